@@ -19,12 +19,10 @@ pub enum PlanError {
         most: usize,
     },
     /// The search for the optimum was given up.
-    #[error("scheme optimal: job {job} is not solved after {nodes} nodes; plan with inart")]
+    #[error("scheme optimal: the search for job {job} is too long and was given up; plan with inart")]
     TooHard {
         /// The job.
         job: String,
-        /// How far the search went.
-        nodes: i32,
     },
     /// A scheme that has no answer while multicasts come and go.
     #[error("scheme {scheme} plans whole rounds; with ssp run selmcast, orpheus or inart")]

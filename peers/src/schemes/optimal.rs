@@ -6,12 +6,12 @@ use crate::plan_error::PlanError;
 use crate::problem::Problem;
 use crate::unequal::{self, Effort};
 
-/// Networks of unequal updates that the integer program is asked about.
+/// Networks of unequal updates that the solver is asked about.
 const MOST_PEERS: usize = 24;
-/// Nodes after which the search is given up.
-const MOST_NODES: i32 = 200_000;
-/// What the solver leaves open, relatively.
-const GAP: f64 = 1e-7;
+/// When the search is given up.
+const EFFORT: Effort = Effort { sets: 200_000, nodes: 20_000 };
+/// By how much a time may be above the least one, relatively.
+const GAP: f64 = 1e-9;
 
 /// The selection.
 ///
@@ -41,19 +41,10 @@ fn by_program(problem: &Problem, job: &str) -> Result<Pairs, PlanError> {
     if peers > MOST_PEERS {
         return Err(PlanError::TooLarge { job: job.to_owned(), peers, most: MOST_PEERS });
     }
-    let effort = Effort { gap: GAP, nodes: MOST_NODES };
-    let start = unequal::balanced(problem).map_err(PlanError::Solver)?;
-    let high = problem.seconds(&start.chosen);
-    let least = unequal::least_time(problem, start.bound_s, high, &effort).map_err(PlanError::Solver)?;
-    let too_hard = || PlanError::TooHard { job: job.to_owned(), nodes: MOST_NODES };
-    if !least.is_done {
-        return Err(too_hard());
-    }
-    let best = if problem.seconds(&least.chosen) < high { least.chosen } else { start.chosen };
+    let too_hard = || PlanError::TooHard { job: job.to_owned() };
+    let best = unequal::least(problem, GAP, EFFORT).map_err(PlanError::Solver)?.ok_or_else(too_hard)?;
     let seconds = problem.seconds(&best);
-    let most = unequal::most_receivers(problem, seconds, &effort).map_err(PlanError::Solver)?;
-    if !most.is_done {
-        return Err(too_hard());
-    }
-    Ok(if most.chosen.len() > best.len() { most.chosen } else { best })
+    let start = unequal::further(problem, &best, seconds);
+    let most = unequal::most_receivers(problem, seconds, &start, EFFORT.nodes);
+    most.map_err(PlanError::Solver)?.ok_or_else(too_hard)
 }

@@ -1,13 +1,19 @@
 //! Receivers for unequal updates: the largest first, then one update after the other away from the slowest port.
 
+use super::exchange::{self, Step};
 use super::loads::Loads;
 use crate::pairs::Pairs;
 use crate::problem::Problem;
+use crate::random::SplitMix64;
 
 /// A step has to gain this much, relatively, or the search ends.
 const LEAST_GAIN: f64 = 1e-9;
 /// With how many of the emptiest receivers the slowest one exchanges updates.
 const PARTNERS: usize = 64;
+/// How many ports are emptied beside the slowest, to start again from.
+const SHAKEN: usize = 4;
+/// How far the order of updates then is from the order of sizes, relatively.
+const LUCK: f64 = 0.3;
 
 /// Each update, the largest first, goes to the receivers that it leaves done soonest.
 pub(super) fn largest_first(problem: &Problem) -> Loads<'_> {
@@ -34,16 +40,6 @@ pub(super) fn largest_first(problem: &Problem) -> Loads<'_> {
     loads
 }
 
-/// A change at the slowest port: an update goes to another receiver, and perhaps one comes back for it.
-#[derive(Clone, Copy)]
-struct Step {
-    goes: usize,
-    comes: Option<usize>,
-    with: usize,
-    /// When the later of both ports is done after it, in seconds.
-    seconds: f64,
-}
-
 /// Moves and exchanges updates until the slowest port is done by `enough_s`, or nothing helps, or so many steps
 /// were made.
 pub(super) fn improve(loads: &mut Loads<'_>, enough_s: f64, steps: usize) {
@@ -60,16 +56,14 @@ pub(super) fn improve(loads: &mut Loads<'_>, enough_s: f64, steps: usize) {
         }
         let partners = order.len().min(PARTNERS);
         order[..partners].sort_unstable_by(by_seconds);
-        let Some(step) = best_step(loads, slowest, &order[..partners]) else { break };
-        if step.seconds > now * (1.0 - LEAST_GAIN) {
-            break;
+        let step = best_step(loads, slowest, &order[..partners]);
+        let Some(step) = step.filter(|step| step.seconds <= now * (1.0 - LEAST_GAIN)) else { break };
+        step.comes.iter().for_each(|&from| loads.take(from, step.with));
+        for &from in &step.goes {
+            loads.take(from, slowest);
+            loads.add(from, step.with);
         }
-        loads.take(step.goes, slowest);
-        if let Some(comes) = step.comes {
-            loads.take(comes, step.with);
-            loads.add(comes, slowest);
-        }
-        loads.add(step.goes, step.with);
+        step.comes.iter().for_each(|&from| loads.add(from, slowest));
     }
 }
 
@@ -77,53 +71,61 @@ pub(super) fn improve(loads: &mut Loads<'_>, enough_s: f64, steps: usize) {
 fn best_step(loads: &Loads<'_>, slowest: usize, partners: &[usize]) -> Option<Step> {
     let mut best: Option<Step> = None;
     for &with in partners.iter().filter(|&&with| with != slowest) {
-        if best.is_some_and(|best| best.seconds <= loads.seconds(with)) {
+        if best.as_ref().is_some_and(|best| best.seconds <= loads.seconds(with)) {
             break;
         }
-        let step = step_between(loads, slowest, with);
-        if let Some(step) = step.filter(|step| best.is_none_or(|best| step.seconds < best.seconds)) {
-            best = Some(step);
+        let step = exchange::between(loads, slowest, with);
+        if step.as_ref().is_some_and(|step| best.as_ref().is_none_or(|best| step.seconds < best.seconds)) {
+            best = step;
         }
     }
     best
 }
 
-/// The best step between two ports. What should change sides is the amount that leaves both done at once; of all
-/// pairs of updates the one whose difference is next to it is found by going through both in order.
-fn step_between(loads: &Loads<'_>, slowest: usize, with: usize) -> Option<Step> {
-    let (from_bps, to_bps) = (loads.bps(slowest), loads.bps(with));
-    let wanted = (loads.down[slowest] * to_bps - loads.down[with] * from_bps) / (from_bps + to_bps);
-    let after =
-        |moved: f64| ((loads.down[slowest] - moved) / from_bps).max((loads.down[with] + moved) / to_bps);
-    let going = || loads.senders[slowest].iter().copied().filter(|&from| loads.is_free(from, with));
-    let coming: Vec<usize> =
-        loads.senders[with].iter().copied().filter(|&from| loads.is_free(from, slowest)).collect();
-    let mut best: Option<Step> = None;
-    let mut consider = |goes: usize, comes: Option<usize>| {
-        let moved = loads.bits(goes) - comes.map_or(0.0, |comes| loads.bits(comes));
-        let step = Step { goes, comes, with, seconds: after(moved) };
-        if moved > 0.0 && best.is_none_or(|best| step.seconds < best.seconds) {
-            best = Some(step);
+/// Empties the slowest port and a few drawn at random, fills them again and improves what comes of it; goes on
+/// from the better one. Ends by `enough_s`, or after so many tries.
+pub(super) fn shake(loads: &mut Loads<'_>, enough_s: f64, tries: usize, random: &mut SplitMix64) {
+    let n = loads.down.len();
+    let all: Vec<usize> = (0..n).collect();
+    for _ in 0..tries {
+        let slowest = loads.slowest();
+        let now = loads.seconds(slowest);
+        if now <= enough_s {
+            break;
         }
-    };
-    let mut at = 0;
-    for goes in going() {
-        consider(goes, None);
-        // The last one that leaves more than wanted, and the one after it.
-        while at < coming.len() && loads.bits(goes) - loads.bits(coming[at]) > wanted {
-            at += 1;
-        }
-        for near in [at.checked_sub(1), Some(at)].into_iter().flatten() {
-            if let Some(&comes) = coming.get(near) {
-                consider(goes, Some(comes));
-            }
+        let mut other = loads.clone();
+        let mut emptied = random.sample(&all, SHAKEN.min(n - 1));
+        emptied.push(slowest);
+        empty_and_fill(&mut other, &emptied, random);
+        improve(&mut other, enough_s, SHAKEN * SHAKEN);
+        if other.seconds(other.slowest()) <= now {
+            *loads = other;
         }
     }
-    best
+}
+
+/// Takes the updates of these ports and gives each, the largest first but for some luck, to the one of them that
+/// is done soonest with it.
+fn empty_and_fill(loads: &mut Loads<'_>, ports: &[usize], random: &mut SplitMix64) {
+    let mut updates = Vec::new();
+    for &to in ports {
+        for from in std::mem::take(&mut loads.senders[to]) {
+            loads.chosen.remove(from, to);
+            updates.push((loads.bits(from) * random.uniform(1.0 - LUCK, 1.0 + LUCK), from, to));
+        }
+        loads.down[to] = loads.base(to);
+    }
+    updates.sort_by(|a, b| b.0.total_cmp(&a.0));
+    for (_, from, home) in updates {
+        let after = |to: usize| (loads.down[to] + loads.bits(from)) / loads.bps(to);
+        let free = ports.iter().copied().filter(|&to| loads.is_free(from, to));
+        let to = free.min_by(|&a, &b| after(a).total_cmp(&after(b))).unwrap_or(home);
+        loads.add(from, to);
+    }
 }
 
 /// Further receivers within a time: the smallest updates first, for as many as possible.
-pub(super) fn further(problem: &Problem, chosen: &Pairs, seconds: f64) -> Pairs {
+pub(crate) fn further(problem: &Problem, chosen: &Pairs, seconds: f64) -> Pairs {
     let n = problem.peers();
     let mut loads = Loads::of(problem, chosen);
     let mut order: Vec<usize> = (0..n).collect();

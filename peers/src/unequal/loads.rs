@@ -44,6 +44,11 @@ impl<'p> Loads<'p> {
         self.problem.bits[from]
     }
 
+    /// What is required to send to a receiver, in bits.
+    pub fn base(&self, to: usize) -> f64 {
+        self.base[to]
+    }
+
     pub fn bps(&self, to: usize) -> f64 {
         self.problem.ports.down_bps[to]
     }
