@@ -4,13 +4,14 @@
 //!
 //! A [`Server`] follows an [`Order`], one of the policies that there are or another, and is told of requests,
 //! pulls and pushes; it says who may pull, and which updates are applied. A [`Worker`] asks, pulls, computes and
-//! pushes. Values of models are their hosts' matter; a [`Store`] keeps them.
+//! pushes. A [`GroupServer`] does the same for groups of clients. Values of models are their hosts' matter; a [`Store`] keeps them.
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 #![forbid(unsafe_code)]
 
 mod batches;
 mod counters;
+mod groups;
 mod order;
 mod output;
 mod pace;
@@ -25,6 +26,10 @@ mod worker;
 
 pub use batches::{Batch, BatchRule};
 pub use counters::Counters;
+pub use groups::{
+    Arrival, Client, ClientNo, ClientStep, GroupCounters, GroupError, GroupOptions, GroupOutput, GroupServer,
+    OutlierRule, cosine, mean, merge,
+};
 pub use order::{Order, Spacing};
 pub use output::{Output, Update};
 pub use part::Part;
