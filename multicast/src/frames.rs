@@ -38,6 +38,8 @@ pub enum FrameContent<W> {
         round: u16,
         /// Which.
         chunk: u32,
+        /// Whether it left a long queue behind in a switch.
+        is_marked: bool,
         /// Its words.
         words: W,
     },
@@ -184,7 +186,8 @@ pub fn read_frame<'a>(
         if chunk == NOTICE {
             return Some(FrameContent::Notice { from, words });
         }
-        return Some(FrameContent::Chunk { from, round, chunk, words });
+        let is_marked = header.flags.contains(Flags::CONGESTION);
+        return Some(FrameContent::Chunk { from, round, chunk, is_marked, words });
     }
     let words: Vec<u32> = frame.values().take(header.length.into()).map(|word| word as u32).collect();
     match Message::parse(&words) {

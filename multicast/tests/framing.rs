@@ -38,8 +38,8 @@ fn chunk_frames(is_repair: bool) -> Vec<Vec<u8>> {
 
 fn read(me: &mut Members, bytes: &[u8]) -> Option<FrameContent<Vec<u32>>> {
     read_frame(me, bytes).map(|content| match content {
-        FrameContent::Chunk { from, round, chunk, words } => {
-            FrameContent::Chunk { from, round, chunk, words: words.collect() }
+        FrameContent::Chunk { from, round, chunk, is_marked, words } => {
+            FrameContent::Chunk { from, round, chunk, is_marked, words: words.collect() }
         }
         FrameContent::Message { from, message } => FrameContent::Message { from, message },
         FrameContent::Notice { from, words } => FrameContent::Notice { from, words: words.collect() },
@@ -66,8 +66,14 @@ fn a_chunk_is_a_frame_per_block_of_receivers() {
     let words: Vec<u32> = (32..40).map(|at| 0xfff0_0000 | at).collect();
     for (me, bytes) in [(5, &frames[0]), (6, &frames[0]), (80, &frames[1])] {
         let words = words.clone();
-        let expected = FrameContent::Chunk { from: rank(3), round: 7, chunk: 1, words };
-        assert_eq!(read(&mut members(me), bytes), Some(expected));
+        let of = |is_marked| {
+            let words = words.clone();
+            FrameContent::Chunk { from: rank(3), round: 7, chunk: 1, is_marked, words }
+        };
+        assert_eq!(read(&mut members(me), bytes), Some(of(false)));
+        let mut marked = bytes.clone();
+        marked[15] |= 0x08;
+        assert_eq!(read(&mut members(me), &marked), Some(of(true)));
     }
 }
 

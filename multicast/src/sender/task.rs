@@ -107,7 +107,7 @@ pub struct Transmission {
 }
 
 /// How a multicast ended: each of its receivers is in one of the three.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 pub struct Outcome {
     /// Of which round.
     pub round: u32,
