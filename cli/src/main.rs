@@ -72,6 +72,9 @@ fn main() -> ExitCode {
     if commands::peers::are_asked(&arguments) {
         return on_networks_of::<commands::peers::Cli>(&arguments, commands::peers::run);
     }
+    if commands::order::are_asked(&arguments) {
+        return on_networks_of::<commands::order::Cli>(&arguments, commands::order::run);
+    }
     let command = with_negative_numbers(Cli::command());
     let parsed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
@@ -118,7 +121,8 @@ fn log(level: &str) {
         .init();
 }
 
-/// Networks of sites and of peers have flags of their own: `inart plan NETWORK --help` lists them.
+/// Networks of sites and of peers, and orders at a server (`--sync`), have flags of their own:
+/// `inart plan NETWORK --help` and `inart simulate NETWORK --sync r2sp --help` list them.
 fn on_networks_of<C: CommandFactory + FromArgMatches>(
     arguments: &[OsString],
     run: fn(C) -> anyhow::Result<ExitCode>,

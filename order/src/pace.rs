@@ -5,33 +5,75 @@ use std::time::Duration;
 use crate::order::Spacing;
 use crate::part::{Part, nanoseconds};
 
-/// r of the first rounds, if it is tuned: the paper's best value (Fig. 13).
-const FIRST: Part = Part::percent(80);
-/// How far r moves at a time.
-const STEP: Part = Part::percent(10);
+/// r of the first rounds, if it is tuned, in tenths: the paper's best value (Fig. 13).
+const FIRST: usize = 8;
+/// The greatest r, in tenths.
+const MOST: usize = 10;
 /// Over how many rounds a time is taken.
 const ROUNDS: u64 = 4;
+/// Every so many times a neighbour of the best r is tried again.
+const AGAIN: u64 = 4;
 
-/// r, and how it moves: on in one direction while rounds get shorter, else back.
+/// r, and what rounds took with it: it goes to the neighbour with which they are shorter.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Pace {
     relaxation: Part,
-    is_tuned: bool,
-    is_growing: bool,
+    tuner: Option<Tuner>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Tuner {
+    /// r in tenths.
+    at: usize,
+    /// By r in tenths, what rounds took with it, averaged.
+    took: [Option<Duration>; MOST + 1],
     /// Updates since, and when that was.
     since: (u64, Duration),
-    /// What a round took before the last move.
-    before: Option<Duration>,
+    /// How often a time was taken.
+    times: u64,
+}
+
+impl Tuner {
+    fn new() -> Self {
+        Tuner { at: FIRST, took: [None; MOST + 1], since: (0, Duration::ZERO), times: 0 }
+    }
+
+    /// An update of one of so many members was applied; r from now on.
+    fn applied(&mut self, members: usize, now: Duration) -> Part {
+        self.since.0 += 1;
+        if self.since.0 >= ROUNDS * members.max(1) as u64 {
+            let took = now.saturating_sub(self.since.1);
+            self.since = (0, now);
+            self.times += 1;
+            // Half of it is new: what was before holds another state of the network.
+            let before = self.took[self.at].unwrap_or(took);
+            self.took[self.at] = Some((before + took) / 2);
+            self.at = self.next();
+        }
+        Part::percent(10 * self.at as u32)
+    }
+
+    fn next(&self) -> usize {
+        let around = self.at.saturating_sub(1)..=(self.at + 1).min(MOST);
+        if let Some(untried) = around.clone().find(|r| self.took[*r].is_none()) {
+            return untried;
+        }
+        let best = around.clone().min_by_key(|r| self.took[*r]).unwrap_or(self.at);
+        let is_settled = best == self.at && self.times.is_multiple_of(AGAIN);
+        let others = around.filter(|r| is_settled && *r != best);
+        let nth = (self.times / AGAIN) as usize;
+        others.clone().nth(nth % others.count().max(1)).unwrap_or(best)
+    }
 }
 
 impl Pace {
     pub fn new(spacing: Spacing) -> Self {
-        let (relaxation, is_tuned) = match spacing {
-            Spacing::None => (Part::NONE, false),
-            Spacing::Fixed(part) => (part, false),
-            Spacing::Tuned => (FIRST, true),
+        let (relaxation, tuner) = match spacing {
+            Spacing::None => (Part::NONE, None),
+            Spacing::Fixed(part) => (part, None),
+            Spacing::Tuned => (Part::percent(10 * FIRST as u32), Some(Tuner::new())),
         };
-        Pace { relaxation, is_tuned, is_growing: true, since: (0, Duration::ZERO), before: None }
+        Pace { relaxation, tuner }
     }
 
     /// r.
@@ -47,26 +89,9 @@ impl Pace {
 
     /// An update of one of so many members was applied.
     pub fn applied(&mut self, members: usize, now: Duration) {
-        if !self.is_tuned {
-            return;
+        if let Some(tuner) = &mut self.tuner {
+            self.relaxation = tuner.applied(members, now);
         }
-        self.since.0 += 1;
-        if self.since.0 < ROUNDS * members.max(1) as u64 {
-            return;
-        }
-        let took = now.saturating_sub(self.since.1);
-        self.since = (0, now);
-        if self.before.is_some_and(|before| took > before) {
-            self.is_growing = !self.is_growing;
-        }
-        self.before = Some(took);
-        self.relaxation = match self.is_growing {
-            true => self.relaxation.plus(STEP),
-            false => self.relaxation.minus(STEP),
-        };
-        // At an end there is one way only.
-        self.is_growing &= self.relaxation < Part::WHOLE;
-        self.is_growing |= self.relaxation == Part::NONE;
     }
 }
 

@@ -44,16 +44,6 @@ impl Part {
     pub fn at_most_of(self, count: usize) -> usize {
         (count as u128 * u128::from(self.0) / u128::from(WHOLE)) as usize
     }
-
-    /// One step more, the whole at most.
-    pub fn plus(self, step: Part) -> Part {
-        Part((self.0 + step.0).min(WHOLE))
-    }
-
-    /// One step less, nothing at least.
-    pub fn minus(self, step: Part) -> Part {
-        Part(self.0.saturating_sub(step.0))
-    }
 }
 
 impl fmt::Display for Part {

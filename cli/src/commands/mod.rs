@@ -10,6 +10,7 @@ pub mod experiment;
 mod flags;
 mod host;
 pub mod jobs;
+pub mod order;
 pub mod output;
 pub mod peers;
 pub mod plan;
