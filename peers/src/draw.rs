@@ -3,7 +3,7 @@
 use std::collections::HashMap;
 
 use crate::network::{Compute, Mesh, Peer, PeerId, PeerJob};
-use crate::random::SplitMix64;
+use inart_random::SplitMix64;
 
 /// What is drawn.
 #[derive(Debug, Clone, PartialEq)]

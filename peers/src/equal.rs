@@ -1,6 +1,8 @@
 //! Rounds of equal updates, in which the least time is found exactly: a port's time is a whole number of updates,
 //! and an integer flow tells whether all peers find enough receivers within a time.
 
+use std::cmp::Reverse;
+
 use crate::assignment::{Assignment, Cut};
 use crate::pairs::Pairs;
 use crate::problem::{Problem, whole};
@@ -142,21 +144,24 @@ impl<'p> Equal<'p> {
     }
 }
 
-/// Uses room and spare copies for pairs that have waited longest.
+/// Uses room and spare copies for pairs that have waited longest; among equals for senders with most to spare.
 fn longest_first(problem: &Problem, assignment: &mut Assignment) {
     let n = problem.peers();
-    let mut waiting: Vec<(std::cmp::Reverse<u32>, usize)> = Vec::with_capacity(n);
+    let mut waiting: Vec<(Reverse<u32>, Reverse<usize>, usize)> = Vec::with_capacity(n);
     for to in 0..n {
-        if assignment.room[to] == 0 {
+        let room = assignment.room[to];
+        if room == 0 {
             continue;
         }
         let is_free =
             |&from: &usize| from != to && assignment.need[from] > 0 && !assignment.chosen.has(from, to);
         waiting.clear();
-        let free = (0..n).filter(is_free);
-        waiting.extend(free.map(|from| (std::cmp::Reverse(problem.waited.of(from, to)), from)));
-        waiting.sort_unstable();
-        for &(_, from) in waiting.iter().take(assignment.room[to]) {
+        let key = |from: usize| (Reverse(problem.waited.of(from, to)), Reverse(assignment.need[from]), from);
+        waiting.extend((0..n).filter(is_free).map(key));
+        if room < waiting.len() {
+            waiting.select_nth_unstable(room);
+        }
+        for &(.., from) in waiting.iter().take(room) {
             assignment.give(from, to);
         }
     }

@@ -24,8 +24,6 @@ mod schemes;
 mod sharing;
 mod unequal;
 
-use inart_random as random;
-
 pub use check::check;
 pub use draw::{Drawn, draw, draw_ports};
 pub use gate::Gate;
@@ -39,5 +37,5 @@ pub use planning::{Options, plan};
 pub use problem::{Multicast, Ports, Problem};
 pub use run::{Draw, Rounds, Ssp, SspOptions, run_rounds, run_ssp};
 pub use scheme::Scheme;
-pub use schemes::{Guard, Reading, Setting, Task, bound_seconds, reselect, select};
+pub use schemes::{Guard, Reading, Reselected, Setting, Task, bound_seconds, join, reselect, select};
 pub use sharing::{Session, Sharing, rates};

@@ -5,9 +5,9 @@ use crate::pairs::Pairs;
 use crate::plan::{Bounds, Plan, PlanTask};
 use crate::plan_error::PlanError;
 use crate::problem::Multicast;
-use crate::random::SplitMix64;
 use crate::scheme::Scheme;
 use crate::schemes;
+use inart_random::SplitMix64;
 
 /// How to plan.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use crate::problem::Ports;
 /// How ports are shared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sharing {
-    /// Every port to a peer divides itself equally among its multicasts; each runs as fast as its slowest
+    /// Every port divides itself equally among its multicasts; each runs as fast as its slowest
     /// receiver, at most as fast as its sender, and what it leaves over nobody takes.
     Split,
     /// Max-min fair: what one leaves over others take.
@@ -13,7 +13,7 @@ pub enum Sharing {
 }
 
 /// What is sent at one rate: a multicast, or one copy of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq)]
 pub struct Session {
     /// Who sends.
     pub from: usize,
@@ -21,6 +21,8 @@ pub struct Session {
     pub copies: usize,
     /// Who receives.
     pub to: Vec<usize>,
+    /// The rate at which it is paced, in bit/s: it is never faster. Infinite if it is not paced.
+    pub pace_bps: f64,
 }
 
 /// The sessions' rates in bit/s.
@@ -32,28 +34,35 @@ pub fn rates(sharing: Sharing, ports: &Ports, sessions: &[Session]) -> Vec<f64> 
 }
 
 fn split(ports: &Ports, sessions: &[Session]) -> Vec<f64> {
-    let mut counts = vec![0usize; ports.down_bps.len()];
-    sessions.iter().flat_map(|session| &session.to).for_each(|&to| counts[to] += 1);
+    let (mut sent, mut received) = (vec![0usize; ports.up_bps.len()], vec![0usize; ports.down_bps.len()]);
+    for session in sessions {
+        sent[session.from] += session.copies;
+        session.to.iter().for_each(|&to| received[to] += 1);
+    }
     let rate = |session: &Session| {
-        let up = ports.up_bps[session.from] / session.copies as f64;
-        let down = session.to.iter().map(|&to| ports.down_bps[to] / counts[to] as f64);
-        down.fold(up, f64::min)
+        let up = ports.up_bps[session.from] / sent[session.from] as f64;
+        let down = session.to.iter().map(|&to| ports.down_bps[to] / received[to] as f64);
+        down.fold(up.min(session.pace_bps), f64::min)
     };
     sessions.iter().map(rate).collect()
 }
 
-/// Progressive filling: all rates grow together until a port is full, whose sessions then stay as they are.
+/// Progressive filling: all rates grow together until a port is full, whose sessions then stay as they are. A pace
+/// is a port of its own.
 fn max_min(ports: &Ports, sessions: &[Session]) -> Vec<f64> {
     let n = ports.up_bps.len();
-    // Ports up come first, those down after them.
-    let uses = |session: &Session| {
-        let up = (session.from, session.copies as f64);
-        std::iter::once(up).chain(session.to.iter().map(move |&to| (n + to, 1.0))).collect::<Vec<_>>()
+    // Ports up come first, those down after them, then paces.
+    let uses = |(at, session): (usize, &Session)| {
+        let mut uses = vec![(session.from, session.copies as f64)];
+        uses.extend(session.to.iter().map(|&to| (n + to, 1.0)));
+        uses.extend(session.pace_bps.is_finite().then_some((2 * n + at, 1.0)));
+        uses
     };
-    let uses: Vec<Vec<(usize, f64)>> = sessions.iter().map(uses).collect();
-    let mut left: Vec<f64> = ports.up_bps.iter().chain(&ports.down_bps).copied().collect();
-    let mut weights = vec![0.0; 2 * n];
-    let mut at_port: Vec<Vec<usize>> = vec![Vec::new(); 2 * n];
+    let uses: Vec<Vec<(usize, f64)>> = sessions.iter().enumerate().map(uses).collect();
+    let paces = sessions.iter().map(|session| session.pace_bps);
+    let mut left: Vec<f64> = ports.up_bps.iter().chain(&ports.down_bps).copied().chain(paces).collect();
+    let mut weights = vec![0.0; left.len()];
+    let mut at_port: Vec<Vec<usize>> = vec![Vec::new(); left.len()];
     for (at, uses) in uses.iter().enumerate() {
         for &(port, weight) in uses {
             weights[port] += weight;
@@ -61,7 +70,7 @@ fn max_min(ports: &Ports, sessions: &[Session]) -> Vec<f64> {
         }
     }
     let mut rates = vec![f64::NAN; sessions.len()];
-    let mut busy: Vec<usize> = (0..2 * n).filter(|&port| !at_port[port].is_empty()).collect();
+    let mut busy: Vec<usize> = (0..left.len()).filter(|&port| !at_port[port].is_empty()).collect();
     loop {
         busy.retain(|&port| weights[port] > 0.5);
         let share = |port: &usize| left[*port] / weights[*port];
@@ -90,7 +99,8 @@ mod tests {
     fn rates_of_the_reference() {
         let ports = Ports { up_bps: vec![10.0, 4.0, 10.0, 10.0], down_bps: vec![8.0, 9.0, 6.0, 12.0] };
         let receivers = [vec![1, 2], vec![2, 3], vec![3], vec![0, 1, 2]];
-        let session = |(from, to): (usize, Vec<usize>)| Session { from, copies: 1, to };
+        let session =
+            |(from, to): (usize, Vec<usize>)| Session { from, copies: 1, to, pace_bps: f64::INFINITY };
         let sessions: Vec<Session> = receivers.into_iter().enumerate().map(session).collect();
         assert_eq!(rates(Sharing::Fair, &ports, &sessions), [2.0, 2.0, 10.0, 2.0]);
         assert_eq!(rates(Sharing::Split, &ports, &sessions), [2.0, 2.0, 6.0, 2.0]);
@@ -99,8 +109,10 @@ mod tests {
     #[test]
     fn copies_go_up_one_by_one() {
         let ports = Ports { up_bps: vec![6.0, 6.0, 6.0], down_bps: vec![9.0, 9.0, 9.0] };
-        let sessions = [Session { from: 0, copies: 2, to: vec![1, 2] }];
-        assert_eq!(rates(Sharing::Fair, &ports, &sessions), [3.0]);
-        assert_eq!(rates(Sharing::Split, &ports, &sessions), [3.0]);
+        let session = |from, pace_bps| Session { from, copies: 2, to: vec![1, 2], pace_bps };
+        for sharing in [Sharing::Fair, Sharing::Split] {
+            assert_eq!(rates(sharing, &ports, &[session(0, f64::INFINITY)]), [3.0]);
+            assert_eq!(rates(sharing, &ports, &[session(0, 1.5)]), [1.5]);
+        }
     }
 }

@@ -7,6 +7,7 @@ use crate::pairs::{Pairs, Waits};
 use crate::plan_error::PlanError;
 use crate::planning::{Options, receivers_random};
 use crate::problem::{Multicast, Ports};
+use crate::scheme::Scheme;
 use crate::schemes;
 use crate::sharing::{Session, Sharing, rates};
 
@@ -59,7 +60,12 @@ pub fn run_rounds(
         }
         (problem.required, problem.waited) = (required, waited.clone());
         let chosen = schemes::select(&problem, options.scheme, options.second_pass, &mut random, &job.name)?;
-        now_s += played(mesh, job, &chosen, options.multicast, sharing, now_s);
+        // Ours paces each update so that all end when the fullest port is done; then no port is idle while
+        // another waits for it.
+        let pace_s = (options.scheme == Scheme::Inart).then(|| problem.seconds(&chosen));
+        let played = Played { bits: &problem.bits, chosen: &chosen, multicast: options.multicast, pace_s };
+        let change = |now_s: f64| mesh.next_change(job, now_s).map(|at| (at, mesh.ports_at(job, at)));
+        now_s += played.seconds(problem.ports.clone(), sharing, now_s, &change);
         receivers += chosen.len();
         end_round(&mut waited, &chosen);
         longest = longest.max(waited.longest());
@@ -80,68 +86,67 @@ fn end_round(waited: &mut Waits, chosen: &Pairs) {
     (0..chosen.peers()).for_each(|from| waited.ended(from, chosen.receivers(from)));
 }
 
-/// A round's time from `start_s` on, in seconds, while ports change as the document says.
-fn played(
-    mesh: &Mesh,
-    job: &PeerJob,
-    chosen: &Pairs,
+/// A round.
+struct Played<'p> {
+    /// The size of each peer's update in bits.
+    bits: &'p [f64],
+    chosen: &'p Pairs,
     multicast: Multicast,
-    sharing: Sharing,
-    start_s: f64,
-) -> f64 {
-    let change = |now_s: f64| mesh.next_change(job, now_s).map(|at| (at, mesh.ports_at(job, at)));
-    round_seconds(
-        mesh.ports_at(job, start_s),
-        &job.update_bits(),
-        chosen,
-        multicast,
-        sharing,
-        start_s,
-        &change,
-    )
+    /// The time over which updates are paced, if they are, in seconds.
+    pace_s: Option<f64>,
 }
 
-/// The time until the last copy has arrived, in seconds, by simulation. `change` says when ports have other
-/// rates after a time, and which.
-pub(crate) fn round_seconds(
-    mut ports: Ports,
-    bits: &[f64],
-    chosen: &Pairs,
-    multicast: Multicast,
-    sharing: Sharing,
-    start_s: f64,
-    change: &dyn Fn(f64) -> Option<(f64, Ports)>,
-) -> f64 {
-    let session = |from: usize, to: Vec<usize>| Session { from, copies: 1, to };
-    let mut sessions: Vec<Session> = match multicast {
-        Multicast::Switch => {
-            let all = (0..chosen.peers()).map(|from| session(from, chosen.receivers(from).collect()));
-            all.filter(|session| !session.to.is_empty()).collect()
-        }
-        Multicast::Hosts => chosen.iter().map(|(from, to)| session(from, vec![to])).collect(),
-    };
-    let mut left: Vec<f64> = sessions.iter().map(|session| bits[session.from]).collect();
-    let mut now_s = start_s;
-    let mut next = change(now_s);
-    while !sessions.is_empty() {
-        let rates = rates(sharing, &ports, &sessions);
-        let ends = left.iter().zip(&rates).map(|(bits, bps)| bits / bps).fold(f64::INFINITY, f64::min);
-        let step_s = match &next {
-            Some((at, _)) if at - now_s < ends => at - now_s,
-            _ => ends,
+impl Played<'_> {
+    fn sessions(&self) -> Vec<Session> {
+        let session = |from: usize, to: Vec<usize>| {
+            let pace_bps = self.pace_s.map_or(f64::INFINITY, |seconds| self.bits[from] / seconds);
+            Session { from, copies: 1, to, pace_bps }
         };
-        now_s += step_s;
-        left.iter_mut().zip(&rates).for_each(|(bits, bps)| *bits -= bps * step_s);
-        if let Some((_, after)) = next.take_if(|(at, _)| *at <= now_s) {
-            ports = after;
-            next = change(now_s);
+        match self.multicast {
+            Multicast::Switch => {
+                let all = (0..self.chosen.peers()).map(|from| (from, self.chosen.receivers(from).collect()));
+                all.filter(|(_, to): &(_, Vec<_>)| !to.is_empty())
+                    .map(|(from, to)| session(from, to))
+                    .collect()
+            }
+            Multicast::Hosts => self.chosen.iter().map(|(from, to)| session(from, vec![to])).collect(),
         }
-        let is_left: Vec<bool> =
-            left.iter().zip(&sessions).map(|(left, session)| *left > DONE * bits[session.from]).collect();
-        let mut keep = is_left.iter();
-        sessions.retain(|_| keep.next().copied().unwrap_or(false));
-        let mut keep = is_left.iter();
-        left.retain(|_| keep.next().copied().unwrap_or(false));
     }
-    now_s - start_s
+
+    /// The time until the last copy has arrived, in seconds. `change` says when ports have other rates after a
+    /// time, and which.
+    fn seconds(
+        &self,
+        mut ports: Ports,
+        sharing: Sharing,
+        start_s: f64,
+        change: &dyn Fn(f64) -> Option<(f64, Ports)>,
+    ) -> f64 {
+        let bits = self.bits;
+        let mut sessions = self.sessions();
+        let mut left: Vec<f64> = sessions.iter().map(|session| bits[session.from]).collect();
+        let mut now_s = start_s;
+        let mut next = change(now_s);
+        while !sessions.is_empty() {
+            let rates = rates(sharing, &ports, &sessions);
+            let ends = left.iter().zip(&rates).map(|(bits, bps)| bits / bps).fold(f64::INFINITY, f64::min);
+            let step_s = match &next {
+                Some((at, _)) if at - now_s < ends => at - now_s,
+                _ => ends,
+            };
+            now_s += step_s;
+            left.iter_mut().zip(&rates).for_each(|(bits, bps)| *bits -= bps * step_s);
+            if let Some((_, after)) = next.take_if(|(at, _)| *at <= now_s) {
+                ports = after;
+                next = change(now_s);
+            }
+            let is_left: Vec<bool> =
+                left.iter().zip(&sessions).map(|(left, session)| *left > DONE * bits[session.from]).collect();
+            let mut keep = is_left.iter();
+            sessions.retain(|_| keep.next().copied().unwrap_or(false));
+            let mut keep = is_left.iter();
+            left.retain(|_| keep.next().copied().unwrap_or(false));
+        }
+        now_s - start_s
+    }
 }

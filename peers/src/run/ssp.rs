@@ -8,10 +8,10 @@ use crate::pairs::{Pairs, Waits};
 use crate::plan_error::PlanError;
 use crate::planning::{Options, receivers_random};
 use crate::problem::Ports;
-use crate::random::SplitMix64;
 use crate::scheme::Scheme;
-use crate::schemes::{Reading, Setting, Task, receivers_of, reselect};
+use crate::schemes::{Reading, Setting, Task, join, receivers_of, reselect};
 use crate::sharing::{Session, Sharing, rates};
+use inart_random::SplitMix64;
 
 use super::Draw;
 
@@ -76,9 +76,8 @@ struct Training<'t> {
     phases: Vec<Phase>,
     gate: Gate,
     waited: Waits,
-    /// Times to compute, of each peer its own, so that all schemes face the same ones.
-    times: Vec<SplitMix64>,
-    receivers: SplitMix64,
+    /// Times to compute, and receivers of `orpheus`, in the order of events.
+    random: SplitMix64,
     fixed: Vec<Option<Vec<usize>>>,
     now_s: f64,
     computed_s: f64,
@@ -87,10 +86,10 @@ struct Training<'t> {
     longest_wait: u32,
 }
 
-/// Runs a job's peers, all of which begin to compute at 0. Peers without a time to compute send at once.
+/// Runs a job's peers, all of which begin to compute at 0.
 ///
 /// # Errors
-/// A scheme that plans whole rounds only.
+/// A scheme that plans whole rounds only; a job that does not say how long peers compute.
 pub fn run_ssp(mesh: &Mesh, job: &PeerJob, options: &SspOptions) -> Result<Ssp, PlanError> {
     let scheme = options.plan.scheme;
     if scheme == Scheme::Optimal {
@@ -116,7 +115,6 @@ pub fn run_ssp(mesh: &Mesh, job: &PeerJob, options: &SspOptions) -> Result<Ssp, 
 impl<'t> Training<'t> {
     fn new(mesh: &'t Mesh, job: &'t PeerJob, options: &'t SspOptions) -> Self {
         let n = job.peers.len();
-        let seed = options.plan.seed;
         let mut training = Training {
             mesh,
             job,
@@ -127,8 +125,7 @@ impl<'t> Training<'t> {
             phases: vec![Phase::Waiting; n],
             gate: Gate::new(n, options.staleness),
             waited: job.waits(),
-            times: (0..n).map(|peer| SplitMix64::stream(seed, peer as u64)).collect(),
-            receivers: receivers_random(seed, n),
+            random: receivers_random(options.plan.seed, n),
             fixed: vec![None; n],
             now_s: 0.0,
             computed_s: 0.0,
@@ -143,7 +140,7 @@ impl<'t> Training<'t> {
     /// A peer computes; what of it lies within the duration counts.
     fn begin(&mut self, peer: usize) {
         let Compute { mean_seconds, cv } = self.computes[peer];
-        let until_s = self.now_s + self.times[peer].log_normal(mean_seconds, cv);
+        let until_s = self.now_s + self.random.log_normal(mean_seconds, cv);
         self.computed_s += until_s.min(self.options.duration_s) - self.now_s;
         self.phases[peer] = Phase::Computing(until_s);
     }
@@ -193,7 +190,8 @@ impl<'t> Training<'t> {
         for (peer, phase) in self.phases.iter().enumerate() {
             if let Phase::Sending { to, .. } = phase {
                 senders.push(peer);
-                sessions.push(Session { from: peer, copies: multicast.copies(to.len()), to: to.clone() });
+                let copies = multicast.copies(to.len());
+                sessions.push(Session { from: peer, copies, to: to.clone(), pace_bps: f64::INFINITY });
             }
         }
         let rates = rates(self.options.sharing, &self.ports, &sessions);
@@ -231,23 +229,58 @@ impl<'t> Training<'t> {
     fn send(&mut self, peer: usize) {
         let n = self.phases.len();
         let force_after = self.options.plan.force_after;
-        let to = match self.options.plan.scheme {
-            Scheme::Orpheus => {
-                let to = |to: &usize| self.is_required(peer, *to, force_after);
-                let mut forced = Pairs::of(n, (0..n).filter(to).map(|to| (peer, to)));
-                if let (Draw::Fixed, Some(fixed)) = (self.options.draw, &self.fixed[peer]) {
-                    fixed.iter().for_each(|&to| forced.insert(peer, to));
-                }
-                let chosen = receivers_of(peer, &forced, self.job.receivers, &mut self.receivers);
-                self.fixed[peer].get_or_insert_with(|| chosen.clone());
-                chosen
-            }
-            _ => (0..n).filter(|&to| to != peer).collect(),
+        let scheme = self.options.plan.scheme;
+        let to = match scheme {
+            Scheme::Orpheus => self.drawn(peer, force_after),
+            Scheme::Inart => self.joined(peer, force_after),
+            Scheme::Selmcast | Scheme::Optimal => (0..n).filter(|&to| to != peer).collect(),
         };
         self.phases[peer] = Phase::Sending { to, left_bits: self.bits[peer] };
-        if self.options.plan.scheme != Scheme::Orpheus {
+        if scheme == Scheme::Selmcast {
             self.reselect(force_after);
         }
+    }
+
+    fn drawn(&mut self, peer: usize, force_after: Option<u32>) -> Vec<usize> {
+        let mut forced = self.required_of(peer, force_after);
+        if let (Draw::Fixed, Some(fixed)) = (self.options.draw, &self.fixed[peer]) {
+            fixed.iter().for_each(|&to| forced.insert(peer, to));
+        }
+        let chosen = receivers_of(peer, &forced, self.job.receivers, &mut self.random);
+        self.fixed[peer].get_or_insert_with(|| chosen.clone());
+        chosen
+    }
+
+    fn joined(&self, peer: usize, force_after: Option<u32>) -> Vec<usize> {
+        join(&self.setting(&self.required_of(peer, force_after)), peer, &self.tasks())
+    }
+
+    fn required_of(&self, peer: usize, force_after: Option<u32>) -> Pairs {
+        let n = self.phases.len();
+        let to = (0..n).filter(|&to| self.is_required(peer, to, force_after));
+        Pairs::of(n, to.map(|to| (peer, to)))
+    }
+
+    fn setting<'s>(&'s self, required: &'s Pairs) -> Setting<'s> {
+        Setting {
+            ports: &self.ports,
+            bits: &self.bits,
+            receivers: self.job.receivers,
+            multicast: self.options.plan.multicast,
+            required,
+            waited: &self.waited,
+        }
+    }
+
+    /// The multicasts that are under way.
+    fn tasks(&self) -> Vec<Task> {
+        let straggler_s = self.straggler_s();
+        let task = |(from, phase): (usize, &Phase)| {
+            let Phase::Sending { to, left_bits } = phase else { return None };
+            let wait_s = if self.gate.would_wait(from) { straggler_s } else { 0.0 };
+            Some(Task { from, to: to.clone(), left_bits: *left_bits, wait_s })
+        };
+        self.phases.iter().enumerate().filter_map(task).collect()
     }
 
     fn is_required(&self, from: usize, to: usize, force_after: Option<u32>) -> bool {
@@ -257,27 +290,12 @@ impl<'t> Training<'t> {
 
     /// Algorithm 2 over all multicasts that are under way.
     fn reselect(&mut self, force_after: Option<u32>) {
-        let straggler_s = self.straggler_s();
-        let mut tasks = Vec::new();
-        let mut required = Pairs::none(self.phases.len());
-        for (peer, phase) in self.phases.iter().enumerate() {
-            let Phase::Sending { to, left_bits } = phase else { continue };
-            for &to in to.iter().filter(|&&to| self.is_required(peer, to, force_after)) {
-                required.insert(peer, to);
-            }
-            let wait_s = if self.gate.would_wait(peer) { straggler_s } else { 0.0 };
-            tasks.push(Task { from: peer, to: to.clone(), left_bits: *left_bits, wait_s });
-        }
-        let setting = Setting {
-            ports: &self.ports,
-            bits: &self.bits,
-            receivers: self.job.receivers,
-            multicast: self.options.plan.multicast,
-            required: &required,
-            waited: &self.waited,
-        };
-        let chosen = reselect(&setting, &tasks, &self.options.reading);
-        for (task, chosen) in tasks.iter().zip(chosen) {
+        let tasks = self.tasks();
+        let pairs = tasks.iter().flat_map(|task| task.to.iter().map(|&to| (task.from, to)));
+        let required = pairs.filter(|&(from, to)| self.is_required(from, to, force_after));
+        let required = Pairs::of(self.phases.len(), required);
+        let chosen = reselect(&self.setting(&required), &tasks, &self.options.reading);
+        for (task, chosen) in tasks.iter().zip(chosen.to) {
             if let Phase::Sending { to, .. } = &mut self.phases[task.from] {
                 *to = chosen;
             }

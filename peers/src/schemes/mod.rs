@@ -1,6 +1,7 @@
 //! Schemes: from a round's problem to receivers.
 
 mod inart;
+mod inart_ssp;
 mod optimal;
 mod orpheus;
 mod selmcast;
@@ -10,11 +11,12 @@ use crate::equal::Equal;
 use crate::pairs::Pairs;
 use crate::plan_error::PlanError;
 use crate::problem::Problem;
-use crate::random::SplitMix64;
 use crate::scheme::Scheme;
 use crate::unequal;
+use inart_random::SplitMix64;
 
-pub use selmcast_ssp::{Guard, Reading, Setting, Task, reselect};
+pub use inart_ssp::join;
+pub use selmcast_ssp::{Guard, Reading, Reselected, Setting, Task, reselect};
 
 pub(crate) use orpheus::receivers_of;
 

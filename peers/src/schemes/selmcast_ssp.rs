@@ -70,16 +70,26 @@ pub struct Setting<'s> {
     pub waited: &'s Waits,
 }
 
-/// The receivers of each task from now on, in the order of `tasks`: a subset of those so far.
-pub fn reselect(setting: &Setting<'_>, tasks: &[Task], reading: &Reading) -> Vec<Vec<usize>> {
+/// What becomes of the tasks, in their order.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Reselected {
+    /// The receivers of each from now on: some of those so far, ascending.
+    pub to: Vec<Vec<usize>>,
+    /// When each ends with the receivers of the first pass, at the earliest, in seconds from now.
+    pub deadlines_s: Vec<f64>,
+}
+
+/// Chooses the receivers of all tasks anew.
+pub fn reselect(setting: &Setting<'_>, tasks: &[Task], reading: &Reading) -> Reselected {
     let mut work = Work::new(setting, tasks);
     let order = work.basic(reading);
+    let deadlines_s = work.deadlines(&order);
     if reading.second_pass {
-        let deadlines = work.deadlines(&order);
-        work.improve(reading, &deadlines);
+        work.improve(reading, &deadlines_s);
     }
     let chosen = work.chosen.iter().zip(tasks);
-    chosen.map(|(chosen, task)| task.to.iter().copied().filter(|&to| chosen[to]).collect()).collect()
+    let to = chosen.map(|(chosen, task)| task.to.iter().copied().filter(|&to| chosen[to]).collect());
+    Reselected { to: to.collect(), deadlines_s }
 }
 
 struct Work<'w> {

@@ -1,10 +1,12 @@
 //! Receivers for unequal updates: the largest first, then one update after the other away from the slowest port.
 
+use std::cmp::Reverse;
+
 use super::exchange::{self, Step};
 use super::loads::Loads;
 use crate::pairs::Pairs;
 use crate::problem::Problem;
-use crate::random::SplitMix64;
+use inart_random::SplitMix64;
 
 /// A step has to gain this much, relatively, or the search ends.
 const LEAST_GAIN: f64 = 1e-9;
@@ -34,9 +36,10 @@ pub(super) fn largest_first(problem: &Problem) -> Loads<'_> {
             free.select_nth_unstable_by(need - 1, |a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
         }
         for &(_, to) in free.iter().take(need) {
-            loads.add(from, to);
+            loads.add_smallest(from, to);
         }
     }
+    loads.sort();
     loads
 }
 
@@ -127,19 +130,27 @@ fn empty_and_fill(loads: &mut Loads<'_>, ports: &[usize], random: &mut SplitMix6
 /// Further receivers within a time: the smallest updates first, for as many as possible.
 pub(crate) fn further(problem: &Problem, chosen: &Pairs, seconds: f64) -> Pairs {
     let n = problem.peers();
-    let mut loads = Loads::of(problem, chosen);
+    let (mut chosen, bps) = (chosen.clone(), &problem.ports.down_bps);
+    let mut down = vec![0.0; n];
+    chosen.iter().for_each(|(from, to)| down[to] += problem.bits[from]);
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_by(|&a, &b| problem.bits[a].total_cmp(&problem.bits[b]));
+    let mut free: Vec<(Reverse<u32>, usize)> = Vec::with_capacity(n);
     for from in order {
-        let spare = problem.most_receivers(from, seconds).saturating_sub(loads.chosen.count(from));
-        let fits = |to: &usize| {
-            loads.is_free(from, *to) && (loads.down[*to] + loads.bits(from)) / loads.bps(*to) <= seconds
-        };
-        let mut free: Vec<usize> = (0..n).filter(fits).collect();
-        free.sort_by_key(|&to| std::cmp::Reverse(problem.waited.of(from, to)));
-        for to in free.into_iter().take(spare) {
-            loads.add(from, to);
+        let spare = problem.most_receivers(from, seconds).saturating_sub(chosen.count(from));
+        let bits = problem.bits[from];
+        let fits =
+            |to: &usize| *to != from && !chosen.has(from, *to) && (down[*to] + bits) / bps[*to] <= seconds;
+        free.clear();
+        free.extend((0..n).filter(fits).map(|to| (Reverse(problem.waited.of(from, to)), to)));
+        if spare < free.len() {
+            free.sort_unstable();
+            free.truncate(spare);
+        }
+        for &(_, to) in &free {
+            chosen.insert(from, to);
+            down[to] += bits;
         }
     }
-    loads.chosen
+    chosen
 }

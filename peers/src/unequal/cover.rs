@@ -40,6 +40,9 @@ pub(super) fn within(problem: &Problem, seconds: f64, effort: Effort) -> Result<
     let need: Vec<usize> =
         (0..n).map(|from| problem.least_receivers(from) - problem.required.count(from)).collect();
     let Some(sets) = sets(problem, &need, seconds, effort.sets) else { return Ok(Answer::Unknown) };
+    if need.iter().all(|need| *need == 0) {
+        return Ok(Answer::Within(problem.required.clone()));
+    }
     let mut program = ColProblem::new();
     let covered: Vec<Row> = need.iter().map(|&need| program.add_row(need as f64..)).collect();
     let taken: Vec<Row> = (0..n).map(|_| program.add_row(..=1.0)).collect();

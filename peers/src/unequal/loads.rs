@@ -31,15 +31,6 @@ impl<'p> Loads<'p> {
         }
     }
 
-    /// Receivers as somebody else has chosen them; required pairs are among them.
-    pub fn of(problem: &'p Problem, chosen: &Pairs) -> Self {
-        let mut loads = Loads::required(problem);
-        for (from, to) in chosen.iter().filter(|&(from, to)| !problem.required.has(from, to)) {
-            loads.add(from, to);
-        }
-        loads
-    }
-
     pub fn bits(&self, from: usize) -> f64 {
         self.problem.bits[from]
     }
@@ -69,6 +60,20 @@ impl<'p> Loads<'p> {
         let bits = &self.problem.bits;
         let place = self.senders[to].partition_point(|&other| (bits[other], other) < (bits[from], from));
         self.senders[to].insert(place, from);
+    }
+
+    /// Adds one that is no larger than those there; [`Loads::sort`] has to follow.
+    pub fn add_smallest(&mut self, from: usize, to: usize) {
+        self.chosen.insert(from, to);
+        self.down[to] += self.bits(from);
+        self.senders[to].push(from);
+    }
+
+    /// Puts the senders of each receiver in order.
+    pub fn sort(&mut self) {
+        let bits = &self.problem.bits;
+        let by_size = |a: &usize, b: &usize| bits[*a].total_cmp(&bits[*b]).then(a.cmp(b));
+        self.senders.iter_mut().for_each(|senders| senders.sort_unstable_by(by_size));
     }
 
     pub fn take(&mut self, from: usize, to: usize) {

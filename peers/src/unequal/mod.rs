@@ -11,8 +11,8 @@ mod sets;
 
 use crate::pairs::Pairs;
 use crate::problem::Problem;
-use crate::random::SplitMix64;
 use cover::Answer;
+use inart_random::SplitMix64;
 
 pub(crate) use balance::further;
 pub(crate) use cover::Effort;
@@ -86,7 +86,7 @@ fn close_in(problem: &Problem, best: &mut Balanced, gap: f64, effort: Effort) ->
 pub(crate) fn least(problem: &Problem, gap: f64, effort: Effort) -> Result<Option<Pairs>, String> {
     let mut best = balanced(problem)?;
     // From coarse to fine: far from the least time selections are found soon.
-    for gap in [0.01, 0.001, gap] {
+    for gap in [1e-2, 1e-3, 1e-4, 1e-5, gap] {
         if !close_in(problem, &mut best, gap, effort)? {
             return Ok(None);
         }

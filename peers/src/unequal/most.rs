@@ -47,6 +47,9 @@ pub(crate) fn most_receivers(
             }
         }
     }
+    if pairs.is_empty() {
+        return Ok(Some(start.clone()));
+    }
     let mut model = program.try_optimise(Sense::Maximise).map_err(said)?;
     model.make_quiet();
     model.set_threads(std::num::NonZeroU32::MIN);
