@@ -150,8 +150,16 @@ async fn control(topology: Topology, records: Records, listen: &str) -> Result<(
     let plan = plan_all(&topology, &Planning::new(schemes::DEFAULT))?.remove(0);
     let job = job_number(&topology, &plan.job).ok_or("no such job")?;
     let job = JobPlan { job, plan, window_chunks: 16, rate_scale: 1.0, new_epoch: false };
-    let limits =
-        Limits { slots: 4096, ports: 510, steer: 65536, results: 4096, mac: 4096, switch_ports: 512 };
+    let limits = Limits {
+        slots: 4096,
+        ports: 510,
+        steer: 65536,
+        results: 4096,
+        updates: 65536,
+        receivers: 16384,
+        mac: 4096,
+        switch_ports: 512,
+    };
     let state = Arc::new(State::new(topology.name(), [("v", "v")].into_iter()));
     let config = Config {
         topology,

@@ -7,6 +7,7 @@
 
 #include "include/constants.p4"
 #include "include/reasons.p4"
+#include "include/updates.p4"
 #include "include/metadata.p4"
 #if VALUES_PER_FRAME == 32
 #include "generated/values_n32.p4"

@@ -67,7 +67,13 @@ enum Command {
 fn main() -> ExitCode {
     let arguments: Vec<_> = std::env::args_os().collect();
     if commands::sites::are_asked(&arguments) {
-        return on_sites(&arguments);
+        return on_networks_of::<commands::sites::Cli>(&arguments, commands::sites::run);
+    }
+    if commands::peers::are_asked(&arguments) {
+        return on_networks_of::<commands::peers::Cli>(&arguments, commands::peers::run);
+    }
+    if commands::order::are_asked(&arguments) {
+        return on_networks_of::<commands::order::Cli>(&arguments, commands::order::run);
     }
     let command = with_negative_numbers(Cli::command());
     let parsed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
@@ -115,13 +121,16 @@ fn log(level: &str) {
         .init();
 }
 
-/// Networks of sites have flags of their own: `inart plan NETWORK --help` lists them.
-fn on_sites(arguments: &[OsString]) -> ExitCode {
+/// Networks of sites and of peers, and orders at a server (`--sync`), have flags of their own:
+/// `inart plan NETWORK --help` and `inart simulate NETWORK --sync r2sp --help` list them.
+fn on_networks_of<C: CommandFactory + FromArgMatches>(
+    arguments: &[OsString],
+    run: fn(C) -> anyhow::Result<ExitCode>,
+) -> ExitCode {
     log("warn");
-    let command = with_negative_numbers(commands::sites::Cli::command());
-    let parsed = command.try_get_matches_from(arguments);
-    match parsed.and_then(|matches| commands::sites::Cli::from_arg_matches(&matches)) {
-        Ok(cli) => ended(commands::sites::run(cli)),
+    let parsed = with_negative_numbers(C::command()).try_get_matches_from(arguments);
+    match parsed.and_then(|matches| C::from_arg_matches(&matches)) {
+        Ok(cli) => ended(run(cli)),
         Err(error) => usage(&error),
     }
 }

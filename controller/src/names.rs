@@ -12,7 +12,9 @@ use crate::ports::PortMap;
 use crate::seats;
 use inart_tables::PortNo;
 use inart_tables::{Item, Op, Update};
-use inart_tables::{MacAction, ResultsAction, SteerAction, SwitchPortsAction};
+use inart_tables::{
+    MacAction, ReceiversAction, ResultsAction, SteerAction, SwitchPortsAction, UpdatesAction,
+};
 
 struct JobNames {
     name: String,
@@ -88,6 +90,26 @@ impl<'a> Names<'a> {
                 };
                 format!("results {job} epoch {}: of {server}, from {}: {does}", key.epoch, port(key.ingress))
             }
+            Item::Updates(key, action) => {
+                let does = match action {
+                    UpdatesAction::Replicate { group } => format!("copy to group {group}"),
+                    UpdatesAction::Refuse => "refuse".to_owned(),
+                };
+                format!(
+                    "updates {} epoch {}: of peer {} for block {}, from {}: {does}",
+                    self.job(key.job),
+                    key.epoch,
+                    key.worker,
+                    key.group,
+                    port(key.ingress)
+                )
+            }
+            Item::Receivers(key, ReceiversAction::Narrow { members }) => format!(
+                "receivers {} epoch {}: peers {members} behind {}",
+                self.job(key.job),
+                key.epoch,
+                port(key.egress)
+            ),
             Item::Mac(key, action) => {
                 format!("mac {}: {}", self.host(key.dst), mac_action(action, &port))
             }

@@ -4,9 +4,13 @@
 //! A switch's ports are numbered from 1 in the order in which the topology lists its links; what the switch
 //! itself calls them is the topology's word, or else the target's rule. A host's address
 //! is `02:49:4e:41` (locally administered, "INA") and its index among the topology's nodes.
+//!
+//! In a network of peers a switch's ports are numbered from 1: its peers first, in the order of the nodes, then the links to
+//! other switches, in the order of the links. A peer's address is `02:49:4e:41` and its index among the peers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use inart_peers::Mesh;
 use inart_planner::topology::board;
 use inart_planner::{NodeKind, Topology};
 use inart_tables::PortNo;
@@ -62,6 +66,12 @@ struct Node {
     numbers: PortNumbers,
 }
 
+/// The address of the host at this place; `None` if two bytes do not tell it.
+fn address(index: usize) -> Option<MacAddr> {
+    let [high, low] = u16::try_from(index).ok()?.to_be_bytes();
+    Some(MacAddr([0x02, 0x49, 0x4e, 0x41, high, low]))
+}
+
 /// Who is behind which port of which switch, and every host's address.
 #[derive(Debug, Clone)]
 pub struct PortMap {
@@ -84,22 +94,48 @@ impl PortMap {
                 numbers[end.index()].extend(port.zip(topology.device_port(id, end)));
             }
         }
+        let too_many = || PortsError::TooManyNodes { nodes: topology.nodes().len() };
         let mut nodes = BTreeMap::new();
         let of_nodes = topology.nodes().iter().zip(peers).zip(numbers);
         for (index, ((node, peers), numbers)) in of_nodes.enumerate() {
             let (name, links) = (node.name.clone(), peers.len());
-            let mac = match (node.kind, u16::try_from(index)) {
-                (NodeKind::Switch, _) if links > usize::from(u16::MAX) => {
+            let mac = match node.kind {
+                NodeKind::Switch if links > usize::from(u16::MAX) => {
                     return Err(PortsError::TooManyPorts { switch: name, links, most: u16::MAX });
                 }
-                (NodeKind::Switch, _) => None,
-                (_, Ok(index)) => {
-                    let [high, low] = index.to_be_bytes();
-                    Some(MacAddr([0x02, 0x49, 0x4e, 0x41, high, low]))
-                }
-                (_, Err(_)) => return Err(PortsError::TooManyNodes { nodes: topology.nodes().len() }),
+                NodeKind::Switch => None,
+                _ => Some(address(index).ok_or_else(too_many)?),
             };
             nodes.insert(name, Node { mac, peers, numbers: numbers.into_iter().collect() });
+        }
+        Ok(PortMap { nodes })
+    }
+
+    /// Numbers the ports of all switches of a network of peers and gives every peer an address.
+    ///
+    /// # Errors
+    /// A network that is too large to number.
+    pub fn of_mesh(mesh: &Mesh) -> Result<Self, PortsError> {
+        let mut links = vec![Vec::new(); mesh.switches().len()];
+        let mut nodes = BTreeMap::new();
+        let too_many = || PortsError::TooManyNodes { nodes: mesh.peers().len() };
+        for (index, peer) in mesh.peers().iter().enumerate() {
+            links[peer.switch].push(peer.name.clone());
+            let mac = Some(address(index).ok_or_else(too_many)?);
+            let peers = vec![mesh.switches()[peer.switch].clone()];
+            nodes.insert(peer.name.clone(), Node { mac, peers, numbers: PortNumbers::default() });
+        }
+        for trunk in mesh.trunks() {
+            let [a, b] = trunk.ends;
+            links[a].push(mesh.switches()[b].clone());
+            links[b].push(mesh.switches()[a].clone());
+        }
+        for (name, peers) in mesh.switches().iter().zip(links) {
+            let (links, most) = (peers.len(), u16::MAX);
+            if links > usize::from(most) {
+                return Err(PortsError::TooManyPorts { switch: name.clone(), links, most });
+            }
+            nodes.insert(name.clone(), Node { mac: None, peers, numbers: PortNumbers::default() });
         }
         Ok(PortMap { nodes })
     }

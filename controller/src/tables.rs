@@ -100,7 +100,12 @@ impl Taken {
         Ok(given)
     }
 
-    fn group(&mut self) -> Result<GroupId, NoRoom> {
+    /// Takes a group if nobody else has; whether it did.
+    pub(crate) fn keep(&mut self, group: GroupId) -> bool {
+        self.groups.insert(group)
+    }
+
+    pub(crate) fn group(&mut self) -> Result<GroupId, NoRoom> {
         let free =
             (1..=u16::MAX).map(GroupId).find(|group| !self.groups.contains(group)).ok_or(NoRoom::Groups)?;
         self.groups.insert(free);
@@ -150,7 +155,7 @@ pub fn of_job(
     let keys = requirements.results.keys().map(|&(shard, ingress)| ResultsKey { epoch, job, shard, ingress });
     for key in keys.clone() {
         if let Some(ResultsAction::Replicate { group }) = held.results.get(&key)
-            && taken.groups.insert(*group)
+            && taken.keep(*group)
         {
             tables.results.insert(key, ResultsAction::Replicate { group: *group });
         }

@@ -1,15 +1,19 @@
 //! Links in virtual time, as fluid: transfers share a link's rate, rates change while transfers are under
-//! way, and what has left arrives one delay later.
+//! way, and what has left arrives one delay later. And a [`Port`], whose flows share it with no more than that.
 //!
 //! No I/O and no clock: time is what [`Links::step`] says. Model: `sync-readings.md`, "Model of a round".
 
 mod arrival;
 mod link;
+mod port;
+mod trace;
 
 use std::collections::BinaryHeap;
 
 use arrival::Arrival;
 use link::Link;
+pub use port::{FlowId, Port};
+pub use trace::Trace;
 
 /// How transfers on one direction of a link share its rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,6 +3,8 @@
 
 use std::collections::HashMap;
 
+use inart_fluid::Trace;
+
 /// Index of a site in [`Overlay::sites`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SiteId(pub(crate) u32);
@@ -22,23 +24,6 @@ impl ArcId {
     /// The position among all directions of all links.
     pub fn index(self) -> usize {
         self.0 as usize
-    }
-}
-
-/// Rates of one direction that follow each other: the first holds from 0, the last one holds on.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Trace {
-    /// How long each rate holds, in seconds; above 0.
-    pub every_seconds: f64,
-    /// bit/s, each above 0; at least one.
-    pub rates_bps: Vec<f64>,
-}
-
-impl Trace {
-    /// The rate at a time, in bit/s.
-    pub fn rate_at(&self, seconds: f64) -> f64 {
-        let step = (seconds / self.every_seconds).max(0.0) as usize;
-        self.rates_bps[step.min(self.rates_bps.len() - 1)]
     }
 }
 
@@ -176,13 +161,6 @@ impl Overlay {
     /// When rates change after a time, in seconds from the start; `None` if they never do again.
     pub fn next_change(&self, after_seconds: f64) -> Option<f64> {
         let traces = self.links.iter().flat_map(|link| link.traces.iter().flatten());
-        let next = |trace: &Trace| {
-            let step = (after_seconds / trace.every_seconds).floor().max(0.0) + 1.0;
-            // A time that is a step's own start counts as in it.
-            let next = step * trace.every_seconds;
-            let next = if next > after_seconds { next } else { next + trace.every_seconds };
-            (step < trace.rates_bps.len() as f64).then_some(next)
-        };
-        traces.filter_map(next).min_by(f64::total_cmp)
+        traces.filter_map(|trace| trace.next_change(after_seconds)).min_by(f64::total_cmp)
     }
 }

@@ -19,7 +19,7 @@ header inart_h {
     bit<16> shard;
     bit<16> worker;             // rank of the sender; in a partial, of the worker that completed it
     bit<32> sequence;           // compared as a serial number
-    bit<64> contributors;       // ranks summed here, relative to the group
+    bit<64> contributors;       // ranks summed here, relative to the group; of an update: its receivers
     bit<8>  group;              // which block of 64 ranks
     bit<8>  exponent;           // signed; only ever compared for equality here
     bit<16> length;             // values that mean something

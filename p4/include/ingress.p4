@@ -1,11 +1,12 @@
 control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_metadata_t standard_metadata) {
-    counter<Reason>(REASONS, CounterType.packets_and_bytes)   drops;
+    counter<Reason>(ALL_REASONS, CounterType.packets_and_bytes)   drops;
     counter<Outcome>(OUTCOMES, CounterType.packets_and_bytes) outcomes;
     // All that came in, by port: INART frames and others, those that are dropped too.
     counter<bit<9>>(512, CounterType.packets_and_bytes) ingress_inart;
     counter<bit<9>>(512, CounterType.packets_and_bytes) ingress_others;
     direct_counter(CounterType.packets_and_bytes) steer_counter;
     direct_counter(CounterType.packets_and_bytes) results_counter;
+    direct_counter(CounterType.packets_and_bytes) updates_counter;
     direct_counter(CounterType.packets_and_bytes) mac_counter;
     direct_counter(CounterType.packets_and_bytes) switch_ports_counter;
 
@@ -78,6 +79,22 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
         size = 4096;
     }
 
+    // Updates on their way to the peers in their bitmap: to all ports with peers of that block, of which egress keeps some. At a
+    // host's port also messages: it may speak as the peer whose updates come from there.
+    table updates {
+        key = {
+            hdr.inart.epoch: exact @name("epoch");
+            hdr.inart.job: exact @name("job");
+            hdr.inart.group: exact @name("group");
+            hdr.inart.worker: exact @name("worker");
+            standard_metadata.ingress_port: exact @name("ingress");
+        }
+        actions = { replicate; refuse(NO_UPDATE_ROUTE); }
+        const default_action = refuse(NO_UPDATE_ROUTE);
+        counters = updates_counter;
+        size = 65536;
+    }
+
     // Everything else: ordinary traffic, and messages (control and probe frames).
     table mac {
         key = { hdr.ethernet.dst: exact @name("dst"); }
@@ -107,10 +124,13 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
 
         if (meta.reason == Reason.NONE) {
             bool result = false;
+            bool is_update = false;
             bool claims = false;            // a message from a host: is it who it says?
             if (hdr.inart.isValid() && !hdr.values.isValid()) {
                 if (hdr.inart.kind == Kind.RESULT) {
                     result = true;
+                } else if (hdr.inart.kind == KIND_UPDATE) {
+                    is_update = true;
                 } else {
                     claims = !switch_ports.apply().hit;
                 }
@@ -123,6 +143,10 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
                 meta.reason = Reason.NONE;
                 results.apply();            // as a server
             }
+            if (is_update || (claims && meta.reason != Reason.NONE)) {
+                meta.reason = Reason.NONE;
+                updates.apply();            // as a peer
+            }
 
             if (hdr.values.isValid()) {
                 if (meta.reason == Reason.NONE) {
@@ -134,8 +158,8 @@ control InArtIngress(inout headers_t hdr, inout metadata_t meta, inout standard_
                 }
             } else if (claims && meta.reason != Reason.NONE) {
                 meta.reason = Reason.STRANGER;
-            } else if (!result) {
-                // Not where gradients or results would have gone. p4testgen's mark_to_drop leaves the group as it is.
+            } else if (!result && !is_update) {
+                // Not where gradients, results or updates would have gone. p4testgen's mark_to_drop leaves the group as it is.
                 mark_to_drop(standard_metadata);
                 standard_metadata.mcast_grp = 0;
                 mac.apply();

@@ -1,4 +1,5 @@
-//! The numbers behind the counters `drops` and `outcomes`: `p4/include/reasons.p4` in Rust.
+//! The numbers behind the counters `drops` and `outcomes`: `p4/include/reasons.p4`, and what `p4/include/updates.p4` adds to it,
+//! in Rust.
 
 use std::fmt;
 
@@ -63,6 +64,15 @@ numbered! {
         Stranger = 13 "stranger",
         /// An INART frame behind VLAN tags, or more tags than the switch looks behind.
         Tagged = 14 "tagged",
+        /// No entry in `updates` for its epoch, job, group, worker and port.
+        NoUpdateRoute = 15 "no update route",
+    }
+}
+
+impl Reason {
+    /// Whether the program for Tofino has it: that program copies no updates.
+    pub const fn is_on_tofino(self) -> bool {
+        !matches!(self, Reason::NoUpdateRoute)
     }
 }
 

@@ -95,6 +95,18 @@ fn numbers_in_p4(name: &str) -> Vec<(String, usize)> {
         .collect()
 }
 
+/// The drop reasons that only this program has: `const Reason NAME = (Reason)8wNUMBER;` in `include/updates.p4`.
+fn more_reasons_in_p4() -> Vec<(String, usize)> {
+    let text = source("include/updates.p4");
+    let lines = text.lines().filter_map(|line| line.strip_prefix("const Reason "));
+    let numbered = lines.map(|line| {
+        let (name, rest) = line.split_once(" = (Reason)8w").expect("it has a number");
+        let (number, _) = rest.split_once(';').expect("it ends");
+        (name.to_owned(), number.parse().expect("a number"))
+    });
+    numbered.collect()
+}
+
 /// `TooShort` as `TOO_SHORT`.
 fn in_capitals(name: &str) -> String {
     let mut capitals = String::new();
@@ -112,13 +124,20 @@ fn reasons_and_outcomes_have_the_numbers_of_the_program() {
     let reasons: Vec<_> = Reason::ALL.iter().map(|r| (in_capitals(&format!("{r:?}")), r.index())).collect();
     let mut in_p4 = numbers_in_p4("Reason");
     assert_eq!(in_p4.remove(0), ("NONE".to_owned(), 0));
+    let shared = in_p4.len();
+    in_p4.extend(more_reasons_in_p4());
     assert_eq!(in_p4, reasons);
+    assert_eq!(Reason::ALL.iter().filter(|reason| reason.is_on_tofino()).count(), shared);
 
     let outcomes: Vec<_> = Outcome::ALL.iter().map(|o| (in_capitals(&format!("{o:?}")), o.index())).collect();
     assert_eq!(numbers_in_p4("Outcome"), outcomes);
 
     let text = source("include/reasons.p4");
-    assert!(text.contains(&format!("const bit<32> REASONS = {};", Reason::ALL.len() + 1)));
+    assert!(text.contains(&format!("const bit<32> REASONS = {};", shared + 1)));
+    let more = format!("const bit<32> ALL_REASONS = REASONS + {};", Reason::ALL.len() - shared);
+    assert!(source("include/updates.p4").contains(&more));
+    let kind = format!("const Kind KIND_UPDATE = (Kind)4w{};", inart_wire::Kind::Update.code());
+    assert!(source("include/updates.p4").contains(&kind));
     assert!(text.contains(&format!("const bit<32> OUTCOMES = {};", Outcome::ALL.len())));
     assert!(source("include/constants.p4").contains(&format!("const bit<32> SLOTS = {SLOTS};")));
 }

@@ -1,6 +1,6 @@
 //! Typed values as the numbers of key fields and action parameters.
 
-use inart_wire::{Contributors, Epoch, JobId, MacAddr, Seat, ShardId};
+use inart_wire::{Contributors, Epoch, Group, JobId, MacAddr, Seat, ShardId};
 
 use crate::numbers::{GroupId, PortNo, SlotRange};
 use crate::spec::Field;
@@ -98,7 +98,17 @@ impl Cells for SlotRange {
     }
 }
 
-/// The bitmap, relative to the block of 64 that the key's worker is in.
+impl Cells for Group {
+    fn put(&self, cells: &mut Vec<u64>) {
+        cells.push(u64::from(self.0));
+    }
+
+    fn take(cells: &mut dyn Iterator<Item = u64>, _: &KeyCells<'_>) -> Option<Self> {
+        u8::try_from(cells.next()?).ok().map(Group)
+    }
+}
+
+/// The bitmap, relative to the block of 64 that the key names, or that the key's worker is in.
 impl Cells for Contributors {
     fn put(&self, cells: &mut Vec<u64>) {
         cells.push(self.bitmap);
@@ -106,6 +116,9 @@ impl Cells for Contributors {
 
     fn take(cells: &mut dyn Iterator<Item = u64>, key: &KeyCells<'_>) -> Option<Self> {
         let bitmap = cells.next()?;
+        if let Some(group) = key.get("group") {
+            return Some(Contributors { bitmap, group: Group(u8::try_from(group).ok()?) });
+        }
         let worker = Seat::try_from(u16::try_from(key.get("worker")?).ok()?).ok()?;
         Some(Contributors { bitmap, ..Contributors::one(worker) })
     }

@@ -1,11 +1,11 @@
-//! The tables of control `InArtIngress` (`p4/include/ingress.p4`): the one place to add a table, an action,
-//! or a field. What they mean is in `docs/protocol.md`.
+//! The tables of the controls `InArtIngress` and `InArtEgress` (`p4/include/ingress.p4`, `egress.p4`): the one place to
+//! add a table, an action, or a field. What they mean is in `docs/protocol.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_wire::{Contributors, Epoch, JobId, MacAddr, Seat, ShardId};
+use inart_wire::{Contributors, Epoch, Group, JobId, MacAddr, Seat, ShardId};
 
-use crate::check::ProgramTable;
+use crate::check::{self, Mismatch, ProgramTable};
 use crate::full::TableFull;
 use crate::macros::tables;
 use crate::numbers::{GroupId, PortNo, SlotRange};
@@ -95,6 +95,56 @@ tables! {
         }
     }
 
+    /// Table `updates`: who may send updates, and where they are copied to.
+    updates: Updates = "updates" {
+        /// Key of table `updates`: one peer's updates for peers of one block, at the port they come in by.
+        key UpdatesKey {
+            /// The installed plan.
+            epoch: Epoch = [epoch: 16],
+            /// The job.
+            job: JobId = [job: 16],
+            /// The block of 64 ranks that the receivers are in.
+            group: Group = [group: 8],
+            /// Rank of the sender.
+            worker: Seat = [worker: 16],
+            /// Port the update comes in by.
+            ingress: PortNo = [ingress: 9],
+        }
+        /// Action of table `updates`.
+        action UpdatesAction {
+            /// Copy to every port of the group; table `receivers` keeps the copies that somebody is to have.
+            Replicate = "replicate" {
+                /// The group.
+                group: GroupId = [group: 16],
+            },
+            /// Drop and count.
+            Refuse = "refuse",
+        }
+    }
+
+    /// Table `receivers`: which peers are behind a port.
+    receivers: Receivers = "receivers" in "InArtEgress" {
+        /// Key of table `receivers`: one block of a job's ranks, at a port that copies of updates leave by.
+        key ReceiversKey {
+            /// The installed plan.
+            epoch: Epoch = [epoch: 16],
+            /// The job.
+            job: JobId = [job: 16],
+            /// The block of 64 ranks.
+            group: Group = [group: 8],
+            /// Port the copy leaves by.
+            egress: PortNo = [egress: 9],
+        }
+        /// Action of table `receivers`.
+        action ReceiversAction {
+            /// Leave these of the receivers in the copy; drop and count it if none is left.
+            Narrow = "narrow" {
+                /// Ranks behind the port.
+                members: Contributors = [members: 64],
+            },
+        }
+    }
+
     /// Table `mac`: the way of everything else.
     mac: Mac = "mac" default mac_default: MacDefault = MacAction::Refuse {
         /// Key of table `mac`.
@@ -118,4 +168,20 @@ tables! {
             Refuse = "refuse",
         }
     }
+}
+
+/// The tables that a program may lack, all of them together: it then copies no updates.
+pub const OPTIONAL: &[&TableSpec] = &[Updates::SPEC, Receivers::SPEC];
+
+/// Compares a program's tables with those declared; the tables that it has.
+///
+/// # Errors
+/// As [`check()`](crate::check()), for tables that a program may not lack, and for [`OPTIONAL`] ones if it has one.
+pub fn tables_of(program: &[ProgramTable]) -> Result<Vec<&'static TableSpec>, Mismatch> {
+    let has = |spec: &TableSpec| program.iter().any(|table| table.name == spec.name);
+    let all = OPTIONAL.iter().any(|spec| has(spec));
+    let wanted = SPECS.iter().copied().filter(|spec| all || !OPTIONAL.contains(spec));
+    let wanted: Vec<_> = wanted.collect();
+    check::check(&wanted, program)?;
+    Ok(wanted)
 }

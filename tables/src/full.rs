@@ -1,8 +1,9 @@
 //! Tables that are too full.
 
+use std::fmt;
+
 /// More entries than a table holds.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("table {table} would hold {needed} entries, the program has room for {size}")]
 pub struct TableFull {
     /// The table.
     pub table: &'static str,
@@ -10,6 +11,19 @@ pub struct TableFull {
     pub needed: usize,
     /// Entries there is room for.
     pub size: usize,
+}
+
+impl fmt::Display for TableFull {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TableFull { table, needed, size } = self;
+        match size {
+            0 => write!(
+                f,
+                "table {table} would hold {needed} entries, the program of these switches has no such table"
+            ),
+            _ => write!(f, "table {table} would hold {needed} entries, the program has room for {size}"),
+        }
+    }
 }
 
 impl TableFull {

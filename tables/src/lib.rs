@@ -4,7 +4,8 @@
 //!   widths of the P4 program. [`table!`] declares one table alone.
 //! - A [`Row`] is an entry in names and numbers. Every typed entry becomes a row and comes back from one
 //!   ([`Table`]); how a row travels to a switch is the target's business.
-//! - [`check()`] compares the declaration with a compiled program, when that is loaded.
+//! - [`check()`] compares the declaration with a compiled program, when that is loaded; [`tables_of`] says which
+//!   tables the program has.
 //! - [`SwitchTables`] is everything that the controller writes on one switch; [`diff`] gives the [`Update`]s
 //!   from one to another; [`Limits`] says how much fits.
 //!
@@ -25,8 +26,9 @@ mod update;
 pub use cells::{Cells, KeyCells};
 pub use check::{Mismatch, ProgramAction, ProgramField, ProgramTable, check};
 pub use declared::{
-    DEFAULTS, Item, Limits, Mac, MacAction, MacKey, Results, ResultsAction, ResultsKey, SPECS, Steer,
-    SteerAction, SteerKey, SwitchPorts, SwitchPortsAction, SwitchPortsKey, SwitchTables, Update, diff,
+    DEFAULTS, Item, Limits, Mac, MacAction, MacKey, OPTIONAL, Receivers, ReceiversAction, ReceiversKey,
+    Results, ResultsAction, ResultsKey, SPECS, Steer, SteerAction, SteerKey, SwitchPorts, SwitchPortsAction,
+    SwitchPortsKey, SwitchTables, Update, Updates, UpdatesAction, UpdatesKey, diff, tables_of,
 };
 pub use full::TableFull;
 pub use numbers::{GroupId, PortNo, SlotRange};

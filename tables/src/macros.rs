@@ -2,7 +2,8 @@
 
 /// Declares one table: its key and its actions as types, from which come the rows and back.
 ///
-/// Each field says its type and the cells that it takes: name and width in bits, as in the P4 program.
+/// Each field says its type and the cells that it takes: name and width in bits, as in the P4 program. The table is
+/// in the control `InArtIngress` unless it says another: `Paint = "paint" in "InArtEgress"`.
 ///
 /// ```
 /// inart_tables::table! {
@@ -27,8 +28,13 @@
 /// ```
 #[macro_export]
 macro_rules! table {
+    ( $(#[$doc:meta])* $table:ident = $name:literal $(#[$key_doc:meta])* key $($rest:tt)+ ) => {
+        $crate::table! {
+            $(#[$doc])* $table = $name in "InArtIngress" $(#[$key_doc])* key $($rest)+
+        }
+    };
     (
-        $(#[$doc:meta])* $table:ident = $name:literal
+        $(#[$doc:meta])* $table:ident = $name:literal in $control:literal
         $(#[$key_doc:meta])* key $key:ident {
             $( $(#[$kf_doc:meta])* $kf:ident : $kt:ty = [$($kc:ident : $kb:literal),+] ),+ $(,)?
         }
@@ -83,13 +89,13 @@ macro_rules! table {
         impl $crate::Table for $table {
             const SPEC: &'static $crate::TableSpec = &$crate::TableSpec {
                 name: $name,
-                full_name: concat!("InArtIngress.", $name),
+                full_name: concat!($control, ".", $name),
                 key: &[$( $( $crate::Field {
                     name: stringify!($kc), bits: $kb, port: <$kt as $crate::Cells>::PORT,
                 }, )+ )+],
                 actions: &[$( $crate::ActionSpec {
                     name: $v_name,
-                    full_name: concat!("InArtIngress.", $v_name),
+                    full_name: concat!($control, ".", $v_name),
                     params: &[$( $( $( $crate::Field {
                         name: stringify!($c), bits: $b, port: <$t as $crate::Cells>::PORT,
                     }, )+ )+ )?],
@@ -137,11 +143,11 @@ macro_rules! table {
 macro_rules! tables {
     ($(
         $(#[$doc:meta])*
-        $field:ident : $table:ident = $name:literal
+        $field:ident : $table:ident = $name:literal $(in $control:literal)?
             $(default $default:ident : $default_item:ident = $value:path)?
         { $($declaration:tt)* }
     )+) => {
-        $( $crate::table! { $(#[$doc])* $table = $name $($declaration)* } )+
+        $( $crate::table! { $(#[$doc])* $table = $name $(in $control)? $($declaration)* } )+
 
         /// All tables, in the order in which they are written.
         pub const SPECS: &[&TableSpec] = &[$( <$table as Table>::SPEC, )+];

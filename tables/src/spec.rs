@@ -1,6 +1,6 @@
 //! What a declaration says of a table, as values.
 
-/// The control of the P4 program that has the tables.
+/// The control of the P4 program that has the tables, unless a table says another.
 pub const CONTROL: &str = "InArtIngress";
 
 /// A key field or an action parameter: one number.

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use inart_wire::{Epoch, JobId};
 
-use crate::declared::{MacAction, ResultsAction, SteerAction, SteerKey, SwitchTables};
+use crate::declared::{MacAction, ResultsAction, SteerAction, SteerKey, SwitchTables, UpdatesAction};
 use crate::numbers::{GroupId, SlotRange};
 
 impl SwitchTables {
@@ -17,23 +17,29 @@ impl SwitchTables {
     pub fn epochs(&self, job: JobId) -> BTreeSet<Epoch> {
         let steer = self.steer.keys().filter(|key| key.job == job).map(|key| key.epoch);
         let results = self.results.keys().filter(|key| key.job == job).map(|key| key.epoch);
-        steer.chain(results).collect()
+        let updates = self.updates.keys().filter(|key| key.job == job).map(|key| key.epoch);
+        let receivers = self.receivers.keys().filter(|key| key.job == job).map(|key| key.epoch);
+        steer.chain(results).chain(updates).chain(receivers).collect()
     }
 
     /// Jobs that have an entry here.
     pub fn jobs(&self) -> BTreeSet<JobId> {
-        self.steer.keys().map(|key| key.job).chain(self.results.keys().map(|key| key.job)).collect()
+        let summed = self.steer.keys().map(|key| key.job).chain(self.results.keys().map(|key| key.job));
+        let of_peers = self.updates.keys().map(|key| key.job).chain(self.receivers.keys().map(|key| key.job));
+        summed.chain(of_peers).collect()
     }
 
     /// Drops the entries of `job` under the epochs for which `dead` is true, and their multicast groups.
     pub fn retire(&mut self, job: JobId, dead: impl Fn(Epoch) -> bool) {
         self.steer.retain(|key, _| key.job != job || !dead(key.epoch));
         self.results.retain(|key, _| key.job != job || !dead(key.epoch));
+        self.updates.retain(|key, _| key.job != job || !dead(key.epoch));
+        self.receivers.retain(|key, _| key.job != job || !dead(key.epoch));
         let used = self.used_groups();
         self.groups.retain(|group, _| used.contains(group));
     }
 
-    /// Groups that an entry or the default action of `mac` refers to.
+    /// Groups that an entry, or the default action of `mac`, refers to.
     pub fn used_groups(&self) -> BTreeSet<GroupId> {
         let results = self.results.values().filter_map(|action| match action {
             ResultsAction::Replicate { group } => Some(*group),
@@ -43,7 +49,11 @@ impl SwitchTables {
             MacAction::Flood { group } => Some(*group),
             MacAction::Send { .. } | MacAction::Refuse => None,
         });
-        results.chain(mac).collect()
+        let updates = self.updates.values().filter_map(|action| match action {
+            UpdatesAction::Replicate { group } => Some(*group),
+            UpdatesAction::Refuse => None,
+        });
+        results.chain(updates).chain(mac).collect()
     }
 
     /// Slot ranges held by `add` entries.

@@ -1,11 +1,12 @@
 //! A table of this test alone: declared here, it goes through all that the program's own tables go through.
 
 use inart_tables::{
-    Foreign, GroupId, Limits, Mac, MacAction, MacKey, PortNo, ProgramAction, ProgramField, ProgramTable,
-    Results, ResultsAction, ResultsKey, Row, SPECS, SlotRange, Steer, SteerAction, SteerKey, SwitchPorts,
-    SwitchPortsAction, SwitchPortsKey, SwitchTables, Table, check, diff, table,
+    Foreign, GroupId, Limits, Mac, MacAction, MacKey, OPTIONAL, PortNo, ProgramAction, ProgramField,
+    ProgramTable, Receivers, ReceiversAction, ReceiversKey, Results, ResultsAction, ResultsKey, Row, SPECS,
+    SlotRange, Steer, SteerAction, SteerKey, SwitchPorts, SwitchPortsAction, SwitchPortsKey, SwitchTables,
+    Table, Updates, UpdatesAction, UpdatesKey, check, diff, table, tables_of,
 };
-use inart_wire::{Contributors, MacAddr, Seat};
+use inart_wire::{Contributors, Group, MacAddr, Seat};
 
 table! {
     /// What colour a worker's frames get.
@@ -204,6 +205,15 @@ fn full() -> SwitchTables {
     tables.mac.insert(address(1), MacAction::Send { port: port(3) });
     tables.mac.insert(address(2), MacAction::Refuse);
     tables.mac_default = MacAction::Flood { group: GroupId(1) };
+    let group = Group(3);
+    let key = UpdatesKey { epoch: 1.into(), job: 4.into(), group, worker: worker(7), ingress: port(2) };
+    tables.updates.insert(key, UpdatesAction::Replicate { group: GroupId(8) });
+    tables.updates.insert(UpdatesKey { ingress: port(3), ..key }, UpdatesAction::Refuse);
+    let key = ReceiversKey { epoch: 1.into(), job: 4.into(), group, egress: port(1) };
+    tables
+        .receivers
+        .insert(key, ReceiversAction::Narrow { members: Contributors { bitmap: 1 << 63, group } });
+    tables.groups.insert(GroupId(8), [port(1), port(2)].into());
     tables.switch_ports.insert(SwitchPortsKey { ingress: port(4) }, SwitchPortsAction::Trust);
     tables.groups.insert(GroupId(7), [port(1), port(2)].into());
     tables
@@ -217,7 +227,7 @@ fn all_tables_come_back_from_their_rows() {
     assert_eq!(rows.len(), tables.len() - tables.groups.len() + 1);
     rows.iter().try_for_each(|row| back.add_row(row)).expect("they are ours");
     assert_eq!(back, tables);
-    for table in [Steer::SPEC, Results::SPEC, Mac::SPEC, SwitchPorts::SPEC] {
+    for table in [Steer::SPEC, Results::SPEC, Updates::SPEC, Receivers::SPEC, Mac::SPEC, SwitchPorts::SPEC] {
         assert!(rows.iter().any(|row| row.table == table) && SPECS.contains(&table), "{}", table.name);
     }
 }
@@ -231,6 +241,7 @@ fn updates_lead_from_one_state_to_another_and_back() {
             tables.apply(&update).expect("it fits");
             // Whatever an entry refers to is there.
             assert!(tables.results.is_empty() || tables.groups.contains_key(&GroupId(7)), "{update:?}");
+            assert!(tables.updates.is_empty() || tables.groups.contains_key(&GroupId(8)), "{update:?}");
         }
         assert_eq!(&tables, to);
         assert!(diff(to, to).is_empty());
@@ -244,4 +255,52 @@ fn limits_come_from_the_program() {
     assert!(limits.check(&full()).is_ok());
     let error = Limits { steer: 2, ..limits }.check(&full()).expect_err("three entries");
     assert_eq!(error.to_string(), "table steer would hold 3 entries, the program has room for 2");
+}
+
+#[test]
+fn receivers_are_of_the_block_in_the_key_and_leave_by_egress() {
+    let rows = full().rows();
+    let row = rows.iter().find(|row| row.table == Receivers::SPEC).expect("there is one");
+    let text = "receivers[epoch=1, job=4, group=3, egress=1] -> narrow(members=9223372036854775808)";
+    assert_eq!(row.to_string(), text);
+    assert_eq!((row.table.full_name, row.action.full_name), ("InArtEgress.receivers", "InArtEgress.narrow"));
+    let (key, ReceiversAction::Narrow { members }) = Receivers::entry(row).expect("it is ours");
+    assert_eq!(members.seats().map(Seat::get).collect::<Vec<_>>(), [3 * 64 + 63]);
+    assert_eq!((key.egress, members.group), (port(1), Group(3)));
+    let elsewhere = row.clone().with_target_ports(|port| Some(100 + u64::from(port.get())));
+    assert_eq!(elsewhere.expect("there are many ports").key, Some(vec![1, 4, 3, 101]));
+}
+
+#[test]
+fn a_program_may_lack_the_tables_of_updates_but_only_both() {
+    let whole = program(SPECS);
+    assert_eq!(tables_of(&whole).expect("all are there"), SPECS);
+    let lacking = |names: &[&str]| {
+        let left = whole.iter().filter(|table| !names.contains(&table.name.as_str())).cloned();
+        left.collect::<Vec<_>>()
+    };
+    let without = lacking(&["updates", "receivers"]);
+    let has = tables_of(&without).expect("it copies no updates");
+    assert_eq!(has.len() + OPTIONAL.len(), SPECS.len());
+    assert!(OPTIONAL.iter().all(|spec| !has.contains(spec)));
+    for half in ["updates", "receivers"] {
+        let error = tables_of(&lacking(&[half])).expect_err("one of two").to_string();
+        assert!(error.ends_with(&format!("table {half} is missing")), "{error}");
+    }
+    assert!(tables_of(&lacking(&["steer"])).is_err());
+    let error = Limits::new(16, 9, &without).check(&full()).expect_err("no room").to_string();
+    assert_eq!(error, "table updates would hold 2 entries, the program of these switches has no such table");
+}
+
+#[test]
+fn what_a_job_of_peers_holds_is_found_and_retired() {
+    let mut tables = full();
+    assert_eq!(tables.jobs(), [2.into(), 4.into()].into());
+    assert_eq!(tables.epochs(4.into()), [1.into()].into());
+    assert!(tables.used_groups().contains(&GroupId(8)));
+    tables.retire(4.into(), |epoch| epoch == 1.into());
+    assert!(
+        tables.updates.is_empty() && tables.receivers.is_empty() && !tables.groups.contains_key(&GroupId(8))
+    );
+    assert!(tables.groups.contains_key(&GroupId(7)) && tables.jobs() == [2.into()].into());
 }

@@ -17,7 +17,16 @@ fn open(target: &InMemory, access: Access) -> Result<Box<dyn Session>, SwitchErr
 
 #[test]
 fn sessions_share_a_switch_and_the_greatest_rank_writes() {
-    let limits = Limits { slots: 16, ports: 4, switch_ports: 1, steer: 1, results: 1, mac: 1 };
+    let limits = Limits {
+        slots: 16,
+        ports: 4,
+        switch_ports: 1,
+        steer: 1,
+        results: 1,
+        updates: 1,
+        receivers: 1,
+        mac: 1,
+    };
     let target = InMemory::new(ValuesPerPacket::N64, limits);
     let mut first = open(&target, Access::Write(Precedence(3))).expect("nobody else is there");
     now(first.load_program()).expect("it may");

@@ -13,9 +13,11 @@ pub enum Kind {
     Result,
     /// A question whether a peer is there.
     Probe,
-    /// A [`ControlMessage`](crate::ControlMessage).
+    /// A [`ControlMessage`](crate::ControlMessage), or one between peers.
     Control,
-    /// A code this crate has no name for: 0 or 6 to 15.
+    /// A peer's values for the peers in its bitmap; switches copy it to them.
+    Update,
+    /// A code this crate has no name for: 0 or 7 to 15.
     Unknown(u8),
 }
 
@@ -28,6 +30,7 @@ impl Kind {
             3 => Self::Result,
             4 => Self::Probe,
             5 => Self::Control,
+            6 => Self::Update,
             other => Self::Unknown(other),
         }
     }
@@ -40,6 +43,7 @@ impl Kind {
             Self::Result => 3,
             Self::Probe => 4,
             Self::Control => 5,
+            Self::Update => 6,
             Self::Unknown(code) => code & 0x0f,
         }
     }
@@ -53,6 +57,7 @@ impl fmt::Display for Kind {
             Self::Result => f.write_str("result"),
             Self::Probe => f.write_str("probe"),
             Self::Control => f.write_str("control"),
+            Self::Update => f.write_str("update"),
             Self::Unknown(code) => write!(f, "kind-{code}"),
         }
     }

@@ -26,7 +26,7 @@ pub struct HeaderRepr {
     pub worker: Seat,
     /// Its chunk.
     pub sequence: ChunkSeq,
-    /// Who is summed in it; in a result, the bits of its [`Feedback`].
+    /// Who is summed in it; in a result, the bits of its [`Feedback`]; in an update, its receivers.
     pub contributors: Contributors,
     /// What its values are scaled by.
     pub exponent: Exponent,
@@ -39,7 +39,7 @@ pub struct HeaderRepr {
 
 impl HeaderRepr {
     /// Reads the header of a frame and checks that it makes sense: a gradient holds its sender alone, a
-    /// partial holds the worker that completed it.
+    /// partial holds the worker that completed it, an update has receivers.
     ///
     /// # Errors
     /// [`WireError`] names the field that breaks a rule.
@@ -60,6 +60,7 @@ impl HeaderRepr {
         let fit = match header.kind {
             Kind::Gradient => header.contributors == Contributors::one(header.worker),
             Kind::Partial => header.contributors.contains(header.worker),
+            Kind::Update => !header.contributors.is_empty(),
             _ => true,
         };
         if fit {
@@ -86,6 +87,7 @@ impl fmt::Display for HeaderRepr {
         )?;
         match self.feedback() {
             Some(feedback) => write!(f, "{feedback}")?,
+            None if self.kind == Kind::Update => write!(f, "receivers {}", self.contributors)?,
             None => write!(f, "contributors {}", self.contributors)?,
         }
         write!(

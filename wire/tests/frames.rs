@@ -167,6 +167,27 @@ fn errors_name_the_field_and_what_was_seen() {
         error(&|bytes| bytes[14] = 0x21),
         "contributors: {64-67,69,127}, which does not fit worker 66"
     );
+    // An update to nobody.
+    assert_eq!(
+        error(&|bytes| {
+            bytes[14] = 0x26;
+            bytes[28..36].fill(0);
+        }),
+        "contributors: {}, which does not fit worker 66"
+    );
+}
+
+#[test]
+fn the_receivers_of_an_update_may_be_anybody() {
+    let mut repr = vector();
+    repr.header.kind = Kind::Update;
+    repr.header.contributors = Contributors { bitmap: 0x5, group: Group(3) };
+    let mut bytes = [0; 172];
+    repr.emit(&[1, -1, i32::MIN], &mut bytes).unwrap();
+    assert_eq!(FrameRepr::parse(&Frame::new_checked(&bytes[..]).unwrap()), Ok(repr));
+    assert_eq!(bytes[14], 0x26);
+    assert!(repr.to_string().contains(" update epoch 258 "), "{repr}");
+    assert!(repr.to_string().contains(" receivers {192,194} "), "{repr}");
 }
 
 #[test]

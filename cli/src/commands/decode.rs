@@ -80,6 +80,7 @@ struct FrameJson {
     shard: u16,
     worker: u16,
     sequence: u32,
+    /// Of an update: its receivers.
     contributors: Vec<u16>,
     #[serde(skip_serializing_if = "Option::is_none")]
     feedback: Option<String>,
@@ -92,7 +93,7 @@ struct FrameJson {
     values: Option<Values>,
 }
 
-/// A frame's values: scaled integers, or the floats of an exact-sum job.
+/// A frame's values: scaled integers, or floats: an exact-sum job's, a peer's.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Values {
@@ -170,7 +171,12 @@ fn message(frame: &Frame<&[u8]>) -> Option<String> {
 
 fn meaningful_values(frame: &Frame<&[u8]>) -> Values {
     let values = frame.values().take(frame.length().into());
-    match frame.exponent() == Exponent::FLOATS && frame.kind() != Kind::Control {
+    let are_floats = match frame.kind() {
+        Kind::Update => true,
+        Kind::Control => false,
+        _ => frame.exponent() == Exponent::FLOATS,
+    };
+    match are_floats {
         true => Values::Floats(values.map(|value| f32::from_bits(value as u32)).collect()),
         false => Values::Scaled(values.collect()),
     }

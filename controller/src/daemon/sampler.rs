@@ -145,7 +145,16 @@ mod tests {
 
     #[tokio::test]
     async fn a_session_that_takes_longer_than_an_answer_is_waited_for() {
-        let limits = Limits { slots: 1, ports: 1, switch_ports: 1, steer: 1, results: 1, mac: 1 };
+        let limits = Limits {
+            slots: 1,
+            ports: 1,
+            switch_ports: 1,
+            steer: 1,
+            results: 1,
+            updates: 1,
+            receivers: 1,
+            mac: 1,
+        };
         let switches = InMemory::new(ValuesPerPacket::N32, limits);
         let place = Place::local("here", 0);
         let access = Access::Write(inart_targets::Precedence(1));

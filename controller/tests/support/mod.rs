@@ -17,8 +17,16 @@ use inart_targets::Memory;
 use inart_wire::{JobId, ValuesPerPacket};
 
 /// Sizes as in the real program.
-pub const LIMITS: Limits =
-    Limits { slots: 4096, ports: 510, steer: 65536, results: 4096, mac: 4096, switch_ports: 512 };
+pub const LIMITS: Limits = Limits {
+    slots: 4096,
+    ports: 510,
+    steer: 65536,
+    results: 4096,
+    updates: 65536,
+    receivers: 16384,
+    mac: 4096,
+    switch_ports: 512,
+};
 
 pub const FIG1: &str = include_str!("../../../topologies/fig1.yaml");
 

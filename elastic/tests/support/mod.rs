@@ -26,8 +26,16 @@ use tempfile::TempDir;
 use tokio::sync::oneshot;
 
 /// Sizes as in the real program.
-const LIMITS: Limits =
-    Limits { slots: 4096, ports: 510, steer: 65536, results: 4096, mac: 4096, switch_ports: 512 };
+const LIMITS: Limits = Limits {
+    slots: 4096,
+    ports: 510,
+    steer: 65536,
+    results: 4096,
+    updates: 65536,
+    receivers: 16384,
+    mac: 4096,
+    switch_ports: 512,
+};
 
 /// Three workers and two servers at one switch.
 const NETWORK: &str = "

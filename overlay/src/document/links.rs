@@ -1,10 +1,11 @@
 //! Links between sites, and how their rates change.
 
+use inart_fluid::Trace;
 use inart_planner::TopologyError;
 use serde_saphyr::Spanned;
 
 use super::entries::{LinkEntry, OneOrTwo, Part, TraceEntry};
-use crate::network::{Overlay, SiteLink, Trace};
+use crate::network::{Overlay, SiteLink};
 
 /// The slowest rate that is read, 1 bit/s: times over any number of links stay finite.
 const LEAST_BPS: f64 = 1.0;

@@ -104,6 +104,13 @@ pub fn dropped(port: u16, frame: impl Into<Vec<u8>>, reason: Reason) -> Step {
     Step::new(port, frame.into(), vec![], Counted::Drop(reason))
 }
 
+/// Copied to these ports, with those receivers.
+pub fn copied(port: u16, frame: &Inart, out: &[(u16, u64)]) -> Step {
+    let copy =
+        |&(port, receivers): &(u16, u64)| (port, frame.clone().with(|f| f.contributors = receivers).bytes());
+    Step::new(port, frame.bytes(), out.iter().map(copy).collect(), Counted::Neither)
+}
+
 /// Copied, untouched, to these ports.
 pub fn switched(port: u16, frame: impl Into<Vec<u8>>, out_ports: &[u16]) -> Step {
     let frame = frame.into();

@@ -58,7 +58,7 @@ impl crate::run::Switch for Embedded {
         self.program = program;
         self.switch.load(compiled(program)).expect("the program loads");
         self.switch.set_loopback([RECIRCULATED]);
-        let tables = network::tables();
+        let tables = network::tables_of(program);
         for row in tables.rows() {
             let (table, action) = (row.table.full_name, row.action.full_name);
             let put = self.switch.put_numbers(table, row.key.as_deref(), action, &row.params);

@@ -10,6 +10,7 @@ use crate::messages::{CONTROL, PROBE};
 use crate::network::HOSTILE;
 use crate::program::Built;
 use crate::run::Switch;
+use crate::updates::UPDATE;
 
 /// Any frame of any job but the host's own, perhaps behind VLAN tags.
 pub fn frame(n: ValuesPerPacket) -> impl Strategy<Value = Vec<u8>> {
@@ -23,6 +24,7 @@ fn untagged(n: ValuesPerPacket) -> impl Strategy<Value = Inart> {
     let header = (
         prop_oneof![
             4 => Just(GRADIENT), 2 => Just(PARTIAL), 1 => Just(RESULT), 1 => Just(PROBE), 2 => Just(CONTROL),
+            1 => Just(UPDATE),
         ],
         prop_oneof![4 => Just(0u8), 4 => 0..0x40u8, 1 => any::<u8>()],
         prop_oneof![8 => 0..3u16, 1 => any::<u16>()],

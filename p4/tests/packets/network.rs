@@ -1,10 +1,12 @@
 //! The tables that all cases share, and the switch they run on.
 
 use inart_tables::{
-    GroupId, MacAction, MacKey, PortNo, ResultsAction, ResultsKey, SlotRange, SteerAction, SteerKey,
-    SwitchPortsAction, SwitchPortsKey, SwitchTables,
+    GroupId, MacAction, MacKey, PortNo, ReceiversAction, ReceiversKey, ResultsAction, ResultsKey, SlotRange,
+    SteerAction, SteerKey, SwitchPortsAction, SwitchPortsKey, SwitchTables, UpdatesAction, UpdatesKey,
 };
-use inart_wire::{Contributors, MacAddr, Seat};
+use inart_wire::{Contributors, Group, MacAddr, Seat};
+
+use crate::program::Built;
 
 /// ```text
 ///  worker 0 ── 1 ┌────────┐ 5 ── server
@@ -13,13 +15,21 @@ use inart_wire::{Contributors, MacAddr, Seat};
 ///  (3, 4) ──── 4 └────────┘ 8, 9
 /// ```
 /// All in epoch 1 and job 1 unless said. Port 4 leads to a switch that sums workers 3 and 4. At port 8 are
-/// the workers 0 and 1 of job 2, who forge frames of job 1.
+/// the workers 0 and 1 of job 2, who forge frames of job 1. Ports 1, 2, 3, 6 and 7 are also those of the peers 0, 1, 2, 64
+/// and 66 of job 7; its peers 3, 4 and 65 are behind the other switch.
 const SERVER: u16 = 5;
 pub const HOSTILE: u16 = 8;
 /// The slots of job 1 but for those of shard 3, and of job 0.
 pub const SLOTS: std::ops::Range<usize> = 8..40;
 const FLOOD_GROUP: GroupId = GroupId(1);
 const RESULT_GROUP: GroupId = GroupId(2);
+/// The job of peers; where its peers are, by block: port, and the bitmap of those behind it.
+pub const PEER_JOB: u16 = 7;
+const BEHIND: [&[(u16, u64)]; 2] =
+    [&[(1, 0b1), (2, 0b10), (3, 0b100), (4, 0b11000)], &[(4, 0b10), (6, 0b1), (7, 0b100)]];
+/// A port in the groups of updates with nobody behind it.
+const NOBODY: u16 = 5;
+const UPDATE_GROUPS: [GroupId; 2] = [GroupId(3), GroupId(4)];
 
 /// The ports in the flood group.
 pub const FLOODED: std::ops::RangeInclusive<u16> = 1..=8;
@@ -99,6 +109,38 @@ fn steer_entries() -> Vec<(SteerKey, SteerAction)> {
     entries
 }
 
+fn updates() -> impl Iterator<Item = (UpdatesKey, UpdatesAction)> {
+    let senders = [(0, 1), (1, 2), (2, 3), (3, 4), (4, 4), (64, 6), (65, 4), (66, 7)];
+    senders.into_iter().flat_map(|(rank, ingress): (u16, u16)| {
+        (0..2).map(move |group: u8| {
+            let worker = Seat::try_from(rank).expect("a low rank");
+            let (epoch, job, ingress) = (1.into(), PEER_JOB.into(), port(ingress));
+            let key = UpdatesKey { epoch, job, group: Group(group), worker, ingress };
+            (key, UpdatesAction::Replicate { group: UPDATE_GROUPS[usize::from(group)] })
+        })
+    })
+}
+
+fn receivers() -> impl Iterator<Item = (ReceiversKey, ReceiversAction)> {
+    (0..2u8).zip(BEHIND).flat_map(|(group, behind)| {
+        behind.iter().map(move |&(egress, bitmap)| {
+            let group = Group(group);
+            let key = ReceiversKey { epoch: 1.into(), job: PEER_JOB.into(), group, egress: port(egress) };
+            (key, ReceiversAction::Narrow { members: Contributors { bitmap, group } })
+        })
+    })
+}
+
+/// What is in the tables that a program has.
+pub fn tables_of(program: Built) -> SwitchTables {
+    let mut tables = tables();
+    if program.is_tofino() {
+        tables.updates.clear();
+        tables.receivers.clear();
+    }
+    tables
+}
+
 /// What is in the tables.
 pub fn tables() -> SwitchTables {
     let result = ResultsKey { epoch: 1.into(), job: 1.into(), shard: 0.into(), ingress: port(SERVER) };
@@ -107,10 +149,16 @@ pub fn tables() -> SwitchTables {
         switch_ports: [(SwitchPortsKey { ingress: port(4) }, SwitchPortsAction::Trust)].into(),
         steer: steer_entries().into_iter().collect(),
         results: [(result, ResultsAction::Replicate { group: RESULT_GROUP })].into(),
+        updates: updates().collect(),
+        receivers: receivers().collect(),
         mac: [(address(AT_PORT_2), MacAction::Send { port: port(2) }), (address(REFUSED), MacAction::Refuse)]
             .into(),
         mac_default: MacAction::Flood { group: FLOOD_GROUP },
         groups: [(FLOOD_GROUP, FLOODED.map(port).collect()), (RESULT_GROUP, [1, 2, 3, 5].map(port).into())]
-            .into(),
+            .into_iter()
+            .chain(UPDATE_GROUPS.into_iter().zip(BEHIND).map(|(group, behind)| {
+                (group, behind.iter().map(|(behind, _)| *behind).chain([NOBODY]).map(port).collect())
+            }))
+            .collect(),
     }
 }

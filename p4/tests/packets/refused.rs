@@ -156,7 +156,7 @@ fn malformed(n: ValuesPerPacket) -> Vec<(Reason, Vec<u8>)> {
         (BadContributors, but(&|f| (f.kind, f.contributors) = (PARTIAL, !0b10))),
         (NotMember, but(&|f| (f.kind, f.contributors) = (PARTIAL, 0b111))),
     ];
-    frames.extend((6..16).map(|kind| (UnknownKind, but(&|f| f.kind = kind))));
+    frames.extend((7..16).map(|kind| (UnknownKind, but(&|f| f.kind = kind))));
     frames.extend([0x40, 0x80].map(|flag| (UnknownFlag, but(&|f| f.flags = flag))));
     frames
 }

@@ -5,7 +5,7 @@ use inart_wire::ValuesPerPacket;
 
 use crate::case::{Case, Counted};
 use crate::program::Built;
-use crate::{hostile, messages, network, refused, rules, slots};
+use crate::{hostile, messages, network, refused, rules, slots, updates};
 
 /// A switch that the cases run on.
 pub trait Switch {
@@ -32,8 +32,15 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
     slots::cases(n).into_iter().chain(more).chain(rules::cases(n)).collect()
 }
 
+/// The cases of all programs, and those of this one.
+pub fn cases_of(program: Built) -> Vec<Case> {
+    let values = program.values();
+    let of_updates = if program.is_tofino() { updates::refused(values) } else { updates::cases(values) };
+    cases(values).into_iter().chain(of_updates).collect()
+}
+
 pub async fn run_all(switch: &mut impl Switch, program: Built) {
-    for case in cases(program.values()) {
+    for case in cases_of(program) {
         run(switch, program, &case).await;
     }
 }
@@ -52,7 +59,8 @@ struct Crossed {
 
 pub async fn run(switch: &mut impl Switch, program: Built, case: &Case) {
     switch.load(program).await;
-    let mut drops = vec![0; Reason::ALL.len() + 1];
+    let reasons = Reason::ALL.iter().filter(|reason| !program.is_tofino() || reason.is_on_tofino());
+    let mut drops = vec![0; reasons.count() + 1];
     let mut outcomes = vec![0; Outcome::ALL.len()];
     let mut crossed = Crossed { came: vec![0; PORTS], left: vec![0; PORTS] };
     for (index, step) in case.steps.iter().enumerate() {

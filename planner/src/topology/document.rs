@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 use serde_saphyr::Spanned;
 
 use super::{DEFAULT_MTU, NodeKind, SwitchPort, Topology};
@@ -71,10 +72,12 @@ pub(super) struct BackgroundEntry {
     pub rate: Rate,
 }
 
-#[derive(Deserialize)]
+#[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JobEntry {
     pub name: String,
+    /// Of federated training they are called clients.
+    #[serde(alias = "clients")]
     pub workers: Option<Vec<String>>,
     pub servers: Option<Vec<String>>,
     pub gradient: Option<Size>,
@@ -82,6 +85,17 @@ pub(super) struct JobEntry {
     pub exact: bool,
     #[serde(default)]
     pub elastic: bool,
+    // How long participants compute does not change a plan: who simulates training reads it.
+    #[allow(dead_code, reason = "the name is known here, the value is read by others")]
+    pub compute: Option<IgnoredAny>,
+    #[allow(dead_code, reason = "as above")]
+    pub computes: Option<IgnoredAny>,
+    #[allow(dead_code, reason = "as above")]
+    pub batch: Option<IgnoredAny>,
+    #[allow(dead_code, reason = "as above")]
+    pub batches: Option<IgnoredAny>,
+    #[allow(dead_code, reason = "as above")]
+    pub pause: Option<IgnoredAny>,
 }
 
 /// What the parser says for programmers, for people who write topologies; and the fix.

@@ -49,9 +49,7 @@ pub(super) fn build(document: Document) -> Result<Topology> {
     }
     if document.jobs.is_empty() {
         let name = topology.name.clone();
-        let job =
-            JobEntry { name, workers: None, servers: None, gradient: None, exact: false, elastic: false };
-        topology.add_job(job, 0)?;
+        topology.add_job(JobEntry { name, ..JobEntry::default() }, 0)?;
     }
     for entry in document.jobs {
         let at = line(&entry);
@@ -199,7 +197,7 @@ impl Topology {
     }
 
     fn add_job(&mut self, entry: JobEntry, at: u64) -> Result<()> {
-        let JobEntry { name, workers, servers, gradient, exact, elastic } = entry;
+        let JobEntry { name, workers, servers, gradient, exact, elastic, .. } = entry;
         name_is_usable(at, "job", &name)?;
         let place = format!("job {name}");
         if self.job_named(&name).is_some() {

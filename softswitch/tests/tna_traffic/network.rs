@@ -132,6 +132,7 @@ fn tables() -> SwitchTables {
         groups: GROUPS
             .map(|(group, ports)| (GroupId(group), ports.iter().map(|at| port(*at)).collect()))
             .into(),
+        ..SwitchTables::default()
     }
 }
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use inart_bfruntime::{Action, DataField, Info, MatchType, Profile, Table, TableKind};
-use inart_tables::{Limits, ProgramAction, ProgramField, ProgramTable, SPECS, check};
+use inart_tables::{Limits, ProgramAction, ProgramField, ProgramTable, TableSpec, tables_of};
 use inart_wire::ValuesPerPacket;
 
 use super::ports::PORTS;
@@ -28,6 +28,7 @@ pub struct Compiled(Arc<Inner>);
 struct Inner {
     values: ValuesPerPacket,
     limits: Limits,
+    specs: Vec<&'static TableSpec>,
     info: Info,
     program: inart_bfruntime::Program,
 }
@@ -42,7 +43,7 @@ impl Compiled {
         let wrong = |reason| ProgramError::Artifact { values, reason };
         let info = Info::from_json(bf_rt).map_err(|error| wrong(error.to_string()))?;
         let tables: Vec<_> = info.tables().iter().filter(|table| is_filled(table)).map(of_table).collect();
-        check(SPECS, &tables).map_err(|reason| ProgramError::Tables { values, reason })?;
+        let specs = tables_of(&tables).map_err(|reason| ProgramError::Tables { values, reason })?;
         // Every slot has a cell in every register of the program.
         let registers = info.tables().iter().filter(|table| table.kind == TableKind::Register);
         let slots = registers.map(|register| register.size).min().and_then(|size| u32::try_from(size).ok());
@@ -57,6 +58,7 @@ impl Compiled {
         Ok(Compiled(Arc::new(Inner {
             values,
             limits: Limits::new(slots, PORTS, &tables),
+            specs,
             info,
             program: inart_bfruntime::Program {
                 name: format!("inart_n{values}"),
@@ -79,6 +81,11 @@ impl Compiled {
     /// How much fits.
     pub fn limits(&self) -> Limits {
         self.0.limits
+    }
+
+    /// The declared tables that it has.
+    pub(super) fn specs(&self) -> &[&'static TableSpec] {
+        &self.0.specs
     }
 
     /// What a switch is sent.

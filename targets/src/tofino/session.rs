@@ -11,7 +11,7 @@ use inart_bfruntime::{
 };
 use inart_p4::{Outcome, Reason};
 use inart_tables::{
-    DEFAULTS, Entity, Foreign, GroupId, Op, PortNo, SPECS, Steer, SwitchTables, Table, TableSpec, Update,
+    DEFAULTS, Entity, Foreign, GroupId, Op, PortNo, Steer, SwitchTables, Table, TableSpec, Update,
 };
 
 use super::ports::Numbering;
@@ -25,7 +25,9 @@ use crate::target::{Running, Session};
 
 /// The cells of counter `drops`: one for each reason, and the first, which is of none.
 fn drops() -> (&'static str, Vec<u64>) {
-    ("drops", (0..=Reason::ALL.len() as u64).collect())
+    let reasons =
+        Reason::ALL.iter().filter(|reason| reason.is_on_tofino()).map(|reason| reason.index() as u64);
+    ("drops", std::iter::once(0).chain(reasons).collect())
 }
 
 /// Those of counter `outcomes`, one for each.
@@ -176,7 +178,7 @@ impl BfRuntime {
 
     async fn read_all(&mut self) -> Result<SwitchTables, SwitchError> {
         let mut tables = SwitchTables::default();
-        for table in SPECS {
+        for table in self.program.specs() {
             for entry in self.client.read_table(table.full_name).await.map_err(told)? {
                 tables.add_row(&rows::row(table, &entry, &self.numbering)?)?;
             }

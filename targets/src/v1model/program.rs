@@ -6,7 +6,7 @@ use inart_p4runtime::p4::config::v1::action_ref::Scope;
 use inart_p4runtime::p4::config::v1::match_field::MatchType;
 use inart_p4runtime::p4::config::v1::{Action, Table};
 use inart_p4runtime::{Pipeline, Schema, SchemaError};
-use inart_tables::{Limits, ProgramAction, ProgramField, ProgramTable, SPECS, check};
+use inart_tables::{Limits, ProgramAction, ProgramField, ProgramTable, TableSpec, tables_of};
 use inart_wire::ValuesPerPacket;
 use sha2::{Digest, Sha256};
 
@@ -20,6 +20,7 @@ pub struct Compiled(Arc<Inner>);
 struct Inner {
     values: ValuesPerPacket,
     limits: Limits,
+    specs: Vec<&'static TableSpec>,
     schema: Arc<Schema>,
     /// The mark by which a switch that runs it is known: the first bytes of the hash of all of it.
     cookie: u64,
@@ -37,7 +38,7 @@ impl Compiled {
         let schema = Schema::from_text(p4info).map_err(unreadable)?;
         let tables = schema.info().tables.iter().map(|table| of_table(&schema, table));
         let tables = tables.collect::<Result<Vec<_>, _>>().map_err(unreadable)?;
-        check(SPECS, &tables).map_err(|reason| ProgramError::Tables { values, reason })?;
+        let specs = tables_of(&tables).map_err(|reason| ProgramError::Tables { values, reason })?;
         // Every slot has a cell in every register of the program.
         let slots = schema.info().registers.iter().map(|register| register.size).min();
         let slots = slots.and_then(|size| u32::try_from(size).ok());
@@ -47,6 +48,7 @@ impl Compiled {
         Ok(Compiled(Arc::new(Inner {
             values,
             limits: Limits::new(slots, PORTS, &tables),
+            specs,
             schema: Arc::new(schema),
             cookie,
             device_config: json.to_vec(),
@@ -71,6 +73,11 @@ impl Compiled {
     /// How much fits.
     pub fn limits(&self) -> Limits {
         self.0.limits
+    }
+
+    /// The declared tables that it has.
+    pub(super) fn specs(&self) -> &[&'static TableSpec] {
+        &self.0.specs
     }
 
     /// What a switch is sent.

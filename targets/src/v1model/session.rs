@@ -7,7 +7,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use inart_p4::Outcome;
 use inart_p4runtime::{Client, ClientError, Code, DeviceId, ElectionId, Pipeline, PipelineAction};
-use inart_tables::{DEFAULTS, Foreign, GroupId, PortNo, SPECS, Steer, SwitchTables, Table, Update};
+use inart_tables::{DEFAULTS, Foreign, GroupId, PortNo, Steer, SwitchTables, Table, Update};
 
 use super::ports;
 use super::program::Compiled;
@@ -125,7 +125,7 @@ impl Session for P4Runtime {
     fn read(&mut self) -> BoxFuture<'_, Result<SwitchTables, SwitchError>> {
         async {
             let mut tables = SwitchTables::default();
-            for table in SPECS {
+            for table in self.program.specs() {
                 for entry in self.client.read_table(table.name).await.map_err(told)? {
                     tables.add_row(&rows::row(table, &entry)?)?;
                 }

@@ -84,6 +84,22 @@ fn floats_of_exact_jobs_are_read_as_such() {
 }
 
 #[test]
+fn updates_are_read_as_floats_for_their_receivers() {
+    let mut update = frame(Kind::Update, &[1.5, -3e38f32].map(|float| float.to_bits() as i32));
+    update[28..37].copy_from_slice(&[0x80, 0, 0, 0, 0, 0, 0, 0x06, 1]);
+    let file = pcap(0xa1b2_c3d4, u32::to_le_bytes, u16::to_le_bytes, &[(&update, 172)]);
+    let line = text(&file, false);
+    assert!(
+        line.contains(" update epoch 1 job 2 shard 0 worker 3 sequence 42 receivers {65-66,127} "),
+        "{line}"
+    );
+    assert!(line.contains(" values [1.5, -3e38]\n"), "{line}");
+    update[28..36].fill(0);
+    let file = pcap(0xa1b2_c3d4, u32::to_le_bytes, u16::to_le_bytes, &[(&update, 172)]);
+    assert!(text(&file, false).contains("malformed: 1 (contributors 1)"), "{}", text(&file, false));
+}
+
+#[test]
 fn pcapng() {
     let gradient = frame(Kind::Gradient, &[5, -6]);
     let block = |kind: u32, body: &[u8]| {

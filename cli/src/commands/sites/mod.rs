@@ -16,6 +16,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+pub use simulate::seconds;
 
 /// Training between data centres: trees of sites, planned and simulated.
 #[derive(Parser)]

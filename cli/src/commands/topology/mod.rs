@@ -10,11 +10,13 @@ use std::process::ExitCode;
 use anyhow::{Context, ensure};
 use clap::Subcommand;
 use inart_overlay::Overlay;
+use inart_peers::Mesh;
 use inart_planner::topology::generate::{fat_tree, leaf_spine, random_regular};
 use inart_planner::{NodeKind, Topology};
 
 use self::equipment::Equip;
 use self::import::Import;
+use super::peers::draw::Mesher;
 
 /// Arguments of `inart topology`.
 #[derive(clap::Args)]
@@ -58,6 +60,8 @@ enum Command {
         #[command(flatten)]
         equipment: Equip,
     },
+    /// Peers of decentralised training at one switch, with rates drawn at random (docs/multicast.md).
+    Mesh(Mesher),
     /// Reads a network from GraphML (Topology Zoo), DOT, NetworkX's JSON, containerlab or Mininet's console.
     Import(Import),
     /// Draws a topology as an SVG; with a plan, how full its links are and which switches add up.
@@ -98,6 +102,11 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         }
         Command::Random { switches, degree, ports, equipment } => {
             equipment.build(|with| random_regular(switches, degree, ports, with))?
+        }
+        Command::Mesh(args) => {
+            ensure!(!json, "--json: a network of peers is written as YAML");
+            crate::commands::output::print(&args.build()?.to_yaml())?;
+            return Ok(ExitCode::SUCCESS);
         }
         Command::Import(args) => import::run(&args)?,
         Command::Draw { file, plan } => {
@@ -148,6 +157,11 @@ pub fn read(path: &Path) -> anyhow::Result<Topology> {
     ensure!(
         !Overlay::is_one(&text),
         "{}: this is a network of sites; `inart plan` and `inart simulate` take it (docs/wide-area.md)",
+        place()
+    );
+    ensure!(
+        !Mesh::is_one(&text),
+        "{}: this is a network of peers; `inart plan` and `inart simulate` take it (docs/multicast.md)",
         place()
     );
     Topology::from_yaml(&text).with_context(place)

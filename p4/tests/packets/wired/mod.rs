@@ -103,8 +103,8 @@ impl Wired {
 
 /// The tables of the cases as the driver of Tofino takes them: it refuses slots that do not begin at a
 /// multiple of their number, and two groups in the same ones. Nothing else becomes of a frame by these.
-fn tables() -> SwitchTables {
-    let mut tables = network::tables();
+fn tables(program: Built) -> SwitchTables {
+    let mut tables = network::tables_of(program);
     for (key, action) in &mut tables.steer {
         let SteerAction::Add { slots, .. } = action else { continue };
         slots.base -= slots.base % slots.len;
@@ -128,7 +128,7 @@ impl Switch for Wired {
         assert_eq!(program, self.program, "a session is for one program");
         self.session.load_program().await.expect("the switch takes the program");
         // The vendor's driver may keep groups from the program before.
-        let (there, wanted) = (self.session.read().await.expect("tables can be read"), tables());
+        let (there, wanted) = (self.session.read().await.expect("tables can be read"), tables(program));
         let updates = diff(&there, &wanted);
         self.session.write(&updates).await.expect("the switch takes the tables");
         assert!(
@@ -200,7 +200,7 @@ fn run_all(variant: Variant, program: &dyn Program, address: &str, settle: Durat
         let connected = Wired::connect(built, program, address, settle).await;
         let mut switch = connected.expect("the switch takes a controller");
         let is_other = |case: &Case| case.steps.iter().any(|step| step.on_tofino.is_some());
-        for case in run::cases(variant.values) {
+        for case in run::cases_of(Built::Tofino(variant)) {
             if variant == Variant::ALL[0] || is_other(&case) {
                 run::run(&mut switch, built, &case).await;
             }

@@ -1,0 +1,43 @@
+//! Participants that vanish: `--absent NAME=FROM..UNTIL`.
+
+use anyhow::Context;
+use inart_cluster::{Absence, Job};
+
+use crate::commands::sites::seconds;
+
+/// What `--absent` says: who, from when, until when.
+#[derive(Debug, Clone)]
+pub struct Absent {
+    name: String,
+    from_s: f64,
+    until_s: Option<f64>,
+}
+
+const FORM: &str = "write NAME=FROM..UNTIL, like w3=20s..60s, or NAME=FROM.. for good";
+
+impl std::str::FromStr for Absent {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, times) = text.split_once('=').ok_or(FORM)?;
+        let (from, until) = times.split_once("..").ok_or(FORM)?;
+        let time = |text: &str| seconds(text).map_err(|_| FORM.to_owned());
+        let until_s = if until.is_empty() { None } else { Some(time(until)?) };
+        let from_s = time(from)?;
+        if until_s.is_some_and(|until_s| until_s <= from_s) {
+            return Err(FORM.to_owned());
+        }
+        Ok(Absent { name: name.to_owned(), from_s, until_s })
+    }
+}
+
+/// As the run takes them. The server is told if a patience is not what it is to find out by.
+pub fn absences(job: &Job, absent: &[Absent], is_noticed: bool) -> anyhow::Result<Vec<Absence>> {
+    let of = |absent: &Absent| {
+        let found = job.participants.iter().position(|participant| participant.name == absent.name);
+        let participant = found
+            .with_context(|| format!("--absent {}: job {} has no such participant", absent.name, job.name))?;
+        Ok(Absence { participant, from_s: absent.from_s, until_s: absent.until_s, is_noticed })
+    };
+    absent.iter().map(of).collect()
+}

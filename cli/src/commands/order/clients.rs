@@ -1,0 +1,92 @@
+//! A run of clients in groups.
+
+use std::fmt::Write as _;
+
+use anyhow::{anyhow, ensure};
+use inart_cluster::{ClientOptions, ClientRun, Job, run_clients};
+
+use super::absent::absences;
+use super::simulate::{Common, refuse};
+
+/// Rounds of each group, unless others are asked for.
+const ROUNDS: u32 = 30;
+/// More rounds than anybody waits for.
+const MOST_ROUNDS: u32 = 100_000;
+
+/// Flags of jobs of clients.
+#[derive(clap::Args)]
+pub struct ClientArgs {
+    /// With fl-r2sp, M: client i is in group i mod M; 1 is bsp [default: 8, or as many as there are clients].
+    #[arg(long, value_name = "M")]
+    groups: Option<usize>,
+    /// With fl-r2sp: the run ends when every group was aggregated so often; three of them are not counted
+    /// [default: 30].
+    #[arg(long, value_name = "N")]
+    rounds: Option<u32>,
+}
+
+impl ClientArgs {
+    /// Refuses what is for clients only.
+    pub fn refused(&self) -> anyhow::Result<()> {
+        refuse(self.groups.is_some(), "groups", "fl-r2sp")?;
+        refuse(self.rounds.is_some(), "rounds", "fl-r2sp")
+    }
+
+    /// Runs a job and says how it went.
+    pub fn run(&self, job: &Job, common: &Common<'_>, json: bool) -> anyhow::Result<String> {
+        let rounds = self.rounds.unwrap_or(ROUNDS);
+        ensure!(
+            (4..=MOST_ROUNDS).contains(&rounds),
+            "--rounds {rounds}: give a number from 4 to {MOST_ROUNDS}"
+        );
+        let clients = job.participants.len();
+        let groups = self.groups.unwrap_or(clients.min(8));
+        ensure!(
+            (1..=clients).contains(&groups),
+            "--groups {groups}: give a number from 1 to {clients}, the clients"
+        );
+        let fraction = common.fraction.unwrap_or(0.75);
+        ensure!(fraction > 0.0 && fraction <= 1.0, "--fraction {fraction}: give a part above 0, at most 1");
+        let text = common.relaxation.unwrap_or("1");
+        let relaxation: f64 =
+            text.parse().map_err(|_| anyhow!("--relaxation {text}: give a part from 0 to 1"))?;
+        ensure!((0.0..=1.0).contains(&relaxation), "--relaxation {text}: give a part from 0 to 1");
+        let options = ClientOptions {
+            groups,
+            fraction,
+            relaxation,
+            rounds,
+            seed: common.seed,
+            patience_s: common.patience_s,
+            absences: absences(job, common.absent, common.patience_s.is_none())?,
+            usage_s: None,
+        };
+        let run = run_clients(job, &options)?;
+        if json {
+            return Ok(serde_json::to_string_pretty(&run)? + "\n");
+        }
+        Ok(table(clients, groups, &run))
+    }
+}
+
+fn table(clients: usize, groups: usize, run: &ClientRun) -> String {
+    let mut out = format!(
+        "{}: {clients} clients in {groups} groups, {:.3} s per round of a group\n\
+         push {:.3} s, wait {:.3} s, pull {:.3} s; the server's port is used {:.1}% outwards\n\
+         {} aggregations of {} updates in {:.1} s; {} pushes came after their round\n",
+        run.sync,
+        run.round_s,
+        run.push_s,
+        run.wait_s,
+        run.pull_s,
+        run.utilisation_out * 100.0,
+        run.rounds,
+        run.aggregated,
+        run.seconds,
+        run.late
+    );
+    if run.given_up > 0 {
+        let _ = writeln!(out, "clients were given up {} times", run.given_up);
+    }
+    out
+}

@@ -1,0 +1,59 @@
+//! `inart simulate TOPOLOGY --sync …` on networks with parameter servers: participants that push updates and pull
+//! the model, in the order that `--sync` names. Other flags than for all-reduce.
+
+mod absent;
+mod clients;
+mod network;
+mod simulate;
+mod workers;
+
+use std::ffi::OsString;
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::{Parser, Subcommand};
+
+/// Training by way of a parameter server: in which order workers or clients meet it.
+#[derive(Parser)]
+#[command(name = "inart", version)]
+pub struct Cli {
+    /// Print one JSON document instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Run a job of workers or clients in virtual time.
+    Simulate(Box<simulate::Args>),
+    /// Not there yet.
+    #[command(hide = true)]
+    Emulate(Anything),
+}
+
+#[derive(clap::Args)]
+struct Anything {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+/// Whether these arguments of the process ask for an order at a server: the command is one of the two, and
+/// `--sync` is among them.
+pub fn are_asked(arguments: &[OsString]) -> bool {
+    let mut words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
+    let command = words.clone().find(|word| !word.starts_with('-'));
+    let is_command = command.is_some_and(|word| word == "simulate" || word == "emulate");
+    is_command && words.any(|word| word == "--sync" || word.starts_with("--sync="))
+}
+
+/// Runs the command.
+pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    match cli.command {
+        Command::Simulate(args) => simulate::run(&args, cli.json),
+        Command::Emulate(Anything { arguments: _ }) => {
+            bail!("--sync: an order at a server is simulated only; run `inart simulate`")
+        }
+    }
+}

@@ -1,0 +1,99 @@
+//! `inart simulate TOPOLOGY --sync …`.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::ensure;
+use inart_cluster::Kind;
+
+use super::absent::Absent;
+use super::clients::ClientArgs;
+use super::network;
+use super::workers::WorkerArgs;
+use crate::commands::output::print;
+use crate::commands::sites::seconds;
+
+/// Arguments of `inart simulate` with `--sync`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The network document (YAML or JSON); its job says how long participants compute.
+    topology: PathBuf,
+    /// The job to run [default: the only one that says how long it computes].
+    #[arg(long, value_name = "JOB")]
+    job: Option<String>,
+    /// The order: bsp, asp, ssp, safa or r2sp of a job of workers, fl-r2sp of a job of clients.
+    #[arg(long, value_parser = ["bsp", "asp", "ssp", "safa", "r2sp", "fl-r2sp"])]
+    sync: String,
+    /// With r2sp and fl-r2sp, r: the gap is r T/N, or r T/M. With r2sp also: auto [default: 0.8 with r2sp, as in
+    /// the paper; 1 with fl-r2sp].
+    #[arg(long, value_name = "R")]
+    relaxation: Option<String>,
+    /// With safa and fl-r2sp: the part of the workers, or of a group, that is waited for [default: 0.75].
+    #[arg(long, value_name = "C")]
+    fraction: Option<f64>,
+    #[command(flatten)]
+    workers: WorkerArgs,
+    #[command(flatten)]
+    clients: ClientArgs,
+    /// A participant is gone for a while, such as w3=20s..60s, or for good: w3=20s.. (again for others).
+    #[arg(long, value_name = "NAME=FROM..UNTIL")]
+    absent: Vec<Absent>,
+    /// How long the server waits for a participant before it gives it up, such as 30s. Without it the server
+    /// is told at once when one is gone.
+    #[arg(long, value_name = "TIME")]
+    patience: Option<String>,
+    /// Decides the times to compute and to pause.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// What both kinds of run take.
+pub struct Common<'a> {
+    pub sync: &'a str,
+    pub relaxation: Option<&'a str>,
+    pub fraction: Option<f64>,
+    pub patience_s: Option<f64>,
+    pub absent: &'a [Absent],
+    pub seed: u64,
+}
+
+/// A flag that was given and means nothing here.
+pub fn refuse(is_given: bool, flag: &str, wanted: &str) -> anyhow::Result<()> {
+    ensure!(!is_given, "--{flag}: it is for --sync {wanted} only; leave it out");
+    Ok(())
+}
+
+/// Runs the command.
+pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    let cluster = network::read(&args.topology)?;
+    let job = network::job(&cluster, args.job.as_deref())?;
+    let patience_s = match &args.patience {
+        None => None,
+        Some(text) => Some(seconds(text).map_err(|_| {
+            anyhow::anyhow!("--patience {text}: give a time above 0 with its unit, like 30 s")
+        })?),
+    };
+    let common = Common {
+        sync: &args.sync,
+        relaxation: args.relaxation.as_deref(),
+        fraction: args.fraction,
+        patience_s,
+        absent: &args.absent,
+        seed: args.seed,
+    };
+    let text = if args.sync == "fl-r2sp" {
+        args.workers.refused()?;
+        args.clients.run(job, &common, json)?
+    } else {
+        args.clients.refused()?;
+        ensure!(
+            job.kind == Kind::Workers,
+            "--sync {}: job {} has clients, and this is for workers; take fl-r2sp",
+            args.sync,
+            job.name
+        );
+        args.workers.run(job, &common, json)?
+    };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,64 @@
+//! `inart topology mesh`: a network of peers whose ports have rates drawn at random.
+
+use anyhow::ensure;
+use inart_peers::{Compute, Drawn, Mesh, draw};
+use inart_planner::units::{Rate, Seconds, Size};
+
+/// Arguments of `inart topology mesh`.
+#[derive(clap::Args)]
+pub struct Mesher {
+    /// Peers.
+    #[arg(long)]
+    peers: usize,
+    /// The fewest receivers of an update.
+    #[arg(long)]
+    receivers: usize,
+    /// How far rates lie around their mean: from 1 - LAMBDA to 1 + LAMBDA times.
+    #[arg(long, default_value_t = 0.25)]
+    lambda: f64,
+    /// Mean rate up (the paper's ingress) over mean rate down (egress).
+    #[arg(long, default_value_t = 1.0)]
+    mu: f64,
+    /// Mean rate down.
+    #[arg(long, default_value = "40Gbps")]
+    rate: Rate,
+    /// The size of each peer's update.
+    #[arg(long, default_value = "200MB")]
+    update: Size,
+    /// Mean time to compute between two updates [default: not stated].
+    #[arg(long, value_name = "TIME")]
+    compute: Option<Seconds>,
+    /// Coefficient of variation of --compute.
+    #[arg(long, default_value_t = 0.0, requires = "compute")]
+    cv: f64,
+    /// The network's name.
+    #[arg(long, default_value = "mesh")]
+    name: String,
+    /// What names the draw.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+impl Mesher {
+    /// The network.
+    pub fn build(&self) -> anyhow::Result<Mesh> {
+        let (n, p) = (self.peers, self.receivers);
+        ensure!((2..=4096).contains(&n), "--peers {n}: give a number from 2 to 4096");
+        ensure!((1..n).contains(&p), "--receivers {p}: give a number from 1 to {}, the other peers", n - 1);
+        ensure!((0.0..1.0).contains(&self.lambda), "--lambda {}: give a part from 0 to below 1", self.lambda);
+        ensure!(self.mu > 0.0 && self.mu <= 1e6, "--mu {}: give a number above 0", self.mu);
+        let mesh = draw(&Drawn {
+            name: self.name.clone(),
+            peers: n,
+            receivers: p,
+            lambda: self.lambda,
+            mu: self.mu,
+            rate_bps: self.rate.0,
+            update_bytes: self.update.0,
+            compute: self.compute.map(|mean| Compute { mean_seconds: mean.0, cv: self.cv }),
+            seed: self.seed,
+        });
+        // Names and sizes are held against what documents may have.
+        Ok(Mesh::from_yaml(&mesh.to_yaml())?)
+    }
+}

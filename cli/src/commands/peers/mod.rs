@@ -1,0 +1,61 @@
+//! `inart plan` and `inart simulate` on networks of peers: other flags than on networks of switches.
+
+pub mod draw;
+mod network;
+mod plan;
+mod simulate;
+
+use std::ffi::OsString;
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::bail;
+use clap::{Parser, Subcommand};
+
+/// Decentralised training: who sends its update to whom, planned and simulated.
+#[derive(Parser)]
+#[command(name = "inart", version)]
+pub struct Cli {
+    /// Print one JSON document instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Choose the receivers of a round on a network of peers, or check a plan.
+    Plan(plan::Args),
+    /// Run a job of peers in virtual time.
+    Simulate(simulate::Args),
+    /// Not there yet.
+    #[command(hide = true)]
+    Emulate(Anything),
+}
+
+#[derive(clap::Args)]
+struct Anything {
+    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
+/// Whether these arguments of the process ask for something on a network of peers: the command is one of the
+/// three, and a file that is named after it is such a network.
+pub fn are_asked(arguments: &[OsString]) -> bool {
+    let mut words = arguments.iter().skip(1).filter(|word| !word.to_string_lossy().starts_with('-'));
+    let is_command =
+        words.next().is_some_and(|word| word == "plan" || word == "simulate" || word == "emulate");
+    is_command && words.any(|word| network::is_one(Path::new(word)))
+}
+
+/// Runs the command.
+pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    match cli.command {
+        Command::Plan(args) => plan::run(&args, cli.json),
+        Command::Simulate(args) => simulate::run(&args, cli.json),
+        Command::Emulate(Anything { arguments: _ }) => {
+            bail!("a network of peers is planned and simulated only; run `inart simulate`")
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! `inart simulate NETWORK` on a network of peers.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::ensure;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use inart_peers::{Draw, Guard, Reading, Rounds, Sharing, Ssp, SspOptions, run_rounds, run_ssp};
+
+use super::network;
+use super::plan::Receivers;
+use crate::commands::output::print;
+use crate::commands::sites::seconds;
+
+/// More rounds than anybody waits for.
+const MAX_ROUNDS: u32 = 1_000_000;
+
+/// Arguments of `inart simulate` on a network of peers.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The network document (YAML or JSON).
+    topology: PathBuf,
+    /// The job to run [default: the only one].
+    #[arg(long, value_name = "JOB")]
+    job: Option<String>,
+    #[command(flatten)]
+    receivers: Receivers,
+    /// When peers go on: bsp (all at once, when all copies have arrived), or ssp (each by itself).
+    #[arg(long, default_value = "bsp", value_parser = ["bsp", "ssp"])]
+    sync: String,
+    /// With orpheus: draw receivers anew for each update (random), or once (fixed).
+    #[arg(long, default_value = "random", value_parser = draw())]
+    draw: Draw,
+    /// The rule of k: whoever was not in a sender's last K rounds receives; none for no such rule.
+    /// [default: none with bsp, 4 with ssp]
+    #[arg(long, value_name = "K", value_parser = number_or_none)]
+    force_after: Option<Limit>,
+    /// How concurrent multicasts share a port: fair (max-min), or split (equally, nothing redistributed).
+    #[arg(long, default_value = "fair", value_parser = links())]
+    links: Sharing,
+    /// With bsp: rounds to run, back to back.
+    #[arg(long, default_value_t = 1)]
+    rounds: u32,
+    /// With ssp: how many rounds a peer may be ahead of the last when it begins one; none for any number.
+    #[arg(long, default_value = "4", value_parser = number_or_none)]
+    staleness: Limit,
+    /// With ssp: a receiver stays once less than this part of an update is left to send.
+    #[arg(long, default_value_t = 0.75)]
+    eta: f64,
+    /// With ssp: a further receiver has to leave the deadlines of all multicasts to it whole, not only its own.
+    #[arg(long)]
+    guard_all: bool,
+    /// With ssp: how long to train, such as 60s or 10min.
+    #[arg(long, default_value = "60s")]
+    duration: String,
+}
+
+/// A number, or none.
+#[derive(Debug, Clone, Copy)]
+struct Limit(Option<u32>);
+
+fn number_or_none(text: &str) -> Result<Limit, String> {
+    match text {
+        "none" => Ok(Limit(None)),
+        _ => text
+            .parse()
+            .map(|number| Limit(Some(number)))
+            .map_err(|_| "give a whole number, or none".to_owned()),
+    }
+}
+
+fn draw() -> impl TypedValueParser<Value = Draw> {
+    PossibleValuesParser::new(["random", "fixed"])
+        .map(|name| if name == "fixed" { Draw::Fixed } else { Draw::Random })
+}
+
+fn links() -> impl TypedValueParser<Value = Sharing> {
+    PossibleValuesParser::new(["fair", "split"])
+        .map(|name| if name == "split" { Sharing::Split } else { Sharing::Fair })
+}
+
+/// Runs the command.
+pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    let mesh = network::read(&args.topology)?;
+    let job = network::job(&mesh, args.job.as_deref())?;
+    let text = if args.sync == "bsp" {
+        let rounds = args.rounds;
+        ensure!(
+            (1..=MAX_ROUNDS).contains(&rounds),
+            "--rounds {rounds}: give a number from 1 to {MAX_ROUNDS}"
+        );
+        let options = args.receivers.options(args.force_after.and_then(|limit| limit.0));
+        let run = run_rounds(&mesh, job, &options, args.draw, args.links, rounds)?;
+        if json { serde_json::to_string_pretty(&run)? + "\n" } else { rounds_table(&run) }
+    } else {
+        let run = run_ssp(&mesh, job, &args.ssp()?)?;
+        if json { serde_json::to_string_pretty(&run)? + "\n" } else { ssp_table(&run) }
+    };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    fn ssp(&self) -> anyhow::Result<SspOptions> {
+        ensure!((0.0..=1.0).contains(&self.eta), "--eta {}: give a part from 0 to 1", self.eta);
+        let force_after = self.force_after.unwrap_or(Limit(Some(4))).0;
+        Ok(SspOptions {
+            plan: self.receivers.options(force_after),
+            reading: Reading {
+                eta: self.eta,
+                second_pass: !self.receivers.first_pass_only,
+                guard: if self.guard_all { Guard::All } else { Guard::Own },
+                ..Reading::default()
+            },
+            draw: self.draw,
+            staleness: self.staleness.0.map(u64::from),
+            sharing: self.links,
+            duration_s: seconds(&self.duration)?,
+        })
+    }
+}
+
+fn rounds_table(run: &Rounds) -> String {
+    format!(
+        "{}, copies by {}: {} rounds, {:.6} s of communication each, {:.2} receivers on average\n\
+         no receiver was left out for more than {} rounds\n",
+        run.scheme, run.multicast, run.rounds, run.seconds, run.receivers_mean, run.longest_wait
+    )
+}
+
+fn ssp_table(run: &Ssp) -> String {
+    format!(
+        "{}, copies by {}: peers computed {:.1}% of the time, {} updates each reached {:.1}% of the peers\n\
+         the first is {} rounds ahead of the last; no receiver was left out for more than {} rounds\n",
+        run.scheme,
+        run.multicast,
+        run.utilisation * 100.0,
+        run.rounds,
+        run.scale * 100.0,
+        run.max_gap,
+        run.longest_wait
+    )
+}

@@ -1,0 +1,52 @@
+//! What a topology document says of training beyond what plans read: how long participants compute, their batches,
+//! their pauses.
+
+mod entries;
+mod fabric;
+mod jobs;
+
+use inart_planner::{Topology, TopologyError};
+
+use crate::network::Cluster;
+use entries::Document;
+
+/// Generous enough for ten thousand hosts, tight enough that a hostile document cannot take the machine.
+const MAX_EVENTS: usize = 5_000_000;
+
+/// What the parser says, for people who write topologies; and the fix.
+fn in_our_words(problem: &str) -> (String, &'static str) {
+    const EXAMPLE: &str = "topologies/ps16.yaml shows what a job that trains looks like";
+    if problem.starts_with("invalid i64") {
+        return ("a batch is no whole number of samples".to_owned(), "write it like `batch: 512`");
+    }
+    if problem.starts_with("invalid f") {
+        return ("a number is wanted here".to_owned(), "write it like `compute: {mean: 700 ms, cv: 0.05}`");
+    }
+    (problem.to_owned(), if problem.contains("write it like") { "" } else { EXAMPLE })
+}
+
+impl Cluster {
+    /// Reads a topology document whose jobs say how long participants compute: YAML or JSON. Jobs that do not are
+    /// left out, unless none does.
+    ///
+    /// # Errors
+    /// The first thing that is wrong, with its place in the document.
+    pub fn from_yaml(text: &str) -> Result<Cluster, TopologyError> {
+        let topology = Topology::from_yaml(text)?;
+        let options = serde_saphyr::options! {
+            with_snippet: false,
+            // NaN and infinity are refused with the job's name, not by the parser.
+            non_finite_float_policy: serde_saphyr::NonFiniteFloatPolicy::PassThrough,
+            budget: serde_saphyr::budget! { max_events: MAX_EVENTS, max_nodes: MAX_EVENTS },
+        };
+        let document: Document = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+            let line = error.location().map(|location| location.line());
+            let text = error.to_string();
+            let problem = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+            let problem = problem.rsplit_once(" at line ").map_or(problem, |(problem, _)| problem);
+            let (problem, fix) = in_our_words(problem);
+            TopologyError::new(line, "document", problem, fix)
+        })?;
+        jobs::build(&topology, document)
+    }
+}

@@ -1,0 +1,160 @@
+//! Chunks and messages as bytes on connections, where a sender makes the copies.
+
+use inart_wire::{Incarnation, JobId, Rank};
+
+use crate::members::Members;
+use crate::message::Message;
+
+const CHUNK: u8 = 1;
+const MESSAGE: u8 = 2;
+const NOTICE: u8 = 3;
+
+/// What a packet holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum PacketContent<W> {
+    /// A chunk.
+    Chunk {
+        /// Whose.
+        from: Rank,
+        /// Of which round.
+        round: u32,
+        /// Which.
+        chunk: u32,
+        /// Its words.
+        words: W,
+    },
+    /// A message.
+    Message {
+        /// From whom.
+        from: Rank,
+        /// What.
+        message: Message,
+    },
+    /// Something short, which may be lost.
+    Notice {
+        /// From whom.
+        from: Rank,
+        /// What; not this crate's.
+        words: W,
+    },
+}
+
+/// A chunk as bytes: what it is (1), job, the sender's rank and life, round, chunk, words; big endian.
+pub fn chunk_packet(members: &Members, round: u32, chunk: u32, words: &[u32]) -> Vec<u8> {
+    let me = members.me();
+    let mut bytes = Vec::with_capacity(17 + 4 * words.len());
+    bytes.push(CHUNK);
+    bytes.extend(members.job().get().to_be_bytes());
+    bytes.extend(me.get().to_be_bytes());
+    for word in [members.life(me).get(), round, chunk].iter().chain(words) {
+        bytes.extend(word.to_be_bytes());
+    }
+    bytes
+}
+
+/// A message as bytes: what it is (2), job, and the message's words; big endian.
+pub fn message_packet(members: &Members, to: Rank, message: &Message) -> Vec<u8> {
+    let mut bytes = vec![MESSAGE];
+    bytes.extend(members.job().get().to_be_bytes());
+    bytes.extend(message.words(&members.envelope(to)).into_iter().flat_map(u32::to_be_bytes));
+    bytes
+}
+
+/// A notice as bytes: what it is (3), job, the sender's rank and life, words; big endian.
+pub fn notice_packet(members: &Members, words: &[u32]) -> Vec<u8> {
+    let me = members.me();
+    let mut bytes = vec![NOTICE];
+    bytes.extend(members.job().get().to_be_bytes());
+    bytes.extend(me.get().to_be_bytes());
+    bytes.extend([members.life(me).get()].iter().chain(words).flat_map(|word| word.to_be_bytes()));
+    bytes
+}
+
+/// Reads what came on the connection of a peer. `None` if it is not from that peer, not for this one, of another
+/// job or life, or nothing at all; that is counted in `members`.
+pub fn read_packet<'a>(
+    members: &mut Members,
+    connected: Rank,
+    bytes: &'a [u8],
+) -> Option<PacketContent<impl ExactSizeIterator<Item = u32> + use<'a>>> {
+    match parse(bytes) {
+        Some((job, content)) => admit(members, connected, job, content),
+        None => {
+            members.refuse_malformed();
+            None
+        }
+    }
+}
+
+enum Parsed<'a> {
+    Chunk { from: u16, life: u32, round: u32, chunk: u32, words: &'a [[u8; 4]] },
+    Message(crate::message::Envelope, Message),
+    Notice { from: u16, life: u32, words: &'a [[u8; 4]] },
+}
+
+fn parse(bytes: &[u8]) -> Option<(JobId, Parsed<'_>)> {
+    let (&[what, job_high, job_low], rest) = bytes.split_first_chunk()?;
+    let job = JobId::from(u16::from_be_bytes([job_high, job_low]));
+    let number = |bytes: &[u8; 4]| u32::from_be_bytes(*bytes);
+    let parsed = match what {
+        CHUNK => {
+            let (&from, rest) = rest.split_first_chunk()?;
+            let (words, []) = rest.as_chunks() else { return None };
+            let ([life, round, chunk], words) = words.split_first_chunk()?;
+            let (life, round, chunk) = (number(life), number(round), number(chunk));
+            Parsed::Chunk { from: u16::from_be_bytes(from), life, round, chunk, words }
+        }
+        NOTICE => {
+            let (&from, rest) = rest.split_first_chunk()?;
+            let (words, []) = rest.as_chunks() else { return None };
+            let ([life], words) = words.split_first_chunk()?;
+            Parsed::Notice { from: u16::from_be_bytes(from), life: number(life), words }
+        }
+        MESSAGE => {
+            let (words, []) = rest.as_chunks() else { return None };
+            let words: Vec<u32> = words.iter().map(number).collect();
+            let (between, message) = Message::parse(&words)?;
+            Parsed::Message(between, message)
+        }
+        _ => return None,
+    };
+    Some((job, parsed))
+}
+
+fn admit<'a>(
+    members: &mut Members,
+    connected: Rank,
+    job: JobId,
+    parsed: Parsed<'a>,
+) -> Option<PacketContent<impl ExactSizeIterator<Item = u32> + use<'a>>> {
+    let epoch = members.epoch();
+    if !members.admits_job(job, epoch) {
+        return None;
+    }
+    let word = |word: &[u8; 4]| u32::from_be_bytes(*word);
+    let sender = |members: &mut Members, from: u16, life: u32| {
+        let from = Rank::try_from(from).ok().filter(|&from| from == connected);
+        if from.is_none() {
+            members.refuse_stranger();
+        }
+        from.filter(|&from| members.admits(from, Incarnation::new(life)))
+    };
+    match parsed {
+        Parsed::Chunk { from, life, round, chunk, words } => {
+            let from = sender(members, from, life)?;
+            Some(PacketContent::Chunk { from, round, chunk, words: words.iter().map(word) })
+        }
+        Parsed::Notice { from, life, words } => {
+            let from = sender(members, from, life)?;
+            Some(PacketContent::Notice { from, words: words.iter().map(word) })
+        }
+        Parsed::Message(between, message) => {
+            if between.from != connected {
+                members.refuse_stranger();
+                return None;
+            }
+            let from = between.from;
+            members.admits_message(&between).then_some(PacketContent::Message { from, message })
+        }
+    }
+}

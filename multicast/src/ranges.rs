@@ -1,0 +1,108 @@
+//! Sets of chunk numbers, kept as ranges: what is missing of an update mostly comes in runs.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::ops::Range;
+
+/// A set of numbers below 2^32.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Ranges {
+    /// First number of a range, and the one after its last. Ranges neither overlap nor touch.
+    runs: BTreeMap<u32, u32>,
+    len: u32,
+}
+
+impl Ranges {
+    /// The numbers of one range.
+    pub fn of(range: Range<u32>) -> Self {
+        let mut set = Self::default();
+        set.insert(range);
+        set
+    }
+
+    /// How many numbers are in it.
+    pub fn len(&self) -> u32 {
+        self.len
+    }
+
+    /// Whether nothing is in it.
+    pub fn is_empty(&self) -> bool {
+        self.len == 0
+    }
+
+    /// Whether a number is in it.
+    pub fn contains(&self, number: u32) -> bool {
+        self.run_of(number).is_some()
+    }
+
+    /// Adds a range; returns how many of its numbers are new.
+    pub fn insert(&mut self, range: Range<u32>) -> u32 {
+        if range.is_empty() {
+            return 0;
+        }
+        let (mut first, mut end, before) = (range.start, range.end, self.len);
+        // From the last range that begins at or before the end, backwards while they overlap or touch.
+        while let Some((&start, &stop)) = self.runs.range(..=end).next_back() {
+            if stop < first {
+                break;
+            }
+            self.runs.remove(&start);
+            self.len -= stop - start;
+            (first, end) = (first.min(start), end.max(stop));
+        }
+        self.runs.insert(first, end);
+        self.len += end - first;
+        self.len - before
+    }
+
+    /// Takes a number out; whether it was in.
+    pub fn remove(&mut self, number: u32) -> bool {
+        let Some((start, end)) = self.run_of(number) else { return false };
+        self.runs.remove(&start);
+        if start < number {
+            self.runs.insert(start, number);
+        }
+        if number + 1 < end {
+            self.runs.insert(number + 1, end);
+        }
+        self.len -= 1;
+        true
+    }
+
+    /// The least number.
+    pub fn first(&self) -> Option<u32> {
+        self.runs.keys().next().copied()
+    }
+
+    /// The least number from `least` on; the least of all if there is none.
+    pub fn next_from(&self, least: u32) -> Option<u32> {
+        if self.contains(least) {
+            return Some(least);
+        }
+        self.runs.range(least..).next().map(|(&start, _)| start).or_else(|| self.first())
+    }
+
+    /// Its ranges, ascending.
+    pub fn iter(&self) -> impl Iterator<Item = Range<u32>> + '_ {
+        self.runs.iter().map(|(&start, &end)| start..end)
+    }
+
+    fn run_of(&self, number: u32) -> Option<(u32, u32)> {
+        let (&start, &end) = self.runs.range(..=number).next_back()?;
+        (number < end).then_some((start, end))
+    }
+}
+
+/// As `0-3,7`.
+impl fmt::Display for Ranges {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (at, run) in self.iter().enumerate() {
+            let comma = if at > 0 { "," } else { "" };
+            match run.len() {
+                1 => write!(f, "{comma}{}", run.start)?,
+                _ => write!(f, "{comma}{}-{}", run.start, run.end - 1)?,
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,94 @@
+//! An update that is on its way here.
+
+use std::time::Duration;
+
+use crate::ranges::Ranges;
+use crate::update::Cut;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub(super) struct Assembly {
+    pub round: u32,
+    cut: Cut,
+    words: Vec<u32>,
+    missing: Ranges,
+    /// What it has asked for and not got.
+    asked: Ranges,
+    /// When it asks for what is missing. `None`: not before something arrives.
+    pub ask_at: Option<Duration>,
+    /// How often it has asked since something arrived.
+    asks: u32,
+}
+
+/// What a chunk did.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Placed {
+    Repeated,
+    Misfit,
+    New,
+    /// Nothing is missing any more.
+    Whole,
+}
+
+/// Asking is put off by doubling so often at most.
+const MOST_DOUBLINGS: u32 = 5;
+
+impl Assembly {
+    pub fn new(round: u32, cut: Cut) -> Self {
+        Assembly {
+            round,
+            cut,
+            words: vec![0; cut.values()],
+            missing: Ranges::of(0..cut.chunks()),
+            asked: Ranges::default(),
+            ask_at: None,
+            asks: 0,
+        }
+    }
+
+    pub fn place(&mut self, chunk: u32, words: impl ExactSizeIterator<Item = u32>) -> Placed {
+        let range = self.cut.range(chunk);
+        if range.is_empty() || range.len() != words.len() {
+            return Placed::Misfit;
+        }
+        if !self.missing.remove(chunk) {
+            return Placed::Repeated;
+        }
+        self.asked.remove(chunk);
+        self.asks = 0;
+        self.words[range].iter_mut().zip(words).for_each(|(place, word)| *place = word);
+        if self.missing.is_empty() { Placed::Whole } else { Placed::New }
+    }
+
+    /// Whether all that it has asked for has come, and something had been asked for.
+    pub fn is_answered(&self, chunk: u32, had_asked: bool) -> bool {
+        had_asked && self.asked.is_empty() || self.cut.is_last(chunk)
+    }
+
+    pub fn has_asked(&self) -> bool {
+        !self.asked.is_empty()
+    }
+
+    /// What it asks for now, in at most `messages` messages of at most `ranges` ranges.
+    pub fn ask(&mut self, messages: usize, ranges: usize) -> Vec<Ranges> {
+        let runs: Vec<_> = self.missing.iter().take(messages.saturating_mul(ranges.max(1))).collect();
+        let of = |runs: &[std::ops::Range<u32>]| {
+            let mut chunks = Ranges::default();
+            runs.iter().for_each(|run| {
+                chunks.insert(run.clone());
+            });
+            chunks
+        };
+        self.asked = of(&runs);
+        runs.chunks(ranges.max(1)).map(of).collect()
+    }
+
+    /// Asks again after `quiet`, twice that, and so on, unless something arrives.
+    pub fn put_off(&mut self, quiet: Option<Duration>, now: Duration) {
+        self.ask_at = quiet.map(|quiet| now.saturating_add(quiet.saturating_mul(1 << self.asks)));
+        self.asks = (self.asks + 1).min(MOST_DOUBLINGS);
+    }
+
+    pub fn into_words(self) -> Vec<u32> {
+        self.words
+    }
+}

@@ -1,0 +1,268 @@
+//! The receiver of many senders' updates at once.
+
+mod assembly;
+mod options;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use inart_wire::Rank;
+
+use crate::counters::ReceiverCounters;
+use crate::message::Message;
+use crate::update::{Cut, round_near};
+use assembly::{Assembly, Placed};
+pub use options::ReceiverOptions;
+
+/// What the owner has to do.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub enum ReceiverOutput {
+    /// Send this message.
+    Tell {
+        /// To whom.
+        to: Rank,
+        /// What.
+        message: Message,
+    },
+    /// An update is here, whole; each is told once.
+    Received {
+        /// Whose.
+        from: Rank,
+        /// Of which of its rounds.
+        round: u32,
+        /// Its 32-bit words.
+        words: Vec<u32>,
+    },
+    /// An update that was begun, or announced, will not be whole.
+    Abandoned {
+        /// Whose.
+        from: Rank,
+        /// Of which of its rounds.
+        round: u32,
+    },
+}
+
+/// What is known of the newest round of one sender.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Newest {
+    None,
+    Open(Assembly),
+    Complete(u32),
+    Abandoned(u32),
+    /// The sender is gone: what still comes of it is late.
+    Gone,
+}
+
+impl Newest {
+    fn round(&self) -> Option<u32> {
+        match self {
+            Newest::None | Newest::Gone => None,
+            Newest::Open(assembly) => Some(assembly.round),
+            Newest::Complete(round) | Newest::Abandoned(round) => Some(*round),
+        }
+    }
+}
+
+/// The state machine of a peer that receives.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Receiver {
+    options: ReceiverOptions,
+    /// How each peer's updates are cut, by rank; `None` for this peer itself.
+    cuts: Vec<Option<Cut>>,
+    newest: Vec<Newest>,
+    /// About which round each peer began, by rank.
+    first: Vec<u32>,
+    counters: ReceiverCounters,
+    outputs: VecDeque<ReceiverOutput>,
+}
+
+impl Receiver {
+    /// A receiver that has heard of no update yet. `cuts`: how each peer's updates are cut, by rank; `None` for
+    /// this peer itself.
+    pub fn new(cuts: Vec<Option<Cut>>, options: ReceiverOptions) -> Self {
+        Receiver {
+            options,
+            newest: vec![Newest::None; cuts.len()],
+            first: vec![0; cuts.len()],
+            cuts,
+            counters: ReceiverCounters::default(),
+            outputs: VecDeque::new(),
+        }
+    }
+
+    /// A chunk in a frame, which has the lower 16 bits of its round. Who sent it was checked. `now`: time since any
+    /// fixed moment, the same for all calls.
+    pub fn frame(
+        &mut self,
+        from: Rank,
+        round: u16,
+        chunk: u32,
+        words: impl ExactSizeIterator<Item = u32>,
+        now: Duration,
+    ) {
+        let first = self.first.get(from.index()).copied().unwrap_or(0);
+        let known = self.newest.get(from.index()).and_then(Newest::round).unwrap_or(first);
+        self.chunk(from, round_near(known, round), chunk, words, now);
+    }
+
+    /// A chunk of an update. Who sent it was checked.
+    pub fn chunk(
+        &mut self,
+        from: Rank,
+        round: u32,
+        chunk: u32,
+        words: impl ExactSizeIterator<Item = u32>,
+        now: Duration,
+    ) {
+        let Some(cut) = self.cut_of(from) else { return };
+        let length = cut.range(chunk).len();
+        if length == 0 || length != words.len() {
+            self.counters.misfits += 1;
+            return;
+        }
+        let (reorder, quiet) = (self.options.reorder, self.options.quiet);
+        let Some(assembly) = self.assembly_of(from, round, cut) else { return };
+        let had_asked = assembly.has_asked();
+        match assembly.place(chunk, words) {
+            Placed::Repeated => self.counters.repeated += 1,
+            Placed::Misfit => self.counters.misfits += 1,
+            Placed::New if assembly.is_answered(chunk, had_asked) => {
+                // All that was to come has come, and something is missing.
+                assembly.ask_at = Some(now.saturating_add(reorder));
+            }
+            Placed::New => assembly.put_off(quiet, now),
+            Placed::Whole => self.finish(from, round),
+        }
+    }
+
+    fn cut_of(&mut self, from: Rank) -> Option<Cut> {
+        let cut = self.cuts.get(from.index()).copied().flatten();
+        self.counters.strangers += u64::from(cut.is_none());
+        cut
+    }
+
+    /// The open update of that round; a newer round than is known opens one. `None`, counted, if it is not open.
+    fn assembly_of(&mut self, from: Rank, round: u32, cut: Cut) -> Option<&mut Assembly> {
+        let known = self.newest[from.index()].round();
+        if self.newest[from.index()] != Newest::Gone && known.is_none_or(|known| round > known) {
+            self.abandon(from);
+            self.newest[from.index()] = Newest::Open(Assembly::new(round, cut));
+        }
+        match &mut self.newest[from.index()] {
+            Newest::Open(assembly) if assembly.round == round => Some(assembly),
+            Newest::Complete(complete) if *complete == round => {
+                self.counters.repeated += 1;
+                None
+            }
+            _ => {
+                self.counters.late += 1;
+                None
+            }
+        }
+    }
+
+    fn finish(&mut self, from: Rank, round: u32) {
+        let whole = std::mem::replace(&mut self.newest[from.index()], Newest::Complete(round));
+        if let Newest::Open(assembly) = whole {
+            self.counters.complete += 1;
+            self.outputs.push_back(ReceiverOutput::Received { from, round, words: assembly.into_words() });
+        }
+        self.tell(from, Message::Complete { round });
+    }
+
+    fn tell(&mut self, to: Rank, message: Message) {
+        self.outputs.push_back(ReceiverOutput::Tell { to, message });
+    }
+
+    /// What is open of that sender will not be whole.
+    fn abandon(&mut self, from: Rank) {
+        if let Newest::Open(Assembly { round, .. }) = self.newest[from.index()] {
+            self.newest[from.index()] = Newest::Abandoned(round);
+            self.counters.abandoned += 1;
+            self.outputs.push_back(ReceiverOutput::Abandoned { from, round });
+        }
+    }
+
+    /// A message from a sender. Its envelope was checked.
+    pub fn message(&mut self, from: Rank, message: &Message, now: Duration) {
+        let Some(cut) = self.cut_of(from) else { return };
+        match *message {
+            Message::Poll { round } if matches!(self.newest[from.index()], Newest::Complete(is) if is == round) =>
+            {
+                self.tell(from, Message::Complete { round });
+            }
+            Message::Poll { round } => {
+                if self.assembly_of(from, round, cut).is_some() {
+                    self.ask(from, now);
+                }
+            }
+            Message::Withdrawn { round } => match self.newest[from.index()].round() {
+                Some(known) if known == round => self.abandon(from),
+                Some(known) if known > round => self.counters.late += 1,
+                None if self.newest[from.index()] == Newest::Gone => self.counters.late += 1,
+                // Nothing of it has come, and nothing will.
+                _ => {
+                    self.abandon(from);
+                    self.newest[from.index()] = Newest::Abandoned(round);
+                }
+            },
+            Message::Complete { .. } | Message::Missing { .. } => self.counters.misfits += 1,
+        }
+    }
+
+    fn ask(&mut self, from: Rank, now: Duration) {
+        let Newest::Open(assembly) = &mut self.newest[from.index()] else { return };
+        let round = assembly.round;
+        let asks = assembly.ask(self.options.asks_at_once, self.options.ranges_per_ask);
+        assembly.put_off(self.options.quiet, now);
+        self.counters.asks += asks.len() as u64;
+        asks.into_iter().for_each(|chunks| self.tell(from, Message::Missing { round, chunks }));
+    }
+
+    /// Asks for what is due.
+    pub fn tick(&mut self, now: Duration) {
+        let is_due = |newest: &Newest| match newest {
+            Newest::Open(assembly) => assembly.ask_at.is_some_and(|at| at <= now),
+            _ => false,
+        };
+        let due: Vec<usize> = (0..self.newest.len()).filter(|&at| is_due(&self.newest[at])).collect();
+        due.into_iter().filter_map(|at| Rank::try_from(at).ok()).for_each(|from| self.ask(from, now));
+    }
+
+    /// When something is to be asked for. `None`: not before something arrives.
+    pub fn wake_at(&self) -> Option<Duration> {
+        let of = |newest: &Newest| match newest {
+            Newest::Open(assembly) => assembly.ask_at,
+            _ => None,
+        };
+        self.newest.iter().filter_map(of).min()
+    }
+
+    /// A peer is gone: what is open of it will not be whole, and what still comes of it is dropped.
+    pub fn gone(&mut self, from: Rank) {
+        if from.index() < self.newest.len() {
+            self.abandon(from);
+            self.newest[from.index()] = Newest::Gone;
+        }
+    }
+
+    /// A peer takes part again, in another life, whose first update is of that round or one soon after it. Nothing
+    /// of the life before may be handed over any more.
+    pub fn back(&mut self, from: Rank, round: u32) {
+        if from.index() < self.newest.len() {
+            self.abandon(from);
+            self.newest[from.index()] = Newest::None;
+            self.first[from.index()] = round;
+        }
+    }
+
+    /// What is to be done next; `None` until something happens.
+    pub fn next_output(&mut self) -> Option<ReceiverOutput> {
+        self.outputs.pop_front()
+    }
+
+    /// What arrived and was dropped so far.
+    pub fn counters(&self) -> ReceiverCounters {
+        self.counters
+    }
+}

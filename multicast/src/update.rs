@@ -1,0 +1,66 @@
+//! What an update is called, and how it is cut.
+
+use std::fmt;
+use std::ops::Range;
+
+use inart_wire::{Incarnation, Rank};
+
+/// One peer's update of one round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct UpdateId {
+    /// Whose.
+    pub from: Rank,
+    /// Which life of that peer.
+    pub life: Incarnation,
+    /// Of which of its rounds. They count up, and go on where the life before ended.
+    pub round: u32,
+}
+
+impl fmt::Display for UpdateId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "update {} of peer {} (life {})", self.round, self.from, self.life)
+    }
+}
+
+/// The round that is nearest to `known` of those whose low 16 bits are `seen`, as a frame has them.
+pub fn round_near(known: u32, seen: u16) -> u32 {
+    let ahead = seen.wrapping_sub(known as u16) as i16;
+    known.saturating_add_signed(ahead.into())
+}
+
+/// How an update of so many values is cut into chunks.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub struct Cut {
+    values: usize,
+    chunk_values: usize,
+}
+
+impl Cut {
+    /// An update of `values` values, at least 1, in chunks of `chunk_values`, at least 1; the last may be shorter.
+    /// `None` if one of them is 0, or if there are 2^31 chunks or more.
+    pub fn new(values: usize, chunk_values: usize) -> Option<Self> {
+        let chunks = values.checked_div(chunk_values)?;
+        (values > 0 && chunks < 1 << 31).then_some(Cut { values, chunk_values })
+    }
+
+    /// Values of the update.
+    pub fn values(self) -> usize {
+        self.values
+    }
+
+    /// Number of chunks.
+    pub fn chunks(self) -> u32 {
+        self.values.div_ceil(self.chunk_values) as u32
+    }
+
+    /// Which values a chunk has; none if there is no such chunk.
+    pub fn range(self, chunk: u32) -> Range<usize> {
+        let first = (chunk as usize).saturating_mul(self.chunk_values).min(self.values);
+        first..first.saturating_add(self.chunk_values).min(self.values)
+    }
+
+    /// Whether it is the last chunk.
+    pub fn is_last(self, chunk: u32) -> bool {
+        chunk + 1 == self.chunks()
+    }
+}

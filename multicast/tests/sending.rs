@@ -1,0 +1,266 @@
+//! What a sender sends, in which order, how fast, and when it ends.
+#![allow(clippy::unwrap_used)]
+
+use std::time::Duration;
+
+use inart_multicast::{
+    Copies, Message, Outcome, Ranges, Receivers, Sender, SenderOptions, SenderOutput, Task, TaskError,
+    Transmission,
+};
+use inart_wire::Rank;
+
+const MS: Duration = Duration::from_millis(1);
+const SWITCH: Copies = Copies::Switch { frame_bytes: 1000 };
+
+fn rank(number: u16) -> Rank {
+    Rank::try_from(number).unwrap()
+}
+
+fn ranks(numbers: impl IntoIterator<Item = u16>) -> Receivers {
+    numbers.into_iter().map(rank).collect()
+}
+
+fn chunks(numbers: impl IntoIterator<Item = u32>) -> Ranges {
+    let mut chunks = Ranges::default();
+    numbers.into_iter().for_each(|number| {
+        chunks.insert(number..number + 1);
+    });
+    chunks
+}
+
+fn task(round: u32, chunks: u32, receivers: impl IntoIterator<Item = u16>) -> Task {
+    Task { round, chunks, receivers: ranks(receivers), rate_bps: 8e6 }
+}
+
+fn sender(copies: Copies) -> Sender {
+    Sender::new(rank(0), 200, SenderOptions::new(copies))
+}
+
+/// Everything that leaves from `from` on until nothing may leave without a message, or `most` chunks have.
+fn drain(sender: &mut Sender, from: Duration, most: usize) -> Vec<(Duration, Transmission)> {
+    let (mut now, mut sent) = (from, Vec::new());
+    while sent.len() < most {
+        match sender.next_transmission(now) {
+            Some(transmission) => sent.push((now, transmission)),
+            None => match (sender.tick(now), sender.wake_at()).1 {
+                // What is not due soon is a poll, or an end of patience.
+                Some(at) if at <= now + 10 * MS && at > now => now = at,
+                _ => break,
+            },
+        }
+    }
+    sent
+}
+
+fn told(sender: &mut Sender) -> (Vec<(u16, Message)>, Option<Outcome>) {
+    let (mut messages, mut outcome) = (Vec::new(), None);
+    while let Some(output) = sender.next_output() {
+        match output {
+            SenderOutput::Tell { to, message } => messages.push((to.get(), message)),
+            SenderOutput::Ended(ended) => outcome = Some(ended),
+        }
+    }
+    (messages, outcome)
+}
+
+fn complete(sender: &mut Sender, round: u32, from: u16, now: Duration) {
+    sender.message(rank(from), &Message::Complete { round }, now);
+}
+
+#[test]
+fn every_chunk_leaves_once_for_all_and_at_the_rate() {
+    let mut sender = sender(SWITCH);
+    sender.begin(&task(1, 500, [1, 2, 70]), Duration::ZERO).unwrap();
+    let sent = drain(&mut sender, Duration::ZERO, 10_000);
+    let numbers: Vec<u32> = sent.iter().map(|(_, sent)| sent.chunk).collect();
+    assert_eq!(numbers, (0..500).collect::<Vec<_>>());
+    assert!(sent.iter().all(|(_, sent)| sent.to == ranks([1, 2, 70]) && !sent.is_repair));
+    // Receivers in two blocks: two frames of 1000 bytes per chunk; at 8 Mbit/s a frame takes 1 ms.
+    let took = sent.last().unwrap().0;
+    assert!((996 * MS..=998 * MS).contains(&took), "{took:?}");
+    assert_eq!(sender.counters().chunks, 500);
+}
+
+#[test]
+fn another_rate_holds_from_the_next_frame_on() {
+    let mut sender = sender(SWITCH);
+    sender.begin(&Task { rate_bps: 1e-6, ..task(1, 101, [1]) }, Duration::ZERO).unwrap();
+    assert_eq!(drain(&mut sender, Duration::ZERO, 10).len(), 1);
+    sender.set_rate(0.0, Duration::ZERO);
+    sender.set_rate(8e6, Duration::ZERO);
+    let sent = drain(&mut sender, Duration::ZERO, 1000);
+    assert_eq!(sent.len(), 100);
+    assert!((99 * MS..=101 * MS).contains(&sent[99].0), "{:?}", sent[99].0);
+}
+
+#[test]
+fn whoever_lacks_nothing_has_the_update_as_soon_as_if_nobody_did() {
+    let mut calm = sender(SWITCH);
+    let mut lossy = sender(SWITCH);
+    calm.begin(&task(1, 100, [1, 2]), Duration::ZERO).unwrap();
+    lossy.begin(&task(1, 100, [1, 2]), Duration::ZERO).unwrap();
+    let before = drain(&mut lossy, Duration::ZERO, 60);
+    let at = before.last().unwrap().0;
+    // It has received nothing at all.
+    lossy.message(rank(2), &Message::Missing { round: 1, chunks: Ranges::of(0..100) }, at);
+    let all: Vec<_> = before.into_iter().chain(drain(&mut lossy, at, 40)).collect();
+    assert_eq!(all, drain(&mut calm, Duration::ZERO, 100));
+    // Then it gets what was sent before it asked; the rest it may still get.
+    let repairs = drain(&mut lossy, all[99].0, 1000);
+    assert_eq!(repairs.iter().map(|(_, sent)| sent.chunk).collect::<Vec<_>>(), (0..60).collect::<Vec<_>>());
+    assert!(repairs.iter().all(|(_, sent)| sent.to == ranks([2]) && sent.is_repair));
+}
+
+#[test]
+fn repairs_take_turns_and_go_to_all_who_asked_at_once() {
+    let mut sender = sender(SWITCH);
+    sender.begin(&task(1, 10, [1, 2, 3]), Duration::ZERO).unwrap();
+    let now = drain(&mut sender, Duration::ZERO, 10).last().unwrap().0;
+    let asks = |sender: &mut Sender, from, lacks| {
+        sender.message(rank(from), &Message::Missing { round: 1, chunks: lacks }, now);
+    };
+    asks(&mut sender, 1, Ranges::of(0..8));
+    asks(&mut sender, 1, Ranges::of(0..8));
+    asks(&mut sender, 2, chunks([9]));
+    asks(&mut sender, 3, chunks([1, 5]));
+    let repairs = drain(&mut sender, now, 1000);
+    let seen: Vec<_> = repairs.iter().map(|(_, sent)| (sent.chunk, sent.to.to_string())).collect();
+    let expected = [(0, "{1}"), (9, "{2}"), (1, "{1,3}"), (2, "{1}"), (5, "{1,3}"), (3, "{1}"), (4, "{1}")];
+    let (first, rest) = seen.split_at(expected.len());
+    assert_eq!(first, expected.map(|(chunk, to)| (chunk, to.to_owned())));
+    assert_eq!(rest.iter().map(|at| at.0).collect::<Vec<_>>(), [6, 7]);
+    // At the task's rate, as everything.
+    let took = repairs.last().unwrap().0 - now;
+    assert!((8 * MS..=10 * MS).contains(&took), "{took:?}");
+}
+
+#[test]
+fn it_asks_who_is_silent_less_and_less_often_then_gives_up_and_says_who() {
+    let options = SenderOptions { patience: 700 * MS, ..SenderOptions::new(SWITCH) };
+    let mut sender = Sender::new(rank(0), 4, options);
+    sender.begin(&task(7, 5, [1, 2, 3]), Duration::ZERO).unwrap();
+    let last = drain(&mut sender, Duration::ZERO, 5).last().unwrap().0;
+    complete(&mut sender, 7, 1, last + MS);
+    let (mut polls, mut outcome) = (Vec::new(), None);
+    while outcome.is_none() {
+        let now = sender.wake_at().unwrap();
+        if now >= last + 100 * MS {
+            // It lives, and lacks nothing that it knows of: too slow is not silent.
+            sender.message(rank(3), &Message::Missing { round: 7, chunks: chunks([4]) }, now);
+            while sender.next_transmission(now).is_some() {}
+            complete(&mut sender, 7, 3, now);
+        }
+        sender.tick(now);
+        let (messages, ended) = told(&mut sender);
+        let of =
+            |(to, message)| (message == Message::Poll { round: 7 } && to == 2).then_some((now - last) / 20);
+        polls.extend(messages.iter().cloned().filter_map(of));
+        outcome = ended;
+        if outcome.is_some() {
+            assert_eq!(messages, [(2, Message::Withdrawn { round: 7 })]);
+            assert_eq!(now - last, 700 * MS);
+        }
+    }
+    assert_eq!(polls, [1, 3, 7, 15, 23, 31].map(|at| at * MS));
+    let outcome = outcome.unwrap();
+    assert_eq!((outcome.complete, outcome.given_up), (ranks([1, 3]), ranks([2])));
+    assert!(outcome.withdrawn.is_empty());
+    assert_eq!(sender.counters().given_up, 1);
+}
+
+#[test]
+fn a_limit_ends_it_for_who_is_too_slow() {
+    let options = SenderOptions { limit: Some(300 * MS), ..SenderOptions::new(SWITCH) };
+    let mut sender = Sender::new(rank(0), 4, options);
+    sender.begin(&task(1, 5, [1]), Duration::ZERO).unwrap();
+    drain(&mut sender, Duration::ZERO, 5);
+    for at in 1..=6 {
+        sender.message(rank(1), &Message::Missing { round: 1, chunks: chunks([4]) }, at * 50 * MS);
+        sender.tick(at * 50 * MS);
+        assert_eq!(sender.open_round(), (at < 6).then_some(1), "after {} ms", at * 50);
+    }
+}
+
+#[test]
+fn who_is_withdrawn_gets_no_more_chunk_and_is_told_so() {
+    let mut sender = sender(SWITCH);
+    sender.begin(&task(1, 10, [1, 2, 3]), Duration::ZERO).unwrap();
+    let now = drain(&mut sender, Duration::ZERO, 4).last().unwrap().0;
+    // Peer 5 was never a receiver, and does not become one.
+    assert_eq!(sender.retain(&ranks([1, 3, 5]), now), ranks([5]));
+    assert_eq!(told(&mut sender).0, [(2, Message::Withdrawn { round: 1 })]);
+    assert!(drain(&mut sender, now, 100).iter().all(|(_, sent)| sent.to == ranks([1, 3])));
+    sender.message(rank(2), &Message::Missing { round: 1, chunks: chunks([3]) }, now);
+    assert_eq!(told(&mut sender).0, [(2, Message::Withdrawn { round: 1 })]);
+    assert_eq!(sender.counters().late, 1);
+    // Who has all the same is counted so.
+    complete(&mut sender, 1, 2, now);
+    complete(&mut sender, 1, 1, now);
+    sender.gone(rank(3), now);
+    let outcome = told(&mut sender).1.unwrap();
+    assert_eq!((outcome.complete, outcome.given_up), (ranks([1, 2]), ranks([3])));
+    assert!(outcome.withdrawn.is_empty());
+}
+
+#[test]
+fn what_is_about_another_round_or_from_nobody_is_dropped_and_counted() {
+    let mut sender = sender(SWITCH);
+    sender.begin(&task(5, 10, [1, 2]), Duration::ZERO).unwrap();
+    drain(&mut sender, Duration::ZERO, 10);
+    complete(&mut sender, 4, 1, MS);
+    complete(&mut sender, 6, 1, MS);
+    complete(&mut sender, 5, 9, MS);
+    assert_eq!((sender.counters().late, sender.waited()), (3, ranks([1, 2])));
+    sender.message(rank(1), &Message::Missing { round: 5, chunks: Ranges::of(9..11) }, MS);
+    sender.message(rank(1), &Message::Poll { round: 5 }, MS);
+    assert_eq!(sender.counters().misfits, 2);
+    assert_eq!(drain(&mut sender, MS, 100), []);
+    assert!(told(&mut sender).0.is_empty());
+}
+
+#[test]
+fn tasks_that_cannot_be_are_refused_by_name() {
+    let mut sender = sender(SWITCH);
+    let mut refused = |task: Task| sender.begin(&task, MS).map_err(|error| error.to_string()).unwrap_err();
+    assert_eq!(refused(task(3, 5, [])), "the update of round 3 has no receiver; choose at least one");
+    assert!(refused(task(3, 5, [0, 1])).contains("peer 0 is the sender"));
+    assert!(
+        refused(task(3, 5, [1, 200])).contains("receiver 200 is not in the job, whose ranks are 0 to 199")
+    );
+    assert_eq!(refused(task(3, 0, [1])), "the update of round 3 has no chunk");
+    assert!(refused(Task { rate_bps: f64::NAN, ..task(3, 5, [1]) }).contains("NaN bit/s is no rate"));
+    sender.begin(&task(3, 5, [1]), MS).unwrap();
+    assert_eq!(sender.begin(&task(4, 5, [1]), MS), Err(TaskError::GoesOn { round: 3 }));
+    sender.gone(rank(1), MS);
+    assert_eq!(sender.begin(&task(3, 5, [1]), MS), Err(TaskError::Round { asked: 3, newest: 3 }));
+    sender.begin(&task(4, 5, [1]), MS).unwrap();
+}
+
+#[test]
+fn a_slow_connection_holds_up_its_own_receiver_only() {
+    let mut sender = sender(Copies::Sender { window: 2 });
+    sender.begin(&task(1, 20, [1, 2]), Duration::ZERO).unwrap();
+    // Peer 2's connection takes nothing after its window; peer 1's takes everything at once.
+    let (mut fast, mut slow) = (Vec::new(), Vec::new());
+    while let Some(sent) = sender.next_transmission(MS) {
+        if sent.to == ranks([1]) {
+            fast.push(sent.chunk);
+            sender.delivered(1, rank(1), MS);
+        } else {
+            slow.push(sent.chunk);
+        }
+    }
+    assert_eq!((fast, slow), ((0..20).collect(), vec![0, 1]));
+    assert_eq!(sender.chunks_left(), 18);
+    complete(&mut sender, 1, 1, MS);
+    // What failed is sent again, after a while.
+    sender.failed(1, rank(2), 0, MS);
+    assert_eq!(sender.next_transmission(MS), None);
+    let again = sender.wake_at().unwrap();
+    assert_eq!(again, 21 * MS);
+    assert_eq!(sender.next_transmission(again).map(|sent| sent.chunk), Some(0));
+    assert_eq!((sender.next_transmission(again), sender.counters().failed), (None, 1));
+    // A connection that takes nothing for as long as patience lasts is given up.
+    sender.tick(2600 * MS);
+    assert_eq!(told(&mut sender).1.unwrap().given_up, ranks([2]));
+}

@@ -1,0 +1,42 @@
+//! In which order participants meet a parameter server: whose turn it is to pull the model, and when an update is
+//! applied (R²SP and FL-R²SP; Zhang et al., IEEE Trans. Networking 2025), as state machines without I/O and
+//! without a clock.
+//!
+//! A [`Server`] follows an [`Order`], one of the policies that there are or another, and is told of requests,
+//! pulls and pushes; it says who may pull, and which updates are applied. A [`Worker`] asks, pulls, computes and
+//! pushes. A [`GroupServer`] does the same for groups of clients. Values of models are their hosts' matter; a [`Store`] keeps them.
+
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+#![forbid(unsafe_code)]
+
+mod batches;
+mod counters;
+mod groups;
+mod order;
+mod output;
+mod pace;
+mod part;
+mod policies;
+mod policy;
+mod seats;
+mod server;
+mod store;
+mod timing;
+mod worker;
+
+pub use batches::{Batch, BatchRule};
+pub use counters::Counters;
+pub use groups::{
+    Arrival, Client, ClientNo, ClientStep, GroupCounters, GroupError, GroupOptions, GroupOutput, GroupServer,
+    OutlierRule, cosine, mean, merge,
+};
+pub use order::{Order, Spacing};
+pub use output::{Output, Update};
+pub use part::Part;
+pub use policies::{Applied, Asp, Blocking, Bsp, R2sp, Safa, Ssp};
+pub use policy::{Policy, PolicyError, fraction_of, relaxation_of};
+pub use seats::{Seat, Seats, Standing, WorkerNo};
+pub use server::{Options, Server, ServerError, Snapshot, Taken};
+pub use store::{Refusal, Store};
+pub use timing::Blocked;
+pub use worker::{Step, Worker};

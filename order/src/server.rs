@@ -1,0 +1,375 @@
+//! A parameter server's order: who pulls when, and whose update is applied when.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::time::Duration;
+
+use crate::batches::{Batch, BatchRule};
+use crate::counters::Counters;
+use crate::order::{Order, Spacing};
+use crate::output::{Output, Update};
+use crate::pace::Pace;
+use crate::part::Part;
+use crate::seats::{Seats, Standing, WorkerNo};
+use crate::store::Refusal;
+use crate::timing::{Blocked, Timing};
+
+/// How a server runs.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Options {
+    /// By worker: what it computes with.
+    pub batches: Vec<Batch>,
+    /// How batches are tuned; not at all unless told.
+    pub tuning: Option<BatchRule>,
+    /// How long the server waits for a worker's request, or for its push after the permission, before it gives the
+    /// worker up; for ever unless told.
+    pub patience: Option<Duration>,
+}
+
+impl Options {
+    /// So many workers, with batches that stay.
+    pub fn fixed(workers: usize) -> Options {
+        Options { batches: vec![Batch::new(1, 1.0); workers], tuning: None, patience: None }
+    }
+}
+
+/// What has to be kept of a server, with the model, so that another one goes on.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Snapshot {
+    /// The model's version.
+    pub version: u64,
+    /// By worker, the updates that were applied or discarded.
+    pub done: Vec<u64>,
+}
+
+/// Why the host's call means nothing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ServerError {
+    /// There is no such worker.
+    #[error("worker {worker} asks, and this job has the workers 0 to {last}: give it another number")]
+    Unknown {
+        /// Its number.
+        worker: u32,
+        /// The greatest number that there is.
+        last: u32,
+    },
+    /// It has not joined, or was given up.
+    #[error("worker {0} asks, and takes no part: let it join first")]
+    Away(u32),
+    /// It may not pull now.
+    #[error("worker {0} pulls without a permission: let it ask first")]
+    NotPermitted(u32),
+}
+
+/// What became of a push.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum Taken {
+    /// It is held until its turn; the host keeps its values.
+    Held,
+    /// It had arrived before; the host drops it.
+    Repeated,
+    /// No permission stands behind it; the host drops it, and the worker asks again.
+    Unasked,
+}
+
+/// The state machine of a server that follows a policy `O`. Times are since a start that its host chooses, and
+/// never go back.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct Server<O> {
+    order: O,
+    options: Options,
+    seats: Seats,
+    timings: Vec<Timing>,
+    refused: BTreeMap<WorkerNo, Refusal>,
+    pace: Pace,
+    last_permission: Option<Duration>,
+    outputs: VecDeque<Output>,
+    counters: Counters,
+}
+
+impl<O: Order> Server<O> {
+    /// A server before the first worker has joined: one batch for each worker that there may be.
+    pub fn new(order: O, options: Options) -> Self {
+        let seats = Seats::new(options.batches.len());
+        Self::with_seats(order, options, seats)
+    }
+
+    /// A server that goes on where another one was when its model was kept. Workers join again.
+    pub fn restored(order: O, options: Options, snapshot: &Snapshot) -> Self {
+        let mut done = snapshot.done.clone();
+        done.resize(options.batches.len(), 0);
+        Self::with_seats(order, options, Seats::restored(snapshot.version, &done))
+    }
+
+    fn with_seats(order: O, options: Options, seats: Seats) -> Self {
+        let pace = Pace::new(order.spacing());
+        Server {
+            order,
+            timings: vec![Timing::default(); options.batches.len()],
+            options,
+            seats,
+            refused: BTreeMap::new(),
+            pace,
+            last_permission: None,
+            outputs: VecDeque::new(),
+            counters: Counters::default(),
+        }
+    }
+
+    /// A worker takes part from now on; one that does already starts its iteration again.
+    ///
+    /// # Errors
+    /// A number that no worker has.
+    pub fn join(&mut self, worker: WorkerNo, now: Duration) -> Result<(), ServerError> {
+        self.known(worker)?;
+        self.timings[worker.index()].joined(now);
+        self.seats.join(worker);
+        self.settle(now);
+        Ok(())
+    }
+
+    /// A worker takes no part any more. An update of it that has arrived is applied in its turn.
+    ///
+    /// # Errors
+    /// A number that no worker has.
+    pub fn leave(&mut self, worker: WorkerNo, now: Duration) -> Result<(), ServerError> {
+        self.known(worker)?;
+        self.timings[worker.index()].left();
+        self.seats.leave(worker);
+        self.settle(now);
+        Ok(())
+    }
+
+    /// A worker asks for its next iteration. One that was permitted before is told so again.
+    ///
+    /// # Errors
+    /// A worker that takes no part.
+    pub fn request(&mut self, worker: WorkerNo, now: Duration) -> Result<(), ServerError> {
+        self.known(worker)?;
+        match self.seats.seat(worker).standing() {
+            Standing::Away => return Err(ServerError::Away(worker.0)),
+            Standing::Idle => {
+                self.timings[worker.index()].asked();
+                self.seats.ask(worker);
+            }
+            Standing::Waiting => {}
+            Standing::Permitted | Standing::Working => {
+                self.counters.said_again += 1;
+                self.say_permit(worker);
+            }
+        }
+        self.settle(now);
+        Ok(())
+    }
+
+    /// A worker begins to pull; returns the version that it gets.
+    ///
+    /// # Errors
+    /// A worker that has no permission.
+    pub fn pull(&mut self, worker: WorkerNo, now: Duration) -> Result<u64, ServerError> {
+        self.known(worker)?;
+        if !matches!(self.seats.seat(worker).standing(), Standing::Permitted | Standing::Working) {
+            self.counters.not_permitted += 1;
+            return Err(ServerError::NotPermitted(worker.0));
+        }
+        self.timings[worker.index()].pulled(now);
+        self.seats.pull(worker);
+        Ok(self.seats.version())
+    }
+
+    /// A worker's update of an iteration has arrived whole, with what is wrong with its values. A refused one is
+    /// not applied, and its worker goes on.
+    ///
+    /// # Errors
+    /// A number that no worker has.
+    pub fn push(
+        &mut self,
+        worker: WorkerNo,
+        iteration: u64,
+        values: Result<(), Refusal>,
+        now: Duration,
+    ) -> Result<Taken, ServerError> {
+        self.known(worker)?;
+        let seat = self.seats.seat(worker);
+        if iteration < seat.done() || iteration == seat.done() && seat.is_held() {
+            self.counters.repeated += 1;
+            return Ok(Taken::Repeated);
+        }
+        if iteration > seat.done() || seat.standing() != Standing::Working {
+            self.counters.unasked += 1;
+            return Ok(Taken::Unasked);
+        }
+        let batch = self.options.batches[worker.index()];
+        self.timings[worker.index()].pushed(&batch, now);
+        if let Err(refusal) = values {
+            self.counters.refuse(refusal);
+            self.refused.insert(worker, refusal);
+        }
+        self.seats.hold(worker);
+        self.settle(now);
+        Ok(Taken::Held)
+    }
+
+    /// Time has gone on.
+    pub fn tick(&mut self, now: Duration) {
+        if let Some(patience) = self.options.patience {
+            let members: Vec<_> = self.seats.members().iter().copied().collect();
+            for worker in members {
+                let Some(since) = self.timings[worker.index()].awaited_since else { continue };
+                if now >= since + patience {
+                    self.counters.silent += 1;
+                    self.timings[worker.index()].left();
+                    self.seats.leave(worker);
+                    self.outputs.push_back(Output::Gone { worker, silent: now.saturating_sub(since) });
+                }
+            }
+        }
+        self.settle(now);
+    }
+
+    /// What is to be done next, in order; `None` until something is told.
+    pub fn next_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// When [`tick`](Self::tick) is due; `None` if nothing waits for time.
+    pub fn wake_at(&self) -> Option<Duration> {
+        let turn = self.next_worker().and_then(|_| self.free_at());
+        let given_up = self.options.patience.and_then(|patience| {
+            let members = self.seats.members().iter();
+            let since = members.filter_map(|worker| self.timings[worker.index()].awaited_since).min();
+            since.map(|since| since + patience)
+        });
+        [turn, given_up].into_iter().flatten().min()
+    }
+
+    /// What another server needs to go on with the model as it is.
+    pub fn snapshot(&self) -> Snapshot {
+        let done = (0..self.seats.len() as u32).map(|worker| self.seats.seat(WorkerNo(worker)).done());
+        Snapshot { version: self.seats.version(), done: done.collect() }
+    }
+
+    /// Who takes part, who waits, and whose update is held.
+    pub fn seats(&self) -> &Seats {
+        &self.seats
+    }
+
+    /// T: the longest averaged time of a member from its pull to its push.
+    pub fn iteration_time(&self) -> Option<Duration> {
+        self.seats.members().iter().filter_map(|worker| self.timings[worker.index()].active).max()
+    }
+
+    /// r as it is.
+    pub fn relaxation(&self) -> Part {
+        self.pace.relaxation()
+    }
+
+    /// How long a worker has waited between its pushes and its pulls.
+    pub fn blocked(&self, worker: WorkerNo) -> Blocked {
+        self.timings[worker.index()].blocked
+    }
+
+    /// The batch that a worker was given last.
+    pub fn batch(&self, worker: WorkerNo) -> u32 {
+        match self.timings[worker.index()].batch() {
+            0 => self.options.batches[worker.index()].start,
+            batch => batch,
+        }
+    }
+
+    /// What was dropped, by reason.
+    pub fn counters(&self) -> Counters {
+        self.counters
+    }
+
+    fn known(&self, worker: WorkerNo) -> Result<(), ServerError> {
+        match worker.index() < self.seats.len() {
+            true => Ok(()),
+            false => {
+                let last = (self.seats.len() as u32).saturating_sub(1);
+                Err(ServerError::Unknown { worker: worker.0, last })
+            }
+        }
+    }
+
+    fn settle(&mut self, now: Duration) {
+        loop {
+            let due = self.order.applied(&self.seats);
+            if due.is_empty() {
+                break;
+            }
+            self.apply(&due, now);
+        }
+        while self.free_at().is_none_or(|at| now >= at) {
+            let Some(worker) = self.next_worker() else { break };
+            self.last_permission = Some(now);
+            self.seats.permit(worker);
+            let batch = self.batch_for(worker);
+            self.timings[worker.index()].permitted(batch, now);
+            self.say_permit(worker);
+        }
+    }
+
+    fn apply(&mut self, due: &[WorkerNo], now: Duration) {
+        let version = self.seats.version();
+        let mut updates = Vec::with_capacity(due.len());
+        for &worker in due {
+            let iteration = self.seats.seat(worker).done();
+            match self.refused.remove(&worker) {
+                Some(refusal) => self.outputs.push_back(Output::Discard { worker, iteration, refusal }),
+                None => updates.push(Update {
+                    worker,
+                    iteration,
+                    staleness: version - self.seats.seat(worker).base(),
+                    batch: self.batch(worker),
+                    first_batch: self.options.batches[worker.index()].start,
+                }),
+            }
+            self.seats.release(worker);
+            self.pace.applied(self.seats.members().len(), now);
+        }
+        if !updates.is_empty() {
+            self.counters.applied += updates.len() as u64;
+            self.seats.new_version();
+            self.outputs.push_back(Output::Apply { version: self.seats.version(), updates });
+        }
+    }
+
+    /// Who may pull as far as the policy goes.
+    fn next_worker(&self) -> Option<WorkerNo> {
+        let free = self.seats.waiting().iter().filter(|worker| !self.seats.seat(**worker).is_held());
+        free.copied().find(|worker| self.order.permits(&self.seats, *worker))
+    }
+
+    /// When the next permission may come; `None` for at once.
+    fn free_at(&self) -> Option<Duration> {
+        if self.order.spacing() == Spacing::None {
+            return None;
+        }
+        let gap = self.pace.gap(self.iteration_time(), self.seats.members().len());
+        self.last_permission.map(|last| last + gap)
+    }
+
+    fn say_permit(&mut self, worker: WorkerNo) {
+        let iteration = self.seats.seat(worker).done();
+        self.outputs.push_back(Output::Permit { worker, iteration, batch: self.batch(worker) });
+    }
+
+    fn batch_for(&self, worker: WorkerNo) -> u32 {
+        let (own, batch) = (&self.timings[worker.index()], self.options.batches[worker.index()]);
+        let members = self.seats.members().iter().map(|member| member.index());
+        match self.options.tuning {
+            None => batch.start,
+            Some(BatchRule::Proportional) => {
+                let slowest = members.map(|member| self.options.batches[member].speed_milli).min();
+                batch.proportional(slowest.unwrap_or(batch.speed_milli))
+            }
+            Some(BatchRule::FillIdle) => {
+                // Known of all, or nobody's idle time is.
+                let known: Option<Vec<_>> = members.map(|member| self.timings[member].own()).collect();
+                let longest = known.and_then(|known| known.into_iter().max());
+                let idle = longest.zip(own.own()).map(|(longest, own)| longest.saturating_sub(own));
+                batch.filling(idle.unwrap_or_default())
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! The model that a server keeps, and updates that wait for their turn.
+
+use std::collections::BTreeMap;
+
+use crate::seats::WorkerNo;
+
+/// What is wrong with an update's values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+pub enum Refusal {
+    /// It is of another model.
+    #[error("an update of model {model:016x}, and this server has {own:016x}: start all with one model")]
+    OtherModel {
+        /// The update's.
+        model: u64,
+        /// The server's.
+        own: u64,
+    },
+    /// It has another number of values.
+    #[error("an update of {values} values, and the model has {own}: start all with one model")]
+    OtherLength {
+        /// The update's.
+        values: usize,
+        /// The server's.
+        own: usize,
+    },
+    /// A value is NaN or infinite.
+    #[error("value {at} of an update is not finite: the worker's training has diverged")]
+    NotFinite {
+        /// The first such value's position.
+        at: usize,
+    },
+}
+
+/// A model's values, and the updates of workers that were taken and not applied yet.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Store {
+    model: u64,
+    values: Vec<f32>,
+    held: BTreeMap<WorkerNo, Vec<f32>>,
+}
+
+impl Store {
+    /// A model by its fingerprint, with its values.
+    pub fn new(model: u64, values: Vec<f32>) -> Self {
+        Store { model, values, held: BTreeMap::new() }
+    }
+
+    /// The model's values as they are.
+    pub fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    /// Whether values may be applied to this model.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn check(&self, model: u64, values: &[f32]) -> Result<(), Refusal> {
+        if model != self.model {
+            return Err(Refusal::OtherModel { model, own: self.model });
+        }
+        if values.len() != self.values.len() {
+            return Err(Refusal::OtherLength { values: values.len(), own: self.values.len() });
+        }
+        match values.iter().position(|value| !value.is_finite()) {
+            Some(at) => Err(Refusal::NotFinite { at }),
+            None => Ok(()),
+        }
+    }
+
+    /// Keeps an update until its turn; [`check`](Self::check) it before. Another one of the same worker that was
+    /// not applied yet is replaced.
+    pub fn hold(&mut self, worker: WorkerNo, values: Vec<f32>) {
+        self.held.insert(worker, values);
+    }
+
+    /// Adds `factor` times a worker's update to the model; whether there was one.
+    pub fn apply(&mut self, worker: WorkerNo, factor: f32) -> bool {
+        let Some(update) = self.held.remove(&worker) else { return false };
+        for (value, change) in self.values.iter_mut().zip(update) {
+            *value += factor * change;
+        }
+        true
+    }
+
+    /// Forgets a worker's update; whether there was one.
+    pub fn discard(&mut self, worker: WorkerNo) -> bool {
+        self.held.remove(&worker).is_some()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn updates_that_do_not_fit_are_refused() {
+        let store = Store::new(7, vec![0.0; 3]);
+        assert_eq!(store.check(8, &[0.0; 3]), Err(Refusal::OtherModel { model: 8, own: 7 }));
+        assert_eq!(store.check(7, &[0.0; 2]), Err(Refusal::OtherLength { values: 2, own: 3 }));
+        assert_eq!(store.check(7, &[0.0, f32::NAN, 0.0]), Err(Refusal::NotFinite { at: 1 }));
+        assert_eq!(store.check(7, &[0.0, 0.0, f32::INFINITY]), Err(Refusal::NotFinite { at: 2 }));
+        assert_eq!(store.check(7, &[1.0; 3]), Ok(()));
+    }
+
+    #[test]
+    fn an_update_is_applied_once() {
+        let mut store = Store::new(7, vec![1.0, 2.0]);
+        store.hold(WorkerNo(3), vec![1.0, -1.0]);
+        assert!(store.apply(WorkerNo(3), 0.5));
+        assert!(!store.apply(WorkerNo(3), 0.5));
+        assert_eq!(store.values(), [1.5, 1.5]);
+        store.hold(WorkerNo(3), vec![9.0, 9.0]);
+        assert!(store.discard(WorkerNo(3)) && !store.apply(WorkerNo(3), 1.0));
+    }
+}

@@ -1,0 +1,185 @@
+//! Every order in which two to four workers can ask, pull and push: how stale an update can get, exactly, under each
+//! policy. The numbers are those of an independent exhaustive search (`worst_staleness` of the paper's instances).
+#![allow(clippy::unwrap_used)]
+
+use std::time::Duration;
+
+use inart_order::{Applied, Blocking, Options, Output, Policy, Server, Standing, Taken, WorkerNo};
+use stateright::{Checker, Model, Property};
+
+const NOW: Duration = Duration::ZERO;
+
+/// A job whose workers do so many iterations each.
+struct Job {
+    workers: u32,
+    iterations: u64,
+    policy: Policy,
+    /// What nobody must exceed, and somebody reaches.
+    worst: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct State {
+    server: Server<Policy>,
+    /// The number of the iteration that each may do, as the server said it.
+    permitted: Vec<Option<u64>>,
+    staleness: u64,
+    /// Updates that were applied, by worker.
+    applied: Vec<u64>,
+    is_wrong: bool,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Action {
+    Asks(u32),
+    Pulls(u32),
+    Pushes(u32),
+}
+
+impl Job {
+    fn take_outputs(&self, state: &mut State) {
+        while let Some(output) = state.server.next_output() {
+            match output {
+                Output::Permit { worker, iteration, .. } => {
+                    state.permitted[worker.index()] = Some(iteration);
+                }
+                Output::Apply { updates, .. } => {
+                    for update in updates {
+                        let applied = &mut state.applied[update.worker.index()];
+                        // None is lost, none comes twice.
+                        state.is_wrong |= update.iteration != *applied;
+                        *applied += 1;
+                        state.staleness = state.staleness.max(update.staleness);
+                    }
+                }
+                Output::Discard { .. } | Output::Gone { .. } => state.is_wrong = true,
+            }
+        }
+    }
+
+    fn check(self) -> usize {
+        let checker = self.checker().threads(2).spawn_bfs().join();
+        checker.assert_properties();
+        checker.unique_state_count()
+    }
+}
+
+impl Model for Job {
+    type State = State;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<State> {
+        let mut server = Server::new(self.policy, Options::fixed(self.workers as usize));
+        (0..self.workers).for_each(|worker| server.join(WorkerNo(worker), NOW).unwrap());
+        vec![State {
+            server,
+            permitted: vec![None; self.workers as usize],
+            staleness: 0,
+            applied: vec![0; self.workers as usize],
+            is_wrong: false,
+        }]
+    }
+
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+        for worker in 0..self.workers {
+            let seat = state.server.seats().seat(WorkerNo(worker));
+            let begun = seat.done() + u64::from(seat.is_held());
+            match seat.standing() {
+                Standing::Idle if begun < self.iterations => actions.push(Action::Asks(worker)),
+                Standing::Permitted => actions.push(Action::Pulls(worker)),
+                Standing::Working => actions.push(Action::Pushes(worker)),
+                _ => {}
+            }
+        }
+    }
+
+    fn next_state(&self, last: &State, action: Action) -> Option<State> {
+        let mut state = last.clone();
+        match action {
+            Action::Asks(worker) => state.server.request(WorkerNo(worker), NOW).unwrap(),
+            Action::Pulls(worker) => {
+                state.server.pull(WorkerNo(worker), NOW).unwrap();
+            }
+            Action::Pushes(worker) => {
+                let iteration = state.permitted[worker as usize].take().unwrap();
+                let taken = state.server.push(WorkerNo(worker), iteration, Ok(()), NOW).unwrap();
+                state.is_wrong |= taken != Taken::Held;
+            }
+        }
+        self.take_outputs(&mut state);
+        Some(state)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![
+            Property::always("no update is lost or applied twice", |_, state: &State| !state.is_wrong),
+            Property::always("no update is staler", |job: &Job, state: &State| state.staleness <= job.worst),
+            Property::sometimes("an update is as stale", |job: &Job, state: &State| {
+                state.staleness == job.worst
+            }),
+            Property::sometimes("all can do their iterations", |job: &Job, state: &State| {
+                let held = |worker| u64::from(state.server.seats().held().contains(&WorkerNo(worker)));
+                let done = (0..).zip(&state.applied).map(|(worker, applied)| applied + held(worker));
+                done.min() == Some(job.iterations)
+            }),
+        ]
+    }
+}
+
+fn job(workers: u32, iterations: u64, policy: Policy, worst: u64) -> Job {
+    Job { workers, iterations, policy, worst }
+}
+
+#[test]
+fn r2sp_that_applies_in_turn_is_stale_by_all_others_at_most() {
+    for (workers, iterations, worst) in [(1, 4, 0), (2, 5, 1), (3, 4, 2), (4, 3, 3)] {
+        let states = job(workers, iterations, Policy::r2sp(1.0, Applied::InTurn).unwrap(), worst).check();
+        println!("{workers} workers: {states} states");
+    }
+}
+
+/// The paper's Algorithm 1, as it is printed.
+#[test]
+fn r2sp_that_orders_permissions_only_is_twice_as_stale() {
+    for (workers, iterations, worst) in [(2, 5, 2), (3, 4, 4), (4, 3, 6)] {
+        job(workers, iterations, Policy::r2sp(1.0, Applied::OnArrival).unwrap(), worst).check();
+    }
+}
+
+#[test]
+fn ssp_that_blocks_after_the_push() {
+    for (workers, bound, worst) in [(2, 0, 1), (2, 1, 3), (2, 2, 5), (3, 0, 2), (3, 1, 6), (3, 2, 10)] {
+        job(workers, 2 * bound + 1, Policy::ssp(bound, Blocking::AfterPush).unwrap(), worst).check();
+    }
+}
+
+#[test]
+fn ssp_that_blocks_before_the_commit() {
+    for (workers, bound, worst) in [(2, 1, 2), (2, 2, 4), (3, 1, 4), (3, 2, 8)] {
+        job(workers, 2 * bound + 1, Policy::ssp(bound, Blocking::BeforeCommit).unwrap(), worst).check();
+    }
+}
+
+#[test]
+fn bsp_is_never_stale() {
+    job(3, 3, Policy::bsp(), 0).check();
+    job(4, 2, Policy::bsp(), 0).check();
+}
+
+/// ASP has no bound: one can do all its iterations while another computes.
+#[test]
+fn asp_is_as_stale_as_others_are_fast() {
+    for iterations in 1..=4 {
+        job(2, iterations, Policy::asp(), iterations).check();
+    }
+    job(3, 2, Policy::asp(), 4).check();
+}
+
+/// A version ends while nobody else lags more than `lag` behind, so an update is of lag + 1 versions ago at most.
+#[test]
+fn safa_waits_for_who_lags() {
+    for lag in [0, 1, 2] {
+        job(3, lag + 3, Policy::safa(0.5, lag).unwrap(), lag + 1).check();
+    }
+    job(3, 3, Policy::safa(1.0, 5).unwrap(), 0).check();
+}

@@ -1,0 +1,254 @@
+//! What a server does with what should not happen: counted, and nobody is stuck.
+#![allow(clippy::unwrap_used)]
+
+use std::time::Duration;
+
+use inart_order::{
+    Applied, Blocking, Options, Output, Policy, PolicyError, Refusal, Server, ServerError, Snapshot, Step,
+    Store, Taken, Worker, WorkerNo,
+};
+
+const NOW: Duration = Duration::ZERO;
+
+fn r2sp() -> Policy {
+    Policy::r2sp(0.0, Applied::InTurn).unwrap()
+}
+
+fn server(workers: u32, policy: Policy) -> Server<Policy> {
+    let mut server = Server::new(policy, Options::fixed(workers as usize));
+    (0..workers).for_each(|worker| server.join(WorkerNo(worker), NOW).unwrap());
+    server
+}
+
+fn drain(server: &mut Server<Policy>) -> Vec<Output> {
+    std::iter::from_fn(|| server.next_output()).collect()
+}
+
+fn applied(outputs: &[Output]) -> Vec<(u32, u64)> {
+    let of = |output: &Output| match output {
+        Output::Apply { updates, .. } => {
+            updates.iter().map(|update| (update.worker.0, update.iteration)).collect()
+        }
+        _ => Vec::new(),
+    };
+    outputs.iter().flat_map(of).collect()
+}
+
+fn permitted(outputs: &[Output]) -> Vec<(u32, u64)> {
+    let of = |output: &Output| match output {
+        Output::Permit { worker, iteration, .. } => Some((worker.0, *iteration)),
+        _ => None,
+    };
+    outputs.iter().filter_map(of).collect()
+}
+
+/// All ask and pull.
+fn begin(server: &mut Server<Policy>, workers: u32) {
+    (0..workers).for_each(|worker| server.request(WorkerNo(worker), NOW).unwrap());
+    assert_eq!(permitted(&drain(server)).len(), workers as usize);
+    (0..workers).for_each(|worker| {
+        server.pull(WorkerNo(worker), NOW).unwrap();
+    });
+}
+
+fn push(server: &mut Server<Policy>, worker: u32, iteration: u64) -> Taken {
+    server.push(WorkerNo(worker), iteration, Ok(()), NOW).unwrap()
+}
+
+#[test]
+fn policies_whose_numbers_are_wrong_are_refused() {
+    let message = |error: PolicyError| error.to_string();
+    for r in [-0.1, 1.1, f64::NAN, f64::INFINITY] {
+        assert!(message(Policy::r2sp(r, Applied::InTurn).unwrap_err()).contains("from 0 to 1"));
+    }
+    for fraction in [0.0, -1.0, 1.5, f64::NAN] {
+        assert!(message(Policy::safa(fraction, 5).unwrap_err()).contains("above 0"));
+    }
+    assert_eq!(Policy::ssp(0, Blocking::BeforeCommit).unwrap_err(), PolicyError::Bound);
+    assert!(Policy::ssp(0, Blocking::AfterPush).is_ok());
+}
+
+#[test]
+fn an_early_update_waits_for_its_turn() {
+    let mut server = server(3, r2sp());
+    begin(&mut server, 3);
+    assert_eq!((push(&mut server, 2, 0), push(&mut server, 1, 0)), (Taken::Held, Taken::Held));
+    assert!(applied(&drain(&mut server)).is_empty());
+    push(&mut server, 0, 0);
+    assert_eq!(applied(&drain(&mut server)), [(0, 0), (1, 0), (2, 0)]);
+}
+
+#[test]
+fn a_push_that_comes_twice_counts_once() {
+    let mut server = server(2, r2sp());
+    begin(&mut server, 2);
+    push(&mut server, 1, 0);
+    assert_eq!(push(&mut server, 1, 0), Taken::Repeated, "while it is held");
+    push(&mut server, 0, 0);
+    assert_eq!(push(&mut server, 0, 0), Taken::Repeated, "when it was applied");
+    assert_eq!(applied(&drain(&mut server)), [(0, 0), (1, 0)]);
+    assert_eq!(push(&mut server, 0, 1), Taken::Unasked, "nobody asked for the next");
+    assert_eq!(push(&mut server, 0, 7), Taken::Unasked);
+    let counters = server.counters();
+    assert_eq!((counters.applied, counters.repeated, counters.unasked), (2, 2, 2));
+}
+
+/// It is dropped in its turn: those behind it are not stuck, and the model is not harmed.
+#[test]
+fn a_refused_update_keeps_nobody() {
+    let mut server = server(3, r2sp());
+    begin(&mut server, 3);
+    let refusal = Refusal::NotFinite { at: 5 };
+    push(&mut server, 1, 0);
+    push(&mut server, 2, 0);
+    assert_eq!(server.push(WorkerNo(0), 0, Err(refusal), NOW), Ok(Taken::Held));
+    let outputs = drain(&mut server);
+    assert_eq!(outputs[0], Output::Discard { worker: WorkerNo(0), iteration: 0, refusal });
+    assert_eq!(applied(&outputs), [(1, 0), (2, 0)]);
+    assert_eq!((server.seats().version(), server.counters().not_finite), (2, 1));
+    server.request(WorkerNo(0), NOW).unwrap();
+    assert_eq!(permitted(&drain(&mut server)), [(0, 1)]);
+    server.pull(WorkerNo(0), NOW).unwrap();
+    let other = Refusal::OtherModel { model: 1, own: 2 };
+    server.push(WorkerNo(0), 1, Err(other), NOW).unwrap();
+    let length = Refusal::OtherLength { values: 1, own: 2 };
+    for worker in [1, 2] {
+        server.request(WorkerNo(worker), NOW).unwrap();
+        server.pull(WorkerNo(worker), NOW).unwrap();
+    }
+    server.push(WorkerNo(1), 1, Err(length), NOW).unwrap();
+    assert_eq!(server.counters().other_model, 2);
+}
+
+/// In a BSP round of which everything was refused, nothing is applied, and the next one begins.
+#[test]
+fn a_round_of_refused_updates_changes_nothing() {
+    let mut server = server(2, Policy::bsp());
+    begin(&mut server, 2);
+    for worker in 0..2 {
+        server.push(WorkerNo(worker), 0, Err(Refusal::NotFinite { at: 0 }), NOW).unwrap();
+    }
+    assert!(applied(&drain(&mut server)).is_empty() && server.seats().version() == 0);
+    begin(&mut server, 2);
+}
+
+#[test]
+fn calls_that_mean_nothing_are_named() {
+    let mut server = server(2, r2sp());
+    let stranger = server.request(WorkerNo(2), NOW).unwrap_err();
+    assert_eq!(stranger, ServerError::Unknown { worker: 2, last: 1 });
+    assert_eq!(server.pull(WorkerNo(0), NOW), Err(ServerError::NotPermitted(0)));
+    assert_eq!(server.counters().not_permitted, 1);
+    server.leave(WorkerNo(0), NOW).unwrap();
+    assert_eq!(server.request(WorkerNo(0), NOW), Err(ServerError::Away(0)));
+}
+
+/// N changes: turns go over who is there, and what a worker pushed before it left is applied.
+#[test]
+fn workers_come_and_go() {
+    let mut server = server(3, r2sp());
+    begin(&mut server, 3);
+    push(&mut server, 2, 0);
+    server.leave(WorkerNo(2), NOW).unwrap();
+    server.leave(WorkerNo(1), NOW).unwrap();
+    push(&mut server, 0, 0);
+    assert_eq!(applied(&drain(&mut server)), [(0, 0), (2, 0)]);
+    // Alone.
+    server.request(WorkerNo(0), NOW).unwrap();
+    server.pull(WorkerNo(0), NOW).unwrap();
+    push(&mut server, 0, 1);
+    server.request(WorkerNo(0), NOW).unwrap();
+    let outputs = drain(&mut server);
+    assert_eq!((applied(&outputs), permitted(&outputs)), (vec![(0, 1)], vec![(0, 1), (0, 2)]));
+    assert_eq!(push(&mut server, 1, 0), Taken::Unasked);
+    // It comes back, and is not behind: SSP would wait for what it missed.
+    server.join(WorkerNo(1), NOW).unwrap();
+    assert_eq!(server.seats().seat(WorkerNo(1)).done(), 2);
+    server.request(WorkerNo(1), NOW).unwrap();
+    assert_eq!(permitted(&drain(&mut server)), [(1, 2)]);
+}
+
+#[test]
+fn a_worker_that_never_pushes_is_given_up() {
+    let patience = Some(Duration::from_secs(9));
+    let mut server = Server::new(r2sp(), Options { patience, ..Options::fixed(2) });
+    (0..2).for_each(|worker| server.join(WorkerNo(worker), NOW).unwrap());
+    begin(&mut server, 2);
+    server.push(WorkerNo(1), 0, Ok(()), Duration::from_secs(2)).unwrap();
+    server.request(WorkerNo(1), Duration::from_secs(2)).unwrap();
+    assert_eq!(server.wake_at(), Some(Duration::from_secs(9)));
+    server.tick(Duration::from_secs(9));
+    let outputs = drain(&mut server);
+    assert_eq!(outputs[0], Output::Gone { worker: WorkerNo(0), silent: Duration::from_secs(9) });
+    assert_eq!((applied(&outputs), permitted(&outputs)), (vec![(1, 0)], vec![(1, 1)]));
+    assert_eq!(server.counters().silent, 1);
+}
+
+/// A server that is restarted while an update is on its way: it is dropped, counted, and computed again.
+#[test]
+fn a_restarted_server_goes_on_from_its_last_model() {
+    let mut before = server(2, r2sp());
+    begin(&mut before, 2);
+    push(&mut before, 0, 0);
+    push(&mut before, 1, 0);
+    let snapshot = before.snapshot();
+    assert_eq!(snapshot, Snapshot { version: 2, done: vec![1, 1] });
+    before.request(WorkerNo(0), NOW).unwrap();
+    before.pull(WorkerNo(0), NOW).unwrap();
+    drop(before);
+    let mut after = Server::restored(r2sp(), Options::fixed(2), &snapshot);
+    (0..2).for_each(|worker| after.join(WorkerNo(worker), NOW).unwrap());
+    assert_eq!(push(&mut after, 0, 0), Taken::Repeated, "it is in the model");
+    assert_eq!(push(&mut after, 0, 1), Taken::Unasked, "of a pull that nobody remembers");
+    begin(&mut after, 2);
+    assert_eq!(push(&mut after, 0, 1), Taken::Held);
+    assert_eq!((applied(&drain(&mut after)), after.seats().version()), (vec![(0, 1)], 3));
+}
+
+/// The host's part, with values: what is held is applied in turn, with its factor.
+#[test]
+fn a_store_follows_the_server() {
+    let (mut server, mut store) = (server(2, r2sp()), Store::new(7, vec![0.0; 2]));
+    begin(&mut server, 2);
+    for (worker, values) in [(1, [10.0, 20.0]), (0, [1.0, f32::NAN])] {
+        let checked = store.check(7, &values);
+        assert_eq!(server.push(WorkerNo(worker), 0, checked, NOW), Ok(Taken::Held));
+        store.hold(WorkerNo(worker), values.to_vec());
+    }
+    for output in drain(&mut server) {
+        match output {
+            Output::Apply { updates, .. } => updates.iter().for_each(|update| {
+                assert!(store.apply(update.worker, 0.5 * update.scale() as f32));
+            }),
+            Output::Discard { worker, .. } => assert!(store.discard(worker)),
+            _ => {}
+        }
+    }
+    assert_eq!(store.values(), [5.0, 10.0]);
+}
+
+/// Both machines together, with messages that are lost: everybody gets on.
+#[test]
+fn a_worker_asks_again_when_its_connection_was_lost() {
+    let mut server = server(1, r2sp());
+    let mut worker = Worker::new();
+    assert_eq!(worker.start(), [Step::Join, Step::Request]);
+    server.request(WorkerNo(0), NOW).unwrap();
+    // The permission is lost.
+    drain(&mut server);
+    assert_eq!(worker.reconnected(), Step::Request);
+    server.request(WorkerNo(0), NOW).unwrap();
+    assert_eq!((permitted(&drain(&mut server)), server.counters().said_again), (vec![(0, 0)], 1));
+    assert_eq!(worker.permitted(0, 5), Some(Step::Pull { iteration: 0 }));
+    assert_eq!(worker.permitted(0, 5), None);
+    assert_eq!(worker.reconnected(), Step::Pull { iteration: 0 });
+    server.pull(WorkerNo(0), NOW).unwrap();
+    assert_eq!(worker.pulled(), Some(Step::Compute { iteration: 0, batch: 5 }));
+    assert_eq!((worker.pulled(), worker.computed()), (None, Some(Step::Push { iteration: 0 })));
+    // The answer to the push is lost: it is pushed again.
+    assert_eq!(push(&mut server, 0, 0), Taken::Held);
+    assert_eq!(worker.reconnected(), Step::Push { iteration: 0 });
+    let taken = push(&mut server, 0, 0);
+    assert_eq!((taken, worker.pushed(0, taken)), (Taken::Repeated, Some(Step::Request)));
+    assert_eq!(applied(&drain(&mut server)), [(0, 0)]);
+}

@@ -1,0 +1,205 @@
+//! Choosing receivers and rates, and handing them out.
+
+use std::time::Duration;
+
+use inart_peers::{Pairs, Ports, Problem, Session, Setting, Sharing, Task, Waits, rates};
+use inart_wire::Rank;
+
+use super::known::{Doing, Sending};
+use super::{Coordinator, CoordinatorOutput};
+use crate::message::{Body, Choice};
+use crate::select::Selector;
+use crate::setup::Sync;
+
+/// A rate that differs by less, relatively, is not worth a message.
+const SAME: f64 = 0.05;
+
+/// Those who take part, numbered from 0 on.
+struct Present {
+    /// Their ranks, ascending.
+    ranks: Vec<usize>,
+    ports: Ports,
+    bits: Vec<f64>,
+    waited: Waits,
+    required: Pairs,
+    receivers: usize,
+}
+
+impl<S: Selector> Coordinator<S> {
+    fn present(&self) -> Present {
+        let ranks: Vec<usize> = (0..self.peers.len()).filter(|&at| self.gate.has(at)).collect();
+        let of = |all: &[f64]| ranks.iter().map(|&at| all[at]).collect();
+        let all = self.estimates.ports();
+        let mut waited = Waits::none(ranks.len());
+        for (from, &from_rank) in ranks.iter().enumerate() {
+            for (to, &to_rank) in ranks.iter().enumerate() {
+                waited.set(from, to, self.waits.of(from_rank, to_rank));
+            }
+        }
+        Present {
+            ports: Ports { up_bps: of(&all.up_bps), down_bps: of(&all.down_bps) },
+            bits: of(&self.setup.update_bits),
+            required: waited.forced(self.setup.force_after),
+            waited,
+            receivers: self.setup.receivers.min(ranks.len().saturating_sub(1)),
+            ranks,
+        }
+    }
+
+    /// Chooses for the next round of all, once all have ended the one before (bulk synchronous).
+    pub(super) fn choose_if_due(&mut self, now: Duration) {
+        let round = self.gate.least() as u32 + 1;
+        let is_due = self.term.is_some() && !self.is_superseded && self.setup.sync == Sync::Bsp;
+        if !is_due || round <= self.chosen_round {
+            return;
+        }
+        let present = self.present();
+        if present.receivers == 0 {
+            return;
+        }
+        self.chosen_round = round;
+        let problem = Problem {
+            ports: present.ports.clone(),
+            bits: present.bits.clone(),
+            receivers: present.receivers,
+            required: present.required.clone(),
+            waited: present.waited.clone(),
+            multicast: self.setup.multicast,
+        };
+        let chosen = match self.selector.round(&problem) {
+            Ok(chosen) => chosen,
+            Err(why) => return self.not_chosen(why),
+        };
+        // All end together when the fullest port is done: no port has more to carry than it can.
+        let seconds = problem.seconds(&chosen);
+        for (from, &rank) in present.ranks.iter().enumerate() {
+            let to = chosen.receivers(from).map(|to| present.ranks[to]).collect();
+            self.hand_out(rank, round, to, present.bits[from] / seconds, now);
+        }
+    }
+
+    fn not_chosen(&mut self, why: String) {
+        self.counters.failed += 1;
+        self.outputs.push_back(CoordinatorOutput::NotChosen { why });
+    }
+
+    /// Max-min fair rates of multicasts that go on at the same time.
+    fn shares(&self, ports: &Ports, multicasts: impl Iterator<Item = (usize, Vec<usize>)>) -> Vec<f64> {
+        let copies = |to: &Vec<usize>| self.setup.multicast.copies(to.len());
+        let sessions: Vec<Session> = multicasts
+            .map(|(from, to)| Session { from, copies: copies(&to).max(1), to, pace_bps: f64::INFINITY })
+            .collect();
+        rates(Sharing::Fair, ports, &sessions)
+    }
+
+    fn hand_out(&mut self, from: usize, round: u32, to: Vec<usize>, rate_bps: f64, now: Duration) {
+        let Ok(rank) = Rank::try_from(from) else { return };
+        self.counters.choices += 1;
+        self.serial += 1;
+        let receivers = to.iter().map(|&to| to as u32).collect();
+        let choice = Choice { term: self.term, serial: self.serial, round, receivers, rate_bps };
+        self.send(rank, Body::Choice(choice));
+        if self.setup.sync != Sync::Bsp {
+            let left_bits = match &self.peers[from].doing {
+                Doing::Sending(sending) if sending.round == round => sending.left_bits(now),
+                _ => self.setup.update_bits[from],
+            };
+            self.peers[from].doing = Doing::Sending(Sending { round, to, left_bits, at: now, rate_bps });
+        }
+    }
+
+    /// Chooses for a peer that is ready, and anew for all that send (stale synchronous).
+    pub(super) fn choose_for(&mut self, ready: usize, now: Duration) {
+        let is_mine = self.term.is_some() && !self.is_superseded && self.gate.has(ready);
+        if self.setup.sync == Sync::Bsp || !is_mine {
+            return;
+        }
+        let present = self.present();
+        if present.receivers == 0 {
+            return;
+        }
+        let number = |rank: &usize| present.ranks.binary_search(rank).ok();
+        let straggler_s = self.straggler_s(&present, now);
+        let (mut tasks, mut of_ready) = (Vec::new(), None);
+        for (from, &rank) in present.ranks.iter().enumerate() {
+            let wait_s = if self.gate.would_wait(rank) { straggler_s } else { 0.0 };
+            let (to, left_bits) = match &self.peers[rank].doing {
+                Doing::Sending(sending) => {
+                    (sending.to.iter().filter_map(number).collect(), sending.left_bits(now))
+                }
+                Doing::Ready { .. } if rank == ready => {
+                    of_ready = Some(tasks.len());
+                    ((0..present.ranks.len()).filter(|&to| to != from).collect(), present.bits[from])
+                }
+                _ => continue,
+            };
+            tasks.push(Task { from, to, left_bits, wait_s });
+        }
+        let Some(of_ready) = of_ready else { return };
+        let setting = Setting {
+            ports: &present.ports,
+            bits: &present.bits,
+            receivers: present.receivers,
+            multicast: self.setup.multicast,
+            required: &present.required,
+            waited: &present.waited,
+        };
+        match self.selector.ready(&setting, &tasks, of_ready) {
+            Ok(chosen) => {
+                let of = |(task, to): (&Task, Vec<usize>)| {
+                    (present.ranks[task.from], to.into_iter().map(|to| present.ranks[to]).collect())
+                };
+                let chosen: Vec<(usize, Vec<usize>)> = tasks.iter().zip(chosen).map(of).collect();
+                self.share_out(&chosen, now);
+            }
+            Err(why) => self.not_chosen(why),
+        }
+    }
+
+    /// The longest that one of the last peers still computes, or sends at its own port's rate, in seconds.
+    fn straggler_s(&self, present: &Present, now: Duration) -> f64 {
+        let left = |rank: usize| match &self.peers[rank].doing {
+            Doing::Computing { since } => {
+                let mean = self.peers[rank].compute_s.unwrap_or(0.0);
+                (mean - now.saturating_sub(*since).as_secs_f64()).max(0.0)
+            }
+            Doing::Ready { .. } => 0.0,
+            Doing::Sending(sending) => {
+                let port =
+                    present.ranks.binary_search(&rank).map_or(f64::INFINITY, |at| present.ports.up_bps[at]);
+                sending.left_bits(now) / port
+            }
+        };
+        self.gate.last().map(left).fold(0.0, f64::max)
+    }
+
+    /// Hands out new receivers, by rank, and the rates of all multicasts that go on where they have changed.
+    pub(super) fn share_out(&mut self, chosen: &[(usize, Vec<usize>)], now: Duration) {
+        if self.term.is_none() || self.is_superseded {
+            return;
+        }
+        let running = |rank: usize| match &self.peers[rank].doing {
+            Doing::Sending(sending) => Some((sending.round, sending.to.clone(), Some(sending.rate_bps))),
+            Doing::Ready { round } => Some((*round, Vec::new(), None)),
+            Doing::Computing { .. } => None,
+        };
+        let mut all = Vec::new();
+        for rank in 0..self.peers.len() {
+            let Some((round, before, rate)) = running(rank).filter(|_| self.gate.has(rank)) else { continue };
+            let now_to = chosen.iter().find(|(from, _)| *from == rank).map(|(_, to)| to.clone());
+            let is_new = now_to.as_ref().is_some_and(|to| *to != before) || rate.is_none();
+            let to = now_to.unwrap_or(before);
+            if !to.is_empty() {
+                all.push((rank, round, to, rate, is_new));
+            }
+        }
+        let ports = self.estimates.ports().clone();
+        let shares = self.shares(&ports, all.iter().map(|(rank, _, to, ..)| (*rank, to.clone())));
+        for ((rank, round, to, before, is_new), rate_bps) in all.into_iter().zip(shares) {
+            let is_same = before.is_some_and(|before| (rate_bps - before).abs() <= SAME * before);
+            if is_new || !is_same {
+                self.hand_out(rank, round, to, rate_bps, now);
+            }
+        }
+    }
+}

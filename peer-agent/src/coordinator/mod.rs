@@ -1,0 +1,337 @@
+//! The coordinator: knows who takes part, measures ports by what peers report, chooses receivers and hands them out.
+//! Nobody needs it to go on.
+
+mod choosing;
+mod known;
+mod ports;
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_peers::{Gate, Multicast, Ports, Waits};
+use inart_wire::{Incarnation, JobId, Rank};
+
+use crate::counters::CoordinatorCounters;
+use crate::message::{Body, Ended, Hello, Left, Ready, Roster, Seen, decode, encode};
+use crate::select::Selector;
+use crate::setup::{Sync, fingerprint};
+use crate::term::Term;
+use known::{Doing, Known};
+use ports::Estimates;
+
+/// What a coordinator is told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct CoordinatorSetup {
+    /// The job.
+    pub job: JobId,
+    /// How many values each peer's update has, by rank.
+    pub update_values: Vec<usize>,
+    /// How many bits each peer's update has on its way, headers included, by rank.
+    pub update_bits: Vec<f64>,
+    /// The fewest receivers of an update.
+    pub receivers: usize,
+    /// When a peer may go on.
+    pub sync: Sync,
+    /// The rule of k.
+    pub force_after: Option<u32>,
+    /// Who makes the copies.
+    pub multicast: Multicast,
+    /// What the ports are built for, by rank.
+    pub ports: Ports,
+    /// How long it waits for all peers before it begins with those that are there.
+    pub gather: Duration,
+    /// Drawn at random: tells it from another one.
+    pub holder: u32,
+}
+
+/// What the owner has to do.
+#[derive(Debug, Clone, PartialEq)]
+pub enum CoordinatorOutput {
+    /// Send this to a peer.
+    Send {
+        /// To whom.
+        to: Rank,
+        /// What.
+        data: Bytes,
+    },
+    /// A peer has another job in mind; it is not taken in.
+    OtherJob {
+        /// Who.
+        peer: Rank,
+    },
+    /// No receivers could be chosen; peers send to the last ones.
+    NotChosen {
+        /// Why, as the end of a sentence.
+        why: String,
+    },
+    /// A newer coordinator is in charge: this one has nothing more to do.
+    Superseded {
+        /// Its term.
+        by: Term,
+    },
+}
+
+/// The state machine of a coordinator.
+#[derive(Debug)]
+pub struct Coordinator<S> {
+    setup: CoordinatorSetup,
+    selector: S,
+    /// Its own, once it has begun.
+    term: Option<Term>,
+    /// The highest that peers have said.
+    highest: Term,
+    is_superseded: bool,
+    began: Option<Duration>,
+    serial: u64,
+    peers: Vec<Known>,
+    gate: Gate,
+    waits: Waits,
+    estimates: Estimates,
+    /// The last round that all were given receivers for.
+    chosen_round: u32,
+    counters: CoordinatorCounters,
+    outputs: VecDeque<CoordinatorOutput>,
+}
+
+impl<S: Selector> Coordinator<S> {
+    /// A coordinator that nobody has a connection to yet.
+    pub fn new(setup: CoordinatorSetup, selector: S) -> Self {
+        let n = setup.update_values.len();
+        let mut gate = Gate::new(n, Some(setup.sync.staleness().into()));
+        (0..n).for_each(|peer| gate.leave(peer));
+        Coordinator {
+            selector,
+            term: None,
+            highest: Term::default(),
+            is_superseded: false,
+            began: None,
+            serial: 0,
+            peers: vec![Known::new(); n],
+            gate,
+            waits: Waits::none(n),
+            estimates: Estimates::new(setup.ports.clone()),
+            chosen_round: 0,
+            counters: CoordinatorCounters::default(),
+            outputs: VecDeque::new(),
+            setup,
+        }
+    }
+
+    /// What is to be done next; `None` until something happens.
+    pub fn next_output(&mut self) -> Option<CoordinatorOutput> {
+        self.outputs.pop_front()
+    }
+
+    /// Its term, once it has begun.
+    pub fn term(&self) -> Option<Term> {
+        self.term
+    }
+
+    /// What it believes that the ports carry, by rank.
+    pub fn ports(&self) -> &Ports {
+        self.estimates.ports()
+    }
+
+    /// What was dropped and handed out so far.
+    pub fn counters(&self) -> CoordinatorCounters {
+        self.counters
+    }
+
+    /// The connection to a peer has ended.
+    pub fn down(&mut self, peer: Rank, now: Duration) {
+        if let Some(known) = self.peers.get_mut(peer.index()) {
+            known.is_connected = false;
+        }
+        self.settle_presence(now);
+    }
+
+    /// A message of a peer is here, on its connection. `now`: time since any fixed moment, the same for all calls.
+    pub fn message(&mut self, from: Rank, data: Bytes, now: Duration) {
+        if self.is_superseded {
+            return;
+        }
+        let at = from.index();
+        let body = decode(data);
+        if at >= self.peers.len() {
+            self.counters.malformed += 1;
+            return;
+        }
+        match body {
+            Ok(Body::Hello(hello)) => self.hello(from, &hello, now),
+            Ok(Body::Ready(ready)) => self.ready(at, &ready, now),
+            Ok(Body::Left(left)) => self.left(at, &left, now),
+            Ok(Body::Ended(ended)) => self.ended(at, &ended, now),
+            Ok(Body::Seen(seen)) => self.seen(at, &seen, now),
+            Ok(Body::Refused(term)) => self.refused(term),
+            _ => self.counters.malformed += 1,
+        }
+    }
+
+    /// Time has passed.
+    pub fn tick(&mut self, now: Duration) {
+        let began = *self.began.get_or_insert(now);
+        let all = self.peers.iter().all(|known| known.life != Incarnation::UNKNOWN);
+        let some = self.peers.iter().filter(|known| known.life != Incarnation::UNKNOWN).count() >= 2;
+        if self.term.is_none() && !self.is_superseded && (all || some && now >= began + self.setup.gather) {
+            self.take_charge(now);
+        }
+    }
+
+    /// When [`tick`](Self::tick) is due.
+    pub fn wake_at(&self) -> Option<Duration> {
+        match (self.term, self.began) {
+            (None, began) if !self.is_superseded => {
+                Some(began.map_or(Duration::ZERO, |at| at + self.setup.gather))
+            }
+            _ => None,
+        }
+    }
+
+    fn take_charge(&mut self, now: Duration) {
+        self.term = Some(Term { number: self.highest.number.saturating_add(1), holder: self.setup.holder });
+        self.chosen_round = 0;
+        self.call_roll(now);
+    }
+
+    fn hello(&mut self, from: Rank, hello: &Hello, now: Duration) {
+        let setup = &self.setup;
+        let job =
+            fingerprint(setup.job, &setup.update_values, setup.receivers, setup.sync, setup.force_after);
+        if hello.job != job || hello.life == 0 || hello.waits.len() != self.peers.len() {
+            self.outputs.push_back(CoordinatorOutput::OtherJob { peer: from });
+            return;
+        }
+        let term = hello.term.unwrap_or_default();
+        self.highest = self.highest.max(term);
+        let (at, life) = (from.index(), Incarnation::new(hello.life));
+        // Who begins anew begins where the last ones are.
+        let ended = if hello.ended == 0 { self.gate.least() } else { hello.ended.into() };
+        let is_new = self.peers[at].life != life;
+        let known = &mut self.peers[at];
+        known.is_connected = true;
+        known.missed_by.clear();
+        if is_new {
+            (known.life, known.doing) = (life, Doing::Computing { since: now });
+        }
+        for (to, &rounds) in hello.waits.iter().enumerate() {
+            self.waits.set(at, to, rounds);
+        }
+        match self.gate.has(at) && !is_new {
+            true => self.gate.reach(at, ended),
+            false => self.gate.join(at, ended),
+        }
+        match self.term {
+            // Another one has been in charge, or is: who is refused stops.
+            Some(own) if term > own => self.take_charge(now),
+            Some(_) if is_new => self.call_roll(now),
+            Some(_) => {
+                self.send_roster(from);
+                self.choose_if_due(now);
+            }
+            None => self.tick(now),
+        }
+    }
+
+    /// Tells everybody who takes part.
+    fn call_roll(&mut self, now: Duration) {
+        let connected = |at: &usize| self.peers[*at].is_connected;
+        let ranks: Vec<Rank> =
+            (0..self.peers.len()).filter(connected).filter_map(|at| Rank::try_from(at).ok()).collect();
+        ranks.into_iter().for_each(|rank| self.send_roster(rank));
+        self.choose_if_due(now);
+    }
+
+    fn send_roster(&mut self, to: Rank) {
+        let roster = Roster {
+            term: self.term,
+            lives: self.peers.iter().map(|known| known.life.get()).collect(),
+            ended: (0..self.peers.len()).map(|at| self.gate.rounds(at) as u32).collect(),
+        };
+        self.send(to, Body::Roster(roster));
+    }
+
+    fn send(&mut self, to: Rank, body: Body) {
+        self.outputs.push_back(CoordinatorOutput::Send { to, data: encode(body) });
+    }
+
+    fn left(&mut self, at: usize, left: &Left, now: Duration) {
+        let bits = self.setup.update_bits[at];
+        match &mut self.peers[at].doing {
+            Doing::Sending(sending) if sending.round == left.round && (0.0..=1.0).contains(&left.part) => {
+                (sending.left_bits, sending.at) = (left.part * bits, now);
+            }
+            _ => self.counters.late += 1,
+        }
+    }
+
+    fn ended(&mut self, at: usize, ended: &Ended, now: Duration) {
+        if ended.complete.iter().any(|&to| to as usize >= self.peers.len()) {
+            self.counters.malformed += 1;
+            return;
+        }
+        if u64::from(ended.round) <= self.gate.rounds(at) {
+            self.counters.late += 1;
+            return;
+        }
+        self.gate.reach(at, ended.round.into());
+        self.waits.ended(at, ended.complete.iter().map(|&to| to as usize));
+        self.peers[at].doing = Doing::Computing { since: now };
+        if self.setup.sync != Sync::Bsp {
+            self.share_out(&[], now);
+        }
+        self.choose_if_due(now);
+    }
+
+    fn ready(&mut self, at: usize, ready: &Ready, now: Duration) {
+        self.peers[at].computed(ready.computed_seconds);
+        if u64::from(ready.round) != self.gate.rounds(at) + 1 {
+            self.counters.late += 1;
+            return;
+        }
+        self.peers[at].doing = Doing::Ready { round: ready.round };
+        self.choose_for(at, now);
+    }
+
+    fn seen(&mut self, at: usize, seen: &Seen, now: Duration) {
+        for sample in &seen.samples {
+            let is_useful = self.estimates.sample(at, sample);
+            self.counters.useless += u64::from(!is_useful);
+        }
+        for (peer, known) in self.peers.iter_mut().enumerate() {
+            match seen.gone.contains(&(peer as u32)) {
+                true => known.missed_by.insert(at),
+                false => known.missed_by.remove(&at),
+            };
+        }
+        self.settle_presence(now);
+    }
+
+    fn refused(&mut self, term: Term) {
+        self.highest = self.highest.max(term);
+        if self.term.is_some_and(|own| own < term) {
+            self.is_superseded = true;
+            self.outputs.push_back(CoordinatorOutput::Superseded { by: term });
+        }
+    }
+
+    /// Who takes part: a peer whose connection has ended and that another hears nothing of does not, nor does one
+    /// that more than half of the others hear nothing of.
+    fn settle_presence(&mut self, now: Duration) {
+        let present: Vec<usize> = (0..self.peers.len()).filter(|&at| self.gate.has(at)).collect();
+        for at in 0..self.peers.len() {
+            let known = &self.peers[at];
+            let misses = present.iter().filter(|other| known.missed_by.contains(other)).count();
+            let is_missed = if known.is_connected { 2 * misses + 1 > present.len() } else { misses > 0 };
+            match (self.gate.has(at), is_missed) {
+                (true, true) => self.gate.leave(at),
+                (false, false) if known.is_connected => {
+                    let ended = self.gate.rounds(at);
+                    self.gate.join(at, ended);
+                }
+                _ => {}
+            }
+        }
+        self.choose_if_due(now);
+    }
+}

@@ -1,0 +1,28 @@
+//! A peer of decentralised training, and the coordinator that chooses receivers, as state machines without I/O and
+//! without a clock. docs/protocol.md, "Peers".
+
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+#![forbid(unsafe_code)]
+
+mod average;
+mod coordinator;
+mod counters;
+mod message;
+mod meter;
+mod notice;
+mod peer;
+mod select;
+mod setup;
+mod term;
+
+pub use average::{Average, average, is_finite};
+pub use coordinator::{Coordinator, CoordinatorOutput, CoordinatorSetup};
+pub use counters::{CoordinatorCounters, PeerCounters};
+pub use message::{
+    Body, Choice, Ended, Hello, Left, Message, MessageError, Ready, Roster, Sample, Seen, decode, encode,
+};
+pub use notice::Notice;
+pub use peer::{Output, Peer, Start, UpdateError};
+pub use select::{Schemes, Selector};
+pub use setup::{Setup, SetupError, Sync, fingerprint};
+pub use term::Term;

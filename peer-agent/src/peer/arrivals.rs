@@ -1,0 +1,102 @@
+//! What comes in: frames and packets of peers, messages of the coordinator.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_multicast::{FrameContent, Message, PacketContent, read_frame, read_packet};
+use inart_wire::{Incarnation, Rank};
+
+use super::{Peer, Phase};
+use crate::message::{Body, Roster, decode};
+use crate::notice::Notice;
+
+impl Peer {
+    /// A frame is here.
+    pub fn frame(&mut self, bytes: &[u8], now: Duration) {
+        match read_frame(&mut self.members, bytes) {
+            Some(FrameContent::Chunk { from, round, chunk, is_marked, words }) => {
+                self.liveness.hear(from, now);
+                self.meter.arrived(bytes.len(), is_marked, now);
+                self.receiver.frame(from, round, chunk, words, now);
+            }
+            Some(FrameContent::Message { from, message }) => self.message(from, &message, now),
+            Some(FrameContent::Notice { from, words }) => self.notice(from, words, now),
+            None => {}
+        }
+        self.go_on(now);
+    }
+
+    /// A packet is here, on the connection of a peer.
+    pub fn packet(&mut self, connected: Rank, bytes: &[u8], now: Duration) {
+        match read_packet(&mut self.members, connected, bytes) {
+            Some(PacketContent::Chunk { from, round, chunk, words }) => {
+                self.liveness.hear(from, now);
+                self.meter.arrived(bytes.len(), false, now);
+                self.receiver.chunk(from, round, chunk, words, now);
+            }
+            Some(PacketContent::Message { from, message }) => self.message(from, &message, now),
+            Some(PacketContent::Notice { from, words }) => self.notice(from, words, now),
+            None => {}
+        }
+        self.go_on(now);
+    }
+
+    fn message(&mut self, from: Rank, message: &Message, now: Duration) {
+        self.liveness.hear(from, now);
+        match message.is_senders() {
+            true => self.receiver.message(from, message, now),
+            false => self.sender.message(from, message, now),
+        }
+    }
+
+    fn notice(&mut self, from: Rank, words: impl Iterator<Item = u32>, now: Duration) {
+        let Some(notice) = Notice::parse(words) else {
+            self.counters.unknown_notices += 1;
+            return;
+        };
+        if self.liveness.is_gone(from) {
+            self.counters.back += 1;
+            self.win(from, notice.ended, now);
+        }
+        self.liveness.hear(from, now);
+        self.gate.reach(from.index(), notice.ended.into());
+    }
+
+    /// A message of a coordinator is here.
+    pub fn coordinator(&mut self, bytes: Bytes, now: Duration) {
+        match decode(bytes) {
+            Ok(Body::Choice(choice)) => self.chosen(choice, now),
+            Ok(Body::Roster(roster)) if roster.lives.len() == self.setup.peers() => self.roster(&roster, now),
+            _ => self.counters.malformed += 1,
+        }
+        self.go_on(now);
+    }
+
+    /// Who takes part, by the coordinator's word.
+    fn roster(&mut self, roster: &Roster, now: Duration) {
+        if !self.follows(roster.term) {
+            return;
+        }
+        let ended = |at: usize| roster.ended.get(at).copied().unwrap_or(0);
+        for (at, &life) in roster.lives.iter().enumerate() {
+            let Ok(rank) = Rank::try_from(at) else { continue };
+            let life = Incarnation::new(life);
+            // Of whom a coordinator has not heard yet, others may have.
+            let is_news = rank != self.setup.me && life != Incarnation::UNKNOWN;
+            if !is_news || !self.members.set_life(rank, life) {
+                continue;
+            }
+            // Whoever was there before under that rank is not any more.
+            self.lose(rank, now);
+            self.win(rank, ended(at), now);
+        }
+        if self.phase == Phase::Meeting && roster.lives[self.setup.me.index()] == self.setup.life.get() {
+            let absent = (0..self.setup.peers()).filter_map(|at| Rank::try_from(at).ok());
+            let absent = absent.filter(|&rank| self.members.life(rank) == Incarnation::UNKNOWN);
+            absent.for_each(|rank| self.gate.leave(rank.index()));
+            self.ended = ended(self.setup.me.index());
+            self.gate.join(self.setup.me.index(), self.ended.into());
+            self.begin_round(None, now);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Which receivers: those that the coordinator chose, or the last ones; and those that have waited too long.
+
+use std::time::Duration;
+
+use inart_multicast::{Outcome, Receivers, Task};
+use inart_wire::Rank;
+
+use super::{Peer, Phase};
+use crate::message::{Body, Choice};
+use crate::term::Term;
+
+impl Peer {
+    /// Whether what a coordinator says holds: it is in charge, or comes to be now.
+    pub(super) fn follows(&mut self, term: Option<Term>) -> bool {
+        let term = term.unwrap_or_default();
+        if term < self.term {
+            self.counters.old_term += 1;
+            self.report(Body::Refused(self.term));
+            return false;
+        }
+        if term > self.term {
+            (self.term, self.choice, self.followed) = (term, None, None);
+        }
+        true
+    }
+
+    /// A choice of receivers.
+    pub(super) fn chosen(&mut self, choice: Choice, now: Duration) {
+        if !self.follows(choice.term) {
+            return;
+        }
+        let is_rate = choice.rate_bps > 0.0;
+        if !is_rate || choice.receivers.iter().any(|&rank| rank as usize >= self.setup.peers()) {
+            self.counters.malformed += 1;
+            return;
+        }
+        let known = self.choice.as_ref().map_or((0, None), |known| (known.round, Some(known.serial)));
+        if choice.round < self.round() || (choice.round, Some(choice.serial)) <= known {
+            self.counters.old_choice += 1;
+            return;
+        }
+        let is_running = self.phase == Phase::Sending && choice.round == self.round();
+        self.choice = Some(choice);
+        if is_running {
+            self.choose_again(now);
+        }
+    }
+
+    /// The receivers of the newest choice that can be, and of those the rule of k adds.
+    fn receivers_of(&mut self, choice: Option<&Choice>) -> Receivers {
+        let me = self.setup.me;
+        let of = |choice: &Choice| {
+            choice.receivers.iter().filter_map(|&rank| Rank::try_from(rank as usize).ok()).collect()
+        };
+        let mut receivers: Receivers = choice.map_or_else(|| self.last_receivers.clone(), of);
+        for at in 0..self.setup.peers() {
+            let Ok(to) = Rank::try_from(at) else { continue };
+            if to == me || !self.gate.has(at) {
+                receivers.remove(to);
+            } else if self.waits.is_forced(me.index(), at, self.setup.force_after) {
+                self.counters.forced += u64::from(receivers.insert(to));
+            }
+        }
+        receivers
+    }
+
+    /// Begins to send, if the receivers are known or have been waited for long enough. Whether it did.
+    pub(super) fn choose(&mut self, since: Duration, now: Duration) -> bool {
+        let round = self.round();
+        let choice = self.choice.clone().filter(|choice| choice.round == round);
+        let is_late = now >= since.saturating_add(self.setup.choice_patience);
+        if choice.is_none() && self.has_coordinator && !is_late {
+            return false;
+        }
+        self.counters.without_choice += u64::from(choice.is_none());
+        let receivers = self.receivers_of(choice.as_ref());
+        if let Some(choice) = &choice {
+            self.rate_bps = choice.rate_bps;
+            self.last_receivers = receivers.clone();
+        }
+        self.followed = choice.map(|choice| choice.serial);
+        self.phase = Phase::Sending;
+        self.left_at = now;
+        let task = Task { round, chunks: self.cut.chunks(), receivers, rate_bps: self.rate_bps };
+        if self.sender.begin(&task, now).is_err() {
+            // There is nobody else.
+            self.end_round(Outcome { round, ..Outcome::default() }, now);
+        }
+        true
+    }
+
+    /// Another choice for the multicast that goes on: fewer receivers, or another rate.
+    fn choose_again(&mut self, now: Duration) {
+        let Some(choice) = self.choice.clone().filter(|_| self.followed.is_some()) else { return };
+        let receivers = self.receivers_of(Some(&choice));
+        let added = self.sender.retain(&receivers, now);
+        self.counters.added += added.len() as u64;
+        self.rate_bps = choice.rate_bps;
+        self.sender.set_rate(choice.rate_bps, now);
+        self.followed = Some(choice.serial);
+    }
+}

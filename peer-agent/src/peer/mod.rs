@@ -1,0 +1,353 @@
+//! One peer: computes, sends its update to the receivers that are chosen, waits, averages.
+
+mod arrivals;
+mod choosing;
+mod liveness;
+mod output;
+mod rounds;
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use inart_multicast::{
+    Cut, Members, Receiver, ReceiverCounters, ReceiverOutput, Receivers, Sender, SenderCounters,
+    SenderOutput, Transmission,
+};
+use inart_peers::{Gate, Waits};
+use inart_wire::{Incarnation, Rank};
+use thiserror::Error;
+
+use crate::average::is_finite;
+use crate::counters::PeerCounters;
+use crate::message::{Body, Choice, Hello, Left, Ready, Seen, encode};
+use crate::meter::Meter;
+use crate::setup::{Setup, SetupError};
+use crate::term::Term;
+use liveness::Liveness;
+pub use output::{Output, Start};
+
+/// How often the coordinator is told what is left to send.
+const LEFT_EVERY: Duration = Duration::from_millis(200);
+/// How often it is told what was measured.
+const SEEN_EVERY: Duration = Duration::from_millis(500);
+
+/// Where a peer is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Phase {
+    /// It does not know who takes part.
+    Meeting,
+    /// The training program computes.
+    Computing { since: Duration },
+    /// It has an update, and waits for the choice of its receivers.
+    Choosing { since: Duration },
+    /// Its multicast goes on.
+    Sending,
+    /// It may not go on yet.
+    Waiting,
+    /// The last round is over.
+    Finished,
+}
+
+/// Why an update is refused.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum UpdateError {
+    /// Nobody asked for one.
+    #[error("peer {rank} is not computing: an update comes after each output that asks for one")]
+    NotAsked {
+        /// The peer.
+        rank: Rank,
+    },
+    /// Another number of values.
+    #[error("the update of peer {rank} has {values} values, its job says {expected}")]
+    Length {
+        /// The peer.
+        rank: Rank,
+        /// As given.
+        values: usize,
+        /// As it has to be.
+        expected: usize,
+    },
+    /// A NaN or an infinity.
+    #[error(
+        "value {at} of the update of peer {rank} in round {round} is {value}; no other peer could use it"
+    )]
+    NotFinite {
+        /// The peer.
+        rank: Rank,
+        /// Its round.
+        round: u32,
+        /// Which value.
+        at: usize,
+        /// What it is.
+        value: f32,
+    },
+}
+
+/// The state machine of one peer.
+#[derive(Debug)]
+pub struct Peer {
+    setup: Arc<Setup>,
+    cut: Cut,
+    members: Members,
+    sender: Sender,
+    receiver: Receiver,
+    gate: Gate,
+    waits: Waits,
+    phase: Phase,
+    /// Rounds that it has ended.
+    ended: u32,
+    /// The update of the round that it is in.
+    model: Vec<f32>,
+    words: Arc<[u32]>,
+    /// Whole updates that are not averaged.
+    inbox: BTreeMap<(Rank, u32), Vec<u32>>,
+    lacking: Vec<(Rank, u32)>,
+    liveness: Liveness,
+    term: Term,
+    /// The newest choice.
+    choice: Option<Choice>,
+    /// Its serial number, if it is the one that the multicast goes by.
+    followed: Option<u64>,
+    last_receivers: Receivers,
+    rate_bps: f64,
+    has_coordinator: bool,
+    meter: Meter,
+    left_at: Duration,
+    seen_at: Duration,
+    counters: PeerCounters,
+    outputs: VecDeque<Output>,
+}
+
+impl Peer {
+    /// A peer that does not know yet who takes part.
+    ///
+    /// # Errors
+    /// A setup that cannot be.
+    pub fn new(setup: Arc<Setup>) -> Result<Self, SetupError> {
+        let cuts = setup.cuts()?;
+        let (me, peers) = (setup.me, setup.peers());
+        let mut lives = vec![Incarnation::UNKNOWN; peers];
+        lives[me.index()] = setup.life;
+        let others = cuts.iter().enumerate().map(|(at, &cut)| (at != me.index()).then_some(cut)).collect();
+        // Every peer has as many senders as receivers before there is any choice.
+        let ring = (1..=setup.receivers).filter_map(|step| Rank::try_from((me.index() + step) % peers).ok());
+        Ok(Peer {
+            cut: cuts[me.index()],
+            members: Members::new(me, setup.job, setup.epoch, lives),
+            sender: Sender::new(me, peers, setup.sender.clone()),
+            receiver: Receiver::new(others, setup.receiver.clone()),
+            gate: Gate::new(peers, Some(setup.sync.staleness().into())),
+            waits: Waits::none(peers),
+            phase: Phase::Meeting,
+            ended: 0,
+            model: Vec::new(),
+            words: Arc::new([]),
+            inbox: BTreeMap::new(),
+            lacking: Vec::new(),
+            liveness: Liveness::new(peers, setup.peer_timeout),
+            term: Term::default(),
+            choice: None,
+            followed: None,
+            last_receivers: ring.collect(),
+            rate_bps: setup.rate_bps,
+            has_coordinator: false,
+            meter: Meter::default(),
+            left_at: Duration::ZERO,
+            seen_at: Duration::ZERO,
+            counters: PeerCounters::default(),
+            outputs: VecDeque::new(),
+            setup,
+        })
+    }
+
+    /// The update that it was asked for. `now`: time since any fixed moment, the same for all calls.
+    ///
+    /// # Errors
+    /// It was not asked for; it has another length, or a value that is no finite number.
+    pub fn computed(&mut self, model: Vec<f32>, now: Duration) -> Result<(), UpdateError> {
+        let (rank, round) = (self.setup.me, self.round());
+        let Phase::Computing { since } = self.phase else { return Err(UpdateError::NotAsked { rank }) };
+        let (values, expected) = (model.len(), self.cut.values());
+        if values != expected {
+            return Err(UpdateError::Length { rank, values, expected });
+        }
+        let words: Arc<[u32]> = model.iter().map(|value| value.to_bits()).collect();
+        if !is_finite(&words) {
+            let at = model.iter().position(|value| !value.is_finite()).unwrap_or(0);
+            return Err(UpdateError::NotFinite { rank, round, at, value: model[at] });
+        }
+        (self.model, self.words) = (model, words);
+        self.phase = Phase::Choosing { since: now };
+        let computed_seconds = now.saturating_sub(since).as_secs_f64();
+        self.report(Body::Ready(Ready { round, computed_seconds }));
+        self.go_on(now);
+        Ok(())
+    }
+
+    /// There is a connection to a coordinator.
+    pub fn coordinator_up(&mut self, now: Duration) {
+        self.has_coordinator = true;
+        let (me, peers) = (self.setup.me.index(), self.setup.peers());
+        self.report(Body::Hello(Hello {
+            life: self.setup.life.get(),
+            term: Some(self.term),
+            ended: self.ended,
+            waits: (0..peers).map(|to| self.waits.of(me, to)).collect(),
+            job: self.setup.fingerprint(),
+        }));
+        if let Phase::Choosing { since } = self.phase {
+            let computed_seconds = now.saturating_sub(since).as_secs_f64();
+            self.report(Body::Ready(Ready { round: self.round(), computed_seconds }));
+        }
+        self.go_on(now);
+    }
+
+    /// The connection to the coordinator has ended: the last receivers are good enough.
+    pub fn coordinator_down(&mut self, now: Duration) {
+        self.has_coordinator = false;
+        self.go_on(now);
+    }
+
+    /// Time has passed.
+    pub fn tick(&mut self, now: Duration) {
+        self.sender.tick(now);
+        self.receiver.tick(now);
+        self.find_gone(now);
+        if self.phase == Phase::Sending && now >= self.left_at {
+            self.left_at = now + LEFT_EVERY;
+            let part = f64::from(self.sender.chunks_left()) / f64::from(self.cut.chunks());
+            self.report(Body::Left(Left { round: self.round(), part }));
+        }
+        if self.has_coordinator && now >= self.seen_at {
+            self.seen_at = now + SEEN_EVERY;
+            let (samples, gone) = (self.meter.take(), self.liveness.gone());
+            if !samples.is_empty() || !gone.is_empty() {
+                self.report(Body::Seen(Seen { samples, gone }));
+            }
+        }
+        self.go_on(now);
+    }
+
+    /// When [`tick`](Self::tick), or the next chunk, is due.
+    pub fn wake_at(&self) -> Option<Duration> {
+        let chosen = match self.phase {
+            Phase::Choosing { since } => Some(since.saturating_add(self.setup.choice_patience)),
+            _ => None,
+        };
+        let left = (self.phase == Phase::Sending && self.has_coordinator).then_some(self.left_at);
+        let seen = self.has_coordinator.then_some(self.seen_at);
+        let machines = [self.sender.wake_at(), self.receiver.wake_at(), self.liveness.wake_at()];
+        machines.into_iter().chain([chosen, left, seen]).flatten().min()
+    }
+
+    /// The next chunk that leaves, if one may leave now; its values are in [`update`](Self::update).
+    pub fn next_transmission(&mut self, now: Duration) -> Option<Transmission> {
+        self.sender.next_transmission(now)
+    }
+
+    /// A connection took a chunk, where the sender makes the copies.
+    pub fn delivered(&mut self, round: u32, to: Rank, now: Duration) {
+        self.sender.delivered(round, to, now);
+        self.go_on(now);
+    }
+
+    /// A connection did not take a chunk.
+    pub fn failed(&mut self, round: u32, to: Rank, chunk: u32, now: Duration) {
+        self.sender.failed(round, to, chunk, now);
+        self.go_on(now);
+    }
+
+    /// The words of the update of the round that it is in, and how they are cut.
+    pub fn update(&self) -> (Arc<[u32]>, Cut) {
+        (self.words.clone(), self.cut)
+    }
+
+    /// Who takes part, as frames are written and read by.
+    pub fn members(&self) -> &Members {
+        &self.members
+    }
+
+    /// What is to be done next; `None` until something happens.
+    pub fn next_output(&mut self) -> Option<Output> {
+        self.outputs.pop_front()
+    }
+
+    /// The round that it is in.
+    pub fn round(&self) -> u32 {
+        self.ended + 1
+    }
+
+    /// Whether it and all who take part have ended the last round: it is needed no more.
+    pub fn is_done(&self) -> bool {
+        self.phase == Phase::Finished && self.gate.least() >= self.setup.rounds.into()
+    }
+
+    /// The coordinator's term that it follows.
+    pub fn term(&self) -> Term {
+        self.term
+    }
+
+    /// What was sent, received and dropped so far.
+    pub fn counters(&self) -> (PeerCounters, SenderCounters, ReceiverCounters) {
+        (self.counters, self.sender.counters(), self.receiver.counters())
+    }
+
+    /// Where it is, in words.
+    pub fn told(&self) -> String {
+        format!(
+            "peer {} is in round {}, {:?}; the last has ended {}; waits for {}, gone are {:?}; {:?} {:?}",
+            self.setup.me,
+            self.round(),
+            self.phase,
+            self.gate.least(),
+            self.sender.waited(),
+            self.liveness.gone(),
+            self.counters,
+            self.members.refused(),
+        )
+    }
+
+    fn report(&mut self, body: Body) {
+        if self.has_coordinator {
+            self.outputs.push_back(Output::Report(encode(body)));
+        }
+    }
+
+    /// Does what has become possible.
+    fn go_on(&mut self, now: Duration) {
+        loop {
+            self.take_outputs(now);
+            let goes_on = match self.phase {
+                Phase::Choosing { since } => self.choose(since, now),
+                Phase::Waiting => self.next_round(now),
+                _ => false,
+            };
+            if !goes_on {
+                break;
+            }
+        }
+        self.notify_if_due(now);
+    }
+
+    fn take_outputs(&mut self, now: Duration) {
+        while let Some(output) = self.receiver.next_output() {
+            match output {
+                ReceiverOutput::Tell { to, message } => {
+                    if let inart_multicast::Message::Missing { .. } = message {
+                        self.meter.lost();
+                    }
+                    self.outputs.push_back(Output::Tell { to, message });
+                }
+                ReceiverOutput::Received { from, round, words } => self.keep(from, round, words),
+                ReceiverOutput::Abandoned { from, round } => self.lacking.push((from, round)),
+            }
+        }
+        while let Some(output) = self.sender.next_output() {
+            match output {
+                SenderOutput::Tell { to, message } => self.outputs.push_back(Output::Tell { to, message }),
+                SenderOutput::Ended(outcome) => self.end_round(outcome, now),
+            }
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The end of a round, and the beginning of the next one.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use inart_multicast::{Outcome, Receivers};
+use inart_wire::Rank;
+
+use super::{Output, Peer, Phase, Start};
+use crate::average::{Average, average};
+use crate::message::{Body, Ended, Sample};
+use crate::setup::Sync;
+
+/// An update that took this much longer to leave than it was to: the port up was full.
+const LATE: f64 = 1.05;
+
+impl Peer {
+    /// An update is here, whole.
+    pub(super) fn keep(&mut self, from: Rank, round: u32, words: Vec<u32>) {
+        let is_averaged = self.setup.sync == Sync::Bsp && round <= self.ended && self.phase != Phase::Waiting;
+        if is_averaged {
+            self.counters.superseded += 1;
+        } else {
+            self.inbox.insert((from, round), words);
+        }
+    }
+
+    /// The multicast of this round is over.
+    pub(super) fn end_round(&mut self, outcome: Outcome, now: Duration) {
+        let me = self.setup.me;
+        self.measure_up(&outcome);
+        self.ended = outcome.round;
+        self.gate.reach(me.index(), self.ended.into());
+        self.waits.ended(me.index(), outcome.complete.iter().map(Rank::index));
+        self.phase = Phase::Waiting;
+        let ranks = |receivers: &Receivers| receivers.iter().map(|rank| rank.get().into()).collect();
+        self.report(Body::Ended(Ended {
+            round: outcome.round,
+            complete: ranks(&outcome.complete),
+            withdrawn: ranks(&outcome.withdrawn),
+            given_up: ranks(&outcome.given_up),
+        }));
+        self.outputs.push_back(Output::Ended { outcome, without_choice: self.followed.is_none() });
+        self.liveness.speak(now);
+    }
+
+    /// How fast the update left.
+    fn measure_up(&mut self, outcome: &Outcome) {
+        let bits = self.setup.update_bits(self.cut);
+        let (seconds, planned) = (outcome.passed.as_secs_f64(), bits / self.rate_bps);
+        if seconds > 0.0 && !outcome.complete.is_empty() {
+            self.meter.add(Sample { is_up: true, bits, seconds, is_full: seconds > LATE * planned });
+        }
+    }
+
+    /// Averages and begins the next round, if this peer is not too far ahead. Whether it did.
+    pub(super) fn next_round(&mut self, now: Duration) -> bool {
+        if !self.gate.is_open(self.setup.me.index()) {
+            return false;
+        }
+        let averaged = self.average();
+        self.begin_round(Some(averaged), now);
+        true
+    }
+
+    fn average(&mut self) -> Average {
+        let inbox = std::mem::take(&mut self.inbox);
+        let before = inbox.len();
+        let mut taken: BTreeMap<Rank, Vec<u32>> = BTreeMap::new();
+        for ((from, round), words) in inbox {
+            match self.setup.sync {
+                Sync::Bsp if round > self.ended => {
+                    self.inbox.insert((from, round), words);
+                }
+                Sync::Bsp if round < self.ended => {}
+                // Rounds of a peer come in their order: the newest is last.
+                _ => {
+                    taken.insert(from, words);
+                }
+            }
+        }
+        self.counters.superseded += (before - self.inbox.len() - taken.len()) as u64;
+        let received: Vec<(Rank, Vec<u32>)> = taken.into_iter().collect();
+        let averaged = average(self.setup.me, &self.model, &received);
+        self.counters.unfit += (averaged.not_finite.len() + averaged.other_length.len()) as u64;
+        averaged
+    }
+
+    pub(super) fn begin_round(&mut self, average: Option<Average>, now: Duration) {
+        let lacking = std::mem::take(&mut self.lacking);
+        let start = Start { round: self.round(), average, lacking };
+        self.liveness.speak(now);
+        if self.ended >= self.setup.rounds {
+            self.phase = Phase::Finished;
+            self.outputs.push_back(Output::Finished(start));
+        } else {
+            self.phase = Phase::Computing { since: now };
+            self.outputs.push_back(Output::Compute(start));
+        }
+    }
+}

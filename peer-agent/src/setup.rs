@@ -1,0 +1,170 @@
+//! What a peer is told before it starts.
+
+use std::time::Duration;
+
+use inart_multicast::{Copies, Cut, ReceiverOptions, SenderOptions};
+use inart_wire::{Epoch, Incarnation, JobId, Rank};
+use thiserror::Error;
+
+/// When a peer may begin its next round, and what it averages then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sync {
+    /// When all have ended this one: bulk synchronous. It averages the updates of this round.
+    Bsp,
+    /// When it is at most `staleness` rounds ahead of the last: stale synchronous. It averages the newest update of
+    /// each peer that came since it averaged last.
+    Ssp {
+        /// Rounds.
+        staleness: u32,
+    },
+}
+
+impl Sync {
+    /// By how many rounds one may be ahead of the last.
+    pub fn staleness(self) -> u32 {
+        match self {
+            Sync::Bsp => 0,
+            Sync::Ssp { staleness } => staleness,
+        }
+    }
+}
+
+/// What a peer is told.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Setup {
+    /// Its rank.
+    pub me: Rank,
+    /// This life of it, not [`Incarnation::UNKNOWN`].
+    pub life: Incarnation,
+    /// The job.
+    pub job: JobId,
+    /// The installed plan that frames are steered by.
+    pub epoch: Epoch,
+    /// How many values each peer's update has, by rank.
+    pub update_values: Vec<usize>,
+    /// How many values a chunk has.
+    pub chunk_values: usize,
+    /// The fewest receivers of an update (p).
+    pub receivers: usize,
+    /// When it may go on.
+    pub sync: Sync,
+    /// A peer that was not among the receivers for so many rounds is one in the next (k). `None`: nobody has to be.
+    pub force_after: Option<u32>,
+    /// The last round; rounds count from 1.
+    pub rounds: u32,
+    /// How it sends.
+    pub sender: SenderOptions,
+    /// When it asks.
+    pub receiver: ReceiverOptions,
+    /// The rate at which it sends until a coordinator says another, in bit/s.
+    pub rate_bps: f64,
+    /// How long it waits for the coordinator's choice of receivers before it sends to the last ones.
+    pub choice_patience: Duration,
+    /// A peer of which nothing is heard for that long is gone: nobody waits for it.
+    pub peer_timeout: Duration,
+}
+
+/// What a setup cannot be.
+#[derive(Debug, Clone, PartialEq, Error)]
+pub enum SetupError {
+    /// A rank beyond the last.
+    #[error("peer {rank} is not in the job of {peers} peers, whose ranks are 0 to {last}", last = peers.saturating_sub(1))]
+    Rank {
+        /// The peer's.
+        rank: Rank,
+        /// How many there are.
+        peers: usize,
+    },
+    /// More receivers than there are others.
+    #[error("an update has {receivers} receivers, and there are {peers} peers; give 1 to {most}", most = peers.saturating_sub(1))]
+    Receivers {
+        /// As asked.
+        receivers: usize,
+        /// How many peers there are.
+        peers: usize,
+    },
+    /// No values, or too many chunks.
+    #[error(
+        "the update of peer {rank} has {values} values in chunks of {chunk}; give at least 1 of each, and fewer than 2^31 chunks"
+    )]
+    Cut {
+        /// Whose update.
+        rank: usize,
+        /// Its values.
+        values: usize,
+        /// Values of a chunk.
+        chunk: usize,
+    },
+    /// No life.
+    #[error("peer {rank} has no incarnation; draw one that is not 0")]
+    Life {
+        /// The peer.
+        rank: Rank,
+    },
+    /// A rate that sends nothing.
+    #[error("{rate_bps} bit/s is no rate; give one above 0")]
+    Rate {
+        /// As asked.
+        rate_bps: f64,
+    },
+}
+
+impl Setup {
+    /// How many peers the job has.
+    pub fn peers(&self) -> usize {
+        self.update_values.len()
+    }
+
+    /// How many bits an update has on its way once: of whole frames, or of values on connections.
+    pub fn update_bits(&self, cut: Cut) -> f64 {
+        match self.sender.copies {
+            Copies::Switch { frame_bytes } => 8.0 * frame_bytes as f64 * f64::from(cut.chunks()),
+            Copies::Sender { .. } => 32.0 * cut.values() as f64,
+        }
+    }
+
+    /// How each peer's update is cut, by rank.
+    ///
+    /// # Errors
+    /// A setup that cannot be: [`SetupError`] names what.
+    pub fn cuts(&self) -> Result<Vec<Cut>, SetupError> {
+        let (me, peers, chunk) = (self.me, self.peers(), self.chunk_values);
+        if me.index() >= peers {
+            return Err(SetupError::Rank { rank: me, peers });
+        }
+        if self.receivers == 0 || self.receivers >= peers {
+            return Err(SetupError::Receivers { receivers: self.receivers, peers });
+        }
+        if self.life == Incarnation::UNKNOWN {
+            return Err(SetupError::Life { rank: me });
+        }
+        if self.rate_bps.is_nan() || self.rate_bps <= 0.0 {
+            return Err(SetupError::Rate { rate_bps: self.rate_bps });
+        }
+        let cut = |(rank, &values): (usize, &usize)| {
+            Cut::new(values, chunk).ok_or(SetupError::Cut { rank, values, chunk })
+        };
+        self.update_values.iter().enumerate().map(cut).collect()
+    }
+
+    /// What peers and their coordinator have to agree on, as a number: the job, lengths, receivers, the rule of k, and how far one may be ahead (FNV-1a).
+    pub fn fingerprint(&self) -> u64 {
+        fingerprint(self.job, &self.update_values, self.receivers, self.sync, self.force_after)
+    }
+}
+
+/// The fingerprint of a job. See [`Setup::fingerprint`].
+pub fn fingerprint(
+    job: JobId,
+    update_values: &[usize],
+    receivers: usize,
+    sync: Sync,
+    force_after: Option<u32>,
+) -> u64 {
+    let is_bsp = u64::from(sync == Sync::Bsp);
+    let after = force_after.map_or(u64::MAX, u64::from);
+    let rest = [u64::from(job.get()), receivers as u64, is_bsp, sync.staleness().into(), after];
+    let numbers = update_values.iter().map(|&values| values as u64).chain(rest);
+    let bytes = numbers.flat_map(u64::to_le_bytes);
+    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+}

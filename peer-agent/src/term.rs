@@ -1,0 +1,20 @@
+//! Which coordinator is in charge.
+
+use std::fmt;
+
+/// A coordinator's term: the newer one is in charge, and peers refuse what an older one says.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, prost::Message)]
+pub struct Term {
+    /// Counts up: one more than the highest that any peer knew when the coordinator began.
+    #[prost(uint64, tag = "1")]
+    pub number: u64,
+    /// Drawn at random, for two that began at the same time.
+    #[prost(uint32, tag = "2")]
+    pub holder: u32,
+}
+
+impl fmt::Display for Term {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "term {} of {:08x}", self.number, self.holder)
+    }
+}

@@ -1,0 +1,41 @@
+//! Networks of peers: workers of decentralised training behind one switch fabric, each of which sends its update
+//! to some of the others (SELMCAST). From a network and a job to the receivers of each update, and the trainings
+//! that follow, in virtual time.
+//!
+//! Pure functions without I/O and without a clock.
+
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+
+mod assignment;
+mod check;
+mod document;
+mod draw;
+mod equal;
+mod gate;
+mod network;
+mod pairs;
+mod plan;
+mod plan_error;
+mod planning;
+mod problem;
+mod run;
+mod scheme;
+mod schemes;
+mod sharing;
+mod unequal;
+
+pub use check::check;
+pub use draw::{Drawn, draw, draw_ports};
+pub use gate::Gate;
+pub use inart_fluid::Trace;
+pub use inart_random::SplitMix64;
+pub use network::{Compute, Mesh, Peer, PeerId, PeerJob, TrunkLink};
+pub use pairs::{Pairs, Waits};
+pub use plan::{Bounds, Plan, PlanTask};
+pub use plan_error::PlanError;
+pub use planning::{Options, plan};
+pub use problem::{Multicast, Ports, Problem};
+pub use run::{Draw, Rounds, Ssp, SspOptions, run_rounds, run_ssp};
+pub use scheme::Scheme;
+pub use schemes::{Guard, Reading, Reselected, Setting, Task, bound_seconds, join, reselect, select};
+pub use sharing::{Session, Sharing, rates};

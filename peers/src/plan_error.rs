@@ -1,0 +1,42 @@
+//! Why there is no plan.
+
+use crate::scheme::Scheme;
+
+/// Why there is no plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanError {
+    /// A network that the integer program is too large for.
+    #[error(
+        "scheme optimal: job {job} has {peers} peers and unequal updates, and it solves up to {most}; plan with \
+         inart, which says how far from the optimum it can be"
+    )]
+    TooLarge {
+        /// The job.
+        job: String,
+        /// How many peers it has.
+        peers: usize,
+        /// How many the scheme takes.
+        most: usize,
+    },
+    /// The search for the optimum was given up.
+    #[error("scheme optimal: the search for job {job} is too long and was given up; plan with inart")]
+    TooHard {
+        /// The job.
+        job: String,
+    },
+    /// A scheme that has no answer while multicasts come and go.
+    #[error("scheme {scheme} plans whole rounds; with ssp run selmcast, orpheus or inart")]
+    RoundsOnly {
+        /// The scheme.
+        scheme: Scheme,
+    },
+    /// A training whose peers compute for nobody knows how long.
+    #[error("job {job} does not say how long peers compute; add `compute: {{mean: 1 s, cv: 0.57}}`")]
+    NoCompute {
+        /// The job.
+        job: String,
+    },
+    /// What the solver says.
+    #[error("choosing receivers: {0}")]
+    Solver(String),
+}

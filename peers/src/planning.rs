@@ -1,0 +1,79 @@
+//! Planning: from a job and its ports to a plan.
+
+use crate::network::{Mesh, PeerJob};
+use crate::pairs::Pairs;
+use crate::plan::{Bounds, Plan, PlanTask};
+use crate::plan_error::PlanError;
+use crate::problem::Multicast;
+use crate::scheme::Scheme;
+use crate::schemes;
+use inart_random::SplitMix64;
+
+/// How to plan.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Options {
+    /// Which scheme.
+    pub scheme: Scheme,
+    /// Who makes the copies.
+    pub multicast: Multicast,
+    /// What names the draws of `orpheus`.
+    pub seed: u64,
+    /// Whether `selmcast` adds receivers that cost no time.
+    pub second_pass: bool,
+    /// The rule of k: whoever was not in a sender's last so many rounds has to be in the next.
+    pub force_after: Option<u32>,
+}
+
+impl Options {
+    /// The scheme as it is, without the rule of k.
+    pub fn new(scheme: Scheme, multicast: Multicast) -> Self {
+        Options { scheme, multicast, seed: 1, second_pass: true, force_after: None }
+    }
+}
+
+/// The generator that receivers are drawn from: a seed names an instance, whose first draws are the rates of its
+/// ports, two per peer, whether the document states them or not.
+pub(crate) fn receivers_random(seed: u64, peers: usize) -> SplitMix64 {
+    let mut random = SplitMix64::new(seed);
+    (0..2 * peers).for_each(|_| {
+        random.next_u64();
+    });
+    random
+}
+
+/// Plans a job's next round on the rates at the start.
+///
+/// # Errors
+/// A network that is too large for the scheme; what the solver says.
+pub fn plan(mesh: &Mesh, job: &PeerJob, options: &Options) -> Result<Plan, PlanError> {
+    let problem = job.problem(mesh.ports_at(job, 0.0), options.multicast, options.force_after);
+    let mut random = receivers_random(options.seed, job.peers.len());
+    let (chosen, bound_s) = match options.scheme {
+        Scheme::Inart => schemes::select_with_bound(&problem)?,
+        scheme => {
+            let chosen = schemes::select(&problem, scheme, options.second_pass, &mut random, &job.name)?;
+            (chosen, schemes::bound_seconds(&problem)?)
+        }
+    };
+    let seconds = problem.seconds(&chosen);
+    Ok(Plan {
+        scheme: options.scheme.name().to_owned(),
+        topology: mesh.name().to_owned(),
+        job: job.name.clone(),
+        multicast: options.multicast.name().to_owned(),
+        force_after: options.force_after,
+        receivers_mean: chosen.len() as f64 / job.peers.len() as f64,
+        tasks: tasks(mesh, job, &chosen),
+        seconds,
+        // The optimum is its own bound.
+        bounds: Bounds {
+            seconds: if options.scheme == Scheme::Optimal { seconds } else { bound_s.min(seconds) },
+        },
+    })
+}
+
+fn tasks(mesh: &Mesh, job: &PeerJob, chosen: &Pairs) -> Vec<PlanTask> {
+    let name = |rank: usize| mesh.name_of(job, rank).to_owned();
+    let task = |from: usize| PlanTask { from: name(from), to: chosen.receivers(from).map(name).collect() };
+    (0..job.peers.len()).map(task).collect()
+}

@@ -1,0 +1,132 @@
+//! What a selection of receivers is about, and how long a selection takes.
+
+use std::fmt;
+
+use crate::pairs::{Pairs, Waits};
+
+/// Who makes the copies of an update.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Multicast {
+    /// The switch: an update goes up once (the paper's L3).
+    Switch,
+    /// The sending host: an update goes up once per receiver (the paper's L7).
+    Hosts,
+}
+
+impl Multicast {
+    /// As on the command line and in plans.
+    pub fn name(self) -> &'static str {
+        match self {
+            Multicast::Switch => "switch",
+            Multicast::Hosts => "hosts",
+        }
+    }
+
+    /// The one of that name.
+    pub fn named(name: &str) -> Option<Multicast> {
+        [Multicast::Switch, Multicast::Hosts].into_iter().find(|multicast| multicast.name() == name)
+    }
+
+    /// How often an update to so many receivers goes up.
+    pub fn copies(self, receivers: usize) -> usize {
+        match self {
+            Multicast::Switch => receivers.min(1),
+            Multicast::Hosts => receivers,
+        }
+    }
+}
+
+impl fmt::Display for Multicast {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The rates of the switch's ports, in bit/s, each above 0. By peer.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ports {
+    /// From each peer into the switch: the paper's ingress.
+    pub up_bps: Vec<f64>,
+    /// From the switch to each peer: the paper's egress.
+    pub down_bps: Vec<f64>,
+}
+
+/// One round in which every peer sends its update to at least `receivers` others.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Problem {
+    /// The ports.
+    pub ports: Ports,
+    /// The size of each peer's update, in bits; above 0.
+    pub bits: Vec<f64>,
+    /// The fewest receivers of an update (p); at least 1, less than there are peers.
+    pub receivers: usize,
+    /// Who has to send to whom (D).
+    pub required: Pairs,
+    /// Since when nobody has sent to whom (c).
+    pub waited: Waits,
+    /// Who makes the copies.
+    pub multicast: Multicast,
+}
+
+impl Problem {
+    /// How many peers there are.
+    pub fn peers(&self) -> usize {
+        self.bits.len()
+    }
+
+    /// The fewest receivers that a peer's update has: those of all, or as many as are required.
+    pub fn least_receivers(&self, from: usize) -> usize {
+        self.receivers.max(self.required.count(from))
+    }
+
+    /// The one size of all updates in bits, if they are equal.
+    pub fn equal_bits(&self) -> Option<f64> {
+        let first = *self.bits.first()?;
+        self.bits.iter().all(|bits| *bits == first).then_some(first)
+    }
+
+    /// The time until the fullest port is done, in seconds: max over ports of load / rate (10), (11). No
+    /// schedule of these copies takes less; with equal updates and max-min shares none takes more.
+    pub fn seconds(&self, chosen: &Pairs) -> f64 {
+        let mut down = vec![0.0; self.peers()];
+        let mut most = 0.0f64;
+        for from in 0..self.peers() {
+            let mut count = 0;
+            for to in chosen.receivers(from) {
+                down[to] += self.bits[from];
+                count += 1;
+            }
+            most = most.max(self.up_seconds(from, count));
+        }
+        down.iter().zip(&self.ports.down_bps).map(|(bits, bps)| bits / bps).fold(most, f64::max)
+    }
+
+    /// The time that an update to so many receivers takes on its way up, in seconds.
+    pub(crate) fn up_seconds(&self, from: usize, receivers: usize) -> f64 {
+        self.bits[from] * self.multicast.copies(receivers) as f64 / self.ports.up_bps[from]
+    }
+
+    /// How many receivers an update can have if it is to go up within a time.
+    pub(crate) fn most_receivers(&self, from: usize, seconds: f64) -> usize {
+        let others = self.peers() - 1;
+        match self.multicast {
+            Multicast::Switch => others,
+            Multicast::Hosts => {
+                let most = seconds / self.bits[from] * self.ports.up_bps[from];
+                whole(most, others, |count| self.up_seconds(from, count) <= seconds)
+            }
+        }
+    }
+}
+
+/// The greatest whole number up to `most` that fits, near a real number that rounding has moved.
+pub(crate) fn whole(near: f64, most: usize, fits: impl Fn(usize) -> bool) -> usize {
+    let mut count = (near.clamp(0.0, most as f64)) as usize;
+    while count < most && fits(count + 1) {
+        count += 1;
+    }
+    while count > 0 && !fits(count) {
+        count -= 1;
+    }
+    count
+}

@@ -1,0 +1,152 @@
+//! Rounds of bulk synchronous training in virtual time: all peers send, and the round ends with the last copy.
+
+use serde::Serialize;
+
+use crate::network::{Mesh, PeerJob};
+use crate::pairs::{Pairs, Waits};
+use crate::plan_error::PlanError;
+use crate::planning::{Options, receivers_random};
+use crate::problem::{Multicast, Ports};
+use crate::scheme::Scheme;
+use crate::schemes;
+use crate::sharing::{Session, Sharing, rates};
+
+use super::Draw;
+
+/// Whoever has less left than this part of its update is done: rounding.
+const DONE: f64 = 1e-9;
+
+/// Figures of rounds.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Rounds {
+    /// The scheme's name.
+    pub scheme: &'static str,
+    /// Who makes the copies.
+    pub multicast: &'static str,
+    /// Mean time of a round's communication, in seconds.
+    pub seconds: f64,
+    /// Mean number of receivers of an update.
+    pub receivers_mean: f64,
+    /// How many rounds there were.
+    pub rounds: u32,
+    /// The longest that a receiver waited for a sender, in rounds.
+    pub longest_wait: u32,
+}
+
+/// Plays rounds, whose receivers are chosen before each by the rates that hold then.
+///
+/// # Errors
+/// No plan.
+pub fn run_rounds(
+    mesh: &Mesh,
+    job: &PeerJob,
+    options: &Options,
+    draw: Draw,
+    sharing: Sharing,
+    rounds: u32,
+) -> Result<Rounds, PlanError> {
+    let mut random = receivers_random(options.seed, job.peers.len());
+    let mut waited = job.waits();
+    let (mut now_s, mut receivers, mut longest) = (0.0, 0, 0);
+    let mut first: Option<Pairs> = None;
+    for round in 0..rounds {
+        let mut problem = job.problem(mesh.ports_at(job, now_s), options.multicast, None);
+        let mut required = waited.forced(options.force_after);
+        if round == 0 {
+            job.required.iter().for_each(|&(from, to)| required.insert(from, to));
+        }
+        if let (Draw::Fixed, Some(first)) = (draw, &first) {
+            first.iter().for_each(|(from, to)| required.insert(from, to));
+        }
+        (problem.required, problem.waited) = (required, waited.clone());
+        let chosen = schemes::select(&problem, options.scheme, options.second_pass, &mut random, &job.name)?;
+        // Ours paces each update so that all end when the fullest port is done; then no port is idle while
+        // another waits for it.
+        let pace_s = (options.scheme == Scheme::Inart).then(|| problem.seconds(&chosen));
+        let played = Played { bits: &problem.bits, chosen: &chosen, multicast: options.multicast, pace_s };
+        let change = |now_s: f64| mesh.next_change(job, now_s).map(|at| (at, mesh.ports_at(job, at)));
+        now_s += played.seconds(problem.ports.clone(), sharing, now_s, &change);
+        receivers += chosen.len();
+        end_round(&mut waited, &chosen);
+        longest = longest.max(waited.longest());
+        first = first.filter(|_| round > 0).or(Some(chosen));
+    }
+    let count = f64::from(rounds.max(1));
+    Ok(Rounds {
+        scheme: options.scheme.name(),
+        multicast: options.multicast.name(),
+        seconds: now_s / count,
+        receivers_mean: receivers as f64 / job.peers.len() as f64 / count,
+        rounds,
+        longest_wait: longest,
+    })
+}
+
+fn end_round(waited: &mut Waits, chosen: &Pairs) {
+    (0..chosen.peers()).for_each(|from| waited.ended(from, chosen.receivers(from)));
+}
+
+/// A round.
+struct Played<'p> {
+    /// The size of each peer's update in bits.
+    bits: &'p [f64],
+    chosen: &'p Pairs,
+    multicast: Multicast,
+    /// The time over which updates are paced, if they are, in seconds.
+    pace_s: Option<f64>,
+}
+
+impl Played<'_> {
+    fn sessions(&self) -> Vec<Session> {
+        let session = |from: usize, to: Vec<usize>| {
+            let pace_bps = self.pace_s.map_or(f64::INFINITY, |seconds| self.bits[from] / seconds);
+            Session { from, copies: 1, to, pace_bps }
+        };
+        match self.multicast {
+            Multicast::Switch => {
+                let all = (0..self.chosen.peers()).map(|from| (from, self.chosen.receivers(from).collect()));
+                all.filter(|(_, to): &(_, Vec<_>)| !to.is_empty())
+                    .map(|(from, to)| session(from, to))
+                    .collect()
+            }
+            Multicast::Hosts => self.chosen.iter().map(|(from, to)| session(from, vec![to])).collect(),
+        }
+    }
+
+    /// The time until the last copy has arrived, in seconds. `change` says when ports have other rates after a
+    /// time, and which.
+    fn seconds(
+        &self,
+        mut ports: Ports,
+        sharing: Sharing,
+        start_s: f64,
+        change: &dyn Fn(f64) -> Option<(f64, Ports)>,
+    ) -> f64 {
+        let bits = self.bits;
+        let mut sessions = self.sessions();
+        let mut left: Vec<f64> = sessions.iter().map(|session| bits[session.from]).collect();
+        let mut now_s = start_s;
+        let mut next = change(now_s);
+        while !sessions.is_empty() {
+            let rates = rates(sharing, &ports, &sessions);
+            let ends = left.iter().zip(&rates).map(|(bits, bps)| bits / bps).fold(f64::INFINITY, f64::min);
+            let step_s = match &next {
+                Some((at, _)) if at - now_s < ends => at - now_s,
+                _ => ends,
+            };
+            now_s += step_s;
+            left.iter_mut().zip(&rates).for_each(|(bits, bps)| *bits -= bps * step_s);
+            if let Some((_, after)) = next.take_if(|(at, _)| *at <= now_s) {
+                ports = after;
+                next = change(now_s);
+            }
+            let is_left: Vec<bool> =
+                left.iter().zip(&sessions).map(|(left, session)| *left > DONE * bits[session.from]).collect();
+            let mut keep = is_left.iter();
+            sessions.retain(|_| keep.next().copied().unwrap_or(false));
+            let mut keep = is_left.iter();
+            left.retain(|_| keep.next().copied().unwrap_or(false));
+        }
+        now_s - start_s
+    }
+}

@@ -1,0 +1,54 @@
+//! The names of schemes.
+
+use std::fmt;
+
+/// A way to choose receivers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// Ours: the least time for equal updates, and close to a proven bound for unequal ones.
+    Inart,
+    /// SELMCAST: the lightest ports first.
+    Selmcast,
+    /// Orpheus: at random.
+    Orpheus,
+    /// The least time, then the most receivers.
+    Optimal,
+}
+
+impl Scheme {
+    /// All of them.
+    pub const ALL: [Scheme; 4] = [Scheme::Inart, Scheme::Selmcast, Scheme::Orpheus, Scheme::Optimal];
+
+    /// As on the command line and in plans.
+    pub fn name(self) -> &'static str {
+        match self {
+            Scheme::Inart => "inart",
+            Scheme::Selmcast => "selmcast",
+            Scheme::Orpheus => "orpheus",
+            Scheme::Optimal => "optimal",
+        }
+    }
+
+    /// What it does, in one line.
+    pub fn summary(self) -> &'static str {
+        match self {
+            Scheme::Inart => "ours: the least time for equal updates, near a proven bound for unequal ones",
+            Scheme::Selmcast => "SELMCAST: the least loaded ports first, then whoever costs no time",
+            Scheme::Orpheus => "Orpheus: receivers at random",
+            Scheme::Optimal => {
+                "the least time, then the most receivers; unequal updates on small networks only"
+            }
+        }
+    }
+
+    /// The scheme of that name.
+    pub fn named(name: &str) -> Option<Scheme> {
+        Scheme::ALL.into_iter().find(|scheme| scheme.name() == name)
+    }
+}
+
+impl fmt::Display for Scheme {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}

@@ -1,0 +1,61 @@
+//! Schemes: from a round's problem to receivers.
+
+mod inart;
+mod inart_ssp;
+mod optimal;
+mod orpheus;
+mod selmcast;
+mod selmcast_ssp;
+
+use crate::equal::Equal;
+use crate::pairs::Pairs;
+use crate::plan_error::PlanError;
+use crate::problem::Problem;
+use crate::scheme::Scheme;
+use crate::unequal;
+use inart_random::SplitMix64;
+
+pub use inart_ssp::join;
+pub use selmcast_ssp::{Guard, Reading, Reselected, Setting, Task, reselect};
+
+pub(crate) use orpheus::receivers_of;
+
+/// The receivers of a round.
+///
+/// `second_pass`: whether `selmcast` adds receivers that cost no time. `random`: what `orpheus` draws from.
+///
+/// # Errors
+/// A network that is too large for `optimal`; what the solver says.
+pub fn select(
+    problem: &Problem,
+    scheme: Scheme,
+    second_pass: bool,
+    random: &mut SplitMix64,
+    job: &str,
+) -> Result<Pairs, PlanError> {
+    match scheme {
+        Scheme::Inart => inart::select(problem).map(|(chosen, _)| chosen),
+        Scheme::Selmcast => Ok(selmcast::select(problem, second_pass)),
+        Scheme::Orpheus => Ok(orpheus::select(&problem.required, problem.receivers, random)),
+        Scheme::Optimal => optimal::select(problem, job),
+    }
+}
+
+/// The receivers of a round by `inart`, and what no receivers beat, in seconds.
+///
+/// # Errors
+/// What the solver says.
+pub(crate) fn select_with_bound(problem: &Problem) -> Result<(Pairs, f64), PlanError> {
+    inart::select(problem)
+}
+
+/// A proven lower bound on the time of a round with any receivers, in seconds: with equal updates the least time.
+///
+/// # Errors
+/// What the solver says.
+pub fn bound_seconds(problem: &Problem) -> Result<f64, PlanError> {
+    match Equal::new(problem) {
+        Some(equal) => Ok(equal.least().0),
+        None => Ok(unequal::balanced(problem).map_err(PlanError::Solver)?.bound_s),
+    }
+}

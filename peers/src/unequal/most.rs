@@ -1,0 +1,75 @@
+//! The most receivers within a time, as an integer program (SELMCAST, (12), second step).
+
+use highs::{ColProblem, HighsModelStatus, HighsSolutionStatus, Row, Sense};
+
+use crate::pairs::Pairs;
+use crate::problem::Problem;
+
+/// What the solver leaves open, relatively; receivers are whole.
+const GAP: f64 = 1e-7;
+/// How far above a time a port's load may be, relatively: sums of floats.
+const ROUNDING: f64 = 1e-12;
+
+/// The selection of the most receivers within a time, which `start` keeps to; `None` if the search is not done
+/// after so many nodes.
+///
+/// # Errors
+/// What the solver says.
+pub(crate) fn most_receivers(
+    problem: &Problem,
+    seconds: f64,
+    start: &Pairs,
+    nodes: i32,
+) -> Result<Option<Pairs>, String> {
+    let n = problem.peers();
+    let mut required = vec![0.0; n];
+    problem.required.iter().for_each(|(from, to)| required[to] += problem.bits[from]);
+    // In units that keep numbers near 1.
+    let unit = problem.bits.iter().sum::<f64>() / n as f64;
+    let mut program = ColProblem::new();
+    let send: Vec<Row> = (0..n)
+        .map(|from| {
+            let has = problem.required.count(from);
+            let least = problem.least_receivers(from) - has;
+            let most = problem.most_receivers(from, seconds).saturating_sub(has).max(least);
+            program.add_row(least as f64..=most as f64)
+        })
+        .collect();
+    let room = |to: usize| seconds * (1.0 + ROUNDING) * problem.ports.down_bps[to] - required[to];
+    let receive: Vec<Row> = (0..n).map(|to| program.add_row(..=room(to).max(0.0) / unit)).collect();
+    let mut pairs = Vec::new();
+    for from in 0..n {
+        for to in 0..n {
+            if from != to && !problem.required.has(from, to) && problem.bits[from] <= room(to) {
+                let factors = [(send[from], 1.0), (receive[to], problem.bits[from] / unit)];
+                program.add_integer_column(1.0, 0.0..=1.0, factors);
+                pairs.push((from, to));
+            }
+        }
+    }
+    if pairs.is_empty() {
+        return Ok(Some(start.clone()));
+    }
+    let mut model = program.try_optimise(Sense::Maximise).map_err(said)?;
+    model.make_quiet();
+    model.set_threads(std::num::NonZeroU32::MIN);
+    model.try_set_option("mip_rel_gap", GAP).map_err(said)?;
+    model.try_set_option("mip_max_nodes", nodes).map_err(said)?;
+    let values: Vec<f64> = pairs.iter().map(|&(from, to)| f64::from(u8::from(start.has(from, to)))).collect();
+    model.try_set_solution(Some(&values), None, None, None).map_err(said)?;
+    let solved = model.try_solve().map_err(said)?;
+    let is_done = solved.status() == HighsModelStatus::Optimal;
+    if !is_done || solved.primal_solution_status() != HighsSolutionStatus::Feasible {
+        return Ok(None);
+    }
+    let solution = solved.get_solution();
+    let chosen = pairs.into_iter().zip(solution.columns()).filter(|(_, value)| **value > 0.5);
+    let mut all = problem.required.clone();
+    chosen.for_each(|((from, to), _)| all.insert(from, to));
+    // The solver's tolerance may have let a port be a little too full.
+    Ok(Some(if problem.seconds(&all) <= seconds * (1.0 + 1e-9) { all } else { start.clone() }))
+}
+
+fn said(status: impl std::fmt::Debug) -> String {
+    format!("{status:?}")
+}
