@@ -16,6 +16,8 @@ pub struct Study {
     pub title: &'static str,
     /// Its place in the paper.
     pub place: &'static str,
+    /// The paper's system.
+    pub paper: &'static str,
     /// The sentence that says where and why the paper's numbers and ours differ.
     pub differs: &'static str,
     /// What of it cannot be reproduced here, and why.

@@ -2,7 +2,7 @@
 
 use std::fmt::{self, Write as _};
 
-use crate::comparison::{Compared, Comparison};
+use crate::comparison::{Compared, Comparison, Study};
 use crate::table::over;
 
 fn heading(panel: &Compared) -> String {
@@ -19,7 +19,8 @@ fn sentences(comparison: &Comparison) -> Vec<String> {
 
 impl fmt::Display for Comparison {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        writeln!(f, "{}: {} ({} of NETSTORM)", self.study.name, self.study.title, self.study.place)?;
+        let Study { name, title, place, paper, .. } = self.study;
+        writeln!(f, "{name}: {title} ({place} of {paper})")?;
         if self.seeds > 0 {
             writeln!(f, "{}.", over(self.seeds))?;
         }

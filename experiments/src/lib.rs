@@ -1,8 +1,8 @@
 //! The experiments of the InArt paper, planned: for each of its figures a sweep over networks and seeds, a
 //! table, a chart, a CSV file, and the paper's own numbers beside ours.
 //!
-//! And the figures of NETSTORM's evaluation, run in virtual time: the numbers that the paper states, its
-//! scheme's and ours here, as tables, charts and files of three columns.
+//! And the figures of NETSTORM's and SELMCAST's evaluations, run in virtual time: the numbers that the papers
+//! state, their schemes' and ours here, as tables, charts and files of three columns.
 //!
 //! ```
 //! use inart_experiments::{experiment, run};
@@ -18,6 +18,7 @@ mod chart;
 mod comparison;
 mod comparison_chart;
 mod comparison_table;
+mod lines;
 mod measured;
 mod measured_table;
 mod models;
@@ -27,12 +28,14 @@ mod outcome;
 mod published;
 mod quantity;
 mod result;
+mod selmcast;
 mod series;
 mod spreadsheet;
 mod statistics;
 mod studies;
 mod sweep;
 mod table;
+mod trials;
 
 pub use catalogue::{Axis, Experiment, Panel, Point, experiment, experiments};
 pub use chart::svg;
@@ -42,15 +45,15 @@ pub use comparison_table::comparison_markdown;
 pub use measured::{MEASURED_SCHEMES, MEASURED_SEED, Measured, Place, read_measured, write_measured};
 pub use measured_table::measured_markdown;
 pub use models::Model;
-pub use netstorm::{STUDY_SEEDS, StudyError, run_studies};
 pub use network::{LinkRates, Network};
 pub use outcome::Outcome;
-pub use published::{Printed, PrintedEntry, netstorm};
+pub use published::{Printed, PrintedEntry, stated};
 pub use quantity::Quantity;
 pub use result::{Beyond, Cell, PanelResult, Paper, Row, RunResult, run};
 pub use series::Series;
 pub use spreadsheet::csv;
 pub use statistics::Statistics;
-pub use studies::{STUDIES, study};
+pub use studies::{STUDY_SEEDS, run_studies, studies, study};
 pub use sweep::Error;
 pub use table::markdown;
+pub use trials::StudyError;

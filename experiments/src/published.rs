@@ -46,9 +46,9 @@ struct ReferenceNumber {
     value: f64,
 }
 
-/// A number of NETSTORM's evaluation.
+/// A number that a text states.
 #[derive(Debug, Clone, Deserialize)]
-struct NetstormNumber {
+struct StatedNumber {
     experiment: String,
     panel: String,
     x: String,
@@ -57,7 +57,11 @@ struct NetstormNumber {
     source: String,
 }
 
-static NETSTORM: LazyLock<Vec<NetstormNumber>> = LazyLock::new(|| read(include_str!("../data/netstorm.csv")));
+static STATED: LazyLock<Vec<StatedNumber>> = LazyLock::new(|| {
+    let mut all = read(include_str!("../data/netstorm.csv"));
+    all.extend(read(include_str!("../data/selmcast.csv")));
+    all
+});
 
 static PAPER: LazyLock<Vec<PaperNumber>> = LazyLock::new(|| read(include_str!("../data/paper.csv")));
 static REFERENCE: LazyLock<Vec<ReferenceNumber>> =
@@ -90,9 +94,9 @@ pub(crate) fn reference(experiment: &str, panel: &str, x: &str, series: &str) ->
     Some(number.value)
 }
 
-/// What NETSTORM's text says, in this unit, for a row of an experiment's panel.
-pub fn netstorm(experiment: &str, panel: &str, x: &str, unit: &str) -> Option<Printed> {
-    let number = NETSTORM.iter().find(|number| {
+/// What the text of another paper says, in this unit, for a row of an experiment's panel.
+pub fn stated(experiment: &str, panel: &str, x: &str, unit: &str) -> Option<Printed> {
+    let number = STATED.iter().find(|number| {
         let names = [&number.experiment, &number.panel, &number.x, &number.unit];
         names == [experiment, panel, x, unit]
     })?;

@@ -10,8 +10,6 @@ use crate::message::Message;
 use crate::sender::Transmission;
 use crate::update::Cut;
 
-/// Frames of kind update.
-const UPDATE: Kind = Kind::from_code(6);
 /// The sequence of a frame of kind update that is no chunk but a notice: no update has so many chunks.
 const NOTICE: u32 = u32::MAX;
 
@@ -85,7 +83,7 @@ impl FrameWriter {
         let flags = Flags::NONE.with_if(Flags::RESEND, sent.is_repair);
         let flags = flags.with_if(Flags::LAST, cut.is_last(sent.chunk));
         let header = HeaderRepr {
-            kind: UPDATE,
+            kind: Kind::Update,
             flags,
             shard: ShardId::from(sent.round as u16),
             sequence: ChunkSeq::from(sent.chunk),
@@ -111,7 +109,7 @@ impl FrameWriter {
         self.values.extend(words.iter().map(|&word| word as i32));
         let (sequence, length) = (ChunkSeq::from(NOTICE), self.values.len() as u16);
         let header =
-            HeaderRepr { kind: UPDATE, sequence, contributors: block, length, ..self.header(members) };
+            HeaderRepr { kind: Kind::Update, sequence, contributors: block, length, ..self.header(members) };
         self.emit(self.everybody, header, buffer)
     }
 
@@ -172,7 +170,7 @@ pub fn read_frame<'a>(
         return None;
     }
     let from = Rank::try_from(header.worker.get()).ok()?;
-    if header.kind == UPDATE {
+    if header.kind == Kind::Update {
         if !members.admits(from, header.incarnation) {
             return None;
         }
@@ -205,7 +203,7 @@ pub fn read_frame<'a>(
 fn parse(bytes: &[u8]) -> Option<(Frame<&[u8]>, HeaderRepr)> {
     let frame = Frame::new_checked(bytes).ok()?;
     let header = HeaderRepr::parse(&frame).ok()?;
-    matches!(header.kind, UPDATE | Kind::Control).then_some((frame, header))
+    matches!(header.kind, Kind::Update | Kind::Control).then_some((frame, header))
 }
 
 fn values(bytes: &[u8]) -> impl ExactSizeIterator<Item = u32> {

@@ -15,7 +15,7 @@ mod select;
 mod setup;
 mod term;
 
-pub use average::{Average, average, is_finite};
+pub use average::{Average, Received, average, is_finite};
 pub use coordinator::{Coordinator, CoordinatorOutput, CoordinatorSetup};
 pub use counters::{CoordinatorCounters, PeerCounters};
 pub use message::{

@@ -73,6 +73,9 @@ pub struct Ready {
     /// How long it computed, in seconds.
     #[prost(double, tag = "2")]
     pub computed_seconds: f64,
+    /// Whether it has a choice of receivers for that round.
+    #[prost(bool, tag = "3")]
+    pub has_choice: bool,
 }
 
 /// How a multicast goes on.

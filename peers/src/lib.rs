@@ -25,7 +25,7 @@ mod sharing;
 mod unequal;
 
 pub use check::check;
-pub use draw::{Drawn, draw, draw_ports};
+pub use draw::{Changes, Drawn, draw, draw_ports};
 pub use gate::Gate;
 pub use inart_fluid::Trace;
 pub use inart_random::SplitMix64;

@@ -79,6 +79,7 @@ fn instances_are_drawn_by_their_seeds() {
             mu: 1.0,
             rate_bps: 1.0,
             update_bytes: 0.125,
+            changes: None,
             compute: None,
             seed: value["seed"].as_u64().unwrap(),
         });
@@ -159,7 +160,8 @@ fn one_call_of_algorithm_2_in_four_readings() {
 }
 
 /// Runs of an independent computation: 50 peers, 15 receivers, rates within 50 % of 40 Gbit/s, 200 MB, 60 s; seed
-/// 1. Sums of floats are its own. Their times are drawn in the order of events, so that one event in another order changes all that follow.
+/// 1. Its sums of floats are its own. Times are drawn in the order of events, so that one event in another order
+/// changes all that follow.
 #[test]
 fn stale_synchronous_runs_event_by_event() {
     let run = |cv: f64, scheme, sharing, force_after| {
@@ -172,6 +174,7 @@ fn stale_synchronous_runs_event_by_event() {
             mu: 1.0,
             rate_bps: 40e9,
             update_bytes: 200e6,
+            changes: None,
             compute,
             seed: 1,
         });

@@ -17,6 +17,7 @@ fn mesh(cv: f64, seed: u64) -> Mesh {
         mu: 1.0,
         rate_bps: 40e9,
         update_bytes: 400e6,
+        changes: None,
         compute: Some(Compute { mean_seconds: 1.0, cv }),
         seed,
     })

@@ -9,8 +9,9 @@ use std::time::Duration;
 
 use anyhow::{anyhow, ensure};
 use inart_experiments::{
-    Comparison, Experiment, RunResult, STUDIES, STUDY_SEEDS, Study, comparison_csv, comparison_markdown,
-    comparison_svg, csv, experiment, experiments, markdown, run as run_experiments, run_studies, study, svg,
+    Comparison, Experiment, RunResult, STUDY_SEEDS, Study, comparison_csv, comparison_markdown,
+    comparison_svg, csv, experiment, experiments, markdown, run as run_experiments, run_studies,
+    studies as all_studies, study, svg,
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -21,9 +22,9 @@ use files::{Document, make, write};
 #[derive(clap::Args)]
 #[command(after_help = super::scheme::list())]
 pub struct Args {
-    /// Its name, such as inart-fig9 or netstorm-fig13; `all` for all of them, `list` for their names.
+    /// Its name, such as inart-fig9, netstorm-fig13 or selmcast-fig7; `all` for all of them, `list` for their names.
     name: String,
-    /// Networks (and roundings) per setting, of the seeds from 1 on [default: 30; 5 for netstorm-…].
+    /// Networks (and roundings) per setting, of the seeds from 1 on [default: 30; 5 for other papers' figures].
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     seeds: Option<u64>,
     /// Folder for a CSV file and an SVG chart per experiment.
@@ -39,7 +40,7 @@ pub struct Args {
 /// Seeds of experiments that are planned, if not told.
 const SEEDS: u64 = 30;
 
-/// What is asked for: the figures of InArt's paper, and NETSTORM's.
+/// What is asked for: the figures of InArt's paper, and those of other papers.
 struct Chosen {
     figures: Vec<Experiment>,
     studies: Vec<&'static Study>,
@@ -48,7 +49,7 @@ struct Chosen {
 impl Chosen {
     fn named(name: &str) -> anyhow::Result<Chosen> {
         if name == "all" {
-            return Ok(Chosen { figures: experiments(), studies: STUDIES.iter().collect() });
+            return Ok(Chosen { figures: experiments(), studies: all_studies().collect() });
         }
         let chosen = Chosen {
             figures: experiment(name).into_iter().collect(),
@@ -57,7 +58,7 @@ impl Chosen {
         if chosen.names().next().is_some() {
             return Ok(chosen);
         }
-        let all = Chosen { figures: experiments(), studies: STUDIES.iter().collect() };
+        let all = Chosen { figures: experiments(), studies: all_studies().collect() };
         let names: Vec<_> = all.names().collect();
         Err(anyhow!("unknown experiment \"{name}\"; one of {}, or all, or list", names.join(", ")))
     }
@@ -147,17 +148,17 @@ fn list(json: bool) -> anyhow::Result<()> {
         let figure = |e: &Experiment| serde_json::json!({"name": e.name, "title": e.title, "figure": e.figure, "paper": "InArt"});
         let study = |s: &Study| {
             let figure = s.place.strip_prefix("Fig. ").and_then(|number| number.parse::<u32>().ok());
-            serde_json::json!({"name": s.name, "title": s.title, "figure": figure, "paper": "NETSTORM"})
+            serde_json::json!({"name": s.name, "title": s.title, "figure": figure, "paper": s.paper})
         };
-        let all = figures.iter().map(figure).chain(STUDIES.iter().map(study));
+        let all = figures.iter().map(figure).chain(all_studies().map(study));
         return print(&format!("{}\n", serde_json::Value::from_iter(all)));
     }
     let figure = |e: &Experiment| {
         let place = e.figure.map_or(String::new(), |figure| format!(" (Fig. {figure} of the paper)"));
         (e.name, format!("{}{place}", e.title))
     };
-    let study = |s: &Study| (s.name, format!("{} ({} of NETSTORM)", s.title, s.place));
-    let lines: Vec<_> = experiments().iter().map(figure).chain(STUDIES.iter().map(study)).collect();
+    let study = |s: &Study| (s.name, format!("{} ({} of {})", s.title, s.place, s.paper));
+    let lines: Vec<_> = experiments().iter().map(figure).chain(all_studies().map(study)).collect();
     let width = lines.iter().map(|(name, _)| name.len()).max().unwrap_or(0);
     print(&lines.iter().map(|(name, text)| format!("{name:width$}  {text}\n")).collect::<String>())
 }

@@ -38,15 +38,13 @@ pub struct ClientRun {
     pub usage_bps: Vec<[f64; 2]>,
 }
 
-/// What a client does.
+/// When a client began what it does, in seconds.
 #[derive(Debug, Clone, Copy, Default)]
 struct Times {
-    /// When its push began, and whether it counts.
-    push: Option<(f64, bool)>,
-    /// When its push arrived, and whether it counts.
-    waits: Option<(f64, bool)>,
-    /// When its pull began, and whether it counts.
-    pull: Option<(f64, bool)>,
+    push: Option<f64>,
+    /// Since its push arrived.
+    wait: Option<f64>,
+    pull: Option<f64>,
 }
 
 /// What is noted while a run goes on.
@@ -80,28 +78,30 @@ impl Record {
         (*count, *last_s) = (*count + 1, now_s);
     }
 
-    pub fn pushes(&mut self, client: usize, group: usize, now_s: f64) {
-        self.clients[client].push = Some((now_s, self.groups[group].0 >= DROPPED));
+    /// What ends now counts if its group has had its first rounds.
+    fn counts(&self, group: usize) -> bool {
+        self.groups[group].0 >= DROPPED
     }
 
-    pub fn pushed(&mut self, client: usize, now_s: f64) {
-        if let Some((from_s, counts)) = self.clients[client].push.take() {
-            self.pushes_s.extend(counts.then(|| now_s - from_s));
-            self.clients[client].waits = Some((now_s, counts));
-        }
+    pub fn pushes(&mut self, client: usize, now_s: f64) {
+        self.clients[client].push = Some(now_s);
+    }
+
+    pub fn pushed(&mut self, client: usize, group: usize, now_s: f64) {
+        let from_s = self.clients[client].push.take().filter(|_| self.counts(group));
+        self.pushes_s.extend(from_s.map(|from_s| now_s - from_s));
+        self.clients[client].wait = Some(now_s);
     }
 
     pub fn pulls(&mut self, client: usize, group: usize, now_s: f64) {
-        if let Some((from_s, true)) = self.clients[client].waits.take() {
-            self.waits_s.push(now_s - from_s);
-        }
-        self.clients[client].pull = Some((now_s, self.groups[group].0 > DROPPED));
+        let from_s = self.clients[client].wait.take().filter(|_| self.counts(group));
+        self.waits_s.extend(from_s.map(|from_s| now_s - from_s));
+        self.clients[client].pull = Some(now_s);
     }
 
-    pub fn pulled(&mut self, client: usize, now_s: f64) {
-        if let Some((from_s, true)) = self.clients[client].pull.take() {
-            self.pulls_s.push(now_s - from_s);
-        }
+    pub fn pulled(&mut self, client: usize, group: usize, now_s: f64) {
+        let from_s = self.clients[client].pull.take().filter(|_| self.counts(group));
+        self.pulls_s.extend(from_s.map(|from_s| now_s - from_s));
     }
 
     pub fn vanished(&mut self, client: usize) {

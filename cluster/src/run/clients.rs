@@ -124,7 +124,6 @@ enum Event {
 /// A client's process.
 struct Actor {
     machine: Client,
-    random: SplitMix64,
     /// How often it has been started: what earlier lives began is void.
     life: u32,
     is_away: bool,
@@ -142,6 +141,8 @@ struct World<'r> {
     out: Port<(usize, u32)>,
     timers: Timers<Event>,
     steps: VecDeque<(usize, ClientStep)>,
+    /// Times are drawn in the order in which clients begin to compute.
+    random: SplitMix64,
     now_s: f64,
     record: Record,
     usage: Option<Usage>,
@@ -155,14 +156,7 @@ impl<'r> World<'r> {
         watch: &'r mut dyn FnMut(f64, ClientEvent),
     ) -> Result<Self, RunError> {
         let clients = job.participants.len();
-        let actor = |index: usize| Actor {
-            machine: Client::new(),
-            random: SplitMix64::stream(options.seed, index as u64),
-            life: 0,
-            is_away: false,
-            flow: None,
-            round: 0,
-        };
+        let actor = |_| Actor { machine: Client::new(), life: 0, is_away: false, flow: None, round: 0 };
         Ok(World {
             server: GroupServer::new(options.server(clients)?, Duration::ZERO)?,
             actors: (0..clients).map(actor).collect(),
@@ -170,6 +164,7 @@ impl<'r> World<'r> {
             out: Port::new(job.server.out_bps),
             timers: Timers::new(),
             steps: VecDeque::new(),
+            random: SplitMix64::new(options.seed),
             now_s: 0.0,
             record: Record::new(clients, options.groups),
             usage: options.usage_s.map(Usage::new),
@@ -262,7 +257,7 @@ impl<'r> World<'r> {
     fn happen(&mut self, event: Event) {
         match event {
             Event::PullArrived { client, life } if self.actors[client].life == life => {
-                self.record.pulled(client, self.now_s);
+                self.record.pulled(client, client % self.options.groups, self.now_s);
                 let step = self.actors[client].machine.pulled();
                 self.steps.extend(step.map(|step| (client, step)));
             }
@@ -271,7 +266,7 @@ impl<'r> World<'r> {
                 self.steps.extend(step.map(|step| (client, step)));
             }
             Event::PushArrived { client, life } if self.actors[client].life == life => {
-                self.record.pushed(client, self.now_s);
+                self.record.pushed(client, client % self.options.groups, self.now_s);
                 let round = self.actors[client].round;
                 let arrival = self.server.push(number(client), round, Ok(()), self.now());
                 (self.watch)(self.now_s, ClientEvent::Push { client, round, arrival });
@@ -348,19 +343,18 @@ impl<'r> World<'r> {
         match step {
             ClientStep::Join => self.server.join(number(client), self.now()),
             ClientStep::Pull => {
-                let group = client % self.options.groups;
-                self.record.pulls(client, group, self.now_s);
+                self.record.pulls(client, client % self.options.groups, self.now_s);
                 let flow = self.out.begin(self.now_s, participant.nic.in_bps, self.job.bits, (client, life));
                 self.actors[client].flow = Some((false, flow));
             }
             ClientStep::Compute => {
-                let random = &mut self.actors[client].random;
+                let random = &mut self.random;
                 let took_s = participant.compute.draw(random) + self.job.pause.draw(random);
                 self.timers.set(self.now_s + took_s, Event::Computed { client, life });
             }
             ClientStep::Push { round } => {
                 self.actors[client].round = round;
-                self.record.pushes(client, client % self.options.groups, self.now_s);
+                self.record.pushes(client, self.now_s);
                 let flow =
                     self.into.begin(self.now_s, participant.nic.out_bps, self.job.bits, (client, life));
                 self.actors[client].flow = Some((true, flow));

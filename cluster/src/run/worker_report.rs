@@ -12,6 +12,10 @@ use crate::network::Job;
 /// A gap counts as none below this part of the even one.
 const ZERO_GAP: f64 = 0.1;
 
+/// Quantiles that are told, by name.
+const QUANTILES: [(&str, f64); 5] =
+    [("0.05", 0.05), ("0.25", 0.25), ("0.5", 0.5), ("0.75", 0.75), ("0.95", 0.95)];
+
 /// How stale updates were.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Staleness {
@@ -61,55 +65,40 @@ pub struct WorkerRun {
     pub usage_bps: Vec<[f64; 2]>,
 }
 
-/// What is noted while a run goes on.
+/// What is noted while a run goes on. The first third of each worker's iterations is not counted.
 pub struct Record {
     iterations: u64,
-    /// Arrivals: when, and whose.
-    pushes: Vec<(f64, usize)>,
+    /// Arrivals: when, whose, and its how manieth.
+    pushes: Vec<(f64, usize, u64)>,
     by_worker: Vec<u64>,
-    /// Workers that have pushed a third of their iterations.
-    past_third: usize,
-    /// How many pushes there were when all had.
-    counted_from: Option<(usize, f64)>,
-    /// When it was applied, and how stale it was.
-    staleness: Vec<(f64, u64)>,
+    /// Of which iteration an update was, and how stale.
+    staleness: Vec<(u64, u64)>,
     samples: u64,
 }
 
 impl Record {
     pub fn new(workers: usize, iterations: u32) -> Self {
-        let mut record = Record {
+        Record {
             iterations: u64::from(iterations),
             pushes: Vec::new(),
             by_worker: vec![0; workers],
-            past_third: 0,
-            counted_from: None,
             staleness: Vec::new(),
             samples: 0,
-        };
-        if record.third() == 0 {
-            record.counted_from = Some((0, 0.0));
         }
-        record
     }
 
-    fn third(&self) -> u64 {
-        self.iterations / 3
+    /// Whether a worker's so manieth iteration counts.
+    fn counts(&self, iteration: u64) -> bool {
+        iteration >= self.iterations / 3
     }
 
     pub fn push(&mut self, at_s: f64, worker: usize) {
-        self.pushes.push((at_s, worker));
+        self.pushes.push((at_s, worker, self.by_worker[worker]));
         self.by_worker[worker] += 1;
-        if self.by_worker[worker] == self.third() {
-            self.past_third += 1;
-            if self.past_third == self.by_worker.len() {
-                self.counted_from = Some((self.pushes.len(), at_s));
-            }
-        }
     }
 
-    pub fn apply(&mut self, at_s: f64, update: &Update) {
-        self.staleness.push((at_s, update.staleness));
+    pub fn apply(&mut self, update: &Update) {
+        self.staleness.push((update.iteration, update.staleness));
         self.samples += u64::from(update.batch);
     }
 
@@ -126,14 +115,13 @@ impl Record {
         job: &Job,
         server: &Server<Policy>,
         sync: &'static str,
-        seconds_: f64,
+        length_s: f64,
         utilisation: [f64; 2],
     ) -> WorkerRun {
-        // Where somebody was gone for good, its third may never have come.
-        let (from, from_s) = self.counted_from.unwrap_or((self.pushes.len() / 3, seconds_ / 3.0));
-        let iteration_s = self.iteration_s(from);
-        let mut gaps: Vec<f64> =
-            (from.max(1)..self.pushes.len()).map(|at| self.pushes[at].0 - self.pushes[at - 1].0).collect();
+        let iteration_s = self.iteration_s();
+        // A gap belongs to the push that ends it.
+        let pairs = self.pushes.windows(2).filter(|pair| self.counts(pair[1].2));
+        let mut gaps: Vec<f64> = pairs.map(|pair| pair[1].0 - pair[0].0).collect();
         gaps.sort_by(f64::total_cmp);
         let least = ZERO_GAP * iteration_s / job.participants.len() as f64;
         let zero = gaps.iter().filter(|gap| **gap < least).count();
@@ -147,17 +135,15 @@ impl Record {
             sync,
             iteration_s,
             zero_gaps: zero as f64 / gaps.len().max(1) as f64,
-            gap_quantiles_s: [("0.05", 0.05), ("0.25", 0.25), ("0.5", 0.5), ("0.75", 0.75), ("0.95", 0.95)]
-                .map(|(name, part)| (name, quantile(&gaps, part)))
-                .into(),
-            staleness: self.stalenesses(from_s),
+            gap_quantiles_s: QUANTILES.map(|(name, part)| (name, quantile(&gaps, part))).into(),
+            staleness: self.stalenesses(),
             blocking_s: total / pulls.max(1) as f64,
             blockings_s: names.clone().zip(each).collect(),
             batches: names.zip(numbers().map(|worker| server.batch(worker))).collect(),
             relaxation: server.relaxation().as_f64(),
             utilisation_in: utilisation[0],
             utilisation_out: utilisation[1],
-            seconds: seconds_,
+            seconds: length_s,
             pushes: self.pushes.len() as u64,
             samples: self.samples,
             given_up: server.counters().silent,
@@ -166,20 +152,24 @@ impl Record {
     }
 
     /// Mean over workers of the mean time between own pushes, of those that count.
-    fn iteration_s(&self, from: usize) -> f64 {
-        let mut last: Vec<Option<f64>> = vec![None; self.by_worker.len()];
-        let mut times: Vec<Vec<f64>> = vec![Vec::new(); self.by_worker.len()];
-        for (at, &(at_s, worker)) in self.pushes.iter().enumerate() {
-            if let Some(before) = last[worker].replace(at_s).filter(|_| at >= from) {
-                times[worker].push(at_s - before);
-            }
+    fn iteration_s(&self) -> f64 {
+        let mut ends: Vec<Option<(f64, f64, u64)>> = vec![None; self.by_worker.len()];
+        for &(at_s, worker, iteration) in self.pushes.iter().filter(|push| self.counts(push.2)) {
+            ends[worker] = match ends[worker] {
+                None => Some((at_s, at_s, iteration)),
+                Some((first_s, _, first)) => Some((first_s, at_s, first)),
+            };
         }
-        let means: Vec<f64> = times.iter().filter(|times| !times.is_empty()).map(|all| mean(all)).collect();
-        mean(&means)
+        let mean_of = |(worker, ends): (usize, &Option<(f64, f64, u64)>)| {
+            let (first_s, last_s, first) = (*ends)?;
+            let intervals = self.by_worker[worker] - 1 - first;
+            (intervals > 0).then(|| (last_s - first_s) / intervals as f64)
+        };
+        mean(&ends.iter().enumerate().filter_map(mean_of).collect::<Vec<_>>())
     }
 
-    fn stalenesses(&self, from_s: f64) -> Staleness {
-        let counted = || self.staleness.iter().filter(|(at_s, _)| *at_s > from_s).map(|(_, stale)| *stale);
+    fn stalenesses(&self) -> Staleness {
+        let counted = || self.staleness.iter().filter(|(at, _)| self.counts(*at)).map(|(_, stale)| *stale);
         let mut counts = BTreeMap::new();
         counted().for_each(|stale| *counts.entry(stale).or_insert(0) += 1);
         let all: Vec<f64> = counted().map(|stale| stale as f64).collect();

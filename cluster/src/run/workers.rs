@@ -121,7 +121,6 @@ enum Event {
 /// A worker's process.
 struct Actor {
     machine: Worker,
-    random: SplitMix64,
     /// How often it has been started: what earlier lives began is void.
     life: u32,
     is_away: bool,
@@ -139,6 +138,8 @@ struct World<'r> {
     out: Port<(usize, u32)>,
     timers: Timers<Event>,
     steps: VecDeque<(usize, Step)>,
+    /// Times are drawn in the order in which workers begin to compute.
+    random: SplitMix64,
     now_s: f64,
     record: Record,
     usage: Option<Usage>,
@@ -153,14 +154,7 @@ impl<'r> World<'r> {
             tuning: options.tuning,
             patience: options.patience_s.map(duration),
         };
-        let actor = |index: usize| Actor {
-            machine: Worker::new(),
-            random: SplitMix64::stream(options.seed, index as u64),
-            life: 0,
-            is_away: false,
-            flow: None,
-            iteration: 0,
-        };
+        let actor = |_| Actor { machine: Worker::new(), life: 0, is_away: false, flow: None, iteration: 0 };
         World {
             server: Server::new(options.policy, server),
             actors: (0..job.participants.len()).map(actor).collect(),
@@ -168,6 +162,7 @@ impl<'r> World<'r> {
             out: Port::new(job.server.out_bps),
             timers: Timers::new(),
             steps: VecDeque::new(),
+            random: SplitMix64::new(options.seed),
             now_s: 0.0,
             record: Record::new(job.participants.len(), options.iterations),
             usage: options.usage_s.map(Usage::new),
@@ -330,7 +325,7 @@ impl<'r> World<'r> {
                 }
             }
             Output::Apply { version, updates } => {
-                updates.iter().for_each(|update| self.record.apply(self.now_s, update));
+                updates.iter().for_each(|update| self.record.apply(update));
                 (self.watch)(self.now_s, WorkerEvent::Apply { version, updates });
             }
             Output::Discard { .. } => {}
@@ -363,7 +358,7 @@ impl<'r> World<'r> {
                 self.actors[worker].flow = Some((false, flow));
             }
             Step::Compute { batch, .. } => {
-                let drawn_s = participant.compute.draw(&mut self.actors[worker].random);
+                let drawn_s = participant.compute.draw(&mut self.random);
                 let more = f64::from(batch) - f64::from(participant.batch);
                 let at_s = self.now_s + drawn_s + more / participant.speed;
                 self.timers.set(at_s, Event::Computed { worker, life });

@@ -2,16 +2,17 @@
 
 use inart_overlay::{
     AuxiliaryChoice, AuxiliaryUse, Disjoint, Knowledge, Options, Overlay, RunOptions, Scheme, Sharing,
-    Tuning, Until,
+    Tuning, Until, run,
 };
 
-use crate::models::Model;
+use crate::trials::{StudyError, Trial};
+
+use super::job::{Job, Network};
+use super::networks::draw;
 
 /// As long as the released script's ten draws of rates last.
 pub const SECONDS: f64 = 1800.0;
 const PRIOR_BPS: f64 = 87.5e6;
-/// float32.
-pub const PARAMETER_BYTES: u64 = 4;
 
 /// One run, but for the seed.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -22,26 +23,6 @@ pub struct Case {
     pub job: Job,
     /// How.
     pub method: Method,
-}
-
-/// A network that a seed draws.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Network {
-    /// The paper's nine sites, with the rates of the first draw.
-    Static,
-    /// The paper's nine sites, with rates that are drawn every 180 s.
-    Dynamic,
-    /// So many sites in a ring with chords, with rates that are drawn every 180 s.
-    Ring(usize),
-}
-
-/// A job of all sites.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Job {
-    /// 61 million parameters in 61 chunks.
-    Equal,
-    /// A model's tensors, in chunks of at most so many parameters.
-    Model(Model, u64),
 }
 
 /// A scheme with its settings.
@@ -119,6 +100,18 @@ impl Method {
             tuning: self.tuning,
             until: Until::Seconds(SECONDS),
         }
+    }
+}
+
+impl Trial for Case {
+    /// The mean time of a round, in seconds.
+    type Run = f64;
+
+    fn run(&self, seed: u64) -> Result<f64, StudyError> {
+        let overlay = draw(self.network, self.job, seed)?;
+        // A network is drawn with its one job.
+        let run = run(&overlay, &overlay.jobs()[0], &self.method.options(&overlay));
+        run.map(|run| run.mean_s).map_err(|source| StudyError::new(self, seed, source))
     }
 }
 

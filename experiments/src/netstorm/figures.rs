@@ -2,8 +2,9 @@
 
 use inart_overlay::{Knowledge, Scheme, Sharing};
 
-use super::case::{Case, Method, Network};
-use super::panel::{Line, Number, Panel};
+use super::case::{Case, Method};
+use super::job::Network;
+use super::{Line, Number, Panel};
 
 pub const SPEEDUP: &str = "Throughput over MXNET's";
 const SECONDS: &str = "Mean time of a round";
@@ -150,7 +151,7 @@ pub fn fig16() -> Vec<Panel> {
         lines: knowledge
             .iter()
             .map(|&(x, known)| {
-                Line::new(x, Number::seconds(case(method, known)), Number::seconds(own(known)))
+                Line::new(x, Number::measured(case(method, known)), Number::measured(own(known)))
             })
             .collect(),
     };

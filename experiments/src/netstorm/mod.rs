@@ -1,23 +1,24 @@
 //! NETSTORM's evaluation, in virtual time.
 
 mod case;
-mod error;
 mod figures;
+mod job;
 mod mersenne;
 mod networks;
-mod panel;
 mod scaling;
-mod sweep;
+mod studies;
 mod tables;
 
 use crate::comparison::{Compared, Comparison, Study};
+use crate::lines;
+use crate::trials::StudyError;
 
-pub use error::StudyError;
-use panel::Panel;
-use sweep::Sweep;
+use case::Case;
+pub use studies::STUDIES;
 
-/// As often as the paper repeats its experiments.
-pub const STUDY_SEEDS: u64 = 5;
+type Line = lines::Line<Case>;
+type Number = lines::Number<Case>;
+type Panel = lines::Panel<Case>;
 
 /// The panels of a study that are run; none for tables of words.
 fn panels(study: &Study) -> Vec<Panel> {
@@ -48,32 +49,20 @@ fn words(study: &Study, compared: &[Compared]) -> Result<Option<Compared>, Study
 ///
 /// # Errors
 /// The first run that fails.
-pub fn run_studies(
+pub fn compare(
     studies: &[&'static Study],
     seeds: u64,
     progress: &dyn Fn(u64, u64),
 ) -> Result<Vec<Comparison>, StudyError> {
     let all: Vec<(&Study, Vec<Panel>)> = studies.iter().map(|study| (*study, panels(study))).collect();
-    let cases = all.iter().flat_map(|(_, panels)| panels).flat_map(Panel::cases);
-    let sweep = Sweep::run(cases, seeds, progress)?;
-    let comparison = |(study, panels): &(&Study, Vec<Panel>)| {
-        let mut compared: Vec<Compared> =
-            panels.iter().map(|panel| panel.compared(study.name, &sweep)).collect();
-        compared.extend(words(study, &compared)?);
-        let seeds = if panels.is_empty() { 0 } else { seeds };
-        let flags = if seeds > 0 { format!(" --seeds {seeds}") } else { String::new() };
-        let command = format!("inart experiment {}{flags}", study.name);
-        Ok(Comparison { study: **study, seeds, command, panels: compared })
-    };
-    all.iter().map(comparison).collect()
+    lines::compare(&all, seeds, progress, &words)
 }
 
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
     use super::*;
-    use crate::published::netstorm;
-    use crate::studies::STUDIES;
+    use crate::published::stated;
 
     #[test]
     fn every_study_has_something_to_show() {
@@ -83,7 +72,7 @@ mod tests {
             assert!(!panels.is_empty() || words(study, &[]).unwrap().is_some(), "{}", study.name);
             for panel in &panels {
                 let mut names: Vec<&str> = panel.lines.iter().map(|line| line.x.as_str()).collect();
-                let found = |x: &&str| netstorm(study.name, panel.key, x, panel.unit).is_some();
+                let found = |x: &&str| stated(study.name, panel.key, x, panel.unit).is_some();
                 printed += names.iter().filter(|x| found(x)).count();
                 names.sort_unstable();
                 names.dedup();

@@ -4,8 +4,9 @@ use std::fmt::Write as _;
 
 use inart_overlay::Overlay;
 
-use super::case::{Job, Network, PARAMETER_BYTES};
-use super::error::StudyError;
+use crate::trials::StudyError;
+
+use super::job::{Job, Network, PARAMETER_BYTES};
 use super::mersenne::Mersenne;
 
 /// The paper's Fig. 12 as in the released source: one direction after the other, in the order in which the
@@ -55,7 +56,7 @@ pub fn draw(network: Network, job: Job, seed: u64) -> Result<Overlay, StudyError
         .map(|_| directions.iter().map(|_| random.randint(LEAST_MBPS, GREATEST_MBPS)).collect())
         .collect();
     let text = document(sites, &directions, &rates, job);
-    Overlay::from_yaml(&text).map_err(|source| StudyError::Network { network, seed, source })
+    Overlay::from_yaml(&text).map_err(|source| StudyError::new(&network, seed, source))
 }
 
 /// Both directions of the links of a ring of all sites, and of 4/9 as many chords, as the paper's network has

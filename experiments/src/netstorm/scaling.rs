@@ -6,9 +6,10 @@ use crate::comparison::{Beside, Compared, Entry};
 use crate::models::Model;
 use crate::published::{Printed, PrintedEntry};
 
-use super::case::{Case, Job, Method, Network, PARAMETER_BYTES};
+use super::case::{Case, Method};
 use super::figures::SPEEDUP;
-use super::panel::{Line, Number, Panel};
+use super::job::{Job, Network, PARAMETER_BYTES};
+use super::{Line, Number, Panel};
 
 /// CHUNK_SIZE of Table II.
 const CHUNK: u64 = 1_000_000;
@@ -31,7 +32,7 @@ pub fn fig19() -> Vec<Panel> {
     let models = |number: &dyn Fn(Model, Method) -> Number, method: Method| -> Vec<Line> {
         Model::ALL.map(|model| Line::new(name(model), number(model, method), number(model, ours))).into()
     };
-    let seconds = |model, method| Number::seconds(of_model(model, method));
+    let seconds = |model, method| Number::measured(of_model(model, method));
     let speedup = |model, method| Number::times(of_model(model, star), of_model(model, method));
     let sizes = [5, 7, 9, 11, 13, 15];
     let at = |sites, method| Case::new(Network::Ring(sites), method);

@@ -4,9 +4,9 @@ use inart_overlay::{AuxiliaryUse, Scheme, longest_chunk};
 
 use crate::comparison::{Beside, Compared, Entry};
 use crate::published::{Printed, PrintedEntry};
+use crate::trials::StudyError;
 
-use super::case::{Job, Network};
-use super::error::StudyError;
+use super::job::{Job, Network};
 use super::networks::draw;
 
 fn row(x: &str, paper: &str, ours: impl Into<String>, inart: impl Into<String>) -> Beside {

@@ -92,13 +92,14 @@ impl<S: Selector> Coordinator<S> {
         rates(Sharing::Fair, ports, &sessions)
     }
 
-    fn hand_out(&mut self, from: usize, round: u32, to: Vec<usize>, rate_bps: f64, now: Duration) {
+    pub(super) fn hand_out(&mut self, from: usize, round: u32, to: Vec<usize>, rate_bps: f64, now: Duration) {
         let Ok(rank) = Rank::try_from(from) else { return };
         self.counters.choices += 1;
         self.serial += 1;
         let receivers = to.iter().map(|&to| to as u32).collect();
         let choice = Choice { term: self.term, serial: self.serial, round, receivers, rate_bps };
         self.send(rank, Body::Choice(choice));
+        self.peers[from].choice = Some((round, to.clone(), rate_bps));
         if self.setup.sync != Sync::Bsp {
             let left_bits = match &self.peers[from].doing {
                 Doing::Sending(sending) if sending.round == round => sending.left_bits(now),

@@ -41,6 +41,8 @@ pub(super) struct Known {
     pub life: Incarnation,
     pub is_connected: bool,
     pub doing: Doing,
+    /// What it was told last: of which round, who receives, and at what rate.
+    pub choice: Option<(u32, Vec<usize>, f64)>,
     /// Mean time to compute in seconds, once there was one.
     pub compute_s: Option<f64>,
     /// Who hears nothing of it.
@@ -53,6 +55,7 @@ impl Known {
             life: Incarnation::UNKNOWN,
             is_connected: false,
             doing: Doing::Computing { since: Duration::ZERO },
+            choice: None,
             compute_s: None,
             missed_by: BTreeSet::new(),
         }

@@ -212,7 +212,8 @@ impl<S: Selector> Coordinator<S> {
         known.is_connected = true;
         known.missed_by.clear();
         if is_new {
-            (known.life, known.doing) = (life, Doing::Computing { since: now });
+            *known = Known { life, is_connected: true, ..Known::new() };
+            known.doing = Doing::Computing { since: now };
         }
         for (to, &rounds) in hello.waits.iter().enumerate() {
             self.waits.set(at, to, rounds);
@@ -289,8 +290,16 @@ impl<S: Selector> Coordinator<S> {
             self.counters.late += 1;
             return;
         }
-        self.peers[at].doing = Doing::Ready { round: ready.round };
-        self.choose_for(at, now);
+        // What it was told did not reach it.
+        let told = self.peers[at].choice.clone().filter(|(round, ..)| *round == ready.round);
+        match told {
+            Some((round, to, rate_bps)) if !ready.has_choice => self.hand_out(at, round, to, rate_bps, now),
+            Some(_) => {}
+            None => {
+                self.peers[at].doing = Doing::Ready { round: ready.round };
+                self.choose_for(at, now);
+            }
+        }
     }
 
     fn seen(&mut self, at: usize, seen: &Seen, now: Duration) {

@@ -1,12 +1,9 @@
-//! Who is there: whoever is heard of; and what is said so that others hear.
+//! When somebody was heard of last, and when to say something so that others hear.
 
 use std::time::Duration;
 
 use inart_multicast::Receivers;
-use inart_wire::{Incarnation, Rank};
-
-use super::{Output, Peer, Phase};
-use crate::notice::Notice;
+use inart_wire::Rank;
 
 /// A notice is said again after that time, then after twice that time, up to the longest.
 const SHORTEST: Duration = Duration::from_millis(50);
@@ -43,7 +40,7 @@ impl Liveness {
     }
 
     /// Those of which nothing was heard for too long, from now on gone.
-    fn find(&mut self, now: Duration) -> Vec<Rank> {
+    pub fn find(&mut self, now: Duration) -> Vec<Rank> {
         let late = |heard: &Option<Duration>| heard.is_some_and(|at| now >= at.saturating_add(self.timeout));
         let ranks = (0..self.heard.len()).filter(|&at| late(&self.heard[at]));
         let found: Vec<Rank> = ranks.filter_map(|at| Rank::try_from(at).ok()).collect();
@@ -73,7 +70,7 @@ impl Liveness {
         first.into_iter().chain(self.notice_at).min()
     }
 
-    fn is_due(&mut self, now: Duration) -> bool {
+    pub fn is_due(&mut self, now: Duration) -> bool {
         let is_due = self.notice_at.is_some_and(|at| at <= now);
         if is_due {
             let longest = LONGEST.min(self.timeout / 3);
@@ -81,43 +78,5 @@ impl Liveness {
             self.gap = (self.gap * 2).min(longest);
         }
         is_due
-    }
-}
-
-impl Peer {
-    pub(super) fn find_gone(&mut self, now: Duration) {
-        for rank in self.liveness.find(now) {
-            self.counters.gone += 1;
-            self.lose(rank, now);
-        }
-    }
-
-    /// Nobody waits for a peer any more.
-    pub(super) fn lose(&mut self, rank: Rank, now: Duration) {
-        self.gate.leave(rank.index());
-        self.sender.gone(rank, now);
-        self.receiver.gone(rank);
-    }
-
-    /// A peer takes part, and has ended so many rounds.
-    pub(super) fn win(&mut self, rank: Rank, ended: u32, now: Duration) {
-        self.gate.join(rank.index(), ended.into());
-        self.receiver.back(rank, ended.saturating_add(1));
-        self.liveness.join(rank, now);
-    }
-
-    /// Tells all others where this peer is, when it is time.
-    pub(super) fn notify_if_due(&mut self, now: Duration) {
-        if self.phase == Phase::Meeting || !self.liveness.is_due(now) {
-            return;
-        }
-        let others = (0..self.setup.peers()).filter_map(|at| Rank::try_from(at).ok());
-        let is_there =
-            |rank: &Rank| *rank != self.setup.me && self.members.life(*rank) != Incarnation::UNKNOWN;
-        let to: Receivers = others.filter(is_there).collect();
-        if !to.is_empty() {
-            let notice = Notice { ended: self.ended, is_finished: self.ended >= self.setup.rounds };
-            self.outputs.push_back(Output::Notify { to, notice });
-        }
     }
 }

@@ -4,6 +4,7 @@ mod arrivals;
 mod choosing;
 mod liveness;
 mod output;
+mod presence;
 mod rounds;
 
 use std::collections::{BTreeMap, VecDeque};
@@ -18,7 +19,7 @@ use inart_peers::{Gate, Waits};
 use inart_wire::{Incarnation, Rank};
 use thiserror::Error;
 
-use crate::average::is_finite;
+use crate::average::{Received, is_finite};
 use crate::counters::PeerCounters;
 use crate::message::{Body, Choice, Hello, Left, Ready, Seen, encode};
 use crate::meter::Meter;
@@ -101,7 +102,7 @@ pub struct Peer {
     model: Vec<f32>,
     words: Arc<[u32]>,
     /// Whole updates that are not averaged.
-    inbox: BTreeMap<(Rank, u32), Vec<u32>>,
+    inbox: BTreeMap<(Rank, u32), Received>,
     lacking: Vec<(Rank, u32)>,
     liveness: Liveness,
     term: Term,
@@ -179,10 +180,15 @@ impl Peer {
         }
         (self.model, self.words) = (model, words);
         self.phase = Phase::Choosing { since: now };
-        let computed_seconds = now.saturating_sub(since).as_secs_f64();
-        self.report(Body::Ready(Ready { round, computed_seconds }));
+        self.say_ready(now.saturating_sub(since));
         self.go_on(now);
         Ok(())
+    }
+
+    fn say_ready(&mut self, computed: Duration) {
+        let round = self.round();
+        let has_choice = self.choice.as_ref().is_some_and(|choice| choice.round == round);
+        self.report(Body::Ready(Ready { round, computed_seconds: computed.as_secs_f64(), has_choice }));
     }
 
     /// There is a connection to a coordinator.
@@ -197,8 +203,7 @@ impl Peer {
             job: self.setup.fingerprint(),
         }));
         if let Phase::Choosing { since } = self.phase {
-            let computed_seconds = now.saturating_sub(since).as_secs_f64();
-            self.report(Body::Ready(Ready { round: self.round(), computed_seconds }));
+            self.say_ready(now.saturating_sub(since));
         }
         self.go_on(now);
     }

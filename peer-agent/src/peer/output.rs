@@ -4,7 +4,7 @@ use bytes::Bytes;
 use inart_multicast::{Message, Outcome, Receivers};
 use inart_wire::Rank;
 
-use crate::average::Average;
+use crate::average::{Average, Received};
 use crate::notice::Notice;
 
 /// What the owner has to do.
@@ -26,6 +26,8 @@ pub enum Output {
     },
     /// Send this to the coordinator, if there is a connection.
     Report(Bytes),
+    /// An update is here, whole; each is told once. There is nothing to do.
+    Received(Received),
     /// Compute an update: [`Peer::computed`](super::Peer::computed) takes it.
     Compute(Start),
     /// A multicast is over.

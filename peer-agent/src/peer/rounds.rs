@@ -1,13 +1,14 @@
 //! The end of a round, and the beginning of the next one.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::time::Duration;
 
 use inart_multicast::{Outcome, Receivers};
 use inart_wire::Rank;
 
 use super::{Output, Peer, Phase, Start};
-use crate::average::{Average, average};
+use crate::average::{Average, Received, average};
 use crate::message::{Body, Ended, Sample};
 use crate::setup::Sync;
 
@@ -18,10 +19,12 @@ impl Peer {
     /// An update is here, whole.
     pub(super) fn keep(&mut self, from: Rank, round: u32, words: Vec<u32>) {
         let is_averaged = self.setup.sync == Sync::Bsp && round <= self.ended && self.phase != Phase::Waiting;
+        let update = Received { from, round, words: Arc::new(words) };
+        self.outputs.push_back(Output::Received(update.clone()));
         if is_averaged {
             self.counters.superseded += 1;
         } else {
-            self.inbox.insert((from, round), words);
+            self.inbox.insert((from, round), update);
         }
     }
 
@@ -66,21 +69,21 @@ impl Peer {
     fn average(&mut self) -> Average {
         let inbox = std::mem::take(&mut self.inbox);
         let before = inbox.len();
-        let mut taken: BTreeMap<Rank, Vec<u32>> = BTreeMap::new();
-        for ((from, round), words) in inbox {
+        let mut taken: BTreeMap<Rank, Received> = BTreeMap::new();
+        for ((from, round), update) in inbox {
             match self.setup.sync {
                 Sync::Bsp if round > self.ended => {
-                    self.inbox.insert((from, round), words);
+                    self.inbox.insert((from, round), update);
                 }
                 Sync::Bsp if round < self.ended => {}
                 // Rounds of a peer come in their order: the newest is last.
                 _ => {
-                    taken.insert(from, words);
+                    taken.insert(from, update);
                 }
             }
         }
         self.counters.superseded += (before - self.inbox.len() - taken.len()) as u64;
-        let received: Vec<(Rank, Vec<u32>)> = taken.into_iter().collect();
+        let received: Vec<Received> = taken.into_values().collect();
         let averaged = average(self.setup.me, &self.model, &received);
         self.counters.unfit += (averaged.not_finite.len() + averaged.other_length.len()) as u64;
         averaged

@@ -1,8 +1,11 @@
 //! `inart topology mesh`: a network of peers whose ports have rates drawn at random.
 
 use anyhow::ensure;
-use inart_peers::{Compute, Drawn, Mesh, draw};
+use inart_peers::{Changes, Compute, Drawn, Mesh, draw};
 use inart_planner::units::{Rate, Seconds, Size};
+
+/// More draws of rates than anybody looks at.
+const MOST_DRAWS: f64 = 10_000.0;
 
 /// Arguments of `inart topology mesh`.
 #[derive(clap::Args)]
@@ -31,6 +34,15 @@ pub struct Mesher {
     /// Coefficient of variation of --compute.
     #[arg(long, default_value_t = 0.0, requires = "compute")]
     cv: f64,
+    /// Rates change: each draw holds so long [default: they do not].
+    #[arg(long, value_name = "TIME", requires = "until")]
+    every: Option<Seconds>,
+    /// The part of a rate that changes, from 0 to 1; the rest stays as it was drawn first.
+    #[arg(long, default_value_t = 1.0, requires = "every")]
+    gamma: f64,
+    /// Until when rates change; the last ones hold on.
+    #[arg(long, value_name = "TIME", requires = "every")]
+    until: Option<Seconds>,
     /// The network's name.
     #[arg(long, default_value = "mesh")]
     name: String,
@@ -47,6 +59,8 @@ impl Mesher {
         ensure!((1..n).contains(&p), "--receivers {p}: give a number from 1 to {}, the other peers", n - 1);
         ensure!((0.0..1.0).contains(&self.lambda), "--lambda {}: give a part from 0 to below 1", self.lambda);
         ensure!(self.mu > 0.0 && self.mu <= 1e6, "--mu {}: give a number above 0", self.mu);
+        let changes =
+            self.every.zip(self.until).map(|(every, until)| self.changes(every.0, until.0)).transpose()?;
         let mesh = draw(&Drawn {
             name: self.name.clone(),
             peers: n,
@@ -55,10 +69,22 @@ impl Mesher {
             mu: self.mu,
             rate_bps: self.rate.0,
             update_bytes: self.update.0,
+            changes,
             compute: self.compute.map(|mean| Compute { mean_seconds: mean.0, cv: self.cv }),
             seed: self.seed,
         });
         // Names and sizes are held against what documents may have.
         Ok(Mesh::from_yaml(&mesh.to_yaml())?)
+    }
+
+    fn changes(&self, every_seconds: f64, until: f64) -> anyhow::Result<Changes> {
+        ensure!(every_seconds > 0.0, "--every {every_seconds}: give a time above 0, like 100ms");
+        ensure!((0.0..=1.0).contains(&self.gamma), "--gamma {}: give a part from 0 to 1", self.gamma);
+        let draws = (until / every_seconds).ceil();
+        ensure!(
+            (1.0..=MOST_DRAWS).contains(&draws),
+            "--until {until}: that is {draws} draws; give a time for 1 to {MOST_DRAWS}"
+        );
+        Ok(Changes { gamma: self.gamma, every_seconds, draws: draws as usize })
     }
 }

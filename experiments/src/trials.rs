@@ -1,44 +1,71 @@
 //! Runs cases over seeds, on as many threads as there are processors.
 
+use std::error::Error;
+use std::fmt::Debug;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use inart_overlay::run;
+/// A case that a seed makes a run of.
+pub trait Trial: Copy + PartialEq + Debug + Send + Sync {
+    /// What is measured in a run.
+    type Run: Copy + Debug + Send;
 
-use super::case::Case;
-use super::error::StudyError;
-use super::networks::draw;
-
-/// The mean time of a round, in seconds, of each case and seed.
-pub struct Sweep {
-    cases: Vec<Case>,
-    /// By case, then by seed from 1 on.
-    seconds: Vec<Vec<f64>>,
+    /// The run of a seed.
+    ///
+    /// # Errors
+    /// A run that fails.
+    fn run(&self, seed: u64) -> Result<Self::Run, StudyError>;
 }
 
-impl Sweep {
+/// Why a study has no result.
+#[derive(Debug, thiserror::Error)]
+#[error("{case}, seed {seed}")]
+pub struct StudyError {
+    /// Which case.
+    pub case: String,
+    /// Its seed.
+    pub seed: u64,
+    /// Why.
+    pub source: Box<dyn Error + Send + Sync>,
+}
+
+impl StudyError {
+    /// A case that fails.
+    pub fn new(case: &impl Debug, seed: u64, source: impl Error + Send + Sync + 'static) -> Self {
+        StudyError { case: format!("{case:?}"), seed, source: Box::new(source) }
+    }
+}
+
+/// The run of each case and seed.
+pub struct Trials<T: Trial> {
+    cases: Vec<T>,
+    /// By case, then by seed from 1 on.
+    runs: Vec<Vec<T::Run>>,
+}
+
+impl<T: Trial> Trials<T> {
     /// Runs each case once per seed, from 1 to `seeds`; tells `progress` (runs done, all runs).
     ///
     /// # Errors
     /// The first run that fails.
     pub fn run(
-        cases: impl Iterator<Item = Case>,
+        cases: impl Iterator<Item = T>,
         seeds: u64,
         progress: &dyn Fn(u64, u64),
-    ) -> Result<Sweep, StudyError> {
-        let mut known: Vec<Case> = Vec::new();
+    ) -> Result<Self, StudyError> {
+        let mut known: Vec<T> = Vec::new();
         for case in cases {
             if !known.contains(&case) {
                 known.push(case);
             }
         }
-        let tasks: Vec<(Case, u64)> =
+        let tasks: Vec<(T, u64)> =
             known.iter().flat_map(|&case| (1..=seeds).map(move |seed| (case, seed))).collect();
         let threads = thread::available_parallelism().map_or(1, |n| n.get()).min(tasks.len());
         let next = AtomicUsize::new(0);
         let (sender, receiver) = mpsc::channel();
-        let mut answers: Vec<Option<Result<f64, StudyError>>> = tasks.iter().map(|_| None).collect();
+        let mut answers: Vec<Option<Result<T::Run, StudyError>>> = tasks.iter().map(|_| None).collect();
         thread::scope(|scope| {
             for _ in 0..threads {
                 let (sender, tasks, next) = (sender.clone(), &tasks, &next);
@@ -47,7 +74,7 @@ impl Sweep {
                         Some(next.fetch_add(1, Ordering::Relaxed)).and_then(|i| Some((i, tasks.get(i)?)))
                     {
                         // Nobody listens any more only if the receiving thread has panicked.
-                        let _ = sender.send((index, seconds(case, seed)));
+                        let _ = sender.send((index, case.run(seed)));
                     }
                 });
             }
@@ -58,22 +85,14 @@ impl Sweep {
             }
         });
         // Every task was sent back: a thread that panics ends the scope with its panic.
-        let all: Vec<f64> = answers.into_iter().flatten().collect::<Result<_, _>>()?;
-        let by_case = all.chunks(seeds.max(1) as usize).map(<[f64]>::to_vec);
-        Ok(Sweep { cases: known, seconds: by_case.collect() })
+        let all: Vec<T::Run> = answers.into_iter().flatten().collect::<Result<_, _>>()?;
+        let by_case = all.chunks(seeds.max(1) as usize).map(<[T::Run]>::to_vec);
+        Ok(Trials { cases: known, runs: by_case.collect() })
     }
 
-    /// The mean times of a case's rounds, by seed.
-    pub fn seconds(&self, case: &Case) -> Option<&[f64]> {
+    /// A case's runs, by seed.
+    pub fn runs(&self, case: &T) -> Option<&[T::Run]> {
         let at = self.cases.iter().position(|known| known == case)?;
-        self.seconds.get(at).map(Vec::as_slice)
+        self.runs.get(at).map(Vec::as_slice)
     }
-}
-
-fn seconds(case: Case, seed: u64) -> Result<f64, StudyError> {
-    let overlay = draw(case.network, case.job, seed)?;
-    let options = case.method.options(&overlay);
-    // A network is drawn with its one job.
-    let run = run(&overlay, &overlay.jobs()[0], &options);
-    run.map(|run| run.mean_s).map_err(|source| StudyError::Run { case: Box::new(case), seed, source })
 }

@@ -1,0 +1,131 @@
+//! Panels before they are run: which cases each of their numbers is computed from.
+
+use crate::comparison::{Beside, Compared, Comparison, Entry, Study};
+use crate::published::stated;
+use crate::statistics::Statistics;
+use crate::trials::{StudyError, Trial, Trials};
+
+/// A number: a function of some cases' runs, for each seed.
+#[derive(Debug, Clone)]
+pub struct Number<T: Trial> {
+    pub cases: Vec<T>,
+    pub of: fn(&[T::Run]) -> f64,
+    /// What the function's value is multiplied by.
+    pub factor: f64,
+}
+
+impl<T: Trial<Run = f64>> Number<T> {
+    /// What was measured itself.
+    pub fn measured(case: T) -> Self {
+        Number::new(vec![case], |times| times[0])
+    }
+
+    /// How many times the figure of `case` goes into that of `other`: with times, how much faster it is.
+    pub fn times(other: T, case: T) -> Self {
+        Number::new(vec![other, case], |times| times[0] / times[1])
+    }
+
+    /// The same as a gain, in percent.
+    pub fn gain(other: T, case: T) -> Self {
+        Number::new(vec![other, case], |times| (times[0] / times[1] - 1.0) * 100.0)
+    }
+
+    /// How much less the figure of `case` is than that of `other`, in percent.
+    pub fn saved(other: T, case: T) -> Self {
+        Number::new(vec![other, case], |times| (1.0 - times[1] / times[0]) * 100.0)
+    }
+}
+
+impl<T: Trial> Number<T> {
+    pub fn new(cases: Vec<T>, of: fn(&[T::Run]) -> f64) -> Self {
+        Number { cases, of, factor: 1.0 }
+    }
+
+    fn statistics(&self, trials: &Trials<T>) -> Option<Statistics> {
+        let runs: Vec<&[T::Run]> = self.cases.iter().map(|case| trials.runs(case)).collect::<Option<_>>()?;
+        let seeds = runs.first()?.len();
+        let value =
+            |seed: usize| self.factor * (self.of)(&runs.iter().map(|runs| runs[seed]).collect::<Vec<_>>());
+        Some(Statistics::of(&(0..seeds).map(value).collect::<Vec<_>>()))
+    }
+}
+
+/// A row: the paper's scheme, and ours.
+#[derive(Debug, Clone)]
+pub struct Line<T: Trial> {
+    pub x: String,
+    pub ours: Option<Number<T>>,
+    pub inart: Option<Number<T>>,
+}
+
+impl<T: Trial> Line<T> {
+    pub fn new(x: impl Into<String>, ours: Number<T>, inart: Number<T>) -> Self {
+        Line { x: x.into(), ours: Some(ours), inart: Some(inart) }
+    }
+}
+
+/// A panel.
+#[derive(Debug, Clone)]
+pub struct Panel<T: Trial> {
+    pub key: &'static str,
+    pub title: &'static str,
+    pub quantity: &'static str,
+    pub unit: &'static str,
+    pub axis: &'static str,
+    pub lines: Vec<Line<T>>,
+}
+
+impl<T: Trial> Panel<T> {
+    pub fn cases(&self) -> impl Iterator<Item = T> {
+        let numbers = self.lines.iter().flat_map(|line| line.ours.iter().chain(&line.inart));
+        numbers.flat_map(|number| number.cases.iter().copied())
+    }
+
+    /// With its numbers, and the paper's beside them.
+    pub fn compared(&self, study: &str, trials: &Trials<T>) -> Compared {
+        let entry = |number: &Option<Number<T>>| {
+            number.as_ref().and_then(|n| n.statistics(trials)).map(Entry::Number)
+        };
+        let row = |line: &Line<T>| Beside {
+            x: line.x.clone(),
+            paper: stated(study, self.key, &line.x, self.unit),
+            ours: entry(&line.ours),
+            inart: entry(&line.inart),
+        };
+        Compared {
+            key: self.key,
+            title: self.title.to_owned(),
+            quantity: self.quantity,
+            unit: self.unit,
+            axis: self.axis,
+            rows: self.lines.iter().map(row).collect(),
+        }
+    }
+}
+
+/// What stands beside the panels of a study that are run.
+pub type Words<'w> = dyn Fn(&Study, &[Compared]) -> Result<Option<Compared>, StudyError> + 'w;
+
+/// Runs the cases of all panels over the seeds 1 to `seeds`, each once, and makes the studies' tables of them.
+///
+/// # Errors
+/// The first run that fails; what `words` says.
+pub fn compare<T: Trial>(
+    all: &[(&Study, Vec<Panel<T>>)],
+    seeds: u64,
+    progress: &dyn Fn(u64, u64),
+    words: &Words<'_>,
+) -> Result<Vec<Comparison>, StudyError> {
+    let cases = all.iter().flat_map(|(_, panels)| panels).flat_map(Panel::cases);
+    let trials = Trials::run(cases, seeds, progress)?;
+    let comparison = |(study, panels): &(&Study, Vec<Panel<T>>)| {
+        let mut compared: Vec<Compared> =
+            panels.iter().map(|panel| panel.compared(study.name, &trials)).collect();
+        compared.extend(words(study, &compared)?);
+        let seeds = if panels.is_empty() { 0 } else { seeds };
+        let flags = if seeds > 0 { format!(" --seeds {seeds}") } else { String::new() };
+        let command = format!("inart experiment {}{flags}", study.name);
+        Ok(Comparison { study: **study, seeds, command, panels: compared })
+    };
+    all.iter().map(comparison).collect()
+}

@@ -1,0 +1,26 @@
+//! The networks and the jobs of NETSTORM's evaluation.
+
+use crate::models::Model;
+
+/// float32.
+pub const PARAMETER_BYTES: u64 = 4;
+
+/// A network that a seed draws.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// The paper's nine sites, with the rates of the first draw.
+    Static,
+    /// The paper's nine sites, with rates that are drawn every 180 s.
+    Dynamic,
+    /// So many sites in a ring with chords, with rates that are drawn every 180 s.
+    Ring(usize),
+}
+
+/// A job of all sites.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Job {
+    /// 61 million parameters in 61 chunks.
+    Equal,
+    /// A model's tensors, in chunks of at most so many parameters.
+    Model(Model, u64),
+}

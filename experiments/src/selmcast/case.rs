@@ -1,0 +1,159 @@
+//! What is run: a round of bulk synchronous training, or a stale synchronous training, on ports that a seed draws.
+
+use inart_peers::{
+    Changes, Compute, Draw, Drawn, Mesh, Multicast, Options, PlanError, Reading, Scheme, Sharing, SspOptions,
+    draw, plan, run_ssp,
+};
+
+use super::chance;
+use crate::trials::{StudyError, Trial};
+
+/// b̄ of the paper, bit/s; of rounds it cancels out.
+const RATE_BPS: f64 = 40e9;
+/// v of the paper, in bytes.
+const UPDATE_BYTES: f64 = 200e6;
+/// As long as the paper's trainings, in seconds.
+const SECONDS: f64 = 600.0;
+/// How often rates are drawn anew in Fig. 13, in seconds.
+const EVERY_S: f64 = 0.1;
+
+/// One run, but for the seed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Case {
+    /// Eq. (1) with m = p.
+    Chance { peers: usize, receivers: usize },
+    /// The share of peers that receive exactly p updates in a round, on equal ports.
+    Balanced { peers: usize, receivers: usize, scheme: Scheme },
+    /// A round of bulk synchronous training.
+    Round(Round),
+    /// A stale synchronous training.
+    Training(Training),
+}
+
+/// What is measured.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Measured {
+    /// The share of the time in which peers compute; the time of a round over p·v/b̄; or a probability.
+    pub value: f64,
+    /// Receivers per update: of a training over n, of a round over p.
+    pub receivers: f64,
+}
+
+/// A round.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Round {
+    pub peers: usize,
+    pub receivers: usize,
+    pub lambda: f64,
+    pub mu: f64,
+    pub multicast: Multicast,
+    pub scheme: Scheme,
+}
+
+/// A training of 50 peers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Training {
+    pub scheme: Scheme,
+    /// Coefficient of variation of the time to compute.
+    pub cv: f64,
+    pub receivers: usize,
+    pub force_after: Option<u32>,
+    pub staleness: u64,
+    pub eta: f64,
+    /// What the size of updates is multiplied by.
+    pub factor: f64,
+    /// γ of rates that change, if they do.
+    pub gamma: Option<f64>,
+    pub sharing: Sharing,
+}
+
+/// As many peers as in the paper's trainings.
+const PEERS: usize = 50;
+
+impl Training {
+    /// The paper's settings.
+    pub fn new(scheme: Scheme, cv: f64) -> Self {
+        Training {
+            scheme,
+            cv,
+            receivers: 15,
+            force_after: Some(4),
+            staleness: 4,
+            eta: 0.75,
+            factor: 1.0,
+            gamma: None,
+            sharing: Sharing::Split,
+        }
+    }
+
+    fn mesh(&self, seed: u64) -> Mesh {
+        let draws = (SECONDS / EVERY_S) as usize;
+        let changes = self.gamma.map(|gamma| Changes { gamma, every_seconds: EVERY_S, draws });
+        draw(&Drawn {
+            name: "mesh".to_owned(),
+            peers: PEERS,
+            receivers: self.receivers,
+            lambda: 0.5,
+            mu: 1.0,
+            rate_bps: RATE_BPS,
+            update_bytes: UPDATE_BYTES * self.factor,
+            changes,
+            compute: Some(Compute { mean_seconds: 1.0, cv: self.cv }),
+            seed,
+        })
+    }
+
+    fn run(&self, seed: u64) -> Result<Measured, PlanError> {
+        let mesh = self.mesh(seed);
+        let base = Options::new(self.scheme, Multicast::Switch);
+        let options = SspOptions {
+            plan: Options { seed, force_after: self.force_after, ..base },
+            reading: Reading { eta: self.eta, ..Reading::default() },
+            draw: Draw::Random,
+            staleness: Some(self.staleness),
+            sharing: self.sharing,
+            duration_s: SECONDS,
+        };
+        let run = run_ssp(&mesh, &mesh.jobs()[0], &options)?;
+        Ok(Measured { value: run.utilisation, receivers: run.scale })
+    }
+}
+
+impl Round {
+    fn run(&self, seed: u64) -> Result<Measured, PlanError> {
+        let Round { peers, receivers, lambda, mu, multicast, scheme } = *self;
+        let mesh = draw(&Drawn {
+            name: "mesh".to_owned(),
+            peers,
+            receivers,
+            lambda,
+            mu,
+            rate_bps: RATE_BPS,
+            update_bytes: UPDATE_BYTES,
+            changes: None,
+            compute: None,
+            seed,
+        });
+        // With equal updates a round takes as long as planned.
+        let plan = plan(&mesh, &mesh.jobs()[0], &Options { seed, ..Options::new(scheme, multicast) })?;
+        let ideal_s = receivers as f64 * UPDATE_BYTES * 8.0 / RATE_BPS;
+        Ok(Measured { value: plan.seconds / ideal_s, receivers: plan.receivers_mean / receivers as f64 })
+    }
+}
+
+impl Trial for Case {
+    type Run = Measured;
+
+    fn run(&self, seed: u64) -> Result<Measured, StudyError> {
+        let alone = |value| Measured { value, receivers: f64::NAN };
+        let run = match *self {
+            Case::Chance { peers, receivers } => Ok(alone(chance::balanced(peers, receivers))),
+            Case::Balanced { peers, receivers, scheme } => {
+                chance::share(peers, receivers, scheme, seed).map(alone)
+            }
+            Case::Round(round) => round.run(seed),
+            Case::Training(training) => training.run(seed),
+        };
+        run.map_err(|source| StudyError::new(self, seed, source))
+    }
+}

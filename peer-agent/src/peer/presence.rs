@@ -1,0 +1,47 @@
+//! Who is there: whoever is heard of; and what is said so that others hear.
+
+use std::time::Duration;
+
+use inart_multicast::Receivers;
+use inart_wire::{Incarnation, Rank};
+
+use super::{Output, Peer, Phase};
+use crate::notice::Notice;
+
+impl Peer {
+    pub(super) fn find_gone(&mut self, now: Duration) {
+        for rank in self.liveness.find(now) {
+            self.counters.gone += 1;
+            self.lose(rank, now);
+        }
+    }
+
+    /// Nobody waits for a peer any more.
+    pub(super) fn lose(&mut self, rank: Rank, now: Duration) {
+        self.gate.leave(rank.index());
+        self.sender.gone(rank, now);
+        self.receiver.gone(rank);
+    }
+
+    /// A peer takes part, and has ended so many rounds.
+    pub(super) fn win(&mut self, rank: Rank, ended: u32, now: Duration) {
+        self.gate.join(rank.index(), ended.into());
+        self.receiver.back(rank, ended.saturating_add(1));
+        self.liveness.join(rank, now);
+    }
+
+    /// Tells all others where this peer is, when it is time.
+    pub(super) fn notify_if_due(&mut self, now: Duration) {
+        if self.phase == Phase::Meeting || !self.liveness.is_due(now) {
+            return;
+        }
+        let others = (0..self.setup.peers()).filter_map(|at| Rank::try_from(at).ok());
+        let is_there =
+            |rank: &Rank| *rank != self.setup.me && self.members.life(*rank) != Incarnation::UNKNOWN;
+        let to: Receivers = others.filter(is_there).collect();
+        if !to.is_empty() {
+            let notice = Notice { ended: self.ended, is_finished: self.ended >= self.setup.rounds };
+            self.outputs.push_back(Output::Notify { to, notice });
+        }
+    }
+}

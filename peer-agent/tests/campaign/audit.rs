@@ -1,0 +1,200 @@
+//! What has to hold, checked whenever something is told; and what has happened.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use inart_multicast::Outcome;
+use inart_peer_agent::{Average, Received, Start, Sync};
+
+use crate::trial::Trial;
+
+/// What has happened, added up over trials.
+#[derive(Debug, Clone, Default)]
+pub struct Seen {
+    pub received: u64,
+    pub averaged: u64,
+    pub given_up: u64,
+    pub withdrawn: u64,
+    pub gone: u64,
+    pub back: u64,
+    pub abandoned: u64,
+    pub without_choice: u64,
+    pub forced: u64,
+    pub repairs: u64,
+    pub repeated: u64,
+    pub late: u64,
+    pub old_term: u64,
+    pub superseded_coordinators: u64,
+    pub superseded_updates: u64,
+    pub other_life: u64,
+    pub restarts: u64,
+    pub overflowed: u64,
+    pub failed: u64,
+    /// The least and the most time of a multicast, over what was planned.
+    pub over_plan_least: f64,
+    pub over_plan_most: f64,
+}
+
+impl Seen {
+    pub fn list(&self) -> [(&'static str, u64); 19] {
+        [
+            ("an update received", self.received),
+            ("a model averaged", self.averaged),
+            ("a receiver given up", self.given_up),
+            ("a receiver withdrawn", self.withdrawn),
+            ("a peer taken for gone", self.gone),
+            ("one that was taken for gone heard of", self.back),
+            ("an update abandoned", self.abandoned),
+            ("a round without a choice", self.without_choice),
+            ("a receiver forced by the rule of k", self.forced),
+            ("a repair", self.repairs),
+            ("a chunk twice", self.repeated),
+            ("a chunk of an older round", self.late),
+            ("an older coordinator refused", self.old_term),
+            ("a coordinator superseded", self.superseded_coordinators),
+            ("an update replaced by a newer one", self.superseded_updates),
+            ("something from another life", self.other_life),
+            ("a restart", self.restarts),
+            ("a queue overflowed", self.overflowed),
+            ("a connection that takes nothing", self.failed),
+        ]
+    }
+
+    pub fn add(&mut self, other: &Seen) {
+        let Seen { over_plan_least, over_plan_most, .. } = *self;
+        macro_rules! add {
+            ($($field:ident)*) => { $(self.$field += other.$field;)* };
+        }
+        add!(received averaged given_up withdrawn gone back abandoned without_choice forced repairs repeated late
+            old_term superseded_coordinators superseded_updates other_life restarts overflowed failed);
+        self.over_plan_least = over_plan_least.min(other.over_plan_least);
+        self.over_plan_most = over_plan_most.max(other.over_plan_most);
+    }
+}
+
+/// A peer in one of its lives.
+pub type Life = (usize, u32);
+
+/// What is true.
+pub struct Audit {
+    trial: Trial,
+    /// Each update: the words that its sender had.
+    sent: BTreeMap<(Life, u32), Vec<u32>>,
+    /// Receiver, sender, round.
+    received: BTreeSet<(Life, Life, u32)>,
+    /// By BSP round and receiver: who has said that it has the update of whom.
+    complete: BTreeMap<(Life, u32), BTreeSet<usize>>,
+    /// The rounds since a sender's update was complete at each peer.
+    waits: BTreeMap<Life, Vec<u32>>,
+    pub seen: Seen,
+}
+
+impl Audit {
+    pub fn new(trial: &Trial) -> Self {
+        Audit {
+            trial: trial.clone(),
+            sent: BTreeMap::new(),
+            received: BTreeSet::new(),
+            complete: BTreeMap::new(),
+            waits: BTreeMap::new(),
+            seen: Seen { over_plan_least: f64::INFINITY, ..Seen::default() },
+        }
+    }
+
+    pub fn sends(&mut self, from: Life, round: u32, model: &[f32]) {
+        let words = model.iter().map(|value| value.to_bits()).collect();
+        assert!(
+            self.sent.insert((from, round), words).is_none(),
+            "{from:?} has two updates of round {round}"
+        );
+    }
+
+    /// Word for word one of the sender's updates of that round, and for the first time.
+    pub fn receives(&mut self, at: Life, update: &Received) {
+        let from = update.from.index();
+        let lives = self.sent.range(((from, 0), 0)..((from + 1, 0), 0));
+        let same = lives.filter(|((_, round), words)| *round == update.round && **words == *update.words);
+        let lives: Vec<Life> = same.map(|((life, _), _)| *life).collect();
+        assert_eq!(lives.len(), 1, "{at:?}: update {} of peer {from} is none that it sent", update.round);
+        let is_new = self.received.insert((at, lives[0], update.round));
+        assert!(is_new, "{at:?} has update {} of {:?} twice", update.round, lives[0]);
+        self.seen.received += 1;
+    }
+
+    /// Who is said to have it has it; every receiver is named once; whom the rule of k forces is among them.
+    pub fn ends(&mut self, from: Life, outcome: &Outcome, current: &[Option<u32>]) {
+        let parts = [&outcome.complete, &outcome.withdrawn, &outcome.given_up];
+        let n = self.trial.peers;
+        let rank = |peer: usize| inart_wire::Rank::try_from(peer).unwrap();
+        for peer in 0..n {
+            let named = parts.iter().filter(|part| part.contains(rank(peer))).count();
+            assert!(named <= 1, "{from:?}: peer {peer} ended in {named} ways");
+            if outcome.complete.contains(rank(peer)) {
+                let any = |at: &(Life, Life, u32)| at.0.0 == peer && at.1 == from && at.2 == outcome.round;
+                assert!(
+                    self.received.iter().any(any),
+                    "{from:?}: peer {peer} does not have update {}",
+                    outcome.round
+                );
+                if let Some(life) = current[peer] {
+                    self.complete.entry(((peer, life), outcome.round)).or_default().insert(from.0);
+                }
+            }
+        }
+        let forces = self.trial.force_after.filter(|_| self.is_calm());
+        let waits = self.waits.entry(from).or_insert_with(|| vec![0; n]);
+        for (peer, waited) in waits.iter_mut().enumerate() {
+            let is_there = current[peer].is_some() && peer != from.0;
+            let was_tried = outcome.complete.contains(rank(peer)) || outcome.given_up.contains(rank(peer));
+            if let Some(k) = forces.filter(|_| is_there) {
+                assert!(*waited < k || was_tried, "{from:?}: peer {peer} has waited for {waited} rounds");
+            }
+            *waited = if outcome.complete.contains(rank(peer)) { 0 } else { *waited + 1 };
+        }
+        self.seen.given_up += outcome.given_up.len() as u64;
+        self.seen.withdrawn += outcome.withdrawn.len() as u64;
+    }
+
+    /// Whether nobody is killed or cut off: peers that are not there cannot be sent to.
+    fn is_calm(&self) -> bool {
+        use crate::trial::Fault::{CoordinatorBegins, CoordinatorDies};
+        let harmless = |fault: &crate::trial::Fault| matches!(fault, CoordinatorBegins | CoordinatorDies);
+        self.trial.faults.iter().all(|(_, fault)| harmless(fault)) && self.seen.gone == 0
+    }
+
+    /// The average is that of the updates that it names, which were received; in bulk synchronous rounds without
+    /// faults, of all that were complete here.
+    pub fn averages(&mut self, at: Life, own: &[f32], start: &Start) {
+        let Some(Average { values, of, not_finite, other_length }) = &start.average else { return };
+        assert!(not_finite.is_empty() && other_length.is_empty());
+        self.seen.averaged += 1;
+        self.seen.abandoned += start.lacking.len() as u64;
+        let mut models = vec![own.iter().map(|value| value.to_bits()).collect::<Vec<_>>()];
+        for (rank, round) in of {
+            let from = self
+                .received
+                .iter()
+                .filter(|(to, from, is)| *to == at && from.0 == rank.index() && is == round);
+            let from: Vec<Life> = from.map(|(_, from, _)| *from).collect();
+            // Of two lives the later one.
+            let life = from
+                .last()
+                .unwrap_or_else(|| panic!("{at:?} averages update {round} of {rank}, which it lacks"));
+            models.push(self.sent[&(*life, *round)].clone());
+        }
+        // Values are multiples of 2^-16 below 2^9: their sum is exact.
+        let unit = 65536.0;
+        for (at_value, value) in values.iter().enumerate() {
+            let sum: i64 =
+                models.iter().map(|model| (f64::from(f32::from_bits(model[at_value])) * unit) as i64).sum();
+            let mean = (sum as f64 / unit / models.len() as f64) as f32;
+            assert_eq!(value.to_bits(), mean.to_bits(), "{at:?}, round {}, value {at_value}", start.round);
+        }
+        let round = start.round - 1;
+        if self.trial.sync == Sync::Bsp {
+            assert!(of.iter().all(|(_, is)| *is == round), "{at:?}: {of:?} in round {round}");
+            let complete = self.complete.get(&(at, round)).cloned().unwrap_or_default();
+            let of: BTreeSet<usize> = of.iter().map(|(rank, _)| rank.index()).collect();
+            assert!(!self.is_calm() || of == complete, "{at:?}: {of:?}, and {complete:?} say it has theirs");
+        }
+    }
+}

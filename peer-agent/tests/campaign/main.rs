@@ -1,0 +1,54 @@
+//! The fault campaign of networks of peers: random networks, jobs and faults in virtual time. Every update is compared
+//! word for word at every receiver, every average with one computed in another way; `CAMPAIGN_TIMES=50` runs fifty
+//! times as many. docs/protocol.md, "Peers".
+#![allow(clippy::unwrap_used)]
+
+mod audit;
+mod fabric;
+mod trial;
+mod world;
+
+use audit::Seen;
+use trial::Trial;
+
+/// Random trials.
+const TRIALS: u64 = 400;
+
+fn times() -> u64 {
+    std::env::var("CAMPAIGN_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
+}
+
+#[test]
+fn whatever_happens_every_update_is_received_whole_and_once_or_the_round_says_who_did_not() {
+    let mut seen = Seen::default();
+    for seed in 1..=TRIALS * times() {
+        seen.add(&world::run(Trial::random(seed)));
+    }
+    eprintln!("{seen:#?}");
+    // What the campaign is for has happened.
+    for (what, count) in seen.list() {
+        assert!(count > 0, "{what} never happened");
+    }
+}
+
+#[test]
+fn without_faults_everybody_averages_exactly_what_was_sent_to_it() {
+    for seed in 1..=30 * times() {
+        let seen = world::run(Trial { seed, ..Trial::calm(seed) });
+        assert_eq!((seen.given_up, seen.gone, seen.without_choice), (0, 0, 0), "seed {seed}");
+        // Algorithm 2 withdraws receivers; nothing else is abandoned.
+        assert!(seen.received > 0 && seen.averaged > 0 && seen.abandoned <= seen.withdrawn);
+    }
+}
+
+/// Equal updates that are paced end when the fullest port is done. Beyond that time: frames of the last chunk's length,
+/// bursts, and a queue of them at each port.
+#[test]
+fn a_round_takes_as_long_as_planned() {
+    for seed in 1..=10 {
+        let trial = Trial { chunks: 400, ..Trial::calm_bsp(seed) };
+        let seen = world::run(trial);
+        let (least, most) = (seen.over_plan_least, seen.over_plan_most);
+        assert!(0.95 < least && most < 1.10, "seed {seed}: {least} to {most} of the planned time");
+    }
+}

@@ -1,0 +1,574 @@
+//! Peers and coordinators on a fabric, in virtual time.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_multicast::{
+    Copies, Cut, FrameWriter, ReceiverOptions, Receivers, SenderOptions, chunk_packet, message_packet,
+    notice_packet,
+};
+use inart_peer_agent::{
+    Body, Coordinator, CoordinatorOutput, CoordinatorSetup, Output, Peer, Schemes, Setup, Start, Term, decode,
+};
+use inart_peers::{Multicast, Ports, Reading};
+use inart_wire::{Contributors, Incarnation, MacAddr, Rank, ValuesPerPacket};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::audit::{Audit, Seen};
+use crate::fabric::Fabric;
+use crate::trial::{Fault, Trial};
+
+/// By then every trial is over, in seconds.
+const END_S: f64 = 120.0;
+const RESCUE_S: f64 = 10.0;
+const VALUES: usize = 32;
+const FRAME_BYTES: usize = 172;
+
+enum Event {
+    Wake {
+        peer: usize,
+    },
+    Frame {
+        to: usize,
+        bytes: Arc<[u8]>,
+    },
+    Packet {
+        from: usize,
+        to: usize,
+        bytes: Vec<u8>,
+        sent: Option<(u32, u32, u32)>,
+    },
+    /// To a coordinator.
+    Report {
+        from: usize,
+        life: u32,
+        to: usize,
+        data: Bytes,
+    },
+    /// From a coordinator.
+    Word {
+        to: usize,
+        life: u32,
+        data: Bytes,
+    },
+    Computed {
+        peer: usize,
+        life: u32,
+    },
+    WakeCoordinators,
+    /// A peer's connections to coordinators end.
+    Breaks(usize),
+    /// And begin again.
+    Mends(usize),
+    /// If a peer waits to take part and there is no coordinator, somebody starts one.
+    Rescue,
+    Fault(Fault),
+    Start(usize),
+}
+
+struct Host {
+    peer: Peer,
+    life: u32,
+    model: Vec<f32>,
+    round: u32,
+    began_ns: u64,
+}
+
+pub struct World {
+    trial: Trial,
+    draws: ChaCha8Rng,
+    now: u64,
+    serial: u64,
+    events: BTreeMap<(u64, u64), Event>,
+    hosts: Vec<Option<Host>>,
+    coordinators: Vec<Option<Coordinator<Schemes>>>,
+    fabric: Fabric,
+    lives: u32,
+    /// Who has finished, in its last life.
+    done: Vec<bool>,
+    /// When each peer has something to do next.
+    wakes: Vec<Option<u64>>,
+    /// How long multicasts are to take, in seconds: by peer and round.
+    planned: BTreeMap<(usize, u32), f64>,
+    audit: Audit,
+}
+
+pub fn run(trial: Trial) -> Seen {
+    World::new(trial).run()
+}
+
+fn rank(peer: usize) -> Rank {
+    Rank::try_from(peer).unwrap()
+}
+
+impl World {
+    fn new(trial: Trial) -> Self {
+        let n = trial.peers;
+        let mut world = World {
+            draws: ChaCha8Rng::seed_from_u64(trial.seed.wrapping_mul(77)),
+            now: 0,
+            serial: 0,
+            events: BTreeMap::new(),
+            hosts: (0..n).map(|_| None).collect(),
+            coordinators: Vec::new(),
+            fabric: Fabric::new(&trial),
+            lives: 0,
+            done: vec![false; n],
+            wakes: vec![None; n],
+            planned: BTreeMap::new(),
+            audit: Audit::new(&trial),
+            trial,
+        };
+        world.coordinator_begins();
+        for peer in 0..n {
+            let at = world.draws.random_range(0.0..0.2);
+            world.at(at, Event::Start(peer));
+        }
+        for (at, fault) in world.trial.faults.clone() {
+            world.at(at, Event::Fault(fault));
+        }
+        world.at(0.0, Event::WakeCoordinators);
+        world.at(RESCUE_S, Event::Rescue);
+        world
+    }
+
+    fn at(&mut self, in_seconds: f64, event: Event) {
+        self.at_ns(self.now + (in_seconds * 1e9) as u64, event);
+    }
+
+    fn at_ns(&mut self, ns: u64, event: Event) {
+        self.serial += 1;
+        self.events.insert((ns, self.serial), event);
+    }
+
+    fn now(&self) -> Duration {
+        Duration::from_nanos(self.now)
+    }
+
+    fn run(mut self) -> Seen {
+        while !self.is_over() {
+            let ((at, _), event) = self.events.pop_first().unwrap();
+            self.now = at;
+            if at as f64 * 1e-9 > END_S {
+                self.complain();
+            }
+            self.take(event);
+        }
+        self.audit.seen.overflowed = self.fabric.overflowed;
+        for peer in 0..self.trial.peers {
+            self.count(peer);
+        }
+        self.audit.seen
+    }
+
+    /// All that live have finished, and nobody will start again.
+    fn is_over(&self) -> bool {
+        let starts = self.events.values().any(|event| matches!(event, Event::Start(_) | Event::Fault(_)));
+        let all = self.hosts.iter().zip(&self.done).all(|(host, done)| host.is_none() || *done);
+        all && !starts
+    }
+
+    fn complain(&self) -> ! {
+        let told: Vec<String> = self.hosts.iter().flatten().map(|host| host.peer.told()).collect();
+        panic!("it does not end: {:?}\n{}", self.trial, told.join("\n"));
+    }
+
+    /// What a peer that is no more has dropped.
+    fn count(&mut self, peer: usize) {
+        let Some(host) = &self.hosts[peer] else { return };
+        let (own, sender, receiver) = host.peer.counters();
+        let seen = &mut self.audit.seen;
+        seen.gone += own.gone;
+        seen.back += own.back;
+        seen.without_choice += own.without_choice;
+        seen.forced += own.forced;
+        seen.old_term += own.old_term;
+        seen.superseded_updates += own.superseded;
+        seen.repairs += sender.repairs;
+        seen.failed += sender.failed;
+        seen.repeated += receiver.repeated;
+        seen.late += receiver.late;
+        seen.other_life += host.peer.members().refused().other_life;
+        let dropped = (own.malformed, own.unfit, own.unknown_notices);
+        // Whoever was taken for gone is no receiver, and may be chosen again meanwhile.
+        let is_added = own.added > 0 && own.gone == 0;
+        assert_eq!((dropped, is_added), ((0, 0, 0), false), "{}", host.peer.told());
+    }
+
+    fn take(&mut self, event: Event) {
+        let now = self.now();
+        match event {
+            Event::Wake { peer } => {
+                if self.wakes[peer].is_some_and(|at| at <= self.now) {
+                    self.wakes[peer] = None;
+                    self.with(peer, |peer, now| peer.tick(now));
+                }
+            }
+            Event::Frame { to, bytes } => self.with(to, |peer, now| peer.frame(&bytes, now)),
+            Event::Packet { from, to, bytes, sent } => {
+                self.with(to, |peer, now| peer.packet(rank(from), &bytes, now));
+                if let Some((life, round, _)) = sent {
+                    self.with_life(from, life, |peer, now| peer.delivered(round, rank(to), now));
+                }
+            }
+            Event::Report { from, life, to, data } => {
+                let is_alive = self.hosts[from].as_ref().is_some_and(|host| host.life == life);
+                if let Some(coordinator) = self.coordinators[to].as_mut().filter(|_| is_alive) {
+                    coordinator.message(rank(from), data, now);
+                    self.carry_out_coordinator(to);
+                }
+            }
+            Event::Word { to, life, data } => {
+                self.with_life(to, life, |peer, now| peer.coordinator(data, now))
+            }
+            Event::Computed { peer, life } => self.computed(peer, life),
+            Event::WakeCoordinators => {
+                self.tell_coordinators(Coordinator::tick);
+                self.at(0.1, Event::WakeCoordinators);
+            }
+            Event::Breaks(peer) => {
+                self.tell_coordinators(|coordinator, now| coordinator.down(rank(peer), now));
+                self.with(peer, |peer, now| peer.coordinator_down(now));
+                let mends = self.draws.random_range(0.01..0.5);
+                self.at(mends, Event::Mends(peer));
+            }
+            Event::Mends(peer) => {
+                if self.coordinators.iter().any(Option::is_some) {
+                    self.with(peer, |peer, now| peer.coordinator_up(now));
+                }
+            }
+            Event::Rescue => {
+                let waits = self.hosts.iter().flatten().any(|host| host.round == 0);
+                if waits && self.coordinators.iter().all(Option::is_none) {
+                    self.fault(Fault::CoordinatorBegins);
+                }
+            }
+            Event::Fault(fault) => self.fault(fault),
+            Event::Start(peer) => self.start(peer),
+        }
+    }
+
+    fn with(&mut self, peer: usize, tell: impl FnOnce(&mut Peer, Duration)) {
+        let now = self.now();
+        if let Some(host) = &mut self.hosts[peer] {
+            tell(&mut host.peer, now);
+            self.carry_out(peer);
+        }
+    }
+
+    fn with_life(&mut self, peer: usize, life: u32, tell: impl FnOnce(&mut Peer, Duration)) {
+        if self.hosts[peer].as_ref().is_some_and(|host| host.life == life) {
+            self.with(peer, tell);
+        }
+    }
+
+    fn start(&mut self, peer: usize) {
+        if self.hosts[peer].is_some() {
+            return;
+        }
+        self.lives += 1;
+        self.audit.seen.restarts += u64::from(self.lives as usize > self.trial.peers);
+        let trial = &self.trial;
+        let copies = match trial.by_switch {
+            true => Copies::Switch { frame_bytes: FRAME_BYTES },
+            false => Copies::Sender { window: 2 },
+        };
+        let limit = self.draws.random_bool(0.2).then(|| Duration::from_secs(20));
+        let setup = Setup {
+            me: rank(peer),
+            life: Incarnation::new(self.lives),
+            job: 3.into(),
+            epoch: 1.into(),
+            update_values: vec![self.values(); trial.peers],
+            chunk_values: VALUES,
+            receivers: trial.receivers,
+            sync: trial.sync,
+            force_after: trial.force_after,
+            rounds: trial.rounds,
+            sender: SenderOptions { limit, ..SenderOptions::new(copies) },
+            receiver: match trial.by_switch {
+                true => ReceiverOptions::frames(VALUES),
+                false => ReceiverOptions::connections(),
+            },
+            rate_bps: trial.rates[peer][0],
+            choice_patience: Duration::from_millis(300),
+            peer_timeout: Duration::from_millis(2500),
+        };
+        let host = Host {
+            peer: Peer::new(Arc::new(setup)).unwrap(),
+            life: self.lives,
+            model: Vec::new(),
+            round: 0,
+            began_ns: 0,
+        };
+        (self.hosts[peer], self.done[peer], self.wakes[peer]) = (Some(host), false, None);
+        if self.coordinators.iter().any(Option::is_some) {
+            self.with(peer, |peer, now| peer.coordinator_up(now));
+        }
+        self.carry_out(peer);
+    }
+
+    fn values(&self) -> usize {
+        // The last chunk is shorter than the others.
+        (VALUES * self.trial.chunks).saturating_sub(5).max(1)
+    }
+
+    fn fault(&mut self, fault: Fault) {
+        match fault {
+            Fault::Peer { peer, back } => {
+                self.count(peer);
+                self.hosts[peer] = None;
+                self.tell_coordinators(|coordinator, now| coordinator.down(rank(peer), now));
+                if let Some(back) = back {
+                    self.at(back, Event::Start(peer));
+                }
+            }
+            Fault::CoordinatorDies => {
+                if let Some(last) = self.coordinators.iter().rposition(Option::is_some) {
+                    self.coordinators[last] = None;
+                }
+                if self.coordinators.iter().all(Option::is_none) {
+                    (0..self.trial.peers)
+                        .for_each(|peer| self.with(peer, |peer, now| peer.coordinator_down(now)));
+                }
+            }
+            Fault::CoordinatorBegins => {
+                self.coordinator_begins();
+                (0..self.trial.peers).for_each(|peer| self.with(peer, |peer, now| peer.coordinator_up(now)));
+            }
+            Fault::Cut { peer, seconds } => self.fabric.cut[peer] = self.now + (seconds * 1e9) as u64,
+        }
+    }
+
+    fn coordinator_begins(&mut self) {
+        let trial = &self.trial;
+        let n = trial.peers;
+        let chunks = trial.chunks as f64;
+        let multicast = if trial.by_switch { Multicast::Switch } else { Multicast::Hosts };
+        let setup = CoordinatorSetup {
+            job: 3.into(),
+            update_values: vec![self.values(); n],
+            update_bits: vec![8.0 * FRAME_BYTES as f64 * chunks; n],
+            receivers: trial.receivers,
+            sync: trial.sync,
+            force_after: trial.force_after,
+            multicast,
+            ports: Ports {
+                up_bps: trial.rates.iter().map(|rates| rates[0]).collect(),
+                down_bps: trial.rates.iter().map(|rates| rates[1]).collect(),
+            },
+            gather: Duration::from_secs(1),
+            holder: self.draws.random(),
+        };
+        let schemes = Schemes::new(trial.scheme, Reading::default(), trial.seed, "campaign");
+        self.coordinators.push(Some(Coordinator::new(setup, schemes)));
+    }
+
+    fn tell_coordinators(&mut self, tell: impl Fn(&mut Coordinator<Schemes>, Duration)) {
+        let now = self.now();
+        for at in 0..self.coordinators.len() {
+            if let Some(coordinator) = &mut self.coordinators[at] {
+                tell(coordinator, now);
+                self.carry_out_coordinator(at);
+            }
+        }
+    }
+
+    fn carry_out_coordinator(&mut self, at: usize) {
+        while let Some(output) = self.coordinators[at].as_mut().and_then(Coordinator::next_output) {
+            match output {
+                CoordinatorOutput::Send { to, data } => {
+                    let to = to.index();
+                    if let Ok(Body::Choice(choice)) = decode(data.clone()) {
+                        let bits = 8.0 * FRAME_BYTES as f64 * self.trial.chunks as f64;
+                        self.planned.insert((to, choice.round), bits / choice.rate_bps);
+                    }
+                    let Some(life) = self.hosts[to].as_ref().map(|host| host.life) else { continue };
+                    if self.draws.random_bool(self.trial.breaks) {
+                        self.at(0.0, Event::Breaks(to));
+                    } else {
+                        // In their order, as on a connection.
+                        self.at(0.001, Event::Word { to, life, data });
+                    }
+                }
+                CoordinatorOutput::OtherJob { peer } => panic!("peer {peer} has the same job"),
+                CoordinatorOutput::NotChosen { why } => panic!("{why}"),
+                CoordinatorOutput::Superseded { by } => {
+                    assert!(by > Term::default());
+                    self.audit.seen.superseded_coordinators += 1;
+                }
+            }
+        }
+    }
+
+    /// Does what a peer wants.
+    fn carry_out(&mut self, at: usize) {
+        let now = self.now();
+        loop {
+            let Some(host) = &mut self.hosts[at] else { return };
+            if let Some(output) = host.peer.next_output() {
+                self.carry_out_one(at, output);
+                continue;
+            }
+            let Some(sent) = host.peer.next_transmission(now) else { break };
+            let (words, cut) = host.peer.update();
+            if self.trial.by_switch {
+                for block in sent.to.blocks() {
+                    let host = self.hosts[at].as_ref().unwrap();
+                    let mut buffer = vec![0; FRAME_BYTES];
+                    writer().chunk(host.peer.members(), &sent, block, &words, cut, &mut buffer).unwrap();
+                    self.send_frame(at, block, buffer);
+                }
+            } else {
+                self.send_chunk(at, &sent, &words, cut);
+            }
+        }
+        let Some(host) = &self.hosts[at] else { return };
+        self.done[at] |= host.peer.is_done();
+        let wake = host.peer.wake_at().map(|at| (at.as_nanos() as u64).max(self.now + 1));
+        if let Some(wake) = wake.filter(|&wake| self.wakes[at].is_none_or(|known| wake < known)) {
+            self.wakes[at] = Some(wake);
+            self.at_ns(wake, Event::Wake { peer: at });
+        }
+    }
+
+    fn send_chunk(&mut self, at: usize, sent: &inart_multicast::Transmission, words: &[u32], cut: Cut) {
+        let host = self.hosts[at].as_ref().unwrap();
+        let (life, to) = (host.life, sent.to.iter().next().unwrap().index());
+        let bytes = chunk_packet(host.peer.members(), sent.round, sent.chunk, &words[cut.range(sent.chunk)]);
+        let arrives = self.fabric.carry(at, to, bytes.len(), self.now, &mut self.draws);
+        match arrives.filter(|_| self.hosts[to].is_some()) {
+            Some(arrives) => {
+                let sent = Some((life, sent.round, sent.chunk));
+                self.at_ns(arrives, Event::Packet { from: at, to, bytes, sent });
+            }
+            None => {
+                let now = self.now();
+                let host = self.hosts[at].as_mut().unwrap();
+                host.peer.failed(sent.round, rank(to), sent.chunk, now);
+            }
+        }
+    }
+
+    fn send_frame(&mut self, from: usize, block: Contributors, bytes: Vec<u8>) {
+        let to = Receivers::of_block(block);
+        let ranks: Vec<usize> = to.iter().map(Rank::index).collect();
+        let bytes: Arc<[u8]> = bytes.into();
+        for (to, arrives) in self.fabric.send(from, ranks.into_iter(), bytes.len(), self.now, &mut self.draws)
+        {
+            self.at_ns(arrives, Event::Frame { to, bytes: bytes.clone() });
+        }
+    }
+
+    /// A message or a notice to one peer, which may be lost.
+    fn send_packet(&mut self, from: usize, to: usize, bytes: Vec<u8>) {
+        if let Some(arrives) = self.fabric.carry(from, to, bytes.len(), self.now, &mut self.draws) {
+            self.at_ns(arrives, Event::Packet { from, to, bytes, sent: None });
+        }
+    }
+
+    fn carry_out_one(&mut self, at: usize, output: Output) {
+        let host = self.hosts[at].as_mut().unwrap();
+        let life = (at, host.life);
+        match output {
+            Output::Tell { to, message } if self.trial.by_switch => {
+                let mut buffer = vec![0; FRAME_BYTES];
+                writer().message(host.peer.members(), to, MacAddr([2; 6]), &message, &mut buffer).unwrap();
+                self.send_frame(at, Contributors::one(to.seat()), buffer);
+            }
+            Output::Tell { to, message } => {
+                let bytes = message_packet(host.peer.members(), to, &message);
+                self.send_packet(at, to.index(), bytes);
+            }
+            Output::Notify { to, notice } => {
+                for block in to.blocks() {
+                    let host = self.hosts[at].as_ref().unwrap();
+                    let mut buffer = vec![0; FRAME_BYTES];
+                    writer().notice(host.peer.members(), block, &notice.words(), &mut buffer).unwrap();
+                    let packet = notice_packet(host.peer.members(), &notice.words());
+                    if self.trial.by_switch {
+                        self.send_frame(at, block, buffer);
+                    } else {
+                        let ranks: Vec<Rank> = Receivers::of_block(block).iter().collect();
+                        ranks.into_iter().for_each(|to| self.send_packet(at, to.index(), packet.clone()));
+                    }
+                }
+            }
+            Output::Report(data) => {
+                if self.draws.random_bool(self.trial.breaks) {
+                    return self.at(0.0, Event::Breaks(at));
+                }
+                for to in 0..self.coordinators.len() {
+                    let (life, data) = (life.1, data.clone());
+                    self.at(0.001, Event::Report { from: at, life, to, data });
+                }
+            }
+            Output::Received(update) => self.audit.receives(life, &update),
+            Output::Ended { outcome, without_choice } => {
+                if let Some(planned) = self.planned.get(&(at, outcome.round)).filter(|_| !without_choice) {
+                    let over = outcome.took.as_secs_f64() / planned;
+                    let seen = &mut self.audit.seen;
+                    seen.over_plan_least = seen.over_plan_least.min(over);
+                    seen.over_plan_most = seen.over_plan_most.max(over);
+                }
+                let current: Vec<_> = self.hosts.iter().map(|host| Some(host.as_ref()?.life)).collect();
+                self.audit.ends(life, &outcome, &current);
+            }
+            Output::Compute(start) => self.compute(at, start),
+            Output::Finished(start) => {
+                self.audit.averages(life, &self.hosts[at].as_ref().unwrap().model.clone(), &start)
+            }
+        }
+    }
+
+    fn compute(&mut self, at: usize, start: Start) {
+        let host = self.hosts[at].as_mut().unwrap();
+        let life = (at, host.life);
+        self.audit.averages(life, &host.model, &start);
+        (host.round, host.began_ns) = (start.round, self.now);
+        self.check_gate(at);
+        let takes = self.draws.random_range(0.0..0.1);
+        self.at(takes, Event::Computed { peer: at, life: life.1 });
+    }
+
+    /// Nobody who lives is too far behind, if nobody was ever taken for gone or has begun anew.
+    fn check_gate(&mut self, at: usize) {
+        let round = self.hosts[at].as_ref().unwrap().round;
+        let started = self.hosts.iter().flatten().filter(|host| host.round > 0);
+        let least = started.map(|host| host.peer.round()).min().unwrap_or(round);
+        let is_calm = self
+            .trial
+            .faults
+            .iter()
+            .all(|(_, fault)| !matches!(fault, Fault::Peer { .. } | Fault::Cut { .. }));
+        let lost = self.hosts.iter().flatten().any(|host| host.peer.counters().0.gone > 0);
+        let all = self.hosts.iter().all(Option::is_some);
+        if is_calm && !lost && all {
+            let ahead = round - least;
+            assert!(ahead <= self.trial.sync.staleness(), "peer {at} is {ahead} rounds ahead");
+        }
+    }
+
+    fn computed(&mut self, at: usize, life: u32) {
+        let values = self.values();
+        let Some(host) = self.hosts[at].as_mut().filter(|host| host.life == life) else { return };
+        // Multiples of 2^-16 below 2^8, so that sums of them are exact.
+        let draws = &mut self.draws;
+        host.model =
+            (0..values).map(|_| draws.random_range(-(1i32 << 23)..1 << 23) as f32 / 65536.0).collect();
+        let model = host.model.clone();
+        self.audit.sends((at, life), host.round, &model);
+        self.with(at, |peer, now| peer.computed(model, now).unwrap());
+    }
+}
+
+fn writer() -> FrameWriter {
+    FrameWriter::new(
+        MacAddr([2, 0, 0, 0, 0, 1]),
+        MacAddr([1; 6]),
+        ValuesPerPacket::try_from(VALUES as i64).unwrap(),
+    )
+}

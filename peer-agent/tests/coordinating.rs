@@ -1,0 +1,271 @@
+//! What a coordinator believes and hands out.
+#![allow(clippy::unwrap_used)]
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_peer_agent::{
+    Body, Choice, Coordinator, CoordinatorOutput, CoordinatorSetup, Ended, Hello, Left, Ready, Roster,
+    Sample, Schemes, Seen, Sync, Term, decode, encode, fingerprint,
+};
+use inart_peers::{Multicast, Ports, Reading, Scheme};
+use inart_wire::Rank;
+
+const N: usize = 4;
+const SECOND: Duration = Duration::from_secs(1);
+
+fn rank(number: usize) -> Rank {
+    Rank::try_from(number).unwrap()
+}
+
+fn setup(sync: Sync) -> CoordinatorSetup {
+    CoordinatorSetup {
+        job: 1.into(),
+        update_values: vec![100; N],
+        update_bits: vec![1000.0; N],
+        receivers: 1,
+        sync,
+        force_after: None,
+        multicast: Multicast::Switch,
+        // Everybody's port down but peer 0's is slow.
+        ports: Ports { up_bps: vec![4000.0; N], down_bps: vec![4000.0, 1000.0, 1000.0, 1000.0] },
+        gather: SECOND,
+        holder: 7,
+    }
+}
+
+struct Test {
+    coordinator: Coordinator<Schemes>,
+    sync: Sync,
+}
+
+impl Test {
+    fn new(sync: Sync, scheme: Scheme) -> Self {
+        let schemes = Schemes::new(scheme, Reading::default(), 1, "job");
+        Test { coordinator: Coordinator::new(setup(sync), schemes), sync }
+    }
+
+    fn hello(&mut self, from: usize, life: u32, term: Option<Term>, now: Duration) {
+        let of = setup(self.sync);
+        let job = fingerprint(of.job, &of.update_values, of.receivers, of.sync, of.force_after);
+        let hello = Hello { life, term, ended: 0, waits: vec![0; N], job };
+        self.say(from, Body::Hello(hello), now);
+    }
+
+    fn all(sync: Sync, scheme: Scheme) -> Self {
+        let mut test = Test::new(sync, scheme);
+        (0..N).for_each(|from| test.hello(from, from as u32 + 1, None, Duration::ZERO));
+        test
+    }
+
+    fn say(&mut self, from: usize, body: Body, now: Duration) {
+        self.coordinator.message(rank(from), encode(body), now);
+    }
+
+    fn sent(&mut self) -> Vec<(usize, Body)> {
+        let mut sent = Vec::new();
+        while let Some(output) = self.coordinator.next_output() {
+            match output {
+                CoordinatorOutput::Send { to, data } => sent.push((to.index(), decode(data).unwrap())),
+                other => panic!("{other:?}"),
+            }
+        }
+        sent
+    }
+
+    fn rosters(&mut self) -> Vec<(usize, Roster)> {
+        let sent = self.sent().into_iter();
+        sent.filter_map(|(to, body)| if let Body::Roster(roster) = body { Some((to, roster)) } else { None })
+            .collect()
+    }
+
+    fn choices(&mut self) -> Vec<(usize, Choice)> {
+        let sent = self.sent().into_iter();
+        sent.filter_map(|(to, body)| if let Body::Choice(choice) = body { Some((to, choice)) } else { None })
+            .collect()
+    }
+}
+
+fn ended(round: u32, complete: Vec<u32>) -> Body {
+    Body::Ended(Ended { round, complete, withdrawn: vec![], given_up: vec![] })
+}
+
+#[test]
+fn all_are_chosen_for_once_all_have_ended_the_round_before() {
+    let mut test = Test::all(Sync::Bsp, Scheme::Inart);
+    let choices = test.choices();
+    assert_eq!(
+        choices.iter().map(|(to, choice)| (*to, choice.round)).collect::<Vec<_>>(),
+        [0, 1, 2, 3].map(|to| (to, 1))
+    );
+    // Peer 0's port takes three of the four in 0.75 s; its own update takes 1 s on another's, and all end then.
+    let times = |(_, choice): &(usize, Choice)| choice.receivers.iter().filter(|&&to| to == 0).count();
+    assert_eq!(choices.iter().map(times).sum::<usize>(), 3);
+    let late = choices.iter().map(|(_, choice)| choice.rate_bps).fold(f64::INFINITY, f64::min);
+    assert!((late - 1000.0).abs() < 1e-9, "{late}");
+    for from in 0..N - 1 {
+        test.say(from, ended(1, vec![0]), SECOND);
+        assert_eq!(test.sent(), [], "peer {} has not ended the round", N - 1);
+    }
+    test.say(0, ended(1, vec![1]), SECOND);
+    assert_eq!(test.coordinator.counters().late, 1);
+    test.say(N - 1, ended(1, vec![0]), SECOND);
+    assert!(test.choices().iter().all(|(_, choice)| choice.round == 2));
+}
+
+#[test]
+fn it_begins_without_who_does_not_come() {
+    let mut test = Test::new(Sync::Bsp, Scheme::Inart);
+    test.coordinator.tick(Duration::ZERO);
+    test.hello(0, 1, None, SECOND / 10);
+    test.hello(2, 3, None, SECOND / 10);
+    test.coordinator.tick(SECOND / 2);
+    assert_eq!((test.sent(), test.coordinator.wake_at()), (vec![], Some(SECOND)));
+    test.coordinator.tick(SECOND);
+    let sent = test.sent();
+    let of = |(to, body): &(usize, Body)| match body {
+        Body::Roster(roster) => (*to, roster.lives.clone()),
+        Body::Choice(choice) => (*to, choice.receivers.clone()),
+        other => panic!("{other:?}"),
+    };
+    let lives = vec![1, 0, 3, 0];
+    assert_eq!(
+        sent.iter().map(of).collect::<Vec<_>>(),
+        [(0, lives.clone()), (2, lives), (0, vec![2]), (2, vec![0])]
+    );
+    // Who comes later takes part from then on.
+    test.hello(1, 2, None, 2 * SECOND);
+    assert_eq!(test.rosters().iter().map(|(to, _)| *to).collect::<Vec<_>>(), [0, 1, 2]);
+}
+
+#[test]
+fn a_full_port_is_believed_and_an_idle_one_is_tried() {
+    let mut test = Test::all(Sync::Bsp, Scheme::Inart);
+    test.sent();
+    let mut sample = |bits: f64, is_full: bool| {
+        let sample = Sample { is_up: false, bits, seconds: 0.5, is_full };
+        test.say(1, Body::Seen(Seen { samples: vec![sample], gone: vec![] }), SECOND);
+        test.coordinator.ports().down_bps[1]
+    };
+    // 400 bit/s pass of the 1000 that it is built for, and more would not.
+    assert_eq!(sample(200.0, true), 700.0);
+    assert_eq!(sample(200.0, true), 550.0);
+    // Not full, and not busy: says nothing.
+    assert_eq!(sample(100.0, false), 550.0);
+    // Not full at nearly what is believed: more is tried, up to what it is built for.
+    assert_eq!(sample(275.0, false), 577.5);
+    assert_eq!(sample(400.0, false), 800.0);
+    assert_eq!(sample(5000.0, false), 1000.0);
+    // It never comes to nothing.
+    (0..50).for_each(|_| {
+        sample(1e-3, true);
+    });
+    assert_eq!(sample(1e-3, true), 10.0);
+    for (bits, seconds) in [(0.0, 1.0), (1.0, 0.0), (f64::NAN, 1.0), (1.0, -1.0)] {
+        let sample = Sample { is_up: true, bits, seconds, is_full: true };
+        test.say(1, Body::Seen(Seen { samples: vec![sample], gone: vec![] }), SECOND);
+    }
+    assert_eq!((test.coordinator.ports().up_bps[1], test.coordinator.counters().useless), (4000.0, 4));
+}
+
+#[test]
+fn who_is_ready_is_chosen_for_at_once_and_others_give_way() {
+    let mut test = Test::all(Sync::Ssp { staleness: 2 }, Scheme::Selmcast);
+    assert!(test.choices().is_empty());
+    test.say(1, Body::Ready(Ready { round: 1, computed_seconds: 1.0, has_choice: false }), SECOND);
+    let first = test.choices();
+    let [(1, choice)] = &first[..] else { panic!("{first:?}") };
+    assert_eq!((choice.round, choice.receivers.contains(&0)), (1, true));
+    // Of the same update 90 % are left when others are ready.
+    test.say(1, Body::Left(Left { round: 1, part: 0.9 }), SECOND);
+    test.say(1, Body::Left(Left { round: 9, part: 0.9 }), SECOND);
+    assert_eq!(test.coordinator.counters().late, 1);
+    let mut receivers = choice.receivers.clone();
+    let mut withdrawn = 0;
+    for from in [2, 3, 0] {
+        test.say(from, Body::Ready(Ready { round: 1, computed_seconds: 1.0, has_choice: false }), SECOND);
+        for (to, choice) in test.choices() {
+            assert!(!choice.receivers.is_empty() && !choice.receivers.contains(&(to as u32)));
+            if to == 1 {
+                // Nobody is added to a multicast that goes on.
+                assert!(choice.receivers.iter().all(|to| receivers.contains(to)));
+                withdrawn += receivers.len() - choice.receivers.len();
+                receivers = choice.receivers;
+            }
+        }
+    }
+    eprintln!("{withdrawn} withdrawn");
+    // When one has ended, the others are told that they may send faster.
+    test.say(2, ended(1, vec![0]), SECOND);
+    assert!(test.choices().iter().all(|(to, _)| *to != 2));
+    test.say(2, Body::Ready(Ready { round: 1, computed_seconds: 1.0, has_choice: false }), SECOND);
+    assert_eq!(test.coordinator.counters().late, 2);
+}
+
+#[test]
+fn optimal_plans_whole_rounds_only_and_says_so() {
+    let mut test = Test::all(Sync::Ssp { staleness: 2 }, Scheme::Optimal);
+    test.sent();
+    test.say(1, Body::Ready(Ready { round: 1, computed_seconds: 1.0, has_choice: false }), SECOND);
+    let Some(CoordinatorOutput::NotChosen { why }) = test.coordinator.next_output() else { panic!() };
+    assert_eq!(
+        (why.as_str(), test.coordinator.counters().failed),
+        ("scheme optimal plans whole rounds only", 1)
+    );
+}
+
+#[test]
+fn a_peer_is_left_out_when_its_connection_has_ended_and_others_miss_it() {
+    let mut test = Test::all(Sync::Bsp, Scheme::Inart);
+    test.choices();
+    test.coordinator.down(rank(3), SECOND);
+    (0..3).for_each(|from| test.say(from, ended(1, vec![0]), SECOND));
+    // It may be alive, and the others wait for it.
+    assert_eq!(test.choices(), []);
+    test.say(0, Body::Seen(Seen { samples: vec![], gone: vec![3] }), SECOND);
+    let choices = test.choices();
+    assert_eq!(
+        choices.iter().map(|(to, choice)| (*to, choice.round)).collect::<Vec<_>>(),
+        [(0, 2), (1, 2), (2, 2)]
+    );
+    assert!(choices.iter().all(|(_, choice)| !choice.receivers.contains(&3)));
+    // It is back, in another life, and begins where the last ones are.
+    test.hello(3, 99, None, SECOND);
+    let rosters = test.rosters();
+    assert_eq!(rosters.len(), 4);
+    assert_eq!((rosters[0].1.lives[3], rosters[0].1.ended[3]), (99, 1));
+}
+
+#[test]
+fn the_newer_of_two_is_in_charge_and_the_older_stops() {
+    let mut test = Test::all(Sync::Bsp, Scheme::Inart);
+    assert_eq!(test.coordinator.term(), Some(Term { number: 1, holder: 7 }));
+    // A peer that comes back has followed another one: whoever is refused stops, so this one asks.
+    test.hello(1, 2, Some(Term { number: 5, holder: 1 }), SECOND);
+    assert_eq!(test.coordinator.term(), Some(Term { number: 6, holder: 7 }));
+    test.sent();
+    test.say(1, Body::Refused(Term { number: 4, holder: 9 }), SECOND);
+    assert_eq!(test.sent(), []);
+    let by = Term { number: 6, holder: 8 };
+    test.say(1, Body::Refused(by), SECOND);
+    assert_eq!(test.coordinator.next_output(), Some(CoordinatorOutput::Superseded { by }));
+    (0..N).for_each(|from| test.say(from, ended(1, vec![0]), SECOND));
+    test.coordinator.tick(9 * SECOND);
+    assert_eq!((test.sent(), test.coordinator.wake_at()), (vec![], None));
+}
+
+#[test]
+fn what_is_no_message_and_who_has_another_job_are_dropped_by_name() {
+    let mut test = Test::all(Sync::Bsp, Scheme::Inart);
+    test.sent();
+    test.coordinator.message(rank(1), Bytes::from_static(b"\xff\xff"), SECOND);
+    test.say(9, ended(1, vec![]), SECOND);
+    test.say(1, ended(1, vec![4]), SECOND);
+    test.say(1, Body::Choice(Choice::default()), SECOND);
+    assert_eq!(test.coordinator.counters().malformed, 4);
+    test.hello(1, 2, None, SECOND);
+    test.sent();
+    let hello = Hello { life: 5, term: None, ended: 0, waits: vec![0; N], job: 12345 };
+    test.say(1, Body::Hello(hello), SECOND);
+    assert_eq!(test.coordinator.next_output(), Some(CoordinatorOutput::OtherJob { peer: rank(1) }));
+}
