@@ -58,7 +58,6 @@ fn what_is_wrong_or_not_there_is_said() {
     bench.write("lost.yaml", text.replace("[w5, v3]", "[w5, v1]"));
     bench.refused(&["plan", "lost.yaml"], &["lost.yaml", "line 27", "leaves site n2"]);
     bench.refused(&["simulate", "lost.yaml"], &["lost.yaml", "line 27", "leaves site n2"]);
-    bench.refused(&["emulate", &network()], &["inart emulate", "sites without an inside"]);
     bench.refused(&["plan", &network(), "--job", "n1-inside"], &["--job n1-inside", "vgg"]);
     bench.refused(&["simulate", &network(), "--rounds", "0"], &["--rounds 0"]);
     bench.write("plan.json", "{}");
