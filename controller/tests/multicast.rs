@@ -1,5 +1,5 @@
-//! Updates between peers through networks of embedded switches that hold the controller's entries: whom a bitmap names
-//! gets one copy, and nobody else gets any. No ports, no root: the test is the wire.
+//! Updates between peers through networks of embedded switches that hold the controller's entries: whom a
+//! bitmap names gets one copy, and nobody else gets any. No ports, no root: the test is the wire.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};

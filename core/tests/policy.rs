@@ -352,7 +352,7 @@ fn run_until_all_is_out(net: &mut Net<Onward>) {
     while net.now < end {
         net.poll();
         let Some(frame) = net.under_way.pop_front() else {
-            let next = net.workers.iter().map(StateMachine::next_deadline).flatten().min();
+            let next = net.workers.iter().filter_map(StateMachine::next_deadline).min();
             let Some(next) = next else { return };
             net.now = next.max(net.now + Duration::from_micros(1));
             continue;

@@ -113,8 +113,8 @@ impl Hierarchy {
         self.insides.iter().find(|inside| inside.site == site)
     }
 
-    /// Who gives a gradient of its own, in order: of each site of the job its workers, or the site itself where
-    /// nothing is inside.
+    /// Who gives a gradient of its own, in order: of each site of the job its workers, or the site itself
+    /// where nothing is inside.
     pub fn contributors(&self, job: &SiteJob) -> Vec<Contributor> {
         let mut all = Vec::new();
         for &site in &job.sites {

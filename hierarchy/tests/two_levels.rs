@@ -141,7 +141,8 @@ jobs:
 ";
     let both = read(text);
     let job = &both.overlay.jobs()[0];
-    // Chunks of 100 units of 8 KiB. The tree's root is a: b's come at once, 0.1 s each; a's own within 4 s; sums go back to b.
+    // Chunks of 100 units of 8 KiB. The tree's root is a: b's come at once, 0.1 s each; a's own within 4 s;
+    // sums go back to b.
     let options = RunOptions {
         plan: TreeOptions { root: both.overlay.site_named("a"), ..TreeOptions::new(Scheme::Mst) },
         ..options(Scheme::Mst, 3)

@@ -187,8 +187,8 @@ impl OnwardServer {
         }
     }
 
-    /// Sends what came back, at the rate at which gradients come in: a whole chunk between sites at once would
-    /// fill the queues. Returns when there is more to send.
+    /// Sends what came back, at the rate at which gradients come in: a whole chunk between sites at once
+    /// would fill the queues. Returns when there is more to send.
     fn send_back(&mut self) -> Option<Instant> {
         let now = self.agent.clock.now();
         while !self.returning.is_empty() && self.free_at <= now + BURST_FRAMES * self.frame_time {

@@ -36,7 +36,9 @@ pub fn check(mesh: &Mesh, job: &PeerJob, plan: &Plan) -> Vec<String> {
         return wrong;
     }
     let (seconds, receivers) = look.seconds(&plan.tasks, up_once);
-    let differs = |stated: f64, is: f64| !((stated - is).abs() <= TOLERANCE * is.abs());
+    // What is no number differs, too.
+    let is_within = |stated: f64, is: f64| (stated - is).abs() <= TOLERANCE * is.abs();
+    let differs = |stated: f64, is: f64| !is_within(stated, is);
     if differs(plan.seconds, seconds) {
         wrong.push(format!("seconds: {} is stated, and the fullest port takes {seconds}", plan.seconds));
     }
@@ -136,8 +138,8 @@ impl<'a> Look<'a> {
         (seconds.fold(most, f64::max), receivers)
     }
 
-    /// The time of a simple plan that beats a bound, if it does: senders in turn, the largest update first, each
-    /// to the ports that are done soonest.
+    /// The time of a simple plan that beats a bound, if it does: senders in turn, the largest update first,
+    /// each to the ports that are done soonest.
     fn beaten(&self, bound: f64, up_once: bool) -> Option<f64> {
         let n = self.down_bps.len();
         let mut order: Vec<usize> = (0..n).collect();

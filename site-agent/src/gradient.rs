@@ -12,13 +12,13 @@
 //!
 //! **Values that do not fit** make the chunk's sum one of several *parts*, each with an exponent of its own:
 //! the site that needs more room uses its own exponent. Parts of equal exponent are added; others travel side
-//! by side. So nothing is clipped and nobody starts anew; such a chunk is longer on the wire. In the end there
-//! is one sum of integers ([`ChunkSum::integers`]): parts are added in units of the greatest exponent.
+//! by side. So nothing is clipped and nobody starts anew; such a chunk is longer on the wire. In the end
+//! there is one sum of integers ([`ChunkSum::integers`]): parts are added in units of the greatest exponent.
 //!
 //! **Error bound.** Each site's rounding errs by at most half of 2^e, with its part's e. So a result differs
-//! from the exact sum of the sites' floats by at most the sum of `2^(e-1)` over sites, plus `2^(r-1)` if there
-//! is more than one part, with r the exponent of the integers in the end (parts are added as `f64`, the least
-//! exponent first). Reading it as `f32` adds one rounding to nearest.
+//! from the exact sum of the sites' floats by at most the sum of `2^(e-1)` over sites, plus `2^(r-1)` if
+//! there is more than one part, with r the exponent of the integers in the end (parts are added as `f64`, the
+//! least exponent first). Reading it as `f32` adds one rounding to nearest.
 //!
 //! **NaN and infinities** travel as the number of the site that has them, the least if there are several: all
 //! sites learn it with the sum, and none applies it.

@@ -162,8 +162,8 @@ impl Inside {
         ChunkSeq::from((u64::from(rounds) * self.frames.len() as u64) as u32)
     }
 
-    /// The sum of a frame over all workers; frames may come in any order. `told`: how long the workers' tensor
-    /// is, if they have said so.
+    /// The sum of a frame over all workers; frames may come in any order. `told`: how long the workers'
+    /// tensor is, if they have said so.
     ///
     /// # Errors
     /// A frame that is none of the job's tensors'.

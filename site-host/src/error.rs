@@ -36,7 +36,7 @@ pub enum HostError {
         /// The site.
         site: String,
         /// What has ended it.
-        error: inart_host_agent::Error,
+        error: Box<inart_host_agent::Error>,
     },
     /// What the site's workers sum is not what the job between sites does.
     #[error("inside site {site}: {error}")]

@@ -139,7 +139,7 @@ impl Gateway<'_> {
             }
             News::Inside(OnwardNews::Aborted(failure)) => {
                 let told = in_words(&name(), &failure);
-                return self.end(told, HostError::Inside { site: name(), error: failure.into() });
+                return self.end(told, HostError::Inside { site: name(), error: Box::new(failure.into()) });
             }
             News::Inside(OnwardNews::Stopped) => {
                 let error = HostError::Stopped { site: name() };
@@ -147,7 +147,7 @@ impl Gateway<'_> {
             }
             News::InsideEnded(Ok(counters)) => self.server_ending = Some(counters),
             News::InsideEnded(Err(error)) => {
-                let error = HostError::Inside { site: name(), error };
+                let error = HostError::Inside { site: name(), error: Box::new(error) };
                 return self.end(error.to_string(), error);
             }
             News::Summed { round, chunk, values, exponent } => {

@@ -13,7 +13,7 @@ impl ShortText {
     /// What fits the shortest frame behind a message's other words.
     pub const MOST_BYTES: usize = 4 * Self::WORDS;
     /// The same in 32-bit words.
-    pub(crate) const WORDS: usize = 26;
+    pub(crate) const WORDS: usize = 20;
 
     /// The text, cut where it does not fit.
     pub fn new(text: &str) -> Self {

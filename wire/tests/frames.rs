@@ -213,7 +213,7 @@ fn control_messages_round_trip() {
         OtherNumbers,
         WorkerRestarted,
         Elsewhere(ShortText::new("site n1: worker w3 was told to stop")),
-        Elsewhere(ShortText::new(&"ä".repeat(52))),
+        Elsewhere(ShortText::new(&"ä".repeat(40))),
         Unknown(77),
     ]
     .map(|reason| ControlMessage::Abort { reason, culprit })

@@ -8,7 +8,8 @@
 //!    [result](Policy::complete) of that: their sum, or a model that it keeps and applies them to.
 //! 3. *Who gets what back?* The [`Receivers`].
 //!
-//! [`Lockstep`] is InArt's; [`Onward`] is that of a job whose sums are parts of larger ones. What else there may be is shown by `core/tests/policy.rs`.
+//! [`Lockstep`] is InArt's; [`Onward`] is that of a job whose sums are parts of larger ones. What else there
+//! may be is shown by `core/tests/policy.rs`.
 
 mod lockstep;
 mod onward;

@@ -21,8 +21,8 @@ pub struct OwnSum {
     pub last: bool,
 }
 
-/// When all workers are in a chunk, their sum goes on, to be summed with others elsewhere. The chunk is complete
-/// when the sum of all is back; every worker gets that. Values are scaled integers.
+/// When all workers are in a chunk, their sum goes on, to be summed with others elsewhere. The chunk is
+/// complete when the sum of all is back; every worker gets that. Values are scaled integers.
 #[derive(Clone, Debug, Default)]
 pub struct Onward {
     sums: VecDeque<OwnSum>,

@@ -51,7 +51,8 @@ impl<P: Policy> ServerShard<P> {
         until.filter(|until| *until > now).max()
     }
 
-    /// How many values the tensor has of which the worker of that rank waits for its oldest chunk, as it told.
+    /// How many values the tensor has of which the worker of that rank waits for its oldest chunk, as it
+    /// told.
     pub fn told_length(&self, rank: Rank) -> Option<u32> {
         self.lengths.told(rank)
     }

@@ -71,15 +71,8 @@ impl Assembly {
     /// What it asks for now, in at most `messages` messages of at most `ranges` ranges.
     pub fn ask(&mut self, messages: usize, ranges: usize) -> Vec<Ranges> {
         let runs: Vec<_> = self.missing.iter().take(messages.saturating_mul(ranges.max(1))).collect();
-        let of = |runs: &[std::ops::Range<u32>]| {
-            let mut chunks = Ranges::default();
-            runs.iter().for_each(|run| {
-                chunks.insert(run.clone());
-            });
-            chunks
-        };
-        self.asked = of(&runs);
-        runs.chunks(ranges.max(1)).map(of).collect()
+        self.asked = chunks_of(&runs);
+        runs.chunks(ranges.max(1)).map(chunks_of).collect()
     }
 
     /// Asks again after `quiet`, twice that, and so on, unless something arrives.
@@ -91,4 +84,13 @@ impl Assembly {
     pub fn into_words(self) -> Vec<u32> {
         self.words
     }
+}
+
+/// The chunks of some runs.
+fn chunks_of(runs: &[std::ops::Range<u32>]) -> Ranges {
+    let mut chunks = Ranges::default();
+    for run in runs {
+        chunks.insert(run.clone());
+    }
+    chunks
 }

@@ -28,7 +28,7 @@ impl Order for Ssp {
         let least = seats.least_done();
         let may = |worker: &&WorkerNo| match self.blocking {
             Blocking::AfterPush => true,
-            Blocking::BeforeCommit => seats.seat(**worker).done() + 1 <= least + self.bound,
+            Blocking::BeforeCommit => seats.seat(**worker).done() < least + self.bound,
         };
         seats.held().iter().find(may).copied().into_iter().collect()
     }

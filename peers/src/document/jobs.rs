@@ -176,7 +176,8 @@ impl Reader<'_> {
                 return self.wrong(format!("it does not say how long {name} computes"), fix);
             };
             let cv = entry.and_then(|entry| entry.cv).unwrap_or(0.0);
-            if !(mean.0 > 0.0 && mean.0 <= MOST_COMPUTE.0) || !(0.0..=MOST_COMPUTE.1).contains(&cv) {
+            let is_usual = mean.0 > 0.0 && mean.0 <= MOST_COMPUTE.0;
+            if !is_usual || !(0.0..=MOST_COMPUTE.1).contains(&cv) {
                 return self.wrong(format!("{name} computes for {} s with cv {cv}", mean.0), fix);
             }
             Ok(Compute { mean_seconds: mean.0, cv })

@@ -10,8 +10,8 @@ const GAP: f64 = 1e-7;
 /// How far above a time a port's load may be, relatively: sums of floats.
 const ROUNDING: f64 = 1e-12;
 
-/// The selection of the most receivers within a time, which `start` keeps to; `None` if the search is not done
-/// after so many nodes.
+/// The selection of the most receivers within a time, which `start` keeps to; `None` if the search is not
+/// done after so many nodes.
 ///
 /// # Errors
 /// What the solver says.
@@ -38,10 +38,10 @@ pub(crate) fn most_receivers(
     let room = |to: usize| seconds * (1.0 + ROUNDING) * problem.ports.down_bps[to] - required[to];
     let receive: Vec<Row> = (0..n).map(|to| program.add_row(..=room(to).max(0.0) / unit)).collect();
     let mut pairs = Vec::new();
-    for from in 0..n {
-        for to in 0..n {
+    for (from, &sends) in send.iter().enumerate() {
+        for (to, &receives) in receive.iter().enumerate() {
             if from != to && !problem.required.has(from, to) && problem.bits[from] <= room(to) {
-                let factors = [(send[from], 1.0), (receive[to], problem.bits[from] / unit)];
+                let factors = [(sends, 1.0), (receives, problem.bits[from] / unit)];
                 program.add_integer_column(1.0, 0.0..=1.0, factors);
                 pairs.push((from, to));
             }

@@ -1,5 +1,5 @@
-//! Data centres with workers inside, in one process: workers and parameter servers on a switch in memory, which
-//! only forwards, and sites on QUIC connections over the loopback interface.
+//! Data centres with workers inside, in one process: workers and parameter servers on a switch in memory,
+//! which only forwards, and sites on QUIC connections over the loopback interface.
 #![allow(clippy::unwrap_used)]
 
 mod data_centres;

@@ -1,4 +1,5 @@
-//! `inart site` of a data centre with workers inside: the parameter server of their job, and a site among sites.
+//! `inart site` of a data centre with workers inside: the parameter server of their job, and a site among
+//! sites.
 
 use std::path::PathBuf;
 use std::time::Duration;

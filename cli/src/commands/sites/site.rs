@@ -74,7 +74,8 @@ pub struct Args {
     /// Rounds to train.
     #[arg(long, default_value_t = 100)]
     rounds: u32,
-    /// Images per round, where no workers are inside. The model has a gradient of its own size, which the job's has to be.
+    /// Images per round, where no workers are inside. The model has a gradient of its own size, which the
+    /// job's has to be.
     #[arg(long, default_value_t = 32)]
     batch: usize,
     /// Train nothing: sum random numbers, as many as the job's gradient has.

@@ -23,8 +23,9 @@ pub struct WorkloadArgs {
     /// Decides everything random; the same at every worker.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// This worker's place among all who give a gradient, like 2/7, where they are more than the job's workers:
-    /// the job is inside a data centre. Random sums are then checked by nobody here [default: the rank].
+    /// This worker's place among all who give a gradient, like 2/7, where they are more than the job's
+    /// workers: the job is inside a data centre. Random sums are then checked by nobody here [default: the
+    /// rank].
     #[arg(long, value_name = "K/N", value_parser = parse_part)]
     part: Option<(usize, usize)>,
 }

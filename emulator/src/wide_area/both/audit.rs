@@ -171,8 +171,8 @@ impl Audit {
         at.map_or("", |at| &self.names[at])
     }
 
-    /// The sum of what a site's workers say they have sent, in 128 bits, then as the nearest floats; where they
-    /// train, after it was found to be their gradients.
+    /// The sum of what a site's workers say they have sent, in 128 bits, then as the nearest floats; where
+    /// they train, after it was found to be their gradients.
     fn own_sum(&self, inside: usize, reports: &Reports, gradients: &[Vec<f32>]) -> Result<Vec<f32>, Error> {
         let of: Vec<&RoundReport> =
             reports.iter().filter(|((at, _), _)| *at == inside).map(|(_, report)| report).collect();
