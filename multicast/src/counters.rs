@@ -28,7 +28,8 @@ pub struct SenderCounters {
     pub repairs: u64,
     /// Receivers that were asked what they lack.
     pub polls: u64,
-    /// Messages about a round that is over, or from a peer that is no receiver; what asks for chunks is answered.
+    /// Messages about a round that is over, or from a peer that is no receiver; what asks for chunks is
+    /// answered.
     pub late: u64,
     /// Messages that ask for chunks that there are not.
     pub misfits: u64,

@@ -63,8 +63,8 @@ impl FrameWriter {
         FrameWriter { source, everybody, values_per_packet, values: Vec::new() }
     }
 
-    /// Writes the frame of a chunk for the receivers of one block, which are its contributors, and returns its length.
-    /// `words`: the whole update.
+    /// Writes the frame of a chunk for the receivers of one block, which are its contributors, and returns
+    /// its length. `words`: the whole update.
     ///
     /// # Errors
     /// The buffer is too short, or the chunk has more words than a frame has room for.
@@ -157,7 +157,8 @@ impl FrameWriter {
     }
 }
 
-/// Reads a frame. `None` if it is not for this peer, from nobody in the job, or none; that is counted in `members`.
+/// Reads a frame. `None` if it is not for this peer, from nobody in the job, or none; that is counted in
+/// `members`.
 pub fn read_frame<'a>(
     members: &mut Members,
     bytes: &'a [u8],

@@ -1,4 +1,5 @@
-//! Who takes part, and in which life: what comes from others is dropped before a sender or a receiver sees it.
+//! Who takes part, and in which life: what comes from others is dropped before a sender or a receiver sees
+//! it.
 
 use inart_wire::{Epoch, Incarnation, JobId, Rank};
 

@@ -72,8 +72,8 @@ impl Message {
         words.saturating_sub(Self::HEAD) / 2
     }
 
-    /// The message as 32-bit words: code, round, sender and receiver by rank, their lives, the number of ranges;
-    /// then first chunk and number of chunks of each range.
+    /// The message as 32-bit words: code, round, sender and receiver by rank, their lives, the number of
+    /// ranges; then first chunk and number of chunks of each range.
     pub fn words(&self, between: &Envelope) -> Vec<u32> {
         let code = match self {
             Message::Complete { .. } => Self::COMPLETE,

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// A clock that ticks once per frame. A sender that comes late may catch up by a millisecond, or by eight frames if
-/// these are less: timers oversleep, and longer bursts fill queues.
+/// A clock that ticks once per frame. A sender that comes late may catch up by a millisecond, or by eight
+/// frames if these are less: timers oversleep, and longer bursts fill queues.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Pacer {
     frame: Duration,

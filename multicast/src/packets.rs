@@ -70,8 +70,8 @@ pub fn notice_packet(members: &Members, words: &[u32]) -> Vec<u8> {
     bytes
 }
 
-/// Reads what came on the connection of a peer. `None` if it is not from that peer, not for this one, of another
-/// job or life, or nothing at all; that is counted in `members`.
+/// Reads what came on the connection of a peer. `None` if it is not from that peer, not for this one, of
+/// another job or life, or nothing at all; that is counted in `members`.
 pub fn read_packet<'a>(
     members: &mut Members,
     connected: Rank,

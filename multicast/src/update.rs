@@ -36,8 +36,8 @@ pub struct Cut {
 }
 
 impl Cut {
-    /// An update of `values` values, at least 1, in chunks of `chunk_values`, at least 1; the last may be shorter.
-    /// `None` if one of them is 0, or if there are 2^31 chunks or more.
+    /// An update of `values` values, at least 1, in chunks of `chunk_values`, at least 1; the last may be
+    /// shorter. `None` if one of them is 0, or if there are 2^31 chunks or more.
     pub fn new(values: usize, chunk_values: usize) -> Option<Self> {
         let chunks = values.checked_div(chunk_values)?;
         (values > 0 && chunks < 1 << 31).then_some(Cut { values, chunk_values })

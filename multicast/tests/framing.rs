@@ -1,4 +1,5 @@
-//! Chunks and messages as frames and as packets: what is written is read back by whom it is for, and by nobody else.
+//! Chunks and messages as frames and as packets: what is written is read back by whom it is for, and by
+//! nobody else.
 #![allow(clippy::unwrap_used)]
 
 use inart_multicast::{

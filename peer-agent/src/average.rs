@@ -34,8 +34,8 @@ pub fn is_finite(words: &[u32]) -> bool {
     words.iter().all(|word| word & EXPONENT != EXPONENT)
 }
 
-/// The mean of `own`, which is finite and rank `me`'s, and of the received ones, in f64 in the order of ranks, rounded
-/// to f32 once. So its bits do not depend on the order of arrival.
+/// The mean of `own`, which is finite and rank `me`'s, and of the received ones, in f64 in the order of
+/// ranks, rounded to f32 once. So its bits do not depend on the order of arrival.
 ///
 /// Error: at most half a unit in the last place of the result, and m·2⁻⁵²·mean|x| for m models.
 pub fn average(me: Rank, own: &[f32], received: &[Received]) -> Average {

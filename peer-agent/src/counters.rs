@@ -15,8 +15,8 @@ pub struct PeerCounters {
     pub without_choice: u64,
     /// Receivers added by the rule of k.
     pub forced: u64,
-    /// Whole updates that a newer one of the same peer replaced before they were averaged, or of a round that is
-    /// averaged already.
+    /// Whole updates that a newer one of the same peer replaced before they were averaged, or of a round that
+    /// is averaged already.
     pub superseded: u64,
     /// Updates with a NaN or an infinity, or of another length: they were not averaged.
     pub unfit: u64,

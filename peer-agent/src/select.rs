@@ -10,8 +10,8 @@ pub trait Selector {
     /// Why there are none, as the end of a sentence.
     fn round(&mut self, problem: &Problem) -> Result<Pairs, String>;
 
-    /// The receivers of each multicast from now on, in the order of `tasks`, of which the one numbered `ready` is
-    /// about to begin, to nobody yet or to everybody: for the others, a subset of those so far.
+    /// The receivers of each multicast from now on, in the order of `tasks`, of which the one numbered
+    /// `ready` is about to begin, to nobody yet or to everybody: for the others, a subset of those so far.
     ///
     /// # Errors
     /// Why there are none, as the end of a sentence.

@@ -11,8 +11,8 @@ use thiserror::Error;
 pub enum Sync {
     /// When all have ended this one: bulk synchronous. It averages the updates of this round.
     Bsp,
-    /// When it is at most `staleness` rounds ahead of the last: stale synchronous. It averages the newest update of
-    /// each peer that came since it averaged last.
+    /// When it is at most `staleness` rounds ahead of the last: stale synchronous. It averages the newest
+    /// update of each peer that came since it averaged last.
     Ssp {
         /// Rounds.
         staleness: u32,
@@ -48,7 +48,8 @@ pub struct Setup {
     pub receivers: usize,
     /// When it may go on.
     pub sync: Sync,
-    /// A peer that was not among the receivers for so many rounds is one in the next (k). `None`: nobody has to be.
+    /// A peer that was not among the receivers for so many rounds is one in the next (k). `None`: nobody has
+    /// to be.
     pub force_after: Option<u32>,
     /// The last round; rounds count from 1.
     pub rounds: u32,
@@ -147,7 +148,8 @@ impl Setup {
         self.update_values.iter().enumerate().map(cut).collect()
     }
 
-    /// What peers and their coordinator have to agree on, as a number: the job, lengths, receivers, the rule of k, and how far one may be ahead (FNV-1a).
+    /// What peers and their coordinator have to agree on, as a number: the job, lengths, receivers, the rule
+    /// of k, and how far one may be ahead (FNV-1a).
     pub fn fingerprint(&self) -> u64 {
         fingerprint(self.job, &self.update_values, self.receivers, self.sync, self.force_after)
     }

@@ -98,7 +98,8 @@ fn all_are_chosen_for_once_all_have_ended_the_round_before() {
         choices.iter().map(|(to, choice)| (*to, choice.round)).collect::<Vec<_>>(),
         [0, 1, 2, 3].map(|to| (to, 1))
     );
-    // Peer 0's port takes three of the four in 0.75 s; its own update takes 1 s on another's, and all end then.
+    // Peer 0's port takes three of the four in 0.75 s; its own update takes 1 s on another's, and all end
+    // then.
     let times = |(_, choice): &(usize, Choice)| choice.receivers.iter().filter(|&&to| to == 0).count();
     assert_eq!(choices.iter().map(times).sum::<usize>(), 3);
     let late = choices.iter().map(|(_, choice)| choice.rate_bps).fold(f64::INFINITY, f64::min);

@@ -77,8 +77,8 @@ pub struct Receiver {
 }
 
 impl Receiver {
-    /// A receiver that has heard of no update yet. `cuts`: how each peer's updates are cut, by rank; `None` for
-    /// this peer itself.
+    /// A receiver that has heard of no update yet. `cuts`: how each peer's updates are cut, by rank; `None`
+    /// for this peer itself.
     pub fn new(cuts: Vec<Option<Cut>>, options: ReceiverOptions) -> Self {
         Receiver {
             options,
@@ -90,8 +90,8 @@ impl Receiver {
         }
     }
 
-    /// A chunk in a frame, which has the lower 16 bits of its round. Who sent it was checked. `now`: time since any
-    /// fixed moment, the same for all calls.
+    /// A chunk in a frame, which has the lower 16 bits of its round. Who sent it was checked. `now`: time
+    /// since any fixed moment, the same for all calls.
     pub fn frame(
         &mut self,
         from: Rank,
@@ -141,7 +141,8 @@ impl Receiver {
         cut
     }
 
-    /// The open update of that round; a newer round than is known opens one. `None`, counted, if it is not open.
+    /// The open update of that round; a newer round than is known opens one. `None`, counted, if it is not
+    /// open.
     fn assembly_of(&mut self, from: Rank, round: u32, cut: Cut) -> Option<&mut Assembly> {
         let known = self.newest[from.index()].round();
         if self.newest[from.index()] != Newest::Gone && known.is_none_or(|known| round > known) {
@@ -246,8 +247,8 @@ impl Receiver {
         }
     }
 
-    /// A peer takes part again, in another life, whose first update is of that round or one soon after it. Nothing
-    /// of the life before may be handed over any more.
+    /// A peer takes part again, in another life, whose first update is of that round or one soon after it.
+    /// Nothing of the life before may be handed over any more.
     pub fn back(&mut self, from: Rank, round: u32) {
         if from.index() < self.newest.len() {
             self.abandon(from);

@@ -7,11 +7,11 @@ use crate::message::Message;
 /// A receiver's options.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct ReceiverOptions {
-    /// When the last chunk of an update is here, or the last one that was asked for, and some are missing, it asks
-    /// after that time: they may have overtaken others.
+    /// When the last chunk of an update is here, or the last one that was asked for, and some are missing, it
+    /// asks after that time: they may have overtaken others.
     pub reorder: Duration,
-    /// It asks when nothing of an update has arrived for that time; then after twice that time, up to 32 times.
-    /// `None`: not on its own account, since chunks come on connections that lose none.
+    /// It asks when nothing of an update has arrived for that time; then after twice that time, up to 32
+    /// times. `None`: not on its own account, since chunks come on connections that lose none.
     pub quiet: Option<Duration>,
     /// Messages in which it asks at once, at most.
     pub asks_at_once: usize,
@@ -20,8 +20,8 @@ pub struct ReceiverOptions {
 }
 
 impl ReceiverOptions {
-    /// For chunks in frames of so many values: asks a millisecond after the last chunk, 50 ms after any other, in
-    /// four messages at once.
+    /// For chunks in frames of so many values: asks a millisecond after the last chunk, 50 ms after any
+    /// other, in four messages at once.
     pub fn frames(values_per_frame: usize) -> Self {
         ReceiverOptions {
             reorder: Duration::from_millis(1),

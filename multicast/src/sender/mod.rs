@@ -62,8 +62,8 @@ impl Sender {
     /// Begins the multicast of a round. `now`: time since any fixed moment, the same for all calls.
     ///
     /// # Errors
-    /// Another multicast goes on; the round is not newer; there is no receiver, or one that is not in the job or
-    /// is this peer; no chunk; a rate that is not above 0.
+    /// Another multicast goes on; the round is not newer; there is no receiver, or one that is not in the job
+    /// or is this peer; no chunk; a rate that is not above 0.
     pub fn begin(&mut self, task: &Task, now: Duration) -> Result<(), TaskError> {
         if let Some(open) = &self.open {
             return Err(TaskError::GoesOn { round: open.round() });
@@ -77,8 +77,8 @@ impl Sender {
         Ok(())
     }
 
-    /// From now on the multicast that goes on is for those receivers only. Who was not a receiver cannot become
-    /// one (SELMCAST, Section III-C); these are returned.
+    /// From now on the multicast that goes on is for those receivers only. Who was not a receiver cannot
+    /// become one (SELMCAST, Section III-C); these are returned.
     pub fn retain(&mut self, receivers: &Receivers, now: Duration) -> Receivers {
         let Some(open) = &mut self.open else { return receivers.clone() };
         let added = receivers.iter().filter(|&rank| !open.has(rank)).collect();
@@ -181,7 +181,8 @@ impl Sender {
         self.close(now);
     }
 
-    /// When something is due next: a chunk, a poll, an end of patience. `None`: nothing until a message comes.
+    /// When something is due next: a chunk, a poll, an end of patience. `None`: nothing until a message
+    /// comes.
     pub fn wake_at(&self) -> Option<Duration> {
         self.open.as_ref()?.wake_at(&self.options)
     }

@@ -20,8 +20,8 @@ pub(super) struct Multicast {
     began: Duration,
     /// When the last chunk left for the first time.
     passed: Option<Duration>,
-    /// The next chunk that nobody was sent yet. With copies by the sender there is none: every receiver has all
-    /// chunks pending from the beginning.
+    /// The next chunk that nobody was sent yet. With copies by the sender there is none: every receiver has
+    /// all chunks pending from the beginning.
     next: u32,
     standings: BTreeMap<Rank, Standing>,
     /// Those whose fate is open.
@@ -88,8 +88,8 @@ impl Multicast {
         }
     }
 
-    /// The next chunk. All of them once, before any is sent again: so whoever lacks nothing has the update as soon
-    /// as if nobody did.
+    /// The next chunk. All of them once, before any is sent again: so whoever lacks nothing has the update as
+    /// soon as if nobody did.
     pub fn next(
         &mut self,
         options: &SenderOptions,
@@ -128,8 +128,8 @@ impl Multicast {
         Some(Transmission { round: self.round, chunk, to, is_repair })
     }
 
-    /// Receivers that lack something take turns. A chunk that several have asked for leaves once for all of them,
-    /// if a switch makes the copies.
+    /// Receivers that lack something take turns. A chunk that several have asked for leaves once for all of
+    /// them, if a switch makes the copies.
     fn next_in_turn(&mut self, options: &SenderOptions, now: Duration) -> Option<(u32, Receivers, bool)> {
         let ready = |standing: &Standing| {
             let may = standing.under_way < options.window() && standing.not_before <= now;
@@ -221,8 +221,8 @@ impl Multicast {
             .map(|(&rank, at)| (rank, at))
     }
 
-    /// When a receiver is given up unless it is heard of. While every chunk leaves for the first time nobody has
-    /// to say anything, and who is being sent what it lacks waits for the sender.
+    /// When a receiver is given up unless it is heard of. While every chunk leaves for the first time nobody
+    /// has to say anything, and who is being sent what it lacks waits for the sender.
     fn patience_ends(&self, standing: &Standing, options: &SenderOptions) -> Option<Duration> {
         let silent = standing.heard.saturating_add(options.patience);
         let owes = match options.copies {

@@ -10,8 +10,8 @@ pub enum Copies {
         /// Bytes of a frame, Ethernet header included.
         frame_bytes: usize,
     },
-    /// The sender: a chunk leaves once per receiver, on a connection that loses nothing while it is up and that has
-    /// a rate of its own.
+    /// The sender: a chunk leaves once per receiver, on a connection that loses nothing while it is up and
+    /// that has a rate of its own.
     Sender {
         /// Chunks per receiver that are under way at most; at least 1.
         window: usize,

@@ -1,5 +1,5 @@
-//! The coordinator: knows who takes part, measures ports by what peers report, chooses receivers and hands them out.
-//! Nobody needs it to go on.
+//! The coordinator: knows who takes part, measures ports by what peers report, chooses receivers and hands
+//! them out. Nobody needs it to go on.
 
 mod choosing;
 mod known;
@@ -146,7 +146,8 @@ impl<S: Selector> Coordinator<S> {
         self.settle_presence(now);
     }
 
-    /// A message of a peer is here, on its connection. `now`: time since any fixed moment, the same for all calls.
+    /// A message of a peer is here, on its connection. `now`: time since any fixed moment, the same for all
+    /// calls.
     pub fn message(&mut self, from: Rank, data: Bytes, now: Duration) {
         if self.is_superseded {
             return;
@@ -324,8 +325,8 @@ impl<S: Selector> Coordinator<S> {
         }
     }
 
-    /// Who takes part: a peer whose connection has ended and that another hears nothing of does not, nor does one
-    /// that more than half of the others hear nothing of.
+    /// Who takes part: a peer whose connection has ended and that another hears nothing of does not, nor does
+    /// one that more than half of the others hear nothing of.
     fn settle_presence(&mut self, now: Duration) {
         let present: Vec<usize> = (0..self.peers.len()).filter(|&at| self.gate.has(at)).collect();
         for at in 0..self.peers.len() {

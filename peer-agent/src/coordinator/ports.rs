@@ -30,8 +30,8 @@ impl Estimates {
         &self.now
     }
 
-    /// A sample of a peer's port. A full port shows what it carries. One that is not shows that it carries that
-    /// much; if it is nearly as much as is believed, more is tried. Whether it was of use.
+    /// A sample of a peer's port. A full port shows what it carries. One that is not shows that it carries
+    /// that much; if it is nearly as much as is believed, more is tried. Whether it was of use.
     pub fn sample(&mut self, peer: usize, sample: &Sample) -> bool {
         let bps = sample.bits / sample.seconds;
         if !(bps > 0.0 && bps.is_finite()) {

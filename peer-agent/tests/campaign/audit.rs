@@ -161,8 +161,8 @@ impl Audit {
         self.trial.faults.iter().all(|(_, fault)| harmless(fault)) && self.seen.gone == 0
     }
 
-    /// The average is that of the updates that it names, which were received; in bulk synchronous rounds without
-    /// faults, of all that were complete here.
+    /// The average is that of the updates that it names, which were received; in bulk synchronous rounds
+    /// without faults, of all that were complete here.
     pub fn averages(&mut self, at: Life, own: &[f32], start: &Start) {
         let Some(Average { values, of, not_finite, other_length }) = &start.average else { return };
         assert!(not_finite.is_empty() && other_length.is_empty());

@@ -1,7 +1,8 @@
-//! The fault campaign of networks of peers: random networks, jobs and faults in virtual time. Every update is compared
-//! word for word at every receiver, every average with one computed in another way; `CAMPAIGN_TIMES=50` runs fifty
-//! times as many. docs/protocol.md, "Peers".
-#![allow(clippy::unwrap_used)]
+//! The fault campaign of networks of peers: random networks, jobs and faults in virtual time. Every update is
+//! compared word for word at every receiver, every average with one computed in another way;
+//! `CAMPAIGN_TIMES=50` runs fifty times as many. docs/protocol.md, "Peers".
+// It reads how many trials are wanted.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 mod audit;
 mod fabric;
@@ -41,8 +42,8 @@ fn without_faults_everybody_averages_exactly_what_was_sent_to_it() {
     }
 }
 
-/// Equal updates that are paced end when the fullest port is done. Beyond that time: frames of the last chunk's length,
-/// bursts, and a queue of them at each port.
+/// Equal updates that are paced end when the fullest port is done. Beyond that time: frames of the last
+/// chunk's length, bursts, and a queue of them at each port.
 #[test]
 fn a_round_takes_as_long_as_planned() {
     for seed in 1..=10 {
