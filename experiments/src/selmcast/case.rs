@@ -1,4 +1,5 @@
-//! What is run: a round of bulk synchronous training, or a stale synchronous training, on ports that a seed draws.
+//! What is run: a round of bulk synchronous training, or a stale synchronous training, on ports that a seed
+//! draws.
 
 use inart_peers::{
     Changes, Compute, Draw, Drawn, Mesh, Multicast, Options, PlanError, Reading, Scheme, Sharing, SspOptions,

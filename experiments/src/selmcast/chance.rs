@@ -2,8 +2,8 @@
 
 use inart_peers::{Multicast, Pairs, PlanError, Ports, Problem, Scheme, SplitMix64, Waits, select};
 
-/// The probability that a peer receives exactly `receivers` updates, if each of the others chooses that many of
-/// the peers beside itself at random (1).
+/// The probability that a peer receives exactly `receivers` updates, if each of the others chooses that many
+/// peers beside itself at random (1).
 pub fn balanced(peers: usize, receivers: usize) -> f64 {
     let others = (peers - 1) as f64;
     let part = receivers as f64 / others;
