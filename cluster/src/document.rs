@@ -1,5 +1,5 @@
-//! What a topology document says of training beyond what plans read: how long participants compute, their batches,
-//! their pauses.
+//! What a topology document says of training beyond what plans read: how long participants compute, their
+//! batches, their pauses.
 
 mod entries;
 mod fabric;
@@ -26,8 +26,8 @@ fn in_our_words(problem: &str) -> (String, &'static str) {
 }
 
 impl Cluster {
-    /// Reads a topology document whose jobs say how long participants compute: YAML or JSON. Jobs that do not are
-    /// left out, unless none does.
+    /// Reads a topology document whose jobs say how long participants compute: YAML or JSON. Jobs that do not
+    /// are left out, unless none does.
     ///
     /// # Errors
     /// The first thing that is wrong, with its place in the document.

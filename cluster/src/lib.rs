@@ -1,9 +1,9 @@
-//! A parameter server and the participants around it: networks with training jobs, and their runs in virtual time
-//! (R²SP and FL-R²SP).
+//! A parameter server and the participants around it: networks with training jobs, and their runs in virtual
+//! time (R²SP and FL-R²SP).
 //!
-//! The state machines are those of the crate `order`, which hosts run, too. A transfer is fluid, and each direction
-//! of a port is by itself: a flow has the lesser of its participant's rate and the server's over the number of
-//! flows. Pure functions without I/O and without a clock.
+//! The state machines are those of the crate `order`, which hosts run, too. A transfer is fluid, and each
+//! direction of a port is by itself: a flow has the lesser of its participant's rate and the server's over
+//! the number of flows. Pure functions without I/O and without a clock.
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 #![forbid(unsafe_code)]

@@ -6,8 +6,8 @@ use inart_cluster::{
 };
 use inart_order::{Applied, BatchRule, Blocking, Policy};
 
-/// Of a model: time to compute, seconds that it takes to pass the servers' port, and their closed forms for 16
-/// workers: BSP's iteration, and what no R²SP's is below (`table1_calibration`).
+/// Of a model: time to compute, seconds that it takes to pass the servers' port, and their closed forms for
+/// 16 workers: BSP's iteration, and what no R²SP's is below (`table1_calibration`).
 const MODELS: [(&str, f64, f64, f64, f64); 4] = [
     ("ResNet32", 0.12, 0.0034375, 0.23, 0.1475),
     ("AlexNet", 0.5, 0.0903125, 3.39, 1.445),

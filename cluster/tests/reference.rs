@@ -1,5 +1,6 @@
-//! Runs against an independent computation of the same models (another language, another author): means over three
-//! seeds. Without noise the pushes of both come within a nanosecond; with noise a rounding may swap two draws.
+//! Runs against an independent computation of the same models (another language, another author): means over
+//! three seeds. Without noise the pushes of both come within a nanosecond; with noise a rounding may swap two
+//! draws.
 #![allow(clippy::unwrap_used)]
 
 use inart_cluster::{
@@ -20,7 +21,8 @@ fn job(kind: Kind, count: usize, compute: Time, nic: Nic) -> Job {
     }
 }
 
-/// Model, coefficient of variation, policy, r; iteration time, part of gaps that is zero, mean staleness, blocking.
+/// Model, coefficient of variation, policy, r; iteration time, part of gaps that is zero, mean staleness,
+/// blocking.
 type Row = (&'static str, f64, &'static str, f64, [f64; 4]);
 
 /// 16 workers, 200 iterations.

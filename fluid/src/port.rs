@@ -44,8 +44,8 @@ struct Class<T> {
     flows: BinaryHeap<Flow<T>>,
 }
 
-/// One direction of a port. Each flow has the lesser of the rate of its other end and the port's rate over the
-/// number of flows now; what a slow one leaves is not given to others.
+/// One direction of a port. Each flow has the lesser of the rate of its other end and the port's rate over
+/// the number of flows now; what a slow one leaves is not given to others.
 #[derive(Debug, Clone)]
 pub struct Port<T> {
     bps: f64,

@@ -34,8 +34,8 @@ impl Batch {
         nanoseconds(more * 1_000_000_000_000 / u128::from(self.speed_milli))
     }
 
-    /// The batch in proportion to the speed, where the slowest worker has `slowest` samples a second times 1000
-    /// and the first batch, rounded. Fills the same time only where an iteration takes batch / speed.
+    /// The batch in proportion to the speed, where the slowest worker has `slowest` samples a second times
+    /// 1000 and the first batch, rounded. Fills the same time only where an iteration takes batch / speed.
     pub fn proportional(&self, slowest_milli: u64) -> u32 {
         let (start, speed, slowest) =
             (u128::from(self.start), u128::from(self.speed_milli), u128::from(slowest_milli.max(1)));

@@ -1,10 +1,11 @@
-//! In which order participants meet a parameter server: whose turn it is to pull the model, and when an update is
-//! applied (R²SP and FL-R²SP; Zhang et al., IEEE Trans. Networking 2025), as state machines without I/O and
-//! without a clock.
+//! In which order participants meet a parameter server: whose turn it is to pull the model, and when an
+//! update is applied (R²SP and FL-R²SP; Zhang et al., IEEE Trans. Networking 2025), as state machines without
+//! I/O and without a clock.
 //!
 //! A [`Server`] follows an [`Order`], one of the policies that there are or another, and is told of requests,
-//! pulls and pushes; it says who may pull, and which updates are applied. A [`Worker`] asks, pulls, computes and
-//! pushes. A [`GroupServer`] does the same for groups of clients. Values of models are their hosts' matter; a [`Store`] keeps them.
+//! pulls and pushes; it says who may pull, and which updates are applied. A [`Worker`] asks, pulls, computes
+//! and pushes. A [`GroupServer`] does the same for groups of clients. Values of models are their hosts'
+//! matter; a [`Store`] keeps them.
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 #![forbid(unsafe_code)]

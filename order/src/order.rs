@@ -3,8 +3,8 @@
 use crate::part::Part;
 use crate::seats::{Seats, WorkerNo};
 
-/// The time between two permissions, as a part of T/N: T is the longest time of a member from pull to push, N the
-/// number of members.
+/// The time between two permissions, as a part of T/N: T is the longest time of a member from pull to push, N
+/// the number of members.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Spacing {
     /// None: who may pull pulls at once.
@@ -17,8 +17,8 @@ pub enum Spacing {
 
 /// Which updates are applied when, and who may pull when.
 pub trait Order {
-    /// Whose updates, among those held, are applied now, together as one version; empty if none are. It is asked
-    /// again until it says none.
+    /// Whose updates, among those held, are applied now, together as one version; empty if none are. It is
+    /// asked again until it says none.
     fn applied(&self, seats: &Seats) -> Vec<WorkerNo>;
 
     /// Whether a worker that waits, and of whom nothing is held, may pull.

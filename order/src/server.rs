@@ -20,8 +20,8 @@ pub struct Options {
     pub batches: Vec<Batch>,
     /// How batches are tuned; not at all unless told.
     pub tuning: Option<BatchRule>,
-    /// How long the server waits for a worker's request, or for its push after the permission, before it gives the
-    /// worker up; for ever unless told.
+    /// How long the server waits for a worker's request, or for its push after the permission, before it
+    /// gives the worker up; for ever unless told.
     pub patience: Option<Duration>,
 }
 
@@ -71,8 +71,8 @@ pub enum Taken {
     Unasked,
 }
 
-/// The state machine of a server that follows a policy `O`. Times are since a start that its host chooses, and
-/// never go back.
+/// The state machine of a server that follows a policy `O`. Times are since a start that its host chooses,
+/// and never go back.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Server<O> {
     order: O,
@@ -176,8 +176,8 @@ impl<O: Order> Server<O> {
         Ok(self.seats.version())
     }
 
-    /// A worker's update of an iteration has arrived whole, with what is wrong with its values. A refused one is
-    /// not applied, and its worker goes on.
+    /// A worker's update of an iteration has arrived whole, with what is wrong with its values. A refused one
+    /// is not applied, and its worker goes on.
     ///
     /// # Errors
     /// A number that no worker has.

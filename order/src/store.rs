@@ -67,8 +67,8 @@ impl Store {
         }
     }
 
-    /// Keeps an update until its turn; [`check`](Self::check) it before. Another one of the same worker that was
-    /// not applied yet is replaced.
+    /// Keeps an update until its turn; [`check`](Self::check) it before. Another one of the same worker that
+    /// was not applied yet is replaced.
     pub fn hold(&mut self, worker: WorkerNo, values: Vec<f32>) {
         self.held.insert(worker, values);
     }

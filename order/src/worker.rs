@@ -36,8 +36,8 @@ enum Stage {
     Pushing { iteration: u64 },
 }
 
-/// The state machine of one worker. Its host does a step and tells when it is done; what comes too late, or twice,
-/// is answered with no step.
+/// The state machine of one worker. Its host does a step and tells when it is done; what comes too late, or
+/// twice, is answered with no step.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Worker {
     stage: Stage,
@@ -61,8 +61,8 @@ impl Worker {
         [Step::Join, Step::Request]
     }
 
-    /// The server's permission has come. It counts for the iteration that it names, whatever was going on; the same
-    /// one again changes nothing.
+    /// The server's permission has come. It counts for the iteration that it names, whatever was going on;
+    /// the same one again changes nothing.
     pub fn permitted(&mut self, iteration: u64, batch: u32) -> Option<Step> {
         let is_on = match self.stage {
             Stage::Asking => false,

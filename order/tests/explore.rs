@@ -1,5 +1,6 @@
-//! Every order in which two to four workers can ask, pull and push: how stale an update can get, exactly, under each
-//! policy. The numbers are those of an independent exhaustive search (`worst_staleness` of the paper's instances).
+//! Every order in which two to four workers can ask, pull and push: how stale an update can get, exactly,
+//! under each policy. The numbers are those of an independent exhaustive search (`worst_staleness` of the
+//! paper's instances).
 #![allow(clippy::unwrap_used)]
 
 use std::time::Duration;
@@ -175,7 +176,8 @@ fn asp_is_as_stale_as_others_are_fast() {
     job(3, 2, Policy::asp(), 4).check();
 }
 
-/// A version ends while nobody else lags more than `lag` behind, so an update is of lag + 1 versions ago at most.
+/// A version ends while nobody else lags more than `lag` behind, so an update is of lag + 1 versions ago at
+/// most.
 #[test]
 fn safa_waits_for_who_lags() {
     for lag in [0, 1, 2] {

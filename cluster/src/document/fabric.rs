@@ -1,5 +1,5 @@
-//! What lies between participants and servers: switches that do not block, so that only the hosts' own links limit
-//! a transfer.
+//! What lies between participants and servers: switches that do not block, so that only the hosts' own links
+//! limit a transfer.
 
 use inart_planner::units::display_rate;
 use inart_planner::{Job, NodeId, NodeKind, Topology, TopologyError};

@@ -1,5 +1,5 @@
-//! Who is left out for its data (Section IV-B2), mended: no group is emptied, and nobody is judged in rounds in
-//! which most look like outliers.
+//! Who is left out for its data (Section IV-B2), mended: no group is emptied, and nobody is judged in rounds
+//! in which most look like outliers.
 
 use super::client::ClientNo;
 use crate::part::Part;
@@ -34,8 +34,8 @@ impl Strikes {
         Strikes { rule, by_client: vec![0; clients] }
     }
 
-    /// Whom a round's cosines show to be an outlier, the least alike first; `None` if nobody was judged. A group
-    /// has `members` clients, of whom `barred` are left out already.
+    /// Whom a round's cosines show to be an outlier, the least alike first; `None` if nobody was judged. A
+    /// group has `members` clients, of whom `barred` are left out already.
     pub fn judge(
         &mut self,
         cosines: &[(ClientNo, f64)],

@@ -15,7 +15,8 @@ use crate::store::Refusal;
 pub enum Arrival {
     /// It is in its group's round; the host keeps its values until the aggregation.
     Collected,
-    /// It is of a round that was aggregated without it: it counts nothing, and its client gets the newest model.
+    /// It is of a round that was aggregated without it: it counts nothing, and its client gets the newest
+    /// model.
     Late,
     /// Its values were refused: it counts nothing, and its client gets the newest model.
     Refused,
@@ -121,8 +122,8 @@ impl GroupServer {
         })
     }
 
-    /// A client takes part from now on, or starts again: it gets the model. One that is left out stays so; numbers
-    /// that no client has are nobody's.
+    /// A client takes part from now on, or starts again: it gets the model. One that is left out stays so;
+    /// numbers that no client has are nobody's.
     pub fn join(&mut self, client: ClientNo, now: Duration) {
         match self.clients.get(client.index()) {
             None | Some(Standing::Barred) => return,
@@ -177,8 +178,8 @@ impl GroupServer {
         Arrival::Collected
     }
 
-    /// How alike the clients of an aggregation were to the reference, as cosines. Who was too little so for too
-    /// long is left out from now on; returns them.
+    /// How alike the clients of an aggregation were to the reference, as cosines. Who was too little so for
+    /// too long is left out from now on; returns them.
     pub fn judge(&mut self, group: usize, cosines: &[(ClientNo, f64)], now: Duration) -> Vec<ClientNo> {
         let Some(strikes) = &mut self.strikes else { return Vec::new() };
         let Some(of) = self.groups.get(group) else { return Vec::new() };

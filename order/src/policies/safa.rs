@@ -1,12 +1,12 @@
-//! Semi-synchronous parallel (SAFA, Wu et al., IEEE Trans. Computers 70(5)): a part of the workers together, the
-//! others when they come.
+//! Semi-synchronous parallel (SAFA, Wu et al., IEEE Trans. Computers 70(5)): a part of the workers together,
+//! the others when they come.
 
 use crate::order::Order;
 use crate::part::Part;
 use crate::seats::{Seats, Standing, WorkerNo};
 
-/// A version ends when a part of the workers have pushed, and nobody else lags too far behind; then those that
-/// pushed pull.
+/// A version ends when a part of the workers have pushed, and nobody else lags too far behind; then those
+/// that pushed pull.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Safa {
     /// C: the part of the workers; above 0.

@@ -24,8 +24,8 @@ pub struct Args {
     /// The order: bsp, asp, ssp, safa or r2sp of a job of workers, fl-r2sp of a job of clients.
     #[arg(long, value_parser = ["bsp", "asp", "ssp", "safa", "r2sp", "fl-r2sp"])]
     sync: String,
-    /// With r2sp and fl-r2sp, r: the gap is r T/N, or r T/M. With r2sp also: auto [default: 0.8 with r2sp, as in
-    /// the paper; 1 with fl-r2sp].
+    /// With r2sp and fl-r2sp, r: the gap is r T/N, or r T/M. With r2sp also: auto [default: 0.8 with r2sp, as
+    /// in the paper; 1 with fl-r2sp].
     #[arg(long, value_name = "R")]
     relaxation: Option<String>,
     /// With safa and fl-r2sp: the part of the workers, or of a group, that is waited for [default: 0.75].

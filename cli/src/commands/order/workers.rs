@@ -35,7 +35,8 @@ pub struct WorkerArgs {
     #[arg(long, value_name = "RULE", num_args = 0..=1, require_equals = true, default_missing_value = "fill-idle",
         value_parser = ["fill-idle", "proportional"])]
     tune_batches: Option<String>,
-    /// The run ends when every worker has done so many iterations; a third of them are not counted [default: 100].
+    /// The run ends when every worker has done so many iterations; a third of them are not counted [default:
+    /// 100].
     #[arg(long, value_name = "N")]
     iterations: Option<u32>,
 }
