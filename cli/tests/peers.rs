@@ -82,7 +82,8 @@ fn instances_are_drawn_by_command() {
     let output = bench.inart(&flags.split_whitespace().collect::<Vec<_>>());
     assert!(output.status.success(), "{output:?}");
     bench.write("mesh.yaml", &output.stdout);
-    // The reference computation's instance of seed 1, whose time is in units of one update over the mean rate.
+    // The reference computation's instance of seed 1, whose time is in units of one update over the mean
+    // rate.
     for (multicast, scheme, time) in [
         ("switch", "selmcast", 2.0573330361343833),
         ("switch", "orpheus", 3.0859995542015755),

@@ -5,7 +5,8 @@
 //!   epoch, with slots from [`SlotMap`] and multicast groups; [`intent()`] decides the epoch and where a push
 //!   goes from what is there. [`live_change`] says where another plan of a job that runs goes. All of it is
 //!   pure.
-//! - [`multicast`] says what copying updates between peers asks of every switch, and the entries it becomes. Pure.
+//! - [`multicast`] says what copying updates between peers asks of every switch, and the entries it becomes.
+//!   Pure.
 //! - [`Controller`] reads the switches, computes the intent, writes the difference and reads it back, over a
 //!   [`Session`](inart_targets::Session) with each; [`Records`] remember what was pushed, [`Names`] put
 //!   updates into words.

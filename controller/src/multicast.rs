@@ -1,7 +1,9 @@
-//! Updates between peers: what copying them by a bitmap asks of every switch, and the entries that it becomes.
+//! Updates between peers: what copying them by a bitmap asks of every switch, and the entries that it
+//! becomes.
 //!
-//! All copies go along the spanning tree of ordinary frames ([`routes::flood_ports`]). So behind each port of a switch are
-//! other peers, a copy comes to a switch once, and a peer's updates come in by the port behind which the peer is.
+//! All copies go along the spanning tree of ordinary frames ([`routes::flood_ports`]). So behind each port of
+//! a switch are other peers, a copy comes to a switch once, and a peer's updates come in by the port behind
+//! which the peer is.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -154,8 +156,8 @@ fn ports_towards<'a>(
     Some(towards)
 }
 
-/// The entries that `requirements` become. Groups that `held` has for the same job under the same epoch are used again; the
-/// others are taken from what is free, and `taken` is brought up to date.
+/// The entries that `requirements` become. Groups that `held` has for the same job under the same epoch are
+/// used again; the others are taken from what is free, and `taken` is brought up to date.
 ///
 /// # Errors
 /// A switch without enough multicast groups.

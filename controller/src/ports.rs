@@ -5,8 +5,9 @@
 //! itself calls them is the topology's word, or else the target's rule. A host's address
 //! is `02:49:4e:41` (locally administered, "INA") and its index among the topology's nodes.
 //!
-//! In a network of peers a switch's ports are numbered from 1: its peers first, in the order of the nodes, then the links to
-//! other switches, in the order of the links. A peer's address is `02:49:4e:41` and its index among the peers.
+//! In a network of peers a switch's ports are numbered from 1: its peers first, in the order of the nodes,
+//! then the links to other switches, in the order of the links. A peer's address is `02:49:4e:41` and its
+//! index among the peers.
 
 use std::collections::{BTreeMap, BTreeSet};
 

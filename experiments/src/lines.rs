@@ -106,7 +106,8 @@ impl<T: Trial> Panel<T> {
 /// What stands beside the panels of a study that are run.
 pub type Words<'w> = dyn Fn(&Study, &[Compared]) -> Result<Option<Compared>, StudyError> + 'w;
 
-/// Runs the cases of all panels over the seeds 1 to `seeds`, each once, and makes the studies' tables of them.
+/// Runs the cases of all panels over the seeds 1 to `seeds`, each once, and makes the studies' tables of
+/// them.
 ///
 /// # Errors
 /// The first run that fails; what `words` says.

@@ -18,8 +18,8 @@ pub fn study(name: &str) -> Option<&'static Study> {
     studies().find(|study| study.name == name)
 }
 
-/// Runs studies over the seeds 1 to `seeds`, each trial once; tells `progress` (runs done, all runs), paper by
-/// paper. Studies of one paper are in their order, papers in the order of [`studies`].
+/// Runs studies over the seeds 1 to `seeds`, each trial once; tells `progress` (runs done, all runs), paper
+/// by paper. Studies of one paper are in their order, papers in the order of [`studies`].
 ///
 /// # Errors
 /// The first run that fails.

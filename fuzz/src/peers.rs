@@ -1,5 +1,5 @@
-//! The parser of networks of peers: any text is refused, or read as a network that writes itself and reads back
-//! the same; small ones are planned, the plan is checked, and a training on them ends.
+//! The parser of networks of peers: any text is refused, or read as a network that writes itself and reads
+//! back the same; small ones are planned, the plan is checked, and a training on them ends.
 
 use std::sync::LazyLock;
 

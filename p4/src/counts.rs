@@ -1,5 +1,5 @@
-//! The numbers behind the counters `drops` and `outcomes`: `p4/include/reasons.p4`, and what `p4/include/updates.p4` adds to it,
-//! in Rust.
+//! The numbers behind the counters `drops` and `outcomes`: `p4/include/reasons.p4`, and what
+//! `p4/include/updates.p4` adds to it, in Rust.
 
 use std::fmt;
 

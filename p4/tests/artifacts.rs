@@ -95,7 +95,8 @@ fn numbers_in_p4(name: &str) -> Vec<(String, usize)> {
         .collect()
 }
 
-/// The drop reasons that only this program has: `const Reason NAME = (Reason)8wNUMBER;` in `include/updates.p4`.
+/// The drop reasons that only this program has: `const Reason NAME = (Reason)8wNUMBER;` in
+/// `include/updates.p4`.
 fn more_reasons_in_p4() -> Vec<(String, usize)> {
     let text = source("include/updates.p4");
     let lines = text.lines().filter_map(|line| line.strip_prefix("const Reason "));

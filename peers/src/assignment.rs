@@ -1,5 +1,5 @@
-//! Integer flows from senders to receivers: every sender has a number of receivers to find, every receiver room
-//! for a number of senders, and no pair is used twice.
+//! Integer flows from senders to receivers: every sender has a number of receivers to find, every receiver
+//! room for a number of senders, and no pair is used twice.
 
 use crate::pairs::{Pairs, ones};
 

@@ -136,8 +136,8 @@ impl<'a> Look<'a> {
         (seconds.fold(most, f64::max), receivers)
     }
 
-    /// The time of a simple plan that beats a bound, if it does: senders in turn, the largest update first, each
-    /// to the ports that are done soonest.
+    /// The time of a simple plan that beats a bound, if it does: senders in turn, the largest update first,
+    /// each to the ports that are done soonest.
     fn beaten(&self, bound: f64, up_once: bool) -> Option<f64> {
         let n = self.down_bps.len();
         let mut order: Vec<usize> = (0..n).collect();

@@ -49,8 +49,8 @@ fn in_our_words(problem: &str) -> (String, &'static str) {
 }
 
 impl Mesh {
-    /// Whether a document is a network of peers: one of its nodes is a peer, and none is a site. Documents that
-    /// cannot be read are none.
+    /// Whether a document is a network of peers: one of its nodes is a peer, and none is a site. Documents
+    /// that cannot be read are none.
     pub fn is_one(text: &str) -> bool {
         let has = |glance: &Glance, kind: &str| glance.nodes.iter().any(|node| node.kind == kind);
         text.contains("peer")

@@ -1,5 +1,5 @@
-//! Rounds of equal updates, in which the least time is found exactly: a port's time is a whole number of updates,
-//! and an integer flow tells whether all peers find enough receivers within a time.
+//! Rounds of equal updates, in which the least time is found exactly: a port's time is a whole number of
+//! updates, and an integer flow tells whether all peers find enough receivers within a time.
 
 use std::cmp::Reverse;
 
@@ -94,8 +94,8 @@ impl<'p> Equal<'p> {
         usize::try_from(cut.senders.iter().map(of).sum::<isize>()).unwrap_or(0)
     }
 
-    /// The least time of a round, and an assignment that takes no longer: from cut to cut, each of which says up
-    /// to when there is none.
+    /// The least time of a round, and an assignment that takes no longer: from cut to cut, each of which says
+    /// up to when there is none.
     pub fn least(&self) -> (f64, Assignment) {
         let needs = self.needs();
         let all: Vec<usize> = (0..self.problem.peers()).collect();
@@ -123,7 +123,8 @@ impl<'p> Equal<'p> {
         assignment.complete().ok().map(|()| assignment)
     }
 
-    /// Every time at which a port is done with a whole number of updates, ascending: one of them is the least.
+    /// Every time at which a port is done with a whole number of updates, ascending: one of them is the
+    /// least.
     pub fn candidates(&self) -> Vec<f64> {
         let down = (0..self.problem.peers())
             .flat_map(|to| (1..=self.others()).map(move |count| self.down_seconds(to, count)));
@@ -144,7 +145,8 @@ impl<'p> Equal<'p> {
     }
 }
 
-/// Uses room and spare copies for pairs that have waited longest; among equals for senders with most to spare.
+/// Uses room and spare copies for pairs that have waited longest; among equals for senders with most to
+/// spare.
 fn longest_first(problem: &Problem, assignment: &mut Assignment) {
     let n = problem.peers();
     let mut waiting: Vec<(Reverse<u32>, Reverse<usize>, usize)> = Vec::with_capacity(n);

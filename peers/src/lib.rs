@@ -1,6 +1,6 @@
-//! Networks of peers: workers of decentralised training behind one switch fabric, each of which sends its update
-//! to some of the others (SELMCAST). From a network and a job to the receivers of each update, and the trainings
-//! that follow, in virtual time.
+//! Networks of peers: workers of decentralised training behind one switch fabric, each of which sends its
+//! update to some of the others (SELMCAST). From a network and a job to the receivers of each update, and the
+//! trainings that follow, in virtual time.
 //!
 //! Pure functions without I/O and without a clock.
 

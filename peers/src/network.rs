@@ -1,5 +1,5 @@
-//! A network of peers: hosts at the ports of one switch fabric, with a rate in each direction, and the jobs that
-//! train on them.
+//! A network of peers: hosts at the ports of one switch fabric, with a rate in each direction, and the jobs
+//! that train on them.
 
 use std::collections::HashMap;
 
@@ -176,8 +176,8 @@ impl PeerJob {
         Pairs::of(self.peers.len(), self.required.iter().copied())
     }
 
-    /// The next round's problem on these ports: required are the document's pairs and those that have waited for
-    /// `force_after` rounds.
+    /// The next round's problem on these ports: required are the document's pairs and those that have waited
+    /// for `force_after` rounds.
     pub fn problem(&self, ports: Ports, multicast: Multicast, force_after: Option<u32>) -> Problem {
         let waited = self.waits();
         let mut required = waited.forced(force_after);

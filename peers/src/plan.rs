@@ -14,7 +14,8 @@ pub struct Plan {
     pub job: String,
     /// Who makes the copies: `switch` or `hosts`.
     pub multicast: String,
-    /// The rule of k that it was made by, if by one: whoever was not in a sender's last so many rounds receives.
+    /// The rule of k that it was made by, if by one: whoever was not in a sender's last so many rounds
+    /// receives.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub force_after: Option<u32>,
     /// Each peer's multicast, in the job's order.

@@ -31,8 +31,8 @@ impl Options {
     }
 }
 
-/// The generator that receivers are drawn from: a seed names an instance, whose first draws are the rates of its
-/// ports, two per peer, whether the document states them or not.
+/// The generator that receivers are drawn from: a seed names an instance, whose first draws are the rates of
+/// its ports, two per peer, whether the document states them or not.
 pub(crate) fn receivers_random(seed: u64, peers: usize) -> SplitMix64 {
     let mut random = SplitMix64::new(seed);
     (0..2 * peers).for_each(|_| {

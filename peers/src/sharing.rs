@@ -47,8 +47,8 @@ fn split(ports: &Ports, sessions: &[Session]) -> Vec<f64> {
     sessions.iter().map(rate).collect()
 }
 
-/// Progressive filling: all rates grow together until a port is full, whose sessions then stay as they are. A pace
-/// is a port of its own.
+/// Progressive filling: all rates grow together until a port is full, whose sessions then stay as they are. A
+/// pace is a port of its own.
 fn max_min(ports: &Ports, sessions: &[Session]) -> Vec<f64> {
     let n = ports.up_bps.len();
     // Ports up come first, those down after them, then paces.

@@ -86,8 +86,8 @@ prop_compose! {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// No scheme beats the enumeration, `optimal` reaches it, `inart` with equal updates too, and every bound is
-    /// one.
+    /// No scheme beats the enumeration, `optimal` reaches it, `inart` with equal updates too, and every bound
+    /// is one.
     #[test]
     fn optimal_is_optimal_and_bounds_are_bounds(instance in instances(4)) {
         let mesh = instance.mesh();

@@ -119,7 +119,8 @@ jobs: [{name: j, receivers: 1, update: 50 MB, compute: {mean: 0.4 s}, computes: 
         // a: 0.4 s to compute and 0.8 s to send; b: 0.8 s and 0.4 s.
         assert_eq!((free.rounds, free.max_gap), (4, 0));
         assert!((free.utilisation - (0.81 + 1.61) / 2.0 / 2.41).abs() < 1e-9, "{free:?}");
-        // From 3 s on a sends as fast as b: a round takes 0.8 s. By 6.21 s: a ends at 1.2, 2.4, 3.3, 4.1, 4.9, 5.7.
+        // From 3 s on a sends as fast as b: a round takes 0.8 s. By 6.21 s: a ends at 1.2, 2.4, 3.3, 4.1,
+        // 4.9, 5.7.
         let free = run(&mesh, &SspOptions { staleness: None, duration_s: 6.21, ..base.clone() });
         assert_eq!((free.rounds, free.max_gap), (6 + 5, 1));
         // With a staleness of 0 a waits for b in every round: both rounds take 1.2 s.

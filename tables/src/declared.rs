@@ -1,5 +1,5 @@
-//! The tables of the controls `InArtIngress` and `InArtEgress` (`p4/include/ingress.p4`, `egress.p4`): the one place to
-//! add a table, an action, or a field. What they mean is in `docs/protocol.md`.
+//! The tables of the controls `InArtIngress` and `InArtEgress` (`p4/include/ingress.p4`, `egress.p4`): the
+//! one place to add a table, an action, or a field. What they mean is in `docs/protocol.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -176,7 +176,8 @@ pub const OPTIONAL: &[&TableSpec] = &[Updates::SPEC, Receivers::SPEC];
 /// Compares a program's tables with those declared; the tables that it has.
 ///
 /// # Errors
-/// As [`check()`](crate::check()), for tables that a program may not lack, and for [`OPTIONAL`] ones if it has one.
+/// As [`check()`](crate::check()), for tables that a program may not lack, and for [`OPTIONAL`] ones if it
+/// has one.
 pub fn tables_of(program: &[ProgramTable]) -> Result<Vec<&'static TableSpec>, Mismatch> {
     let has = |spec: &TableSpec| program.iter().any(|table| table.name == spec.name);
     let all = OPTIONAL.iter().any(|spec| has(spec));

@@ -2,8 +2,8 @@
 
 /// Declares one table: its key and its actions as types, from which come the rows and back.
 ///
-/// Each field says its type and the cells that it takes: name and width in bits, as in the P4 program. The table is
-/// in the control `InArtIngress` unless it says another: `Paint = "paint" in "InArtEgress"`.
+/// Each field says its type and the cells that it takes: name and width in bits, as in the P4 program. The
+/// table is in the control `InArtIngress` unless it says another: `Paint = "paint" in "InArtEgress"`.
 ///
 /// ```
 /// inart_tables::table! {

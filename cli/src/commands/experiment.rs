@@ -22,9 +22,11 @@ use files::{Document, make, write};
 #[derive(clap::Args)]
 #[command(after_help = super::scheme::list())]
 pub struct Args {
-    /// Its name, such as inart-fig9, netstorm-fig13 or selmcast-fig7; `all` for all of them, `list` for their names.
+    /// Its name, such as inart-fig9, netstorm-fig13 or selmcast-fig7; `all` for all of them, `list` for their
+    /// names.
     name: String,
-    /// Networks (and roundings) per setting, of the seeds from 1 on [default: 30; 5 for other papers' figures].
+    /// Networks (and roundings) per setting, of the seeds from 1 on [default: 30; 5 for other papers'
+    /// figures].
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     seeds: Option<u64>,
     /// Folder for a CSV file and an SVG chart per experiment.

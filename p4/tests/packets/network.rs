@@ -15,8 +15,8 @@ use crate::program::Built;
 ///  (3, 4) ──── 4 └────────┘ 8, 9
 /// ```
 /// All in epoch 1 and job 1 unless said. Port 4 leads to a switch that sums workers 3 and 4. At port 8 are
-/// the workers 0 and 1 of job 2, who forge frames of job 1. Ports 1, 2, 3, 6 and 7 are also those of the peers 0, 1, 2, 64
-/// and 66 of job 7; its peers 3, 4 and 65 are behind the other switch.
+/// the workers 0 and 1 of job 2, who forge frames of job 1. Ports 1, 2, 3, 6 and 7 are also those of the
+/// peers 0, 1, 2, 64 and 66 of job 7; its peers 3, 4 and 65 are behind the other switch.
 const SERVER: u16 = 5;
 pub const HOSTILE: u16 = 8;
 /// The slots of job 1 but for those of shard 3, and of job 0.

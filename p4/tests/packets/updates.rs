@@ -1,4 +1,5 @@
-//! Updates: copied to the peers in their bitmap, from the port of the peer that sends them, and to nobody else.
+//! Updates: copied to the peers in their bitmap, from the port of the peer that sends them, and to nobody
+//! else.
 
 use inart_p4::Outcome::{Added, Completed, Stored};
 use inart_p4::Reason::{
@@ -14,7 +15,8 @@ use crate::network::{AT_PORT_2, HOSTILE, PEER_JOB};
 
 pub const UPDATE: u8 = 6;
 
-/// The update of a peer for the peers of block 0 in `receivers`; some of its values are not numbers, as floats.
+/// The update of a peer for the peers of block 0 in `receivers`; some of its values are not numbers, as
+/// floats.
 pub fn update(n: ValuesPerPacket, rank: u16, receivers: u64) -> Inart {
     Inart::gradient(n, 0, rank, 5).with(|f| {
         (f.kind, f.job, f.shard, f.contributors, f.group) = (UPDATE, PEER_JOB, 0x1234, receivers, 0);

@@ -1,4 +1,5 @@
-//! The switches of a network of peers: a tree that does not block, so that only the peers' ports limit a plan.
+//! The switches of a network of peers: a tree that does not block, so that only the peers' ports limit a
+//! plan.
 
 use inart_planner::TopologyError;
 use inart_planner::units::display_rate;

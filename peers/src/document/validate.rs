@@ -1,5 +1,5 @@
-//! From a document to a network of peers: every name known and unique, every peer at one port, every rate above
-//! 0.
+//! From a document to a network of peers: every name known and unique, every peer at one port, every rate
+//! above 0.
 
 use std::collections::HashMap;
 

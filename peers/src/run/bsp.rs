@@ -1,4 +1,5 @@
-//! Rounds of bulk synchronous training in virtual time: all peers send, and the round ends with the last copy.
+//! Rounds of bulk synchronous training in virtual time: all peers send, and the round ends with the last
+//! copy.
 
 use serde::Serialize;
 
@@ -113,8 +114,8 @@ impl Played<'_> {
         }
     }
 
-    /// The time until the last copy has arrived, in seconds. `change` says when ports have other rates after a
-    /// time, and which.
+    /// The time until the last copy has arrived, in seconds. `change` says when ports have other rates after
+    /// a time, and which.
     fn seconds(
         &self,
         mut ports: Ports,

@@ -92,8 +92,8 @@ struct Training<'t> {
 /// Runs a job's peers, all of which begin to compute at 0.
 ///
 /// # Errors
-/// A scheme that plans whole rounds only; a job that does not say how long peers compute, or a duration that is too
-/// long for it.
+/// A scheme that plans whole rounds only; a job that does not say how long peers compute, or a duration that
+/// is too long for it.
 pub fn run_ssp(mesh: &Mesh, job: &PeerJob, options: &SspOptions) -> Result<Ssp, PlanError> {
     let scheme = options.plan.scheme;
     if scheme == Scheme::Optimal {

@@ -1,6 +1,6 @@
-//! Ours while multicasts come and go: a multicast that begins takes the receivers with which it delivers most bits
-//! per second, and slows down none that is under way for more receivers than it needs. Nobody who receives is
-//! dropped.
+//! Ours while multicasts come and go: a multicast that begins takes the receivers with which it delivers most
+//! bits per second, and slows down none that is under way for more receivers than it needs. Nobody who
+//! receives is dropped.
 
 use super::selmcast_ssp::{Setting, Task};
 

@@ -49,7 +49,8 @@ pub(crate) fn select_with_bound(problem: &Problem) -> Result<(Pairs, f64), PlanE
     inart::select(problem)
 }
 
-/// A proven lower bound on the time of a round with any receivers, in seconds: with equal updates the least time.
+/// A proven lower bound on the time of a round with any receivers, in seconds: with equal updates the least
+/// time.
 ///
 /// # Errors
 /// What the solver says.

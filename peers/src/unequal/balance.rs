@@ -1,4 +1,5 @@
-//! Receivers for unequal updates: the largest first, then one update after the other away from the slowest port.
+//! Receivers for unequal updates: the largest first, then one update after the other away from the slowest
+//! port.
 
 use std::cmp::Reverse;
 
@@ -43,8 +44,8 @@ pub(super) fn largest_first(problem: &Problem) -> Loads<'_> {
     loads
 }
 
-/// Moves and exchanges updates until the slowest port is done by `enough_s`, or nothing helps, or so many steps
-/// were made.
+/// Moves and exchanges updates until the slowest port is done by `enough_s`, or nothing helps, or so many
+/// steps were made.
 pub(super) fn improve(loads: &mut Loads<'_>, enough_s: f64, steps: usize) {
     let mut order: Vec<usize> = (0..loads.down.len()).collect();
     for _ in 0..steps {
@@ -85,8 +86,8 @@ fn best_step(loads: &Loads<'_>, slowest: usize, partners: &[usize]) -> Option<St
     best
 }
 
-/// Empties the slowest port and a few drawn at random, fills them again and improves what comes of it; goes on
-/// from the better one. Ends by `enough_s`, or after so many tries.
+/// Empties the slowest port and a few drawn at random, fills them again and improves what comes of it; goes
+/// on from the better one. Ends by `enough_s`, or after so many tries.
 pub(super) fn shake(loads: &mut Loads<'_>, enough_s: f64, tries: usize, random: &mut SplitMix64) {
     let n = loads.down.len();
     let all: Vec<usize> = (0..n).collect();
@@ -107,8 +108,8 @@ pub(super) fn shake(loads: &mut Loads<'_>, enough_s: f64, tries: usize, random: 
     }
 }
 
-/// Takes the updates of these ports and gives each, the largest first but for some luck, to the one of them that
-/// is done soonest with it.
+/// Takes the updates of these ports and gives each, the largest first but for some luck, to the one of them
+/// that is done soonest with it.
 fn empty_and_fill(loads: &mut Loads<'_>, ports: &[usize], random: &mut SplitMix64) {
     let mut updates = Vec::new();
     for &to in ports {

@@ -5,8 +5,8 @@ use crate::problem::Problem;
 /// How close bisection comes to the least time, relatively; the bound is what is proven to be too short.
 const PRECISION: f64 = 1e-9;
 
-/// The least time by single ports and single updates: copies on their way up, required pairs on their way down,
-/// and for each update the receivers that it fits best beside what is required of them. In seconds.
+/// The least time by single ports and single updates: copies on their way up, required pairs on their way
+/// down, and for each update the receivers that it fits best beside what is required of them. In seconds.
 pub(super) fn floor(problem: &Problem) -> f64 {
     let n = problem.peers();
     let required = required_bits(problem);
@@ -31,7 +31,8 @@ fn required_bits(problem: &Problem) -> Vec<f64> {
     required
 }
 
-/// The time that all ports together need, in seconds: every bit that has to go down over every bit/s there is.
+/// The time that all ports together need, in seconds: every bit that has to go down over every bit/s there
+/// is.
 pub(super) fn average(problem: &Problem) -> f64 {
     let bits: f64 =
         (0..problem.peers()).map(|from| problem.bits[from] * problem.least_receivers(from) as f64).sum();
@@ -40,9 +41,9 @@ pub(super) fn average(problem: &Problem) -> f64 {
 
 /// The least time that cuts prove, in seconds, from `low`, which is proven, up to `high`.
 ///
-/// A cut is a set of receivers. Within a time an update cannot go to receivers whose required load leaves no room
-/// for it; what it cannot place outside the cut has to go into it; and that is more than the cut's ports carry if
-/// the time is too short. The cut is chosen greedily: any cut proves what it proves.
+/// A cut is a set of receivers. Within a time an update cannot go to receivers whose required load leaves no
+/// room for it; what it cannot place outside the cut has to go into it; and that is more than the cut's ports
+/// carry if the time is too short. The cut is chosen greedily: any cut proves what it proves.
 pub(super) fn by_cuts(problem: &Problem, low: f64, high: f64) -> f64 {
     let required = required_bits(problem);
     let is_too_short = |seconds: f64| violates(problem, &required, seconds);

@@ -1,6 +1,6 @@
 //! Whether all find receivers within a time, exactly: every port takes one of the sets of updates that it can
-//! carry, and the sets cover what each sender needs. As an integer program this has next to no gap, where the one
-//! by pairs (SELMCAST, (2) to (11)) has a wide one.
+//! carry, and the sets cover what each sender needs. As an integer program this has next to no gap, where the
+//! one by pairs (SELMCAST, (2) to (11)) has a wide one.
 
 use highs::{ColProblem, HighsModelStatus, HighsSolutionStatus, Row, Sense};
 

@@ -76,8 +76,9 @@ impl Two<'_> {
         (best > 0).then_some(Step { goes, comes, with: self.with, seconds: best_s })
     }
 
-    /// One update, or one for another. What should change sides is the amount that leaves both done at once; of
-    /// all pairs of updates the one whose difference is next to it is found by going through both in order.
+    /// One update, or one for another. What should change sides is the amount that leaves both done at once;
+    /// of all pairs of updates the one whose difference is next to it is found by going through both in
+    /// order.
     fn one_for_one(&self, going: &[usize], coming: &[usize]) -> Option<Step> {
         let Two { loads, slowest, with } = *self;
         let (from_bps, to_bps) = (loads.bps(slowest), loads.bps(with));

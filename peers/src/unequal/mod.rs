@@ -1,5 +1,5 @@
-//! Rounds of unequal updates, in which the least time is hard to find (SELMCAST, Theorem 1): a selection, and what
-//! none can beat.
+//! Rounds of unequal updates, in which the least time is hard to find (SELMCAST, Theorem 1): a selection, and
+//! what none can beat.
 
 mod balance;
 mod bound;
@@ -62,7 +62,8 @@ pub(crate) fn balanced(problem: &Problem) -> Result<Balanced, String> {
     Ok(best)
 }
 
-/// Asks for selections that are faster by the gap that may be left, until there are none; whether that is proven.
+/// Asks for selections that are faster by the gap that may be left, until there are none; whether that is
+/// proven.
 fn close_in(problem: &Problem, best: &mut Balanced, gap: f64, effort: Effort) -> Result<bool, String> {
     loop {
         let asked_s = problem.seconds(&best.chosen) / (1.0 + gap);

@@ -10,8 +10,8 @@ const GAP: f64 = 1e-7;
 /// How far above a time a port's load may be, relatively: sums of floats.
 const ROUNDING: f64 = 1e-12;
 
-/// The selection of the most receivers within a time, which `start` keeps to; `None` if the search is not done
-/// after so many nodes.
+/// The selection of the most receivers within a time, which `start` keeps to; `None` if the search is not
+/// done after so many nodes.
 ///
 /// # Errors
 /// What the solver says.

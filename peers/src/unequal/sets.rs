@@ -3,8 +3,8 @@
 /// An update that a port may be given: who sends it, and its size in bits.
 pub(super) type Item = (usize, f64);
 
-/// All sets of updates that fit into `room` bits and into which no further one fits, each as its senders; `None`
-/// if there are more than `most`.
+/// All sets of updates that fit into `room` bits and into which no further one fits, each as its senders;
+/// `None` if there are more than `most`.
 pub(super) fn maximal(items: &[Item], room: f64, most: usize) -> Option<Vec<Vec<usize>>> {
     let mut items = items.to_vec();
     items.sort_by(|a, b| b.1.total_cmp(&a.1).then(a.0.cmp(&b.0)));

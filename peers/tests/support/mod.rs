@@ -6,7 +6,8 @@ use std::path::Path;
 use inart_peers::Mesh;
 use serde_json::Value;
 
-/// The exact values of SELMCAST's selections; `None`, with a message, where they are not beside this repository.
+/// The exact values of SELMCAST's selections; `None`, with a message, where they are not beside this
+/// repository.
 #[allow(clippy::disallowed_methods, clippy::print_stderr)]
 pub fn data() -> Option<Value> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/instances/sync/selmcast.json");

@@ -22,7 +22,8 @@ pub struct Args {
     job: Option<String>,
     #[command(flatten)]
     receivers: Receivers,
-    /// The rule of k: whoever was not in a sender's last K rounds (`waited`) receives [default: nobody has to].
+    /// The rule of k: whoever was not in a sender's last K rounds (`waited`) receives [default: nobody has
+    /// to].
     #[arg(long, value_name = "K")]
     force_after: Option<u32>,
     /// Check this plan (JSON) against the network instead of making one: exit status 0 if it holds, 1 if

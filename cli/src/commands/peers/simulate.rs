@@ -47,7 +47,8 @@ pub struct Args {
     /// With ssp: a receiver stays once less than this part of an update is left to send.
     #[arg(long, default_value_t = 0.75)]
     eta: f64,
-    /// With ssp: a further receiver has to leave the deadlines of all multicasts to it whole, not only its own.
+    /// With ssp: a further receiver has to leave the deadlines of all multicasts to it whole, not only its
+    /// own.
     #[arg(long)]
     guard_all: bool,
     /// With ssp: how long to train, such as 60s or 10min.
