@@ -102,8 +102,8 @@ fn what_is_wrong_names_its_place_and_the_fix() {
 #[test]
 fn switches_that_block_are_refused() {
     let text = "name: two
-nodes: [{name: v1, kind: switch}, {name: v2, kind: switch}, {name: s1, kind: server}, {name: w1, kind: worker},
-  {name: w2, kind: worker}]
+nodes: [{name: v1, kind: switch}, {name: v2, kind: switch}, {name: s1, kind: server},
+  {name: w1, kind: worker}, {name: w2, kind: worker}]
 links:
   - {ends: [v1, s1], rate: 4 Gbps}
   - {ends: [v1, v2], rate: 1 Gbps}

@@ -1,6 +1,5 @@
 //! Links in virtual time, as fluid: transfers share a link's rate, rates change while transfers are under
-//! way, and what has left arrives one delay later. And a [`Port`], whose flows share it with no more than
-//! that.
+//! way, and what has left arrives one delay later. And a [`Port`], whose flows share it.
 //!
 //! No I/O and no clock: time is what [`Links::step`] says. Model: `sync-readings.md`, "Model of a round".
 

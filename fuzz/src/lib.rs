@@ -12,6 +12,7 @@ mod libfuzzer;
 pub mod overlay;
 pub mod p4ir;
 pub mod p4runtime;
+pub mod peers;
 pub mod plan;
 pub mod site_agent;
 pub mod switch;
@@ -22,7 +23,7 @@ pub mod topology;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     ("frame", frame::run),
     ("topology", topology::run),
     ("plan", plan::run),
@@ -34,5 +35,6 @@ pub const TARGETS: [Target; 12] = [
     ("p4ir", p4ir::run),
     ("hierarchy", hierarchy::run),
     ("overlay", overlay::run),
+    ("peers", peers::run),
     ("site_agent", site_agent::run),
 ];

@@ -9,60 +9,91 @@ use crate::part::{Part, nanoseconds};
 const FIRST: usize = 8;
 /// The greatest r, in tenths.
 const MOST: usize = 10;
-/// Over how many rounds a time is taken.
-const ROUNDS: u64 = 4;
-/// Every so many times a neighbour of the best r is tried again.
-const AGAIN: u64 = 4;
+/// Rounds after a change that are not counted, and those that are.
+const ROUNDS: [u64; 2] = [1, 5];
+/// Rounds at the start that are not counted: T is that of workers that began together.
+const START: u64 = 20;
 
-/// r, and what rounds took with it: it goes to the neighbour with which they are shorter.
+/// r, and what rounds take with it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Pace {
     relaxation: Part,
     tuner: Option<Tuner>,
 }
 
+/// Tries a neighbour of r between two times of r itself, and goes there if rounds are shorter than in both.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Tuner {
     /// r in tenths.
     at: usize,
-    /// By r in tenths, what rounds took with it, averaged.
-    took: [Option<Duration>; MOST + 1],
-    /// Updates since, and when that was.
-    since: (u64, Duration),
-    /// How often a time was taken.
-    times: u64,
+    /// The neighbour that is being tried.
+    tried: Option<usize>,
+    is_upward: bool,
+    /// What rounds took with r before, and with the neighbour.
+    before: Option<Duration>,
+    with: Option<Duration>,
+    /// Updates that are not counted yet, those that were, and since when.
+    skipped: u64,
+    counted: u64,
+    since: Duration,
 }
 
 impl Tuner {
     fn new() -> Self {
-        Tuner { at: FIRST, took: [None; MOST + 1], since: (0, Duration::ZERO), times: 0 }
+        Tuner {
+            at: FIRST,
+            tried: None,
+            is_upward: true,
+            before: None,
+            with: None,
+            skipped: 0,
+            counted: 0,
+            since: Duration::ZERO,
+        }
     }
 
     /// An update of one of so many members was applied; r from now on.
     fn applied(&mut self, members: usize, now: Duration) -> Part {
-        self.since.0 += 1;
-        if self.since.0 >= ROUNDS * members.max(1) as u64 {
-            let took = now.saturating_sub(self.since.1);
-            self.since = (0, now);
-            self.times += 1;
-            // Half of it is new: what was before holds another state of the network.
-            let before = self.took[self.at].unwrap_or(took);
-            self.took[self.at] = Some((before + took) / 2);
-            self.at = self.next();
+        let members = members.max(1) as u64;
+        let skipped = if self.before.is_none() { START } else { ROUNDS[0] };
+        if self.skipped < skipped * members {
+            self.skipped += 1;
+            self.since = now;
+        } else {
+            self.counted += 1;
         }
-        Part::percent(10 * self.at as u32)
+        if self.counted >= ROUNDS[1] * members {
+            self.timed(now.saturating_sub(self.since));
+            (self.skipped, self.counted, self.since) = (0, 0, now);
+        }
+        Part::percent(10 * self.tried.unwrap_or(self.at) as u32)
     }
 
-    fn next(&self) -> usize {
-        let around = self.at.saturating_sub(1)..=(self.at + 1).min(MOST);
-        if let Some(untried) = around.clone().find(|r| self.took[*r].is_none()) {
-            return untried;
+    fn timed(&mut self, took: Duration) {
+        if self.tried.is_some() && self.with.is_none() {
+            self.with = Some(took);
+            // Once more with r itself.
+            self.tried = None;
+            return;
         }
-        let best = around.clone().min_by_key(|r| self.took[*r]).unwrap_or(self.at);
-        let is_settled = best == self.at && self.times.is_multiple_of(AGAIN);
-        let others = around.filter(|r| is_settled && *r != best);
-        let nth = (self.times / AGAIN) as usize;
-        others.clone().nth(nth % others.count().max(1)).unwrap_or(best)
+        if let (Some(before), Some(with)) = (self.before, self.with.take()) {
+            if with < before.min(took) {
+                self.at = self.neighbour();
+                // What rounds take with it is known.
+                self.before = Some(with);
+                self.tried = Some(self.neighbour());
+                return;
+            }
+            self.is_upward = !self.is_upward;
+        }
+        self.before = Some(took);
+        self.tried = Some(self.neighbour());
+    }
+
+    /// The next one in the direction; at an end there is one way only.
+    fn neighbour(&mut self) -> usize {
+        self.is_upward = (self.is_upward || self.at == 0) && self.at < MOST;
+        if self.is_upward { self.at + 1 } else { self.at - 1 }
     }
 }
 
@@ -103,12 +134,12 @@ mod tests {
     fn tuned(round: impl Fn(f64) -> f64) -> Vec<f64> {
         let mut pace = Pace::new(Spacing::Tuned);
         let (mut now, mut all) = (0.0, Vec::new());
-        for _ in 0..400 {
+        for _ in 0..4000 {
             now += round(pace.relaxation().as_f64()) / 4.0;
             pace.applied(4, Duration::from_secs_f64(now));
             all.push(pace.relaxation().as_f64());
         }
-        all.split_off(200)
+        all.split_off(2000)
     }
 
     #[test]

@@ -3,7 +3,7 @@
 use crate::scheme::Scheme;
 
 /// Why there is no plan.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum PlanError {
     /// A network that the integer program is too large for.
     #[error(
@@ -35,6 +35,18 @@ pub enum PlanError {
     NoCompute {
         /// The job.
         job: String,
+    },
+    /// More rounds than anybody waits for.
+    #[error(
+        "{rounds:.0} rounds of job {job} fit into the duration, and {most:.0} are run; give a shorter one"
+    )]
+    TooLong {
+        /// The job.
+        job: String,
+        /// How many rounds of the peer that computes shortest.
+        rounds: f64,
+        /// How many are run.
+        most: f64,
     },
     /// What the solver says.
     #[error("choosing receivers: {0}")]

@@ -134,6 +134,11 @@ fn what_cannot_be_run_is_refused() {
     let mesh = mesh(0.3, 1);
     let optimal = run_ssp(&mesh, &mesh.jobs()[0], &options(Scheme::Optimal, Multicast::Switch)).unwrap_err();
     assert!(matches!(optimal, PlanError::RoundsOnly { .. }) && optimal.to_string().contains("selmcast"));
+    let long = SspOptions { duration_s: 1e7, ..options(Scheme::Inart, Multicast::Switch) };
+    let error = run_ssp(&mesh, &mesh.jobs()[0], &long).unwrap_err();
+    assert!(
+        error.to_string().contains("10000000 rounds of job job") && error.to_string().contains("shorter")
+    );
     let text = mesh.to_yaml();
     let (before, _) = text.split_once("    compute").unwrap();
     let mesh = Mesh::from_yaml(before).unwrap();

@@ -176,8 +176,8 @@ pub const OPTIONAL: &[&TableSpec] = &[Updates::SPEC, Receivers::SPEC];
 /// Compares a program's tables with those declared; the tables that it has.
 ///
 /// # Errors
-/// As [`check()`](crate::check()), for tables that a program may not lack, and for
-/// [`OPTIONAL`] ones if it has one.
+/// As [`check()`](crate::check()), for tables that a program may not lack, and for [`OPTIONAL`] ones if it
+/// has one.
 pub fn tables_of(program: &[ProgramTable]) -> Result<Vec<&'static TableSpec>, Mismatch> {
     let has = |spec: &TableSpec| program.iter().any(|table| table.name == spec.name);
     let all = OPTIONAL.iter().any(|spec| has(spec));

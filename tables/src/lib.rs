@@ -4,8 +4,8 @@
 //!   widths of the P4 program. [`table!`] declares one table alone.
 //! - A [`Row`] is an entry in names and numbers. Every typed entry becomes a row and comes back from one
 //!   ([`Table`]); how a row travels to a switch is the target's business.
-//! - [`check()`] compares the declaration with a compiled program, when that is loaded; [`tables_of`]
-//!   says which tables the program has.
+//! - [`check()`] compares the declaration with a compiled program, when that is loaded; [`tables_of`] says
+//!   which tables the program has.
 //! - [`SwitchTables`] is everything that the controller writes on one switch; [`diff`] gives the [`Update`]s
 //!   from one to another; [`Limits`] says how much fits.
 //!

@@ -48,6 +48,10 @@ pub struct WorkerRun {
     pub batches: BTreeMap<String, u32>,
     /// r as it was at the end; 0 of policies without gaps.
     pub relaxation: f64,
+    /// Mean time of a push, in seconds.
+    pub push_s: f64,
+    /// Mean time of a pull, in seconds.
+    pub pull_s: f64,
     /// The part of the server's rate that was used: into it.
     pub utilisation_in: f64,
     /// The same out of it.
@@ -74,6 +78,10 @@ pub struct Record {
     /// Of which iteration an update was, and how stale.
     staleness: Vec<(u64, u64)>,
     samples: u64,
+    /// By worker: when its transfer began.
+    begun_s: Vec<f64>,
+    /// Of pushes and of pulls that arrived: how long they took.
+    took_s: [Vec<f64>; 2],
 }
 
 impl Record {
@@ -84,6 +92,8 @@ impl Record {
             by_worker: vec![0; workers],
             staleness: Vec::new(),
             samples: 0,
+            begun_s: vec![0.0; workers],
+            took_s: [Vec::new(), Vec::new()],
         }
     }
 
@@ -100,6 +110,18 @@ impl Record {
     pub fn apply(&mut self, update: &Update) {
         self.staleness.push((update.iteration, update.staleness));
         self.samples += u64::from(update.batch);
+    }
+
+    /// A worker's transfer begins.
+    pub fn begins(&mut self, worker: usize, now_s: f64) {
+        self.begun_s[worker] = now_s;
+    }
+
+    /// A worker's transfer has arrived.
+    pub fn arrived(&mut self, worker: usize, is_push: bool, now_s: f64) {
+        if self.counts(self.by_worker[worker]) {
+            self.took_s[usize::from(!is_push)].push(now_s - self.begun_s[worker]);
+        }
     }
 
     pub fn is_done(&self, worker: usize) -> bool {
@@ -141,6 +163,8 @@ impl Record {
             blockings_s: names.clone().zip(each).collect(),
             batches: names.zip(numbers().map(|worker| server.batch(worker))).collect(),
             relaxation: server.relaxation().as_f64(),
+            push_s: mean(&self.took_s[0]),
+            pull_s: mean(&self.took_s[1]),
             utilisation_in: utilisation[0],
             utilisation_out: utilisation[1],
             seconds: length_s,

@@ -254,6 +254,7 @@ impl<'r> World<'r> {
     fn happen(&mut self, event: Event) {
         match event {
             Event::PullArrived { worker, life } if self.actors[worker].life == life => {
+                self.record.arrived(worker, false, self.now_s);
                 let step = self.actors[worker].machine.pulled();
                 self.steps.extend(step.map(|step| (worker, step)));
             }
@@ -288,6 +289,7 @@ impl<'r> World<'r> {
     }
 
     fn pushed(&mut self, worker: usize) {
+        self.record.arrived(worker, true, self.now_s);
         let iteration = self.actors[worker].iteration;
         let taken = self.server.push(number(worker), iteration, Ok(()), self.now());
         let taken = taken.expect("the job has this worker");
@@ -354,6 +356,7 @@ impl<'r> World<'r> {
                     return;
                 };
                 (self.watch)(self.now_s, WorkerEvent::Pull { worker, version });
+                self.record.begins(worker, self.now_s);
                 let flow = self.out.begin(self.now_s, participant.nic.in_bps, self.job.bits, (worker, life));
                 self.actors[worker].flow = Some((false, flow));
             }
@@ -365,6 +368,7 @@ impl<'r> World<'r> {
             }
             Step::Push { iteration } => {
                 self.actors[worker].iteration = iteration;
+                self.record.begins(worker, self.now_s);
                 let flow =
                     self.into.begin(self.now_s, participant.nic.out_bps, self.job.bits, (worker, life));
                 self.actors[worker].flow = Some((true, flow));

@@ -9,6 +9,7 @@ use crate::frame::{BYPASS, CONGESTION, Inart, LAST, RESEND, ordinary};
 use crate::network::AT_PORT_2;
 use crate::program::Built;
 use crate::run::Switch;
+use crate::updates::update;
 
 const RESULT: u8 = 3;
 const PROBE: u8 = 4;
@@ -107,6 +108,20 @@ async fn each_copy_of_a_result_has_the_mark_of_its_own_queue() {
         let mut out = switch.send(5, &result.bytes()).await;
         out.sort();
         let expected = [(1, result.bytes()), (2, marked(&result).bytes()), (3, result.bytes())];
+        assert!(out == expected, "{program}");
+    }
+}
+
+#[tokio::test]
+async fn so_has_each_copy_of_an_update() {
+    for program in Built::on_v1model() {
+        let sent = update(program.values(), 0, 0b1110);
+        let mut switch = switch(program, &[(2, LONG + 1), (3, LONG)]).await;
+        let mut out = switch.send(1, &sent.bytes()).await;
+        out.sort();
+        let copy = |receivers| sent.clone().with(|f| f.contributors = receivers);
+        let expected =
+            [(2, marked(&copy(0b10)).bytes()), (3, copy(0b100).bytes()), (4, copy(0b1000).bytes())];
         assert!(out == expected, "{program}");
     }
 }

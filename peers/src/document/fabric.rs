@@ -33,8 +33,14 @@ pub(super) fn check(switches: &[(String, u64)], peers: &[Peer], trunks: &[(u64, 
         let fix = format!("link switch {switch} to the others");
         return Err(TopologyError::new(None, format!("peer {}", peer.name), problem, fix));
     }
-    for skipped in 0..trunks.len() {
-        does_not_block(switches, peers, trunks, skipped)?;
+    let mut neighbours = vec![Vec::new(); switches.len()];
+    for (number, (_, trunk)) in trunks.iter().enumerate() {
+        let [a, b] = trunk.ends;
+        neighbours[a].push((b, number));
+        neighbours[b].push((a, number));
+    }
+    for which in 0..trunks.len() {
+        does_not_block(switches, peers, trunks, &neighbours, which)?;
     }
     Ok(())
 }
@@ -44,24 +50,32 @@ fn place(switches: &[(String, u64)], trunk: &TrunkLink) -> String {
     format!("link {from}-{to}")
 }
 
+/// The switches that are on one side of a link of a tree: `from`'s. Neighbours are listed with their links.
+fn behind(neighbours: &[Vec<(usize, usize)>], from: usize, link: usize) -> Vec<bool> {
+    let mut reached = vec![false; neighbours.len()];
+    reached[from] = true;
+    let mut open = vec![from];
+    while let Some(at) = open.pop() {
+        for &(next, over) in &neighbours[at] {
+            if over != link && !reached[next] {
+                reached[next] = true;
+                open.push(next);
+            }
+        }
+    }
+    reached
+}
+
 /// A direction of a link carries what the peers behind it can send, or what those ahead can receive.
 fn does_not_block(
     switches: &[(String, u64)],
     peers: &[Peer],
     trunks: &[(u64, TrunkLink)],
+    neighbours: &[Vec<(usize, usize)>],
     which: usize,
 ) -> Result<()> {
     let (at, trunk) = &trunks[which];
-    let mut behind = vec![false; switches.len()];
-    behind[trunk.ends[0]] = true;
-    // A tree: as many passes as there are links reach everything on one side.
-    for _ in trunks {
-        for (_, other) in trunks.iter().enumerate().filter(|(other, _)| *other != which) {
-            let [a, b] = other.1.ends;
-            let either = behind[a] || behind[b];
-            (behind[a], behind[b]) = (either, either);
-        }
-    }
+    let behind = behind(neighbours, trunk.ends[0], which);
     let sum = |is_behind: bool, rate: fn(&Peer) -> f64| -> f64 {
         peers.iter().filter(|peer| behind[peer.switch] == is_behind).map(rate).sum()
     };

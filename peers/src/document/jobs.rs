@@ -11,8 +11,11 @@ use crate::network::{Compute, Mesh, PeerId, PeerJob};
 
 /// The largest update that is read, in bytes.
 const MOST_BYTES: f64 = 1e18;
-/// The longest mean time to compute, in seconds; and the greatest variation.
-const MOST_COMPUTE: (f64, f64) = (1e7, 100.0);
+/// The shortest and the longest mean time to compute, in seconds.
+const LEAST_MEAN: f64 = 1e-9;
+const MOST_MEAN: f64 = 1e7;
+/// The greatest variation of times to compute.
+const MOST_CV: f64 = 100.0;
 
 /// A job while it is read: where it stands, and who its peers are.
 struct Reader<'m> {
@@ -176,8 +179,7 @@ impl Reader<'_> {
                 return self.wrong(format!("it does not say how long {name} computes"), fix);
             };
             let cv = entry.and_then(|entry| entry.cv).unwrap_or(0.0);
-            let is_usual = mean.0 > 0.0 && mean.0 <= MOST_COMPUTE.0;
-            if !is_usual || !(0.0..=MOST_COMPUTE.1).contains(&cv) {
+            if !(LEAST_MEAN..=MOST_MEAN).contains(&mean.0) || !(0.0..=MOST_CV).contains(&cv) {
                 return self.wrong(format!("{name} computes for {} s with cv {cv}", mean.0), fix);
             }
             Ok(Compute { mean_seconds: mean.0, cv })

@@ -13,8 +13,9 @@ use crate::network::Mesh;
 
 pub(super) type Result<T> = std::result::Result<T, TopologyError>;
 
-/// Most peers of a network.
+/// Most peers of a network, and most switches.
 const MOST_PEERS: usize = 4096;
+const MOST_SWITCHES: usize = 1024;
 
 pub(super) fn build(document: Document) -> Result<Mesh> {
     let at = document.name.referenced.line();
@@ -23,10 +24,13 @@ pub(super) fn build(document: Document) -> Result<Mesh> {
     for entry in document.nodes {
         nodes.add(entry)?;
     }
-    let count = nodes.peers.len();
-    if count > MOST_PEERS {
-        let problem = format!("it has {count} peers");
-        return Err(TopologyError::new(at, "document", problem, format!("at most {MOST_PEERS} are planned")));
+    for (count, most, what) in
+        [(nodes.peers.len(), MOST_PEERS, "peers"), (nodes.switches.len(), MOST_SWITCHES, "switches")]
+    {
+        if count > most {
+            let fix = format!("at most {most} are planned");
+            return Err(TopologyError::new(at, "document", format!("it has {count} {what}"), fix));
+        }
     }
     let mut links = Links::new(&nodes);
     for entry in document.links {

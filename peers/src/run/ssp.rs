@@ -18,6 +18,9 @@ use super::Draw;
 /// Whoever has less left than this part of its update is done: rounding.
 const DONE: f64 = 1e-9;
 
+/// More rounds of a peer than anybody waits for.
+const MOST_ROUNDS: f64 = 1e6;
+
 /// How a training goes on.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SspOptions {
@@ -89,7 +92,8 @@ struct Training<'t> {
 /// Runs a job's peers, all of which begin to compute at 0.
 ///
 /// # Errors
-/// A scheme that plans whole rounds only; a job that does not say how long peers compute.
+/// A scheme that plans whole rounds only; a job that does not say how long peers compute, or a duration that
+/// is too long for it.
 pub fn run_ssp(mesh: &Mesh, job: &PeerJob, options: &SspOptions) -> Result<Ssp, PlanError> {
     let scheme = options.plan.scheme;
     if scheme == Scheme::Optimal {
@@ -97,6 +101,11 @@ pub fn run_ssp(mesh: &Mesh, job: &PeerJob, options: &SspOptions) -> Result<Ssp, 
     }
     if job.computes.is_empty() {
         return Err(PlanError::NoCompute { job: job.name.clone() });
+    }
+    let shortest = job.computes.iter().map(|compute| compute.mean_seconds).fold(f64::INFINITY, f64::min);
+    let rounds = options.duration_s / shortest;
+    if rounds > MOST_ROUNDS {
+        return Err(PlanError::TooLong { job: job.name.clone(), rounds, most: MOST_ROUNDS });
     }
     let mut training = Training::new(mesh, job, options);
     training.run();
