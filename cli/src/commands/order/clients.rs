@@ -6,7 +6,7 @@ use anyhow::{anyhow, ensure};
 use inart_cluster::{ClientOptions, ClientRun, Job, run_clients};
 
 use super::absent::absences;
-use super::simulate::{Common, refuse};
+use super::common::{Common, refuse};
 
 /// Rounds of each group, unless others are asked for.
 const ROUNDS: u32 = 30;

@@ -3,6 +3,7 @@
 
 mod absent;
 mod clients;
+mod common;
 mod network;
 mod simulate;
 mod workers;

@@ -8,6 +8,7 @@ use inart_cluster::Kind;
 
 use super::absent::Absent;
 use super::clients::ClientArgs;
+use super::common::Common;
 use super::network;
 use super::workers::WorkerArgs;
 use crate::commands::output::print;
@@ -45,22 +46,6 @@ pub struct Args {
     /// Decides the times to compute and to pause.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-}
-
-/// What both kinds of run take.
-pub struct Common<'a> {
-    pub sync: &'a str,
-    pub relaxation: Option<&'a str>,
-    pub fraction: Option<f64>,
-    pub patience_s: Option<f64>,
-    pub absent: &'a [Absent],
-    pub seed: u64,
-}
-
-/// A flag that was given and means nothing here.
-pub fn refuse(is_given: bool, flag: &str, wanted: &str) -> anyhow::Result<()> {
-    ensure!(!is_given, "--{flag}: it is for --sync {wanted} only; leave it out");
-    Ok(())
 }
 
 /// Runs the command.

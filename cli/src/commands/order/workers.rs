@@ -7,7 +7,7 @@ use inart_cluster::{Job, WorkerOptions, WorkerRun, run_workers};
 use inart_order::{Applied, BatchRule, Blocking, Policy, Spacing};
 
 use super::absent::absences;
-use super::simulate::{Common, refuse};
+use super::common::{Common, refuse};
 
 /// Iterations, unless others are asked for.
 const ITERATIONS: u32 = 100;
