@@ -1,4 +1,5 @@
 //! Runs against what is computed by hand: the paper's Table I, calibrated, and Table III.
+#![allow(clippy::print_stdout, reason = "a test prints what it found")]
 #![allow(clippy::unwrap_used)]
 
 use inart_cluster::{

@@ -197,7 +197,8 @@ proptest! {
             let from = from.index(homes.len());
             // Each other peer with probability 1, 1/2, 1/8 or 1/64.
             let chosen = |rank: &usize| {
-                let draw = (seed ^ (*rank as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15)).wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40;
+                let mixed = seed ^ (*rank as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+                let draw = mixed.wrapping_mul(0xbf58_476d_1ce4_e5b9) >> 40;
                 *rank != from && draw.is_multiple_of([1, 2, 8, 64][sparse as usize])
             };
             let to = (0..homes.len()).filter(chosen).collect();
@@ -208,7 +209,11 @@ proptest! {
 
     /// Nobody sends in another's name, whoever the update is for.
     #[test]
-    fn a_stranger_reaches_nobody((parents, homes) in networks(), draws in any::<[prop::sample::Index; 2]>(), bitmap in 1..u64::MAX) {
+    fn a_stranger_reaches_nobody(
+        (parents, homes) in networks(),
+        draws in any::<[prop::sample::Index; 2]>(),
+        bitmap in 1..u64::MAX,
+    ) {
         let mut net = Net::new(&mesh(&parents, &homes));
         let [liar, named] = draws.map(|draw| draw.index(homes.len()));
         prop_assume!(liar != named);
@@ -299,8 +304,10 @@ fn jobs_that_cannot_be_copied_to_are_refused_by_name() {
     assert_eq!(told(&["p0", "p1", "p0"]), "job 7 lists peer p0 twice: list each peer once");
     let topology = inart_planner::Topology::from_yaml(
         "name: islands\nnodes:\n  - {name: a, kind: switch, aggregation: 1 Gbps}\n  - {name: b, kind: switch, aggregation: 1 Gbps}\n  \
-         - {name: w, kind: worker}\n  - {name: v, kind: worker}\n  - {name: p, kind: server, ingress: 1 Gbps}\nlinks:\n  \
-         - {ends: [w, a], rate: 1 Gbps}\n  - {ends: [p, a], rate: 1 Gbps}\n  - {ends: [v, b], rate: 1 Gbps}\njobs:\n  \
+         - {name: w, kind: worker}\n  - {name: v, kind: worker}\n  \
+         - {name: p, kind: server, ingress: 1 Gbps}\nlinks:\n  \
+         - {ends: [w, a], rate: 1 Gbps}\n  - {ends: [p, a], rate: 1 Gbps}\n  \
+         - {ends: [v, b], rate: 1 Gbps}\njobs:\n  \
          - {name: j, workers: [w], servers: [p], gradient: 1 MB}\n",
     );
     let ports = PortMap::new(&topology.unwrap()).unwrap();
@@ -338,37 +345,4 @@ fn a_mistake_in_the_egress_mask_is_noticed() {
         tables.receivers.pop_last();
     };
     assert_eq!(told(&PROGRAM, lacking), "from 0: [1] get it, not [1, 2]");
-}
-
-#[test]
-fn zz_speed() {
-    for n in [ValuesPerPacket::N32, ValuesPerPacket::N256, ValuesPerPacket::N1024, ValuesPerPacket::N2048] {
-        let program = Program::compile(&inart_p4::artifact(n).json).unwrap();
-        for peers in [16usize, 50, 200] {
-            let mesh = mesh(&[], &vec![0; peers]);
-            let mut net = Net::changed(&mesh, &program, |_| {});
-            let repr = |bitmap: u64, dst: MacAddr, kind: Kind| {
-                let sent = update(0, Contributors { bitmap, group: Group(0) });
-                let header = HeaderRepr::parse(&Frame::new_checked(&sent[..]).unwrap()).unwrap();
-                let header = HeaderRepr { kind, length: 0, ..header };
-                let repr = FrameRepr { destination: dst, source: MacAddr([2; 6]), values_per_packet: n, header };
-                let mut bytes = vec![0; repr.buffer_len()];
-                repr.emit(&[], &mut bytes).unwrap();
-                if kind == Kind::Update { bytes[39] = 3; }
-                bytes
-            };
-            struct Nothing(u64);
-            impl Sink for Nothing { fn packet(&mut self, _: Port, _: &[u8]) { self.0 += 1; } }
-            let switch = net.switches.get_mut("s0").unwrap();
-            let mac = net.ports.mac("p1").unwrap();
-            for (what, frame) in [("15 receivers", repr(0xfffe, MacAddr([1; 6]), Kind::Update)), ("1 receiver", repr(2, MacAddr([1; 6]), Kind::Update)), ("unicast message", repr(0, mac, Kind::Control))] {
-                let mut sink = Nothing(0);
-                let begun = std::time::Instant::now();
-                let times = 20000;
-                for _ in 0..times { switch.process(Port(1), &frame, 0, &mut sink); }
-                let ns = begun.elapsed().as_nanos() as f64 / f64::from(times);
-                println!("n{n} peers {peers} {what}: {:.2} us per frame, {} copies each", ns / 1000.0, sink.0 / times as u64);
-            }
-        }
-    }
 }

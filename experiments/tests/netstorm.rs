@@ -5,8 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 
 use inart_experiments::{
-    Beside, Compared, Comparison, Entry, Printed, PrintedEntry, STUDIES, Statistics, Study, comparison_csv,
-    comparison_markdown, comparison_svg, netstorm, study,
+    Beside, Compared, Comparison, Entry, Printed, PrintedEntry, Statistics, Study, comparison_csv,
+    comparison_markdown, comparison_svg, stated, studies, study,
 };
 
 const SEEDS: u64 = 5;
@@ -34,7 +34,7 @@ fn rows(text: &str) -> BTreeMap<[String; 3], BTreeMap<String, String>> {
 #[test]
 fn results_are_complete_and_have_every_number_that_the_paper_states() {
     let mut printed = 0;
-    for study in &STUDIES {
+    for study in studies() {
         let text = committed(&format!("experiments/results/{}.csv", study.name));
         let flags = if is_figure(study) { format!(" --seeds {SEEDS}") } else { String::new() };
         assert_eq!(text.lines().next().unwrap(), format!("# inart experiment {}{flags}", study.name));
@@ -45,7 +45,7 @@ fn results_are_complete_and_have_every_number_that_the_paper_states() {
         let title = study.title.replace('\'', "&apos;");
         assert!(chart.contains(&title) && chart.contains("5 seeds"), "{}", study.name);
         for ([panel, x, series], row) in rows(&text).iter().filter(|(_, row)| !row["unit"].is_empty()) {
-            let number = netstorm(study.name, panel, x, &row["unit"]).filter(|_| series == "ours");
+            let number = stated(study.name, panel, x, &row["unit"]).filter(|_| series == "ours");
             let value = number.map(|printed| match printed.entry {
                 PrintedEntry::Value(value) => value.to_string(),
                 PrintedEntry::Words(words) => words,
@@ -54,15 +54,17 @@ fn results_are_complete_and_have_every_number_that_the_paper_states() {
             assert_eq!(value.unwrap_or_default(), row["paper"], "{} {panel} {x}", study.name);
         }
     }
-    let data = committed("experiments/data/netstorm.csv");
-    assert_eq!(printed, data.lines().filter(|line| line.starts_with("netstorm-")).count());
+    let data =
+        ["netstorm", "selmcast"].map(|paper| committed(&format!("experiments/data/{paper}.csv"))).concat();
+    let is_number = |line: &&str| ["netstorm-", "selmcast-"].iter().any(|paper| line.starts_with(paper));
+    assert_eq!(printed, data.lines().filter(is_number).count());
 }
 
 /// Every cell of a table stands in the CSV file, the sentences below it.
 #[test]
 fn tables_of_the_document_are_the_csv_files() {
     let document = committed("docs/reproduction.md");
-    for study in &STUDIES {
+    for study in studies() {
         let rows = rows(&committed(&format!("experiments/results/{}.csv", study.name)));
         let (_, table) = document.split_once(&format!("<!-- table {} -->\n", study.name)).unwrap();
         let (table, _) = table.split_once("<!-- end -->").unwrap();

@@ -20,7 +20,8 @@ proptest! {
                 prop_assert_eq!(ranges.remove(first), set.remove(&first));
             }
             prop_assert_eq!(ranges.len() as usize, set.len());
-            prop_assert_eq!(ranges.iter().flatten().collect::<Vec<_>>(), set.iter().copied().collect::<Vec<_>>());
+            let held: Vec<_> = ranges.iter().flatten().collect();
+            prop_assert_eq!(held, set.iter().copied().collect::<Vec<_>>());
             prop_assert_eq!(ranges.contains(first), set.contains(&first));
             let next = set.range(first..).next().or(set.first()).copied();
             prop_assert_eq!(ranges.next_from(first), next);

@@ -1,6 +1,7 @@
 //! Every order in which two to four workers can ask, pull and push: how stale an update can get, exactly,
 //! under each policy. The numbers are those of an independent exhaustive search (`worst_staleness` of the
 //! paper's instances).
+#![allow(clippy::print_stdout, reason = "a test prints what it found")]
 #![allow(clippy::unwrap_used)]
 
 use std::time::Duration;

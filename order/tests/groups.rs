@@ -215,7 +215,7 @@ proptest! {
         fraction in 0.1f64..1.0,
     ) {
         let mut server = server(options(9, groups, fraction));
-        let mut told = vec![0u64; 9];
+        let mut told = [0u64; 9];
         let mut in_round = std::collections::BTreeSet::new();
         let mut accepted = std::collections::BTreeSet::new();
         for (at, (client, what, back)) in steps.into_iter().enumerate() {

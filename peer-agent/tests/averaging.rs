@@ -29,7 +29,10 @@ proptest! {
     ) {
         let unit = 2f64.powi(-20);
         let values: Vec<Vec<f32>> =
-            models.iter().map(|model| model.iter().map(|&value| (value as f64 * unit) as f32).collect()).collect();
+            models
+                .iter()
+                .map(|model| model.iter().map(|&value| (value as f64 * unit) as f32).collect())
+                .collect();
         let me = seed.index(models.len());
         let others = (0..models.len()).filter(|&at| at != me);
         let mut received: Vec<Received> = others.map(|at| update(at as u16, &values[at])).collect();

@@ -38,7 +38,8 @@ fn other_networks_are_none_of_peers() {
 /// A network of four peers at two switches, with one part replaced.
 fn with(part: &str, by: &str) -> String {
     let text = "name: t
-nodes: [{name: a, kind: peer}, {name: b, kind: peer}, {name: c, kind: peer}, {name: d, kind: peer}, {name: s, kind: switch}, {name: u, kind: switch}]
+nodes: [{name: a, kind: peer}, {name: b, kind: peer}, {name: c, kind: peer}, \
+    {name: d, kind: peer}, {name: s, kind: switch}, {name: u, kind: switch}]
 links:
   - {ends: [a, s], rate: [10 Gbps, 8 Gbps], delay: 5 us, loss: 0.02%}
   - {ends: [s, b], rate: 5 Gbps}
@@ -48,7 +49,8 @@ links:
 traces:
   - {link: [s, a], every: 180 s, rates: [8 Gbps, 4 Gbps]}
 jobs:
-  - {name: j, peers: [a, b, c, d], receivers: 2, update: 40 MB, updates: {a: 60 MB}, required: [[a, b]], waited: [[a, c, 3]], compute: {mean: 1 s, cv: 0.5}, computes: {a: {mean: 2 s}}}
+  - {name: j, peers: [a, b, c, d], receivers: 2, update: 40 MB, updates: {a: 60 MB}, \
+    required: [[a, b]], waited: [[a, c, 3]], compute: {mean: 1 s, cv: 0.5}, computes: {a: {mean: 2 s}}}
 ";
     assert!(text.contains(part), "{part}");
     text.replacen(part, by, 1)
@@ -71,6 +73,7 @@ fn a_network_is_read_as_it_is_written() {
 }
 
 #[test]
+#[allow(clippy::too_many_lines, reason = "a list")]
 fn what_is_wrong_is_named_with_its_place_and_fix() {
     for (part, by, named) in [
         ("name: t", "name: ''", &["document", "empty or holds blanks"][..]),
@@ -178,7 +181,8 @@ prop_compose! {
         rounds in 0u32..9,
         is_equal: bool,
     ) -> support::Instance {
-        let pairs: Vec<_> = pairs.into_iter().filter(|(from, to)| from != to && *from < n && *to < n).collect();
+        let is_pair = |&(from, to): &(usize, usize)| from != to && from < n && to < n;
+        let pairs: Vec<_> = pairs.into_iter().filter(is_pair).collect();
         let of = |rates: &[f64]| rates[..n].iter().map(|rate| rate / 1e9).collect();
         support::Instance {
             up: of(&up),

@@ -159,11 +159,9 @@ fn one_call_of_algorithm_2_in_four_readings() {
     }
 }
 
-/// Runs of an independent computation: 50 peers, 15 receivers, rates within 50 % of 40 Gbit/s, 200 MB, 60 s;
-/// seed
-/// 1. Its sums of floats are its own. Times are drawn in the order of events, so that one event in another
-///   order
-/// changes all that follow.
+/// Runs of an independent computation: 50 peers, 15 receivers, rates within 50 % of 40 Gbit/s, 200 MB, 60 s,
+/// with seed 1. Its sums of floats are its own. Times are drawn in the order of events, so that one event in
+/// another order changes all that follow.
 #[test]
 fn stale_synchronous_runs_event_by_event() {
     let run = |cv: f64, scheme, sharing, force_after| {

@@ -122,7 +122,8 @@ proptest! {
             for scheme in Scheme::ALL {
                 let options = Options::new(scheme, multicast);
                 let planned = plan(&mesh, job, &options).unwrap().seconds;
-                let played = |sharing| run_rounds(&mesh, job, &options, Draw::Random, sharing, 1).unwrap().seconds;
+                let played =
+                    |sharing| run_rounds(&mesh, job, &options, Draw::Random, sharing, 1).unwrap().seconds;
                 let (fair, split) = (played(Sharing::Fair), played(Sharing::Split));
                 prop_assert!(fair >= planned * (1.0 - 1e-9) && split >= planned * (1.0 - 1e-9));
                 if is_equal || scheme == Scheme::Inart {

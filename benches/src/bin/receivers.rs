@@ -2,6 +2,7 @@
 //!
 //! Rates lie uniformly from 0.75 to 1.25 of their mean; updates are equal, or lie uniformly from 0.5 to 1.5
 //! of theirs, with three required receivers per peer.
+#![allow(clippy::print_stdout, reason = "a benchmark prints")]
 
 use std::time::{Duration, Instant};
 

@@ -187,9 +187,12 @@ impl Receiver {
     /// A message from a sender. Its envelope was checked.
     pub fn message(&mut self, from: Rank, message: &Message, now: Duration) {
         let Some(cut) = self.cut_of(from) else { return };
+        let complete = match self.newest[from.index()] {
+            Newest::Complete(round) => Some(round),
+            _ => None,
+        };
         match *message {
-            Message::Poll { round } if matches!(self.newest[from.index()], Newest::Complete(is) if is == round) =>
-            {
+            Message::Poll { round } if complete == Some(round) => {
                 self.tell(from, Message::Complete { round });
             }
             Message::Poll { round } => {

@@ -64,8 +64,8 @@ impl Seen {
         macro_rules! add {
             ($($field:ident)*) => { $(self.$field += other.$field;)* };
         }
-        add!(received averaged given_up withdrawn gone back abandoned without_choice forced repairs repeated late
-            old_term superseded_coordinators superseded_updates other_life restarts overflowed failed);
+        add!(received averaged given_up withdrawn gone back abandoned without_choice forced repairs repeated
+            late old_term superseded_coordinators superseded_updates other_life restarts overflowed failed);
         self.over_plan_least = over_plan_least.min(other.over_plan_least);
         self.over_plan_most = over_plan_most.max(other.over_plan_most);
     }
@@ -121,6 +121,7 @@ impl Audit {
     }
 
     /// Who is said to have it has it; every receiver is named once; whom the rule of k forces is among them.
+    #[allow(clippy::needless_range_loop, reason = "the number is a peer's")]
     pub fn ends(&mut self, from: Life, outcome: &Outcome, current: &[Option<u32>]) {
         let parts = [&outcome.complete, &outcome.withdrawn, &outcome.given_up];
         let n = self.trial.peers;

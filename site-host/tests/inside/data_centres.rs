@@ -19,6 +19,9 @@ use inart_tls::{IdentityFiles, MutualTls};
 use inart_wire::{MacAddr, ValuesPerPacket};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
+/// A worker on a thread of its own.
+type WorkerThread = JoinHandle<Result<Rounds, inart_host_agent::Error>>;
+
 const NETWORK: &str = "name: three
 nodes:
   - {name: n1, kind: site}
@@ -161,7 +164,7 @@ impl DataCentres {
         name: &'static str,
         first: usize,
         gradient: &Arc<G>,
-    ) -> (JoinHandle<Result<SiteTold, HostError>>, Vec<JoinHandle<Result<Rounds, inart_host_agent::Error>>>)
+    ) -> (JoinHandle<Result<SiteTold, HostError>>, Vec<WorkerThread>)
     where
         G: Fn(usize, u32) -> Option<Vec<f32>> + Send + Sync + 'static,
     {

@@ -1,5 +1,6 @@
 //! Switches and workers inside data centres, trees between them: real processes of `inart site` and
 //! `inart worker`. Skipped with a message without root.
+#![allow(clippy::unwrap_used)]
 
 mod plain_switches;
 #[path = "../../../site-agent/tests/campaign/reference.rs"]

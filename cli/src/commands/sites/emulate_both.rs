@@ -157,9 +157,11 @@ fn table(hierarchy: &Hierarchy, setting: &Setting, scaled: Scaled, runs: &[Schem
              than {:.3} s\n\
              \x20    real          simulated  planned alone\n\
              {:>9.3} s ({:>3.0}%)  {:>9.3} s  {:>11.3} s  until every site has the sum of its workers\n\
-             {:>9.3} s ({:>3.0}%)  {:>9.3} s  {:>11.3} s  from then until every site has the sum of all sites\n\
+             {:>9.3} s ({:>3.0}%)  {:>9.3} s  {:>11.3} s  \
+             from then until every site has the sum of all sites\n\
              {:>9.3} s ({:>3.0}%)  {:>9.3} s                 from then until every worker has it\n\
-             {} gradients summed in switches; sites passed {} chunks on for others and asked {} times; {} frames lost \
+             {} gradients summed in switches; sites passed {} chunks on for others and asked {} times; \
+             {} frames lost \
              between sites\n",
             run.scheme,
             run.real.rounds.len(),
