@@ -53,6 +53,8 @@ enum Command {
     /// Run a whole training job on this machine, every sum checked.
     Emulate(commands::emulate::Args),
     /// Run jobs in virtual time: the real code under seeded faults, every sum checked.
+    #[command(after_help = "Orders at a parameter server have flags of their own: \
+        inart simulate TOPOLOGY --sync r2sp --help")]
     Simulate(commands::simulate::Args),
     /// Plan the experiments of the paper's figures: tables and charts, with the paper's numbers.
     Experiment(commands::experiment::Args),

@@ -41,7 +41,10 @@ fn every_command_in_the_readme_exists() {
         let names_network = words.get(1).is_some_and(|word| word.starts_with("topologies/"));
         let depth = if words[0] == "topology" || names_network { 2 } else { 1 };
         let mut command = Command::new(env!("CARGO_BIN_EXE_inart"));
-        let help = command.args(&words[..depth]).arg("--help").current_dir(root()).output().unwrap();
+        // And on the order at a server.
+        let order = words.iter().position(|word| *word == "--sync").map_or(&[][..], |at| &words[at..at + 2]);
+        let help =
+            command.args(&words[..depth]).args(order).arg("--help").current_dir(root()).output().unwrap();
         assert!(help.status.success(), "inart {}", words.join(" "));
         let help = String::from_utf8(help.stdout).unwrap();
         let options = words.iter().take_while(|word| **word != "--").filter(|word| word.starts_with("--"));

@@ -1,7 +1,7 @@
 //! Updates between peers: what copying them by a bitmap asks of every switch, and the entries that it
 //! becomes.
 //!
-//! All copies go along the spanning tree of ordinary frames ([`routes::flood_ports`]). So behind each port of
+//! All copies go along the spanning tree of ordinary frames (`routes::flood_ports`). So behind each port of
 //! a switch are other peers, a copy comes to a switch once, and a peer's updates come in by the port behind
 //! which the peer is.
 

@@ -428,7 +428,8 @@ impl Driver {
         }
     }
 
-    /// What has a lesser tag goes first. In order, tags follow chunks' numbers; otherwise lanes share the link.
+    /// What has a lesser tag goes first. In order, tags follow chunks' numbers; otherwise lanes share the
+    /// link.
     fn tag(&mut self, next: SiteNo, parcel: &Parcel<ChunkSum>) -> i32 {
         if let Sending::InOrder { .. } = self.setup.sending {
             let before = i64::from(parcel.round) * self.setup.chunk_values.len() as i64;

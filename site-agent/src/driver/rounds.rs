@@ -31,8 +31,8 @@ impl Driver {
         Ok(())
     }
 
-    /// Begins a round whose chunks this site [gives](Self::contribute) one by one, and whose sums are told one
-    /// by one.
+    /// Begins a round whose chunks this site [gives](Self::contribute) one by one, and whose sums are told
+    /// one by one.
     ///
     /// # Errors
     /// Before the site is ready; a site that has restarted.
