@@ -4,6 +4,7 @@ mod entries;
 mod fabric;
 mod jobs;
 mod links;
+mod nodes;
 mod validate;
 mod write;
 

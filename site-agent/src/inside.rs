@@ -17,7 +17,7 @@ use inart_wire::{ChunkSeq, Exponent};
 pub enum InsideError {
     /// Workers sum a tensor of another length.
     #[error(
-        "its workers sum another tensor than the job's tensor {tensor} of {expected} values{}; give them the job's \
+        "not the job's tensor {tensor} of {expected} values{}; give them the job's \
          gradient", told.map(|told| format!(": one of {told}")).unwrap_or_default()
     )]
     Length {

@@ -121,3 +121,7 @@ impl Case {
         Case { network, job: Job::Equal, method }
     }
 }
+
+pub type Line = crate::lines::Line<Case>;
+pub type Number = crate::lines::Number<Case>;
+pub type Panel = crate::lines::Panel<Case>;

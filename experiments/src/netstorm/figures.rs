@@ -2,9 +2,8 @@
 
 use inart_overlay::{Knowledge, Scheme, Sharing};
 
-use super::case::{Case, Method};
+use super::case::{Case, Line, Method, Number, Panel};
 use super::job::Network;
-use super::{Line, Number, Panel};
 
 pub const SPEEDUP: &str = "Throughput over MXNET's";
 const SECONDS: &str = "Mean time of a round";

@@ -13,12 +13,8 @@ use crate::comparison::{Compared, Comparison, Study};
 use crate::lines;
 use crate::trials::StudyError;
 
-use case::Case;
+use case::Panel;
 pub use studies::STUDIES;
-
-type Line = lines::Line<Case>;
-type Number = lines::Number<Case>;
-type Panel = lines::Panel<Case>;
 
 /// The panels of a study that are run; none for tables of words.
 fn panels(study: &Study) -> Vec<Panel> {

@@ -6,10 +6,9 @@ use crate::comparison::{Beside, Compared, Entry};
 use crate::models::Model;
 use crate::published::{Printed, PrintedEntry};
 
-use super::case::{Case, Method};
+use super::case::{Case, Line, Method, Number, Panel};
 use super::figures::SPEEDUP;
 use super::job::{Job, Network, PARAMETER_BYTES};
-use super::{Line, Number, Panel};
 
 /// CHUNK_SIZE of Table II.
 const CHUNK: u64 = 1_000_000;

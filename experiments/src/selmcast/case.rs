@@ -158,3 +158,25 @@ impl Trial for Case {
         run.map_err(|source| StudyError::new(self, seed, source))
     }
 }
+
+pub type Line = crate::lines::Line<Case>;
+pub type Number = crate::lines::Number<Case>;
+pub type Panel = crate::lines::Panel<Case>;
+
+/// What is shown of a case.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    Value,
+    Receivers,
+}
+
+/// What a line shows of one case.
+pub fn number(case: Case, of: Of) -> Number {
+    Number::new(
+        vec![case],
+        match of {
+            Of::Value => |runs| runs[0].value,
+            Of::Receivers => |runs| runs[0].receivers,
+        },
+    )
+}

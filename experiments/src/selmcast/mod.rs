@@ -10,29 +10,8 @@ use crate::comparison::{Comparison, Study};
 use crate::lines;
 use crate::trials::StudyError;
 
-use case::Case;
+use case::Panel;
 pub use studies::STUDIES;
-
-type Line = lines::Line<Case>;
-type Number = lines::Number<Case>;
-type Panel = lines::Panel<Case>;
-
-/// What is shown of a case.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Of {
-    Value,
-    Receivers,
-}
-
-fn number(case: Case, of: Of) -> Number {
-    Number::new(
-        vec![case],
-        match of {
-            Of::Value => |runs| runs[0].value,
-            Of::Receivers => |runs| runs[0].receivers,
-        },
-    )
-}
 
 fn panels(study: &Study) -> Vec<Panel> {
     match study.name {

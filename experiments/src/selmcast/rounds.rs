@@ -2,8 +2,7 @@
 
 use inart_peers::{Multicast, Scheme};
 
-use super::case::{Case, Round};
-use super::{Line, Of, Panel, number};
+use super::case::{Case, Line, Of, Panel, Round, number};
 
 const TIME: &str = "Time of a round over p v / b";
 

@@ -2,8 +2,7 @@
 
 use inart_peers::{Scheme, Sharing};
 
-use super::case::{Case, Measured, Training};
-use super::{Line, Number, Of, Panel, number};
+use super::case::{Case, Line, Measured, Number, Of, Panel, Training, number};
 
 /// The paper's workloads, and the variation of their times to compute.
 const MODELS: [(&str, f64); 3] = [("LSTM", 0.57), ("Transformer", 0.30), ("ResNet-50", 0.26)];

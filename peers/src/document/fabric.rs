@@ -4,7 +4,7 @@
 use inart_planner::TopologyError;
 use inart_planner::units::display_rate;
 
-use super::validate::Result;
+use super::nodes::Result;
 use crate::network::{Peer, TrunkLink};
 
 /// How much slower than its peers a link between switches may be, relatively: sums of floats.

@@ -6,7 +6,7 @@ use inart_planner::TopologyError;
 use serde_saphyr::Spanned;
 
 use super::entries::{ComputeEntry, JobEntry};
-use super::validate::{Result, unknown, usable};
+use super::nodes::{Result, unknown, usable};
 use crate::network::{Compute, Mesh, PeerId, PeerJob};
 
 /// The largest update that is read, in bytes.

@@ -6,7 +6,7 @@ use serde_saphyr::Spanned;
 
 use super::entries::{LinkEntry, OneOrTwo, Part, TraceEntry};
 use super::fabric;
-use super::validate::{Node, Nodes, Result};
+use super::nodes::{Node, Nodes, Result};
 use crate::network::{Peer, TrunkLink};
 
 /// The slowest rate that is read, in bit/s: times stay finite.

@@ -12,7 +12,7 @@ use crate::scheme::Scheme;
 use crate::schemes;
 use crate::sharing::{Session, Sharing, rates};
 
-use super::Draw;
+use super::draw::Draw;
 
 /// Whoever has less left than this part of its update is done: rounding.
 const DONE: f64 = 1e-9;

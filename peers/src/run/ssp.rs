@@ -13,7 +13,7 @@ use crate::schemes::{Reading, Setting, Task, join, receivers_of, reselect};
 use crate::sharing::{Session, Sharing, rates};
 use inart_random::SplitMix64;
 
-use super::Draw;
+use super::draw::Draw;
 
 /// Whoever has less left than this part of its update is done: rounding.
 const DONE: f64 = 1e-9;

@@ -12,7 +12,7 @@ use inart_wire::{Exponent, Rank};
 
 use super::super::audit::{digest, random_gradient};
 use super::super::processes::Rounds;
-use super::BothSetting;
+use super::setting::BothSetting;
 use crate::error::Error;
 
 /// What a worker has put in and got, and its times.

@@ -1,69 +1,24 @@
 //! Both levels on one machine: switches and workers inside sites, trees between sites.
 
 mod audit;
+mod setting;
 mod times;
 mod workers;
 
-use std::ffi::OsString;
 use std::time::{Duration, Instant};
-
-use inart_hierarchy::{Contributor, Hierarchy};
-use inart_planner::Plan;
-use inart_wire::ValuesPerPacket;
 
 use super::certificates;
 use super::processes::Processes;
 use super::rates::RateFollower;
 use super::refusal::system;
-use super::setting::{Setting, Workload};
 use super::wiring::WideAreaWiring;
 use crate::error::Error;
 use crate::scratch::Scratch;
 use crate::wiring::namespace;
 use audit::Audit;
+pub use setting::BothSetting;
 pub use times::{BothReport, BothRound};
 use workers::Insides;
-
-/// A network of both levels, and how it is run.
-pub struct BothSetting {
-    /// What is between the sites, and what is run; its overlay is the network's.
-    pub between: Setting,
-    /// The network, scaled already, with one job between sites.
-    pub hierarchy: Hierarchy,
-    /// The plans of its insides, in their order.
-    pub plans: Vec<Plan>,
-    /// The flags of `inart site` and `inart scheduler` that say how trees are planned.
-    pub flags: Vec<String>,
-    /// The scheme of the trees.
-    pub scheme: inart_overlay::Scheme,
-    /// Rounds to run.
-    pub rounds: u32,
-    /// Values per frame inside sites.
-    pub values: ValuesPerPacket,
-    /// Chunks in flight per worker inside sites.
-    pub window_chunks: u32,
-    /// How long hosts wait for a silent peer.
-    pub peer_timeout: Duration,
-}
-
-impl BothSetting {
-    /// Values of a gradient.
-    fn gradient_values(&self) -> usize {
-        (self.hierarchy.overlay.jobs()[0].gradient_bytes() / 4) as usize
-    }
-
-    fn contributors(&self) -> Vec<Contributor> {
-        self.hierarchy.contributors(&self.hierarchy.overlay.jobs()[0])
-    }
-
-    /// Images per contributor and round; none without training.
-    fn batch(&self) -> Option<usize> {
-        match self.between.workload {
-            Workload::Training { batch } => Some(batch),
-            Workload::Random => None,
-        }
-    }
-}
 
 /// Runs the rounds; tells how many were compared.
 ///
@@ -111,9 +66,4 @@ pub fn emulate_both(setting: &BothSetting, tell: &mut dyn FnMut(u32)) -> Result<
     audit.check(&said.rounds)?;
     let summed = insides.summed_in_switches()?;
     times::report(setting, &said, &audit, (summed, insides.accuracy()), wiring.lost())
-}
-
-/// An argument of a command.
-fn argument(text: impl Into<OsString>) -> OsString {
-    text.into()
 }

@@ -5,8 +5,8 @@ use std::io;
 use serde::Serialize;
 
 use super::super::processes::Said;
-use super::BothSetting;
 use super::audit::Audit;
+use super::setting::BothSetting;
 use crate::error::Error;
 
 /// A round, in seconds from the first worker's beginning.

@@ -12,7 +12,7 @@ use inart_planner::{Levels, Results, schemes};
 use inart_wire::{JobId, Rank};
 
 use super::super::refusal::system;
-use super::{BothSetting, argument};
+use super::setting::{BothSetting, argument};
 use crate::agents::Agents;
 use crate::error::Error;
 use crate::namespace::Namespace;
