@@ -181,6 +181,7 @@ impl Inside {
         let (round, at) = (self.taken / per_round, (self.taken % per_round) as usize);
         let Place { tensor, length, is_last, chunk } = self.frames[at];
         if (sum.values.len(), sum.last) != (length, is_last) {
+            let told = self.length_of_theirs(at, sum).or(told);
             return Err(InsideError::Length { tensor, expected: self.tensors[tensor], told });
         }
         let start = self.gathering.len();
@@ -193,6 +194,15 @@ impl Inside {
             self.ready.push_back(Ready { round: round as u32 + 1, chunk, values });
         }
         Ok(())
+    }
+
+    /// How long the workers' tensor is that ends with this sum, in the place of that frame. What they tell
+    /// may still be of the tensor before.
+    fn length_of_theirs(&self, at: usize, sum: &OwnSum) -> Option<u32> {
+        let tensor = self.frames[at].tensor;
+        let before = self.frames[..at].iter().rev().take_while(|place| place.tensor == tensor);
+        let length = before.map(|place| place.length).sum::<usize>() + sum.values.len();
+        sum.last.then_some(length as u32)
     }
 
     /// The next chunk that is ready, of a round; chunks are ready in order.

@@ -104,8 +104,8 @@ fn what_does_not_fit_is_named() {
     assert_eq!(error, InsideError::Window { window: 16, needed: 20, least: 32 });
     let error = Inside::new(&[1000], &[600, 400], 32, 32).unwrap_err();
     assert_eq!(error, InsideError::Frames { frame: 32, chunk: 600 });
-    // A tensor that ends too early, and one that goes on.
-    for (length, last) in [(20, true), (32, true), (32, false)] {
+    // Tensors that end too early, whatever workers have told of the one before, and one that goes on.
+    for (length, last, told, theirs) in [(20, true, 40, 20), (32, true, 40, 32), (32, false, 50, 50)] {
         let mut inside = Inside::new(&[40], &[40], 32, 2).unwrap();
         let sum = |sequence: u32, length, last| OwnSum {
             sequence: sequence.into(),
@@ -113,9 +113,9 @@ fn what_does_not_fit_is_named() {
             exponent: Exponent::saturating(0),
             last,
         };
-        let taken = inside.take(sum(0, length, last), Some(20));
-        let taken = taken.and_then(|()| inside.take(sum(1, 32, false), Some(20)));
-        let told = taken.unwrap_err().to_string();
-        assert!(told.contains("the job's tensor 0 of 40 values: one of 20"), "{told}");
+        let taken = inside.take(sum(0, length, last), Some(told));
+        let taken = taken.and_then(|()| inside.take(sum(1, 32, false), Some(told)));
+        let error = taken.unwrap_err().to_string();
+        assert!(error.contains(&format!("the job's tensor 0 of 40 values: one of {theirs};")), "{error}");
     }
 }
