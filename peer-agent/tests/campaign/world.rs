@@ -328,11 +328,7 @@ impl World {
             }
             Fault::CoordinatorDies => {
                 if let Some(last) = self.coordinators.iter().rposition(Option::is_some) {
-                    self.coordinators[last] = None;
-                }
-                if self.coordinators.iter().all(Option::is_none) {
-                    (0..self.trial.peers)
-                        .for_each(|peer| self.with(peer, |peer, now| peer.coordinator_down(now)));
+                    self.end_coordinator(last);
                 }
             }
             Fault::CoordinatorBegins => {
@@ -340,6 +336,13 @@ impl World {
                 (0..self.trial.peers).for_each(|peer| self.with(peer, |peer, now| peer.coordinator_up(now)));
             }
             Fault::Cut { peer, seconds } => self.fabric.cut[peer] = self.now + (seconds * 1e9) as u64,
+        }
+    }
+
+    fn end_coordinator(&mut self, at: usize) {
+        self.coordinators[at] = None;
+        if self.coordinators.iter().all(Option::is_none) {
+            (0..self.trial.peers).for_each(|peer| self.with(peer, |peer, now| peer.coordinator_down(now)));
         }
     }
 
@@ -397,8 +400,10 @@ impl World {
                 CoordinatorOutput::OtherJob { peer } => panic!("peer {peer} has the same job"),
                 CoordinatorOutput::NotChosen { why } => panic!("{why}"),
                 CoordinatorOutput::Superseded { by } => {
+                    // Its process ends.
                     assert!(by > Term::default());
                     self.audit.seen.superseded_coordinators += 1;
+                    self.end_coordinator(at);
                 }
             }
         }
