@@ -83,6 +83,8 @@ pub struct Audit {
     received: BTreeSet<(Life, Life, u32)>,
     /// By BSP round and receiver: who has said that it has the update of whom.
     complete: BTreeMap<(Life, u32), BTreeSet<usize>>,
+    /// Some peer has taken another for gone, who then is no receiver and is waited for by nobody.
+    pub is_anybody_gone: bool,
     /// The rounds since a sender's update was complete at each peer.
     waits: BTreeMap<Life, Vec<u32>>,
     pub seen: Seen,
@@ -95,6 +97,7 @@ impl Audit {
             sent: BTreeMap::new(),
             received: BTreeSet::new(),
             complete: BTreeMap::new(),
+            is_anybody_gone: false,
             waits: BTreeMap::new(),
             seen: Seen { over_plan_least: f64::INFINITY, ..Seen::default() },
         }
@@ -159,7 +162,7 @@ impl Audit {
     fn is_calm(&self) -> bool {
         use crate::trial::Fault::{CoordinatorBegins, CoordinatorDies};
         let harmless = |fault: &crate::trial::Fault| matches!(fault, CoordinatorBegins | CoordinatorDies);
-        self.trial.faults.iter().all(|(_, fault)| harmless(fault)) && self.seen.gone == 0
+        self.trial.faults.iter().all(|(_, fault)| harmless(fault)) && !self.is_anybody_gone
     }
 
     /// The average is that of the updates that it names, which were received; in bulk synchronous rounds

@@ -513,6 +513,7 @@ impl World {
             }
             Output::Received(update) => self.audit.receives(life, &update),
             Output::Ended { outcome, without_choice } => {
+                self.notice_who_is_gone();
                 if let Some(planned) = self.planned.get(&(at, outcome.round)).filter(|_| !without_choice) {
                     let over = outcome.took.as_secs_f64() / planned;
                     let seen = &mut self.audit.seen;
@@ -524,6 +525,7 @@ impl World {
             }
             Output::Compute(start) => self.compute(at, start),
             Output::Finished(start) => {
+                self.notice_who_is_gone();
                 self.audit.averages(life, &self.hosts[at].as_ref().unwrap().model.clone(), &start)
             }
         }
@@ -531,12 +533,20 @@ impl World {
 
     fn compute(&mut self, at: usize, start: Start) {
         let host = self.hosts[at].as_mut().unwrap();
-        let life = (at, host.life);
-        self.audit.averages(life, &host.model, &start);
+        let (life, model) = ((at, host.life), host.model.clone());
+        self.notice_who_is_gone();
+        self.audit.averages(life, &model, &start);
+        let host = self.hosts[at].as_mut().unwrap();
         (host.round, host.began_ns) = (start.round, self.now);
         self.check_gate(at);
         let takes = self.draws.random_range(0.0..0.1);
         self.at(takes, Event::Computed { peer: at, life: life.1 });
+    }
+
+    /// Hosts' counters are added up when they end; the audit has to know before.
+    fn notice_who_is_gone(&mut self) {
+        let mut hosts = self.hosts.iter().flatten();
+        self.audit.is_anybody_gone |= hosts.any(|host| host.peer.counters().0.gone > 0);
     }
 
     /// Nobody who lives is too far behind, if nobody was ever taken for gone or has begun anew.
