@@ -22,7 +22,7 @@ use crate::fabric::Fabric;
 use crate::trial::{Fault, Trial};
 
 /// By then every trial is over, in seconds.
-const END_S: f64 = 120.0;
+const END_S: f64 = 2400.0;
 const RESCUE_S: f64 = 10.0;
 const VALUES: usize = 32;
 const FRAME_BYTES: usize = 172;
