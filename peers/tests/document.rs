@@ -141,6 +141,7 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
         ("receivers: 2", "receivers: 0", &["job j", "receivers is 0", "from 1 to 3"]),
         ("receivers: 2", "receivers: -1", &["job j", "receivers is -1"]),
         ("receivers: 2, ", "", &["job j", "how many receivers", "from 1 to 3"]),
+        ("update: 40 MB", "update: 0.5 B", &["job j", "the update of b is 0.5 bytes", "at least a byte"]),
         ("update: 40 MB", "update: 0", &["job j", "the update of b is 0 bytes", "200 MB"]),
         ("update: 40 MB, ", "", &["job j", "how large the update of b is"]),
         ("updates: {a: 60 MB}", "updates: {e: 60 MB}", &["job j", "unknown peer \"e\""]),

@@ -11,6 +11,8 @@ type Result<T> = std::result::Result<T, TopologyError>;
 
 /// Most participants of a job.
 const MOST: usize = 16_384;
+/// The shortest mean time that is read, in seconds.
+const LEAST_MEAN: f64 = 1e-9;
 /// The longest mean time that is read, in seconds; and the greatest variation.
 const MOST_TIME: (f64, f64) = (1e7, 100.0);
 /// The largest batch that is read, in samples.
@@ -127,7 +129,7 @@ impl Reader<'_> {
         let Some(mean) = given.and_then(|given| given.mean) else {
             return self.wrong(format!("it does not say the mean {what} time{of}"), &example);
         };
-        if !(mean.0 > 0.0 && mean.0 <= MOST_TIME.0) {
+        if !(LEAST_MEAN..=MOST_TIME.0).contains(&mean.0) {
             return self.wrong(format!("the mean {what} time{of} is {}", mean.0), &example);
         }
         let cv = given.and_then(|given| given.cv).unwrap_or(0.0);

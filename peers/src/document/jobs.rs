@@ -11,6 +11,8 @@ use crate::network::{Compute, Mesh, PeerId, PeerJob};
 
 /// The largest update that is read, in bytes.
 const MOST_BYTES: f64 = 1e18;
+/// The smallest, in bytes.
+const LEAST_BYTES: f64 = 1.0;
 /// The shortest and the longest mean time to compute, in seconds.
 const LEAST_MEAN: f64 = 1e-9;
 const MOST_MEAN: f64 = 1e7;
@@ -117,9 +119,10 @@ impl Reader<'_> {
     fn update(&self, rank: usize, bytes: Option<f64>) -> Result<f64> {
         let name = self.mesh.peer(self.peers[rank]).name.as_str();
         match bytes {
-            Some(bytes) if bytes > 0.0 && bytes <= MOST_BYTES => Ok(bytes),
+            Some(bytes) if (LEAST_BYTES..=MOST_BYTES).contains(&bytes) => Ok(bytes),
             Some(bytes) => {
-                self.wrong(format!("the update of {name} is {bytes} bytes"), "give a size like \"200 MB\"")
+                let fix = "give a size like \"200 MB\", at least a byte";
+                self.wrong(format!("the update of {name} is {bytes} bytes"), fix)
             }
             None => self.wrong(
                 format!("it does not say how large the update of {name} is"),

@@ -136,7 +136,9 @@ impl Played<'_> {
                 _ => ends,
             };
             now_s += step_s;
-            left.iter_mut().zip(&rates).for_each(|(bits, bps)| *bits -= bps * step_s);
+            // Whoever ends first has nothing left, however small its update is.
+            let after = |bits: f64, bps: f64| if bits / bps <= step_s { 0.0 } else { bits - bps * step_s };
+            left.iter_mut().zip(&rates).for_each(|(bits, bps)| *bits = after(*bits, *bps));
             if let Some((_, after)) = next.take_if(|(at, _)| *at <= now_s) {
                 ports = after;
                 next = change(now_s);
