@@ -37,7 +37,7 @@ pub fn run(mut data: &[u8]) {
     for site in [0, 2] {
         let peer = Peer::Site(SiteNo(site));
         driver.up(peer, now);
-        let hello = Hello { round: None, version: 0, job: setup.job, is_finished: false };
+        let hello = Hello { job: setup.job, ..Hello::default() };
         driver.message(peer, encode(Body::Hello(hello)), now);
     }
     driver.up(Peer::Scheduler, now);

@@ -65,6 +65,9 @@ pub struct Hello {
     /// That round was its last, and it has all sums.
     #[prost(bool, tag = "4")]
     pub is_finished: bool,
+    /// It was asked for sums of that round, and does not have them.
+    #[prost(uint32, optional, tag = "5")]
+    pub cannot_answer: Option<u32>,
 }
 
 /// A chunk.

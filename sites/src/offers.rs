@@ -24,11 +24,12 @@ pub struct Offers {
 
 impl Offers {
     /// Holds a policy. The oldest ones go when there are too many; those that were advertised stay, since
-    /// the round's decision may be for one of them.
+    /// the round's decision may be for one of them, and so does the one that was decided.
     pub fn hold(&mut self, policy: Arc<Policy>) {
         self.held.entry(policy.version).or_insert(Offer { policy, is_advertised: false });
-        let others: Vec<u64> =
-            self.held.iter().filter(|(_, offer)| !offer.is_advertised).map(|(&version, _)| version).collect();
+        let may_go =
+            |(version, offer): &(&u64, &Offer)| !offer.is_advertised && Some(**version) != self.decided;
+        let others: Vec<u64> = self.held.iter().filter(may_go).map(|(&version, _)| version).collect();
         for version in others.iter().take(others.len().saturating_sub(MOST_OFFERS)) {
             self.held.remove(version);
         }

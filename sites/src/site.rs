@@ -83,12 +83,15 @@ impl<S: Summand> Site<S> {
         }
     }
 
-    /// Begins a round. What is missing of the one before is given up.
+    /// Begins a round, or begins it again by a newer policy. What is missing of the one before is given up.
     ///
     /// # Errors
-    /// A round or a policy older than the current one; a policy that does not hold together.
+    /// A round or a policy older than the current one; the same round by the same policy; a policy that does
+    /// not hold together.
     pub fn begin(&mut self, round: u32, policy: Arc<Policy>) -> Result<(), BeginError> {
-        if let Some(current) = self.round.filter(|&current| current >= round) {
+        let is_newer = policy.version > self.policy.version;
+        let is_done = |&current: &u32| current > round || current == round && !is_newer;
+        if let Some(current) = self.round.filter(is_done) {
             return Err(BeginError::Round { asked: round, current });
         }
         if policy.version < self.policy.version {
@@ -115,7 +118,9 @@ impl<S: Summand> Site<S> {
                 })
                 .collect();
         }
-        self.last = self.sums_for_others(round);
+        if self.round != Some(round) {
+            self.last = self.sums_for_others(round);
+        }
         self.round = Some(round);
         self.chunks.clear();
         self.chunks.resize_with(policy.chunks(), Held::default);

@@ -21,7 +21,7 @@ impl Driver {
             return;
         };
         match (body, from) {
-            (Body::Hello(hello), Peer::Site(site)) => self.hello(site, &hello),
+            (Body::Hello(hello), Peer::Site(site)) => self.hello(site, &hello, now),
             (Body::Hello(_), Peer::Scheduler) => {}
             (Body::Offer(offer), _) => self.offer(offer, now),
             (Body::PolicyWanted(wanted), _) => self.policy_wanted(from, wanted.version),
@@ -30,18 +30,23 @@ impl Driver {
                     if parcel.to == self.setup.me && Some(parcel.round) == self.site.round() {
                         (self.heard_at, self.attempt) = (now, 0);
                     }
+                    let before = self.site.counters().other_policy;
                     self.site.receive(parcel);
+                    if self.site.counters().other_policy > before {
+                        // Whoever has the older policy follows.
+                        self.say_hello(from);
+                    }
                 }
                 _ => self.counters.malformed += 1,
             },
             (Body::Ask(ask), Peer::Site(_)) => match message::ask(ask) {
                 Ok(mut ask) => {
                     self.leave_out_what_is_under_way(&mut ask);
-                    let (before, by) = (self.site.counters().unanswerable, ask.from);
+                    let (before, by, round) = (self.site.counters().unanswerable, ask.from, ask.round);
                     self.site.asked(ask);
                     if self.site.counters().unanswerable > before {
                         // It may be too far behind; so it learns where others are.
-                        self.say_hello(Peer::Site(by));
+                        self.hello_to(Peer::Site(by), Some(round));
                     }
                 }
                 Err(_) => self.counters.malformed += 1,
@@ -81,11 +86,13 @@ impl Driver {
         ask.chunks.retain(|chunk| !under_way.contains(chunk));
     }
 
-    fn hello(&mut self, site: SiteNo, hello: &Hello) {
+    fn hello(&mut self, site: SiteNo, hello: &Hello, now: Duration) {
         if hello.job != self.setup.job || !self.setup.my_neighbours().contains(&site) {
             return self.other_job(site);
         }
-        self.heard.insert(site, Heard { round: hello.round, is_finished: hello.is_finished });
+        let Hello { round, version, is_finished, .. } = *hello;
+        self.heard.insert(site, Heard { round, version, is_finished });
+        self.ask_who_is_ahead(site, hello, now);
     }
 
     /// Whether the values are those of the chunk. Chunks for others are looked at where they are going.
@@ -109,12 +116,15 @@ impl Driver {
             return;
         };
         let fits = policy.chunks() == self.setup.chunk_values.len() && policy.sites == self.setup.sites;
+        let offered = policy.version;
         if !fits || self.site.offer(Arc::new(policy)).is_err() {
             self.counters.refused_offers += 1;
             return;
         }
         self.has_offer = true;
-        if let Phase::Lacks { gradient } = &mut self.phase {
+        if let Phase::Lacks { version, gradient } = &mut self.phase
+            && *version == offered
+        {
             let gradient = Some(std::mem::take(gradient));
             if let Err(error) = self.begin_next(gradient, now) {
                 self.give_up(error);
@@ -125,8 +135,12 @@ impl Driver {
     fn policy_wanted(&mut self, by: Peer, version: u64) {
         let in_force = Some(self.site.policy()).filter(|policy| policy.version == version);
         let held = in_force.cloned().or_else(|| self.site.offered(version));
-        if let Some(policy) = held {
-            self.send(by, Body::Offer(policy_message(&policy)), i32::MAX);
+        match held {
+            Some(policy) => {
+                self.send(by, Body::Offer(policy_message(&policy)), i32::MAX);
+            }
+            // It learns where others are.
+            None => self.say_hello(by),
         }
     }
 }

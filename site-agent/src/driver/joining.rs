@@ -6,7 +6,7 @@ use bytes::Bytes;
 use inart_sites::SiteNo;
 use inart_wire::Exponent;
 
-use crate::message::{Body, State, StateWanted};
+use crate::message::{Body, Hello, State, StateWanted};
 use crate::policy_message::{policy, policy_message};
 
 use super::{Driver, DriverError, Heard, Output, Peer, Phase};
@@ -14,15 +14,21 @@ use super::{Driver, DriverError, Heard, Output, Peer, Phase};
 /// A neighbour that does not send its state in this time is not waited for.
 const STATE_WAIT: Duration = Duration::from_secs(10);
 
+/// A policy that was asked for so often in vain is not waited for.
+pub(super) const VAIN: usize = 2;
+
 impl Driver {
     /// Begins when all neighbours have said where they are: with them if they have not begun either, else in
-    /// the earliest round that one of them is in.
+    /// the earliest round that one of them is in. Those who began anew while others went on do not count.
     pub(super) fn meet(&mut self, now: Duration) {
         let all = self.setup.my_neighbours().iter().all(|site| self.heard.contains_key(site));
         if !all {
             return;
         }
-        let earliest = self.heard.values().filter_map(|heard| heard.round).min().unwrap_or(0);
+        let rounds = || self.heard.values().filter_map(|heard| heard.round);
+        let newest = rounds().max();
+        let is_left_behind = |round: u32| newest.is_some_and(|newest| newest > round.saturating_add(1));
+        let earliest = rounds().filter(|&round| !is_left_behind(round)).min().unwrap_or(0);
         if earliest == 0 {
             let met_at = *self.met_at.get_or_insert(now);
             if self.may_begin_first(now.saturating_sub(met_at)) {
@@ -41,20 +47,48 @@ impl Driver {
         self.send(Peer::Site(site), Body::StateWanted(StateWanted {}), i32::MAX);
     }
 
-    /// When asking does not help, and a neighbour is in a later round: whoever had the sums of this one has
-    /// restarted since. This site goes on from the neighbour's state.
-    pub(super) fn catch_up(&mut self, now: Duration) {
-        if self.attempt <= 2 * self.setup.my_neighbours().len() {
-            return;
+    /// A neighbour has said where it is. If it is ahead, it may have the sums that this site misses; if it has
+    /// not, since it has restarted, this site goes on from its state.
+    pub(super) fn ask_who_is_ahead(&mut self, site: SiteNo, hello: &Hello, now: Duration) {
+        let round = self.site.round();
+        let is_ahead = hello.round > round || hello.is_finished;
+        match hello.cannot_answer {
+            _ if self.phase != Phase::Reducing || !is_ahead => {}
+            Some(asked) if Some(asked) == round => self.want_state(site, now),
+            // Who has just finished is about to send what is missing.
+            None if hello.round > round => {
+                self.counters.asks += 1;
+                self.site.ask(1, &[site]);
+            }
+            Some(_) | None => {}
         }
-        let ahead = |heard: &Heard| heard.round > self.site.round() || heard.is_finished;
-        let found = self.heard.iter().find(|(_, heard)| ahead(heard)).map(|(&site, _)| site);
-        if let Some(site) = found {
+    }
+
+    /// Goes on from the state of a neighbour that is where this site has to be. Others cannot complete this
+    /// site's round, or not by its policy, if that neighbour
+    /// - is more than one round ahead: no site is (docs/protocol.md, S4), unless this one began anew while
+    ///   others went on, since all of its neighbours had restarted with it and nobody near knew the round;
+    /// - is in this round by a newer policy, or in the next one, whose policy this site asked for in vain: who
+    ///   knew what the sites agreed on has restarted, and others have agreed again or go on
+    ///   [without it](Self::go_on_without).
+    pub(super) fn follow(&mut self, now: Duration) {
+        let Some(round) = self.site.round() else { return };
+        let (version, is_lacking) = (self.site.policy_version(), matches!(self.phase, Phase::Lacks { .. }));
+        let is_there = |heard: &Heard| match heard.round {
+            Some(other) if other > round.saturating_add(1) => true,
+            Some(other) if other > round => is_lacking && self.attempt >= VAIN,
+            Some(other) => other == round && heard.version > version && !is_lacking,
+            None => false,
+        };
+        let there = self.heard.iter().filter(|(_, heard)| is_there(heard));
+        let furthest = there.max_by_key(|(_, heard)| (heard.round, heard.version)).map(|(&site, _)| site);
+        if let Some(site) = furthest {
             self.want_state(site, now);
         }
     }
 
-    /// Asks another neighbour when one does not answer.
+    /// Asks another neighbour when one does not answer. If there is none, whoever knew the round has
+    /// restarted since.
     pub(super) fn wait_for_state(&mut self, asked: SiteNo, since: Duration, now: Duration) {
         let is_gone = !self.up.contains(&Peer::Site(asked));
         if !is_gone && now.saturating_sub(since) < STATE_WAIT {
@@ -67,8 +101,10 @@ impl Driver {
             .map(|(&site, _)| site)
             .collect();
         let next = begun.iter().find(|&&site| site > asked).or(begun.first());
-        if let Some(&site) = next {
-            self.want_state(site, now);
+        match (next, self.site.round()) {
+            (Some(&site), _) => self.want_state(site, now),
+            (None, None) => self.phase = Phase::Meeting,
+            (None, Some(_)) => self.phase = Phase::Reducing,
         }
     }
 

@@ -104,7 +104,7 @@ enum Phase {
     /// The training program computes.
     Ready { round: u32, join: Option<Arc<Policy>> },
     /// It has a gradient, and not the policy that the sites have agreed on.
-    Lacks { gradient: Vec<f32> },
+    Lacks { version: u64, gradient: Vec<f32> },
     /// A round is under way.
     Reducing,
     /// It has all sums of the last round.
@@ -126,6 +126,8 @@ struct RoundStart {
 struct Heard {
     /// None before its first round.
     round: Option<u32>,
+    /// The policy of that round.
+    version: u64,
     is_finished: bool,
 }
 
@@ -221,8 +223,10 @@ impl Driver {
             self.detour_all();
         }
         self.report();
-        if self.phase == Phase::Reducing {
-            self.ask(0);
+        match self.phase {
+            Phase::Reducing => self.ask(0),
+            Phase::Lacks { .. } => self.want_policy(),
+            _ => {}
         }
         self.go_on(now);
     }
@@ -284,11 +288,16 @@ impl Driver {
         self.send_again();
         // Who is not answered asks less often: answers may wait on slow links.
         let patience = self.setup.quiet * (1 << self.attempt.min(MOST_DOUBLINGS));
+        if matches!(self.phase, Phase::Lacks { .. }) && now.saturating_sub(self.heard_at) >= self.setup.quiet
+        {
+            (self.heard_at, self.attempt) = (now, self.attempt + 1);
+            self.want_policy();
+            self.go_on_without(now);
+        }
         if self.phase == Phase::Reducing && now.saturating_sub(self.heard_at) >= patience {
             self.heard_at = now;
             self.ask(self.attempt);
             self.attempt += 1;
-            self.catch_up(now);
         }
         if !self.samples.is_empty() && now.saturating_sub(self.reported_at) >= REPORT {
             self.reported_at = now;
@@ -348,7 +357,13 @@ impl Driver {
     }
 
     fn say_hello(&mut self, peer: Peer) {
+        self.hello_to(peer, None);
+    }
+
+    /// `cannot_answer`: the round of a question that this site has no answer to.
+    fn hello_to(&mut self, peer: Peer, cannot_answer: Option<u32>) {
         let hello = Hello {
+            cannot_answer,
             round: self.site.round(),
             version: self.site.policy_version(),
             job: self.setup.job,
@@ -397,6 +412,9 @@ impl Driver {
     /// Does what the site wants, and what is due.
     fn go_on(&mut self, now: Duration) {
         self.take_outputs();
+        if let Phase::Reducing | Phase::Lacks { .. } = self.phase {
+            self.follow(now);
+        }
         match &self.phase {
             Phase::Meeting => self.meet(now),
             Phase::Joining { asked, since } => self.wait_for_state(*asked, *since, now),

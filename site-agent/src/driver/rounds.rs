@@ -6,6 +6,7 @@ use inart_sites::{BeginError, ChunkNo, SiteNo};
 use crate::gradient::ChunkSum;
 use crate::message::{Body, PolicyWanted};
 
+use super::joining::VAIN;
 use super::{Driver, DriverError, Output, Peer, Phase, RoundStart};
 
 impl Driver {
@@ -23,6 +24,8 @@ impl Driver {
             Some(policy) => {
                 self.site.begin(round, policy)?;
                 self.begun(now, Some(&gradient));
+                // A neighbour that restarted with this site may have found nobody else who knows the round.
+                self.up.clone().into_iter().for_each(|peer| self.say_hello(peer));
                 self.ask(0);
             }
             None => self.begin_next(Some(gradient), now)?,
@@ -84,13 +87,37 @@ impl Driver {
                 Ok(())
             }
             (Err(BeginError::NotHeld { version, .. }), Some(gradient)) => {
-                self.phase = Phase::Lacks { gradient };
-                for peer in self.up.clone() {
-                    self.send(peer, Body::PolicyWanted(PolicyWanted { version }), i32::MAX);
-                }
+                self.phase = Phase::Lacks { version, gradient };
+                (self.heard_at, self.attempt) = (now, 0);
+                self.want_policy();
                 Ok(())
             }
             (Err(other), _) => Err(other.into()),
+        }
+    }
+
+    /// Asks whoever is there for the policy that the sites agreed on. Neighbours may have restarted and lack it,
+    /// too: whoever learns it later is asked again.
+    pub(super) fn want_policy(&mut self) {
+        let Phase::Lacks { version, .. } = self.phase else { return };
+        for peer in self.up.clone() {
+            self.send(peer, Body::PolicyWanted(PolicyWanted { version }), i32::MAX);
+        }
+    }
+
+    /// If nobody near holds the policy that the sites agreed on, and nobody near is in the next round, this site
+    /// begins it by the policy of the last one. Sites that hold the other one have others follow them.
+    pub(super) fn go_on_without(&mut self, now: std::time::Duration) {
+        self.follow(now);
+        let Phase::Lacks { gradient, .. } = &mut self.phase else { return };
+        if self.attempt < VAIN {
+            return;
+        }
+        let gradient = std::mem::take(gradient);
+        let next = self.site.round().unwrap_or(0).saturating_add(1);
+        match self.site.begin(next, self.site.policy().clone()) {
+            Ok(()) => self.begun(now, Some(&gradient)),
+            Err(error) => self.give_up(error.into()),
         }
     }
 

@@ -16,11 +16,15 @@ fn times() -> u64 {
     std::env::var("CAMPAIGN_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
 }
 
-fn outcome(seed: u64, faults: bool) -> Outcome {
+fn world(seed: u64) -> (World, ChaCha8Rng) {
     let mut draws = ChaCha8Rng::seed_from_u64(seed);
     let overlay = network::draw(&mut draws);
     let scheme = network::SCHEMES[draws.random_range(0..network::SCHEMES.len())];
-    let mut world = World::new(overlay, scheme, seed);
+    (World::new(overlay, scheme, seed), draws)
+}
+
+fn outcome(seed: u64, faults: bool) -> Outcome {
+    let (mut world, mut draws) = world(seed);
     if faults {
         for _ in 0..draws.random_range(1..4) {
             let at = draws.random_range(0.0..20.0);
@@ -61,4 +65,48 @@ fn with_faults_every_sum_is_right_and_all_rounds_end() {
         lost += outcome.failed;
     }
     assert!(asks > 0 && answered > 0 && joined > 0 && lost > 0, "{asks} {answered} {joined} {lost}");
+}
+
+/// A site and all of its neighbours are killed at one time: when they are back, nobody near that site knows
+/// the round. It follows as soon as one of them has learnt it from farther away.
+#[test]
+fn a_site_whose_neighbours_restart_with_it_follows_those_farther_away() {
+    let (mut worlds, mut joined) = (0, 0);
+    for seed in 5000..5000 + 300 * times() {
+        let (mut world, mut draws) = world(seed);
+        let Some(killed) = world.neighbourhood(draws.random_range(0..world.sites() as u16)) else { continue };
+        let at = draws.random_range(0.5..8.0);
+        for &site in &killed {
+            world.plan_fault(at, draws.random_range(0.3..2.0), Fault::Site(site));
+        }
+        let calm_s = self::world(seed).0.run(6).ended_s;
+        let outcome = world.run(6);
+        // Dead for up to two seconds, up to four until the scheduler's offer comes or is given up, and some
+        // questions of five seconds and more.
+        let more_s = outcome.ended_s - calm_s;
+        assert!(more_s < 60.0, "seed {seed}: {more_s} s more than without the fault");
+        worlds += 1;
+        joined += outcome.joined;
+    }
+    assert!(worlds > 100 && joined > worlds, "{joined} sites joined in {worlds} networks");
+}
+
+/// Any sites, or all of them, some while others still load a state: they join who knows the round, or begin
+/// anew when nobody does.
+#[test]
+fn whoever_restarts_at_about_one_time_all_rounds_end() {
+    let (mut joined, mut all_killed) = (0, 0);
+    for seed in 9000..9000 + 300 * times() {
+        let (mut world, mut draws) = world(seed);
+        let (sites, at) = (world.sites() as u16, draws.random_range(0.5..8.0));
+        let share = draws.random_range(0.4..1.0);
+        let killed: Vec<u16> = (0..sites).filter(|_| draws.random_bool(share)).collect();
+        for &site in &killed {
+            let (later, lasts) = (draws.random_range(0.0..3.0), draws.random_range(0.3..3.0));
+            world.plan_fault(at + later, lasts, Fault::Site(site));
+        }
+        all_killed += u32::from(killed.len() == usize::from(sites));
+        joined += world.run(6).joined;
+    }
+    assert!(joined > 0 && all_killed > 0, "{joined} joined, {all_killed} times all were killed");
 }

@@ -38,6 +38,8 @@ pub struct Outcome {
     pub by_chunk: u64,
     /// The newest version that a site followed.
     pub version: u64,
+    /// When the last site had the last sum, in virtual seconds.
+    pub ended_s: f64,
 }
 
 #[derive(Debug)]
@@ -184,6 +186,13 @@ impl World {
         self.overlay.links().len()
     }
 
+    /// A site and those that it has a link to, if there are others besides.
+    pub fn neighbourhood(&self, site: u16) -> Option<Vec<u16>> {
+        let neighbours = &self.setups[usize::from(site)].neighbours[usize::from(site)];
+        let all: Vec<u16> = neighbours.iter().map(|neighbour| neighbour.0).chain([site]).collect();
+        (all.len() < self.sites.len()).then_some(all)
+    }
+
     pub fn plan_fault(&mut self, at: f64, lasts: f64, fault: Fault) {
         self.at(at + 1.5, Event::Begins(fault));
         self.at(at + 1.5 + lasts, Event::Ends(fault));
@@ -200,6 +209,7 @@ impl World {
             }
             self.take(event);
         }
+        self.outcome.ended_s = self.now_s();
         self.outcome
     }
 
@@ -300,6 +310,7 @@ impl World {
             Fault::Site(site) if self.sites[usize::from(site)].is_none() => {
                 let setup = self.setups[usize::from(site)].clone();
                 let weights = vec![0.5; setup.values()];
+                self.told.retain(|&(of, _), _| of != usize::from(site));
                 self.sites[usize::from(site)] =
                     Some(Site { driver: Driver::new(setup), weights, life: self.lives });
             }
@@ -477,6 +488,8 @@ impl World {
                 Output::Ready { round, training } => {
                     if let Some(state) = training {
                         self.outcome.joined += 1;
+                        // It computes the round anew, and is told all of its sums.
+                        self.told.retain(|&(of, _), _| of != at);
                         let floats = state.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap()));
                         site.weights = floats.collect();
                     }

@@ -1,0 +1,201 @@
+//! What a driver refuses: it is counted or an error, and rounds go on as if it had not come.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_overlay::{AuxiliaryUse, Options, Overlay, Scheme};
+use inart_site_agent::message::{Body, ChunkMessage, Hello, Report, decode, encode};
+use inart_site_agent::policy_message::policy_message;
+use inart_site_agent::{Driver, DriverError, Output, Peer, Setup};
+use inart_sites::{Policy, SiteNo};
+
+const NETWORK: &str = "name: two
+nodes: [{name: a, kind: site}, {name: b, kind: site}]
+links: [{ends: [a, b], rate: 8 Mbps}]
+jobs: [{name: job, gradient: 12 B, chunk: 12 B}]
+";
+
+const A: Peer = Peer::Site(SiteNo(0));
+const B: Peer = Peer::Site(SiteNo(1));
+
+/// Two sites, and what is between them.
+struct Pair {
+    setup: Arc<Setup>,
+    sites: [Driver; 2],
+    /// Messages to a wait here, while they are held back.
+    held: Vec<Bytes>,
+    is_held: bool,
+    /// What sites were told, but for what was sent.
+    told: [Vec<Output>; 2],
+    now: Duration,
+}
+
+fn setup(name: &str) -> Arc<Setup> {
+    let overlay = Overlay::from_yaml(NETWORK).unwrap();
+    let options = Options::new(Scheme::Inart);
+    Arc::new(Setup::new(&overlay, &overlay.jobs()[0], name, &options, AuxiliaryUse::default()).unwrap())
+}
+
+impl Pair {
+    /// Both are ready for the first round.
+    fn new() -> Self {
+        let setups = ["a", "b"].map(setup);
+        let mut pair = Pair {
+            setup: setups[0].clone(),
+            sites: setups.map(Driver::new),
+            held: Vec::new(),
+            is_held: false,
+            told: [Vec::new(), Vec::new()],
+            now: Duration::ZERO,
+        };
+        pair.sites[0].up(B, pair.now);
+        pair.sites[1].up(A, pair.now);
+        pair.exchange();
+        // No scheduler comes.
+        pair.now = Duration::from_secs(3);
+        pair.sites.iter_mut().for_each(|site| site.tick(Duration::from_secs(3)));
+        pair.exchange();
+        let ready = vec![Output::Ready { round: 1, training: None }];
+        assert_eq!(pair.told, [ready.clone(), ready]);
+        pair.told = Default::default();
+        pair
+    }
+
+    /// Until nothing is under way.
+    fn exchange(&mut self) {
+        let mut is_moving = true;
+        while std::mem::take(&mut is_moving) {
+            for at in [0, 1] {
+                while let Some(output) = self.sites[at].next_output() {
+                    is_moving = true;
+                    let Output::Send { id, data, .. } = output else {
+                        self.told[at].push(output);
+                        continue;
+                    };
+                    if at == 1 && self.is_held {
+                        self.held.push(data);
+                    } else {
+                        self.sites[1 - at].message([A, B][at], data, self.now);
+                    }
+                    self.sites[at].delivered(id, self.now);
+                }
+            }
+        }
+    }
+
+    fn to_a(&mut self, from: Peer, body: Body) {
+        self.sites[0].message(from, encode(body), self.now);
+    }
+}
+
+fn hello(job: u64) -> Hello {
+    Hello { job, ..Hello::default() }
+}
+
+#[test]
+fn messages_that_are_none_of_the_jobs_are_counted_and_dropped() {
+    let mut pair = Pair::new();
+    pair.sites[0].message(B, Bytes::from_static(b"\xff\xff\xff nothing"), pair.now);
+    assert_eq!(pair.sites[0].counters().1.malformed, 1);
+    pair.to_a(B, Body::Hello(hello(pair.setup.job + 1)));
+    // Reports are for a scheduler, and chunks are not from one.
+    pair.to_a(B, Body::Report(Report::default()));
+    pair.to_a(Peer::Scheduler, Body::Chunk(ChunkMessage::default()));
+    assert_eq!(pair.sites[0].counters().1.strangers, 3);
+    assert_eq!(pair.sites[0].next_output(), None);
+}
+
+#[test]
+fn plans_that_are_older_or_of_another_job_are_counted_and_dropped() {
+    let mut pair = Pair::new();
+    let offer = |pair: &mut Pair, policy: &Policy| {
+        pair.to_a(Peer::Scheduler, Body::Offer(policy_message(policy)));
+        pair.sites[0].counters().1.refused_offers
+    };
+    let newer = Policy { version: 7 << 32, ..Policy::clone(&pair.setup.first_policy) };
+    assert_eq!(offer(&mut pair, &newer), 0);
+    pair.to_b_too(&newer);
+    for round in 1..3 {
+        for at in [0, 1] {
+            pair.sites[at].all_reduce(vec![1.0; 3], pair.now).unwrap();
+        }
+        pair.exchange();
+        assert_eq!(pair.sites[0].round(), Some(round));
+    }
+    assert_eq!(pair.sites[0].policy_version(), 7 << 32, "all have it, and follow it from the second round on");
+    // Older, the same again, and of more chunks or sites than the job has.
+    let older = Policy { version: 6 << 32, ..newer.clone() };
+    let longer = Policy { version: 8 << 32, chunk_trees: newer.chunk_trees.repeat(2), ..newer.clone() };
+    let mut wider = Policy { version: 8 << 32, ..newer.clone() };
+    wider.sites.push(SiteNo(2));
+    for (policy, count) in [older, newer, longer, wider].iter().zip(1..) {
+        assert_eq!(offer(&mut pair, policy), count, "version {}", policy.version);
+    }
+    assert_eq!((pair.sites[0].next_output(), pair.sites[0].policy_version()), (None, 7 << 32));
+}
+
+impl Pair {
+    fn to_b_too(&mut self, policy: &Policy) {
+        let offer = encode(Body::Offer(policy_message(policy)));
+        self.sites[1].message(Peer::Scheduler, offer, self.now);
+    }
+}
+
+#[test]
+fn chunks_of_other_rounds_plans_and_lengths_are_counted_and_dropped() {
+    let mut pair = Pair::new();
+    pair.is_held = true;
+    pair.sites[0].all_reduce(vec![1.0, 2.0, 3.0], pair.now).unwrap();
+    pair.sites[1].all_reduce(vec![10.0, 20.0, 30.0], pair.now).unwrap();
+    pair.exchange();
+    let is_chunk = |data: &Bytes| match decode(data.clone()) {
+        Ok(Body::Chunk(chunk)) => Some(chunk),
+        _ => None,
+    };
+    let chunk = pair.held.iter().find_map(is_chunk).expect("b sends its chunk or the sum");
+    let counted = |pair: &Pair| {
+        let (site, agent) = pair.sites[0].counters();
+        [site.late, site.ahead, site.other_policy, site.strange, site.repeated, agent.malformed]
+    };
+    assert_eq!((chunk.round, counted(&pair)), (1, [0; 6]));
+    let with = |change: &dyn Fn(&mut ChunkMessage)| {
+        let mut other = chunk.clone();
+        change(&mut other);
+        Body::Chunk(other)
+    };
+    let no_values = |chunk: &mut ChunkMessage| chunk.parts.clear();
+    for (body, counters) in [
+        (with(&|chunk| chunk.round = 0), [1, 0, 0, 0, 0, 1]),
+        (with(&|chunk| (chunk.round, chunk.parts) = (0, Vec::new())), [1, 0, 0, 0, 0, 1]),
+        (with(&|chunk| chunk.round = 3), [2, 1, 0, 0, 0, 1]),
+        (with(&|chunk| chunk.version = 5), [2, 1, 1, 0, 0, 1]),
+        (with(&|chunk| chunk.from = 9), [2, 1, 1, 1, 0, 1]),
+        (with(&|chunk| chunk.chunk = 4), [2, 1, 1, 1, 0, 2]),
+        (with(&no_values), [2, 1, 1, 1, 0, 3]),
+    ] {
+        pair.to_a(B, body);
+        eprintln!("{:?} {counters:?}", counted(&pair));
+    }
+    pair.is_held = false;
+    for data in std::mem::take(&mut pair.held) {
+        pair.sites[0].message(B, data, pair.now);
+    }
+    pair.exchange();
+    let sum = Output::Reduced { round: 1, sum: vec![11.0, 22.0, 33.0] };
+    assert_eq!(pair.told, [vec![sum.clone()], vec![sum]]);
+}
+
+#[test]
+fn a_neighbour_of_another_job_is_named_before_the_first_round() {
+    let setup = setup("a");
+    let mut site = Driver::new(setup.clone());
+    site.up(B, Duration::ZERO);
+    site.message(B, encode(Body::Hello(hello(setup.job + 1))), Duration::ZERO);
+    let outputs: Vec<Output> = std::iter::from_fn(|| site.next_output()).collect();
+    let other = DriverError::OtherJob { site: "b".to_owned() };
+    assert_eq!(outputs.last(), Some(&Output::Failed(other.clone())));
+    assert!(other.to_string().contains("site b has another network, job or scheme"), "{other}");
+    assert_eq!(site.counters().1.strangers, 1);
+}
