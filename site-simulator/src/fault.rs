@@ -1,7 +1,7 @@
 //! What may happen, and when.
 
 use inart_faults::Faults;
-use inart_overlay::{Overlay, SiteId};
+use inart_overlay::Overlay;
 use inart_sites::SiteNo;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -78,31 +78,18 @@ pub fn resolve(overlay: &Overlay, faults: &Faults) -> Result<Vec<PlannedFault>, 
     Ok(all)
 }
 
-/// From one to three faults within some time, by a seed; all end. A site is never killed together with all of
-/// its neighbours: nobody would know the round.
+/// From one to three faults within some time, by a seed; all end.
 pub fn draw(overlay: &Overlay, within_s: f64, seed: u64) -> Vec<PlannedFault> {
     let mut draws = ChaCha8Rng::seed_from_u64(seed);
     let mut all: Vec<PlannedFault> = Vec::new();
     for _ in 0..1 + seed % 3 {
-        let mut fault = match draws.random_range(0..3) {
+        let fault = match draws.random_range(0..3) {
             0 => Fault::Link(draws.random_range(0..overlay.links().len())),
             1 => Fault::Site(SiteNo(draws.random_range(0..overlay.sites().len() as u16))),
             _ => Fault::Scheduler,
         };
-        let killed = all.iter().map(|planned| planned.fault).chain([fault]);
-        if kills_a_neighbourhood(overlay, &killed.collect::<Vec<_>>()) {
-            fault = Fault::Scheduler;
-        }
         let (at_s, lasts_s) = (draws.random_range(0.0..within_s), draws.random_range(0.1..20.0));
         all.push(PlannedFault { at_s, lasts_s: Some(lasts_s), fault });
     }
     all
-}
-
-/// Whether some site and all of its neighbours are killed.
-fn kills_a_neighbourhood(overlay: &Overlay, faults: &[Fault]) -> bool {
-    let is_killed = |site: SiteId| faults.contains(&Fault::Site(SiteNo(site.index() as u16)));
-    let ends =
-        |site: SiteId| overlay.links().iter().map(|link| link.ends).filter(move |ends| ends.contains(&site));
-    overlay.site_ids().any(|site| is_killed(site) && ends(site).flatten().all(is_killed))
 }
