@@ -22,6 +22,8 @@ pub struct PeerCounters {
     pub unfit: u64,
     /// Notices that are none.
     pub unknown_notices: u64,
+    /// Times that a coordinator said that it has another job in mind.
+    pub other_job: u64,
     /// Times that a peer was taken for gone.
     pub gone: u64,
     /// Times that one that was taken for gone was there.

@@ -19,10 +19,11 @@ pub use average::{Average, Received, average, is_finite};
 pub use coordinator::{Coordinator, CoordinatorOutput, CoordinatorSetup};
 pub use counters::{CoordinatorCounters, PeerCounters};
 pub use message::{
-    Body, Choice, Ended, Hello, Left, Message, MessageError, Ready, Roster, Sample, Seen, decode, encode,
+    Body, Choice, Ended, Hello, Left, Message, MessageError, OtherJob, Ready, Roster, Sample, Seen, decode,
+    encode,
 };
 pub use notice::Notice;
-pub use peer::{Output, Peer, Start, UpdateError};
+pub use peer::{NotTakenIn, Output, Peer, Start, UpdateError};
 pub use select::{Schemes, Selector};
 pub use setup::{Setup, SetupError, Sync, fingerprint};
 pub use term::Term;

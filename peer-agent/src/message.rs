@@ -11,7 +11,7 @@ use crate::term::Term;
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Message {
     /// What it says.
-    #[prost(oneof = "Body", tags = "1, 2, 3, 4, 5, 6, 7, 8")]
+    #[prost(oneof = "Body", tags = "1, 2, 3, 4, 5, 6, 7, 8, 9")]
     pub body: Option<Body>,
 }
 
@@ -42,6 +42,9 @@ pub enum Body {
     /// Coordinator to peer: the receivers of an update.
     #[prost(message, tag = "8")]
     Choice(Choice),
+    /// Coordinator to peer: it is not taken in, since its job is another one.
+    #[prost(message, tag = "9")]
+    OtherJob(OtherJob),
 }
 
 /// Who a peer is, and where.
@@ -146,6 +149,14 @@ pub struct Roster {
     /// The rounds that each has ended.
     #[prost(uint32, repeated, tag = "3")]
     pub ended: Vec<u32>,
+}
+
+/// A peer's job is not the coordinator's.
+#[derive(Clone, Copy, PartialEq, prost::Message)]
+pub struct OtherJob {
+    /// The fingerprint of the coordinator's.
+    #[prost(fixed64, tag = "1")]
+    pub job: u64,
 }
 
 /// Receivers.

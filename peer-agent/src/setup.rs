@@ -63,6 +63,8 @@ pub struct Setup {
     pub choice_patience: Duration,
     /// A peer of which nothing is heard for that long is gone: nobody waits for it.
     pub peer_timeout: Duration,
+    /// How long it waits for a coordinator that takes it in. Longer than a coordinator's gathering time.
+    pub meeting_patience: Duration,
 }
 
 /// What a setup cannot be.

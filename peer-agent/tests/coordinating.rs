@@ -269,4 +269,5 @@ fn what_is_no_message_and_who_has_another_job_are_dropped_by_name() {
     let hello = Hello { life: 5, term: None, ended: 0, waits: vec![0; N], job: 12345 };
     test.say(1, Body::Hello(hello), SECOND);
     assert_eq!(test.coordinator.next_output(), Some(CoordinatorOutput::OtherJob { peer: rank(1) }));
+    assert!(matches!(test.sent()[..], [(1, Body::OtherJob(_))]));
 }

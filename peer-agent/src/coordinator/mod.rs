@@ -13,7 +13,7 @@ use inart_peers::{Gate, Multicast, Ports, Waits};
 use inart_wire::{Incarnation, JobId, Rank};
 
 use crate::counters::CoordinatorCounters;
-use crate::message::{Body, Ended, Hello, Left, Ready, Roster, Seen, decode, encode};
+use crate::message::{Body, Ended, Hello, Left, OtherJob, Ready, Roster, Seen, decode, encode};
 use crate::select::Selector;
 use crate::setup::{Sync, fingerprint};
 use crate::term::Term;
@@ -55,7 +55,7 @@ pub enum CoordinatorOutput {
         /// What.
         data: Bytes,
     },
-    /// A peer has another job in mind; it is not taken in.
+    /// A peer has another job in mind; it is not taken in, and is told so.
     OtherJob {
         /// Who.
         peer: Rank,
@@ -201,6 +201,7 @@ impl<S: Selector> Coordinator<S> {
             fingerprint(setup.job, &setup.update_values, setup.receivers, setup.sync, setup.force_after);
         if hello.job != job || hello.life == 0 || hello.waits.len() != self.peers.len() {
             self.outputs.push_back(CoordinatorOutput::OtherJob { peer: from });
+            self.send(from, Body::OtherJob(OtherJob { job }));
             return;
         }
         let term = hello.term.unwrap_or_default();

@@ -67,6 +67,7 @@ impl Peer {
         match decode(bytes) {
             Ok(Body::Choice(choice)) => self.chosen(choice, now),
             Ok(Body::Roster(roster)) if roster.lives.len() == self.setup.peers() => self.roster(&roster, now),
+            Ok(Body::OtherJob(_)) => self.other_job(),
             _ => self.counters.malformed += 1,
         }
         self.go_on(now);

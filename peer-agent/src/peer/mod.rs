@@ -3,6 +3,7 @@
 mod arrivals;
 mod choosing;
 mod liveness;
+mod meeting;
 mod output;
 mod presence;
 mod rounds;
@@ -26,6 +27,7 @@ use crate::meter::Meter;
 use crate::setup::{Setup, SetupError};
 use crate::term::Term;
 use liveness::Liveness;
+pub use meeting::NotTakenIn;
 pub use output::{Output, Start};
 
 /// How often the coordinator is told what is left to send.
@@ -38,6 +40,8 @@ const SEEN_EVERY: Duration = Duration::from_millis(500);
 enum Phase {
     /// It does not know who takes part.
     Meeting,
+    /// Nobody has taken it in: it takes no part.
+    Outside,
     /// The training program computes.
     Computing { since: Duration },
     /// It has an update, and waits for the choice of its receivers.
@@ -96,6 +100,8 @@ pub struct Peer {
     gate: Gate,
     waits: Waits,
     phase: Phase,
+    /// Since when it waits to be taken in.
+    meeting_since: Option<Duration>,
     /// Rounds that it has ended.
     ended: u32,
     /// The update of the round that it is in.
@@ -141,6 +147,7 @@ impl Peer {
             gate: Gate::new(peers, Some(setup.sync.staleness().into())),
             waits: Waits::none(peers),
             phase: Phase::Meeting,
+            meeting_since: None,
             ended: 0,
             model: Vec::new(),
             words: Arc::new([]),
@@ -238,6 +245,7 @@ impl Peer {
     pub fn wake_at(&self) -> Option<Duration> {
         let chosen = match self.phase {
             Phase::Choosing { since } => Some(since.saturating_add(self.setup.choice_patience)),
+            Phase::Meeting => Some(self.waits_until()),
             _ => None,
         };
         let left = (self.phase == Phase::Sending && self.has_coordinator).then_some(self.left_at);
@@ -321,6 +329,9 @@ impl Peer {
 
     /// Does what has become possible.
     fn go_on(&mut self, now: Duration) {
+        if self.phase == Phase::Meeting {
+            self.wait_for_word(now);
+        }
         loop {
             self.take_outputs(now);
             let goes_on = match self.phase {

@@ -4,6 +4,7 @@ use bytes::Bytes;
 use inart_multicast::{Message, Outcome, Receivers};
 use inart_wire::Rank;
 
+use super::meeting::NotTakenIn;
 use crate::average::{Average, Received};
 use crate::notice::Notice;
 
@@ -39,6 +40,8 @@ pub enum Output {
     },
     /// The last round is over.
     Finished(Start),
+    /// It takes no part, for ever.
+    NotTakenIn(NotTakenIn),
 }
 
 /// Where a round begins.

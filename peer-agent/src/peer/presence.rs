@@ -32,7 +32,7 @@ impl Peer {
 
     /// Tells all others where this peer is, when it is time.
     pub(super) fn notify_if_due(&mut self, now: Duration) {
-        if self.phase == Phase::Meeting || !self.liveness.is_due(now) {
+        if matches!(self.phase, Phase::Meeting | Phase::Outside) || !self.liveness.is_due(now) {
             return;
         }
         let others = (0..self.setup.peers()).filter_map(|at| Rank::try_from(at).ok());

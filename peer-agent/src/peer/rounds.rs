@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_multicast::{Outcome, Receivers};
+use inart_multicast::{Copies, Outcome, Receivers};
 use inart_wire::Rank;
 
 use super::{Output, Peer, Phase, Start};
@@ -47,13 +47,19 @@ impl Peer {
         self.liveness.speak(now);
     }
 
-    /// How fast the update left.
+    /// How fast the update left. A switch's copies leave the port once; if they left late, it was full. The
+    /// sender's own leave it once per receiver, and were late for whatever was slow on their way.
     fn measure_up(&mut self, outcome: &Outcome) {
         let bits = self.setup.update_bits(self.cut);
         let (seconds, planned) = (outcome.passed.as_secs_f64(), bits / self.rate_bps);
-        if seconds > 0.0 && !outcome.complete.is_empty() {
-            self.meter.add(Sample { is_up: true, bits, seconds, is_full: seconds > LATE * planned });
+        if seconds <= 0.0 || outcome.complete.is_empty() {
+            return;
         }
+        let (copies, is_full) = match self.setup.sender.copies {
+            Copies::Switch { .. } => (1.0, seconds > LATE * planned),
+            Copies::Sender { .. } => (outcome.complete.len() as f64, false),
+        };
+        self.meter.add(Sample { is_up: true, bits: copies * bits, seconds, is_full });
     }
 
     /// Averages and begins the next round, if this peer is not too far ahead. Whether it did.

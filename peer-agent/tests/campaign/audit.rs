@@ -29,6 +29,8 @@ pub struct Seen {
     pub restarts: u64,
     pub overflowed: u64,
     pub failed: u64,
+    /// Peers that began when nobody could take them in.
+    pub not_taken_in: u64,
     /// The least and the most time of a multicast, over what was planned.
     pub over_plan_least: f64,
     pub over_plan_most: f64,
@@ -65,7 +67,7 @@ impl Seen {
             ($($field:ident)*) => { $(self.$field += other.$field;)* };
         }
         add!(received averaged given_up withdrawn gone back abandoned without_choice forced repairs repeated
-            late old_term superseded_coordinators superseded_updates other_life restarts overflowed failed);
+            late old_term superseded_coordinators superseded_updates other_life restarts overflowed failed not_taken_in);
         self.over_plan_least = over_plan_least.min(other.over_plan_least);
         self.over_plan_most = over_plan_most.max(other.over_plan_most);
     }

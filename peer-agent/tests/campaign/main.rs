@@ -42,6 +42,16 @@ fn without_faults_everybody_averages_exactly_what_was_sent_to_it() {
     }
 }
 
+/// Peer 0 starts once more when all others have finished or are dead, as nobody is left who knows where they
+/// were.
+#[test]
+fn a_peer_that_nobody_takes_in_ends_and_says_so() {
+    assert_eq!(world::run(Trial::random(6543)).not_taken_in, 1);
+    for seed in 1..=30 {
+        assert_eq!(world::run(Trial::calm(seed)).not_taken_in, 0, "seed {seed}");
+    }
+}
+
 /// Equal updates that are paced end when the fullest port is done. Beyond that time: frames of the last
 /// chunk's length, bursts, and a queue of them at each port.
 #[test]

@@ -24,6 +24,7 @@ use crate::trial::{Fault, Trial};
 /// By then every trial is over, in seconds.
 const END_S: f64 = 2400.0;
 const RESCUE_S: f64 = 10.0;
+const MEETING_PATIENCE: Duration = Duration::from_secs(60);
 const VALUES: usize = 32;
 const FRAME_BYTES: usize = 172;
 
@@ -296,6 +297,7 @@ impl World {
             rate_bps: trial.rates[peer][0],
             choice_patience: Duration::from_millis(300),
             peer_timeout: Duration::from_millis(2500),
+            meeting_patience: MEETING_PATIENCE,
         };
         let host = Host {
             peer: Peer::new(Arc::new(setup)).unwrap(),
@@ -528,7 +530,17 @@ impl World {
                 self.notice_who_is_gone();
                 self.audit.averages(life, &self.hosts[at].as_ref().unwrap().model.clone(), &start)
             }
+            Output::NotTakenIn(_) => self.stays_out(at),
         }
+    }
+
+    /// Its process ends. There is nobody to train with, or nobody who says who trains.
+    fn stays_out(&mut self, at: usize) {
+        self.audit.seen.not_taken_in += 1;
+        self.done[at] = true;
+        let others = self.hosts.iter().zip(&self.done).any(|(host, done)| host.is_some() && !done);
+        let is_led = self.coordinators.iter().any(Option::is_some);
+        assert!(!others || !is_led, "peer {at} is not taken in, and others train: {:?}", self.trial);
     }
 
     fn compute(&mut self, at: usize, start: Start) {
@@ -563,7 +575,11 @@ impl World {
         let all = self.hosts.iter().all(Option::is_some);
         if is_calm && !lost && all {
             let ahead = round - least;
-            assert!(ahead <= self.trial.sync.staleness(), "peer {at} is {ahead} rounds ahead");
+            assert!(
+                ahead <= self.trial.sync.staleness(),
+                "peer {at} is {ahead} rounds ahead: {:?}",
+                self.trial
+            );
         }
     }
 

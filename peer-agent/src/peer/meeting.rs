@@ -1,0 +1,62 @@
+//! Before a peer takes part: it waits for a coordinator's word, but not for ever.
+
+use std::time::Duration;
+
+use inart_wire::Rank;
+use thiserror::Error;
+
+use super::{Output, Peer, Phase};
+
+/// Why a peer takes no part.
+#[derive(Debug, Clone, PartialEq, Eq, Error)]
+pub enum NotTakenIn {
+    /// There is no coordinator, or it waits for others.
+    #[error(
+        "no coordinator has taken peer {rank} in for {waited:?}; start one, or, if all others have ended, start \
+         all of them anew"
+    )]
+    Nobody {
+        /// The peer.
+        rank: Rank,
+        /// How long it has waited.
+        waited: Duration,
+    },
+    /// The coordinator has something else in mind.
+    #[error(
+        "the coordinator has another job in mind than peer {rank}; give both the same network, job, receivers, \
+         synchronisation, staleness and rule of k"
+    )]
+    OtherJob {
+        /// The peer.
+        rank: Rank,
+    },
+}
+
+impl Peer {
+    /// Ends if nobody has taken it in for too long.
+    pub(super) fn wait_for_word(&mut self, now: Duration) {
+        let since = *self.meeting_since.get_or_insert(now);
+        let waited = now.saturating_sub(since);
+        if waited >= self.setup.meeting_patience {
+            self.stay_out(NotTakenIn::Nobody { rank: self.setup.me, waited });
+        }
+    }
+
+    /// When waiting ends.
+    pub(super) fn waits_until(&self) -> Duration {
+        self.meeting_since.map_or(Duration::ZERO, |since| since.saturating_add(self.setup.meeting_patience))
+    }
+
+    /// A coordinator does not know this job. Whoever takes part already does not mind.
+    pub(super) fn other_job(&mut self) {
+        self.counters.other_job += 1;
+        if self.phase == Phase::Meeting {
+            self.stay_out(NotTakenIn::OtherJob { rank: self.setup.me });
+        }
+    }
+
+    fn stay_out(&mut self, why: NotTakenIn) {
+        self.phase = Phase::Outside;
+        self.outputs.push_back(Output::NotTakenIn(why));
+    }
+}

@@ -1,0 +1,220 @@
+//! The coordinator's process.
+
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use inart_peer_agent::{Body, Coordinator, CoordinatorOutput, CoordinatorSetup, Schemes, Term, decode};
+use inart_quic::{Endpoint, Event, Events};
+use tokio::time::sleep_until;
+
+use crate::error::HostError;
+use crate::job::Job;
+use crate::lane::Lane;
+use crate::names::{Names, Who};
+use crate::options::HostOptions;
+
+/// The machine is asked what is due no more often.
+const SHORTEST_SLEEP: Duration = Duration::from_millis(1);
+/// Nor is it left alone for longer.
+const LONGEST_SLEEP: Duration = Duration::from_millis(500);
+
+/// What a coordinator has done.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Told {
+    /// It is in charge, and has said who takes part.
+    InCharge {
+        /// Its term.
+        term: Term,
+        /// The names of those who do.
+        peers: Vec<String>,
+    },
+    /// It has chosen receivers.
+    Chosen {
+        /// Of whose update.
+        from: String,
+        /// Of which of its rounds.
+        round: u32,
+        /// Names of the receivers.
+        to: Vec<String>,
+        /// The rate at which the update is to leave, in bit/s.
+        rate_bps: f64,
+    },
+    /// No receivers could be chosen; peers send to the last ones.
+    NotChosen {
+        /// Why, as the end of a sentence.
+        why: String,
+    },
+    /// A peer has another job in mind.
+    OtherJob {
+        /// Its name.
+        peer: String,
+    },
+}
+
+/// A coordinator and its connections.
+pub struct CoordinatorHost {
+    me: String,
+    coordinator: Coordinator<Schemes>,
+    names: Names,
+    endpoint: Endpoint,
+    events: Events,
+    start: Instant,
+    /// The peers that there are connections to.
+    lanes: BTreeMap<String, Lane>,
+    /// Whom each message is for.
+    under_way: BTreeMap<u64, String>,
+    next_id: u64,
+    /// What was told last of who takes part.
+    roll: Vec<u32>,
+}
+
+impl CoordinatorHost {
+    /// Listens, and begins to connect to all peers. `name`: its own, as in its certificate. To be called
+    /// within a tokio runtime.
+    ///
+    /// # Errors
+    /// An address that cannot be had, or certificates; a peer whose address is missing, an address of who is
+    /// none; a name that a peer has.
+    pub fn open(
+        job: &Job,
+        setup: CoordinatorSetup,
+        schemes: Schemes,
+        name: &str,
+        options: HostOptions,
+    ) -> Result<Self, HostError> {
+        if job.peers().iter().any(|peer| peer == name) {
+            return Err(HostError::NameTaken { name: name.to_owned() });
+        }
+        let names = Names::new(job.name(), job.peers(), name, &options.peers, &BTreeMap::new())?;
+        let mut quic = inart_quic::Options::new(options.listen, options.tls, name, options.peers);
+        quic.congestion = options.congestion;
+        let (endpoint, events) = Endpoint::open(quic)?;
+        Ok(Self {
+            me: name.to_owned(),
+            coordinator: Coordinator::new(setup, schemes),
+            names,
+            endpoint,
+            events,
+            start: Instant::now(),
+            lanes: BTreeMap::new(),
+            under_way: BTreeMap::new(),
+            next_id: 0,
+            roll: Vec::new(),
+        })
+    }
+
+    /// Serves peers for ever; calls `told` for what it does.
+    ///
+    /// # Errors
+    /// Another coordinator is in charge.
+    pub async fn run(mut self, mut told: impl FnMut(Told)) -> Result<(), HostError> {
+        loop {
+            let wake_at = self.wake_at().into();
+            tokio::select! {
+                event = self.events.next() => match event {
+                    Some(event) => self.event(event),
+                    None => return Ok(()),
+                },
+                () = sleep_until(wake_at) => self.coordinator.tick(self.start.elapsed()),
+            }
+            if let Some(by) = self.carry_out(&mut told) {
+                self.endpoint.close().await;
+                return Err(HostError::Superseded { name: self.me, by });
+            }
+        }
+    }
+
+    fn wake_at(&self) -> Instant {
+        let now = self.start.elapsed();
+        let due = self.coordinator.wake_at().unwrap_or(Duration::MAX);
+        self.start + due.clamp(now + SHORTEST_SLEEP, now + LONGEST_SLEEP)
+    }
+
+    fn event(&mut self, event: Event) {
+        let now = self.start.elapsed();
+        match event {
+            Event::Up { peer } => {
+                tracing::info!("{peer} is connected");
+                self.lanes.insert(peer, Lane::default());
+            }
+            Event::Down { peer, reason } => {
+                tracing::warn!("the connection to {peer} has ended: {reason}");
+                self.lanes.remove(&peer);
+                if let Some(rank) = self.names.rank(&peer) {
+                    self.coordinator.down(rank, now);
+                }
+            }
+            Event::Received { peer, data, .. } => match self.names.who(&peer) {
+                Some(Who::Peer(rank)) => self.coordinator.message(rank, data, now),
+                Some(Who::Coordinator) | None => {}
+            },
+            Event::Acknowledged { id, .. } | Event::Failed { id, .. } => {
+                let lane = self.under_way.remove(&id).and_then(|name| self.lanes.get_mut(&name));
+                if let Some(lane) = lane {
+                    lane.ended(id);
+                }
+            }
+            Event::Stranger { address, names } => {
+                tracing::warn!("{} at {address} is no peer of the job", names.join(" or "));
+            }
+        }
+    }
+
+    /// Does what the coordinator wants; the term of a newer one, if there is one.
+    fn carry_out(&mut self, told: &mut impl FnMut(Told)) -> Option<Term> {
+        while let Some(output) = self.coordinator.next_output() {
+            match output {
+                CoordinatorOutput::Send { to, data } => {
+                    let name = self.names.of(to).to_owned();
+                    self.tell(&name, &data, told);
+                    if let Some(lane) = self.lanes.get_mut(&name) {
+                        lane.push(data);
+                    }
+                }
+                CoordinatorOutput::OtherJob { peer } => {
+                    let peer = self.names.of(peer).to_owned();
+                    tracing::warn!("{peer} has another job in mind");
+                    told(Told::OtherJob { peer });
+                }
+                CoordinatorOutput::NotChosen { why } => {
+                    tracing::warn!("no receivers were chosen: {why}");
+                    told(Told::NotChosen { why });
+                }
+                CoordinatorOutput::Superseded { by } => return Some(by),
+            }
+        }
+        self.send();
+        None
+    }
+
+    fn send(&mut self) {
+        for (name, lane) in &mut self.lanes {
+            let Some(data) = lane.next(self.next_id) else { continue };
+            self.under_way.insert(self.next_id, name.clone());
+            if let Err(error) = self.endpoint.send(name, self.next_id, data, 0) {
+                tracing::error!("a message was not sent: {error}");
+            }
+            self.next_id += 1;
+        }
+    }
+
+    /// What a message to a peer says, for who watches.
+    fn tell(&mut self, peer: &str, data: &Bytes, told: &mut impl FnMut(Told)) {
+        let name = |rank: usize| inart_wire::Rank::try_from(rank).map(|rank| self.names.of(rank).to_owned());
+        match decode(data.clone()) {
+            Ok(Body::Roster(roster)) if roster.lives != self.roll => {
+                let there = (0..roster.lives.len()).filter(|&rank| roster.lives[rank] != 0);
+                let peers = there.filter_map(|rank| name(rank).ok()).collect();
+                told(Told::InCharge { term: roster.term.unwrap_or_default(), peers });
+                self.roll = roster.lives;
+            }
+            Ok(Body::Choice(choice)) => {
+                let to = choice.receivers.iter().filter_map(|&rank| name(rank as usize).ok()).collect();
+                let (round, rate_bps) = (choice.round, choice.rate_bps);
+                told(Told::Chosen { from: peer.to_owned(), round, to, rate_bps });
+            }
+            _ => {}
+        }
+    }
+}

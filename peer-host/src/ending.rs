@@ -1,0 +1,19 @@
+//! What a peer has counted when it ends.
+
+use inart_multicast::{ReceiverCounters, Refused, SenderCounters};
+use inart_peer_agent::PeerCounters;
+
+/// What a peer has counted when it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ending {
+    /// As a state machine.
+    pub peer: PeerCounters,
+    /// As a sender.
+    pub sender: SenderCounters,
+    /// As a receiver.
+    pub receiver: ReceiverCounters,
+    /// What reached neither.
+    pub refused: Refused,
+    /// What its connections carried.
+    pub connections: inart_quic::Counters,
+}

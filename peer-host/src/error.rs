@@ -1,0 +1,69 @@
+//! Why a process cannot go on.
+
+use inart_peer_agent::{NotTakenIn, SetupError, Term, UpdateError};
+use inart_quic::OpenError;
+
+/// Why a process cannot go on.
+#[derive(Debug, thiserror::Error)]
+pub enum HostError {
+    /// Its address or its certificates.
+    #[error(transparent)]
+    Open(#[from] OpenError),
+    /// What it was told of the job.
+    #[error(transparent)]
+    Setup(#[from] SetupError),
+    /// Somebody without an address.
+    #[error("peer {name} has no address at {me}; say where it is, as {name}=HOST:PORT")]
+    NoAddress {
+        /// Who has none.
+        name: String,
+        /// The process.
+        me: String,
+    },
+    /// An address of somebody who is not in the job.
+    #[error("{name} is no other peer of job {job}; peers are {known}")]
+    NoPeer {
+        /// As given.
+        name: String,
+        /// The job.
+        job: String,
+        /// The peers.
+        known: String,
+    },
+    /// A coordinator that is called like a peer.
+    #[error("coordinator {name} has the name of a peer; give it another one")]
+    NameTaken {
+        /// The name.
+        name: String,
+    },
+    /// An update that cannot be.
+    #[error("peer {name}: {error}")]
+    Update {
+        /// The peer.
+        name: String,
+        /// What is wrong with it.
+        error: UpdateError,
+    },
+    /// Nobody trains with it.
+    #[error("peer {name}: {error}")]
+    NotTakenIn {
+        /// The peer.
+        name: String,
+        /// Why.
+        error: NotTakenIn,
+    },
+    /// Another coordinator is in charge.
+    #[error("coordinator {name} is not in charge any more: peers follow a newer one ({by})")]
+    Superseded {
+        /// The coordinator.
+        name: String,
+        /// The other one's term.
+        by: Term,
+    },
+    /// No runtime.
+    #[error("cannot start the network thread: {0}")]
+    Runtime(std::io::Error),
+    /// The network thread has ended.
+    #[error("the network thread has ended; its log says why")]
+    Gone,
+}

@@ -1,0 +1,205 @@
+//! From a network of peers to what its peers and its coordinator are told.
+
+use std::hash::{BuildHasher, RandomState};
+use std::time::Duration;
+
+use inart_multicast::{Copies, ReceiverOptions, SenderOptions};
+use inart_peer_agent::{CoordinatorSetup, Setup, Sync};
+use inart_peers::{Mesh, Multicast, PeerJob};
+use inart_wire::{Epoch, Incarnation, JobId, Rank};
+
+use crate::options::Patience;
+
+/// Values of a chunk, 64 KiB: a message on a connection.
+pub const CHUNK_VALUES: usize = 16 << 10;
+/// Chunks under way to one receiver.
+const WINDOW: usize = 16;
+/// A receiver that takes nothing for so many peer timeouts is given up, although its peer is there.
+const TIMEOUTS: u32 = 4;
+const BYTES_PER_VALUE: f64 = 4.0;
+
+/// When peers go on, and until when.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Schedule {
+    /// When a peer may begin its next round.
+    pub sync: Sync,
+    /// The rule of k.
+    pub force_after: Option<u32>,
+    /// The last round; rounds count from 1.
+    pub rounds: u32,
+}
+
+/// What cannot be trained.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+pub enum JobError {
+    /// A part of a value.
+    #[error(
+        "job {job}: the update of {peer} is {bytes} bytes, which are not whole values of 4; give a multiple of 4"
+    )]
+    Values {
+        /// The job.
+        job: String,
+        /// Whose update.
+        peer: String,
+        /// Its bytes.
+        bytes: f64,
+    },
+    /// Lengths differ.
+    #[error(
+        "job {job}: the update of {peer} has another length than that of {first}; peers average one model, so \
+         leave out `updates`"
+    )]
+    Lengths {
+        /// The job.
+        job: String,
+        /// Whose update.
+        peer: String,
+        /// The first peer.
+        first: String,
+    },
+    /// What is about one round.
+    #[error(
+        "job {job}: `required` and `waited` are about one round, which `inart plan` plans; leave them out for a \
+         training"
+    )]
+    OneRound {
+        /// The job.
+        job: String,
+    },
+    /// Nobody of that name.
+    #[error("{name} is no peer of job {job}; name one of {known}")]
+    NoPeer {
+        /// As given.
+        name: String,
+        /// The job.
+        job: String,
+        /// The peers.
+        known: String,
+    },
+}
+
+/// A job on a network of peers, whose hosts make the copies.
+#[derive(Debug, Clone)]
+pub struct Job {
+    name: String,
+    id: JobId,
+    peers: Vec<String>,
+    update_values: usize,
+    receivers: usize,
+    ports: inart_peers::Ports,
+    schedule: Schedule,
+}
+
+impl Job {
+    /// The job as the network's document has it.
+    ///
+    /// # Errors
+    /// Updates that are no whole values, or of several lengths; what is about one round only.
+    pub fn new(mesh: &Mesh, job: &PeerJob, schedule: Schedule) -> Result<Self, JobError> {
+        let name = job.name.clone();
+        if !job.required.is_empty() || !job.waited.is_empty() {
+            return Err(JobError::OneRound { job: name });
+        }
+        let peers: Vec<String> = job.peers.iter().map(|&peer| mesh.peer(peer).name.clone()).collect();
+        for (peer, &bytes) in peers.iter().zip(&job.update_bytes) {
+            if bytes % BYTES_PER_VALUE != 0.0 {
+                return Err(JobError::Values { job: name, peer: peer.clone(), bytes });
+            }
+            if bytes != job.update_bytes[0] {
+                return Err(JobError::Lengths { job: name, peer: peer.clone(), first: peers[0].clone() });
+            }
+        }
+        let place = mesh.jobs().iter().position(|other| other.name == job.name).unwrap_or(0);
+        Ok(Job {
+            name,
+            id: JobId::from(place as u16),
+            peers,
+            update_values: (job.update_bytes[0] / BYTES_PER_VALUE) as usize,
+            receivers: job.receivers,
+            ports: mesh.ports_at(job, 0.0),
+            schedule,
+        })
+    }
+
+    /// Its name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Its peers' names, by rank.
+    pub fn peers(&self) -> &[String] {
+        &self.peers
+    }
+
+    /// How many values an update has.
+    pub fn values(&self) -> usize {
+        self.update_values
+    }
+
+    /// The rank of a peer.
+    ///
+    /// # Errors
+    /// Nobody of that name.
+    pub fn rank(&self, name: &str) -> Result<Rank, JobError> {
+        let place = self.peers.iter().position(|peer| peer == name);
+        place.and_then(|place| Rank::try_from(place).ok()).ok_or_else(|| JobError::NoPeer {
+            name: name.to_owned(),
+            job: self.name.clone(),
+            known: self.peers.join(", "),
+        })
+    }
+
+    /// What a peer is told, for a life of its own that is drawn here.
+    ///
+    /// # Errors
+    /// Nobody of that name.
+    pub fn setup(&self, name: &str, patience: &Patience) -> Result<Setup, JobError> {
+        let me = self.rank(name)?;
+        let copies = Copies::Sender { window: WINDOW };
+        Ok(Setup {
+            me,
+            life: Incarnation::new(draw()),
+            job: self.id,
+            epoch: Epoch::from(1),
+            update_values: vec![self.update_values; self.peers.len()],
+            chunk_values: CHUNK_VALUES,
+            receivers: self.receivers,
+            sync: self.schedule.sync,
+            force_after: self.schedule.force_after,
+            rounds: self.schedule.rounds,
+            sender: SenderOptions {
+                patience: patience.peer_timeout.saturating_mul(TIMEOUTS),
+                ..SenderOptions::new(copies)
+            },
+            receiver: ReceiverOptions::connections(),
+            rate_bps: self.ports.up_bps[me.index()],
+            choice_patience: patience.choice,
+            peer_timeout: patience.peer_timeout,
+            meeting_patience: patience.meeting,
+        })
+    }
+
+    /// What a coordinator is told, which waits so long for all peers before it begins with those that are
+    /// there.
+    pub fn coordinator_setup(&self, gather: Duration) -> CoordinatorSetup {
+        let n = self.peers.len();
+        let bits = 8.0 * BYTES_PER_VALUE * self.update_values as f64;
+        CoordinatorSetup {
+            job: self.id,
+            update_values: vec![self.update_values; n],
+            update_bits: vec![bits; n],
+            receivers: self.receivers,
+            sync: self.schedule.sync,
+            force_after: self.schedule.force_after,
+            multicast: Multicast::Hosts,
+            ports: self.ports.clone(),
+            gather,
+            holder: draw(),
+        }
+    }
+}
+
+/// A random number that is not 0: the standard library seeds its hash maps by the system's.
+fn draw() -> u32 {
+    (RandomState::new().hash_one(0u8) as u32).max(1)
+}

@@ -1,0 +1,56 @@
+//! Processes of decentralised training: a peer, `inart_peer_agent::Peer` on QUIC connections behind a trait
+//! that a training program implements; and the coordinator's process. Hosts make the copies of an update:
+//! one message per chunk and receiver.
+//!
+//! ```no_run
+//! # fn run(peer: inart_peer_host::PeerHost) -> Result<(), Box<dyn std::error::Error>> {
+//! use inart_peer_host::{Start, Training};
+//!
+//! struct Model {
+//!     weights: Vec<f32>,
+//! }
+//!
+//! impl Training for Model {
+//!     fn compute(&mut self, start: &Start) -> Vec<f32> {
+//!         if let Some(average) = &start.average {
+//!             self.weights.clone_from(&average.values);
+//!         }
+//!         self.weights.iter_mut().for_each(|weight| *weight *= 0.99); // a step of one's own
+//!         self.weights.clone()
+//!     }
+//!
+//!     fn finish(&mut self, start: &Start) {
+//!         if let Some(average) = &start.average {
+//!             self.weights.clone_from(&average.values);
+//!         }
+//!     }
+//! }
+//!
+//! peer.run(&mut Model { weights: vec![0.5; 1000] })?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod coordinator;
+mod ending;
+mod error;
+mod job;
+mod lane;
+mod names;
+mod options;
+mod peer;
+mod peer_loop;
+mod training;
+mod under_way;
+
+pub use coordinator::{CoordinatorHost, Told};
+pub use ending::Ending;
+pub use error::HostError;
+pub use inart_peer_agent::Start;
+pub use job::{CHUNK_VALUES, Job, JobError, Schedule};
+pub use options::{HostOptions, Patience};
+pub use peer::PeerHost;
+pub use training::Training;
+
+/// What peers and coordinators speak (ALPN).
+pub const PROTOCOL: &str = "inart-peers/1";

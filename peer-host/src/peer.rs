@@ -1,0 +1,113 @@
+//! What a training program runs.
+
+use std::sync::Arc;
+use std::sync::mpsc::{self, Receiver};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use inart_peer_agent::{Peer, Setup};
+use tokio::sync::mpsc::UnboundedSender;
+
+use crate::ending::Ending;
+use crate::error::HostError;
+use crate::job::Job;
+use crate::names::Names;
+use crate::options::HostOptions;
+use crate::peer_loop::{Command, News, PeerLoop};
+use crate::training::Training;
+
+/// Whether the network thread is there is looked at this often.
+const LOOK: Duration = Duration::from_millis(500);
+
+/// A peer: its network side runs on a thread of its own.
+#[derive(Debug)]
+pub struct PeerHost {
+    me: String,
+    /// None once it is dropped, so that the thread ends.
+    commands: Option<UnboundedSender<Command>>,
+    news: Receiver<News>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl PeerHost {
+    /// Listens, and begins to connect to all other peers and to the coordinators. `setup` is
+    /// [`Job::setup`]'s.
+    ///
+    /// # Errors
+    /// A setup that cannot be; an address that cannot be had, or certificates; a peer whose address is
+    /// missing, an address of who is none.
+    pub fn open(job: &Job, setup: Setup, options: HostOptions) -> Result<Self, HostError> {
+        let me = job.peers().get(setup.me.index()).cloned().unwrap_or_default();
+        let setup = Arc::new(setup);
+        let peer = Peer::new(setup.clone())?;
+        let names = Names::new(job.name(), job.peers(), &me, &options.peers, &options.coordinators)?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
+        let runtime = runtime.map_err(HostError::Runtime)?;
+        let mut quic = inart_quic::Options::new(options.listen, options.tls, me.clone(), options.peers);
+        quic.peers.extend(options.coordinators);
+        quic.congestion = options.congestion;
+        let (endpoint, events) = {
+            let _inside = runtime.enter();
+            inart_quic::Endpoint::open(quic)?
+        };
+        let (commands, taken) = tokio::sync::mpsc::unbounded_channel();
+        let (told, news) = mpsc::channel();
+        let network = PeerLoop::new(me.clone(), setup, peer, names, endpoint, told);
+        let run = move || runtime.block_on(network.run(events, taken));
+        let thread = std::thread::Builder::new().name("peer".into()).spawn(run);
+        let thread = Some(thread.map_err(HostError::Runtime)?);
+        Ok(Self { me, commands: Some(commands), news, thread })
+    }
+
+    /// The peer's name.
+    pub fn name(&self) -> &str {
+        &self.me
+    }
+
+    /// Trains until the last round is over here and at all other peers, or those have gone.
+    ///
+    /// # Errors
+    /// An update of another length, or with a NaN or an infinity; nobody takes the peer in.
+    pub fn run(mut self, training: &mut dyn Training) -> Result<Ending, HostError> {
+        loop {
+            match self.next_news()? {
+                News::Compute(start) => {
+                    let update = training.compute(&start);
+                    let commands = self.commands.as_ref().ok_or(HostError::Gone)?;
+                    commands.send(Command::Computed(update)).map_err(|_| HostError::Gone)?;
+                }
+                News::Received(update) => training.received(&update),
+                News::Ended { outcome, without_choice } => training.ended(&outcome, without_choice),
+                News::Finished(start) => training.finish(&start),
+                News::Failed(error) => return Err(error),
+                News::Left(ending) => {
+                    if let Some(thread) = self.thread.take() {
+                        let _ = thread.join(); // a panic there has been printed already
+                    }
+                    return Ok(*ending);
+                }
+            }
+        }
+    }
+
+    fn next_news(&self) -> Result<News, HostError> {
+        loop {
+            match self.news.recv_timeout(LOOK) {
+                Ok(news) => return Ok(news),
+                Err(_) if self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) => {}
+                // What it told last may have come since.
+                Err(_) => return self.news.try_recv().map_err(|_| HostError::Gone),
+            }
+        }
+    }
+}
+
+impl Drop for PeerHost {
+    /// The others see that the connections end.
+    fn drop(&mut self) {
+        self.commands = None;
+        if let Some(thread) = self.thread.take() {
+            let _ = thread.join(); // a panic there has been printed already
+        }
+    }
+}

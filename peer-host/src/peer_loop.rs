@@ -1,0 +1,293 @@
+//! The network side of a peer.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use inart_multicast::{
+    Message, Outcome, Receivers, Transmission, chunk_packet, message_packet, notice_packet,
+};
+use inart_peer_agent::{Notice, Output, Peer, Received, Setup, Start};
+use inart_quic::{Endpoint, Event, Events};
+use inart_wire::{Incarnation, Rank};
+use tokio::sync::mpsc::UnboundedReceiver;
+use tokio::time::sleep_until;
+
+use crate::ending::Ending;
+use crate::error::HostError;
+use crate::lane::Lane;
+use crate::names::{Names, Who};
+use crate::under_way::{Sent, UnderWay};
+
+/// The machine is asked what is due no more often.
+const SHORTEST_SLEEP: Duration = Duration::from_millis(1);
+/// Nor is it left alone for longer.
+const LONGEST_SLEEP: Duration = Duration::from_millis(500);
+/// After so long a peer that has finished leaves, whoever is still there.
+const LONGEST_END: Duration = Duration::from_secs(30);
+/// Messages overtake chunks; chunks of an update leave in their order.
+const URGENT: i32 = i32::MAX;
+
+/// What the training program says.
+#[derive(Debug)]
+pub(crate) enum Command {
+    Computed(Vec<f32>),
+}
+
+/// What it is told.
+#[derive(Debug)]
+pub(crate) enum News {
+    Compute(Start),
+    Received(Received),
+    Ended { outcome: Outcome, without_choice: bool },
+    Finished(Start),
+    Failed(HostError),
+    Left(Box<Ending>),
+}
+
+pub(crate) struct PeerLoop {
+    me: String,
+    setup: Arc<Setup>,
+    peer: Peer,
+    names: Names,
+    endpoint: Endpoint,
+    told: Sender<News>,
+    start: Instant,
+    /// The coordinators that there are connections to.
+    lanes: BTreeMap<String, Lane>,
+    /// The peers that there are connections to.
+    connected: BTreeSet<Rank>,
+    under_way: UnderWay,
+    finished: Option<Instant>,
+    is_over: bool,
+}
+
+impl PeerLoop {
+    pub fn new(
+        me: String,
+        setup: Arc<Setup>,
+        peer: Peer,
+        names: Names,
+        endpoint: Endpoint,
+        told: Sender<News>,
+    ) -> Self {
+        Self {
+            me,
+            setup,
+            peer,
+            names,
+            endpoint,
+            told,
+            start: Instant::now(),
+            lanes: BTreeMap::new(),
+            connected: BTreeSet::new(),
+            under_way: UnderWay::default(),
+            finished: None,
+            is_over: false,
+        }
+    }
+
+    /// Runs until the peer has finished, or the training program is gone.
+    pub async fn run(mut self, mut events: Events, mut commands: UnboundedReceiver<Command>) {
+        while !self.is_over {
+            tokio::select! {
+                event = events.next() => match event {
+                    Some(event) => self.event(event),
+                    None => break,
+                },
+                command = commands.recv() => match command {
+                    Some(Command::Computed(update)) => self.computed(update),
+                    None => break,
+                },
+                () = sleep_until(self.wake_at().into()) => self.peer.tick(self.start.elapsed()),
+            }
+            self.carry_out();
+            self.leave_if_done();
+        }
+        self.endpoint.close().await;
+    }
+
+    fn now(&self) -> Duration {
+        self.start.elapsed()
+    }
+
+    fn wake_at(&self) -> Instant {
+        let now = self.now();
+        let due = self.peer.wake_at().unwrap_or(Duration::MAX);
+        self.start + due.clamp(now + SHORTEST_SLEEP, now + LONGEST_SLEEP)
+    }
+
+    fn computed(&mut self, update: Vec<f32>) {
+        let now = self.now();
+        if let Err(error) = self.peer.computed(update, now) {
+            self.fail(HostError::Update { name: self.me.clone(), error });
+        }
+    }
+
+    fn event(&mut self, event: Event) {
+        let now = self.now();
+        match event {
+            Event::Up { peer } => {
+                tracing::info!("{peer} is connected");
+                self.up(peer, now);
+            }
+            Event::Down { peer, reason } => {
+                tracing::warn!("the connection to {peer} has ended: {reason}");
+                self.down(&peer, now);
+            }
+            Event::Received { peer, data, .. } => match self.names.who(&peer) {
+                Some(Who::Peer(rank)) => self.peer.packet(rank, &data, now),
+                Some(Who::Coordinator) => self.peer.coordinator(data, now),
+                None => {}
+            },
+            Event::Acknowledged { id, .. } => self.ended(id, true, now),
+            Event::Failed { id, .. } => self.ended(id, false, now),
+            Event::Stranger { address, names } => {
+                tracing::warn!("{} at {address} is not in the job", names.join(" or "));
+            }
+        }
+    }
+
+    fn up(&mut self, name: String, now: Duration) {
+        match self.names.who(&name) {
+            Some(Who::Peer(rank)) => {
+                self.connected.insert(rank);
+            }
+            Some(Who::Coordinator) => {
+                self.lanes.insert(name, Lane::default());
+                self.peer.coordinator_up(now);
+            }
+            None => {}
+        }
+    }
+
+    fn down(&mut self, name: &str, now: Duration) {
+        match self.names.who(name) {
+            Some(Who::Peer(rank)) => {
+                self.connected.remove(&rank);
+                self.under_way.forget(rank);
+            }
+            Some(Who::Coordinator) => {
+                self.lanes.remove(name);
+                if self.lanes.is_empty() {
+                    self.peer.coordinator_down(now);
+                }
+            }
+            None => {}
+        }
+    }
+
+    fn ended(&mut self, id: u64, is_taken: bool, now: Duration) {
+        match self.under_way.end(id, is_taken) {
+            Some(Sent::Chunk { round, to, .. }) if is_taken => self.peer.delivered(round, to, now),
+            Some(Sent::Chunk { round, to, chunk }) => self.peer.failed(round, to, chunk, now),
+            Some(Sent::Report { to }) => {
+                if let Some(lane) = self.lanes.get_mut(&to) {
+                    lane.ended(id);
+                }
+            }
+            Some(Sent::LastNotice { .. } | Sent::Other) | None => {}
+        }
+    }
+
+    fn carry_out(&mut self) {
+        loop {
+            if let Some(output) = self.peer.next_output() {
+                self.carry_out_one(output);
+                continue;
+            }
+            let Some(sent) = self.peer.next_transmission(self.start.elapsed()) else { break };
+            self.send_chunk(&sent);
+        }
+        self.send_reports();
+    }
+
+    fn carry_out_one(&mut self, output: Output) {
+        match output {
+            Output::Tell { to, message } => self.send_message(to, &message),
+            Output::Notify { to, notice } => self.notify(&to, notice),
+            Output::Report(data) => self.lanes.values_mut().for_each(|lane| lane.push(data.clone())),
+            Output::Received(update) => self.tell(News::Received(update)),
+            Output::Compute(start) => self.tell(News::Compute(start)),
+            Output::Ended { outcome, without_choice } => {
+                tracing::debug!("{}", self.peer.told());
+                self.tell(News::Ended { outcome, without_choice });
+            }
+            Output::Finished(start) => {
+                self.finished = Some(Instant::now());
+                self.tell(News::Finished(start));
+            }
+            Output::NotTakenIn(error) => self.fail(HostError::NotTakenIn { name: self.me.clone(), error }),
+        }
+    }
+
+    /// Where hosts make the copies, a transmission is for one receiver.
+    fn send_chunk(&mut self, sent: &Transmission) {
+        let (words, cut) = self.peer.update();
+        let chunk = words.get(cut.range(sent.chunk)).unwrap_or_default();
+        let data = Bytes::from(chunk_packet(self.peer.members(), sent.round, sent.chunk, chunk));
+        let priority = -i32::try_from(sent.chunk).unwrap_or(i32::MAX);
+        for to in sent.to.iter() {
+            let what = Sent::Chunk { round: sent.round, to, chunk: sent.chunk };
+            self.send(to, what, data.clone(), priority);
+        }
+    }
+
+    fn send_message(&mut self, to: Rank, message: &Message) {
+        let data = message_packet(self.peer.members(), to, message);
+        self.send(to, Sent::Other, data.into(), URGENT);
+    }
+
+    fn notify(&mut self, to: &Receivers, notice: Notice) {
+        let data = Bytes::from(notice_packet(self.peer.members(), &notice.words()));
+        for to in to.iter() {
+            let what = if notice.is_finished { Sent::LastNotice { to } } else { Sent::Other };
+            self.send(to, what, data.clone(), URGENT);
+        }
+    }
+
+    fn send(&mut self, to: Rank, what: Sent, data: Bytes, priority: i32) {
+        let id = self.under_way.begin(what);
+        if let Err(error) = self.endpoint.send(self.names.of(to), id, data, priority) {
+            tracing::error!("a message was not sent: {error}");
+            self.ended(id, false, self.start.elapsed());
+        }
+    }
+
+    fn send_reports(&mut self) {
+        for (name, lane) in &mut self.lanes {
+            let Some(data) = lane.next(self.under_way.next_id()) else { continue };
+            let id = self.under_way.begin(Sent::Report { to: name.clone() });
+            if let Err(error) = self.endpoint.send(name, id, data, URGENT) {
+                tracing::error!("a report was not sent: {error}");
+            }
+        }
+    }
+
+    /// A peer that has finished stays until all that are connected and take part have heard so.
+    fn leave_if_done(&mut self) {
+        let Some(since) = self.finished.filter(|_| !self.is_over) else { return };
+        let members = self.peer.members();
+        let takes_part = |rank: &Rank| *rank != self.setup.me && members.life(*rank) != Incarnation::UNKNOWN;
+        let mut connected = self.connected.iter().filter(|rank| takes_part(rank));
+        let all_know = connected.all(|&rank| self.under_way.has_told(rank));
+        if self.peer.is_done() && all_know || since.elapsed() > LONGEST_END {
+            let (peer, sender, receiver) = self.peer.counters();
+            let (refused, connections) = (self.peer.members().refused(), self.endpoint.counters());
+            self.tell(News::Left(Box::new(Ending { peer, sender, receiver, refused, connections })));
+            self.is_over = true;
+        }
+    }
+
+    fn fail(&mut self, error: HostError) {
+        self.tell(News::Failed(error));
+        self.is_over = true;
+    }
+
+    /// A training program that is gone is noticed by its commands.
+    fn tell(&self, news: News) {
+        let _ = self.told.send(news);
+    }
+}

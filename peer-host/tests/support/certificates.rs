@@ -1,0 +1,85 @@
+//! Authorities, certificates, and people who knock with wrong ones.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread::{self, JoinHandle};
+use std::time::Duration;
+
+use inart_peer_host::PROTOCOL;
+use inart_quic::{Endpoint, Event, Options};
+use inart_tls::{IdentityFiles, MutualTls};
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+
+/// An authority with its files.
+pub struct Authority {
+    folder: tempfile::TempDir,
+    params: CertificateParams,
+    key: KeyPair,
+    identities: AtomicUsize,
+}
+
+impl Authority {
+    pub fn found() -> Self {
+        let key = KeyPair::generate().unwrap();
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.distinguished_name.push(DnType::CommonName, "authority");
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("ca.pem"), params.self_signed(&key).unwrap().pem()).unwrap();
+        Authority { folder, params, key, identities: AtomicUsize::new(0) }
+    }
+
+    /// Who has a certificate for that name; a new one with each call.
+    pub fn identify(&self, name: &str) -> MutualTls {
+        self.load(&self.certify(name))
+    }
+
+    /// Who believes this authority, and has a certificate of another one.
+    pub fn forge(&self, name: &str) -> MutualTls {
+        let other = Authority::found();
+        self.load(&other.certify(name))
+    }
+
+    fn load(&self, files: &IdentityFiles) -> MutualTls {
+        MutualTls::load(&self.folder.path().join("ca.pem"), files, PROTOCOL).unwrap()
+    }
+
+    fn certify(&self, name: &str) -> IdentityFiles {
+        let number = self.identities.fetch_add(1, Ordering::Relaxed);
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        let certificate = params.signed_by(&key, &Issuer::from_params(&self.params, &self.key)).unwrap();
+        let file = |end: &str| self.folder.path().join(format!("{name}-{number}.{end}"));
+        std::fs::write(file("pem"), certificate.pem()).unwrap();
+        std::fs::write(file("key"), key.serialize_pem()).unwrap();
+        IdentityFiles { certificate: file("pem"), key: file("key") }
+    }
+}
+
+/// Connects to a peer until it is turned away, or for some seconds; whether anything it sent was taken.
+pub fn knock(tls: MutualTls, name: &str, to: &str, address: SocketAddr) -> JoinHandle<bool> {
+    // Of two peers the one whose name is less connects.
+    let (name, to) = (name.to_owned(), to.to_owned());
+    thread::spawn(move || {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let peers = BTreeMap::from([(to.clone(), address)]);
+            let mut options = Options::new("127.0.0.1:0".parse().unwrap(), tls, name, peers);
+            options.events = 16;
+            let (endpoint, mut events) = Endpoint::open(options).unwrap();
+            let mut was_taken = false;
+            let watch = async {
+                while let Some(event) = events.next().await {
+                    match event {
+                        Event::Up { peer } => endpoint.send(&peer, 1, vec![1, 0, 0].into(), 0).unwrap(),
+                        Event::Acknowledged { .. } => was_taken = true,
+                        _ => {}
+                    }
+                }
+            };
+            let _ = tokio::time::timeout(Duration::from_secs(2), watch).await;
+            was_taken
+        })
+    })
+}

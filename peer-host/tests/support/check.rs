@@ -1,0 +1,104 @@
+//! What has to hold, by what every peer has written down.
+
+use std::collections::BTreeSet;
+
+use inart_peer_agent::Sync;
+
+use super::Recorded;
+
+/// What was checked.
+#[derive(Debug, Default)]
+pub struct Seen {
+    pub received: usize,
+    pub averages: usize,
+    pub given_up: usize,
+    /// Updates that were begun and never whole.
+    pub lost_rounds: usize,
+}
+
+/// Every update that was received is word for word what its sender had; whoever is said to have one has it;
+/// every average is the mean of those that it names. `calm`: nobody has died, so that in bulk synchronous
+/// rounds an average is of all that are said to be there, and in stale ones nobody is too far ahead.
+pub fn check(peers: &[Recorded], calm: Option<Sync>) -> Seen {
+    let mut seen = Seen::default();
+    for peer in peers {
+        received(peer, peers, &mut seen);
+        ended(peer, peers, &mut seen);
+        averaged(peer, peers, &mut seen);
+        if let Some(sync) = calm {
+            kept(peer, peers, sync);
+        }
+    }
+    seen
+}
+
+/// All lives of a peer.
+fn lives(peers: &[Recorded], rank: usize) -> impl Iterator<Item = &Recorded> {
+    peers.iter().filter(move |peer| peer.rank == rank)
+}
+
+fn received(peer: &Recorded, peers: &[Recorded], seen: &mut Seen) {
+    let mut names = BTreeSet::new();
+    for (from, round, words) in &peer.received {
+        let mut sent = lives(peers, *from).filter_map(|life| life.sent.get(round));
+        assert!(
+            sent.any(|sent| sent == &**words),
+            "peer {}: update {round} of {from} is not what was sent",
+            peer.rank
+        );
+        // Two lives of a sender have different rounds here: the second one begins later.
+        assert!(names.insert((*from, *round)), "peer {} has update {round} of {from} twice", peer.rank);
+        seen.received += 1;
+    }
+}
+
+fn ended(peer: &Recorded, peers: &[Recorded], seen: &mut Seen) {
+    for (round, outcome) in &peer.outcomes {
+        seen.given_up += outcome.given_up.len();
+        for to in outcome.complete.iter() {
+            let got =
+                |life: &Recorded| life.received.iter().any(|(from, is, _)| (*from, is) == (peer.rank, round));
+            // A program that died may not have heard what its peer had.
+            let has = |life: &Recorded| got(life) || life.ending.is_none();
+            assert!(lives(peers, to.index()).any(has), "peer {to} lacks update {round} of {}", peer.rank);
+        }
+    }
+}
+
+fn averaged(peer: &Recorded, peers: &[Recorded], seen: &mut Seen) {
+    for (round, average) in &peer.averages {
+        assert!(average.not_finite.is_empty() && average.other_length.is_empty());
+        let others = average.of.iter().map(|(from, of)| {
+            let mut sent = lives(peers, from.index()).filter_map(|life| life.sent.get(of));
+            let words = sent.next().unwrap_or_else(|| panic!("update {of} of {from} was never sent"));
+            assert!(sent.next().is_none(), "two lives of {from} have an update {of}");
+            words
+        });
+        let models: Vec<&Vec<u32>> = std::iter::once(&peer.sent[round]).chain(others).collect();
+        for (at, value) in average.values.iter().enumerate() {
+            // Multiples of 2^-16: the sum is exact.
+            let fixed = |model: &&Vec<u32>| (f64::from(f32::from_bits(model[at])) * 65536.0) as i64;
+            let sum: i64 = models.iter().map(fixed).sum();
+            let mean = (sum as f64 / 65536.0 / models.len() as f64) as f32;
+            assert_eq!(value.to_bits(), mean.to_bits(), "peer {}, round {round}, value {at}", peer.rank);
+        }
+        seen.averages += 1;
+    }
+}
+
+fn kept(peer: &Recorded, peers: &[Recorded], sync: Sync) {
+    for (round, average) in &peer.averages {
+        let of: BTreeSet<(usize, u32)> = average.of.iter().map(|(from, of)| (from.index(), *of)).collect();
+        match sync {
+            Sync::Bsp => {
+                let sent = peers.iter().filter(|other| other.complete(*round).contains(&peer.rank));
+                let expected = sent.map(|other| (other.rank, *round)).collect();
+                assert_eq!(of, expected, "peer {} in round {round}", peer.rank);
+            }
+            Sync::Ssp { staleness } => {
+                let far = of.iter().map(|(_, of)| of.saturating_sub(*round)).max().unwrap_or(0);
+                assert!(far <= staleness + 1, "peer {} in round {round} has {of:?}", peer.rank);
+            }
+        }
+    }
+}
