@@ -419,3 +419,17 @@ fn a_job_that_ends_elsewhere_ends_here_with_what_was_done_there() {
         assert_eq!(failure, "the job was aborted: site n2: worker w5 was told to stop");
     }
 }
+
+/// It was kept, and was the result once the last worker was in, though no sum had gone on.
+#[test]
+fn what_comes_back_before_a_sum_went_on_is_no_result() {
+    let mut net = Net::new(3, Onward::default(), usize::MAX);
+    (0..2).for_each(|rank| net.start(rank, &gradient(rank)));
+    run_until_all_is_out(&mut net);
+    assert!(net.server.next_sum().is_none(), "a worker is missing");
+    assert!(!net.server.sum_is_back(0.into(), vec![1; 32], Exponent::from(0)));
+    net.start(2, &gradient(2));
+    run_until_all_is_out(&mut net);
+    let sums: Vec<_> = std::iter::from_fn(|| net.server.next_sum()).map(|sum| sum.sequence.get()).collect();
+    assert_eq!(sums, [0, 1, 2, 3]);
+}

@@ -8,10 +8,12 @@ use crate::frame::{Contribution, Frame, Peer};
 use crate::invariant::{self, Broken, Pass, SwitchStep};
 use crate::mutant::Mutant;
 use crate::node::Node;
+use crate::onward::Onward;
 use crate::run::Run;
-use crate::server::{Outgoing, Server};
+use crate::server::{Handled, Outgoing, Server};
 use crate::slot::{Slot, slot_of};
 use crate::state::State;
+use crate::sum::Sum;
 use crate::switch;
 use crate::system::System;
 use crate::tofino;
@@ -24,6 +26,8 @@ pub struct Arrival {
     counts: bool,
     /// What is sent because of it.
     pub outgoing: Outgoing,
+    /// The chunk whose sum goes on, and that sum.
+    pub gone_on: Option<(u8, Sum)>,
     broken: Broken,
 }
 
@@ -61,6 +65,9 @@ impl Arrival {
             Some(Change::Server(server)) => state.server = **server,
             &Some(Change::Worker(rank, worker)) => state.workers[usize::from(rank)] = worker,
             None => {}
+        }
+        if let Some((sequence, sum)) = self.gone_on {
+            state.onward[usize::from(sequence)] = Onward::Out(sum);
         }
         state.broken.add(self.broken);
     }
@@ -145,25 +152,24 @@ impl System {
             change: Some(Change::Slot(switch, place, after, completed)),
             broken: step.broken(&self.config, state.ended(frame.run), switch, place),
             outgoing: sent.into_iter().collect(),
+            gone_on: None,
         }
     }
 
     fn at_server(&self, state: &State, frame: &Contribution) -> Arrival {
         let mut server = state.server;
-        let (verdict, outgoing) = server.handle(&self.config, self.mutant, frame);
+        let Handled { verdict, outgoing, gone_on } = server.handle(&self.config, self.mutant, frame);
         self.rules.verdicts[verdict as usize].fetch_add(1, Ordering::Relaxed);
         let chunk = |server: &Server| server.chunk(&self.config, frame.sequence);
         let mut broken =
             invariant::server_step(&self.config, chunk(&state.server), frame, verdict, chunk(&server));
-        for (_, frame) in &outgoing {
-            if let Frame::Result { run, sequence, exponent, sum, .. } = *frame {
-                broken.add(invariant::result(&self.config, run, sequence, sequence, exponent, sum));
-                if self.config.reborn && run == Run::First {
-                    broken.add(invariant::one_life(&self.config, sequence, sum, &mut server.counted));
-                }
-            }
+        broken.add(self.check_results(&state.onward, &mut server, &outgoing));
+        let gone_on = gone_on.map(|sum| (frame.sequence, sum));
+        if let Some((sequence, sum)) = gone_on {
+            let chunk = (sequence, frame.run, frame.exponent);
+            broken.add(invariant::goes_on(&self.config, &state.onward, chunk, sum));
         }
-        Arrival { broken, ..self.of_server(state, server, outgoing) }
+        Arrival { broken, gone_on, ..self.of_server(state, server, outgoing) }
     }
 
     fn of_server(&self, state: &State, server: Server, outgoing: Outgoing) -> Arrival {
@@ -177,6 +183,7 @@ impl System {
             counts: kept(server) != kept(state.server),
             change: Some(Change::Server(Box::new(server))),
             outgoing,
+            gone_on: None,
             broken: Broken::default(),
         }
     }
@@ -194,6 +201,10 @@ impl System {
                 if let Some(chunk) = worker.result(config, mutant, ended, (run, other), (sequence, exponent))
                 {
                     arrival.broken = invariant::result(config, run, chunk, sequence, exponent, sum);
+                    // What went on from a server's life before is not known any more.
+                    if [state.server.run, Run::Moved].contains(&run) {
+                        arrival.broken.add(invariant::came_back(&state.onward, chunk, sum));
+                    }
                 }
             }
             Frame::Request { to, sequence, exponent } => {

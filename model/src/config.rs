@@ -2,15 +2,15 @@
 
 use anyhow::{Result, ensure};
 
-use inart_core::policy::{Due, Lockstep, Policy, Progress};
+use inart_core::policy::{Due, Lockstep, Onward, Policy, Progress};
 
 use crate::marks::Marks;
 use crate::node::{Node, Ranks, one, ranks};
 use crate::run::Run;
 use crate::size::{MAX_CHUNKS, MAX_EXPONENT, MAX_SWITCHES, MAX_WINDOW, MAX_WORKERS};
-use crate::sum::Sum;
+use crate::sum::{BEFORE, Sum};
 
-/// What completes a chunk, and who is in it.
+/// What completes a chunk, and who is in it, unless sums go on.
 const POLICY: Lockstep = Lockstep { exact_sums: false };
 
 /// Values of the workers, of which the first two are more than [`crate::sum::LIMITS`] hold, and all are not.
@@ -94,6 +94,10 @@ pub struct Config {
     /// time, and each pass has slots of its own.
     #[arg(long)]
     pub halves: bool,
+    /// The sum over all workers goes on to others, and the result is what comes back: at any later moment, in
+    /// any order. With `crash` the larger job may end elsewhere instead.
+    #[arg(long)]
+    pub onward: bool,
 }
 
 impl Default for Config {
@@ -119,6 +123,7 @@ impl Default for Config {
             undo: false,
             tofino: None,
             halves: false,
+            onward: false,
         }
     }
 }
@@ -179,6 +184,11 @@ impl Config {
             self.moves || !(self.undo || self.led),
             "undo or led without moves; expected both, or moves alone"
         );
+        ensure!(
+            !self.onward || self.workers < MAX_WORKERS || !(self.old_epoch || self.rerun),
+            "workers: {}; with onward and old_epoch or rerun, expected 2",
+            self.workers
+        );
         ensure!(!self.halves || self.tofino.is_some(), "halves without tofino; expected both");
         let (moves, halves) = (1 + u8::from(self.moves), 1 + u8::from(self.halves));
         ensure!(
@@ -218,7 +228,18 @@ impl Config {
     /// Whether the server completes a chunk that those are in.
     pub fn is_complete(&self, sequence: u8, have: Ranks) -> bool {
         let (present, members) = (have.count_ones() as usize, self.workers.into());
-        POLICY.is_complete(&Progress { cohort: 0, sequence: u32::from(sequence).into(), present, members })
+        let progress = Progress { cohort: 0, sequence: u32::from(sequence).into(), present, members };
+        if self.onward { Onward::default().is_complete(&progress) } else { POLICY.is_complete(&progress) }
+    }
+
+    /// Whether the sum of those goes on to others.
+    pub fn goes_on(&self, have: Ranks) -> bool {
+        self.onward && have == self.everybody()
+    }
+
+    /// What others add to a sum that goes on. No worker of such a network has ever sent that.
+    pub fn of_others(&self, sequence: u8) -> Sum {
+        if self.onward { Sum::term(BEFORE, sequence, MAX_WORKERS - 1) } else { Sum::default() }
     }
 
     /// The switch that a worker is attached to.

@@ -50,6 +50,10 @@ impl System {
             for rank in 0..self.config.workers {
                 self.time_out(&mut state, rank, stage != Stage::Repeat);
             }
+            for sequence in self.out(&state).collect::<Vec<_>>() {
+                let results = self.come_back(&mut state, sequence);
+                self.carry(&mut state, results);
+            }
             in_vain = if state.workers == before.workers { in_vain + 1 } else { 0 };
             if state != before && in_vain < TIMEOUTS_IN_VAIN {
                 continue;
@@ -96,7 +100,7 @@ impl System {
             Peer::Worker(rank) => {
                 self.is_shorter(rank) || state.workers[usize::from(rank)].failed.is_some_and(|by| by != whom)
             }
-            Peer::Server => false,
+            Peer::Server | Peer::Elsewhere => false,
         };
         own_fault || [state.gone, state.reborn].contains(&Some(whom))
     }
@@ -110,6 +114,9 @@ impl System {
             for rank in self.waiting_workers(&state.clone()) {
                 state.workers[usize::from(rank)].failed = Some(Peer::Server);
             }
+        } else if self.may_hear_of_end(state) {
+            let told = self.hear_of_end(&mut state.server);
+            self.carry(state, told);
         } else if let Some(rank) = self.blames(&state.clone()).next() {
             let told = state.server.give_up(Peer::Worker(rank));
             self.carry(state, told);

@@ -1,7 +1,7 @@
 //! What is on its way.
 
 use crate::config::Config;
-use crate::node::{Ranks, one};
+use crate::node::{Node, Ranks, one};
 use crate::run::{Life, Run};
 use crate::sum::{BEFORE, Sum};
 
@@ -50,6 +50,18 @@ pub enum Peer {
     Worker(u8),
     /// The parameter server.
     Server,
+    /// Whoever ended the larger job that sums go on to.
+    Elsewhere,
+}
+
+impl Peer {
+    /// Where it is; the server hears for those elsewhere.
+    pub(crate) fn node(self) -> Node {
+        match self {
+            Self::Worker(rank) => Node::Worker(rank),
+            Self::Server | Self::Elsewhere => Node::Server,
+        }
+    }
 }
 
 /// A frame.

@@ -1,8 +1,10 @@
-//! The six invariants, as checks of one step each that know nothing of how the step was made.
+//! The six invariants, and that of sums that go on, as checks of one step each that know nothing of how the
+//! step was made.
 
 use crate::config::{Config, Entry};
 use crate::frame::Contribution;
 use crate::node::{Ranks, one, ranks};
+use crate::onward;
 use crate::run::{Life, Run};
 use crate::server::{Chunk, Verdict};
 use crate::slot::{Slot, second_pass, slot_of};
@@ -23,12 +25,21 @@ pub enum Invariant {
     RepeatsHeal,
     /// 6.
     Ends,
+    /// Where sums go on.
+    Onward,
 }
 
 impl Invariant {
-    /// All six, in their order.
-    pub const ALL: [Self; 6] =
-        [Self::Once, Self::Disjoint, Self::OwnSlot, Self::NewerWins, Self::RepeatsHeal, Self::Ends];
+    /// All: the six of the protocol in their order, then that of sums that go on.
+    pub const ALL: [Self; 7] = [
+        Self::Once,
+        Self::Disjoint,
+        Self::OwnSlot,
+        Self::NewerWins,
+        Self::RepeatsHeal,
+        Self::Ends,
+        Self::Onward,
+    ];
 
     /// Its words.
     pub const fn words(self) -> &'static str {
@@ -58,11 +69,15 @@ impl Invariant {
                 "Ends: under fair loss every round ends; when a peer is gone for good, the round ends in a named \
                  error at every worker, never in a wrong sum and never in silence."
             }
+            Self::Onward => {
+                "Onward: the sum of all workers goes on once; there is no result before the sum of all is \
+                 back, and that is the result."
+            }
         }
     }
 }
 
-/// Which of the first five have been broken on the way to a state; of the sixth, every state tells by itself.
+/// Which of them have been broken on the way to a state; of *Ends*, every state tells by itself.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Broken(u8);
 
@@ -105,11 +120,29 @@ pub fn result(config: &Config, run: Run, chunk: u8, sequence: u8, exponent: u8, 
     // Every worker gets it.
     let is_due = |receiver| {
         let due = config.due(receiver);
-        sum == right_sum(config, run, exponent, sequence, due, sum)
+        sum == right_sum(config, run, exponent, sequence, due, sum) + config.of_others(sequence)
     };
     let right = (0..config.workers).all(is_due);
     let now = matches!(run, Run::First | Run::Second | Run::Moved);
     Broken::unless(now && chunk == sequence && right && !differ, Invariant::Once)
+}
+
+/// The sum of a chunk goes on, whose last frame had that run and exponent.
+pub fn goes_on(
+    config: &Config,
+    onward: &[onward::Onward],
+    (sequence, run, exponent): (u8, Run, u8),
+    sum: Sum,
+) -> Broken {
+    let is_first = onward.get(usize::from(sequence)) == Some(&onward::Onward::Here);
+    let right = right_sum(config, run, exponent, sequence, config.everybody(), sum);
+    Broken::unless(is_first && sum == right, Invariant::Onward)
+}
+
+/// A result of a chunk was sent, or is taken for it; nothing to check where no sums go on.
+pub fn came_back(onward: &[onward::Onward], sequence: u8, sum: Sum) -> Broken {
+    let back = onward.get(usize::from(sequence));
+    Broken::unless(back.is_none_or(|back| *back == onward::Onward::Back(sum)), Invariant::Onward)
 }
 
 /// A result was sent in the run of the server's first life: a worker that was restarted is another than was

@@ -41,18 +41,25 @@
 //! halves are of two sums has digits that no sum has. Frames that the switch would drop, and frames that are
 //! too long, are none of this model's.
 //!
+//! **Sums that go on.** With [`Config::onward`] the server gives the sum over all workers to others, who give
+//! the sum of all back at any later moment, in any order: it is the same process that does, so nothing of
+//! this is lost or doubled. A server that is restarted has others anew. What others add shows in a sum as
+//! what a worker sent before would ([`Config::of_others`]).
+//!
 //! **Ends**, which speaks of time, is decided for each reachable state by itself: everything under way is
-//! lost, from then on nothing is, timeouts come, and every live worker must reach its results or a named
-//! error. This is "under fair loss" for a finite system: the run without loss has some number of frames at
-//! most, so with independent loss of less than 1 it happens from every state with at least some fixed
-//! probability, and a round that does not end has probability 0. That the peer timeout is longer than the
-//! timeouts take is assumed; how long things take is for the simulation to show.
+//! lost, from then on nothing is, timeouts come, what is with others comes back unless the larger job has
+//! ended, and every live worker must reach its results or a named error. This is "under fair loss" for a
+//! finite system: the run without loss has some number of frames at most, so with independent loss of less
+//! than 1 it happens from every state with at least some fixed probability, and a round that does not end has
+//! probability 0. That the peer timeout is longer than the timeouts take is assumed; how long things take is
+//! for the simulation to show.
 //!
 //! **What ties it to the code**: tests run the real switch program, `core::ServerShard` and
 //! `core::WorkerFlow` in step with random walks of this model and compare what each of them sends. [`Mutant`]
 //! lists mistakes, each of which breaks an invariant.
 
 mod arrival;
+mod back;
 mod config;
 mod ends;
 mod frame;
@@ -61,6 +68,7 @@ mod invariant;
 mod marks;
 mod mutant;
 mod node;
+mod onward;
 mod passes;
 pub mod rendezvous;
 mod report;
@@ -82,9 +90,10 @@ pub use invariant::{Broken, Invariant};
 pub use marks::Marks;
 pub use mutant::Mutant;
 pub use node::{Node, Ranks, one, ranks};
+pub use onward::Onward;
 pub use report::{Report, explore, search};
 pub use run::{Life, Place, Run};
-pub use server::{Chunk, Outgoing, Server, Verdict};
+pub use server::{Chunk, Handled, Outgoing, Server, Verdict};
 pub use size::{MAX_CHUNKS, MAX_EXPONENT, MAX_WINDOW, MAX_WORKERS};
 pub use slot::{Registers, Slot, Slots, slot_of};
 pub use state::State;

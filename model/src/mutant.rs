@@ -116,6 +116,18 @@ pub enum Mutant {
     HalvesMixed,
     /// What is complete in the second pass leaves as a partial, whatever the first pass found.
     OneHalfComplete,
+    /// A server whose sums go on answers a repeat with its own sum until the sum of all is back.
+    OwnSumAnswered,
+    /// It lets its sum go on again when a worker that is in it repeats.
+    SumGoesOnAgain,
+    /// It lets a sum go on that lacks workers.
+    SumGoesOnEarly,
+    /// It takes what comes back for the oldest chunk that waits.
+    BackInOrder,
+    /// It adds what comes back to its own sum.
+    BackAdded,
+    /// It does not tell its workers that the larger job has ended.
+    EndElsewhereUntold,
     /// What the second pass refuses is sent on, with the half of its values that the first pass has put in.
     RefusedForwarded,
 }
@@ -125,6 +137,7 @@ impl Mutant {
     pub fn all() -> Vec<(Self, Invariant, Config)> {
         let mut all = Self::of_hosts_and_switches();
         all.extend(Self::of_tofino());
+        all.extend(Self::of_onward());
         all
     }
 
@@ -204,6 +217,19 @@ impl Mutant {
             (Self::HalvesMixed, Once, Config { halves: true, ..plain }),
             (Self::OneHalfComplete, Once, Config { halves: true, ..plain }),
             (Self::RefusedForwarded, Once, Config { halves: true, old_epoch: true, ..alike }),
+        ]
+    }
+
+    fn of_onward() -> Vec<(Self, Invariant, Config)> {
+        let plain = Config { chunks: 2, onward: true, ..Config::default() };
+        vec![
+            (Self::OwnSumAnswered, Onward, plain),
+            (Self::SumGoesOnAgain, Onward, plain),
+            (Self::SumGoesOnEarly, Onward, plain),
+            (Self::BackInOrder, Once, Config { window: 2, ..plain }),
+            (Self::BackAdded, Once, plain),
+            (Self::NoResend, Ends, plain),
+            (Self::EndElsewhereUntold, Ends, Config { crash: true, ..plain }),
         ]
     }
 }

@@ -116,6 +116,23 @@ impl Verdict {
 /// Frames to be sent.
 pub type Outgoing = Vec<(Node, Frame)>;
 
+/// What the server made of a gradient or partial.
+#[derive(Clone, Debug)]
+pub struct Handled {
+    /// What became of it.
+    pub verdict: Verdict,
+    /// What is sent.
+    pub outgoing: Outgoing,
+    /// The sum of the chunk, if it goes on now.
+    pub gone_on: Option<Sum>,
+}
+
+impl From<(Verdict, Outgoing)> for Handled {
+    fn from((verdict, outgoing): (Verdict, Outgoing)) -> Self {
+        Self { verdict, outgoing, gone_on: None }
+    }
+}
+
 impl Server {
     /// A server that has heard of nobody, unless all know each other from the beginning.
     pub fn new(config: &Config, run: Run) -> Self {
@@ -127,7 +144,7 @@ impl Server {
         }
     }
 
-    fn place(config: &Config, sequence: u8) -> usize {
+    pub(crate) fn place(config: &Config, sequence: u8) -> usize {
         usize::from(sequence % (4 * config.window).min(MAX_CHUNKS))
     }
 
@@ -154,25 +171,20 @@ impl Server {
     }
 
     /// A gradient or partial comes in.
-    pub fn handle(
-        &mut self,
-        config: &Config,
-        mutant: Option<Mutant>,
-        frame: &Contribution,
-    ) -> (Verdict, Outgoing) {
+    pub fn handle(&mut self, config: &Config, mutant: Option<Mutant>, frame: &Contribution) -> Handled {
         let is = |mistake| mutant == Some(mistake);
         match frame.run {
             run if run == self.run && !self.closed => {}
             Run::Moved if self.place.knows() => {}
             Run::OldEpoch if is(Mutant::AnyEpoch) => {}
-            Run::OldEpoch | Run::Moved => return (Verdict::Foreign, Vec::new()),
-            run if run == self.run => return (Verdict::Foreign, Vec::new()),
+            Run::OldEpoch | Run::Moved => return (Verdict::Foreign, Vec::new()).into(),
+            run if run == self.run => return (Verdict::Foreign, Vec::new()).into(),
             _ if is(Mutant::AnyRun) => {}
-            _ => return (Verdict::OtherRun, Vec::new()),
+            _ => return (Verdict::OtherRun, Vec::new()).into(),
         }
         if let Some(culprit) = self.gave_up {
             let sender = (!is(Mutant::AbortSaidOnce)).then_some(config.seat_of(frame.run, frame.worker));
-            return (Verdict::GaveUp, self.bound_workers(sender, |to| Frame::Abort { to, culprit }));
+            return (Verdict::GaveUp, self.bound_workers(sender, |to| Frame::Abort { to, culprit })).into();
         }
         let seats = if is(Mutant::SeatsNotTranslated) { Run::First } else { frame.run };
         let contributors = config.seats_of(seats, frame.contributors);
@@ -183,7 +195,7 @@ impl Server {
         let clipped = !frame.partial && frame.overflow;
         let chunk = self.chunk(config, sequence);
         if chunk.is_none() && !self.may_open(config, sequence) {
-            return (Verdict::OutOfWindow, Vec::new());
+            return (Verdict::OutOfWindow, Vec::new()).into();
         }
         let mut chunk = chunk.unwrap_or(Chunk {
             sequence,
@@ -198,7 +210,7 @@ impl Server {
         });
         if chunk.last != frame.last && !is(Mutant::LengthsOnly) {
             self.differs |= !is(Mutant::MismatchUnnoticed);
-            return (Verdict::Mismatch, Vec::new());
+            return (Verdict::Mismatch, Vec::new()).into();
         }
         let request_all = |bitmap, exponent| {
             self.bound_workers(ranks(bitmap), |to| Frame::Request { to, sequence, exponent })
@@ -206,15 +218,9 @@ impl Server {
         let (verdict, outgoing) = match self.judge(mutant, &mut chunk, frame, contributors) {
             Verdict::Resend if is(Mutant::NoResend) => (Verdict::Resend, Vec::new()),
             Verdict::Resend => (Verdict::Resend, self.results(config, mutant, &chunk, true)),
-            Verdict::Added => {
-                chunk.have |= contributors;
-                chunk.sum = chunk.sum + frame.sum;
-                chunk.complete = config.is_complete(sequence, chunk.have);
-                chunk.asked = if chunk.complete && frame.resend { contributors } else { 0 };
-                chunk.next =
-                    if chunk.complete && config.moves { self.place.of(self.run) } else { chunk.next };
-                let sent = chunk.complete.then(|| self.results(config, mutant, &chunk, false));
-                (Verdict::Added, sent.unwrap_or_default())
+            Verdict::Added => (Verdict::Added, self.add(config, mutant, &mut chunk, frame, contributors)),
+            Verdict::Repeat if is(Mutant::OwnSumAnswered) && config.goes_on(chunk.have) => {
+                (Verdict::Repeat, self.results(config, mutant, &chunk, true))
             }
             verdict @ (Verdict::Overlap | Verdict::Overflow) => {
                 let missing = contributors & !chunk.have;
@@ -239,7 +245,31 @@ impl Server {
         let forgotten = is(Mutant::ResultForgotten) && chunk.complete;
         self.chunks[Self::place(config, sequence)] = (!forgotten).then_some(chunk);
         self.ended |= u8::from(chunk.complete) << sequence;
-        (verdict, outgoing)
+        let goes_on = match verdict {
+            Verdict::Added => config.goes_on(chunk.have) || config.onward && is(Mutant::SumGoesOnEarly),
+            Verdict::Repeat => config.goes_on(chunk.have) && is(Mutant::SumGoesOnAgain),
+            _ => false,
+        };
+        Handled { verdict, outgoing, gone_on: goes_on.then_some(chunk.sum) }
+    }
+
+    /// Adds a frame of which no contributor was there; what is sent if that completes the chunk.
+    fn add(
+        &self,
+        config: &Config,
+        mutant: Option<Mutant>,
+        chunk: &mut Chunk,
+        frame: &Contribution,
+        contributors: Ranks,
+    ) -> Outgoing {
+        chunk.have |= contributors;
+        chunk.sum = chunk.sum + frame.sum;
+        chunk.complete = config.is_complete(chunk.sequence, chunk.have);
+        // Nobody else is added before the result is sent.
+        let is_last = chunk.complete || config.goes_on(chunk.have);
+        chunk.asked = if is_last && frame.resend { contributors } else { 0 };
+        chunk.next = if chunk.complete && config.moves { self.place.of(self.run) } else { chunk.next };
+        if chunk.complete { self.results(config, mutant, chunk, false) } else { Vec::new() }
     }
 
     /// What is to become of a contribution to a chunk.
@@ -347,7 +377,13 @@ impl Server {
 
     /// A chunk's result, in every epoch in which it goes to all: both, until all were heard in the present
     /// one.
-    fn results(&self, config: &Config, mutant: Option<Mutant>, chunk: &Chunk, again: bool) -> Outgoing {
+    pub(crate) fn results(
+        &self,
+        config: &Config,
+        mutant: Option<Mutant>,
+        chunk: &Chunk,
+        again: bool,
+    ) -> Outgoing {
         let exponent = chunk.exponent.unwrap_or(0);
         let (sequence, sum) = (chunk.sequence, chunk.sum);
         let other = |run| config.moves && !self.closed && chunk.next != run && self.place.knows();

@@ -5,6 +5,7 @@ use crate::frame::{Frame, Peer};
 use crate::invariant::Broken;
 use crate::mutant::Mutant;
 use crate::node::Node;
+use crate::onward::Onward;
 use crate::run::{Life, Place, Run};
 use crate::server::Server;
 use crate::size::{MAX_SWITCHES, MAX_WINDOW, MAX_WORKERS};
@@ -29,6 +30,8 @@ pub struct State {
     pub gone: Option<Peer>,
     /// Who was restarted.
     pub reborn: Option<Peer>,
+    /// By chunk: where its sum is, where sums go on; else empty.
+    pub onward: Vec<Onward>,
     /// What is under way and where it arrives next, ascending.
     pub network: Vec<(Node, Frame)>,
     /// What has been broken on the way here.
@@ -46,6 +49,7 @@ impl State {
             ended_before: 0,
             gone: None,
             reborn: None,
+            onward: vec![Onward::Here; if config.onward { config.chunks.into() } else { 0 }],
             network: Vec::new(),
             broken: Broken::default(),
         }
@@ -78,7 +82,7 @@ impl State {
     pub fn place(&self, peer: Peer) -> Place {
         match peer {
             Peer::Worker(rank) => self.workers[usize::from(rank)].place,
-            Peer::Server => self.server.place,
+            Peer::Server | Peer::Elsewhere => self.server.place,
         }
     }
 

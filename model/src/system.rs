@@ -9,6 +9,7 @@ use crate::frame::{Contribution, Frame, Peer, Talk};
 use crate::invariant::Invariant;
 use crate::mutant::Mutant;
 use crate::node::Node;
+use crate::onward::Onward;
 use crate::run::{Life, Place, Run};
 use crate::server::{Outgoing, Server, Verdict};
 use crate::slot::Slots;
@@ -43,6 +44,10 @@ pub enum Action {
     Lead,
     /// All hosts have moved: the first epoch is closed.
     Close,
+    /// The sum of all for a chunk whose own sum went on is back.
+    Back(u8),
+    /// The server hears that the larger job has ended.
+    Elsewhere,
 }
 
 /// How often each rule was followed: the switches' outcomes, the server's verdicts.
@@ -101,7 +106,9 @@ impl System {
             Peer::Server => {
                 state.ended_before = state.server.ended;
                 state.server = Server::new(&self.config, Run::Second);
+                state.onward.fill(Onward::Here);
             }
+            Peer::Elsewhere => {}
         }
     }
 
@@ -138,7 +145,7 @@ impl System {
                 let place = &mut state.workers[usize::from(rank)].place;
                 *place = place.next();
             }
-            Peer::Server => state.server.move_on(self.mutant),
+            Peer::Server | Peer::Elsewhere => state.server.move_on(self.mutant),
         }
     }
 
@@ -270,6 +277,10 @@ impl Model for System {
         match state.gone {
             None if self.config.crash => {
                 actions.extend(hosts.clone().map(Action::Crash));
+                actions.extend(self.config.onward.then_some(Action::Crash(Peer::Elsewhere)));
+            }
+            Some(Peer::Elsewhere) => {
+                actions.extend(self.may_hear_of_end(state).then_some(Action::Elsewhere));
             }
             Some(Peer::Server) => actions.extend(self.waiting_workers(state).map(Action::WorkerPatience)),
             _ => {}
@@ -282,6 +293,7 @@ impl Model for System {
         actions.extend(self.may_lead(state).then_some(Action::Lead));
         actions.extend(self.may_close(state).then_some(Action::Close));
         actions.extend(self.blames(state).map(Action::ServerPatience));
+        actions.extend(self.out(state).map(Action::Back));
     }
 
     fn next_state(&self, state: &State, action: Action) -> Option<State> {
@@ -307,19 +319,11 @@ impl Model for System {
             }
             Action::Reborn(peer) => {
                 self.restart_host(&mut next, peer);
-                let node = match peer {
-                    Peer::Worker(rank) => Node::Worker(rank),
-                    Peer::Server => Node::Server,
-                };
-                (Some(node), Vec::new())
+                (Some(peer.node()), Vec::new())
             }
             Action::Move(peer) => {
                 self.move_host(&mut next, peer);
-                let node = match peer {
-                    Peer::Worker(rank) => Node::Worker(rank),
-                    Peer::Server => Node::Server,
-                };
-                (Some(node), Vec::new())
+                (Some(peer.node()), Vec::new())
             }
             Action::Prepare(rank) => {
                 next.workers[usize::from(rank)].place = Place::Ready;
@@ -334,6 +338,8 @@ impl Model for System {
                 (Some(Node::Server), Vec::new())
             }
             Action::ServerPatience(rank) => (Some(Node::Server), next.server.give_up(Peer::Worker(rank))),
+            Action::Back(sequence) => (Some(Node::Server), self.come_back(&mut next, sequence)),
+            Action::Elsewhere => (Some(Node::Server), self.hear_of_end(&mut next.server)),
             Action::WorkerPatience(rank) => {
                 next.workers[usize::from(rank)].failed = Some(Peer::Server);
                 (None, Vec::new())
@@ -362,7 +368,7 @@ impl Model for System {
                 }),)*]
             };
         }
-        let mut properties = unbroken!(Once, Disjoint, OwnSlot, NewerWins, RepeatsHeal);
+        let mut properties = unbroken!(Once, Disjoint, OwnSlot, NewerWins, RepeatsHeal, Onward);
         properties.push(Property::always(Invariant::Ends.words(), Self::ends));
         properties
     }

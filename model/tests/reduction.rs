@@ -6,17 +6,17 @@
 
 use std::collections::HashSet;
 
-use inart_model::{Config, Frame, Marks, Node, Peer, Server, Slots, State, System, Worker};
+use inart_model::{Config, Frame, Marks, Node, Onward, Peer, Server, Slots, State, System, Worker};
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use stateright::Model;
 
-type Everybody = ([Worker; 3], [Slots; 2], Server);
+type Everybody = ([Worker; 3], [Slots; 2], Server, Vec<Onward>);
 
 fn everybody(state: &State) -> Everybody {
     let mut state = state.clone();
     state.forget_askers();
-    (state.workers, state.switches, state.server)
+    (state.workers, state.switches, state.server, state.onward)
 }
 
 fn explored(system: &System) -> HashSet<Everybody> {
@@ -57,6 +57,10 @@ fn walk(system: &System, steps: usize, random: &mut ChaCha8Rng) -> HashSet<Every
                 None if system.may_close(&state) => state.server.close(),
                 None => {}
             }
+        } else if config.onward && random.random_ratio(1, 10) {
+            let Some(sequence) = system.out(&state).choose(random) else { continue };
+            let results = system.come_back(&mut state, sequence);
+            under_way.extend(all_nodes(system, &results));
         } else if random.random_ratio(1, 3) || under_way.is_empty() {
             let rank = random.random_range(0..config.workers);
             let worker = state.workers[usize::from(rank)];
@@ -102,6 +106,10 @@ fn walks_without_reduction_stay_where_the_exploration_has_been() {
         Config { moves: true, restart: false, ..two },
         Config { moves: true, chunks: 1, restart: false, ..three },
         Config { moves: true, undo: true, chunks: 1, ..two },
+        Config { onward: true, window: 2, chunks: 3, ..two },
+        Config { onward: true, ..three },
+        Config { onward: true, reborn: true, restart: false, ..two },
+        Config { onward: true, moves: true, chunks: 1, restart: false, ..two },
         Config { tofino: Some(Marks::Alike), ..three },
         Config { tofino: Some(Marks::Zero), saturation: true, switches: 2, ..three },
         Config { tofino: Some(Marks::Alike), halves: true, old_epoch: true, restart: false, ..two },

@@ -44,6 +44,7 @@ fn networks() -> Vec<(&'static str, Config)> {
         ("who asked again, three workers", Config { waves: true, chunks: 1, restart: false, ..three(alike) }),
         ("a host is gone", Config { crash: true, ..alike }),
         ("hosts move", Config { moves: true, chunks: 1, ..alike }),
+        ("sums go on", Config { onward: true, chunks: 2, ..alike }),
         ("halves", halves(apart)),
         ("halves, an epoch before of the same mark", halves(Config { old_epoch: true, ..alike })),
         ("halves, restarts", Config { restart: true, ..halves(apart) }),

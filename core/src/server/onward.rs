@@ -19,7 +19,9 @@ impl ServerShard<Onward> {
     pub fn sum_is_back(&mut self, sequence: ChunkSeq, values: Vec<i32>, exponent: Exponent) -> bool {
         let chunk = self.streams[0].chunk(sequence).filter(|chunk| !chunk.is_complete());
         let fits = chunk.is_some_and(|chunk| usize::from(chunk.length) == values.len());
-        if !fits || self.abort.is_some() {
+        let progress = self.streams[0].progress(0, sequence);
+        let has_gone_on = progress.is_some_and(|progress| progress.present == progress.members);
+        if !fits || !has_gone_on || self.abort.is_some() {
             return false;
         }
         self.policy.put(sequence, values, exponent);

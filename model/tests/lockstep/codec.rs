@@ -24,10 +24,10 @@ const DIGITS_PER_LANE: u32 = 14;
 pub const SATURATING_LANE: usize = 4;
 /// The lane in which values of chunk 0 do not fit the agreed exponent, if that may be.
 const CLIPPED_LANE: usize = 5;
-const LANES: usize = 6;
+pub const LANES: usize = 6;
 /// Where the lanes are in a frame of 32 values, and in one of 64: there each pass of a switch of Tofino sums
 /// all lanes, the first the values 0 to 3 and 8 to 35.
-const PLACES: [usize; LANES] = [0, 1, 2, 3, 4, 5];
+pub const PLACES: [usize; LANES] = [0, 1, 2, 3, 4, 5];
 const PLACES_OF_HALVES: [[usize; LANES]; 2] = [[0, 1, 2, 3, 8, 9], [4, 5, 6, 7, 36, 37]];
 
 /// The values of a frame.
@@ -149,7 +149,7 @@ pub struct Codec {
     pub assignment: Assignment,
     /// What hosts that move are told.
     pub moved: Assignment,
-    agreed: Exponent,
+    pub agreed: Exponent,
 }
 
 impl Codec {
@@ -186,7 +186,7 @@ impl Codec {
     }
 
     /// A sum's values at the agreed exponent: those of a digit are the same at every exponent.
-    fn values(&self, sum: Sum) -> [i64; LANES] {
+    pub fn values(&self, sum: Sum) -> [i64; LANES] {
         let mut values = [0; LANES];
         for digit in (0..DIGITS).filter(|digit| sum.digit(*digit) > 0) {
             let count = i64::from(sum.digit(digit));
@@ -236,20 +236,13 @@ impl Codec {
         (first..2 * first + 1).flat_map(chunk).collect()
     }
 
-    fn floats(&self, sum: Sum) -> [f32; LENGTH] {
+    pub fn floats(&self, sum: Sum) -> [f32; LENGTH] {
         let scale = 2f64.powi(self.agreed.into());
         let mut values = [0.0; LENGTH];
         for (value, lane) in values.iter_mut().zip(self.values(sum)) {
             *value = (lane as f64 * scale) as f32;
         }
         values
-    }
-
-    /// The sum that every worker should end with.
-    pub fn sum(&self) -> Vec<f32> {
-        let gradients: Vec<_> =
-            (0..self.config.workers).map(|rank| self.gradient(rank, Life::First)).collect();
-        (0..gradients[0].len()).map(|index| gradients.iter().map(|gradient| gradient[index]).sum()).collect()
     }
 
     fn header(&self, sequence: u8) -> HeaderRepr {
@@ -321,8 +314,9 @@ impl Codec {
         let source = self.assignment.shards[0].mac;
         match *frame {
             Frame::Result { run, sequence, exponent, sum, other } => {
-                // A sum of saturating values fits one step higher.
-                let steps = exponent + u8::from(self.config.saturation && sequence == 0);
+                // A sum of saturating values fits one step higher; with what others add, two.
+                let saturates = self.config.saturation && sequence == 0;
+                let steps = exponent + u8::from(saturates) * (1 + u8::from(self.config.onward));
                 let header = HeaderRepr {
                     kind: Kind::Result,
                     flags: self.last(sequence).with_if(Flags::OTHER_EPOCH, other),
@@ -341,6 +335,7 @@ impl Codec {
                 let (reason, culprit) = match culprit {
                     Peer::Server => (AbortReason::ServerRestarted(0.into()), worker),
                     Peer::Worker(culprit) => (AbortReason::WorkerRestarted, culprit),
+                    Peer::Elsewhere => panic!("the larger job does not end in these runs"),
                 };
                 self.say(worker, to, self.header(0), ControlMessage::Abort { reason, culprit: rank(culprit) })
             }

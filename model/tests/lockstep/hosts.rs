@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use inart_core::policy::{Onward, OwnSum, Policy};
 use inart_core::{Assignment, Instant, ServerShard, StateMachine, WorkerFlow};
 use inart_model::{Frame, Life, Node, Run, Talk};
+use inart_wire::Exponent;
 
 use crate::codec::{Codec, Seen, host, rank, server_of};
 
@@ -18,11 +20,74 @@ pub struct Host<M> {
     now: Instant,
 }
 
+/// A server, whose sums go on or do not.
+pub enum RealServer {
+    Lockstep(Host<ServerShard>),
+    Onward(Host<ServerShard<Onward>>),
+}
+
+/// The same for both.
+macro_rules! of_both {
+    ($server:expr, $host:ident => $what:expr) => {
+        match $server {
+            RealServer::Lockstep($host) => $what,
+            RealServer::Onward($host) => $what,
+        }
+    };
+}
+
+impl RealServer {
+    /// The server in the run that its life names.
+    pub fn new(codec: &Codec, run: Run) -> Self {
+        match codec.config.onward {
+            true => Self::Onward(server(codec, run, Onward::default())),
+            false => Self::Lockstep(server(codec, run, Default::default())),
+        }
+    }
+
+    pub fn receive(&mut self, frame: &[u8]) {
+        of_both!(self, host => host.receive(frame));
+    }
+
+    pub fn send(&mut self, codec: &Codec) -> Vec<(Node, Seen)> {
+        of_both!(self, host => host.send(codec))
+    }
+
+    pub fn reroute(&mut self, told: &Assignment) {
+        of_both!(self, host => host.state_machine.reroute(told.clone())).expect("it may move there");
+    }
+
+    pub fn lead(&mut self, told: &Assignment) {
+        of_both!(self, host => host.state_machine.lead(told.clone())).expect("it may move there");
+    }
+
+    pub fn close_old_epoch(&mut self) {
+        of_both!(self, host => host.state_machine.close_old_epoch());
+    }
+
+    /// The next sum that goes on.
+    pub fn next_sum(&mut self) -> Option<OwnSum> {
+        match self {
+            Self::Lockstep(_) => None,
+            Self::Onward(host) => host.state_machine.next_sum(),
+        }
+    }
+
+    /// The sum of all is back; whether it is a result now.
+    pub fn sum_is_back(&mut self, sequence: u8, values: Vec<i32>, exponent: Exponent) -> bool {
+        match self {
+            Self::Lockstep(_) => false,
+            Self::Onward(host) => {
+                host.state_machine.sum_is_back(u32::from(sequence).into(), values, exponent)
+            }
+        }
+    }
+}
+
 /// The server in the run that its life names; it knows all workers, unless they are to learn of each other.
-pub fn server(codec: &Codec, run: Run) -> Host<ServerShard> {
-    let state_machine =
-        ServerShard::new(codec.assignment.clone(), 0.into(), server_of(&codec.config, run), PEER_TIMEOUT)
-            .unwrap();
+fn server<P: Policy>(codec: &Codec, run: Run, policy: P) -> Host<ServerShard<P>> {
+    let (assignment, life) = (codec.assignment.clone(), server_of(&codec.config, run));
+    let state_machine = ServerShard::with_policy(assignment, 0.into(), life, PEER_TIMEOUT, policy).unwrap();
     let mut host = Host { state_machine, now: Instant::START };
     if !codec.config.handshake() {
         for worker in 0..codec.config.workers {

@@ -6,15 +6,17 @@
 mod codec;
 mod halves;
 mod hosts;
+mod onward;
 mod registers;
 mod switch;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-use inart_core::{ServerShard, WorkerFlow};
+use inart_core::WorkerFlow;
+use inart_core::policy::OwnSum;
 use inart_model::{
-    Action, BEFORE, Config, Contribution, Frame, Life, MAX_EXPONENT, Marks, Node, Peer, Place, Run, Slots,
-    State, Sum, System, Worker, one, ranks, step,
+    Action, BEFORE, Config, Contribution, Frame, Life, MAX_EXPONENT, Marks, Node, Onward, Peer, Place, Run,
+    Slots, State, Sum, System, Worker, one, ranks, step,
 };
 use inart_p4::Outcome;
 use inart_wire::Flags;
@@ -23,7 +25,7 @@ use rand_chacha::ChaCha8Rng;
 use stateright::Model;
 
 use crate::codec::{Codec, SATURATING_LANE, Seen};
-use crate::hosts::Host;
+use crate::hosts::{Host, RealServer};
 use crate::switch::RealSwitch;
 
 fn networks() -> Vec<Config> {
@@ -57,6 +59,13 @@ fn networks() -> Vec<Config> {
         Config { moves: true, switches: 2, ..three },
         Config { moves: true, undo: true, alone: true, switches: 2, ..three },
         Config { moves: true, undo: true, clipped: true, ..three },
+        Config { onward: true, window: 2, chunks: 5, ..two },
+        Config { onward: true, switches: 2, ..three },
+        Config { onward: true, old_epoch: true, ..two },
+        Config { onward: true, saturation: true, ..three },
+        Config { onward: true, clipped: true, ..three },
+        Config { onward: true, reborn: true, ..two },
+        Config { onward: true, moves: true, undo: true, window: 2, chunks: 5, ..two },
     ];
     // Different tags of these networks have different marks, but for those of two epochs if they are alike.
     let tofino = v1model.map(|config| Config { tofino: Some(Marks::Apart), ..config });
@@ -178,7 +187,9 @@ fn the_switch_program_follows_the_model_on_any_frames() {
 /// The real hosts and switches of a network.
 struct Real {
     switches: Vec<RealSwitch>,
-    server: Host<ServerShard>,
+    server: RealServer,
+    /// By chunk: what has gone on and is not back.
+    sums: BTreeMap<u8, OwnSum>,
     workers: Vec<Host<WorkerFlow>>,
 }
 
@@ -192,16 +203,16 @@ impl Real {
         match *action {
             Action::Move(peer @ Peer::Worker(rank)) => self.workers[usize::from(rank)].reroute(told(peer)),
             Action::Move(Peer::Server) => {
-                self.server.state_machine.reroute(told(Peer::Server).clone()).expect("it may move there");
+                self.server.reroute(told(Peer::Server));
             }
             Action::Prepare(rank) => {
                 let worker = &mut self.workers[usize::from(rank)].state_machine;
                 worker.prepare(codec.moved.clone()).expect("it may move there");
             }
             Action::Lead => {
-                self.server.state_machine.lead(codec.moved.clone()).expect("it may move there");
+                self.server.lead(&codec.moved);
             }
-            _ => self.server.state_machine.close_old_epoch(),
+            _ => self.server.close_old_epoch(),
         }
     }
 }
@@ -267,6 +278,11 @@ fn deliver(
             sent.sort();
             expected.sort();
             assert_eq!(sent, expected, "the server on {frame:?} as {:?}", state.server);
+            let gone_on: Vec<_> = std::iter::from_fn(|| real.server.next_sum()).collect();
+            let expected = arrival.gone_on.map(|(chunk, sum)| codec.own_sum(chunk, sum));
+            let seen: Vec<_> = gone_on.iter().map(|own| codec.read_own_sum(own)).collect();
+            assert_eq!(seen, expected.into_iter().collect::<Vec<_>>(), "what goes on after {frame:?}");
+            real.sums.extend(gone_on.into_iter().map(|own| (own.sequence.get() as u8, own)));
         }
         (Node::Worker(rank), frame) => {
             real.workers[usize::from(rank)].receive(&codec.to_worker(rank, frame));
@@ -280,13 +296,47 @@ fn remember(system: &System, bag: &mut BTreeSet<(Node, Frame)>, frames: &[(Node,
     bag.extend(frames.iter().flat_map(|(to, frame)| system.nodes(*to).map(|node| (node, *frame))));
 }
 
+/// The sum of all for a chunk comes back, at the real server, too.
+fn come_back(
+    codec: &Codec,
+    system: &System,
+    state: &State,
+    real: &mut Real,
+    bag: &mut BTreeSet<(Node, Frame)>,
+    chunk: u8,
+) -> State {
+    let mut next = state.clone();
+    let results = system.come_back(&mut next, chunk);
+    let Onward::Back(sum) = next.onward[usize::from(chunk)] else { panic!("chunk {chunk} is back") };
+    let (values, exponent) = codec.back(&real.sums.remove(&chunk).expect("it has gone on"), sum);
+    assert!(real.server.sum_is_back(chunk, values.clone(), exponent));
+    assert!(!real.server.sum_is_back(chunk, values, exponent), "it has its result");
+    let mut sent = real.server.send(codec);
+    let mut expected: Vec<_> = results.iter().map(|(to, frame)| (*to, codec.seen(frame))).collect();
+    sent.sort();
+    expected.sort();
+    assert_eq!(sent, expected, "the server when chunk {chunk} is back");
+    remember(system, bag, &results);
+    tell_ended(codec, real, state.server.ended, &next);
+    system.next_state(state, Action::Back(chunk)).unwrap()
+}
+
+/// The model's workers know at once which chunks have ended.
+fn tell_ended(codec: &Codec, real: &mut Real, before: u8, state: &State) {
+    for chunk in ranks(state.server.ended & !before) {
+        let told = codec.tells_ended(state.server.run, chunk);
+        real.workers.iter_mut().for_each(|worker| worker.receive(&told));
+    }
+}
+
 fn walk(config: Config, seed: u64) -> usize {
     let codec = Codec::new(config);
     let system = System::new(config, None);
     let mut random = ChaCha8Rng::seed_from_u64(seed);
     let mut real = Real {
         switches: (0..config.switches).map(|number| RealSwitch::new(config, number)).collect(),
-        server: hosts::server(&codec, Run::First),
+        server: RealServer::new(&codec, Run::First),
+        sums: BTreeMap::new(),
         workers: (0..config.workers).map(|rank| hosts::worker(&codec, rank, Life::First)).collect(),
     };
     let mut state = system.init_states().remove(0);
@@ -313,7 +363,9 @@ fn walk(config: Config, seed: u64) -> usize {
                 Peer::Worker(rank) => {
                     real.workers[usize::from(rank)] = hosts::worker(&codec, rank, Life::Second);
                 }
-                Peer::Server => real.server = hosts::server(&codec, Run::Second),
+                Peer::Server | Peer::Elsewhere => {
+                    (real.server, real.sums) = (RealServer::new(&codec, Run::Second), BTreeMap::new());
+                }
             }
             state = system.next_state(&state, Action::Reborn(peer)).unwrap();
             continue;
@@ -329,6 +381,13 @@ fn walk(config: Config, seed: u64) -> usize {
             state = system.next_state(&state, action).unwrap();
             continue;
         }
+        if config.onward
+            && random.random_ratio(1, 20)
+            && let Some(chunk) = system.out(&state).choose(&mut random)
+        {
+            state = come_back(&codec, &system, &state, &mut real, &mut bag, chunk);
+            continue;
+        }
         let (node, frame) = *bag.iter().choose(&mut random).expect("workers send at once");
         let flags = any_flags(&mut random);
         deliver(&codec, &system, &state, &mut real, node, &frame, flags);
@@ -336,11 +395,7 @@ fn walk(config: Config, seed: u64) -> usize {
         remember(&system, &mut bag, &sent);
         let ended = state.server.ended;
         state = system.next_state(&state, Action::Deliver(node, frame)).unwrap();
-        for chunk in ranks(state.server.ended & !ended) {
-            // The model's workers know at once.
-            let told = codec.tells_ended(state.server.run, chunk);
-            real.workers.iter_mut().for_each(|worker| worker.receive(&told));
-        }
+        tell_ended(&codec, &mut real, ended, &state);
         for (rank, worker) in (0..).zip(&mut real.workers) {
             check_sends(&codec, &system, &state, rank, &worker.send(&codec));
             if random.random_ratio(1, 10) {
