@@ -2,6 +2,7 @@
 
 mod lively;
 mod more;
+mod part;
 
 use std::sync::Arc;
 
@@ -70,6 +71,7 @@ impl Trial {
         if trial.levels == Levels::One {
             lively::enliven(&mut trial.topology, &mut trial.options, &mut trial.faults, seed);
         }
+        part::hand_on(&mut trial.options, &trial.faults, &trial.topology, trial.window_chunks, seed);
         trial
     }
 
@@ -207,7 +209,8 @@ impl Trial {
         all
     }
 
-    /// The same for switches that refuse, plans that follow, and jobs and hosts that come and go.
+    /// The same for switches that refuse, plans that follow, jobs and hosts that come and go, and sums that
+    /// go on.
     fn less_lively(&self) -> Vec<Self> {
         let mut all = Vec::new();
         let mut push = |change: &dyn Fn(&mut Self)| {
@@ -223,6 +226,12 @@ impl Trial {
         }
         if self.options.watch.is_some() {
             push(&|trial| trial.options.watch = None);
+        }
+        if let Some(onward) = &self.options.onward {
+            push(&|trial| trial.options.onward = None);
+            if onward.ends.is_some() {
+                push(&|trial| trial.options.onward.iter_mut().for_each(|onward| onward.ends = None));
+            }
         }
         if let Some(live) = &self.options.live {
             let mut change = |change: &dyn Fn(&mut Live)| {

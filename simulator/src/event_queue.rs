@@ -72,6 +72,10 @@ pub(crate) enum EventKind {
     Inject(u32),
     /// What the daemon, or a host of its jobs, has planned.
     Live(u32),
+    /// The sum of all for some chunk of a larger job is back.
+    Back(u32),
+    /// The larger job has ended, and a server of a part is told.
+    EndElsewhere(ProcessId),
     /// The controller asks whether workers have followed their servers to a new epoch.
     Ask,
 }

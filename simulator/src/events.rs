@@ -96,6 +96,7 @@ impl Simulation<'_> {
                 break;
             }
         }
+        self.take_sums(id);
         let (rng, jitter) = (&mut self.wire.rng, self.jitter.0);
         let late = || rng.random_range(0..=jitter);
         if let Some(at) = self.processes[id.0 as usize].sleep(self.wire.now, late) {

@@ -5,12 +5,12 @@ use std::ops::Range;
 use std::time::Duration;
 
 use inart_core::{
-    Assignment, AssignmentError, Failure, Instant, RoundRecord, ServerShard, StateMachine, TensorId,
-    WorkerFlow,
+    Assignment, AssignmentError, Failure, Instant, RoundRecord, StateMachine, TensorId, WorkerFlow,
 };
 use inart_wire::{Incarnation, Rank, ShardId};
 
 use crate::event_queue::{ChannelId, FrameId, ProcessId};
+use crate::server::Server;
 
 /// The last frames of each host that come into its job's next run as well.
 pub(crate) const LATE_FRAMES: usize = 32;
@@ -127,7 +127,7 @@ pub(crate) fn cut(len: usize, tensors: usize) -> impl Iterator<Item = Range<usiz
 #[derive(Debug)]
 pub(crate) enum Role {
     Worker(Worker),
-    Server(ServerShard, ShardId),
+    Server(Server, ShardId),
     /// A server that was killed.
     Gone(ShardId),
     /// A host of an elastic job that is in no run, or a server of a job that is gone.
@@ -162,15 +162,16 @@ impl Process {
         Ok(Self { job, host, role, told: assignment.clone(), wake_at: None })
     }
 
+    /// A server; whether its sums go on is said beside how long it waits for a silent peer.
     pub fn server(
         assignment: &Assignment,
         job: usize,
         host: usize,
         shard: ShardId,
         incarnation: Incarnation,
-        peer_timeout: Duration,
+        (peer_timeout, goes_on): (Duration, bool),
     ) -> Result<Self, AssignmentError> {
-        let server = ServerShard::new(assignment.clone(), shard, incarnation, peer_timeout)?;
+        let server = Server::new(assignment, shard, incarnation, peer_timeout, goes_on)?;
         Ok(Self { job, host, role: Role::Server(server, shard), told: assignment.clone(), wake_at: None })
     }
 
@@ -178,7 +179,7 @@ impl Process {
     pub fn state_machine(&mut self) -> Option<&mut dyn StateMachine> {
         match &mut self.role {
             Role::Worker(worker) if worker.end.is_none() => Some(&mut worker.flow),
-            Role::Server(server, _) => Some(server),
+            Role::Server(server, _) => Some(server.state_machine()),
             Role::Worker(_) | Role::Gone(_) | Role::Absent => None,
         }
     }

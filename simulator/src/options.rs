@@ -10,6 +10,7 @@ use inart_faults::quantity::{Share, Span};
 use crate::changes::Changes;
 use crate::gradients::{Adjust, Sizes};
 use crate::live::Live;
+use crate::onward::Onward;
 use crate::watch::{LinkTraffic, Watch};
 use crate::wire::SingleFault;
 
@@ -80,6 +81,8 @@ pub struct Options {
     /// Jobs that come and go, and elastic jobs' hosts that do, if there are such; not together with other
     /// changes of plans.
     pub live: Option<Live>,
+    /// Jobs that are parts of a larger one, if there are such; not together with `live`.
+    pub onward: Option<Onward>,
     /// Changes of plans while the jobs run, if there are any.
     pub changes: Option<Changes>,
     /// Other traffic on links.
@@ -106,6 +109,7 @@ impl Default for Options {
             limit: Span(600_000_000_000),
             refused: Share::default(),
             live: None,
+            onward: None,
             changes: None,
             others: Vec::new(),
             watch: None,

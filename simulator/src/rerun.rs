@@ -56,7 +56,8 @@ impl Simulation<'_> {
             self.processes[index] = match &self.processes[index].role {
                 Role::Worker(worker) => Process::worker(told, job, host, worker.rank, life, peer_timeout)?,
                 Role::Server(_, shard) | Role::Gone(shard) => {
-                    Process::server(told, job, host, *shard, life, peer_timeout)?
+                    let patience = (peer_timeout, self.goes_on(&told.name));
+                    Process::server(told, job, host, *shard, life, patience)?
                 }
                 Role::Absent => continue,
             };

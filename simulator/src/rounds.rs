@@ -11,6 +11,7 @@ use crate::bound::Bound;
 use crate::gradients::Gradients;
 use crate::host::cut;
 use crate::record::Record;
+use crate::went_on::WentOn;
 
 /// The rounds of a run.
 #[derive(Debug)]
@@ -21,7 +22,7 @@ pub(crate) struct Rounds {
     lens: Vec<usize>,
     /// Tensors that each is cut into.
     pub tensors: usize,
-    /// `None` in an exact-sum job, whose sums have no error.
+    /// `None` in an exact-sum job, whose sums have no error, and where sums go on.
     bound: Option<Bound>,
     chunks: Vec<Range<usize>>,
     /// Rounds that not every worker has ended: by round, then by rank.
@@ -32,12 +33,20 @@ pub(crate) struct Rounds {
     pub sums_checked: u64,
     /// Of all sums of those rounds, in order: equal if they are equal bit for bit.
     pub digest: u64,
+    /// What went on to others in this run, in a job that is part of a larger one.
+    pub went_on: Option<WentOn>,
 }
 
 impl Rounds {
     /// Of a run of that job; the workers' gradients have those lengths, by rank.
     /// Each gradient is cut into so many tensors.
-    pub fn new(assignment: &Assignment, gradients: Gradients, lens: Vec<usize>, tensors: usize) -> Self {
+    pub fn new(
+        assignment: &Assignment,
+        gradients: Gradients,
+        lens: Vec<usize>,
+        tensors: usize,
+        went_on: Option<WentOn>,
+    ) -> Self {
         let mut chunks: Vec<Range<usize>> = Vec::new();
         for part in cut(lens[0], tensors) {
             let split = Split::new(assignment, part.len());
@@ -48,12 +57,13 @@ impl Rounds {
             gradients,
             lens,
             tensors,
-            bound: (!assignment.exact_sums).then(|| Bound::new(chunks.len())),
+            bound: (!assignment.exact_sums && went_on.is_none()).then(|| Bound::new(chunks.len())),
             chunks,
             open: BTreeMap::new(),
             audited: 0,
             sums_checked: 0,
             digest: 0xcbf2_9ce4_8422_2325,
+            went_on,
         }
     }
 
@@ -61,6 +71,7 @@ impl Rounds {
     pub fn next_run(&mut self) {
         self.gradients.run += 1;
         self.open.clear();
+        self.went_on.iter_mut().for_each(WentOn::clear);
         self.bound = self.bound.as_ref().map(|_| Bound::new(self.chunks.len()));
     }
 
@@ -95,7 +106,7 @@ impl Rounds {
             // FNV-1a, a word at a time.
             self.digest = (self.digest ^ u64::from(value as u32)).wrapping_mul(0x0000_0100_0000_01b3);
         }
-        self.check(round, &records, &vec![true; records.len()]).map_err(|mismatch| mismatch.to_string())?;
+        self.check(round, &records, &vec![true; records.len()])?;
         let Some(bound) = &mut self.bound else { return Ok(()) };
         let floats: Vec<_> = (0..records.len())
             .map(|rank| {
@@ -109,7 +120,7 @@ impl Rounds {
 
     /// Audits the rounds that only some workers have ended. `last` is each worker's present round and what it
     /// put in.
-    pub fn audit_open(&mut self, last: &[(u32, Option<Record>)]) -> Result<(), Mismatch> {
+    pub fn audit_open(&mut self, last: &[(u32, Option<Record>)]) -> Result<(), String> {
         for (round, ended) in std::mem::take(&mut self.open) {
             let received: Vec<bool> = ended.iter().map(Option::is_some).collect();
             let others = last.iter().map(|(at, record)| record.clone().filter(|_| *at == round));
@@ -119,14 +130,15 @@ impl Rounds {
                 // A worker that never began the round cannot be in its sum, which then nobody may have.
                 let (seen, expected) = (received.iter().filter(|ended| **ended).count(), self.names.len());
                 let what = Difference::Length { items: "workers' gradients", seen, expected };
-                return Err(Mismatch { round, chunk: 0, worker: self.names[0].clone(), what });
+                let mismatch = Mismatch { round, chunk: 0, worker: self.names[0].clone(), what };
+                return Err(mismatch.to_string());
             };
             self.check(round, &records, &received)?;
         }
         Ok(())
     }
 
-    fn check(&mut self, round: u32, records: &[Record], ended: &[bool]) -> Result<(), Mismatch> {
+    fn check(&mut self, round: u32, records: &[Record], ended: &[bool]) -> Result<(), String> {
         let named = || self.names.iter().map(String::as_str).zip(records);
         let sent: Vec<_> = named()
             .map(|(worker, record)| Sent { worker, values: &record.sent, exponents: &record.exponents })
@@ -142,7 +154,11 @@ impl Rounds {
             })
             .collect();
         self.sums_checked += (received.len() * self.chunks.len()) as u64;
-        check_round(&Lockstep::default(), round, &sent, &received, &self.chunks)
+        if let Some(went_on) = &self.went_on {
+            return went_on.check(round, &sent, &received, &self.chunks);
+        }
+        let checked = check_round(&Lockstep::default(), round, &sent, &received, &self.chunks);
+        checked.map_err(|mismatch| mismatch.to_string())
     }
 }
 
@@ -180,7 +196,7 @@ mod tests {
             sizes: Sizes::default(),
             adjust: Some(adjust),
         };
-        Rounds::new(&assignment, gradients, vec![2, 2], 1)
+        Rounds::new(&assignment, gradients, vec![2, 2], 1, None)
     }
 
     /// In units of 2^-24.

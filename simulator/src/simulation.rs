@@ -20,6 +20,7 @@ use crate::event_queue::{ChannelId, EventKind, EventQueue, ProcessId};
 use crate::expected_aborts::ExpectedAborts;
 use crate::gradients::{Gradients, Sizes};
 use crate::host::{Host, LATE_FRAMES, OVERHEARD, Process, tensor_count};
+use crate::larger::Larger;
 use crate::log::Log;
 use crate::observer::Observer;
 use crate::options::{CAPABILITIES, Options};
@@ -27,6 +28,7 @@ use crate::pool::Pool;
 use crate::report::Report;
 use crate::rounds::Rounds;
 use crate::tally::{Switched, Tally};
+use crate::went_on::WentOn;
 use crate::wire::Wire;
 use crate::{Error, InstalledNetwork};
 
@@ -81,6 +83,8 @@ pub(crate) struct Simulation<'a> {
     pub changing: Changing,
     /// What is seen, and follows from it.
     pub observer: Observer,
+    /// What sums go on to, of jobs that are parts of a larger one.
+    pub larger: Larger,
     /// What the daemon does of what comes and goes.
     pub daemon: Daemon,
     /// What the hosts of each job are told, or were when it ended.
@@ -132,6 +136,7 @@ impl<'a> Simulation<'a> {
         options: &'a Options,
         log: Option<&'a mut dyn io::Write>,
     ) -> Result<Self, Error> {
+        Self::check_onward(options, &network.assignments)?;
         let topology = &network.topology;
         let peer_timeout = Span(u64::try_from(options.peer_timeout.as_nanos()).unwrap_or(u64::MAX));
         let capabilities = Capabilities { worker_restart: options.live.is_some(), ..CAPABILITIES };
@@ -192,6 +197,7 @@ impl<'a> Simulation<'a> {
                 topology,
                 network.jobs.iter().map(|job| job.plan.clone()).collect(),
             ),
+            larger: Larger::new(options.seed),
             daemon,
             assignments: Vec::new(),
             released: false,
@@ -263,7 +269,8 @@ impl<'a> Simulation<'a> {
             for (shard, server) in assignment.shards.iter().enumerate() {
                 let shard = ShardId::try_from(shard).expect("a valid assignment has numbers for its shards");
                 let (host, life) = (host(&server.server), self.new_life());
-                let process = Process::server(&assignment, job, host, shard, life, timeout)?;
+                let patience = (timeout, self.goes_on(&assignment.name));
+                let process = Process::server(&assignment, job, host, shard, life, patience)?;
                 self.add(process);
             }
             for (rank, worker) in assignment.workers.iter().enumerate() {
@@ -311,7 +318,9 @@ impl<'a> Simulation<'a> {
                 odd.gradient_values;
         }
         let tensors = tensor_count(gradient_values, self.options.tensors);
-        Ok(Rounds::new(assignment, gradients, lens, tensors))
+        let onward = self.options.onward.as_ref().filter(|_| self.goes_on(&assignment.name));
+        let went_on = onward.map(|onward| WentOn::new(assignment, lens[0], tensors, onward.others));
+        Ok(Rounds::new(assignment, gradients, lens, tensors, went_on))
     }
 
     /// The incarnation of a process that starts.
@@ -347,6 +356,7 @@ impl<'a> Simulation<'a> {
             self.wire.events.schedule(watch.every.0.max(1), EventKind::Watch);
         }
         self.plan_live();
+        self.plan_end_elsewhere();
         for job in 0..self.jobs.len() {
             for id in self.jobs[job].workers.clone() {
                 self.start_round(id);
@@ -370,6 +380,8 @@ impl<'a> Simulation<'a> {
                 EventKind::Change => self.begin_change()?,
                 EventKind::Tell(id, what) => self.tell(id, what)?,
                 EventKind::Ask => self.ask()?,
+                EventKind::Back(number) => self.come_back(number),
+                EventKind::EndElsewhere(id) => self.end_elsewhere(id),
                 EventKind::Live(number) => self.live(number)?,
                 EventKind::Watch => self.watch()?,
                 EventKind::Inject(index) => self.inject(index as usize),

@@ -137,10 +137,12 @@ impl Simulation<'_> {
                 let (shard, peer_timeout) = (*shard, self.options.peer_timeout);
                 let told = self.processes[id.0 as usize].told.clone();
                 let life = self.new_life();
-                self.processes[id.0 as usize] = Process::server(&told, job, host, shard, life, peer_timeout)?;
+                let patience = (peer_timeout, self.goes_on(&told.name));
+                self.processes[id.0 as usize] = Process::server(&told, job, host, shard, life, patience)?;
                 self.wire.tally.server_restarts += 1;
                 self.pump(id);
                 self.tell_anew(id);
+                self.tell_of_end(id);
             }
         }
         Ok(())

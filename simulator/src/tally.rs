@@ -106,6 +106,14 @@ tally! {
     member_returns "host that came back",
     /// Hosts that were still in a run when the next one began.
     hanging "host given up",
+    /// Sums that went on to others.
+    gone_on "sum that went on",
+    /// Sums of all that came back.
+    came_back "sum of all that came back",
+    /// Sums that were away for the peer timeout or longer.
+    long_away "sum that was long away",
+    /// Larger jobs that ended elsewhere.
+    ended_elsewhere "larger job that ended",
     /// Hosts that were paused.
     pauses "host pause",
     /// Workers that were killed.

@@ -5,6 +5,7 @@ use inart_wire::AbortReason;
 
 use crate::changing::Changing;
 use crate::host::{End, Role, Worker};
+use crate::larger::ENDED;
 use crate::record::Record;
 use crate::report::{ChangesReport, JobReport, Report, WorkerEnd};
 use crate::simulation::{Job, Node, Simulation};
@@ -105,7 +106,7 @@ impl Simulation<'_> {
             self.workers(job).map(|worker| (worker.round, worker.record().map(Record::of))).collect();
         let job = &mut self.jobs[job];
         let audited = job.rounds.audit_open(&last);
-        job.wrong = job.wrong.take().or(audited.err().map(|mismatch| mismatch.to_string()));
+        job.wrong = job.wrong.take().or(audited.err());
     }
 
     /// Why the run is a failure, if it is one.
@@ -188,6 +189,7 @@ impl Simulation<'_> {
             | Failure::ServerLost { server, .. }
             | Failure::ServerRestarted { server, .. } => server,
             Failure::Aborted { reason: AbortReason::Silent, culprit, .. } => &workers[culprit.index()].name,
+            Failure::Elsewhere { told } => return self.larger.has_ended && told.to_string() == ENDED,
             Failure::NotFinite { .. } | Failure::Aborted { reason: AbortReason::NotFinite, .. } => {
                 return self.options.adjust.is_some();
             }

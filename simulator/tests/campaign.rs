@@ -51,6 +51,10 @@ fn random_trials_end_in_right_sums_or_named_failures() {
         "state loaded",
         "host that died",
         "host that came back",
+        "sum that went on",
+        "sum of all that came back",
+        "sum that was long away",
+        "larger job that ended",
     ] {
         assert!(happened.contains_key(what), "{what}: {happened:?}");
     }

@@ -98,7 +98,7 @@ impl Simulation<'_> {
         let process = &mut self.processes[id.0 as usize];
         let open: Vec<Epoch> = match &process.role {
             Role::Worker(worker) => worker.flow.open_epochs().collect(),
-            Role::Server(server, _) => server.open_epochs().collect(),
+            Role::Server(server, _) => server.open_epochs(),
             Role::Gone(_) | Role::Absent => return Ok(()),
         };
         let (current, other) = (open.first().copied(), open.get(1).copied());

@@ -138,7 +138,7 @@ impl Simulation<'_> {
             }
             Place::Server(shard) => {
                 let shard = ShardId::from(shard as u16);
-                Process::server(&told.assignment, job, host, shard, life, timeout)?
+                Process::server(&told.assignment, job, host, shard, life, (timeout, false))?
             }
         };
         if has_more {

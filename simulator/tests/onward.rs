@@ -1,0 +1,92 @@
+//! Jobs that are parts of a larger one: their servers' sums go on to others, and what comes back, however
+//! late and in whatever order, is the result. Every sum that went on, and every result, is compared bit for
+//! bit.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod support;
+
+use inart_faults::quantity::Span;
+use inart_planner::schemes;
+use inart_simulator::{Faults, Onward, Options, Report, simulate};
+use support::{network, racks};
+
+/// Three rounds of three workers behind three switches, of 1000 values in two tensors, in 8 chunks in flight.
+fn options(within: Span, ends: Option<Span>) -> Options {
+    let topology = racks(3);
+    let jobs = vec![topology.jobs()[0].name.clone()];
+    let onward = Some(Onward { jobs, others: 2, within, ends });
+    Options { rounds: 3, gradient_values: 1000, tensors: 2, onward, ..Options::default() }
+}
+
+fn run(faults: &str, options: &Options) -> Report {
+    let network = network(&racks(3), schemes::INART, 8);
+    simulate(&network, &Faults::from_yaml(faults).unwrap(), options, None).unwrap()
+}
+
+/// Chunks of 333 values, then of 667: eleven, and twenty-one.
+const CHUNKS: u64 = 11 + 21;
+
+#[test]
+fn what_comes_back_is_the_result_whatever_is_lost_doubled_or_late() {
+    let faults = "{queue: 100 frames, links: [{drop: 2%, duplicate: 2%, reorder: 5%, reorder_by: 2 ms}], \
+                  events: [{at: 5 ms, restart: T0, for: 10 ms}, {at: 30 ms, pause: s0, for: 50 ms}]}";
+    for within in [Span(2_000), Span(3_000_000), Span(400_000_000)] {
+        let report = run(faults, &options(within, None));
+        assert_eq!((report.failure.as_deref(), report.jobs[0].rounds), (None, 3), "{report}");
+        assert_eq!(report.tally.gone_on, 3 * CHUNKS, "each once: {report}");
+        assert_eq!(report.tally.came_back, 3 * CHUNKS, "{report}");
+        assert_eq!(report.sums_checked, 3 * 3 * CHUNKS, "{report}");
+        assert!(report.tally.dropped > 0 && report.tally.duplicated > 0 && report.tally.restarts == 1);
+    }
+}
+
+/// Workers wait, and blame nobody, for longer than the peer timeout.
+#[test]
+fn nobody_is_missed_while_a_sum_is_away_for_longer_than_the_peer_timeout() {
+    let report = run("{}", &options(Span(60_000_000_000), None));
+    assert_eq!(report.failure, None, "{report}");
+    assert!(report.tally.long_away > 0 && report.jobs[0].ends.is_empty(), "{report}");
+}
+
+#[test]
+fn who_dies_inside_is_named_at_all_others_though_sums_are_away() {
+    let report = run("events: [{at: 10 ms, crash: w1}]", &options(Span(50_000_000), None));
+    assert_eq!(report.failure, None, "{report}");
+    let ends: Vec<_> = report.jobs[0].ends.iter().filter(|end| end.worker != "w1").collect();
+    assert_eq!(ends.len(), 2, "{report}");
+    assert!(ends.iter().all(|end| end.end.contains("(w1) has not been heard from")), "{report}");
+}
+
+/// What its first life let go on comes back to nobody.
+#[test]
+fn a_server_that_is_started_again_ends_its_part_by_name() {
+    let report = run("events: [{at: 10 ms, crash: s0, for: 20 ms}]", &options(Span(50_000_000), None));
+    assert_eq!(report.failure, None, "{report}");
+    let restarted = "parameter server s0 (shard 0) was restarted";
+    let ends = &report.jobs[0].ends;
+    assert!(ends.len() == 3 && ends.iter().all(|end| end.end.contains(restarted)), "{report}");
+    assert!(report.tally.came_back < report.tally.gone_on, "{report}");
+}
+
+#[test]
+fn every_worker_is_told_what_ended_the_larger_job() {
+    let faults = "links: [{drop: 5%}]";
+    let report = run(faults, &options(Span(50_000_000), Some(Span(20_000_000))));
+    assert_eq!((report.failure.as_deref(), report.tally.ended_elsewhere), (None, 1), "{report}");
+    let told = "the job was aborted: site n2: worker w5 was told to stop";
+    let ends = &report.jobs[0].ends;
+    assert!(ends.len() == 3 && ends.iter().all(|end| end.end == told), "{report}");
+}
+
+#[test]
+fn what_cannot_go_on_is_refused() {
+    let refused = |options: &Options| {
+        let network = network(&racks(3), schemes::INART, 8);
+        simulate(&network, &Faults::default(), options, None).unwrap_err().to_string()
+    };
+    let mut options = options(Span(1_000), Some(Span(1_000)));
+    options.runs = 2;
+    assert_eq!(refused(&options), "onward: the larger job ends, and its parts run 2 times; expected once");
+    options.onward.as_mut().unwrap().jobs.push("nobody".to_owned());
+    assert_eq!(refused(&options), "onward: job nobody is none of the run's; give its name in the topology");
+}
