@@ -194,7 +194,7 @@ pub fn namespace() -> Result<Namespace, WiringError> {
 }
 
 /// One HTB class for all that leaves the interface.
-pub(crate) fn rate_script(interface: &str, end: &LinkEnd, queue: QueueLimit) -> String {
+fn rate_script(interface: &str, end: &LinkEnd, queue: QueueLimit) -> String {
     let (rate, mtu) = (end.rate_bps.max(8.0).round(), end.mtu);
     let burst = (rate / 8.0 * BURST_SECONDS).max(BURST_MIN_FRAMES * f64::from(mtu)).round();
     let quantum = usize::from(mtu) + ETHERNET_BYTES;

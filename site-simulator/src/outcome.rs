@@ -38,9 +38,11 @@ pub struct Consequence {
 pub struct Outcome {
     /// The scheme's name.
     pub scheme: &'static str,
+    /// When the first site began round 1, in seconds: before that, sites meet.
+    pub began_s: f64,
     /// The rounds, in order.
     pub rounds: Vec<RoundTime>,
-    /// Their mean time, in seconds.
+    /// Their mean time, in seconds, with the time in which sites meet.
     pub mean_s: f64,
     /// Values of sums that were compared, all equal.
     pub values_compared: u64,

@@ -157,7 +157,11 @@ impl<'o> World<'o> {
             ends: BTreeMap::new(),
             done: BTreeSet::new(),
             last_end_s: 0.0,
-            outcome: Outcome { scheme: options.plan.scheme.name(), ..Outcome::default() },
+            outcome: Outcome {
+                scheme: options.plan.scheme.name(),
+                began_s: f64::INFINITY,
+                ..Outcome::default()
+            },
             failure: None,
             setups,
         };
@@ -290,6 +294,9 @@ impl<'o> World<'o> {
 
     /// Gradients take no time.
     fn compute(&mut self, at: usize, round: u32, now: Duration) {
+        if round == 1 && self.ends.is_empty() {
+            self.outcome.began_s = self.outcome.began_s.min(self.now_s());
+        }
         let gradient = self.audit.gradient(at, round);
         let Some(site) = &mut self.sites[at] else { return };
         if let Err(error) = site.driver.all_reduce(gradient, now) {

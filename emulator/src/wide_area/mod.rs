@@ -10,12 +10,13 @@ mod rates;
 mod refusal;
 mod report;
 mod setting;
+mod simulated;
 mod wiring;
 
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-use inart_overlay::{AuxiliaryUse, Options as PlanOptions, RunOptions, Sharing, Until};
+use inart_overlay::Options as PlanOptions;
 
 use crate::error::Error;
 use crate::scratch::Scratch;
@@ -27,6 +28,7 @@ use rates::RateFollower;
 use refusal::system;
 pub use report::{Report, RoundTime, SchemeReport};
 pub use setting::{Setting, Variant, Way, Workload};
+pub use simulated::PAYLOAD_SHARE;
 use wiring::WideAreaWiring;
 
 /// Where an emulation is.
@@ -72,15 +74,13 @@ fn run_variant(
         Way::Planned { plan, flags } => (plan, flags),
         Way::Gloo { python } => return run_ring(setting, variant, python, &wiring, &scratch, tell),
     };
-    let mut simulated = simulate(setting, plan)?;
-    simulated.truncate(setting.most_rounds as usize);
-    let rounds = simulated.len() as u32;
-    let processes = Processes::start(setting, flags, rounds, &wiring, &scratch, &|_| None)?;
+    let simulated = simulated::simulate(setting, plan)?;
+    let processes = Processes::start(setting, flags, simulated.rounds, &wiring, &scratch, &|_| None)?;
     let mut audit = Audit::new(setting, plan.scheme)?;
     let said = listen(setting, processes, &wiring, tell, &mut |rounds| audit.check_all(rounds))?;
     audit.check_all(&said.rounds)?;
     let (sums, lost) = (audit.sums(), wiring.lost());
-    report::report(setting, variant, &said, sums, Some(simulated), bound(setting)?, lost)
+    report::report(setting, variant, &said, sums, Some(simulated.mean_s), bound(setting)?, lost)
 }
 
 /// Gloo has fewer rounds: each is long.
@@ -122,28 +122,6 @@ fn listen(
         check(processes.rounds())?;
     }
     processes.end()
-}
-
-/// Of the 1494 bytes of a full frame 1418 are a message's: the others are headers of Ethernet, IP, UDP and
-/// QUIC, and its seal.
-pub const PAYLOAD_SHARE: f64 = 1418.0 / 1494.0;
-
-/// The same rounds in virtual time, where links carry nothing but chunks.
-fn simulate(setting: &Setting, plan: &PlanOptions) -> Result<Vec<f64>, Error> {
-    let options = RunOptions {
-        plan: plan.clone(),
-        auxiliary: AuxiliaryUse::default(),
-        sharing: Sharing::Fair,
-        knowledge: setting.knowledge,
-        prior_bps: setting.prior_bps,
-        tuning: inart_overlay::Tuning::default(),
-        until: Until::Seconds(setting.duration.as_secs_f64()),
-    };
-    let overlay = setting.overlay.with_rates_times(PAYLOAD_SHARE);
-    let run = inart_overlay::run(&overlay, &overlay.jobs()[0], &options);
-    let problem =
-        |error: inart_overlay::RunError| Error::Option { option: "schemes", problem: error.to_string() };
-    Ok(run.map_err(problem)?.rounds.iter().map(|round| round.seconds).collect())
 }
 
 /// The proven bound on the rates at the start, in seconds.

@@ -36,7 +36,7 @@ pub struct SchemeReport {
     /// The time from the first round's beginning to the last one's end, per round, in seconds. A site begins
     /// the next round when it has its own sum, so rounds overlap, and their times add up to more.
     pub mean_s: f64,
-    /// The same rounds in virtual time: their mean, in seconds; none for Gloo.
+    /// The same of the same rounds in virtual time, in seconds; none for Gloo.
     pub simulated_s: Option<f64>,
     /// The proven bound on the rates at the start, in seconds.
     pub bound_s: f64,
@@ -57,7 +57,7 @@ pub fn report(
     variant: &Variant,
     said: &Said,
     sums_checked: u64,
-    simulated: Option<Vec<f64>>,
+    simulated_s: Option<f64>,
     bound_s: f64,
     frames_lost: u64,
 ) -> Result<SchemeReport, Error> {
@@ -78,11 +78,10 @@ pub fn report(
         return Err(Error::System { what: "measure".to_owned(), cause });
     }
     let ended_s = rounds.iter().map(|round| round.start_s + round.seconds).fold(0.0, f64::max);
-    let mean = |all: Vec<f64>| all.iter().sum::<f64>() / all.len() as f64;
     Ok(SchemeReport {
         scheme: variant.name.clone(),
         mean_s: ended_s / rounds.len() as f64,
-        simulated_s: simulated.map(mean),
+        simulated_s,
         rounds,
         bound_s,
         accuracy: said.counted.iter().find_map(|counted| counted.accuracy),

@@ -8,22 +8,21 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::time::Duration;
 
 use inart_faults::LinkFaults;
-use inart_faults::quantity::{QueueLimit, Share};
+use inart_faults::quantity::Share;
 use inart_overlay::{ArcId, Overlay};
 
 use crate::error::Error;
 use crate::namespace::Namespace;
 use crate::relay::Relay;
-use crate::wiring::{LinkEnd, NodeIndex, namespace, rate_script};
+use crate::wiring::namespace;
+
+use super::rates::rate_command;
 
 /// The port of every site and the scheduler.
 const PORT: u16 = 7400;
 const MTU: u16 = 1500;
 /// The interface with a site's own address.
 pub const SITE_INTERFACE: &str = "site";
-/// What a link's end holds back before it drops: what it sends in so long, and at least so much.
-const QUEUE_SECONDS: f64 = 0.05;
-const LEAST_QUEUE_BYTES: u64 = 16 * 1500;
 
 /// The built network.
 #[derive(Debug)]
@@ -53,16 +52,6 @@ fn management(site: usize, end: u8) -> Ipv4Addr {
 /// Where the scheduler is for a site.
 pub fn scheduler_address(site: usize) -> SocketAddr {
     (management(site, 1), PORT).into()
-}
-
-fn end_of(overlay: &Overlay, arc: ArcId) -> LinkEnd {
-    let rate_bps = overlay.rates_at(0.0).of(arc);
-    LinkEnd { node: NodeIndex(0), interface: 0, rate_bps, mtu: MTU }
-}
-
-/// What waits at an end.
-pub(super) fn queue(rate_bps: f64) -> QueueLimit {
-    QueueLimit::Bytes(((rate_bps / 8.0 * QUEUE_SECONDS) as u64).max(LEAST_QUEUE_BYTES))
 }
 
 impl WideAreaWiring {
@@ -178,8 +167,7 @@ fn set_up(overlay: &Overlay, site: usize, namespace: &Namespace) -> io::Result<(
         let (link, end) = (arc.index() / 2, arc.index() % 2);
         let _ =
             writeln!(ip, "address add {}/24 dev l{link}\nlink set dev l{link} up", link_address(link, end));
-        let at_end = end_of(overlay, arc);
-        tc.push_str(&rate_script(&format!("l{link}"), &at_end, queue(at_end.rate_bps)));
+        tc.push_str(&rate_command("add", overlay, arc, 0.0));
     }
     for (to, via) in next_hops(overlay, site) {
         let _ = writeln!(ip, "route add {}/32 via {via} src {}", site_address(to), site_address(site));
