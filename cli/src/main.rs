@@ -62,6 +62,10 @@ enum Command {
     Site(Box<commands::sites::site::Args>),
     /// Run the scheduler of a network of sites: plans by what sites measure.
     Scheduler(Box<commands::sites::site::SchedulerArgs>),
+    /// Run a peer of decentralised training (docs/multicast.md).
+    Peer(Box<commands::peers::peer::Args>),
+    /// Run the coordinator of a network of peers: chooses the receivers of each update.
+    Coordinator(Box<commands::peers::coordinator::Args>),
     /// Print the INART frames of a pcap file.
     Decode(commands::decode::Args),
 }
@@ -106,6 +110,8 @@ fn main() -> ExitCode {
         Command::Experiment(args) => commands::experiment::run(args, json),
         Command::Site(args) => commands::sites::site::run(&args, json),
         Command::Scheduler(args) => commands::sites::site::run_scheduler(&args),
+        Command::Peer(args) => commands::peers::peer::run(&args, json),
+        Command::Coordinator(args) => commands::peers::coordinator::run(&args, json),
         Command::Decode(args) => commands::decode::run(args, json),
     };
     ended(result)

@@ -9,6 +9,7 @@ mod coordinator;
 mod counters;
 mod message;
 mod meter;
+mod not_taken_in;
 mod notice;
 mod peer;
 mod select;
@@ -22,8 +23,9 @@ pub use message::{
     Body, Choice, Ended, Hello, Left, Message, MessageError, OtherJob, Ready, Roster, Sample, Seen, decode,
     encode,
 };
+pub use not_taken_in::NotTakenIn;
 pub use notice::Notice;
-pub use peer::{NotTakenIn, Output, Peer, Start, UpdateError};
+pub use peer::{Output, Peer, Start, UpdateError};
 pub use select::{Schemes, Selector};
 pub use setup::{Setup, SetupError, Sync, fingerprint};
 pub use term::Term;

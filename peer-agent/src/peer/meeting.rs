@@ -2,35 +2,8 @@
 
 use std::time::Duration;
 
-use inart_wire::Rank;
-use thiserror::Error;
-
 use super::{Output, Peer, Phase};
-
-/// Why a peer takes no part.
-#[derive(Debug, Clone, PartialEq, Eq, Error)]
-pub enum NotTakenIn {
-    /// There is no coordinator, or it waits for others.
-    #[error(
-        "no coordinator has taken peer {rank} in for {waited:?}; start one, or, if all others have ended, start \
-         all of them anew"
-    )]
-    Nobody {
-        /// The peer.
-        rank: Rank,
-        /// How long it has waited.
-        waited: Duration,
-    },
-    /// The coordinator has something else in mind.
-    #[error(
-        "the coordinator has another job in mind than peer {rank}; give both the same network, job, receivers, \
-         synchronisation, staleness and rule of k"
-    )]
-    OtherJob {
-        /// The peer.
-        rank: Rank,
-    },
-}
+use crate::not_taken_in::NotTakenIn;
 
 impl Peer {
     /// Ends if nobody has taken it in for too long.

@@ -27,7 +27,6 @@ use crate::meter::Meter;
 use crate::setup::{Setup, SetupError};
 use crate::term::Term;
 use liveness::Liveness;
-pub use meeting::NotTakenIn;
 pub use output::{Output, Start};
 
 /// How often the coordinator is told what is left to send.

@@ -4,8 +4,8 @@ use bytes::Bytes;
 use inart_multicast::{Message, Outcome, Receivers};
 use inart_wire::Rank;
 
-use super::meeting::NotTakenIn;
 use crate::average::{Average, Received};
+use crate::not_taken_in::NotTakenIn;
 use crate::notice::Notice;
 
 /// What the owner has to do.

@@ -67,7 +67,8 @@ impl Seen {
             ($($field:ident)*) => { $(self.$field += other.$field;)* };
         }
         add!(received averaged given_up withdrawn gone back abandoned without_choice forced repairs repeated
-            late old_term superseded_coordinators superseded_updates other_life restarts overflowed failed not_taken_in);
+            late old_term superseded_coordinators superseded_updates other_life restarts overflowed failed
+            not_taken_in);
         self.over_plan_least = over_plan_least.min(other.over_plan_least);
         self.over_plan_most = over_plan_most.max(other.over_plan_most);
     }

@@ -1,15 +1,21 @@
-//! `inart plan` and `inart simulate` on networks of peers: other flags than on networks of switches.
+//! `inart plan` and `inart simulate` on networks of peers: other flags than on networks of switches; `inart
+//! peer` and `inart coordinator`.
 
+mod connections;
+pub mod coordinator;
 pub mod draw;
 mod network;
+pub mod peer;
 mod plan;
+mod schedule;
 mod simulate;
 
 use std::ffi::OsString;
+use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::bail;
+use anyhow::{Context, bail};
 use clap::{Parser, Subcommand};
 
 /// Decentralised training: who sends its update to whom, planned and simulated.
@@ -55,7 +61,15 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Plan(args) => plan::run(&args, cli.json),
         Command::Simulate(args) => simulate::run(&args, cli.json),
         Command::Emulate(Anything { arguments: _ }) => {
-            bail!("a network of peers is planned and simulated only; run `inart simulate`")
+            bail!(
+                "a network of peers is not emulated; run `inart simulate`, or `inart peer` and `inart coordinator` on its hosts"
+            )
         }
     }
+}
+
+/// Prints a line at once: others may be waiting for it.
+fn print_line(line: &str) -> anyhow::Result<()> {
+    let mut out = std::io::stdout().lock();
+    writeln!(out, "{line}").and_then(|()| out.flush()).context("standard output")
 }

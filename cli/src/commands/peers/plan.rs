@@ -50,7 +50,8 @@ pub struct Receivers {
     pub first_pass_only: bool,
 }
 
-fn scheme() -> impl TypedValueParser<Value = Scheme> {
+/// Who may choose receivers.
+pub fn scheme() -> impl TypedValueParser<Value = Scheme> {
     let known = Scheme::ALL.map(|scheme| PossibleValue::new(scheme.name()).help(scheme.summary()));
     PossibleValuesParser::new(known).map(|name| Scheme::named(&name).expect("one of the possible values"))
 }

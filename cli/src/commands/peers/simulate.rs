@@ -58,9 +58,10 @@ pub struct Args {
 
 /// A number, or none.
 #[derive(Debug, Clone, Copy)]
-struct Limit(Option<u32>);
+pub struct Limit(pub Option<u32>);
 
-fn number_or_none(text: &str) -> Result<Limit, String> {
+/// Reads a whole number, or none.
+pub fn number_or_none(text: &str) -> Result<Limit, String> {
     match text {
         "none" => Ok(Limit(None)),
         _ => text

@@ -1,0 +1,96 @@
+//! `inart coordinator`: chooses the receivers of a job's updates.
+
+use std::process::ExitCode;
+
+use anyhow::ensure;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use inart_peer_agent::Schemes;
+use inart_peer_host::{CoordinatorHost, Told};
+use inart_peers::{Guard, Reading, Scheme};
+use inart_planner::units::Seconds;
+use serde_json::json;
+
+use super::connections::Connections;
+use super::plan::scheme;
+use super::print_line;
+use super::schedule::{JobArgs, time};
+
+/// Arguments of `inart coordinator`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    job: JobArgs,
+    #[command(flatten)]
+    connections: Connections,
+    /// Who chooses the receivers.
+    #[arg(long, default_value = Scheme::Inart.name(), value_parser = scheme())]
+    scheme: Scheme,
+    /// Seed of every draw.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// With selmcast: leave out the second pass, which adds receivers that cost no time.
+    #[arg(long)]
+    first_pass_only: bool,
+    /// With ssp: a receiver stays once less than this part of an update is left to send.
+    #[arg(long, default_value_t = 0.75)]
+    eta: f64,
+    /// With ssp: a further receiver has to leave the deadlines of: own (its own multicast), or all.
+    #[arg(long, default_value = "own", value_parser = guard())]
+    guard: Guard,
+    /// How long to wait for all peers before it begins with those that are there.
+    #[arg(long, default_value = "60s", value_name = "TIME")]
+    gather: Seconds,
+}
+
+fn guard() -> impl TypedValueParser<Value = Guard> {
+    PossibleValuesParser::new(["own", "all"]).map(|name| if name == "all" { Guard::All } else { Guard::Own })
+}
+
+/// Runs `inart coordinator`.
+pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    let job = args.job.job(1)?;
+    ensure!((0.0..=1.0).contains(&args.eta), "--eta {}: give a part from 0 to 1", args.eta);
+    let setup = job.coordinator_setup(time("--gather", args.gather)?);
+    ensure!(
+        args.scheme != Scheme::Optimal || setup.sync == inart_peer_agent::Sync::Bsp,
+        "--scheme optimal plans whole rounds only; give --sync bsp, or one of inart, selmcast, orpheus"
+    );
+    let reading = Reading {
+        eta: args.eta,
+        second_pass: !args.first_pass_only,
+        guard: args.guard,
+        ..Reading::default()
+    };
+    let schemes = Schemes::new(args.scheme, reading, args.seed, job.name());
+    let options = args.connections.options(&[])?;
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(async {
+        let host = CoordinatorHost::open(&job, setup, schemes, &args.connections.name, options)?;
+        // Who reads may have gone; peers still need it.
+        host.run(|told| drop(print_line(&if json { line(&told) } else { words(&told) }))).await?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+fn line(told: &Told) -> String {
+    match told {
+        Told::InCharge { term, peers } => json!({ "term": term.number, "peers": peers }),
+        Told::Chosen { from, round, to, rate_bps } => {
+            json!({ "from": from, "round": round, "to": to, "rate_bps": rate_bps })
+        }
+        Told::NotChosen { why } => json!({ "not_chosen": why }),
+        Told::OtherJob { peer } => json!({ "other_job": peer }),
+    }
+    .to_string()
+}
+
+fn words(told: &Told) -> String {
+    match told {
+        Told::InCharge { term, peers } => format!("in charge ({term}): {}", peers.join(" ")),
+        Told::Chosen { from, round, to, rate_bps } => {
+            format!("round {round} of {from}: to {} at {:.1} Mbps", to.join(" "), rate_bps / 1e6)
+        }
+        Told::NotChosen { why } => format!("no receivers were chosen, the last ones go on: {why}"),
+        Told::OtherJob { peer } => format!("{peer} has another job in mind, and is told so"),
+    }
+}

@@ -1,0 +1,224 @@
+//! `inart peer`: a peer of decentralised training.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+
+use anyhow::ensure;
+use inart_emulator::wide_area::{digest, random_gradient};
+use inart_multicast::{Outcome, Receivers};
+use inart_peer_agent::Received;
+use inart_peer_host::{Ending, Job, Patience, PeerHost, Start, Training};
+use inart_planner::units::Seconds;
+use inart_trainer::{Config, Trainer};
+use serde_json::json;
+
+use super::connections::{Connections, place};
+use super::print_line;
+use super::schedule::{JobArgs, time};
+
+/// Arguments of `inart peer`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    job: JobArgs,
+    #[command(flatten)]
+    connections: Connections,
+    /// A coordinator, as NAME=HOST:PORT. Of several the one that began last is in charge.
+    #[arg(long = "coordinator", value_name = "NAME=HOST:PORT", value_parser = place, required = true)]
+    coordinators: Vec<(String, SocketAddr)>,
+    /// Rounds to train.
+    #[arg(long, default_value_t = 100)]
+    rounds: u32,
+    /// Images per round. The model has a size of its own, which the job's update has to be.
+    #[arg(long, default_value_t = 32)]
+    batch: usize,
+    /// Train nothing: send random numbers, as many as the job's update has.
+    #[arg(long, conflicts_with = "batch")]
+    random: bool,
+    /// Decides the data and the first weights; the same at all peers.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// A peer of which nothing is heard for that long is gone: nobody waits for it.
+    #[arg(long, default_value = "5s", value_name = "TIME")]
+    peer_timeout: Seconds,
+    /// How long to wait for the coordinator's choice of receivers before sending to the last ones.
+    #[arg(long, default_value = "2s", value_name = "TIME")]
+    choice_patience: Seconds,
+    /// How long to wait for a coordinator that takes this peer in; longer than its --gather.
+    #[arg(long, default_value = "300s", value_name = "TIME")]
+    meeting_patience: Seconds,
+}
+
+/// Runs `inart peer`.
+pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    ensure!(args.rounds > 0, "--rounds 0: give at least 1");
+    let job = args.job.job(args.rounds)?;
+    let name = &args.connections.name;
+    let patience = Patience {
+        choice: time("--choice-patience", args.choice_patience)?,
+        peer_timeout: time("--peer-timeout", args.peer_timeout)?,
+        meeting: time("--meeting-patience", args.meeting_patience)?,
+    };
+    let setup = job.setup(name, &patience)?;
+    let work = args.work(&job, setup.me.index())?;
+    let host = PeerHost::open(&job, setup, args.connections.options(&args.coordinators)?)?;
+    let mut program = Program { work, names: job.peers().to_vec(), json, printed: Ok(()) };
+    let ending = host.run(&mut program)?;
+    program.printed?;
+    print_line(&last(program.work.accuracy(), &ending, json))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    fn work(&self, job: &Job, rank: usize) -> anyhow::Result<Work> {
+        let (workers, values) = (job.peers().len(), job.values());
+        if self.random {
+            return Ok(Work::Random { seed: self.seed, rank, values });
+        }
+        let trainer = Trainer::new(Config { seed: self.seed, rank, workers, batch: self.batch })?;
+        let own = trainer.gradient_len();
+        ensure!(
+            own == values,
+            "job {}: its update has {values} values and the model {own}; set update: {} B, or use --random",
+            job.name(),
+            4 * own
+        );
+        Ok(Work::Training(Box::new(trainer), workers))
+    }
+}
+
+/// What a peer computes: a trainer, of so many; or nothing.
+enum Work {
+    Training(Box<Trainer>, usize),
+    Random { seed: u64, rank: usize, values: usize },
+}
+
+impl Work {
+    /// Goes on from other weights before a round.
+    fn load(&mut self, weights: &[f32], round: u32) {
+        if let Work::Training(trainer, _) = self {
+            let mut state = trainer.state();
+            state[..weights.len()].copy_from_slice(weights);
+            trainer.load(&state, u64::from(round.saturating_sub(1)));
+        }
+    }
+
+    /// A step on one's own images, and the weights behind it.
+    fn step(&mut self, round: u32) -> Vec<f32> {
+        match self {
+            Work::Training(trainer, workers) => {
+                let mut gradient = vec![0.0; trainer.gradient_len()];
+                trainer.gradient(&mut gradient);
+                // It divides a sum over all by their number, and this is one's own.
+                gradient.iter_mut().for_each(|value| *value *= *workers as f32);
+                trainer.apply(&gradient);
+                let mut state = trainer.state();
+                state.truncate(gradient.len());
+                state
+            }
+            Work::Random { seed, rank, values } => random_gradient(*seed, *rank, round, *values),
+        }
+    }
+
+    fn accuracy(&mut self) -> Option<f64> {
+        match self {
+            Work::Training(trainer, _) => Some(trainer.evaluate().accuracy),
+            Work::Random { .. } => None,
+        }
+    }
+}
+
+/// Trains, and tells what happens.
+struct Program {
+    work: Work,
+    names: Vec<String>,
+    json: bool,
+    printed: anyhow::Result<()>,
+}
+
+impl Program {
+    fn print(&mut self, line: &str) {
+        if self.printed.is_ok() {
+            self.printed = print_line(line);
+        }
+    }
+
+    fn names(&self, receivers: &Receivers) -> Vec<&str> {
+        receivers.iter().map(|rank| &*self.names[rank.index()]).collect()
+    }
+
+    fn averaged(&mut self, start: &Start) {
+        let Some(average) = &start.average else { return };
+        self.work.load(&average.values, start.round);
+        if self.json {
+            let of: Vec<_> =
+                average.of.iter().map(|(from, round)| json!([self.names[from.index()], round])).collect();
+            let round = start.round - 1;
+            self.print(&json!({ "averaged": digest(&average.values), "round": round, "of": of }).to_string());
+        }
+    }
+}
+
+impl Training for Program {
+    fn compute(&mut self, start: &Start) -> Vec<f32> {
+        self.averaged(start);
+        let update = self.work.step(start.round);
+        if self.json {
+            self.print(&json!({ "sent": digest(&update), "round": start.round }).to_string());
+        }
+        update
+    }
+
+    fn finish(&mut self, start: &Start) {
+        self.averaged(start);
+    }
+
+    fn received(&mut self, update: &Received) {
+        if self.json {
+            let values: Vec<f32> = update.words.iter().map(|&word| f32::from_bits(word)).collect();
+            let (from, round) = (&self.names[update.from.index()], update.round);
+            self.print(&json!({ "received": digest(&values), "from": from, "round": round }).to_string());
+        }
+    }
+
+    fn ended(&mut self, outcome: &Outcome, without_choice: bool) {
+        let (round, seconds) = (outcome.round, outcome.took.as_secs_f64());
+        let [complete, withdrawn, given_up] =
+            [&outcome.complete, &outcome.withdrawn, &outcome.given_up].map(|all| self.names(all));
+        let line = match self.json {
+            true => json!({
+                "round": round, "complete": complete, "withdrawn": withdrawn, "given_up": given_up,
+                "seconds": seconds, "without_choice": without_choice,
+            })
+            .to_string(),
+            false => {
+                let lacking = match given_up[..] {
+                    [] => String::new(),
+                    _ => format!(", given up: {}", given_up.join(" ")),
+                };
+                let last = if without_choice { " (the last receivers)" } else { "" };
+                format!("round {round}: to {}{last} in {seconds:.3} s{lacking}", complete.join(" "))
+            }
+        };
+        self.print(&line);
+    }
+}
+
+fn last(accuracy: Option<f64>, ending: &Ending, json: bool) -> String {
+    let Ending { peer, sender, receiver, refused, .. } = ending;
+    if json {
+        let strangers = ending.connections.strangers + ending.connections.refused;
+        return json!({
+            "accuracy": accuracy, "complete": receiver.complete, "abandoned": receiver.abandoned,
+            "given_up": sender.given_up, "failed": sender.failed, "gone": peer.gone, "back": peer.back,
+            "without_choice": peer.without_choice, "forced": peer.forced, "superseded": peer.superseded,
+            "other_life": refused.other_life, "strangers": strangers,
+        })
+        .to_string();
+    }
+    let learnt = accuracy.map_or(String::new(), |share| format!("accuracy {:.1}%; ", share * 100.0));
+    format!(
+        "{learnt}{} updates received, {} rounds to the last receivers, {} peers taken for gone, {} chunks sent again",
+        receiver.complete, peer.without_choice, peer.gone, sender.failed
+    )
+}

@@ -1,0 +1,298 @@
+//! `inart peer` and `inart coordinator`, as processes: what each peer says that it received is compared with
+//! what the others say that they sent.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::io::{BufRead, BufReader};
+use std::net::UdpSocket;
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use serde_json::Value;
+use support::{Workbench, is_refusal, root};
+
+/// Longer than anything here takes; only a failure waits for it.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+const PEERS: [&str; 4] = ["p1", "p2", "p3", "p4"];
+
+/// Writes `ca.pem`, and a certificate and key for every name.
+fn certify(bench: &Workbench) {
+    let ca_key = KeyPair::generate().unwrap();
+    let mut ca = CertificateParams::new(Vec::new()).unwrap();
+    ca.distinguished_name.push(DnType::CommonName, "authority");
+    ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    bench.write("ca.pem", ca.self_signed(&ca_key).unwrap().pem());
+    let issuer = Issuer::from_params(&ca, &ca_key);
+    for name in PEERS.into_iter().chain(["c"]) {
+        let key = KeyPair::generate().unwrap();
+        let certificate = CertificateParams::new(vec![name.to_owned()]).unwrap().signed_by(&key, &issuer);
+        bench.write(&format!("{name}.pem"), certificate.unwrap().pem());
+        bench.write(&format!("{name}.key"), key.serialize_pem());
+    }
+}
+
+/// A process that tells in lines of JSON. Killed when dropped.
+struct Running {
+    child: Child,
+    lines: Receiver<String>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Running {
+    fn start(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let (told, lines) = channel();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                if told.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, lines }
+    }
+
+    fn next(&self) -> Value {
+        serde_json::from_str(&self.lines.recv_timeout(TIMEOUT).unwrap()).unwrap()
+    }
+
+    /// All that it tells up to a line with that key, that one included.
+    fn until(&self, key: &str) -> Vec<Value> {
+        let mut told = vec![self.next()];
+        while told.last().unwrap().get(key).is_none() {
+            told.push(self.next());
+        }
+        told
+    }
+}
+
+struct Mesh {
+    bench: Workbench,
+    ports: BTreeMap<&'static str, u16>,
+}
+
+impl Mesh {
+    fn new() -> Self {
+        let bench = Workbench::new();
+        certify(&bench);
+        std::fs::copy(root().join("topologies/mesh4.yaml"), bench.path("mesh4.yaml")).unwrap();
+        let names = PEERS.into_iter().chain(["c"]);
+        let sockets: Vec<_> = names.map(|name| (name, UdpSocket::bind("127.0.0.1:0").unwrap())).collect();
+        let port = |(name, socket): &(&'static str, UdpSocket)| (*name, socket.local_addr().unwrap().port());
+        Mesh { ports: sockets.iter().map(port).collect(), bench }
+    }
+
+    fn at(&self, name: &str) -> String {
+        format!("127.0.0.1:{}", self.ports[name])
+    }
+
+    /// The arguments of a peer or of the coordinator.
+    fn arguments(&self, name: &str, more: &str) -> Vec<String> {
+        let command = if name == "c" { "coordinator" } else { "peer" };
+        let tls = format!("--tls-ca ca.pem --tls-cert {name}.pem --tls-key {name}.key");
+        let mut all =
+            format!("--json {command} mesh4.yaml --name {name} --listen {} {tls} {more}", self.at(name));
+        for other in PEERS.into_iter().filter(|other| *other != name) {
+            all += &format!(" --peer {other}={}", self.at(other));
+        }
+        if name != "c" {
+            all += &format!(" --coordinator c={}", self.at("c"));
+        }
+        all.split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn start(&self, name: &str, more: &str) -> Running {
+        let arguments = self.arguments(name, more);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        Running::start(self.bench.command(&arguments))
+    }
+
+    fn refused(&self, name: &str, more: &str, named: &[&str]) {
+        let arguments = self.arguments(name, more);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        self.bench.refused(&arguments, named);
+    }
+}
+
+/// By sender and round: the digest of what it sent.
+type Sent = BTreeMap<(String, u64), String>;
+
+fn sent(told: &BTreeMap<&str, Vec<Value>>) -> Sent {
+    let mut sent = Sent::new();
+    for (name, lines) in told {
+        for line in lines.iter().filter(|line| line.get("sent").is_some()) {
+            let key = ((*name).to_owned(), line["round"].as_u64().unwrap());
+            let is_new = sent.insert(key, line["sent"].as_str().unwrap().to_owned()).is_none();
+            assert!(is_new, "{name} has sent two updates of one round: {line}");
+        }
+    }
+    sent
+}
+
+/// Every update that anybody received is what was sent; how many there were.
+fn compare(told: &BTreeMap<&str, Vec<Value>>, sent: &Sent) -> usize {
+    let mut received = 0;
+    for (name, lines) in told {
+        for line in lines.iter().filter(|line| line.get("received").is_some()) {
+            let key = (line["from"].as_str().unwrap().to_owned(), line["round"].as_u64().unwrap());
+            assert_eq!(line["received"].as_str(), sent.get(&key).map(String::as_str), "{name}: {line}");
+            received += 1;
+        }
+    }
+    received
+}
+
+fn run_all(mesh: &Mesh, flags: &str, coordinator: &str) -> BTreeMap<&'static str, Vec<Value>> {
+    let _coordinator = mesh.start("c", coordinator);
+    let peers = PEERS.map(|name| (name, mesh.start(name, flags)));
+    let told = peers.iter().map(|(name, peer)| (*name, peer.until("accuracy"))).collect();
+    for (name, mut peer) in peers {
+        assert!(peer.child.wait().unwrap().success(), "{name}");
+    }
+    told
+}
+
+#[test]
+fn every_update_arrives_as_it_was_sent_and_the_models_learn() {
+    let mesh = Mesh::new();
+    let told = run_all(&mesh, "--rounds 40 --batch 64", "--scheme selmcast");
+    let sent = sent(&told);
+    assert_eq!(sent.len(), 4 * 40);
+    assert!(compare(&told, &sent) >= 4 * 40 * 2);
+    for (name, lines) in &told {
+        let last = lines.last().unwrap();
+        let count = |key: &str| last[key].as_u64().unwrap();
+        assert!(last["accuracy"].as_f64().unwrap() > 0.7, "{name}: {last}");
+        let lost = ["abandoned", "given_up", "gone", "without_choice"].map(count);
+        assert_eq!(lost, [0; 4], "{name}: {last}");
+        // Each round: one's own and at least one other's, all of this round.
+        let averaged = lines.iter().filter(|line| line.get("averaged").is_some());
+        let all_of_it = |line: &Value| {
+            let mut of = line["of"].as_array().unwrap().iter();
+            of.all(|from| from[1] == line["round"])
+        };
+        assert_eq!(averaged.filter(|line| all_of_it(line)).count(), 40, "{name}");
+    }
+}
+
+#[test]
+fn stale_synchronous_peers_follow_their_rule_of_k() {
+    let mesh = Mesh::new();
+    let flags = "--sync ssp --staleness 2 --force-after 3 --rounds 20 --random";
+    let told = run_all(&mesh, flags, "--sync ssp --staleness 2 --force-after 3 --scheme inart --guard all");
+    let sent = sent(&told);
+    assert!(compare(&told, &sent) > 0);
+    for (name, lines) in &told {
+        let rounds: Vec<&Value> =
+            lines.iter().filter(|line| line.get("complete").is_some_and(Value::is_array)).collect();
+        assert_eq!(rounds.len(), 20, "{name}");
+        for other in PEERS.into_iter().filter(|other| other != name) {
+            let meets = |line: &&Value| line["complete"].as_array().unwrap().contains(&other.into());
+            assert!(rounds.windows(4).all(|four| four.iter().any(meets)), "{name} and {other} do not meet");
+        }
+    }
+}
+
+#[test]
+fn a_peer_that_is_killed_is_left_out_and_one_that_is_restarted_is_taken_in() {
+    let mesh = Mesh::new();
+    let flags = "--rounds 4000 --random --peer-timeout 1s --meeting-patience 60s";
+    let _coordinator = mesh.start("c", "--scheme orpheus --seed 3");
+    let mut peers: BTreeMap<&str, Running> = PEERS.map(|name| (name, mesh.start(name, flags))).into();
+    let mut told: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
+    // All have averaged something before p4 is killed.
+    for (name, peer) in &peers {
+        told.insert(name, peer.until("averaged"));
+    }
+    drop(peers.remove("p4"));
+    let until = |told: &mut BTreeMap<&str, Vec<Value>>, what: &dyn Fn(&Value) -> bool| {
+        let lines = told.get_mut("p1").unwrap();
+        loop {
+            lines.push(peers["p1"].next());
+            if what(lines.last().unwrap()) {
+                break lines.last().unwrap()["round"].as_u64().unwrap();
+            }
+        }
+    };
+    let names =
+        |line: &Value, name: &str| line["of"].as_array().is_some_and(|of| of.iter().any(|of| of[0] == name));
+    // Rounds end without it.
+    let gone = until(&mut told, &|line| {
+        let others = |from: &Value| from[0] != "p4";
+        line.get("averaged").is_some() && line["of"].as_array().unwrap().iter().all(others)
+    });
+    let rounds_later = until(&mut told, &|line| line["round"].as_u64().unwrap_or(0) > gone + 3);
+    let again = mesh.start("p4", flags);
+    let back = until(&mut told, &|line| names(line, "p4") && line["round"].as_u64().unwrap() > rounds_later);
+    let first = again.next();
+    assert!(first["round"].as_u64().unwrap() > gone && back >= first["round"].as_u64().unwrap(), "{first}");
+}
+
+#[test]
+fn bad_flags_are_refused_in_one_line() {
+    let mesh = Mesh::new();
+    mesh.refused("p1", "--rounds 0", &["--rounds 0", "at least 1"]);
+    mesh.refused("p1", "--multicast switch", &["--multicast", "hosts"]);
+    mesh.refused("p1", "--sync asp", &["--sync", "ssp"]);
+    mesh.refused("p1", "--staleness few", &["--staleness", "or none"]);
+    mesh.refused("p1", "--force-after few", &["--force-after", "or none"]);
+    mesh.refused("p1", "--batch 0 --rounds 1", &["batch"]);
+    mesh.refused("p1", "--batch 3 --random", &["--batch", "--random"]);
+    mesh.refused("p1", "--job other", &["--job other", "digits"]);
+    mesh.refused("p1", "--peer-timeout 0s", &["--peer-timeout 0"]);
+    mesh.refused("p1", "--choice-patience 0s", &["--choice-patience 0"]);
+    mesh.refused("p1", "--meeting-patience 0s", &["--meeting-patience 0"]);
+    mesh.refused("p1", "--peer p9=127.0.0.1:1", &["p9", "no other peer of job digits"]);
+    mesh.refused("p1", "--peer p2=127.0.0.1:1", &["--peer p2", "twice"]);
+    mesh.refused("p1", "--peer p2", &["NAME=HOST:PORT"]);
+    mesh.refused("p1", "--coordinator p3=127.0.0.1:1", &["coordinator p3", "name of a peer"]);
+    mesh.refused("p1", "--congestion reno", &["--congestion", "bbr"]);
+    mesh.refused("c", "--gather 0s", &["--gather 0"]);
+    mesh.refused("c", "--eta 2", &["--eta 2"]);
+    mesh.refused("c", "--guard none", &["--guard", "own"]);
+    mesh.refused("c", "--scheme atp", &["--scheme", "selmcast"]);
+    mesh.refused("c", "--scheme optimal --sync ssp", &["--scheme optimal", "selmcast"]);
+    // Other files than those of mesh4.
+    let others = |name: &str, from: &str, to: &str| -> Vec<String> {
+        mesh.arguments(name, "--rounds 1").into_iter().map(|word| word.replace(from, to)).collect()
+    };
+    let refused = |arguments: Vec<String>, named: &[&str]| {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        is_refusal(&mesh.bench.inart(&arguments), &arguments, named);
+    };
+    refused(others("p1", "p1.pem", "p2.pem"), &["TLS", "p1.key"]);
+    refused(others("p1", "p1.", "p2."), &["the certificate is not for p1 but for p2"]);
+    refused(others("p1", "ca.pem", "none.pem"), &["none.pem"]);
+    let text = mesh.bench.read("mesh4.yaml");
+    for (name, part, by, named) in [
+        ("short.yaml", "203304 B", "100 B", &["job digits", "25 values", "update: 203304 B", "--random"][..]),
+        ("half.yaml", "203304 B", "102 B", &["update of p1 is 102 bytes", "multiple of 4"]),
+        ("two.yaml", "203304 B", "200 B, updates: {p2: 400 B}", &["update of p2 has another length"]),
+        ("one.yaml", "receivers: 2", "receivers: 2, required: [[p1, p2]]", &["job digits", "one round"]),
+    ] {
+        assert!(text.contains(part));
+        mesh.bench.write(name, text.replacen(part, by, 1));
+        refused(others("p1", "mesh4.yaml", name), named);
+    }
+    refused(others("p1", "--peer", "--name"), &["--name"]);
+    // What a process finds out later.
+    let lonely = mesh.arguments("p1", "--meeting-patience 1s");
+    let lonely: Vec<&str> = lonely.iter().map(String::as_str).collect();
+    mesh.bench.refused(&lonely, &["peer p1", "no coordinator has taken peer 0 in", "start one"]);
+    let _coordinator = mesh.start("c", "--sync ssp");
+    let other = mesh.arguments("p1", "--meeting-patience 60s");
+    let other: Vec<&str> = other.iter().map(String::as_str).collect();
+    mesh.bench.refused(&other, &["peer p1", "another job in mind"]);
+}
