@@ -12,9 +12,9 @@ use inart_wire::{Epoch, Incarnation, ShardId};
 #[derive(Debug)]
 pub(crate) enum Server {
     /// Its sums are its results.
-    Lockstep(Box<ServerShard>),
+    Lockstep(ServerShard),
     /// They go on. Beside it, its incarnation.
-    Onward(Box<ServerShard<Onward>>, Incarnation),
+    Onward(ServerShard<Onward>, Incarnation),
 }
 
 /// The same for both kinds.
@@ -40,14 +40,14 @@ impl Server {
             true => {
                 let policy = Onward::default();
                 let server = ServerShard::with_policy(assignment, shard, life, peer_timeout, policy)?;
-                Self::Onward(Box::new(server), life)
+                Self::Onward(server, life)
             }
-            false => Self::Lockstep(Box::new(ServerShard::new(assignment, shard, life, peer_timeout)?)),
+            false => Self::Lockstep(ServerShard::new(assignment, shard, life, peer_timeout)?),
         })
     }
 
     pub fn state_machine(&mut self) -> &mut dyn StateMachine {
-        of_both!(self, shard => shard.as_mut())
+        of_both!(self, shard => shard)
     }
 
     pub fn counters(&self) -> ServerCounters {

@@ -329,6 +329,22 @@ fn tell_ended(codec: &Codec, real: &mut Real, before: u8, state: &State) {
     }
 }
 
+/// Checks that the real workers end as the model's do.
+fn check_ends(codec: &Codec, state: &State, real: &mut Real) {
+    let config = codec.config;
+    for (model, worker) in state.workers.iter().zip(&mut real.workers) {
+        let mut sum = codec.gradient(model.rank, Life::First);
+        if model.failed.is_some() {
+            worker.state_machine.finish_round(&mut sum).expect_err("the real worker has given up, too");
+        } else if model.is_done(&config) {
+            worker.state_machine.finish_round(&mut sum).expect("the real worker has all results, too");
+            // Of a life that began later, whose values are others, there is no sum if an earlier one was in
+            // it.
+            assert!(config.reborn || sum == codec.sum());
+        }
+    }
+}
+
 fn walk(config: Config, seed: u64) -> usize {
     let codec = Codec::new(config);
     let system = System::new(config, None);
@@ -403,17 +419,7 @@ fn walk(config: Config, seed: u64) -> usize {
             }
         }
     }
-    for (model, worker) in state.workers.iter().zip(&mut real.workers) {
-        let mut sum = codec.gradient(model.rank, Life::First);
-        if model.failed.is_some() {
-            worker.state_machine.finish_round(&mut sum).expect_err("the real worker has given up, too");
-        } else if model.is_done(&config) {
-            worker.state_machine.finish_round(&mut sum).expect("the real worker has all results, too");
-            // Of a life that began later, whose values are others, there is no sum if an earlier one was in
-            // it.
-            assert!(config.reborn || sum == codec.sum());
-        }
-    }
+    check_ends(&codec, &state, &mut real);
     steps
 }
 
