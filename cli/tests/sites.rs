@@ -96,6 +96,20 @@ fn what_cannot_be_is_refused_in_one_line() {
     let bench = bench();
     bench.write("apart.yaml", "name: apart\nnodes: [{name: a, kind: site}, {name: b, kind: site}]\nlinks: []\njobs: [{name: j, gradient: 4 MB}]\n");
     bench.refused(&["plan", "apart.yaml"], &["apart.yaml", "job j", "site b has no way to site a"]);
+    // Links in one direction only, rates of 0, and a trace that has one: whichever command reads them.
+    let geo9 = bench.read("geo9.yaml");
+    let other = |part: &str, by: &str| {
+        assert!(geo9.contains(part), "{part}");
+        bench.write("other.yaml", geo9.replacen(part, by, 1));
+    };
+    for command in ["plan", "simulate", "emulate"] {
+        other("rate: [38 Mbps, 54 Mbps]", "rate: [38 Mbps, 0]");
+        bench.refused(&[command, "other.yaml"], &["other.yaml", "link n1-n2", "one direction only"]);
+        other("rate: [38 Mbps, 54 Mbps]", "rate: 0");
+        bench.refused(&[command, "other.yaml"], &["other.yaml", "link n1-n2", "a rate is 0"]);
+        other("rates: [38 Mbps,", "rates: [0,");
+        bench.refused(&[command, "other.yaml"], &["other.yaml", "trace of n1 to n2", "a rate is 0"]);
+    }
     bench.refused(&["plan", "geo9.yaml", "--root", "n4"], &["scheme inart", "leave --root out"]);
     bench.refused(&["plan", "geo9.yaml", "--scheme", "fapt", "--root", "n10"], &["--root n10", "n1, n2"]);
     bench.refused(&["plan", "geo9.yaml", "--scheme", "atp"], &["--scheme", "netstorm"]);

@@ -36,6 +36,7 @@
 
 mod error;
 mod gateway;
+mod last_words;
 mod names;
 mod next;
 mod options;

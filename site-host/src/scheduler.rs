@@ -99,7 +99,14 @@ impl SchedulerHost {
                     if report.round > self.round {
                         (self.round, self.pause) = (report.round, PAUSE);
                     }
+                    let before = self.scheduler.strange_samples();
                     self.scheduler.report(site, &report);
+                    let strange = self.scheduler.strange_samples() - before;
+                    if strange > 0 {
+                        tracing::warn!(
+                            "{strange} samples of {peer} dropped: of links that are not in the network, or no rates"
+                        );
+                    }
                 }
                 (_, Ok(Body::Hello(_) | Body::PolicyWanted(_))) => {
                     if let Some(policy) = self.scheduler.offered().cloned() {

@@ -131,6 +131,13 @@ impl SiteHost {
         }
     }
 
+    /// Ends the job at all sites, since this one cannot take part. Returns when all neighbours have heard
+    /// why, or are not there. `told`: which site, and what is wrong there.
+    pub fn end(self, told: String) {
+        // A network thread that has ended has told the others why.
+        let _ = self.command(Command::End(told));
+    }
+
     fn wait(&mut self, training: &dyn Fn() -> Bytes) -> Result<(Option<Summed>, Next), HostError> {
         loop {
             match self.next_news(false)? {

@@ -8,13 +8,14 @@ use bytes::Bytes;
 use inart_core::ServerCounters;
 use inart_host_agent::OnwardNews;
 use inart_quic::{Endpoint, Event, Events};
-use inart_site_agent::{AgentCounters, Driver, Output, Peer, Setup};
-use inart_sites::Counters;
+use inart_site_agent::{AgentCounters, Driver, DriverError, Output, Peer, Setup};
+use inart_sites::{Counters, SiteNo};
 use inart_wire::Exponent;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::MissedTickBehavior;
 
 use crate::error::HostError;
+use crate::last_words::LastWords;
 use crate::names::Names;
 use crate::next::Next;
 
@@ -24,6 +25,9 @@ const TICK: Duration = Duration::from_millis(100);
 const SAMPLE: Duration = Duration::from_millis(200);
 /// What a site that cannot go on has still to send is waited for so long.
 const LAST_WORDS: Duration = Duration::from_secs(2);
+/// Neighbours that are not there when the job ends are waited for so long: a connection to a site that has
+/// restarted takes 5 s to end, and up to a second to begin again.
+const LATE_WORDS: Duration = Duration::from_secs(8);
 /// After so long a site that has finished leaves, whoever is still there.
 const LONGEST_END: Duration = Duration::from_secs(30);
 
@@ -84,10 +88,35 @@ pub struct Ending {
     pub connections: inart_quic::Counters,
 }
 
+impl Ending {
+    /// What was dropped or refused, and how often; what never was is left out.
+    pub fn dropped(&self) -> Vec<(&'static str, u64)> {
+        let Ending { site, agent, connections } = self;
+        let all = [
+            ("connections_refused", connections.refused),
+            ("connections_of_strangers", connections.strangers),
+            ("messages_too_long", connections.too_long),
+            ("messages_malformed", agent.malformed),
+            ("messages_of_strangers", agent.strangers),
+            ("plans_refused", agent.refused_offers),
+            ("chunks_of_rounds_over", site.late),
+            ("chunks_of_rounds_ahead", site.ahead),
+            ("chunks_by_another_plan", site.other_policy),
+            ("chunks_of_nobody", site.strange),
+            ("chunks_twice", site.repeated),
+            ("chunks_without_a_way", site.lost),
+            ("questions_unanswerable", site.unanswerable),
+        ];
+        all.into_iter().filter(|(_, count)| *count > 0).collect()
+    }
+}
+
 pub(crate) struct SiteLoop {
     driver: Driver,
     names: Names,
     endpoint: Endpoint,
+    neighbours: Vec<SiteNo>,
+    last_words: LastWords,
     told: Sender<News>,
     start: Instant,
     finishing: Option<Instant>,
@@ -99,8 +128,19 @@ pub(crate) struct SiteLoop {
 impl SiteLoop {
     pub fn new(setup: Arc<Setup>, names: Names, endpoint: Endpoint, told: Sender<News>) -> Self {
         let start = Instant::now();
-        let driver = Driver::new(setup);
-        Self { driver, names, endpoint, told, start, finishing: None, abandoned: None, is_over: false }
+        let neighbours = setup.my_neighbours().to_vec();
+        Self {
+            driver: Driver::new(setup),
+            names,
+            endpoint,
+            neighbours,
+            last_words: LastWords::default(),
+            told,
+            start,
+            finishing: None,
+            abandoned: None,
+            is_over: false,
+        }
     }
 
     /// Runs until the training loop has finished or is gone.
@@ -120,6 +160,7 @@ impl SiteLoop {
                 _ = ticks.tick() => {
                     let now = self.now();
                     self.driver.tick(now);
+                    self.say_last_words();
                     tracing::trace!("{}", self.driver.told());
                 }
             }
@@ -150,6 +191,7 @@ impl SiteLoop {
             }
             Event::Received { peer: name, data, .. } => {
                 let Some(peer) = self.names.peer(&name) else { return };
+                self.last_words.heard(&name, &data);
                 if let Peer::Site(site) = peer
                     && let Some((bits, seconds)) = self.endpoint.measured(&name, SAMPLE)
                 {
@@ -157,8 +199,14 @@ impl SiteLoop {
                 }
                 self.driver.message(peer, data, now);
             }
-            Event::Acknowledged { id, .. } => self.driver.delivered(id, now),
-            Event::Failed { id, .. } => self.driver.failed(id, now),
+            Event::Acknowledged { id, .. } => {
+                self.last_words.delivered(id);
+                self.driver.delivered(id, now);
+            }
+            Event::Failed { id, .. } => {
+                self.last_words.failed(id);
+                self.driver.failed(id, now);
+            }
             Event::Stranger { address, names } => {
                 tracing::warn!("{} at {address} is no peer of this site", names.join(" or "));
             }
@@ -196,6 +244,7 @@ impl SiteLoop {
             match output {
                 Output::Send { to, id, data, priority } => {
                     let Some(name) = self.names.name(to) else { continue };
+                    self.last_words.sending(name, id, &data);
                     if let Err(error) = self.endpoint.send(name, id, data, priority) {
                         tracing::error!("a message was not sent: {error}");
                         self.driver.failed(id, self.start.elapsed());
@@ -211,14 +260,40 @@ impl SiteLoop {
                     self.tell(News::Summed { round, chunk, values, exponent });
                 }
                 Output::StateWanted { round } => self.tell(News::StateWanted { round }),
-                Output::Failed(error) => self.tell(News::Failed(error.into())),
+                Output::Failed(error) => {
+                    self.begin_last_words(&error);
+                    self.tell(News::Failed(error.into()));
+                }
+            }
+        }
+    }
+
+    /// All neighbours have to hear why the job has ended, also those that are not there now.
+    fn begin_last_words(&mut self, error: &DriverError) {
+        let told = match error {
+            DriverError::Elsewhere { told } => told.clone(),
+            DriverError::NotFinite { .. } => error.to_string(),
+            _ => return,
+        };
+        let name = |site: &SiteNo| self.names.name(Peer::Site(*site)).map(str::to_owned);
+        self.last_words.begin(&told, self.neighbours.iter().filter_map(name));
+    }
+
+    fn say_last_words(&mut self) {
+        let (names, driver) = (&self.names, &self.driver);
+        let is_up = |name: &str| names.peer(name).is_some_and(|peer| driver.is_up(peer));
+        for (name, id, data) in self.last_words.due(is_up) {
+            if let Err(error) = self.endpoint.send(&name, id, data, i32::MAX) {
+                tracing::error!("a message was not sent: {error}");
             }
         }
     }
 
     fn leave_if_done(&mut self) {
         if let Some(since) = self.abandoned {
-            self.is_over |= self.driver.has_told_all() || since.elapsed() > LAST_WORDS;
+            let patience = if self.last_words.are_told() { LAST_WORDS } else { LATE_WORDS };
+            let has_told_all = self.driver.has_told_all() && self.last_words.are_told();
+            self.is_over |= has_told_all || since.elapsed() > patience;
         }
         let Some(since) = self.finishing else { return };
         if self.driver.may_leave() || since.elapsed() > LONGEST_END {

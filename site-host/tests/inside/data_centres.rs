@@ -1,4 +1,4 @@
-//! Three sites: two with workers, one without.
+//! Three sites, each on a thread: two with workers on threads of theirs, one without.
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
@@ -17,39 +17,12 @@ use inart_site_agent::{Inside, Setup};
 use inart_site_host::{GatewayRound, HostError, HostOptions, Next, SiteHost};
 use inart_tls::{IdentityFiles, MutualTls};
 use inart_wire::{MacAddr, ValuesPerPacket};
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+
+use crate::certificates::certify;
+use crate::three::{NETWORK, SITES, VALUES};
 
 /// A worker on a thread of its own.
 type WorkerThread = JoinHandle<Result<Rounds, inart_host_agent::Error>>;
-
-const NETWORK: &str = "name: three
-nodes:
-  - {name: n1, kind: site}
-  - {name: n2, kind: site}
-  - {name: n3, kind: site}
-  - {name: s, kind: switch, site: n1}
-  - {name: a, kind: worker, site: n1}
-  - {name: b, kind: worker, site: n1}
-  - {name: c, kind: worker, site: n1}
-  - {name: t, kind: switch, site: n2}
-  - {name: d, kind: worker, site: n2}
-  - {name: e, kind: worker, site: n2}
-links:
-  - {ends: [n1, n2], rate: 1 Gbps}
-  - {ends: [n2, n3], rate: 1 Gbps}
-  - {ends: [n1, s], rate: 1 Gbps}
-  - {ends: [a, s], rate: 1 Gbps}
-  - {ends: [b, s], rate: 1 Gbps}
-  - {ends: [c, s], rate: 1 Gbps}
-  - {ends: [n2, t], rate: 1 Gbps}
-  - {ends: [d, t], rate: 1 Gbps}
-  - {ends: [e, t], rate: 1 Gbps}
-jobs:
-  - {name: job, gradient: 80 kB, chunk: 16 KB}
-  - {name: first, workers: [a, b, c], servers: [n1]}
-  - {name: second, workers: [d, e], servers: [n2]}
-";
-const NAMES: [&str; 3] = ["n1", "n2", "n3"];
 
 /// What a site with workers told.
 #[derive(Debug)]
@@ -75,31 +48,23 @@ pub struct DataCentres {
 }
 
 /// Certificates of one authority.
-fn certificates(folder: &Path) -> BTreeMap<&'static str, MutualTls> {
-    let ca_key = KeyPair::generate().unwrap();
-    let mut ca = CertificateParams::default();
-    ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    std::fs::write(folder.join("ca.pem"), ca.self_signed(&ca_key).unwrap().pem()).unwrap();
-    let issuer = Issuer::from_params(&ca, &ca_key);
-    let identity = |name: &'static str| {
-        let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+fn identities(folder: &Path) -> BTreeMap<&'static str, MutualTls> {
+    certify(folder, &SITES.map(|(name, _)| name));
+    let identity = |(name, _): (&'static str, _)| {
         let file = |end: &str| folder.join(format!("{name}.{end}"));
-        std::fs::write(file("pem"), params.signed_by(&key, &issuer).unwrap().pem()).unwrap();
-        std::fs::write(file("key"), key.serialize_pem()).unwrap();
         let files = IdentityFiles { certificate: file("pem"), key: file("key") };
         (name, MutualTls::load(&folder.join("ca.pem"), &files, PROTOCOL).unwrap())
     };
-    NAMES.map(identity).into()
+    SITES.map(identity).into()
 }
 
 impl DataCentres {
     pub fn new(rounds: u32, peer_timeout: Duration) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let sockets = NAMES.map(|name| (name, UdpSocket::bind("127.0.0.1:0").unwrap()));
+        let sockets = SITES.map(|(name, _)| (name, UdpSocket::bind("127.0.0.1:0").unwrap()));
         let hierarchy = Hierarchy::from_yaml(NETWORK).unwrap();
         let addresses = sockets.iter().map(|(name, socket)| (*name, socket.local_addr().unwrap())).collect();
-        Self { hierarchy, addresses, identities: certificates(folder.path()), rounds, peer_timeout }
+        Self { hierarchy, addresses, identities: identities(folder.path()), rounds, peer_timeout }
     }
 
     fn setup(&self, name: &str) -> Setup {
@@ -172,7 +137,7 @@ impl DataCentres {
         let port = switch.port(assignment.shards[0].mac);
         let server = OnwardServer::with_transport(assignment.clone(), port, self.agent()).unwrap();
         let setup = self.setup(name);
-        let inside = Inside::new(&[20_000], &setup.chunk_values, 32, 256).unwrap();
+        let inside = Inside::new(&[VALUES], &setup.chunk_values, 32, 256).unwrap();
         let (site, rounds) = (self.open(name), self.rounds);
         let site = thread::spawn(move || {
             let mut told = Vec::new();

@@ -2,16 +2,23 @@
 //! which only forwards, and sites on QUIC connections over the loopback interface.
 #![allow(clippy::unwrap_used)]
 
+#[path = "../support/certificates.rs"]
+mod certificates;
 mod data_centres;
 #[path = "../../../site-agent/tests/campaign/reference.rs"]
 mod reference;
+#[path = "../support/three.rs"]
+mod three;
 
 use std::time::Duration;
 
 use data_centres::{DataCentres, Told};
 use inart_core::RoundRecord;
 use reference::Chunk;
+use three::{VALUES, own_sum};
 
+/// Values of a frame.
+const FRAME: usize = 32;
 /// Longer than anybody here is silent.
 const PATIENT: Duration = Duration::from_secs(10);
 /// How long a worker may be silent where it dies.
@@ -28,29 +35,17 @@ fn gradient(place: usize, round: u32, values: usize) -> Vec<f32> {
     (0..values).map(value).collect()
 }
 
-/// What a site's workers sum to, from what each says it sent: in 128 bits, then as floats.
-fn own_sum(records: &[&RoundRecord], frame: usize) -> Vec<f32> {
-    let values = records[0].sent.len();
-    let mut sum = Vec::with_capacity(values);
-    for (chunk, start) in (0..values).step_by(frame).enumerate() {
-        let exponent = i32::from(records[0].exponents[chunk]);
-        assert!(records.iter().all(|record| i32::from(record.exponents[chunk]) == exponent));
-        let exact: Vec<i128> = (start..(start + frame).min(values))
-            .map(|at| records.iter().map(|record| i128::from(record.sent[at])).sum())
-            .collect();
-        // The least power of two with which all fit 32 bits.
-        let divided =
-            |by: i32| exact.iter().map(move |value| (*value as f64 / 2f64.powi(by)).round_ties_even());
-        let fits = |by: &i32| divided(*by).all(|value| (-2147483648.0..=2147483647.0).contains(&value));
-        let by = (0..32).find(fits).unwrap();
-        sum.extend(divided(by).map(|value| (value * 2f64.powi(exponent + by)) as f32));
-    }
-    sum
+/// What a site's workers sum to, from what each says it sent.
+fn sum_of_workers(records: &[&RoundRecord]) -> Vec<f32> {
+    let exponents = |record: &RoundRecord| record.exponents.iter().map(|&e| i32::from(e)).collect::<Vec<_>>();
+    let agreed = exponents(records[0]);
+    assert!(records.iter().all(|record| exponents(record) == agreed));
+    own_sum(&records.iter().map(|record| &record.sent[..]).collect::<Vec<_>>(), &agreed, FRAME)
 }
 
 #[test]
 fn all_workers_of_all_sites_have_the_same_bits_which_are_those_of_the_sum() {
-    let (rounds, values) = (4, 20_000);
+    let (rounds, values) = (4, VALUES);
     let world = DataCentres::new(rounds, PATIENT);
     let Told { sites, workers, bare } = world.run(move |place, round| Some(gradient(place, round, values)));
     let sites: Vec<_> = sites.into_iter().map(Result::unwrap).collect();
@@ -64,12 +59,15 @@ fn all_workers_of_all_sites_have_the_same_bits_which_are_those_of_the_sum() {
         for (place, record) in records.iter().enumerate() {
             let floats = gradient(place, round as u32 + 1, values);
             for (at, (float, sent)) in floats.iter().zip(&record.sent).enumerate() {
-                let unit = 2f64.powi(record.exponents[at / 32].into());
+                let unit = 2f64.powi(record.exponents[at / FRAME].into());
                 assert_eq!((f64::from(*float) / unit).round_ties_even() as i64, i64::from(*sent));
             }
         }
-        let gradients =
-            [own_sum(&records[..3], 32), own_sum(&records[3..], 32), gradient(5, round as u32 + 1, values)];
+        let gradients = [
+            sum_of_workers(&records[..3]),
+            sum_of_workers(&records[3..]),
+            gradient(5, round as u32 + 1, values),
+        ];
         let mut sum = Vec::new();
         for (chunk, &length) in chunks.iter_mut().zip(&cut) {
             let range = sum.len()..sum.len() + length;
@@ -106,7 +104,7 @@ fn all_say(told: &Told, words: &[&str], but: &[usize]) {
 fn a_nan_at_one_worker_is_told_with_site_and_worker_at_all_sites_and_workers() {
     let world = DataCentres::new(3, PATIENT);
     let told = world.run(|place, round| {
-        let mut own = gradient(place, round, 20_000);
+        let mut own = gradient(place, round, VALUES);
         if (place, round) == (3, 2) {
             own[700] = f32::NAN;
         }
@@ -124,7 +122,7 @@ fn a_nan_at_one_worker_is_told_with_site_and_worker_at_all_sites_and_workers() {
 fn a_nan_of_a_site_without_workers_is_told_with_its_name_at_all_workers() {
     let world = DataCentres::new(3, PATIENT);
     let told = world.run(|place, round| {
-        let mut own = gradient(place, round, 20_000);
+        let mut own = gradient(place, round, VALUES);
         if (place, round) == (5, 2) {
             own[9_000] = f32::INFINITY;
         }
@@ -136,7 +134,7 @@ fn a_nan_of_a_site_without_workers_is_told_with_its_name_at_all_workers() {
 #[test]
 fn a_worker_that_dies_is_told_with_its_site_at_all() {
     let world = DataCentres::new(3, HASTY);
-    let told = world.run(|place, round| ((place, round) != (1, 2)).then(|| gradient(place, round, 20_000)));
+    let told = world.run(|place, round| ((place, round) != (1, 2)).then(|| gradient(place, round, VALUES)));
     all_say(&told, &["b", "has not been heard from"], &[1]);
     all_say_at_the_others(&told, "site n1: worker b has not been heard from");
 }
@@ -155,14 +153,14 @@ fn a_gradient_of_another_length_is_told_with_its_site_and_both_lengths() {
     let world = DataCentres::new(3, PATIENT);
     // All workers of the first site, in the second round.
     let told = world.run(|place, round| {
-        let values = if place < 3 && round == 2 { 19_000 } else { 20_000 };
+        let values = if place < 3 && round == 2 { 19_000 } else { VALUES };
         Some(gradient(place, round, values))
     });
     all_say(&told, &["site n1", "the job's tensor 0 of 20000 values: one of 19000"], &[]);
     // One worker alone.
     let world = DataCentres::new(3, PATIENT);
     let told = world.run(|place, round| {
-        let values = if (place, round) == (1, 2) { 19_968 } else { 20_000 };
+        let values = if (place, round) == (1, 2) { 19_968 } else { VALUES };
         Some(gradient(place, round, values))
     });
     all_say_at_the_others(&told, "site n1: worker b has a gradient of 19968 values, others have 20000");
@@ -172,6 +170,6 @@ fn a_gradient_of_another_length_is_told_with_its_site_and_both_lengths() {
 #[test]
 fn a_site_with_workers_that_comes_back_ends_the_job_everywhere() {
     let world = DataCentres::new(1000, PATIENT);
-    let told = world.run_and_restart_the_bare_site(move |place, round| Some(gradient(place, round, 20_000)));
+    let told = world.run_and_restart_the_bare_site(move |place, round| Some(gradient(place, round, VALUES)));
     all_say(&told, &["site n3 was restarted", "workers inside sites cannot go back"], &[]);
 }

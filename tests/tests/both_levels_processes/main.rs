@@ -2,9 +2,13 @@
 //! `inart worker`. Skipped with a message without root.
 #![allow(clippy::unwrap_used)]
 
+#[path = "../../../site-host/tests/support/certificates.rs"]
+mod certificates;
 mod plain_switches;
 #[path = "../../../site-agent/tests/campaign/reference.rs"]
 mod reference;
+#[path = "../../../site-host/tests/support/three.rs"]
+mod three;
 
 use std::process::Command;
 
@@ -13,23 +17,16 @@ use inart_host_agent::report::RoundReport;
 use inart_tests::{document, inart, turn, workspace};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use plain_switches::{DataCentres, FRAME, VALUES};
+use plain_switches::{DataCentres, FRAME};
 use reference::Chunk;
 use serde_json::Value;
+use three::{VALUES, own_sum};
 
-/// What workers sum to, from what each says it sent: in 128 bits, then as floats.
-fn own_sum(reports: &[&RoundReport]) -> Vec<f32> {
-    let mut sum = Vec::with_capacity(VALUES);
-    for (chunk, start) in (0..VALUES).step_by(FRAME).enumerate() {
-        let exponent = i32::from(reports[0].exponents[chunk]);
-        assert!(reports.iter().all(|report| i32::from(report.exponents[chunk]) == exponent));
-        for at in start..(start + FRAME).min(VALUES) {
-            let exact: i128 = reports.iter().map(|report| i128::from(report.sent[at])).sum();
-            assert!(exact.abs() < 1 << 31, "values up to 1 fit");
-            sum.push((exact as f64 * 2f64.powi(exponent)) as f32);
-        }
-    }
-    sum
+/// What workers sum to, from what each says it sent.
+fn sum_of_workers(reports: &[&RoundReport]) -> Vec<f32> {
+    let agreed: Vec<i32> = reports[0].exponents.iter().map(|&exponent| exponent.into()).collect();
+    assert!(reports.iter().all(|report| report.exponents == reports[0].exponents));
+    own_sum(&reports.iter().map(|report| &report.sent[..]).collect::<Vec<_>>(), &agreed, FRAME)
 }
 
 #[test]
@@ -46,8 +43,8 @@ fn workers_on_plain_switches_have_the_sum_of_all_data_centres() {
     for round in 0..rounds as usize {
         let of_round: Vec<&RoundReport> = reports.iter().map(|worker| &worker[round]).collect();
         let gradients = [
-            own_sum(&of_round[..3]),
-            own_sum(&of_round[3..]),
+            sum_of_workers(&of_round[..3]),
+            sum_of_workers(&of_round[3..]),
             random_gradient(1, 5, round as u32 + 1, VALUES),
         ];
         let mut sum = Vec::new();
@@ -103,6 +100,27 @@ fn a_site_that_is_told_to_stop_ends_the_job_for_every_process() {
     }
 }
 
+/// Its workers cannot go back with it.
+#[test]
+fn a_site_with_workers_that_is_killed_and_starts_again_is_named_by_every_process() {
+    let Some(_turn) = turn() else { return };
+    let mut world = DataCentres::lay();
+    world.start(1_000_000);
+    world.wait_for_round("n3", 3);
+    world.restart_site("n1", 1_000_000);
+    for (name, status, said) in world.ends() {
+        assert!(!status.success(), "{name} ends with an error");
+        assert_eq!(said.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{name}: {said}");
+        // Its workers miss it; the others hear from the new process why it cannot take part.
+        let words = match name {
+            "a" | "b" | "c" => "nothing heard from parameter server n1",
+            "n1" => "n1.json: server-0 has run with it before",
+            _ => "site n1: --assignment ",
+        };
+        assert!(said.contains(words), "{name}: {said}");
+    }
+}
+
 fn emulated(arguments: &[&str]) -> Value {
     let mut command = Command::new(inart());
     command.arg("emulate").arg(workspace().join("topologies/two-levels.yaml")).arg("--json").args(arguments);
@@ -137,4 +155,47 @@ fn random_gradients_and_trees_of_another_scheme_are_emulated_too() {
     assert_eq!(scheme["scheme"], "netstorm+");
     assert_eq!(scheme["sums_checked"], 2 * (6 + 3) * 25_000);
     assert!(scheme["accuracy"].is_null());
+}
+
+/// Two workers inside n1, and n2 alone; the link between loses frames, and is five times slower after half a
+/// second, when its trace ends.
+const LOSSY: &str = "name: lossy
+nodes:
+  - {name: n1, kind: site}
+  - {name: n2, kind: site}
+  - {name: v1, kind: switch, aggregation: 1 Gbps, site: n1}
+  - {name: w1, kind: worker, site: n1}
+  - {name: w2, kind: worker, site: n1}
+links:
+  - {ends: [n1, n2], rate: 20 Mbps, delay: 5 ms, loss: 0.5%}
+  - {ends: [n1, v1], rate: 200 Mbps}
+  - {ends: [w1, v1], rate: 200 Mbps}
+  - {ends: [w2, v1], rate: 200 Mbps}
+traces:
+  - {link: [n1, n2], every: 500 ms, rates: [20 Mbps, 4 Mbps]}
+  - {link: [n2, n1], every: 500 ms, rates: [20 Mbps, 4 Mbps]}
+jobs:
+  - {name: job, gradient: 200 KB, chunk: 16 KB}
+  - {name: inside, workers: [w1, w2], servers: [n1]}
+";
+
+#[test]
+fn links_between_data_centres_lose_frames_and_follow_their_traces_while_workers_inside_have_every_sum() {
+    let Some(_turn) = turn() else { return };
+    let folder = tempfile::TempDir::new().expect("a folder");
+    let path = folder.path().join("lossy.yaml");
+    std::fs::write(&path, LOSSY).expect("written");
+    let mut command = Command::new(inart());
+    command.arg("emulate").arg(path).args(["--json", "--scale", "1", "--gradient", "200 KB"]);
+    command.args(["--rounds", "12", "--duration", "60s", "--knowledge", "static"]);
+    let report = document(&command.output().expect("runs"));
+    let scheme = &report["schemes"][0];
+    let rounds = scheme["rounds"].as_array().expect("rounds");
+    // At both workers and both sites.
+    assert_eq!((rounds.len(), &scheme["sums_checked"]), (12, &(12 * (2 + 2) * 50_000).into()));
+    assert!(scheme["frames_lost"].as_u64().expect("a number") > 0, "{scheme}");
+    // The first rounds take half a second at 20 Mbps; in the last ones no gradient passes faster than at 4.
+    let least_s = 200e3 * 8.0 / 4e6;
+    let last = &rounds[11]["seconds"];
+    assert!(last.as_f64().expect("seconds") > 0.9 * least_s, "{rounds:?}");
 }

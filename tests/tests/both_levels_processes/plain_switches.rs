@@ -13,46 +13,16 @@ use std::time::Duration;
 use inart_host_agent::report::{Report, Reports, RoundReport, start};
 use inart_tests::inart;
 use nix::sched::{CloneFlags, unshare};
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-/// Values of a gradient, and of a frame.
-pub const VALUES: usize = 20_000;
+use crate::certificates::certify;
+use crate::three::{NETWORK, SITES, VALUES};
+
+/// Values of a frame.
 pub const FRAME: usize = 64;
 /// Longer than anything here takes; only a failure waits for it.
 const TIMEOUT: Duration = Duration::from_secs(60);
-
-/// Sites, and the workers inside.
-const SITES: [(&str, &[&str]); 3] = [("n1", &["a", "b", "c"]), ("n2", &["d", "e"]), ("n3", &[])];
-const NETWORK: &str = "name: three
-nodes:
-  - {name: n1, kind: site}
-  - {name: n2, kind: site}
-  - {name: n3, kind: site}
-  - {name: s, kind: switch, site: n1}
-  - {name: a, kind: worker, site: n1}
-  - {name: b, kind: worker, site: n1}
-  - {name: c, kind: worker, site: n1}
-  - {name: t, kind: switch, site: n2}
-  - {name: d, kind: worker, site: n2}
-  - {name: e, kind: worker, site: n2}
-links:
-  - {ends: [n1, n2], rate: 100 Mbps}
-  - {ends: [n2, n3], rate: 100 Mbps}
-  - {ends: [n1, n3], rate: 100 Mbps}
-  - {ends: [n1, s], rate: 1 Gbps}
-  - {ends: [a, s], rate: 1 Gbps}
-  - {ends: [b, s], rate: 1 Gbps}
-  - {ends: [c, s], rate: 1 Gbps}
-  - {ends: [n2, t], rate: 1 Gbps}
-  - {ends: [d, t], rate: 1 Gbps}
-  - {ends: [e, t], rate: 1 Gbps}
-jobs:
-  - {name: job, gradient: 80 kB, chunk: 16384 B}
-  - {name: n1-inside, workers: [a, b, c], servers: [n1]}
-  - {name: n2-inside, workers: [d, e], servers: [n2]}
-";
 
 struct Process {
     child: Child,
@@ -103,7 +73,7 @@ impl DataCentres {
             reports: Vec::new(),
         };
         world.write("net.yaml", NETWORK);
-        world.certify();
+        certify(world.folder.path(), &SITES.map(|(name, _)| name));
         for (at, (site, workers)) in SITES.iter().enumerate().filter(|(_, (_, workers))| !workers.is_empty())
         {
             ip(&format!("link add name sw{at} type bridge"));
@@ -136,49 +106,47 @@ impl DataCentres {
         std::fs::write(self.path(name), text).expect("written");
     }
 
-    /// Writes `ca.pem`, and a certificate and key for every site.
-    fn certify(&self) {
-        let ca_key = KeyPair::generate().expect("a key");
-        let mut ca = CertificateParams::new(Vec::new()).expect("no names");
-        ca.distinguished_name.push(DnType::CommonName, "authority");
-        ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        self.write("ca.pem", &ca.self_signed(&ca_key).expect("signed").pem());
-        let issuer = Issuer::from_params(&ca, &ca_key);
-        for (name, _) in SITES {
-            let key = KeyPair::generate().expect("a key");
-            let params = CertificateParams::new(vec![name.to_owned()]).expect("a name");
-            self.write(&format!("{name}.pem"), &params.signed_by(&key, &issuer).expect("signed").pem());
-            self.write(&format!("{name}.key"), &key.serialize_pem());
-        }
-    }
-
     /// Starts all sites and workers, for so many rounds.
     pub fn start(&mut self, rounds: u32) {
         for (name, workers) in SITES {
-            let mut command = Command::new(inart());
-            let at = |name: &str| format!("127.0.0.1:{}", self.ports[name]);
-            command.args(["--json", "site"]).arg(self.path("net.yaml")).args([
-                "--name",
-                name,
-                "--listen",
-                &at(name),
-            ]);
-            command.arg("--tls-ca").arg(self.path("ca.pem"));
-            command.arg("--tls-cert").arg(self.path(&format!("{name}.pem")));
-            command.arg("--tls-key").arg(self.path(&format!("{name}.key")));
-            for (other, _) in SITES.iter().filter(|(other, _)| *other != name) {
-                command.args(["--peer", &format!("{other}={}", at(other))]);
-            }
-            command.args(["--rounds", &rounds.to_string()]);
-            match workers.is_empty() {
-                true => command.arg("--random"),
-                false => {
-                    command.args(["--interface", &format!("h-{name}")]);
-                    command.arg("--assignment").arg(self.path(&format!("{name}.json")))
-                }
-            };
-            self.spawn(name, command);
+            self.start_site(name, workers, rounds);
         }
+        self.start_workers(rounds);
+    }
+
+    /// Kills the process of a site, and starts it again with the same command.
+    pub fn restart_site(&mut self, name: &'static str, rounds: u32) {
+        let at = self.processes.iter().position(|(other, _)| *other == name).expect("it runs");
+        let (_, mut process) = self.processes.remove(at);
+        process.child.kill().expect("it runs");
+        process.child.wait().expect("it ends");
+        let (_, workers) = SITES.into_iter().find(|(other, _)| *other == name).expect("a site");
+        self.start_site(name, workers, rounds);
+    }
+
+    fn start_site(&mut self, name: &'static str, workers: &[&str], rounds: u32) {
+        let mut command = Command::new(inart());
+        let at = |name: &str| format!("127.0.0.1:{}", self.ports[name]);
+        command.args(["--json", "site"]).arg(self.path("net.yaml"));
+        command.args(["--name", name, "--listen", &at(name)]);
+        command.arg("--tls-ca").arg(self.path("ca.pem"));
+        command.arg("--tls-cert").arg(self.path(&format!("{name}.pem")));
+        command.arg("--tls-key").arg(self.path(&format!("{name}.key")));
+        for (other, _) in SITES.iter().filter(|(other, _)| *other != name) {
+            command.args(["--peer", &format!("{other}={}", at(other))]);
+        }
+        command.args(["--rounds", &rounds.to_string()]);
+        match workers.is_empty() {
+            true => command.arg("--random"),
+            false => {
+                command.args(["--interface", &format!("h-{name}")]);
+                command.arg("--assignment").arg(self.path(&format!("{name}.json")))
+            }
+        };
+        self.spawn(name, command);
+    }
+
+    fn start_workers(&mut self, rounds: u32) {
         let mut part = 0;
         for (site, workers) in SITES {
             for (rank, name) in workers.iter().enumerate() {

@@ -112,10 +112,14 @@ impl InsideArgs {
             let (who, life) = ("server-0", options.incarnation);
             let watch = options.status.as_ref().map(StatusSocket::watch);
             let server = OnwardServer::with_transport(assignment.clone(), port, options)?;
-            host.claim(&assignment, who, life)?;
+            let site = open()?;
+            if let Err(error) = host.claim(&assignment, who, life) {
+                // It was restarted: the others would wait, and it cannot go back to its workers.
+                site.end(format!("site {}: {error:#}", inside.site));
+                return Err(error);
+            }
             let _following = host.follow(&assignment, who, life, server.mover())?;
             let _reporting = host.report_to_controller(&assignment, who, life, watch)?;
-            let site = open()?;
             ending = Some(site.serve(frames, server, rounds, told)?);
             Ok(())
         })?;

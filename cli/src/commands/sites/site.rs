@@ -296,20 +296,41 @@ fn tell_gateway(round: &GatewayRound, json: bool) -> anyhow::Result<()> {
 }
 
 fn tell_gateway_end(ending: &GatewayEnding, json: bool) -> anyhow::Result<()> {
-    let GatewayEnding { site: Ending { site, agent, .. }, server } = ending;
+    let GatewayEnding { site: ending @ Ending { site, agent, .. }, server } = ending;
     let summed = server.summed_in_network;
     if json {
         let (relayed, asks, failed) = (site.relayed, agent.asks, agent.failed);
         let line = json!({
-            "accuracy": null, "relayed": relayed, "asks": asks, "failed": failed, "summed_in_switches": summed,
+            "accuracy": null, "relayed": relayed, "asks": asks, "failed": failed, "dropped": dropped(ending),
+            "summed_in_switches": summed,
         });
         return print_line(&line.to_string());
     }
     print_line(&format!(
         "{} chunks of workers, {} gradients summed in switches and {} here; {} chunks passed on for others, asked {} times, \
-         {} messages sent again",
-        server.chunks, summed, server.gradients, site.relayed, agent.asks, agent.failed
+         {} messages sent again{}",
+        server.chunks,
+        summed,
+        server.gradients,
+        site.relayed,
+        agent.asks,
+        agent.failed,
+        dropped_in_words(ending)
     ))
+}
+
+/// What a site has dropped, by what it was.
+fn dropped(ending: &Ending) -> serde_json::Map<String, serde_json::Value> {
+    ending.dropped().into_iter().map(|(what, count)| (what.to_owned(), count.into())).collect()
+}
+
+fn dropped_in_words(ending: &Ending) -> String {
+    let all: Vec<_> = ending
+        .dropped()
+        .into_iter()
+        .map(|(what, count)| format!("{count} {}", what.replace('_', " ")))
+        .collect();
+    if all.is_empty() { String::new() } else { format!("; dropped: {}", all.join(", ")) }
 }
 
 fn print_line(line: &str) -> anyhow::Result<()> {
@@ -338,13 +359,18 @@ fn tell_end(work: &mut Work, ending: &Ending, json: bool) -> anyhow::Result<()> 
     let (site, agent) = (ending.site, ending.agent);
     if json {
         let (relayed, asks, failed) = (site.relayed, agent.asks, agent.failed);
-        let line = json!({ "accuracy": accuracy, "relayed": relayed, "asks": asks, "failed": failed });
+        let line = json!({
+            "accuracy": accuracy, "relayed": relayed, "asks": asks, "failed": failed, "dropped": dropped(ending),
+        });
         return print_line(&line.to_string());
     }
     let learnt = accuracy.map_or(String::new(), |share| format!("accuracy {:.1}%; ", share * 100.0));
     print_line(&format!(
-        "{learnt}{} chunks passed on for others, asked {} times, {} messages sent again",
-        site.relayed, agent.asks, agent.failed
+        "{learnt}{} chunks passed on for others, asked {} times, {} messages sent again{}",
+        site.relayed,
+        agent.asks,
+        agent.failed,
+        dropped_in_words(ending)
     ))
 }
 

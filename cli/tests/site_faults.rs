@@ -1,0 +1,245 @@
+//! What happens to `inart site` and `inart scheduler` as processes (docs/wide-area.md, "Running sites"): each
+//! fault, and that sums are those of a run without it.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::process::Command;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+
+use nix::time::{ClockId, clock_gettime};
+use support::ring::{Lines, NETWORK, Ring, Running, SITES, STRANGER, TIMEOUT, Told, certify};
+
+/// The longest run here.
+const ROUNDS: u32 = 60;
+
+/// The digest of each round's sum when nothing happens: sums hang on no tree, and on no time.
+fn calm_sums() -> &'static [String] {
+    static SUMS: OnceLock<Vec<String>> = OnceLock::new();
+    SUMS.get_or_init(|| {
+        let ring = Ring::new(ROUNDS);
+        let sites = ring.all_sites();
+        let mut told = Told::default();
+        for (name, site) in &sites {
+            let end = told.rest_of(name, site);
+            assert_eq!(end["dropped"], serde_json::json!({}), "{name}: {end}");
+        }
+        let sums = told.sums();
+        assert_eq!(sums.len(), ROUNDS as usize);
+        assert_eq!(sums.iter().collect::<BTreeSet<_>>().len(), sums.len(), "each round has a sum of its own");
+        sums
+    })
+}
+
+/// On the clock of the sites' rounds.
+fn now_ns() -> u64 {
+    let now = clock_gettime(ClockId::CLOCK_MONOTONIC).unwrap();
+    now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
+}
+
+/// The number of a plan that a scheduler says it has offered.
+fn number(line: &str) -> u64 {
+    let number = line.strip_prefix("plan ").and_then(|rest| rest.split(' ').next());
+    number.unwrap_or_else(|| panic!("{line}")).parse().unwrap()
+}
+
+#[test]
+fn a_site_that_is_killed_goes_on_where_the_others_are_and_a_scheduler_that_is_gone_stops_nobody() {
+    let ring = Ring::new(ROUNDS);
+    let scheduler = ring.scheduler(&[]);
+    let mut sites = ring.all_sites();
+    let mut told = Told::default();
+    sites["n1"].wait_for_round(5);
+    // Killed in the middle of whatever it does; then the scheduler, for good.
+    sites.remove("n2");
+    std::thread::sleep(Duration::from_millis(300));
+    sites.insert("n2", ring.site("n2"));
+    drop(scheduler);
+    let ends: Vec<_> = sites.iter().map(|(name, site)| told.rest_of(name, site)).collect();
+    // Nobody has missed a round, and all have come to the same as without faults.
+    assert!(told.0.values().all(|sites| sites.contains_key("n3")));
+    assert_eq!(told.sums(), calm_sums());
+    assert_eq!(told.0[&u64::from(ROUNDS)].len(), 3, "all ended the last round");
+    assert!(ends.iter().all(|end| end["accuracy"] == ends[0]["accuracy"]), "{ends:?}");
+}
+
+#[test]
+fn a_dead_link_is_planned_without_within_two_rounds_also_by_a_scheduler_that_has_restarted() {
+    let rounds = 24;
+    let ring = Ring::with_slow_links(rounds);
+    let scheduler = ring.scheduler(&[]);
+    let sites = ring.all_sites();
+    let mut told = Told::default();
+    // The first scheduler plans several times by what sites measure.
+    let in_force = loop {
+        let plan = told.next_of("n1", &sites["n1"])["version"].as_u64().unwrap() >> 32;
+        if plan >= 2 {
+            break plan;
+        }
+    };
+    drop(scheduler);
+    // The second one counts from 1, and plans for rates that stay.
+    let scheduler = ring.scheduler(&["--knowledge", "static"]);
+    number(&scheduler.line());
+    told.next_of("n1", &sites["n1"]);
+    told.next_of("n1", &sites["n1"]);
+    ring.cut(("n1", "n3"), true);
+    let without_it = number(&scheduler.line());
+    let offered_ns = now_ns();
+    assert!(without_it > in_force, "plan {without_it} after {in_force}");
+    let mut ends = Vec::new();
+    for (name, site) in &sites {
+        ends.push(told.rest_of(name, site));
+    }
+    assert_eq!(told.sums(), calm_sums()[..rounds as usize]);
+    // One plan for all sites in every round; the new one in one of the two rounds after those under way.
+    let plans = told.plans();
+    let begun = |sites: &Lines| sites.values().any(|line| line["began_ns"].as_u64().unwrap() < offered_ns);
+    let newest = *told.0.iter().rfind(|(_, sites)| begun(sites)).unwrap().0;
+    let first = *plans.iter().find(|(_, plan)| **plan == without_it).unwrap().0;
+    assert!(first <= newest + 2, "round {first}, and {newest} was under way: {plans:?}");
+    assert!(plans.range(first..).all(|(_, plan)| *plan == without_it), "{plans:?}");
+    // What was on the link went around by the third site, which passes nothing on otherwise.
+    assert!(ends.iter().any(|end| end["relayed"].as_u64().unwrap() > 0), "{ends:?}");
+}
+
+#[test]
+fn strangers_are_refused_counted_and_logged_while_rounds_go_on() {
+    let ring = Ring::new(20);
+    let mut command = ring.site_command("n2");
+    command.env("INART_LOG", "info");
+    let n2 = Running::start(command);
+    // Somebody who says that it is n1, by another authority.
+    std::fs::create_dir(ring.bench.path("theirs")).unwrap();
+    certify(&ring.bench.path("theirs"), &["n1"]);
+    let stranger = |name: &str, network: &str, folder: &str| {
+        let file = |name: &str| ring.bench.path(folder).join(name);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_inart"));
+        command.arg("site").arg(ring.bench.path(network)).args(["--name", name, "--listen", "127.0.0.1:0"]);
+        command.arg("--tls-ca").arg(file("ca.pem"));
+        command.arg("--tls-cert").arg(file(&format!("{name}.pem")));
+        command.arg("--tls-key").arg(file(&format!("{name}.key")));
+        command.args(["--peer", &format!("n2={}", ring.at("n2"))]);
+        command
+    };
+    let mut impostor = stranger("n1", "net.yaml", "theirs");
+    impostor.args(["--peer", &format!("n3={}", ring.at("n3"))]);
+    let _impostor = Running::start(impostor);
+    n2.wait_for_words("was refused: ");
+    // Somebody of our authority that the network does not have.
+    let other = NETWORK.replace("name: ring", "name: other").replace("n1", STRANGER).replace("n3", "n2x");
+    ring.bench.write("other.yaml", other);
+    let mut unknown = stranger(STRANGER, "other.yaml", "");
+    unknown.args(["--peer", "n2x=127.0.0.1:9"]);
+    let _unknown = Running::start(unknown);
+    n2.wait_for_words("a1 at 127.0.0.1:");
+    let sites = [("n1", ring.site("n1")), ("n2", n2), ("n3", ring.site("n3"))];
+    let mut told = Told::default();
+    let ends: Vec<_> = sites.iter().map(|(name, site)| told.rest_of(name, site)).collect();
+    assert_eq!(told.sums(), calm_sums()[..20]);
+    for counter in ["connections_of_strangers", "connections_refused"] {
+        assert!(ends[1]["dropped"][counter].as_u64().unwrap() > 0, "{counter}: {}", ends[1]);
+    }
+}
+
+#[test]
+fn a_neighbour_with_another_network_is_named() {
+    let ring = Ring::new(20);
+    ring.bench.write("other.yaml", NETWORK.replace("name: job", "name: other"));
+    let (first, second) = (ring.site("n1"), Running::start(ring.site_command_of("other.yaml", "n2")));
+    let (mut running, until) = ([(first, "n2"), (second, "n1")], Instant::now() + TIMEOUT);
+    // Both refuse; the one that does so first may be gone before the other has heard it.
+    let ended = loop {
+        let ended = running.iter_mut().position(|(site, _)| site.child.try_wait().unwrap().is_some());
+        if let Some(ended) = ended {
+            break ended;
+        }
+        assert!(Instant::now() < until, "nobody refuses");
+        std::thread::sleep(Duration::from_millis(20));
+    };
+    let (site, other) = running.into_iter().nth(ended).unwrap();
+    let (status, said) = site.end();
+    let expected = format!(
+        "error: site {other} has another network, job or scheme; start all sites with the same files\n"
+    );
+    assert_eq!((status, said.contains(&expected)), (Some(2), true), "{said}");
+}
+
+#[test]
+fn a_probe_of_a_link_that_the_scheduler_does_not_have_is_dropped_and_said() {
+    let ring = Ring::with_slow_links(20);
+    // Without a scheduler, sites follow the least links by name: n1 to n2, and n1 to n3.
+    let sites = ring.all_sites();
+    sites["n2"].wait_for_round(4);
+    let lines = NETWORK.lines().filter(|line| !line.contains("ends: [n1, n3]"));
+    ring.bench.write("other.yaml", lines.collect::<Vec<_>>().join("\n"));
+    let scheduler = Running::start(ring.command("other.yaml", "scheduler", &["scheduler"]));
+    let said = scheduler.wait_for_words("dropped");
+    let is_named =
+        |line: &str| line.contains("samples of n1 dropped") || line.contains("samples of n3 dropped");
+    assert!(said.lines().any(is_named), "{said}");
+    let mut told = Told::default();
+    sites.iter().for_each(|(name, site)| drop(told.rest_of(name, site)));
+    assert_eq!(told.sums(), calm_sums()[..20]);
+}
+
+/// A wall clock that is somewhere else within twenty years whenever it is asked.
+const JUMPING: &str = "#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <sys/time.h>
+#include <time.h>
+static long jump(void) {
+    static unsigned calls;
+    return ((long)(__sync_fetch_and_add(&calls, 1) * 2654435761u % 7301) - 3650) * 86400;
+}
+int clock_gettime(clockid_t clock, struct timespec *at) {
+    static int (*next)(clockid_t, struct timespec *);
+    if (!next) next = (int (*)(clockid_t, struct timespec *))dlsym(RTLD_NEXT, \"clock_gettime\");
+    int result = next(clock, at);
+    if (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE) at->tv_sec += jump();
+    return result;
+}
+int gettimeofday(struct timeval *at, void *zone) {
+    struct timespec exact;
+    clock_gettime(CLOCK_REALTIME, &exact);
+    at->tv_sec = exact.tv_sec;
+    at->tv_usec = exact.tv_nsec / 1000;
+    return 0;
+}
+time_t time(time_t *at) {
+    struct timespec exact;
+    clock_gettime(CLOCK_REALTIME, &exact);
+    if (at) *at = exact.tv_sec;
+    return exact.tv_sec;
+}
+";
+
+#[test]
+fn a_clock_that_jumps_changes_nothing() {
+    let ring = Ring::with_slow_links(16);
+    ring.bench.write("jumping.c", JUMPING);
+    let mut compile = Command::new("cc");
+    compile.args(["-shared", "-fPIC", "-o"]).arg(ring.bench.path("jumping.so"));
+    assert!(compile.arg(ring.bench.path("jumping.c")).arg("-ldl").status().unwrap().success());
+    let jumping = |mut command: Command| {
+        command.env("LD_PRELOAD", ring.bench.path("jumping.so")).env("INART_LOG", "info");
+        Running::start(command)
+    };
+    let scheduler = jumping(ring.command("net.yaml", "scheduler", &["scheduler"]));
+    let sites = SITES.map(|name| (name, jumping(ring.site_command(name))));
+    let mut told = Told::default();
+    for (name, site) in &sites {
+        let end = told.rest_of(name, site);
+        // A site asks when somebody connects while a round goes on, and otherwise after 5 s of silence.
+        assert!(end["asks"].as_u64().unwrap() <= 3, "{name}: {end}");
+        assert_eq!((&end["failed"], &end["dropped"]), (&0.into(), &serde_json::json!({})), "{name}: {end}");
+    }
+    assert_eq!(told.sums(), calm_sums()[..16]);
+    assert!(told.plans()[&16] > 0, "a plan of the scheduler's was followed: {:?}", told.plans());
+    // The log's lines have the wall clock's years.
+    let said = scheduler.wait_for_words("n3 is connected");
+    let years: BTreeSet<&str> = said.lines().filter_map(|line| line.get(..4)).collect();
+    assert!(years.len() > 1, "the clock jumps: {said}");
+}
