@@ -12,6 +12,7 @@ mod libfuzzer;
 pub mod overlay;
 pub mod p4ir;
 pub mod p4runtime;
+pub mod peer_agent;
 pub mod peers;
 pub mod plan;
 pub mod site_agent;
@@ -23,7 +24,7 @@ pub mod topology;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 13] = [
+pub const TARGETS: [Target; 14] = [
     ("frame", frame::run),
     ("topology", topology::run),
     ("plan", plan::run),
@@ -37,4 +38,5 @@ pub const TARGETS: [Target; 13] = [
     ("overlay", overlay::run),
     ("peers", peers::run),
     ("site_agent", site_agent::run),
+    ("peer_agent", peer_agent::run),
 ];
