@@ -30,12 +30,7 @@ impl Driver {
                     if parcel.to == self.setup.me && Some(parcel.round) == self.site.round() {
                         (self.heard_at, self.attempt) = (now, 0);
                     }
-                    let before = self.site.counters().other_policy;
                     self.site.receive(parcel);
-                    if self.site.counters().other_policy > before {
-                        // Whoever has the older policy follows.
-                        self.say_hello(from);
-                    }
                 }
                 _ => self.counters.malformed += 1,
             },

@@ -154,7 +154,7 @@ impl Driver {
     pub fn finish(&mut self, training: Bytes, now: Duration) -> Result<(), DriverError> {
         let Phase::Ready { .. } = self.phase else { return Err(DriverError::NotReady) };
         self.phase = Phase::Finished { training };
-        self.up.clone().into_iter().for_each(|peer| self.say_hello(peer));
+        self.say_hello_to_all();
         self.go_on(now);
         Ok(())
     }
@@ -181,7 +181,7 @@ impl Driver {
         }
         if state.is_finished {
             self.phase = Phase::Finished { training: state.training.clone() };
-            self.up.clone().into_iter().for_each(|peer| self.say_hello(peer));
+            self.say_hello_to_all();
             return self.outputs.push_back(Output::Ended { training: state.training });
         }
         let policy = state.policy.map(policy).and_then(Result::ok);

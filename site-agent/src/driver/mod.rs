@@ -296,6 +296,8 @@ impl Driver {
         }
         if self.phase == Phase::Reducing && now.saturating_sub(self.heard_at) >= patience {
             self.heard_at = now;
+            // Whoever is in another round than this site, or in it by another policy, learns it.
+            self.say_hello_to_all();
             self.ask(self.attempt);
             self.attempt += 1;
         }
@@ -358,6 +360,10 @@ impl Driver {
 
     fn say_hello(&mut self, peer: Peer) {
         self.hello_to(peer, None);
+    }
+
+    fn say_hello_to_all(&mut self) {
+        self.up.clone().into_iter().for_each(|peer| self.say_hello(peer));
     }
 
     /// `cannot_answer`: the round of a question that this site has no answer to.

@@ -25,7 +25,7 @@ impl Driver {
                 self.site.begin(round, policy)?;
                 self.begun(now, Some(&gradient));
                 // A neighbour that restarted with this site may have found nobody else who knows the round.
-                self.up.clone().into_iter().for_each(|peer| self.say_hello(peer));
+                self.say_hello_to_all();
                 self.ask(0);
             }
             None => self.begin_next(Some(gradient), now)?,
