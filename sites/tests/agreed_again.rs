@@ -1,0 +1,295 @@
+//! Sites that knew what was agreed on have restarted, and the others have agreed again: every order in which
+//! chunks and greetings arrive ends with all sums at all sites. docs/protocol.md, "Between sites", S9a.
+//!
+//! What a site does then is done by its owner; here the owner is the model, as `site-agent`'s driver does it.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use inart_sites::{ChunkNo, Output, Parcel, Policy, Sending, Site, SiteNo, Tree, TreeNo};
+use stateright::{Checker, Model, Property};
+
+const SITES: u16 = 3;
+const CHUNKS: u32 = 2;
+/// Questions of each site: with so many, all follow, and each of the others is asked again.
+const ASKED: usize = 4;
+
+type Sum = [i64; 1];
+
+/// What somebody might get wrong; the checker has to notice.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mistake {
+    /// Who asks does not say where it is.
+    Hides,
+    /// Nobody begins the round again.
+    Stays,
+    /// Who lacks the policy waits for it.
+    Waits,
+}
+
+const REACHED: [&str; 2] = ["two sites begin again", "the newest policy carries the round"];
+
+/// By site, the version by which it begins round 1; none if it lacks the policy that it was told.
+struct Agreed {
+    begins: [Option<u64>; SITES as usize],
+    mistake: Option<Mistake>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
+struct Greeting {
+    from: u16,
+    to: u16,
+    round: u32,
+    version: u64,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct State {
+    sites: Vec<Site<Sum>>,
+    is_lacking: Vec<bool>,
+    parcels: Vec<Parcel<Sum>>,
+    greetings: Vec<Greeting>,
+    /// Site, version, chunk, sum.
+    complete: Vec<(u16, u64, u32, i64)>,
+    begun_again: u32,
+    /// How often sites have asked for what they miss.
+    asked: usize,
+}
+
+impl State {
+    fn misses(&self, site: u16) -> bool {
+        let site = &self.sites[usize::from(site)];
+        site.round() == Some(1) && !site.is_complete()
+    }
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Action {
+    Arrives(usize),
+    Greets(usize),
+    /// It has asked for the policy twice, and nobody holds it.
+    GoesOn(u16),
+    /// Nothing has arrived for a while, and all ask for what they miss (S9).
+    Ask,
+}
+
+/// A chain towards a root that changes with the version.
+fn policy(version: u64) -> Arc<Policy> {
+    let root = (version % u64::from(SITES)) as u16;
+    let next = |at: u16| (at != root).then_some(SiteNo((at + 1) % SITES));
+    let parents: Vec<_> = (0..SITES).map(next).collect();
+    Arc::new(Policy {
+        version,
+        sites: (0..SITES).map(SiteNo).collect(),
+        trees: vec![Tree { root: SiteNo(root), up: parents.clone(), down: parents }],
+        chunk_trees: vec![TreeNo(0); CHUNKS as usize],
+        routes: BTreeMap::new(),
+        auxiliary: BTreeMap::new(),
+    })
+}
+
+fn own(site: u16, chunk: u32) -> Sum {
+    [10i64.pow(site.into()) * i64::from(1 + chunk)]
+}
+
+impl Agreed {
+    fn makes(&self, mistake: Mistake) -> bool {
+        self.mistake == Some(mistake)
+    }
+
+    fn begin(&self, state: &mut State, site: u16, version: u64) {
+        let at = usize::from(site);
+        // Sums of the round by the older policy are told again, with the same bits.
+        state.complete.retain(|complete| complete.0 != site);
+        state.sites[at].begin(1, policy(version)).unwrap();
+        state.is_lacking[at] = false;
+        (0..CHUNKS).for_each(|chunk| state.sites[at].contribute(ChunkNo(chunk), own(site, chunk)));
+        self.take_outputs(state, site);
+    }
+
+    fn take_outputs(&self, state: &mut State, site: u16) {
+        let at = usize::from(site);
+        while let Some(output) = state.sites[at].next_output() {
+            match output {
+                Output::Send { next, parcel } => {
+                    state.parcels.push(parcel);
+                    state.sites[at].sent(next);
+                }
+                Output::Complete { chunk, data } => {
+                    let version = state.sites[at].policy_version();
+                    state.complete.push((site, version, chunk.0, data[0]));
+                }
+                Output::Ask { ask, .. } => {
+                    let to = ask.to.0;
+                    state.sites[usize::from(to)].asked(ask);
+                    self.take_outputs(state, to);
+                }
+            }
+        }
+        state.parcels.sort_unstable();
+        state.complete.sort_unstable();
+    }
+
+    /// A site says where it is.
+    fn greet_all(&self, state: &mut State, from: u16) {
+        let site = &state.sites[usize::from(from)];
+        let (round, version) = (site.round().unwrap(), site.policy_version());
+        let others = (0..SITES).filter(|&to| to != from);
+        state.greetings.extend(others.map(|to| Greeting { from, to, round, version }));
+        state.greetings.sort_unstable();
+        state.greetings.dedup();
+    }
+
+    fn greets(&self, state: &mut State, greeting: Greeting) {
+        let Greeting { to, round, version, .. } = greeting;
+        let site = &state.sites[usize::from(to)];
+        // Who has all sums of the round is in none; what it has is right.
+        if site.round() != Some(round) || site.is_complete() {
+            return;
+        }
+        if version > site.policy_version() && !self.makes(Mistake::Stays) {
+            state.begun_again += 1;
+            self.begin(state, to, version);
+            self.greet_all(state, to);
+        }
+    }
+}
+
+impl Model for Agreed {
+    type State = State;
+    type Action = Action;
+
+    fn init_states(&self) -> Vec<State> {
+        let mut state = State {
+            sites: (0..SITES).map(|at| Site::new(SiteNo(at), Sending::AtOnce)).collect(),
+            is_lacking: vec![true; SITES.into()],
+            parcels: Vec::new(),
+            greetings: Vec::new(),
+            complete: Vec::new(),
+            begun_again: 0,
+            asked: 0,
+        };
+        for site in 0..SITES {
+            state.sites[usize::from(site)].begin(0, policy(0)).unwrap();
+        }
+        for (site, version) in (0..).zip(self.begins) {
+            if let Some(version) = version {
+                self.begin(&mut state, site, version);
+            }
+        }
+        vec![state]
+    }
+
+    fn actions(&self, state: &State, actions: &mut Vec<Action>) {
+        actions.extend((0..state.parcels.len()).map(Action::Arrives));
+        actions.extend((0..state.greetings.len()).map(Action::Greets));
+        let lacking = (0..SITES).filter(|&site| state.is_lacking[usize::from(site)]);
+        if !self.makes(Mistake::Waits) {
+            actions.extend(lacking.map(Action::GoesOn));
+        }
+        if !actions.is_empty() {
+            return;
+        }
+        if state.asked < ASKED && (0..SITES).any(|site| state.misses(site)) {
+            actions.push(Action::Ask);
+        }
+    }
+
+    fn next_state(&self, last: &State, action: Action) -> Option<State> {
+        let mut state = last.clone();
+        match action {
+            Action::Arrives(at) => {
+                let parcel = state.parcels.remove(at);
+                let site = parcel.to.0;
+                state.sites[usize::from(site)].receive(parcel);
+                self.take_outputs(&mut state, site);
+            }
+            Action::Greets(at) => {
+                let greeting = state.greetings.remove(at);
+                self.greets(&mut state, greeting);
+            }
+            Action::Ask => {
+                state.asked += 1;
+                for site in (0..SITES).filter(|&site| last.misses(site)) {
+                    let others: Vec<SiteNo> = (0..SITES).filter(|&at| at != site).map(SiteNo).collect();
+                    state.sites[usize::from(site)].ask(last.asked + 1, &others);
+                    if !self.makes(Mistake::Hides) {
+                        self.greet_all(&mut state, site);
+                    }
+                    self.take_outputs(&mut state, site);
+                }
+            }
+            Action::GoesOn(site) => self.begin(&mut state, site, 0),
+        }
+        Some(state)
+    }
+
+    fn properties(&self) -> Vec<Property<Self>> {
+        vec![
+            Property::always("every sum is that of all sites", |_, state: &State| {
+                let sum = |chunk| (0..SITES).map(|site| own(site, chunk)[0]).sum::<i64>();
+                state.complete.iter().all(|&(.., chunk, is)| is == sum(chunk))
+            }),
+            Property::always("the round ends", |model: &Agreed, state: &State| {
+                let mut actions = Vec::new();
+                model.actions(state, &mut actions);
+                !actions.is_empty() || state.complete.len() == usize::from(SITES) * CHUNKS as usize
+            }),
+            Property::sometimes("two sites begin again", |_, state: &State| state.begun_again >= 2),
+            Property::sometimes("the newest policy carries the round", |model: &Agreed, state: &State| {
+                let newest = model.begins.iter().copied().flatten().max();
+                state.complete.len() == usize::from(SITES) * CHUNKS as usize
+                    && state.complete.iter().all(|&(_, version, ..)| Some(version) == newest)
+            }),
+        ]
+    }
+}
+
+/// Who begins by what: each of three sites by version 1 or 2, or lacking what was agreed on.
+fn all_starts() -> Vec<[Option<u64>; SITES as usize]> {
+    let versions = [None, Some(1), Some(2)];
+    let mut all = Vec::new();
+    for a in versions {
+        for b in versions {
+            all.extend(versions.map(|c| [a, b, c]));
+        }
+    }
+    all
+}
+
+/// What is violated from some start, and what is reached from some.
+fn explore(mistake: Option<Mistake>) -> (Vec<&'static str>, Vec<&'static str>, usize) {
+    let (mut broken, mut reached, mut states) = (Vec::new(), Vec::new(), 0);
+    for begins in all_starts() {
+        let checker = Agreed { begins, mistake }.checker().threads(2).spawn_bfs().join();
+        states += checker.unique_state_count();
+        for name in checker.discoveries().into_keys() {
+            if REACHED.contains(&name) { reached.push(name) } else { broken.push(name) }
+        }
+    }
+    for names in [&mut broken, &mut reached] {
+        names.sort_unstable();
+        names.dedup();
+    }
+    (broken, reached, states)
+}
+
+#[test]
+fn in_every_order_the_round_ends_with_the_same_sums_everywhere() {
+    let (broken, reached, states) = explore(None);
+    assert_eq!(broken, Vec::<&str>::new());
+    assert_eq!(reached, {
+        let mut all = REACHED;
+        all.sort_unstable();
+        all
+    });
+    assert!(states > 1_000, "{states} states");
+}
+
+#[test]
+fn each_mistake_is_noticed() {
+    for mistake in [Mistake::Hides, Mistake::Stays, Mistake::Waits] {
+        assert_eq!(explore(Some(mistake)).0, ["the round ends"], "{mistake:?}");
+    }
+}
