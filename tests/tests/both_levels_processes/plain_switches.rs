@@ -8,7 +8,7 @@ use std::os::unix::net::UnixListener;
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::mpsc::{Receiver, channel};
 use std::thread::{self, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use inart_host_agent::report::{Report, Reports, RoundReport, start};
 use inart_tests::inart;
@@ -238,6 +238,13 @@ impl DataCentres {
 
     /// How all processes ended, and what each said of errors.
     pub fn ends(mut self) -> Vec<(&'static str, ExitStatus, String)> {
+        let until = Instant::now() + TIMEOUT;
+        for (name, process) in &mut self.processes {
+            while process.child.try_wait().expect("it runs").is_none() {
+                assert!(Instant::now() < until, "{name} does not end");
+                thread::sleep(Duration::from_millis(20));
+            }
+        }
         let mut ends = Vec::new();
         for (name, mut process) in std::mem::take(&mut self.processes) {
             let status = process.child.wait().expect("it ends");
