@@ -65,6 +65,9 @@ pub struct Hello {
     /// A fingerprint of the job: peers and coordinator have to agree on it.
     #[prost(fixed64, tag = "5")]
     pub job: u64,
+    /// Whether it takes part already. One that does not begins where the last ones are.
+    #[prost(bool, tag = "6")]
+    pub takes_part: bool,
 }
 
 /// A peer that has computed.

@@ -48,7 +48,7 @@ impl Test {
     fn hello(&mut self, from: usize, life: u32, term: Option<Term>, now: Duration) {
         let of = setup(self.sync);
         let job = fingerprint(of.job, &of.update_values, of.receivers, of.sync, of.force_after);
-        let hello = Hello { life, term, ended: 0, waits: vec![0; N], job };
+        let hello = Hello { life, term, ended: 0, waits: vec![0; N], job, takes_part: false };
         self.say(from, Body::Hello(hello), now);
     }
 
@@ -266,8 +266,24 @@ fn what_is_no_message_and_who_has_another_job_are_dropped_by_name() {
     assert_eq!(test.coordinator.counters().malformed, 4);
     test.hello(1, 2, None, SECOND);
     test.sent();
-    let hello = Hello { life: 5, term: None, ended: 0, waits: vec![0; N], job: 12345 };
+    let hello = Hello { life: 5, term: None, ended: 0, waits: vec![0; N], job: 12345, takes_part: false };
     test.say(1, Body::Hello(hello), SECOND);
     assert_eq!(test.coordinator.next_output(), Some(CoordinatorOutput::OtherJob { peer: rank(1) }));
     assert!(matches!(test.sent()[..], [(1, Body::OtherJob(_))]));
+}
+
+/// Of two that have ended no round, one computes its first and one has just begun.
+#[test]
+fn who_is_in_its_first_round_is_not_taken_for_one_that_begins_anew() {
+    let mut test = Test::new(Sync::Ssp { staleness: 2 }, Scheme::Inart);
+    let of = setup(test.sync);
+    let job = fingerprint(of.job, &of.update_values, of.receivers, of.sync, of.force_after);
+    let hellos = [(2, true), (0, true), (0, false), (1, true)];
+    for (from, (ended, takes_part)) in hellos.into_iter().enumerate() {
+        let hello = Hello { life: from as u32 + 1, term: None, ended, waits: vec![0; N], job, takes_part };
+        test.say(from, Body::Hello(hello), Duration::ZERO);
+    }
+    let rosters = test.rosters();
+    assert_eq!(rosters.len(), N);
+    assert!(rosters.iter().all(|(_, roster)| roster.ended == [2, 0, 0, 1]), "{rosters:?}");
 }

@@ -208,7 +208,7 @@ impl<S: Selector> Coordinator<S> {
         self.highest = self.highest.max(term);
         let (at, life) = (from.index(), Incarnation::new(hello.life));
         // Who begins anew begins where the last ones are.
-        let ended = if hello.ended == 0 { self.gate.least() } else { hello.ended.into() };
+        let ended = if hello.takes_part { hello.ended.into() } else { self.gate.least() };
         let is_new = self.peers[at].life != life;
         let known = &mut self.peers[at];
         known.is_connected = true;

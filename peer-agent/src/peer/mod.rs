@@ -207,6 +207,7 @@ impl Peer {
             ended: self.ended,
             waits: (0..peers).map(|to| self.waits.of(me, to)).collect(),
             job: self.setup.fingerprint(),
+            takes_part: !matches!(self.phase, Phase::Meeting | Phase::Outside),
         }));
         if let Phase::Choosing { since } = self.phase {
             self.say_ready(now.saturating_sub(since));

@@ -52,6 +52,12 @@ fn a_peer_that_nobody_takes_in_ends_and_says_so() {
     }
 }
 
+/// A peer was still in its first round when another coordinator began, and another peer had not begun.
+#[test]
+fn nobody_is_too_far_ahead_of_one_in_its_first_round() {
+    assert!(world::run(Trial::random(6645)).received > 0);
+}
+
 /// Equal updates that are paced end when the fullest port is done. Beyond that time: frames of the last
 /// chunk's length, bursts, and a queue of them at each port.
 #[test]
