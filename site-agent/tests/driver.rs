@@ -85,8 +85,13 @@ impl Pair {
         }
     }
 
-    fn to_a(&mut self, from: Peer, body: Body) {
+    fn tell_a(&mut self, from: Peer, body: Body) {
         self.sites[0].message(from, encode(body), self.now);
+    }
+
+    fn tell_b(&mut self, policy: &Policy) {
+        let offer = encode(Body::Offer(policy_message(policy)));
+        self.sites[1].message(Peer::Scheduler, offer, self.now);
     }
 }
 
@@ -99,10 +104,10 @@ fn messages_that_are_none_of_the_jobs_are_counted_and_dropped() {
     let mut pair = Pair::new();
     pair.sites[0].message(B, Bytes::from_static(b"\xff\xff\xff nothing"), pair.now);
     assert_eq!(pair.sites[0].counters().1.malformed, 1);
-    pair.to_a(B, Body::Hello(hello(pair.setup.job + 1)));
+    pair.tell_a(B, Body::Hello(hello(pair.setup.job + 1)));
     // Reports are for a scheduler, and chunks are not from one.
-    pair.to_a(B, Body::Report(Report::default()));
-    pair.to_a(Peer::Scheduler, Body::Chunk(ChunkMessage::default()));
+    pair.tell_a(B, Body::Report(Report::default()));
+    pair.tell_a(Peer::Scheduler, Body::Chunk(ChunkMessage::default()));
     assert_eq!(pair.sites[0].counters().1.strangers, 3);
     assert_eq!(pair.sites[0].next_output(), None);
 }
@@ -111,12 +116,12 @@ fn messages_that_are_none_of_the_jobs_are_counted_and_dropped() {
 fn plans_that_are_older_or_of_another_job_are_counted_and_dropped() {
     let mut pair = Pair::new();
     let offer = |pair: &mut Pair, policy: &Policy| {
-        pair.to_a(Peer::Scheduler, Body::Offer(policy_message(policy)));
+        pair.tell_a(Peer::Scheduler, Body::Offer(policy_message(policy)));
         pair.sites[0].counters().1.refused_offers
     };
     let newer = Policy { version: 7 << 32, ..Policy::clone(&pair.setup.first_policy) };
     assert_eq!(offer(&mut pair, &newer), 0);
-    pair.to_b_too(&newer);
+    pair.tell_b(&newer);
     for round in 1..3 {
         for at in [0, 1] {
             pair.sites[at].all_reduce(vec![1.0; 3], pair.now).unwrap();
@@ -134,13 +139,6 @@ fn plans_that_are_older_or_of_another_job_are_counted_and_dropped() {
         assert_eq!(offer(&mut pair, policy), count, "version {}", policy.version);
     }
     assert_eq!((pair.sites[0].next_output(), pair.sites[0].policy_version()), (None, 7 << 32));
-}
-
-impl Pair {
-    fn to_b_too(&mut self, policy: &Policy) {
-        let offer = encode(Body::Offer(policy_message(policy)));
-        self.sites[1].message(Peer::Scheduler, offer, self.now);
-    }
 }
 
 #[test]
@@ -174,7 +172,7 @@ fn chunks_of_other_rounds_plans_and_lengths_are_counted_and_dropped() {
         (with(&|chunk| chunk.chunk = 4), [0, 1, 1, 1, 0, 2]),
         (with(&|chunk| chunk.parts.clear()), [0, 1, 1, 1, 0, 3]),
     ] {
-        pair.to_a(B, body);
+        pair.tell_a(B, body);
         assert_eq!(counted(&pair), counters);
     }
     pair.is_held = false;
@@ -185,10 +183,10 @@ fn chunks_of_other_rounds_plans_and_lengths_are_counted_and_dropped() {
     let sum = Output::Reduced { round: 1, sum: vec![11.0, 22.0, 33.0] };
     assert_eq!(pair.told, [vec![sum.clone()], vec![sum]]);
     // The same again, in its round and in the next one.
-    pair.to_a(B, with(&|_| {}));
+    pair.tell_a(B, with(&|_| {}));
     assert_eq!(counted(&pair), [0, 1, 1, 1, 1, 3]);
     pair.sites[0].all_reduce(vec![0.0; 3], pair.now).unwrap();
-    pair.to_a(B, with(&|_| {}));
+    pair.tell_a(B, with(&|_| {}));
     assert_eq!(counted(&pair), [1, 1, 1, 1, 1, 3]);
 }
 
