@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use certificates::Authority;
 pub use check::check;
-use inart_peer_agent::{Schemes, Sync};
+use inart_peer_agent::Schemes;
 use inart_peer_host::{CoordinatorHost, HostError, HostOptions, Job, Patience, PeerHost, Schedule, Told};
 use inart_peers::{Mesh, Reading, Scheme};
 use inart_quic::Congestion;
@@ -197,7 +197,6 @@ impl World {
                     second.push(run);
                 }
             }
-            let mut ended: Vec<_> = ended;
             let later: Vec<_> = second.into_iter().map(|run| run.join().unwrap()).collect();
             in_order(names, &world.restarting, &mut ended, later)
         })
@@ -306,9 +305,4 @@ impl Drop for CoordinatorThread {
             let _ = thread.join();
         }
     }
-}
-
-/// By how many rounds one may be ahead.
-pub fn staleness(sync: Sync) -> u32 {
-    sync.staleness()
 }
