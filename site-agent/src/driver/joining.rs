@@ -47,8 +47,8 @@ impl Driver {
         self.send(Peer::Site(site), Body::StateWanted(StateWanted {}), i32::MAX);
     }
 
-    /// A neighbour has said where it is. If it is ahead, it may have the sums that this site misses; if it has
-    /// not, since it has restarted, this site goes on from its state.
+    /// A neighbour has said where it is. If it is ahead, it may have the sums that this site misses; if it
+    /// has not, since it has restarted, this site goes on from its state.
     pub(super) fn ask_who_is_ahead(&mut self, site: SiteNo, hello: &Hello, now: Duration) {
         let round = self.site.round();
         let is_ahead = hello.round > round || hello.is_finished;
@@ -68,8 +68,8 @@ impl Driver {
     /// site's round, or not by its policy, if that neighbour
     /// - is more than one round ahead: no site is (docs/protocol.md, S4), unless this one began anew while
     ///   others went on, since all of its neighbours had restarted with it and nobody near knew the round;
-    /// - is in this round by a newer policy, or in the next one, whose policy this site asked for in vain: who
-    ///   knew what the sites agreed on has restarted, and others have agreed again or go on
+    /// - is in this round by a newer policy, or in the next one, whose policy this site asked for in vain:
+    ///   who knew what the sites agreed on has restarted, and others have agreed again or go on
     ///   [without it](Self::go_on_without).
     pub(super) fn follow(&mut self, now: Duration) {
         let Some(round) = self.site.round() else { return };

@@ -96,8 +96,8 @@ impl Driver {
         }
     }
 
-    /// Asks whoever is there for the policy that the sites agreed on. Neighbours may have restarted and lack it,
-    /// too: whoever learns it later is asked again.
+    /// Asks whoever is there for the policy that the sites agreed on. Neighbours may have restarted and lack
+    /// it, too: whoever learns it later is asked again.
     pub(super) fn want_policy(&mut self) {
         let Phase::Lacks { version, .. } = self.phase else { return };
         for peer in self.up.clone() {
@@ -105,8 +105,8 @@ impl Driver {
         }
     }
 
-    /// If nobody near holds the policy that the sites agreed on, and nobody near is in the next round, this site
-    /// begins it by the policy of the last one. Sites that hold the other one have others follow them.
+    /// If nobody near holds the policy that the sites agreed on, and nobody near is in the next round, this
+    /// site begins it by the policy of the last one. Sites that hold the other one have others follow them.
     pub(super) fn go_on_without(&mut self, now: std::time::Duration) {
         self.follow(now);
         let Phase::Lacks { gradient, .. } = &mut self.phase else { return };
