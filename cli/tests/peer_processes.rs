@@ -191,7 +191,7 @@ fn every_update_arrives_as_it_was_sent_and_the_models_learn() {
 fn stale_synchronous_peers_follow_their_rule_of_k() {
     let mesh = Mesh::new();
     let flags = "--sync ssp --staleness 2 --force-after 3 --rounds 20 --random";
-    let told = run_all(&mesh, flags, "--sync ssp --staleness 2 --force-after 3 --scheme inart --guard all");
+    let told = run_all(&mesh, flags, "--sync ssp --staleness 2 --force-after 3 --scheme inart --guard-all");
     let sent = sent(&told);
     assert!(compare(&told, &sent) > 0);
     for (name, lines) in &told {
@@ -261,7 +261,7 @@ fn bad_flags_are_refused_in_one_line() {
     mesh.refused("p1", "--congestion reno", &["--congestion", "bbr"]);
     mesh.refused("c", "--gather 0s", &["--gather 0"]);
     mesh.refused("c", "--eta 2", &["--eta 2"]);
-    mesh.refused("c", "--guard none", &["--guard", "own"]);
+    mesh.refused("c", "--guard all", &["--guard", "--guard-all"]);
     mesh.refused("c", "--scheme atp", &["--scheme", "selmcast"]);
     mesh.refused("c", "--scheme optimal --sync ssp", &["--scheme optimal", "selmcast"]);
     // Other files than those of mesh4.

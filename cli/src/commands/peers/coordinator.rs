@@ -3,7 +3,6 @@
 use std::process::ExitCode;
 
 use anyhow::ensure;
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use inart_peer_agent::Schemes;
 use inart_peer_host::{CoordinatorHost, Told};
 use inart_peers::{Guard, Reading, Scheme};
@@ -34,16 +33,13 @@ pub struct Args {
     /// With ssp: a receiver stays once less than this part of an update is left to send.
     #[arg(long, default_value_t = 0.75)]
     eta: f64,
-    /// With ssp: a further receiver has to leave the deadlines of: own (its own multicast), or all.
-    #[arg(long, default_value = "own", value_parser = guard())]
-    guard: Guard,
+    /// With ssp: a further receiver has to leave the deadlines of all multicasts to it whole, not only its
+    /// own.
+    #[arg(long)]
+    guard_all: bool,
     /// How long to wait for all peers before it begins with those that are there.
     #[arg(long, default_value = "60s", value_name = "TIME")]
     gather: Seconds,
-}
-
-fn guard() -> impl TypedValueParser<Value = Guard> {
-    PossibleValuesParser::new(["own", "all"]).map(|name| if name == "all" { Guard::All } else { Guard::Own })
 }
 
 /// Runs `inart coordinator`.
@@ -58,7 +54,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let reading = Reading {
         eta: args.eta,
         second_pass: !args.first_pass_only,
-        guard: args.guard,
+        guard: if args.guard_all { Guard::All } else { Guard::Own },
         ..Reading::default()
     };
     let schemes = Schemes::new(args.scheme, reading, args.seed, job.name());
