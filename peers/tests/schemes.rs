@@ -83,6 +83,25 @@ prop_compose! {
     }
 }
 
+/// Every cut ends with nothing outside it: what rounding leaves of the load once proved a time too short that
+/// a selection takes.
+#[test]
+fn what_rounding_leaves_of_a_load_proves_nothing() {
+    let instance = Instance {
+        up: vec![0.5, 0.5, 0.5, 0.5475849405002399],
+        down: vec![0.6012260818948074, 0.7343490834122643, 1.1491319427671, 1.427356053452227],
+        updates: vec![1.290269461149547, 0.5877649112913863, 0.26988736078689163, 1.6308926659595289],
+        receivers: 2,
+        required: vec![(1, 2)],
+        waited: Vec::new(),
+    };
+    let mesh = instance.mesh();
+    let plan = plan(&mesh, &mesh.jobs()[0], &Options::new(Scheme::Inart, Multicast::Switch)).unwrap();
+    let (least, _) = enumerated(&instance, Multicast::Switch);
+    assert!(plan.bounds.seconds <= least * (1.0 + 1e-9), "{} {least}", plan.bounds.seconds);
+    assert!(plan.seconds <= 1.03 * least, "{} {least}", plan.seconds);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 

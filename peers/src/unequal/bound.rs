@@ -73,7 +73,9 @@ fn violates(problem: &Problem, required: &[f64], seconds: f64) -> bool {
     // Receivers with most room leave the cut first.
     let mut order: Vec<usize> = (0..n).collect();
     order.sort_unstable_by(|&a, &b| room[b].total_cmp(&room[a]));
-    let is_more = |load: f64, carried: f64| load > carried.max(0.0) * (1.0 + 1e-9);
+    // What rounding leaves of sums this large proves nothing.
+    let rounding = 1e-9 * (load + carried);
+    let is_more = |load: f64, carried: f64| load > carried.max(0.0) + rounding;
     if (0..n).any(|from| (0..n).filter(|&to| may(from, to)).count() < need[from]) || is_more(load, carried) {
         return true;
     }
