@@ -165,3 +165,23 @@ fn what_makes_no_sense_is_refused_in_one_line() {
     refused("simulate nowhere.yaml --sync r2sp", &["nowhere.yaml"]);
     refused("emulate ps16.yaml --sync r2sp", &["--sync", "simulate"]);
 }
+
+#[test]
+fn tables_and_figures_of_the_paper_come_with_its_numbers() {
+    let bench = bench();
+    bench.write("report.md", "<!-- table r2sp-table3 -->\nold\n<!-- end -->\n");
+    let output = bench.inart(&["experiment", "r2sp-table3", "--seeds", "1", "--tables", "report.md"]);
+    assert!(output.status.success(), "{output:?}");
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    assert!(text.contains("(Table III of R²SP)") && text.contains("g3.4xlarge"), "{text}");
+    assert!(bench.read("report.md").contains("| g3.4xlarge | 1264 | 1264 | 1264 |"));
+    assert!(bench.read("out/r2sp-table3.svg").trim_end().ends_with("</svg>"));
+    let committed = std::fs::read_to_string(root().join("experiments/results/r2sp-fig2.csv")).unwrap();
+    assert!(bench.inart(&["experiment", "r2sp-fig2"]).status.success());
+    assert_eq!(bench.read("out/r2sp-fig2.csv"), committed);
+    let list = bench.inart(&["experiment", "list", "--json"]);
+    let list: Value = serde_json::from_slice(&list.stdout).unwrap();
+    let all: Vec<&Value> = list.as_array().unwrap().iter().filter(|one| one["paper"] == "R²SP").collect();
+    assert_eq!(all.len(), 15);
+    assert!(all.iter().any(|one| one["name"] == "r2sp-fig18" && one["figure"] == 18), "{all:?}");
+}

@@ -1,8 +1,8 @@
 //! The experiments of the InArt paper, planned: for each of its figures a sweep over networks and seeds, a
 //! table, a chart, a CSV file, and the paper's own numbers beside ours.
 //!
-//! And the figures of NETSTORM's and SELMCAST's evaluations, run in virtual time: the numbers that the papers
-//! state, their schemes' and ours here, as tables, charts and files of three columns.
+//! And the figures of NETSTORM's, SELMCAST's and R²SP's evaluations, run in virtual time: the numbers that
+//! the papers state, their schemes' and ours here, as tables, charts and files of three columns.
 //!
 //! ```
 //! use inart_experiments::{experiment, run};
@@ -27,6 +27,7 @@ mod network;
 mod outcome;
 mod published;
 mod quantity;
+mod r2sp;
 mod result;
 mod selmcast;
 mod series;

@@ -60,6 +60,7 @@ struct StatedNumber {
 static STATED: LazyLock<Vec<StatedNumber>> = LazyLock::new(|| {
     let mut all = read(include_str!("../data/netstorm.csv"));
     all.extend(read(include_str!("../data/selmcast.csv")));
+    all.extend(read(include_str!("../data/r2sp.csv")));
     all
 });
 

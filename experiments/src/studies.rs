@@ -2,6 +2,7 @@
 
 use crate::comparison::{Comparison, Study};
 use crate::netstorm;
+use crate::r2sp;
 use crate::selmcast;
 use crate::trials::StudyError;
 
@@ -10,7 +11,7 @@ pub const STUDY_SEEDS: u64 = 5;
 
 /// All of them, by paper.
 pub fn studies() -> impl Iterator<Item = &'static Study> {
-    netstorm::STUDIES.iter().chain(&selmcast::STUDIES)
+    netstorm::STUDIES.iter().chain(&selmcast::STUDIES).chain(&r2sp::STUDIES)
 }
 
 /// The study of this name.
@@ -33,5 +34,6 @@ pub fn run_studies(
     };
     let mut results = netstorm::compare(&of(&netstorm::STUDIES), seeds, progress)?;
     results.extend(selmcast::compare(&of(&selmcast::STUDIES), seeds, progress)?);
+    results.extend(r2sp::compare(&of(&r2sp::STUDIES), seeds, progress)?);
     Ok(results)
 }

@@ -1,0 +1,34 @@
+//! A run of either kind.
+
+use super::{clients, workers};
+use crate::trials::{StudyError, Trial};
+
+/// What is run and measured, but for the seed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Case {
+    Workers(workers::Case),
+    Clients(clients::Case),
+}
+
+impl From<workers::Case> for Case {
+    fn from(case: workers::Case) -> Self {
+        Case::Workers(case)
+    }
+}
+
+impl From<clients::Case> for Case {
+    fn from(case: clients::Case) -> Self {
+        Case::Clients(case)
+    }
+}
+
+impl Trial for Case {
+    type Run = f64;
+
+    fn run(&self, seed: u64) -> Result<f64, StudyError> {
+        match self {
+            Case::Workers(case) => case.run(seed),
+            Case::Clients(case) => case.run(seed),
+        }
+    }
+}

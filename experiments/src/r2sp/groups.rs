@@ -1,0 +1,113 @@
+//! Tables IV and V, Figs. 16 to 18: clients in groups (Section VI-B).
+
+use super::clients::{Case as Run, Measure};
+use super::models::ClientModel;
+use super::numbers::{Line, Number, Panel, figure, only, over, percent, percent_of, saved};
+
+/// A row for each model and scheme.
+fn both(number: impl Fn(&dyn Fn(Measure) -> Run) -> Number) -> Vec<Line> {
+    let of = |model: ClientModel| {
+        [
+            only(format!("{}, bsp", model.name()), number(&|measure| Run::bsp(model, measure))),
+            only(format!("{}, fl-r2sp", model.name()), number(&|measure| Run::fl(model, measure))),
+        ]
+    };
+    ClientModel::ALL.into_iter().flat_map(of).collect()
+}
+
+/// A row for each model.
+fn each(number: impl Fn(ClientModel) -> Number) -> Vec<Line> {
+    ClientModel::ALL.map(|model| only(model.name(), number(model))).into()
+}
+
+/// What groups save.
+fn saving(measure: Measure) -> Vec<Line> {
+    each(|model| saved(Run::bsp(model, measure), Run::fl(model, measure)))
+}
+
+fn panel(
+    key: &'static str,
+    quantity: &'static str,
+    unit: &'static str,
+    axis: &'static str,
+    lines: Vec<Line>,
+) -> Panel {
+    Panel { key, title: "128 clients in 8 groups, or in one (bsp)", quantity, unit, axis, lines }
+}
+
+pub fn table_4() -> Vec<Panel> {
+    let rounds = both(|run| figure(run(Measure::Round)));
+    vec![
+        panel("round", "Mean time of a round", "s", "model and scheme", rounds),
+        panel("saved", "Time of a round that groups save", "%", "model", saving(Measure::Round)),
+    ]
+}
+
+pub fn table_5() -> Vec<Panel> {
+    let [pushes, pulls] = [Measure::Push, Measure::Pull].map(|measure| both(|run| figure(run(measure))));
+    let saved = saving(Measure::Communication);
+    vec![
+        panel("push", "Mean time of a push", "s", "model and scheme", pushes),
+        panel("pull", "Mean time of a pull", "s", "model and scheme", pulls),
+        panel("saved", "Time of push and pull that groups save", "%", "model", saved),
+    ]
+}
+
+/// The part of a client's round in which it pulls: the area of that colour in the paper's charts.
+pub fn fig16() -> Vec<Panel> {
+    let lines = both(|run| percent_of(run(Measure::Round), run(Measure::Pull)));
+    vec![panel("pulling", "Mean time of a pull over that of a round", "%", "model and scheme", lines)]
+}
+
+/// Windows of the meter in Fig. 17, in seconds: one, and some for comparison.
+const WINDOWS_S: [u32; 4] = [1, 2, 5, 10];
+
+pub fn fig17() -> Vec<Panel> {
+    let ratio = |model, window_s| {
+        let measure = Measure::Peak(window_s);
+        over(Run::fl(model, measure), Run::bsp(model, measure))
+    };
+    let peaks = both(|run| percent(run(Measure::Peak(1))));
+    let by_window = |window_s| only(format!("{window_s} s"), ratio(ClientModel::ResNet20, window_s));
+    const PEAK: &str = "Greatest rate out of the server over a second";
+    vec![
+        panel("ratio", "BSP's greatest rate out of the server over that of groups", "times", "model", {
+            each(|model| ratio(model, 1))
+        }),
+        panel("peak", PEAK, "%", "model and scheme", peaks),
+        Panel {
+            title: "ResNet20, rates are means over a window",
+            ..panel(
+                "window",
+                "BSP's greatest rate out of the server over that of groups",
+                "times",
+                "window",
+                WINDOWS_S.map(by_window).into(),
+            )
+        },
+    ]
+}
+
+const SIZES: [usize; 6] = [2, 4, 8, 16, 32, 64];
+
+pub fn fig18() -> Vec<Panel> {
+    let of = |model: ClientModel| {
+        SIZES.map(|size| only(format!("{}, {size}", model.name()), figure(Run::sized(model, size))))
+    };
+    let best = |model| {
+        let cases = SIZES.map(|size| Run::sized(model, size).into());
+        Number::new(cases.into(), |times| {
+            let least = times.iter().zip(SIZES).min_by(|a, b| a.0.total_cmp(b.0));
+            least.map_or(0.0, |(_, size)| size as f64)
+        })
+    };
+    let lines = ClientModel::ALL.into_iter().flat_map(of).collect();
+    let title = "128 clients";
+    vec![
+        Panel { title, ..panel("round", "Mean time of a round", "s", "model and group size", lines) },
+        Panel {
+            title,
+            ..panel("best", "The group size of the shortest round", "clients", "model", each(best))
+        },
+    ]
+}

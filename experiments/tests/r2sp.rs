@@ -1,0 +1,106 @@
+//! R²SP's evaluation, run again, gives what is committed.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::sync::LazyLock;
+
+use inart_experiments::{Comparison, Entry, comparison_csv, run_studies, studies};
+
+const SEEDS: u64 = 5;
+
+static AGAIN: LazyLock<Vec<Comparison>> = LazyLock::new(|| {
+    let chosen: Vec<_> = studies().filter(|study| study.paper == "R²SP").collect();
+    run_studies(&chosen, SEEDS, &|_, _| ()).unwrap()
+});
+
+/// Means by panel, series and row.
+fn means(text: &str) -> BTreeMap<[String; 3], f64> {
+    let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
+    let rows = reader.deserialize().map(|row| {
+        let row: BTreeMap<String, String> = row.unwrap();
+        (["panel", "series", "x"].map(|name| row[name].clone()), row["mean"].parse().unwrap())
+    });
+    rows.collect()
+}
+
+/// What a row of a study's panel came to: the paper's scheme, and ours.
+fn row(study: &str, panel: &str, x: &str) -> [Option<f64>; 2] {
+    let comparison = AGAIN.iter().find(|one| one.study.name == study).unwrap();
+    let panel = comparison.panels.iter().find(|one| one.key == panel).unwrap();
+    let row = panel.rows.iter().find(|row| row.x == x).unwrap();
+    [&row.ours, &row.inart].map(|entry| match entry {
+        Some(Entry::Number(statistics)) => Some(statistics.mean),
+        _ => None,
+    })
+}
+
+#[test]
+fn all_studies_run_again_give_the_committed_numbers() {
+    assert_eq!(AGAIN.len(), 15);
+    for comparison in AGAIN.iter() {
+        let name = comparison.study.name;
+        let path = format!("{}/results/{name}.csv", env!("CARGO_MANIFEST_DIR"));
+        let committed = fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}"));
+        let (now, then) = (means(&comparison_csv(comparison)), means(&committed));
+        assert!(now.keys().eq(then.keys()), "{name}");
+        for (key, now) in &now {
+            // Numbers are written with five digits.
+            assert!(
+                (now - then[key]).abs() <= 2e-4 * then[key].abs(),
+                "{name} {key:?}: {now}, {}",
+                then[key]
+            );
+        }
+    }
+}
+
+/// What the sentences of the document rest on.
+#[test]
+fn what_is_said_of_the_numbers_holds() {
+    let ours = |study: &str, panel: &str, x: &str| row(study, panel, x)[0].unwrap();
+    let tuned = |study: &str, panel: &str, x: &str| row(study, panel, x)[1].unwrap();
+
+    // Fig. 2: a worker alone saves 1 - (t_c + 2S/B_w) / (t_c + 2NS/B).
+    for (model, alone_s, bsp_s) in
+        [("ResNet32", 0.1475, 0.23), ("AlexNet", 1.2225, 3.39), ("VGG16", 2.96, 9.74)]
+    {
+        let saved = 100.0 * (1.0 - alone_s / bsp_s);
+        assert!((ours("r2sp-fig2", "saved", model) - saved).abs() < 0.01, "{model}");
+    }
+    // Table III: b + speed * blocking, rounded.
+    for (instance, batch, by_speed) in
+        [("g2.2xlarge", 512.0, 512.0), ("p2.xlarge", 901.0, 750.0), ("g3.4xlarge", 1264.0, 1094.0)]
+    {
+        assert_eq!(ours("r2sp-table3", "batch", instance), batch);
+        assert_eq!(ours("r2sp-table3", "batch-speed", instance), by_speed);
+    }
+    // Fig. 8: R²SP is fastest where the port binds, ASP where computing does; both are far from BSP's.
+    for model in ["AlexNet", "VGG16"] {
+        let of = |scheme: &str| ours("r2sp-fig8", "iteration", &format!("{model}, {scheme}"));
+        assert!(of("r2sp") < of("asp") && of("r2sp") < 0.5, "{model}");
+        assert!(tuned("r2sp-fig8", "iteration", &format!("{model}, r2sp")) <= of("r2sp"), "{model}");
+    }
+    assert!(
+        ours("r2sp-fig8", "iteration", "ResNet32, asp") < ours("r2sp-fig8", "iteration", "ResNet32, r2sp")
+    );
+    // Fig. 12: gains fall towards 2, and never below.
+    for model in ["AlexNet", "VGG16"] {
+        let gains = ["10", "5", "2", "1"]
+            .map(|rate| ours("r2sp-fig12", "speed-up", &format!("{model}, {rate} Gbit/s")));
+        assert!(gains.is_sorted_by(|a, b| a > b) && gains[3] > 2.0, "{model}: {gains:?}");
+    }
+    // Fig. 13.
+    assert_eq!(ours("r2sp-fig13", "best", "VGG16"), 1.0);
+    assert!(ours("r2sp-fig13", "best", "ResNet32") < 0.5);
+    // Fig. 17: no window shows more than BSP's rate over the mean one of groups.
+    let limit =
+        ours("r2sp-table4", "round", "ResNet20, fl-r2sp") / ours("r2sp-table5", "pull", "ResNet20, bsp");
+    let ratios = ["1 s", "2 s", "5 s", "10 s"].map(|window| ours("r2sp-fig17", "window", window));
+    assert!(ratios.is_sorted() && ratios[3] < limit, "{ratios:?}, {limit}");
+    // Fig. 18: rounds get shorter, then longer.
+    for model in ["CNN", "LSTM", "ResNet20"] {
+        let of = |size: u32| ours("r2sp-fig18", "round", &format!("{model}, {size}"));
+        assert!(of(2) > of(16) && of(16) < of(64), "{model}");
+    }
+}
