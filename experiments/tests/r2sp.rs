@@ -84,6 +84,10 @@ fn what_is_said_of_the_numbers_holds() {
     assert!(
         ours("r2sp-fig8", "iteration", "ResNet32, asp") < ours("r2sp-fig8", "iteration", "ResNet32, r2sp")
     );
+    // Fig. 9: the more times vary, the fewer gaps of ASP are zero; without variation it stays in lockstep.
+    assert!((ours("r2sp-fig9", "even", "asp") - 93.75).abs() < 1e-9);
+    let gaps = ["0.01 %", "0.1 %", "0.5 %", "1 %"].map(|cv| ours("r2sp-fig9", "variation", cv));
+    assert!(gaps.is_sorted_by(|a, b| a > b) && gaps[0] < 75.0, "{gaps:?}");
     // Fig. 12: gains fall towards 2, and never below.
     for model in ["AlexNet", "VGG16"] {
         let gains = ["10", "5", "2", "1"]

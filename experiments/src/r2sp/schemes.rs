@@ -1,7 +1,7 @@
 //! Figs. 8, 9, 10 and 12: sixteen workers and four servers (cluster A) under each scheme.
 
 use super::models::Model;
-use super::numbers::{Line, Number, Panel, over, percent};
+use super::numbers::{Line, Number, Panel, only, over, percent};
 use super::workers::{Case as Run, Measure, Sync};
 
 const R2SP: Sync = Sync::R2sp(0.8);
@@ -37,21 +37,30 @@ pub fn fig8() -> Vec<Panel> {
     }]
 }
 
+/// Coefficients of variation of times to compute.
+const VARIATIONS: [(&str, f64); 7] = [
+    ("0.01 %", 0.0001),
+    ("0.1 %", 0.001),
+    ("0.5 %", 0.005),
+    ("1 %", 0.01),
+    ("2 %", 0.02),
+    ("10 %", 0.1),
+    ("20 %", 0.2),
+];
+
 pub fn fig9() -> Vec<Panel> {
     let run = |sync| Run::new(Model::Vgg16, sync).measuring(Measure::ZeroGaps);
-    let panel = |key, title, lines: [Line; 5]| Panel {
-        key,
-        title,
-        quantity: "Gaps between pushes that are zero",
-        unit: "%",
-        axis: "scheme",
-        lines: lines.into(),
+    let panel = |key, title, axis, lines: Vec<Line>| {
+        let quantity = "Gaps between pushes that are zero";
+        Panel { key, title, quantity, unit: "%", axis, lines }
     };
     let noisy = SCHEMES.map(|(name, sync)| line(name.into(), sync, |sync| percent(run(sync))));
     let even = SCHEMES.map(|(name, sync)| line(name.into(), sync, |sync| percent(run(sync).even())));
+    let asp = VARIATIONS.map(|(text, cv)| only(text, percent(run(Sync::Asp).varying(cv))));
     vec![
-        panel("noise", "VGG16, 16 workers, times to compute vary by 5 %", noisy),
-        panel("even", "VGG16, 16 workers, times to compute do not vary", even),
+        panel("noise", "VGG16, 16 workers, times to compute vary by 5 %", "scheme", noisy.into()),
+        panel("even", "VGG16, 16 workers, times to compute do not vary", "scheme", even.into()),
+        panel("variation", "VGG16, 16 workers, asp", "variation of times to compute", asp.into()),
     ]
 }
 

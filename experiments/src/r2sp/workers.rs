@@ -102,7 +102,12 @@ impl Case {
 
     /// With times that do not vary.
     pub fn even(self) -> Self {
-        Case { cv: 0.0, ..self }
+        self.varying(0.0)
+    }
+
+    /// With times to compute of this coefficient of variation.
+    pub fn varying(self, cv: f64) -> Self {
+        Case { cv, ..self }
     }
 
     /// Something else is measured.
