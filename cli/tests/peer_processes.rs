@@ -286,6 +286,10 @@ fn bad_flags_are_refused_in_one_line() {
         mesh.bench.write(name, text.replacen(part, by, 1));
         refused(others("p1", "mesh4.yaml", name), named);
     }
+    mesh.bench.write("untimed.yaml", text.replace(", compute: {mean: 10 ms, cv: 0.3}", ""));
+    let untimed =
+        others("p1", "mesh4.yaml", "untimed.yaml").into_iter().chain(["--stated-compute".to_owned()]);
+    refused(untimed.collect(), &["--stated-compute", "job digits", "add compute"]);
     refused(others("p1", "--peer", "--name"), &["--name"]);
     // What a process finds out later.
     let lonely = mesh.arguments("p1", "--meeting-patience 1s");

@@ -153,7 +153,6 @@ fn what_cannot_be_is_refused_in_one_line() {
     );
     bench.refused(&["simulate", "mesh16.yaml", "--sync", "asp"], &["--sync", "ssp"]);
     bench.refused(&["push", "plan.json", "mesh16.yaml"], &["network of peers", "docs/multicast.md"]);
-    bench.refused(&["emulate", "mesh16.yaml"], &["is not emulated", "inart peer"]);
     bench.refused(
         &["topology", "mesh", "--peers", "4", "--receivers", "4"],
         &["--receivers 4", "from 1 to 3"],

@@ -19,6 +19,7 @@ mod plan_error;
 mod planning;
 mod problem;
 mod run;
+mod scaled;
 mod scheme;
 mod schemes;
 mod sharing;

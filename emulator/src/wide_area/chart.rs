@@ -3,41 +3,10 @@
 use inart_overlay::Overlay;
 
 use super::report::Report;
-use crate::svg::{FAINT, INK, LINE, SERIES, Svg, WIDTH};
+use crate::panel::{LEFT, Panel};
+use crate::svg::{FAINT, INK, SERIES, Svg};
 
 const HEIGHT: f64 = 720.0;
-const LEFT: f64 = 80.0;
-const RIGHT: f64 = WIDTH - 40.0;
-
-/// A panel's place, and what its axes go to.
-struct Panel {
-    top: f64,
-    bottom: f64,
-    most_x: f64,
-    most_y: f64,
-}
-
-impl Panel {
-    fn at(&self, x: f64, y: f64) -> (f64, f64) {
-        let across = LEFT + x / self.most_x * (RIGHT - LEFT);
-        (across, self.bottom - y / self.most_y * (self.bottom - self.top))
-    }
-
-    fn frame(&self, svg: &mut Svg, title: &str, unit: &str) {
-        svg.text(LEFT, self.top - 14.0, 15.0, INK, "start", "600", title);
-        for step in 0..=4 {
-            let value = self.most_y * f64::from(step) / 4.0;
-            let (_, y) = self.at(0.0, value);
-            svg.line(LEFT, y, RIGHT, y, LINE, 1.0);
-            svg.text(LEFT - 8.0, y + 4.0, 12.0, FAINT, "end", "400", &format!("{value:.1} {unit}"));
-        }
-        for step in 0..=5 {
-            let value = self.most_x * f64::from(step) / 5.0;
-            let (x, _) = self.at(value, 0.0);
-            svg.text(x, self.bottom + 18.0, 12.0, FAINT, "middle", "400", &format!("{value:.0} s"));
-        }
-    }
-}
 
 /// Draws the chart.
 pub fn chart(report: &Report, overlay: &Overlay) -> String {

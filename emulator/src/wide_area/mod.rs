@@ -24,7 +24,6 @@ use audit::Audit;
 pub use audit::{digest, random_gradient};
 pub use chart::chart;
 use processes::{Processes, Rounds, Said};
-use rates::RateFollower;
 use refusal::system;
 pub use report::{Report, RoundTime, SchemeReport};
 pub use setting::{Setting, Variant, Way, Workload};
@@ -113,7 +112,7 @@ fn listen(
     check: &mut dyn FnMut(&Rounds) -> Result<(), Error>,
 ) -> Result<Said, Error> {
     let began = processes.wait_for_first_round(Duration::from_secs(120))?;
-    let follower = RateFollower::start(setting.overlay.clone(), wiring.handles()?, began);
+    let follower = rates::follow(setting.overlay.clone(), wiring.handles()?, began);
     let _follower = follower.map_err(system("follow the traces"))?;
     let deadline = Instant::now() + setting.duration + Duration::from_secs(600);
     while !processes.are_over() && Instant::now() < deadline {

@@ -16,6 +16,7 @@ use super::wiring::{
     SITE_INTERFACE, WideAreaWiring, from_scheduler, listen, neighbours, scheduler_address, site_address,
 };
 use crate::child::Child;
+use crate::clock::monotonic_ns;
 use crate::error::Error;
 use crate::scratch::Scratch;
 
@@ -228,10 +229,4 @@ fn common(command: &mut Command, setting: &Setting, flags: &[String], scratch: &
 fn heard(name: &str) -> crate::child::Lines {
     let name = name.to_owned();
     Box::new(move |line| tracing::debug!("{name}: {}", String::from_utf8_lossy(line)))
-}
-
-/// The system's monotonic clock, which all processes share.
-fn monotonic_ns() -> u64 {
-    let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC);
-    time.map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
 }

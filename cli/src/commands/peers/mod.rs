@@ -1,9 +1,10 @@
-//! `inart plan` and `inart simulate` on networks of peers: other flags than on networks of switches; `inart
-//! peer` and `inart coordinator`.
+//! `inart plan`, `inart simulate` and `inart emulate` on networks of peers: other flags than on networks of
+//! switches; `inart peer` and `inart coordinator`.
 
 mod connections;
 pub mod coordinator;
 pub mod draw;
+mod emulate;
 mod network;
 pub mod peer;
 mod plan;
@@ -15,7 +16,7 @@ use std::io::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
 
-use anyhow::{Context, bail};
+use anyhow::Context;
 use clap::{Parser, Subcommand};
 
 /// Decentralised training: who sends its update to whom, planned and simulated.
@@ -35,15 +36,8 @@ enum Command {
     Plan(plan::Args),
     /// Run a job of peers in virtual time.
     Simulate(simulate::Args),
-    /// Not there yet.
-    #[command(hide = true)]
-    Emulate(Anything),
-}
-
-#[derive(clap::Args)]
-struct Anything {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    arguments: Vec<OsString>,
+    /// Train on a network of peers on this machine: namespaces, ports, processes, every update compared.
+    Emulate(emulate::Args),
 }
 
 /// Whether these arguments of the process ask for something on a network of peers: the command is one of the
@@ -60,11 +54,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Plan(args) => plan::run(&args, cli.json),
         Command::Simulate(args) => simulate::run(&args, cli.json),
-        Command::Emulate(Anything { arguments: _ }) => {
-            bail!(
-                "a network of peers is not emulated; run `inart simulate`, or `inart peer` and `inart coordinator` on its hosts"
-            )
-        }
+        Command::Emulate(args) => emulate::run(&args, cli.json),
     }
 }
 

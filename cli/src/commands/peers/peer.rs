@@ -2,12 +2,15 @@
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use anyhow::ensure;
+use inart_emulator::clock::monotonic_ns;
 use inart_emulator::wide_area::{digest, random_gradient};
 use inart_multicast::{Outcome, Receivers};
 use inart_peer_agent::Received;
 use inart_peer_host::{Ending, Job, Patience, PeerHost, Start, Training};
+use inart_peers::{Compute, SplitMix64};
 use inart_planner::units::Seconds;
 use inart_trainer::{Config, Trainer};
 use serde_json::json;
@@ -35,7 +38,11 @@ pub struct Args {
     /// Train nothing: send random numbers, as many as the job's update has.
     #[arg(long, conflicts_with = "batch")]
     random: bool,
-    /// Decides the data and the first weights; the same at all peers.
+    /// Take as long to compute as the document states (`compute`), drawn anew for each round: wait for the
+    /// rest.
+    #[arg(long)]
+    stated_compute: bool,
+    /// Decides the data, the first weights and times to compute; the same at all peers.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// A peer of which nothing is heard for that long is gone: nobody waits for it.
@@ -60,9 +67,12 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         meeting: time("--meeting-patience", args.meeting_patience)?,
     };
     let setup = job.setup(name, &patience)?;
-    let work = args.work(&job, setup.me.index())?;
+    let rank = setup.me.index();
+    let work = args.work(&job, rank)?;
+    let stated = args.stated_compute.then(|| args.job.compute(rank)).transpose()?;
+    let stated = stated.map(|compute| (compute, SplitMix64::stream(args.seed, rank as u64)));
     let host = PeerHost::open(&job, setup, args.connections.options(&args.coordinators)?)?;
-    let mut program = Program { work, names: job.peers().to_vec(), json, printed: Ok(()) };
+    let mut program = Program { work, stated, names: job.peers().to_vec(), json, printed: Ok(()) };
     let ending = host.run(&mut program)?;
     program.printed?;
     print_line(&last(program.work.accuracy(), &ending, json))?;
@@ -131,6 +141,8 @@ impl Work {
 /// Trains, and tells what happens.
 struct Program {
     work: Work,
+    /// How long a round's computation is to take, if it is, and what that is drawn from.
+    stated: Option<(Compute, SplitMix64)>,
     names: Vec<String>,
     json: bool,
     printed: anyhow::Result<()>,
@@ -161,10 +173,19 @@ impl Program {
 
 impl Training for Program {
     fn compute(&mut self, start: &Start) -> Vec<f32> {
+        let (began, began_ns) = (Instant::now(), monotonic_ns());
         self.averaged(start);
         let update = self.work.step(start.round);
-        if self.json {
-            self.print(&json!({ "sent": digest(&update), "round": start.round }).to_string());
+        let sent = self.json.then(|| digest(&update));
+        if let Some((Compute { mean_seconds, cv }, random)) = &mut self.stated {
+            let whole = Duration::from_secs_f64(random.log_normal(*mean_seconds, *cv));
+            std::thread::sleep(whole.saturating_sub(began.elapsed()));
+        }
+        if let Some(sent) = sent {
+            let (round, computed_ns) = (start.round, monotonic_ns());
+            let line =
+                json!({ "sent": sent, "round": round, "began_ns": began_ns, "computed_ns": computed_ns });
+            self.print(&line.to_string());
         }
         update
     }
@@ -188,7 +209,7 @@ impl Training for Program {
         let line = match self.json {
             true => json!({
                 "round": round, "complete": complete, "withdrawn": withdrawn, "given_up": given_up,
-                "seconds": seconds, "without_choice": without_choice,
+                "seconds": seconds, "ended_ns": monotonic_ns(), "without_choice": without_choice,
             })
             .to_string(),
             false => {

@@ -3,9 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use inart_peer_agent::Sync;
 use inart_peer_host::{Job, Schedule};
+use inart_peers::Compute;
 use inart_planner::units::Seconds;
 
 use super::network;
@@ -47,6 +48,18 @@ impl JobArgs {
         };
         let force_after = self.force_after.unwrap_or(Limit(if is_bsp { None } else { Some(4) })).0;
         Ok(Job::new(&mesh, job, Schedule { sync, force_after, rounds })?)
+    }
+
+    /// How long a peer computes, as the document states it; its rank.
+    pub fn compute(&self, rank: usize) -> anyhow::Result<Compute> {
+        let mesh = network::read(&self.topology)?;
+        let job = network::job(&mesh, self.job.as_deref())?;
+        job.computes.get(rank).copied().with_context(|| {
+            format!(
+                "--stated-compute: job {} does not state it; add compute: {{mean: 1 s, cv: 0.57}}",
+                job.name
+            )
+        })
     }
 }
 

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use super::certificates;
 use super::processes::Processes;
-use super::rates::RateFollower;
+use super::rates;
 use super::refusal::system;
 use super::wiring::WideAreaWiring;
 use crate::error::Error;
@@ -56,7 +56,7 @@ pub fn emulate_both(setting: &BothSetting, tell: &mut dyn FnMut(u32)) -> Result<
         processes.listen(Duration::from_millis(20))?;
         heard?;
         if follower.is_none() && processes.rounds().values().any(|round| !round.is_empty()) {
-            let start = RateFollower::start(between.overlay.clone(), wiring.handles()?, Instant::now());
+            let start = rates::follow(between.overlay.clone(), wiring.handles()?, Instant::now());
             follower = Some(start.map_err(system("follow the traces"))?);
         }
         audit.check(processes.rounds())?;

@@ -1,0 +1,246 @@
+//! `inart emulate NETWORK` on a network of peers.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::{Context, ensure};
+use inart_emulator::peers::{
+    BspFigures, Figures, Report, SchemeReport, Setting, SspFigures, Sync, Workload, chart, emulate_peers,
+};
+use inart_emulator::scale::Scale;
+use inart_peer_host::{Job, Schedule};
+use inart_peers::{Guard, Mesh, Reading, Scheme};
+use inart_planner::units::{Size, display_size};
+use inart_trainer::{Config, Trainer};
+use indicatif::{ProgressBar, ProgressStyle};
+
+use super::network;
+use super::plan::scheme;
+use super::simulate::{Limit, number_or_none};
+use crate::commands::output::print;
+
+/// What the ports of all peers together carry on one machine of two cores, in bit/s up.
+const CAPACITY_BPS: f64 = 200e6;
+/// More processes than are of use on one machine.
+const MOST_PEERS: usize = 64;
+const MOST_ROUNDS: u32 = 100_000;
+
+/// Arguments of `inart emulate` on a network of peers.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The network document (YAML or JSON).
+    topology: PathBuf,
+    /// The job to run [default: the only one].
+    #[arg(long, value_name = "JOB")]
+    job: Option<String>,
+    /// Who chooses receivers, one scheme after the other.
+    #[arg(long, alias = "scheme", value_delimiter = ',', default_value = "inart,selmcast,orpheus",
+        value_parser = scheme())]
+    schemes: Vec<Scheme>,
+    /// Who makes the copies of an update: hosts (once per receiver, over QUIC).
+    #[arg(long, default_value = "hosts", value_parser = ["hosts", "switch"])]
+    multicast: String,
+    /// When peers go on: bsp (all at once, when all copies have arrived), or ssp (each by itself; then a peer
+    /// takes as long to compute as the job states).
+    #[arg(long, default_value = "bsp", value_parser = ["bsp", "ssp"])]
+    sync: String,
+    /// With ssp: how many rounds a peer may be ahead of the last when it begins one; none for any number.
+    #[arg(long, default_value = "4", value_parser = number_or_none)]
+    staleness: Limit,
+    /// The rule of k: whoever was not in a sender's last K rounds receives; none for no such rule.
+    /// [default: none with bsp, 4 with ssp]
+    #[arg(long, value_name = "K", value_parser = number_or_none)]
+    force_after: Option<Limit>,
+    /// With ssp: a receiver stays once less than this part of an update is left to send.
+    #[arg(long, default_value_t = 0.75)]
+    eta: f64,
+    /// With ssp: a further receiver has to leave the deadlines of all multicasts to it whole, not only its
+    /// own.
+    #[arg(long)]
+    guard_all: bool,
+    /// With selmcast: leave out the second pass, which adds receivers that cost no time.
+    #[arg(long)]
+    first_pass_only: bool,
+    /// Rounds of every peer.
+    #[arg(long, default_value_t = 10)]
+    rounds: u32,
+    /// Multiply the network's rates by this, like 1/2000. Traces go faster by as much as rounds do [default:
+    /// so that the ports of all peers together send at most 200 Mbps].
+    #[arg(long)]
+    scale: Option<Scale>,
+    /// Train nothing: send random updates of this size, like 1 MB.
+    #[arg(long, value_name = "SIZE", conflicts_with = "batch")]
+    update: Option<Size>,
+    /// Images per peer and round.
+    #[arg(long, default_value_t = 32)]
+    batch: usize,
+    /// How connections follow the network: cubic or bbr.
+    #[arg(long, default_value = "cubic", value_parser = ["cubic", "bbr"])]
+    congestion: String,
+    /// Decides data, weights, draws and losses.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// With bsp: draw the rounds' times to this file (SVG).
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
+}
+
+/// How much smaller the emulated network is.
+struct Scaled {
+    scale: Scale,
+    /// What rounds take, and traces, of their time.
+    time: f64,
+}
+
+/// Runs the command.
+pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    let mesh = network::read(&args.topology)?;
+    let (setting, scaled) = args.setting(&mesh)?;
+    let bar = ProgressBar::new(1000);
+    let style = ProgressStyle::with_template("{msg:12} {bar:40} {percent}%, {elapsed}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let report = emulate_peers(&setting, &mut |progress| {
+        bar.set_position(progress.done * 1000 / progress.total.max(1));
+        bar.set_message(progress.stage.to_owned());
+    });
+    bar.finish_and_clear();
+    let report = report?;
+    if let (Some(path), Some(drawing)) = (&args.chart, chart(&report)) {
+        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
+            std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
+        }
+        std::fs::write(path, drawing).with_context(|| path.display().to_string())?;
+    }
+    let text = match json {
+        true => serde_json::to_string_pretty(&report)? + "\n",
+        false => table(&report, &scaled),
+    };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    fn setting(&self, mesh: &Mesh) -> anyhow::Result<(Setting, Scaled)> {
+        ensure!(
+            self.multicast == "hosts",
+            "--multicast switch: no process sends updates that a switch copies; give --multicast hosts, or \
+             run `inart simulate`"
+        );
+        let (rounds, eta) = (self.rounds, self.eta);
+        ensure!(
+            (1..=MOST_ROUNDS).contains(&rounds),
+            "--rounds {rounds}: give a number from 1 to {MOST_ROUNDS}"
+        );
+        ensure!((0.0..=1.0).contains(&eta), "--eta {eta}: give a part from 0 to 1");
+        let is_bsp = self.sync == "bsp";
+        ensure!(
+            is_bsp || !self.schemes.contains(&Scheme::Optimal),
+            "--schemes optimal plans whole rounds only; give --sync bsp, or some of inart, selmcast, orpheus"
+        );
+        ensure!(is_bsp || self.chart.is_none(), "--chart: of bulk synchronous rounds; give --sync bsp");
+        let job = network::job(mesh, self.job.as_deref())?;
+        let peers = job.peers.len();
+        ensure!(
+            peers <= MOST_PEERS,
+            "job {}: {peers} peers are more processes than one machine runs, {MOST_PEERS}; name some of them \
+             in `peers`, or run `inart simulate`",
+            job.name
+        );
+        // What processes would refuse.
+        let schedule = Schedule { sync: inart_peer_agent::Sync::Bsp, force_after: None, rounds };
+        Job::new(mesh, job, schedule)?;
+        let bytes = self.update_bytes(peers)?;
+        let demand_bps = mesh.ports_at(job, 0.0).up_bps.iter().sum::<f64>();
+        let scale = self.scale.unwrap_or_else(|| Scale::fitting(demand_bps, CAPACITY_BPS));
+        let (smaller, time) = mesh.scaled(job, bytes, scale.factor());
+        let setting = Setting {
+            mesh: Arc::new(smaller),
+            schemes: self.schemes.clone(),
+            sync: if is_bsp { Sync::Bsp } else { Sync::Ssp { staleness: self.staleness.0 } },
+            force_after: self.force_after.unwrap_or(Limit(if is_bsp { None } else { Some(4) })).0,
+            reading: Reading {
+                eta,
+                second_pass: !self.first_pass_only,
+                guard: if self.guard_all { Guard::All } else { Guard::Own },
+                ..Reading::default()
+            },
+            workload: match self.update {
+                Some(_) => Workload::Random,
+                None => Workload::Training { batch: self.batch },
+            },
+            rounds,
+            seed: self.seed,
+            program: std::env::current_exe().context("this program's own file")?,
+            congestion: self.congestion.clone(),
+        };
+        Ok((setting, Scaled { scale, time }))
+    }
+
+    /// The size of an update: the model's, unless another is given.
+    fn update_bytes(&self, workers: usize) -> anyhow::Result<f64> {
+        let config = Config { seed: self.seed, rank: 0, workers, batch: self.batch };
+        let model = 4 * Trainer::new(config)?.gradient_len() as u64;
+        let bytes = self.update.map_or(model, |size| (size.0 as u64).next_multiple_of(4));
+        ensure!(bytes > 0, "--update: give a size above 0");
+        Ok(bytes as f64)
+    }
+}
+
+fn table(report: &Report, scaled: &Scaled) -> String {
+    let mut out = format!(
+        "{}: rates times {}, traces {:.3} times faster; updates {}, copies by {}, {}\n",
+        report.network,
+        scaled.scale,
+        1.0 / scaled.time,
+        display_size(report.update_bytes),
+        report.multicast,
+        report.sync,
+    );
+    out.push_str(match report.sync {
+        "bsp" => "scheme    rounds  longest s  planned s  ratio  simulated s  receivers  round s   load  accuracy\n",
+        _ => "scheme    computing  simulated  reached  simulated  rounds  simulated  ahead   load  accuracy\n",
+    });
+    for scheme in &report.schemes {
+        let learnt = scheme.accuracy.map_or(String::new(), |share| format!("{:.1}%", share * 100.0));
+        let figures = match &scheme.figures {
+            Figures::Bsp(figures) => bsp_row(figures),
+            Figures::Ssp(figures) => ssp_row(figures),
+        };
+        let load = scheme.port_load * 100.0;
+        let _ = writeln!(out, "{:8}  {figures}  {load:>4.0}%  {learnt:>8}", scheme.scheme);
+    }
+    let sum = |of: fn(&SchemeReport) -> u64| report.schemes.iter().map(of).sum::<u64>();
+    let _ = writeln!(
+        out,
+        "{} updates arrived, each as it was sent; {} receivers given up, {} choices late, {} chunks sent again",
+        sum(|scheme| scheme.updates_checked),
+        sum(|scheme| scheme.given_up),
+        sum(|scheme| scheme.without_choice),
+        sum(|scheme| scheme.sent_again),
+    );
+    out
+}
+
+fn bsp_row(figures: &BspFigures) -> String {
+    let BspFigures { seconds, planned_s, simulated_s, receivers_mean, round_s, rounds, .. } = figures;
+    let ratio = seconds / planned_s;
+    format!(
+        "{rounds:>6}  {seconds:>9.3}  {planned_s:>9.3}  {ratio:>5.2}  {simulated_s:>11.3}  {receivers_mean:>9.2}  {round_s:>7.3}"
+    )
+}
+
+fn ssp_row(figures: &SspFigures) -> String {
+    let SspFigures { utilisation, scale, rounds, max_gap, simulated, .. } = figures;
+    let share = |share: f64| format!("{:.1}%", share * 100.0);
+    let beside = |of: fn(&inart_peers::Ssp) -> f64| simulated.as_ref().map(|run| share(of(run)));
+    let [computing, reached] =
+        [beside(|run| run.utilisation), beside(|run| run.scale)].map(Option::unwrap_or_default);
+    let others = simulated.as_ref().map_or(String::new(), |run| run.rounds.to_string());
+    format!(
+        "{:>9}  {computing:>9}  {:>7}  {reached:>9}  {rounds:>6}  {others:>9}  {max_gap:>5}",
+        share(*utilisation),
+        share(*scale),
+    )
+}

@@ -1,0 +1,118 @@
+//! Every update that a peer received is the one that was sent, and whoever is said to have one has it.
+
+use super::processes::Said;
+use super::setting::{Setting, Workload};
+use crate::error::Error;
+use crate::wide_area::{digest, random_gradient};
+
+/// Compares them; how many were received.
+///
+/// # Errors
+/// What differs from what was sent, is there twice, or is lacking.
+pub fn check(setting: &Setting, said: &Said) -> Result<u64, Error> {
+    let names = setting.names();
+    let failed = |who: usize, why: String| Error::Failed { who: names[who].clone(), why };
+    if setting.workload == Workload::Random {
+        for (&(from, round), sent) in &said.sent {
+            let expected = digest(&random_gradient(setting.seed, from, round, setting.values()));
+            if sent.sent != expected {
+                return Err(failed(from, format!("its update of round {round} is not what the seed names")));
+            }
+        }
+    }
+    for (&(to, from, round), copies) in &said.received {
+        let name = &names[from];
+        if copies.len() > 1 {
+            let times = copies.len();
+            return Err(failed(
+                to,
+                format!("it was given the update of {name} of round {round} {times} times"),
+            ));
+        }
+        let sent = said.sent.get(&(from, round)).map(|sent| &sent.sent);
+        if sent != copies.first() {
+            let why = format!("the update of {name} of round {round} is not the one that was sent");
+            return Err(failed(to, why));
+        }
+    }
+    for (&(from, round), ended) in &said.ended {
+        for to in &ended.complete {
+            let rank = names.iter().position(|name| name == to);
+            if !rank.is_some_and(|to| said.received.contains_key(&(to, from, round))) {
+                let why =
+                    format!("it says that {to} has its update of round {round}, and {to} says nothing of it");
+                return Err(failed(from, why));
+            }
+        }
+    }
+    Ok(said.received.len() as u64)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::path::PathBuf;
+    use std::sync::Arc;
+
+    use inart_peers::{Mesh, Reading};
+
+    use super::super::processes::{Ended, Sent};
+    use super::super::setting::Sync;
+    use super::*;
+
+    const NETWORK: &str = "{name: m, nodes: [{name: s, kind: switch}, {name: p1, kind: peer}, \
+        {name: p2, kind: peer}], links: [{ends: [p1, s], rate: 1 Gbps}, {ends: [p2, s], rate: 1 Gbps}], \
+        jobs: [{name: j, receivers: 1, update: 16 B}]}";
+
+    fn setting(workload: Workload) -> Setting {
+        Setting {
+            mesh: Arc::new(Mesh::from_yaml(NETWORK).expect("a network")),
+            schemes: Vec::new(),
+            sync: Sync::Bsp,
+            force_after: None,
+            reading: Reading::default(),
+            workload,
+            rounds: 1,
+            seed: 7,
+            program: PathBuf::new(),
+            congestion: String::new(),
+        }
+    }
+
+    /// p1 sends its update of round 1 to p2.
+    fn said(digest: &str) -> Said {
+        let mut said = Said::default();
+        let sent = Sent { round: 1, sent: digest.to_owned(), began_ns: 0, computed_ns: 0 };
+        let complete = vec!["p2".to_owned()];
+        let ended = Ended { round: 1, complete, given_up: Vec::new(), seconds: 0.1, ended_ns: 0 };
+        said.sent.insert((0, 1), sent);
+        said.ended.insert((0, 1), ended);
+        said.received.insert((1, 0, 1), vec![digest.to_owned()]);
+        said
+    }
+
+    #[test]
+    fn what_arrives_otherwise_twice_or_never_is_named() {
+        let setting = setting(Workload::Training { batch: 1 });
+        assert_eq!(check(&setting, &said("a")).expect("all is as it was sent"), 1);
+        type Change = fn(&mut Said);
+        let cases: [(Change, &str); 4] = [
+            (|said| said.received.values_mut().for_each(|all| all[0] = "b".into()), "p2: the update of p1"),
+            (|said| said.received.values_mut().for_each(|all| all.push("a".into())), "2 times"),
+            (|said| said.received.clear(), "p1: it says that p2 has its update of round 1"),
+            (|said| said.sent.clear(), "p2: the update of p1 of round 1 is not the one"),
+        ];
+        for (change, expected) in cases {
+            let mut said = said("a");
+            change(&mut said);
+            let error = check(&setting, &said).expect_err(expected).to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+
+    #[test]
+    fn random_updates_are_those_of_the_seed() {
+        let setting = setting(Workload::Random);
+        assert!(check(&setting, &said("a")).is_err());
+        assert!(check(&setting, &said(&digest(&random_gradient(7, 0, 1, 4)))).is_ok());
+    }
+}

@@ -1,0 +1,52 @@
+//! The picture of bulk synchronous rounds: how long each took, and how many an update reached.
+
+use super::report::{BspFigures, Figures, Report, RoundTime};
+use crate::panel::{LEFT, Panel};
+use crate::svg::{FAINT, INK, SERIES, Svg};
+
+const HEIGHT: f64 = 720.0;
+
+/// Draws the chart; none of stale synchronous training, which has no rounds of all.
+pub fn chart(report: &Report) -> Option<String> {
+    let of = |figures: &'_ Figures| match figures {
+        Figures::Bsp(figures) => Some(figures.clone()),
+        Figures::Ssp(_) => None,
+    };
+    let schemes = report.schemes.iter().map(|scheme| Some((scheme, of(&scheme.figures)?)));
+    let schemes = schemes.collect::<Option<Vec<_>>>()?;
+    let most = |of: fn(&RoundTime) -> f64| {
+        let all = schemes.iter().flat_map(|(_, figures)| &figures.each_round);
+        all.map(of).fold(1e-3, f64::max)
+    };
+    let most_x = most(|round| round.start_s + round.whole_s);
+    let mut svg = Svg::new(HEIGHT);
+    let title = format!("Training between the peers of {}", report.network);
+    svg.text(LEFT, 44.0, 24.0, INK, "start", "600", &title);
+    for (at, (scheme, figures)) in schemes.iter().enumerate() {
+        let x = LEFT + 330.0 * at as f64;
+        svg.bar(x, 62.0, 14.0, 14.0, SERIES[at % SERIES.len()]);
+        let learnt = scheme.accuracy.map_or(String::new(), |share| format!(", {:.1}% right", share * 100.0));
+        let BspFigures { seconds, receivers_mean, .. } = figures;
+        let label = format!("{} {seconds:.2} s, to {receivers_mean:.1} others{learnt}", scheme.scheme);
+        svg.text(x + 20.0, 74.0, 13.0, INK, "start", "400", &label);
+    }
+    let times = Panel { top: 110.0, bottom: 400.0, most_x, most_y: most(|round| round.seconds) };
+    times.frame(&mut svg, "Each round's longest multicast, and what was planned for it (grey)", "s");
+    let most_y = most(|round| round.receivers_mean);
+    let reached = Panel { top: 470.0, bottom: 670.0, most_x, most_y };
+    reached.frame(&mut svg, "Receivers of an update, mean over all peers", "");
+    for (at, (_, figures)) in schemes.iter().enumerate() {
+        let colour = SERIES[at % SERIES.len()];
+        for round in &figures.each_round {
+            let mut line = |panel: &Panel, value: f64, colour: &str, width: f64| {
+                let (x1, y) = panel.at(round.start_s, value);
+                let (x2, _) = panel.at(round.start_s + round.whole_s, value);
+                svg.line(x1, y, x2, y, colour, width);
+            };
+            line(&times, round.planned_s, FAINT, 1.0);
+            line(&times, round.seconds, colour, 4.0);
+            line(&reached, round.receivers_mean, colour, 4.0);
+        }
+    }
+    Some(svg.finish())
+}

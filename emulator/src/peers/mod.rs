@@ -1,0 +1,88 @@
+//! Peers of decentralised training on one machine: a namespace per peer, a port of its own rates to a switch,
+//! rates that follow their traces, and the processes of peers and their coordinator in it. Hosts make the
+//! copies of updates.
+
+mod audit;
+mod chart;
+mod processes;
+mod rates;
+mod report;
+mod setting;
+mod simulated;
+mod wiring;
+
+use std::time::{Duration, Instant};
+
+use inart_peers::Scheme;
+
+use crate::certificates;
+use crate::error::Error;
+use crate::scratch::Scratch;
+pub use chart::chart;
+use processes::Processes;
+use report::Carried;
+pub use report::{BspFigures, Figures, Report, RoundTime, SchemeReport, SspFigures};
+pub use setting::{Setting, Sync, Workload};
+use wiring::PeersWiring;
+
+/// Longest time until all are connected and one has begun.
+const LONGEST_START: Duration = Duration::from_secs(120);
+/// A round that takes longer is a failure.
+const LONGEST_ROUND: Duration = Duration::from_secs(120);
+
+/// Where an emulation is.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress<'a> {
+    /// Which scheme.
+    pub stage: &'a str,
+    /// Multicasts of all schemes that are over.
+    pub done: u64,
+    /// Multicasts of all schemes.
+    pub total: u64,
+}
+
+/// Runs all schemes, one after the other.
+///
+/// # Errors
+/// What the system refuses; a process that fails; an update that is not what was sent.
+pub fn emulate_peers(setting: &Setting, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report, Error> {
+    let each = setting.names().len() as u64 * u64::from(setting.rounds);
+    let total = each * setting.schemes.len() as u64;
+    let mut schemes = Vec::new();
+    for (at, &scheme) in setting.schemes.iter().enumerate() {
+        let before = each * at as u64;
+        let mut tell =
+            |done: u64| progress(Progress { stage: scheme.name(), done: before + done.min(each), total });
+        schemes.push(run_scheme(setting, scheme, &mut tell)?);
+    }
+    Ok(report::whole(setting, schemes))
+}
+
+fn run_scheme(setting: &Setting, scheme: Scheme, tell: &mut dyn FnMut(u64)) -> Result<SchemeReport, Error> {
+    let scratch = Scratch::new().map_err(Error::system("make a directory in memory"))?;
+    let (names, mut coordinator) = (setting.names(), "coordinator".to_owned());
+    while names.contains(&coordinator) {
+        coordinator.push('x');
+    }
+    let everybody = names.iter().chain([&coordinator]).map(String::as_str);
+    certificates::write(setting.mesh.name(), everybody, &scratch)
+        .map_err(Error::system("write certificates"))?;
+    // What coordinators plan with is what ports carry of updates.
+    let network = setting.mesh.with_rates_times(simulated::PAYLOAD_SHARE).to_yaml();
+    std::fs::write(scratch.path("network.yaml"), network).map_err(Error::system("write the network"))?;
+    let wiring = PeersWiring::build(&setting.mesh, setting.seed)?;
+    let mut processes = Processes::start(setting, scheme, &coordinator, &wiring, &scratch)?;
+    let began = processes.wait_for_first_round(LONGEST_START)?;
+    let _follower = wiring.follow(began).map_err(Error::system("follow the traces"))?;
+    let deadline = Instant::now() + LONGEST_ROUND.saturating_mul(setting.rounds);
+    while !processes.are_over() && Instant::now() < deadline {
+        processes.listen(Duration::from_millis(100))?;
+        tell(processes.said().ended.len() as u64);
+    }
+    let said = processes.end()?;
+    let seconds = began.elapsed().as_secs_f64();
+    let bytes = wiring.carried().map_err(Error::system("read what ports carry"))?;
+    let ports = Carried { bytes, seconds, frames_lost: wiring.lost() };
+    let checked = audit::check(setting, &said)?;
+    report::report(setting, scheme, &said, checked, &ports)
+}

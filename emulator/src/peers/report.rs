@@ -1,0 +1,272 @@
+//! What an emulation of peers came to.
+
+use std::collections::BTreeMap;
+
+use inart_peers::{Multicast, Scheme};
+use serde::Serialize;
+
+use super::processes::{Ended, Said, Sent};
+use super::setting::{Setting, Sync};
+use super::simulated;
+use crate::error::Error;
+
+/// What an emulation came to.
+#[derive(Debug, Clone, Serialize)]
+pub struct Report {
+    /// The network's name.
+    pub network: String,
+    /// `bsp` or `ssp`.
+    pub sync: &'static str,
+    /// Who makes the copies.
+    pub multicast: &'static str,
+    /// Bytes of an update.
+    pub update_bytes: f64,
+    /// Each scheme, in the order in which they ran.
+    pub schemes: Vec<SchemeReport>,
+}
+
+/// One scheme.
+#[derive(Debug, Clone, Serialize)]
+pub struct SchemeReport {
+    /// Its name.
+    pub scheme: &'static str,
+    /// Its times and receivers.
+    #[serde(flatten)]
+    pub figures: Figures,
+    /// Share of test images told rightly in the end: the mean over all peers; none without training.
+    pub accuracy: Option<f64>,
+    /// The same at the worst peer.
+    pub accuracy_least: Option<f64>,
+    /// Updates that arrived, each compared with what was sent.
+    pub updates_checked: u64,
+    /// Receivers that senders gave up.
+    pub given_up: u64,
+    /// Peers that others took for gone.
+    pub gone: u64,
+    /// Multicasts to the last receivers, since no choice came.
+    pub without_choice: u64,
+    /// Chunks that were sent again.
+    pub sent_again: u64,
+    /// What ports carried, with what made the connections, over what they could have carried from the first
+    /// round's beginning on at their rates at the start: the mean over all ports, up and down.
+    pub port_load: f64,
+    /// The same of the fullest one.
+    pub port_load_most: f64,
+    /// Of the bytes that ports down carried, so much was updates.
+    pub payload_share: f64,
+    /// Frames that links lost at random.
+    pub frames_lost: u64,
+}
+
+/// What links carried.
+pub struct Carried {
+    /// Bytes of frames through each peer's port, up and down, by rank.
+    pub bytes: Vec<[u64; 2]>,
+    /// From the first round's beginning on.
+    pub seconds: f64,
+    /// Frames that links lost at random.
+    pub frames_lost: u64,
+}
+
+impl Carried {
+    /// Of every port, what it carried over what it could have.
+    fn loads(&self, setting: &Setting) -> Vec<f64> {
+        let ports = setting.mesh.ports_at(setting.job(), 0.0);
+        let rates = ports.up_bps.iter().zip(&ports.down_bps);
+        let both =
+            self.bytes.iter().zip(rates).flat_map(|(bytes, (&up, &down))| [(bytes[0], up), (bytes[1], down)]);
+        both.map(|(bytes, bps)| bytes as f64 * 8.0 / bps / self.seconds).collect()
+    }
+}
+
+/// Times and receivers.
+#[derive(Debug, Clone, Serialize)]
+#[serde(untagged)]
+pub enum Figures {
+    /// Of bulk synchronous rounds.
+    Bsp(BspFigures),
+    /// Of stale synchronous ones.
+    Ssp(SspFigures),
+}
+
+/// Bulk synchronous rounds.
+#[derive(Debug, Clone, Serialize)]
+pub struct BspFigures {
+    /// Mean time of a round's longest multicast, in seconds.
+    pub seconds: f64,
+    /// Mean of what the coordinator planned for it, in seconds.
+    pub planned_s: f64,
+    /// Mean time of as many rounds in virtual time, in seconds.
+    pub simulated_s: f64,
+    /// Mean number of receivers that have an update.
+    pub receivers_mean: f64,
+    /// The time from the first round's beginning to the last one's end, per round, in seconds: with what
+    /// peers compute and average.
+    pub round_s: f64,
+    /// How many rounds there were.
+    pub rounds: u32,
+    /// Each round.
+    pub each_round: Vec<RoundTime>,
+}
+
+/// One bulk synchronous round.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct RoundTime {
+    /// When the first peer began to compute, in seconds since the first round's beginning.
+    pub start_s: f64,
+    /// Until the last multicast was over.
+    pub whole_s: f64,
+    /// The longest multicast.
+    pub seconds: f64,
+    /// What the coordinator planned for it.
+    pub planned_s: f64,
+    /// Mean number of receivers that have an update.
+    pub receivers_mean: f64,
+}
+
+/// Stale synchronous rounds, from the first one's beginning until the first peer has ended its last.
+#[derive(Debug, Clone, Serialize)]
+pub struct SspFigures {
+    /// Mean share of the time in which peers compute.
+    pub utilisation: f64,
+    /// Mean number of receivers that have an update, over the number of peers.
+    pub scale: f64,
+    /// Multicasts that have ended.
+    pub rounds: u64,
+    /// By how many rounds the first peer was ahead of the last at the end.
+    pub max_gap: u32,
+    /// How long that was, in seconds.
+    pub duration_s: f64,
+    /// The same time in virtual time; none if the job does not state how long peers compute.
+    pub simulated: Option<inart_peers::Ssp>,
+}
+
+fn seconds(ns: u64) -> f64 {
+    ns as f64 * 1e-9
+}
+
+pub fn report(
+    setting: &Setting,
+    scheme: Scheme,
+    said: &Said,
+    updates_checked: u64,
+    carried: &Carried,
+) -> Result<SchemeReport, Error> {
+    let figures = match setting.sync {
+        Sync::Bsp => Figures::Bsp(bsp(setting, scheme, said)?),
+        Sync::Ssp { .. } => Figures::Ssp(ssp(setting, scheme, said)?),
+    };
+    let learnt: Vec<f64> = said.counted.values().filter_map(|counted| counted.accuracy).collect();
+    let mean = learnt.iter().sum::<f64>() / learnt.len() as f64;
+    let counted = || said.counted.values();
+    let loads = carried.loads(setting);
+    let down: u64 = carried.bytes.iter().map(|bytes| bytes[1]).sum();
+    Ok(SchemeReport {
+        scheme: scheme.name(),
+        figures,
+        accuracy: (!learnt.is_empty()).then_some(mean),
+        accuracy_least: learnt.iter().copied().min_by(f64::total_cmp),
+        updates_checked,
+        given_up: said.ended.values().map(|ended| ended.given_up.len() as u64).sum(),
+        gone: counted().map(|counted| counted.gone).sum(),
+        without_choice: counted().map(|counted| counted.without_choice).sum(),
+        sent_again: counted().map(|counted| counted.failed).sum(),
+        port_load: loads.iter().sum::<f64>() / loads.len() as f64,
+        port_load_most: loads.iter().copied().fold(0.0, f64::max),
+        payload_share: updates_checked as f64 * setting.job().update_bytes[0] / down as f64,
+        frames_lost: carried.frames_lost,
+    })
+}
+
+/// What all peers say of a round, and what was planned for it in seconds.
+#[derive(Debug, Default)]
+struct Whole<'s> {
+    sent: Vec<&'s Sent>,
+    ended: Vec<&'s Ended>,
+    planned_s: f64,
+}
+
+fn bsp(setting: &Setting, scheme: Scheme, said: &Said) -> Result<BspFigures, Error> {
+    let peers = setting.names().len();
+    let bits = 8.0 * setting.job().update_bytes[0];
+    let mut rounds: BTreeMap<u32, Whole<'_>> = BTreeMap::new();
+    for (key, sent) in &said.sent {
+        let Some(ended) = said.ended.get(key) else { continue };
+        let round = rounds.entry(sent.round).or_default();
+        round.sent.push(sent);
+        round.ended.push(ended);
+        let planned_s = said.rates_bps.get(key).map_or(0.0, |bps| bits / bps);
+        round.planned_s = round.planned_s.max(planned_s);
+    }
+    rounds.retain(|_, round| round.ended.len() == peers);
+    let first_ns = said.sent.values().map(|sent| sent.began_ns).min().unwrap_or(0);
+    let time = |round: &Whole<'_>| {
+        let began_ns = round.sent.iter().map(|sent| sent.began_ns).min().unwrap_or(0);
+        let ended_ns = round.ended.iter().map(|ended| ended.ended_ns).max().unwrap_or(0);
+        let complete: usize = round.ended.iter().map(|ended| ended.complete.len()).sum();
+        RoundTime {
+            start_s: seconds(began_ns.saturating_sub(first_ns)),
+            whole_s: seconds(ended_ns.saturating_sub(began_ns)),
+            seconds: round.ended.iter().map(|ended| ended.seconds).fold(0.0, f64::max),
+            planned_s: round.planned_s,
+            receivers_mean: complete as f64 / peers as f64,
+        }
+    };
+    let each_round: Vec<RoundTime> = rounds.values().map(time).collect();
+    let count = each_round.len() as f64;
+    let Some(last) = each_round.last() else {
+        let cause = std::io::Error::other("no round was ended by all peers");
+        return Err(Error::System { what: "measure".to_owned(), cause });
+    };
+    let mean = |of: fn(&RoundTime) -> f64| each_round.iter().map(of).sum::<f64>() / count;
+    Ok(BspFigures {
+        seconds: mean(|round| round.seconds),
+        planned_s: mean(|round| round.planned_s),
+        simulated_s: simulated::rounds(setting, scheme, each_round.len() as u32)?,
+        receivers_mean: mean(|round| round.receivers_mean),
+        round_s: (last.start_s + last.whole_s) / count,
+        rounds: each_round.len() as u32,
+        each_round,
+    })
+}
+
+fn ssp(setting: &Setting, scheme: Scheme, said: &Said) -> Result<SspFigures, Error> {
+    let peers = setting.names().len();
+    let first_ns = said.sent.values().map(|sent| sent.began_ns).min().unwrap_or(0);
+    let last = (0..peers).filter_map(|rank| said.ended.get(&(rank, setting.rounds)));
+    let until_ns = last.map(|ended| ended.ended_ns).min().unwrap_or(first_ns);
+    let duration_s = seconds(until_ns - first_ns);
+    if duration_s == 0.0 {
+        let cause = std::io::Error::other("no peer has ended its last round");
+        return Err(Error::System { what: "measure".to_owned(), cause });
+    }
+    let computed = |sent: &Sent| sent.computed_ns.min(until_ns).saturating_sub(sent.began_ns.min(until_ns));
+    let computed_ns: u64 = said.sent.values().map(computed).sum();
+    let mut done = vec![0u32; peers];
+    let mut complete = 0;
+    for ((rank, _), ended) in said.ended.iter().filter(|(_, ended)| ended.ended_ns <= until_ns) {
+        done[*rank] += 1;
+        complete += ended.complete.len();
+    }
+    let rounds: u64 = done.iter().map(|&rounds| u64::from(rounds)).sum();
+    let most = done.iter().copied().max().unwrap_or(0);
+    Ok(SspFigures {
+        utilisation: seconds(computed_ns) / (peers as f64 * duration_s),
+        scale: complete as f64 / rounds.max(1) as f64 / peers as f64,
+        rounds,
+        max_gap: most - done.iter().copied().min().unwrap_or(0),
+        duration_s,
+        simulated: simulated::stale(setting, scheme, duration_s)?,
+    })
+}
+
+/// What all schemes have in common.
+pub fn whole(setting: &Setting, schemes: Vec<SchemeReport>) -> Report {
+    Report {
+        network: setting.mesh.name().to_owned(),
+        sync: if setting.sync == Sync::Bsp { "bsp" } else { "ssp" },
+        multicast: Multicast::Hosts.name(),
+        update_bytes: setting.job().update_bytes[0],
+        schemes,
+    }
+}

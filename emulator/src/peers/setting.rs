@@ -1,0 +1,79 @@
+//! What is to be run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use inart_peers::{Mesh, PeerJob, Reading, Scheme};
+
+/// When a peer may begin its next round.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sync {
+    /// All at once, when all copies have arrived.
+    Bsp,
+    /// Each by itself.
+    Ssp {
+        /// By how many rounds it may be ahead of the last; `None`: by any number.
+        staleness: Option<u32>,
+    },
+}
+
+/// What peers compute.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Workload {
+    /// Weights of a real model; images per peer and round.
+    Training {
+        /// Images per peer and round.
+        batch: usize,
+    },
+    /// Random numbers.
+    Random,
+}
+
+/// What is to be run.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// The network, scaled already, with one job.
+    pub mesh: Arc<Mesh>,
+    /// Who chooses receivers, one after the other.
+    pub schemes: Vec<Scheme>,
+    /// When peers go on.
+    pub sync: Sync,
+    /// The rule of k.
+    pub force_after: Option<u32>,
+    /// How Algorithm 2 is read.
+    pub reading: Reading,
+    /// What is sent.
+    pub workload: Workload,
+    /// Rounds of every peer.
+    pub rounds: u32,
+    /// Decides data, weights, draws and losses.
+    pub seed: u64,
+    /// The `inart` program.
+    pub program: PathBuf,
+    /// How connections follow the network: cubic or bbr.
+    pub congestion: String,
+}
+
+impl Setting {
+    /// The job.
+    pub fn job(&self) -> &PeerJob {
+        &self.mesh.jobs()[0]
+    }
+
+    /// Its peers' names, by rank.
+    pub fn names(&self) -> Vec<String> {
+        let job = self.job();
+        (0..job.peers.len()).map(|rank| self.mesh.name_of(job, rank).to_owned()).collect()
+    }
+
+    /// Of each update.
+    pub fn values(&self) -> usize {
+        (self.job().update_bytes[0] / 4.0) as usize
+    }
+
+    /// Whether peers take as long to compute as the job states: in stale synchronous training, where that
+    /// decides who waits for whom.
+    pub fn is_compute_stated(&self) -> bool {
+        self.sync != Sync::Bsp && !self.job().computes.is_empty()
+    }
+}
