@@ -97,6 +97,12 @@ fn what_is_said_of_the_numbers_holds() {
     // Fig. 13.
     assert_eq!(ours("r2sp-fig13", "best", "VGG16"), 1.0);
     assert!(ours("r2sp-fig13", "best", "ResNet32") < 0.5);
+    // Table IV: the more times to compute vary, the less groups save, and no value fits all models.
+    let saved = |model: &str, cv: &str| ours("r2sp-table4", "variation", &format!("{model}, {cv} %"));
+    for model in ["CNN", "LSTM", "ResNet20"] {
+        assert!(["0", "10", "20", "30"].map(|cv| saved(model, cv)).is_sorted_by(|a, b| a > b), "{model}");
+    }
+    assert!(saved("CNN", "10") < 22.3 && saved("LSTM", "10") > 13.2 && saved("ResNet20", "10") > 18.2);
     // Fig. 17: no window shows more than BSP's rate over the mean one of groups.
     let limit =
         ours("r2sp-table4", "round", "ResNet20, fl-r2sp") / ours("r2sp-table5", "pull", "ResNet20, bsp");

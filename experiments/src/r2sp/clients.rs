@@ -32,27 +32,34 @@ pub enum Measure {
 }
 
 /// One run, but for the seed.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
     model: ClientModel,
     groups: usize,
+    /// Coefficient of variation of times to compute.
+    cv: f64,
     measure: Measure,
 }
 
 impl Case {
     /// BSP: all clients are one group.
     pub fn bsp(model: ClientModel, measure: Measure) -> Self {
-        Case { model, groups: 1, measure }
+        Case { model, groups: 1, cv: NOISE, measure }
     }
 
     /// FL-R²SP with the paper's groups.
     pub fn fl(model: ClientModel, measure: Measure) -> Self {
-        Case { model, groups: GROUPS, measure }
+        Case { model, groups: GROUPS, cv: NOISE, measure }
     }
 
     /// Rounds of FL-R²SP with groups of so many clients.
     pub fn sized(model: ClientModel, size: usize) -> Self {
-        Case { model, groups: CLIENTS / size, measure: Measure::Round }
+        Case { model, groups: CLIENTS / size, cv: NOISE, measure: Measure::Round }
+    }
+
+    /// With times to compute of this coefficient of variation.
+    pub fn varying(self, cv: f64) -> Self {
+        Case { cv, ..self }
     }
 
     /// The unit of data is one model.
@@ -63,7 +70,7 @@ impl Case {
             name: format!("{at:03}"),
             nic: Nic { out_bps: alone_bps, in_bps: alone_bps },
             delay_s: 0.0,
-            compute: Time { mean_s: self.model.compute_s(), cv: NOISE },
+            compute: Time { mean_s: self.model.compute_s(), cv: self.cv },
             batch: 1,
             speed: 1.0,
         };

@@ -35,11 +35,27 @@ fn panel(
     Panel { key, title: "128 clients in 8 groups, or in one (bsp)", quantity, unit, axis, lines }
 }
 
+/// Coefficients of variation of times to compute.
+const VARIATIONS: [(&str, f64); 4] = [("0 %", 0.0), ("10 %", 0.1), ("20 %", 0.2), ("30 %", 0.3)];
+
 pub fn table_4() -> Vec<Panel> {
     let rounds = both(|run| figure(run(Measure::Round)));
+    let varying = |model: ClientModel| {
+        VARIATIONS.map(|(text, cv)| {
+            let [bsp, fl] = [Run::bsp, Run::fl].map(|run| run(model, Measure::Round).varying(cv));
+            only(format!("{}, {text}", model.name()), saved(bsp, fl))
+        })
+    };
     vec![
         panel("round", "Mean time of a round", "s", "model and scheme", rounds),
         panel("saved", "Time of a round that groups save", "%", "model", saving(Measure::Round)),
+        panel(
+            "variation",
+            "Time of a round that groups save",
+            "%",
+            "model and variation of times to compute",
+            ClientModel::ALL.into_iter().flat_map(varying).collect(),
+        ),
     ]
 }
 
