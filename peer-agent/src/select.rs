@@ -72,7 +72,50 @@ impl Selector for Schemes {
                 chosen[ready] = drawn.receivers(from).collect();
                 Ok(chosen)
             }
-            Scheme::Inart | Scheme::Selmcast => Ok(inart_peers::reselect(setting, tasks, &self.reading).to),
+            // Nobody who receives is dropped.
+            Scheme::Inart => {
+                let others = tasks.iter().enumerate().filter(|(at, _)| *at != ready);
+                let others: Vec<Task> = others.map(|(_, task)| task.clone()).collect();
+                let mut chosen: Vec<Vec<usize>> = tasks.iter().map(|task| task.to.clone()).collect();
+                chosen[ready] = inart_peers::join(setting, tasks[ready].from, &others);
+                Ok(chosen)
+            }
+            Scheme::Selmcast => Ok(inart_peers::reselect(setting, tasks, &self.reading).to),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use inart_peers::{Multicast, Ports, Waits};
+
+    use super::*;
+
+    /// Peer 0 sends to three, and has half of its update left, when peer 1 is ready.
+    fn chosen(scheme: Scheme) -> Vec<Vec<usize>> {
+        let ports = Ports { up_bps: vec![40e6; 4], down_bps: vec![10e6, 10e6, 10e6, 10e6] };
+        let (required, waited) = (Pairs::of(4, [(1, 2)]), Waits::none(4));
+        let setting = Setting {
+            ports: &ports,
+            bits: &[1e6; 4],
+            receivers: 1,
+            multicast: Multicast::Hosts,
+            required: &required,
+            waited: &waited,
+        };
+        let under_way = Task { from: 0, to: vec![1, 2, 3], left_bits: 0.9e6, wait_s: 0.0 };
+        let begins = Task { from: 1, to: vec![0, 2, 3], left_bits: 1e6, wait_s: 0.0 };
+        let mut schemes = Schemes::new(scheme, Reading::default(), 1, "job");
+        schemes.ready(&setting, &[under_way, begins], 1).expect("receivers")
+    }
+
+    #[test]
+    fn ours_takes_nothing_from_those_under_way_and_algorithm_2_does() {
+        let ours = chosen(Scheme::Inart);
+        assert_eq!(ours[0], [1, 2, 3]);
+        assert!(ours[1].contains(&2), "what is required: {ours:?}");
+        // Peer 3 shares its port with peer 0's update, and peer 0 has its own to itself.
+        assert!(ours[1].contains(&0), "the emptiest port: {ours:?}");
+        assert_ne!(chosen(Scheme::Selmcast)[0], [1, 2, 3]);
     }
 }
