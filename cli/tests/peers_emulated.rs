@@ -59,7 +59,7 @@ fn rounds_of_all_schemes_follow_their_ports() {
         // Two copies of 1.6 Mbit over 40 Mbps, of which headers and acknowledgements take their part.
         let planned_s = number(scheme, "planned_s");
         assert!((0.08..0.09).contains(&planned_s), "{planned_s}");
-        // The coordinator of processes does not follow the trace; in virtual time receivers would be the same.
+        // The coordinator of processes does not follow the trace.
         let rounds = scheme["each_round"].as_array().unwrap();
         assert_eq!(rounds.len(), 5);
         assert!(number(&rounds[4], "seconds") > 4.0 * planned_s, "p1's port is not slower: {scheme}");

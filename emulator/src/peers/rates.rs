@@ -6,8 +6,8 @@ use inart_peers::Mesh;
 
 use crate::shaping::{Rates, bucket};
 
-/// What waits for longer at a port is dropped, in seconds. Many updates meet at a port, each on a connection of
-/// its own that has at least two frames under way.
+/// What waits for longer at a port is dropped, in seconds. Many updates meet at a port, each on a connection
+/// of its own that has at least two frames under way.
 const QUEUE_SECONDS: f64 = 0.2;
 
 /// A peer's interface.
@@ -58,7 +58,8 @@ mod tests {
     use super::*;
 
     const NETWORK: &str = "{name: m, nodes: [{name: s, kind: switch}, {name: a, kind: peer}, \
-        {name: b, kind: peer}], links: [{ends: [a, s], rate: [8 Mbps, 16 Mbps]}, {ends: [b, s], rate: 24 Mbps}], \
+        {name: b, kind: peer}], links: [{ends: [a, s], rate: [8 Mbps, 16 Mbps]}, \
+        {ends: [b, s], rate: 24 Mbps}], \
         traces: [{link: [s, b], every: 10 s, rates: [24 Mbps, 2 Mbps]}], \
         jobs: [{name: j, receivers: 1, update: 16 B}]}";
 
