@@ -244,7 +244,10 @@ fn a_peer_that_is_killed_is_left_out_and_one_that_is_restarted_is_taken_in() {
 fn bad_flags_are_refused_in_one_line() {
     let mesh = Mesh::new();
     mesh.refused("p1", "--rounds 0", &["--rounds 0", "at least 1"]);
-    mesh.refused("p1", "--multicast switch", &["--multicast", "hosts"]);
+    mesh.refused("p1", "--multicast switches", &["--multicast", "hosts"]);
+    mesh.refused("p1", "--multicast switch --values 100", &["--values", "256"]);
+    mesh.refused("p1", "--multicast switch --interface lo", &["--peer", "leave it out"]);
+    mesh.refused("p1", "--interface lo", &["--interface lo", "--multicast switch"]);
     mesh.refused("p1", "--sync asp", &["--sync", "ssp"]);
     mesh.refused("p1", "--staleness few", &["--staleness", "or none"]);
     mesh.refused("p1", "--force-after few", &["--force-after", "or none"]);
@@ -291,6 +294,14 @@ fn bad_flags_are_refused_in_one_line() {
         others("p1", "mesh4.yaml", "untimed.yaml").into_iter().chain(["--stated-compute".to_owned()]);
     refused(untimed.collect(), &["--stated-compute", "job digits", "add compute"]);
     refused(others("p1", "--peer", "--name"), &["--name"]);
+    let alone = |flags: &str| -> Vec<String> {
+        let words = mesh.arguments("p1", flags);
+        let is_peer = |at: usize| words[at] == "--peer" || at > 0 && words[at - 1] == "--peer";
+        (0..words.len()).filter(|&at| !is_peer(at)).map(|at| words[at].clone()).collect()
+    };
+    refused(alone("--rounds 1"), &["peer p2 has no address at p1"]);
+    refused(alone("--multicast switch"), &["--multicast switch", "--interface"]);
+    refused(alone("--multicast switch --interface none9"), &["interface none9", "none of that name"]);
     // What a process finds out later.
     let lonely = mesh.arguments("p1", "--meeting-patience 1s");
     let lonely: Vec<&str> = lonely.iter().map(String::as_str).collect();

@@ -99,7 +99,7 @@ fn what_cannot_be_emulated_is_refused_in_one_line() {
         let flags: Vec<&str> = flags.split_whitespace().collect();
         bench.refused(&[&["emulate"], &flags[..]].concat(), named);
     };
-    refused("mesh4.yaml --multicast switch", &["--multicast switch", "--multicast hosts", "inart simulate"]);
+    refused("mesh4.yaml --multicast all", &["--multicast", "hosts", "switch"]);
     refused("mesh4.yaml --rounds 0", &["--rounds 0", "from 1"]);
     refused("mesh4.yaml --sync asp", &["--sync", "ssp"]);
     refused("mesh4.yaml --sync ssp --schemes inart,optimal", &["--schemes optimal", "--sync bsp"]);

@@ -60,6 +60,17 @@ pub enum HostError {
         /// The other one's term.
         by: Term,
     },
+    /// The interface for frames.
+    #[error(transparent)]
+    Interface(#[from] inart_host_agent::Error),
+    /// No interface for frames, or one that is of no use.
+    #[error("peer {name}: {problem}")]
+    Way {
+        /// The peer.
+        name: String,
+        /// What is wrong, and the fix.
+        problem: &'static str,
+    },
     /// No runtime.
     #[error("cannot start the network thread: {0}")]
     Runtime(std::io::Error),

@@ -6,7 +6,7 @@ use std::time::Duration;
 use inart_multicast::{Copies, ReceiverOptions, SenderOptions};
 use inart_peer_agent::{CoordinatorSetup, Setup, Sync};
 use inart_peers::{Mesh, Multicast, PeerJob};
-use inart_wire::{Epoch, Incarnation, JobId, Rank};
+use inart_wire::{Epoch, Incarnation, JobId, Rank, ValuesPerPacket};
 
 use crate::options::Patience;
 
@@ -78,11 +78,21 @@ pub enum JobError {
     },
 }
 
-/// A job on a network of peers, whose hosts make the copies.
+/// Who makes the copies of updates.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum CopiedBy {
+    /// Hosts: a message per chunk and receiver, on connections.
+    Hosts,
+    /// Switches: a frame per chunk, of so many values.
+    Switches(ValuesPerPacket),
+}
+
+/// A job on a network of peers.
 #[derive(Debug, Clone)]
 pub struct Job {
     name: String,
     id: JobId,
+    copied_by: CopiedBy,
     peers: Vec<String>,
     update_values: usize,
     receivers: usize,
@@ -91,7 +101,7 @@ pub struct Job {
 }
 
 impl Job {
-    /// The job as the network's document has it.
+    /// The job as the network's document has it; hosts make the copies.
     ///
     /// # Errors
     /// Updates that are no whole values, or of several lengths; what is about one round only.
@@ -113,12 +123,23 @@ impl Job {
         Ok(Job {
             name,
             id: JobId::from(place as u16),
+            copied_by: CopiedBy::Hosts,
             peers,
             update_values: (job.update_bytes[0] / BYTES_PER_VALUE) as usize,
             receivers: job.receivers,
             ports: mesh.ports_at(job, 0.0),
             schedule,
         })
+    }
+
+    /// The same job with others who make the copies.
+    pub fn copied_by(self, copied_by: CopiedBy) -> Self {
+        Job { copied_by, ..self }
+    }
+
+    /// Who makes the copies.
+    pub fn copies(&self) -> CopiedBy {
+        self.copied_by
     }
 
     /// Its name.
@@ -155,23 +176,34 @@ impl Job {
     /// Nobody of that name.
     pub fn setup(&self, name: &str, patience: &Patience) -> Result<Setup, JobError> {
         let me = self.rank(name)?;
-        let copies = Copies::Sender { window: WINDOW };
+        let (sender, receiver, chunk_values) = match self.copied_by {
+            CopiedBy::Hosts => {
+                let patience = patience.peer_timeout.saturating_mul(TIMEOUTS);
+                let copies = Copies::Sender { window: WINDOW };
+                let sender = SenderOptions { patience, ..SenderOptions::new(copies) };
+                (sender, ReceiverOptions::connections(), CHUNK_VALUES)
+            }
+            // Polls go on for as long.
+            CopiedBy::Switches(values) => {
+                let copies = Copies::Switch { frame_bytes: values.frame_bytes() };
+                let sender =
+                    SenderOptions { patience: patience.peer_timeout / 2, ..SenderOptions::new(copies) };
+                (sender, ReceiverOptions::frames(values.get()), values.get())
+            }
+        };
         Ok(Setup {
             me,
             life: Incarnation::new(draw()),
             job: self.id,
             epoch: Epoch::from(1),
             update_values: vec![self.update_values; self.peers.len()],
-            chunk_values: CHUNK_VALUES,
+            chunk_values,
             receivers: self.receivers,
             sync: self.schedule.sync,
             force_after: self.schedule.force_after,
             rounds: self.schedule.rounds,
-            sender: SenderOptions {
-                patience: patience.peer_timeout.saturating_mul(TIMEOUTS),
-                ..SenderOptions::new(copies)
-            },
-            receiver: ReceiverOptions::connections(),
+            sender,
+            receiver,
             rate_bps: self.ports.up_bps[me.index()],
             choice_patience: patience.choice,
             peer_timeout: patience.peer_timeout,
@@ -183,7 +215,13 @@ impl Job {
     /// there.
     pub fn coordinator_setup(&self, gather: Duration) -> CoordinatorSetup {
         let n = self.peers.len();
-        let bits = 8.0 * BYTES_PER_VALUE * self.update_values as f64;
+        let (multicast, bits) = match self.copied_by {
+            CopiedBy::Hosts => (Multicast::Hosts, 8.0 * BYTES_PER_VALUE * self.update_values as f64),
+            CopiedBy::Switches(values) => {
+                let frames = self.update_values.div_ceil(values.get());
+                (Multicast::Switch, 8.0 * (frames * values.frame_bytes()) as f64)
+            }
+        };
         CoordinatorSetup {
             job: self.id,
             update_values: vec![self.update_values; n],
@@ -191,7 +229,7 @@ impl Job {
             receivers: self.receivers,
             sync: self.schedule.sync,
             force_after: self.schedule.force_after,
-            multicast: Multicast::Hosts,
+            multicast,
             ports: self.ports.clone(),
             gather,
             holder: draw(),

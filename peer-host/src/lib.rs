@@ -1,6 +1,6 @@
-//! Processes of decentralised training: a peer, `inart_peer_agent::Peer` on QUIC connections behind a trait
-//! that a training program implements; and the coordinator's process. Hosts make the copies of an update:
-//! one message per chunk and receiver.
+//! Processes of decentralised training: a peer, `inart_peer_agent::Peer` behind a trait that a training
+//! program implements; and the coordinator's process. Hosts make the copies of an update, one message per
+//! chunk and receiver on QUIC connections; or switches do, of one frame per chunk on an interface.
 //!
 //! ```no_run
 //! # fn run(peer: inart_peer_host::PeerHost) -> Result<(), Box<dyn std::error::Error>> {
@@ -34,6 +34,7 @@
 mod coordinator;
 mod ending;
 mod error;
+mod frames;
 mod job;
 mod lane;
 mod names;
@@ -42,12 +43,14 @@ mod peer;
 mod peer_loop;
 mod training;
 mod under_way;
+mod way;
 
 pub use coordinator::{CoordinatorHost, Told};
 pub use ending::Ending;
 pub use error::HostError;
+pub use frames::Interface;
 pub use inart_peer_agent::Start;
-pub use job::{CHUNK_VALUES, Job, JobError, Schedule};
+pub use job::{CHUNK_VALUES, CopiedBy, Job, JobError, Schedule};
 pub use options::{HostOptions, Patience};
 pub use peer::PeerHost;
 pub use training::Training;

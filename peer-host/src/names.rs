@@ -40,6 +40,18 @@ impl Names {
         if let Some(name) = others().find(|name| !addresses.contains_key(*name)) {
             return Err(HostError::NoAddress { name: name.clone(), me: me.to_owned() });
         }
+        Self::without_addresses(peers, me, coordinators)
+    }
+
+    /// Of peers that are reached by frames.
+    ///
+    /// # Errors
+    /// A coordinator with a peer's name.
+    pub fn without_addresses(
+        peers: &[String],
+        me: &str,
+        coordinators: &BTreeMap<String, SocketAddr>,
+    ) -> Result<Self, HostError> {
         let taken = |name: &&String| peers.contains(name) || **name == me;
         if let Some(name) = coordinators.keys().find(taken) {
             return Err(HostError::NameTaken { name: name.clone() });

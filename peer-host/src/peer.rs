@@ -10,11 +10,13 @@ use tokio::sync::mpsc::UnboundedSender;
 
 use crate::ending::Ending;
 use crate::error::HostError;
-use crate::job::Job;
+use crate::frames::{Frames, Interface};
+use crate::job::{CopiedBy, Job};
 use crate::names::Names;
 use crate::options::HostOptions;
 use crate::peer_loop::{Command, News, PeerLoop};
 use crate::training::Training;
+use crate::way::Way;
 
 /// Whether the network thread is there is looked at this often.
 const LOOK: Duration = Duration::from_millis(500);
@@ -37,22 +39,71 @@ impl PeerHost {
     /// A setup that cannot be; an address that cannot be had, or certificates; a peer whose address is
     /// missing, an address of who is none.
     pub fn open(job: &Job, setup: Setup, options: HostOptions) -> Result<Self, HostError> {
+        Self::open_by(job, setup, None, options)
+    }
+
+    /// The same where switches make the copies ([`CopiedBy::Switches`]): chunks, and what peers tell each
+    /// other, go by frames on an interface, and connections to coordinators only.
+    ///
+    /// # Errors
+    /// As [`open`](Self::open), and the interface's; addresses of peers, which have none here.
+    pub fn open_on(
+        job: &Job,
+        setup: Setup,
+        interface: &Interface,
+        options: HostOptions,
+    ) -> Result<Self, HostError> {
+        Self::open_by(job, setup, Some(interface), options)
+    }
+
+    fn open_by(
+        job: &Job,
+        setup: Setup,
+        interface: Option<&Interface>,
+        options: HostOptions,
+    ) -> Result<Self, HostError> {
         let me = job.peers().get(setup.me.index()).cloned().unwrap_or_default();
         let setup = Arc::new(setup);
         let peer = Peer::new(setup.clone())?;
-        let names = Names::new(job.name(), job.peers(), &me, &options.peers, &options.coordinators)?;
+        let wrong = |problem| HostError::Way { name: me.clone(), problem };
+        let names = match (job.copies(), interface) {
+            (CopiedBy::Hosts, None) => {
+                Names::new(job.name(), job.peers(), &me, &options.peers, &options.coordinators)?
+            }
+            (CopiedBy::Hosts, Some(_)) => {
+                return Err(wrong(
+                    "it sends no frames, since hosts make the copies; leave the interface out",
+                ));
+            }
+            (CopiedBy::Switches(_), None) => {
+                return Err(wrong("it sends frames, which switches copy; name the interface to them"));
+            }
+            (CopiedBy::Switches(_), Some(_)) if !options.peers.is_empty() => {
+                return Err(wrong("peers speak by frames, which switches copy; leave out where they are"));
+            }
+            (CopiedBy::Switches(_), Some(_)) => {
+                Names::without_addresses(job.peers(), &me, &options.coordinators)?
+            }
+        };
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(HostError::Runtime)?;
         let mut quic = inart_quic::Options::new(options.listen, options.tls, me.clone(), options.peers);
         quic.peers.extend(options.coordinators);
         quic.congestion = options.congestion;
-        let (endpoint, events) = {
+        let (endpoint, events, way) = {
             let _inside = runtime.enter();
-            inart_quic::Endpoint::open(quic)?
+            let way = match (job.copies(), interface) {
+                (CopiedBy::Switches(values), Some(interface)) => {
+                    Way::Frames(Box::new(Frames::open(interface, &setup, values)?))
+                }
+                _ => Way::Connections,
+            };
+            let (endpoint, events) = inart_quic::Endpoint::open(quic)?;
+            (endpoint, events, way)
         };
         let (commands, taken) = tokio::sync::mpsc::unbounded_channel();
         let (told, news) = mpsc::channel();
-        let network = PeerLoop::new(me.clone(), setup, peer, names, endpoint, told);
+        let network = PeerLoop::new(me.clone(), setup, peer, names, endpoint, way, told);
         let run = move || runtime.block_on(network.run(events, taken));
         let thread = std::thread::Builder::new().name("peer".into()).spawn(run);
         let thread = Some(thread.map_err(HostError::Runtime)?);

@@ -13,20 +13,23 @@ use inart_peer_agent::{Notice, Output, Peer, Received, Setup, Start};
 use inart_quic::{Endpoint, Event, Events};
 use inart_wire::{Incarnation, Rank};
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::time::sleep_until;
 
 use crate::ending::Ending;
 use crate::error::HostError;
 use crate::lane::Lane;
 use crate::names::{Names, Who};
 use crate::under_way::{Sent, UnderWay};
+use crate::way::Way;
 
-/// The machine is asked what is due no more often.
+/// The machine is asked what is due no more often; and where it paces frames.
 const SHORTEST_SLEEP: Duration = Duration::from_millis(1);
+const SHORTEST_FRAME: Duration = Duration::from_micros(20);
 /// Nor is it left alone for longer.
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
 /// After so long a peer that has finished leaves, whoever is still there.
 const LONGEST_END: Duration = Duration::from_secs(30);
+/// By frames nobody says that he has heard of this peer's end: it is told as often before it leaves.
+const LAST_NOTICES: u32 = 5;
 /// Messages overtake chunks; chunks of an update leave in their order.
 const URGENT: i32 = i32::MAX;
 
@@ -53,6 +56,7 @@ pub(crate) struct PeerLoop {
     peer: Peer,
     names: Names,
     endpoint: Endpoint,
+    way: Way,
     told: Sender<News>,
     start: Instant,
     /// The coordinators that there are connections to.
@@ -61,6 +65,8 @@ pub(crate) struct PeerLoop {
     connected: BTreeSet<Rank>,
     under_way: UnderWay,
     finished: Option<Instant>,
+    /// Notices of that.
+    last_notices: u32,
     is_over: bool,
 }
 
@@ -71,6 +77,7 @@ impl PeerLoop {
         peer: Peer,
         names: Names,
         endpoint: Endpoint,
+        way: Way,
         told: Sender<News>,
     ) -> Self {
         Self {
@@ -79,12 +86,14 @@ impl PeerLoop {
             peer,
             names,
             endpoint,
+            way,
             told,
             start: Instant::now(),
             lanes: BTreeMap::new(),
             connected: BTreeSet::new(),
             under_way: UnderWay::default(),
             finished: None,
+            last_notices: 0,
             is_over: false,
         }
     }
@@ -101,7 +110,11 @@ impl PeerLoop {
                     Some(Command::Computed(update)) => self.computed(update),
                     None => break,
                 },
-                () = sleep_until(self.wake_at().into()) => self.peer.tick(self.start.elapsed()),
+                there = self.way.readable() => self.take_frames(there),
+                due = self.way.sleep_until(self.wake_at()) => match due {
+                    Ok(()) => self.peer.tick(self.start.elapsed()),
+                    Err(error) => self.fail(Way::refused(error)),
+                },
             }
             self.carry_out();
             self.leave_if_done();
@@ -116,7 +129,29 @@ impl PeerLoop {
     fn wake_at(&self) -> Instant {
         let now = self.now();
         let due = self.peer.wake_at().unwrap_or(Duration::MAX);
-        self.start + due.clamp(now + SHORTEST_SLEEP, now + LONGEST_SLEEP)
+        let shortest = match self.way {
+            Way::Connections => SHORTEST_SLEEP,
+            Way::Frames(_) => SHORTEST_FRAME,
+        };
+        self.start + due.clamp(now + shortest, now + LONGEST_SLEEP)
+    }
+
+    fn take_frames(&mut self, there: std::io::Result<()>) {
+        let (now, peer) = (self.start.elapsed(), &mut self.peer);
+        let taken = match (there, &mut self.way) {
+            (Err(error), _) => Err(Way::refused(error)),
+            (Ok(()), Way::Frames(frames)) => {
+                frames.receive(&mut |bytes| peer.frame(bytes, now)).map_err(HostError::from)
+            }
+            (Ok(()), Way::Connections) => Ok(()),
+        };
+        self.fail_if(taken);
+    }
+
+    fn fail_if(&mut self, done: Result<(), HostError>) {
+        if let Err(error) = done {
+            self.fail(error);
+        }
     }
 
     fn computed(&mut self, update: Vec<f32>) {
@@ -198,8 +233,18 @@ impl PeerLoop {
                 self.carry_out_one(output);
                 continue;
             }
-            let Some(sent) = self.peer.next_transmission(self.start.elapsed()) else { break };
-            self.send_chunk(&sent);
+            match &mut self.way {
+                Way::Connections => {
+                    let Some(sent) = self.peer.next_transmission(self.start.elapsed()) else { break };
+                    self.send_chunk(&sent);
+                }
+                Way::Frames(frames) => {
+                    let start = self.start;
+                    let sent = frames.send_chunks(&mut self.peer, &|| start.elapsed());
+                    self.fail_if(sent.map_err(HostError::from));
+                    break;
+                }
+            }
         }
         self.send_reports();
     }
@@ -236,11 +281,20 @@ impl PeerLoop {
     }
 
     fn send_message(&mut self, to: Rank, message: &Message) {
+        if let Way::Frames(frames) = &mut self.way {
+            let sent = frames.send_message(self.peer.members(), to, message);
+            return self.fail_if(sent.map_err(HostError::from));
+        }
         let data = message_packet(self.peer.members(), to, message);
         self.send(to, Sent::Other, data.into(), URGENT);
     }
 
     fn notify(&mut self, to: &Receivers, notice: Notice) {
+        self.last_notices += u32::from(notice.is_finished);
+        if let Way::Frames(frames) = &mut self.way {
+            let sent = frames.notify(self.peer.members(), to, notice);
+            return self.fail_if(sent.map_err(HostError::from));
+        }
         let data = Bytes::from(notice_packet(self.peer.members(), &notice.words()));
         for to in to.iter() {
             let what = if notice.is_finished { Sent::LastNotice { to } } else { Sent::Other };
@@ -272,7 +326,10 @@ impl PeerLoop {
         let members = self.peer.members();
         let takes_part = |rank: &Rank| *rank != self.setup.me && members.life(*rank) != Incarnation::UNKNOWN;
         let mut connected = self.connected.iter().filter(|rank| takes_part(rank));
-        let all_know = connected.all(|&rank| self.under_way.has_told(rank));
+        let all_know = match self.way {
+            Way::Connections => connected.all(|&rank| self.under_way.has_told(rank)),
+            Way::Frames(_) => self.last_notices >= LAST_NOTICES,
+        };
         if self.peer.is_done() && all_know || since.elapsed() > LONGEST_END {
             let (peer, sender, receiver) = self.peer.counters();
             let (refused, connections) = (self.peer.members().refused(), self.endpoint.counters());
@@ -282,6 +339,9 @@ impl PeerLoop {
     }
 
     fn fail(&mut self, error: HostError) {
+        if self.is_over {
+            return;
+        }
         self.tell(News::Failed(error));
         self.is_over = true;
     }

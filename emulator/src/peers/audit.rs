@@ -45,6 +45,11 @@ pub fn check(setting: &Setting, said: &Said) -> Result<u64, Error> {
             }
         }
     }
+    for (&rank, counted) in &said.counted {
+        if counted.not_mine > 0 {
+            return Err(failed(rank, format!("{} copies for others came to it", counted.not_mine)));
+        }
+    }
     Ok(said.received.len() as u64)
 }
 
@@ -53,9 +58,9 @@ mod tests {
     use std::path::PathBuf;
     use std::sync::Arc;
 
-    use inart_peers::{Mesh, Reading};
+    use inart_peers::{Mesh, Multicast, Reading};
 
-    use super::super::processes::{Ended, Sent};
+    use super::super::processes::{Counted, Ended, Sent};
     use super::super::setting::Sync;
     use super::*;
 
@@ -67,6 +72,7 @@ mod tests {
         Setting {
             mesh: Arc::new(Mesh::from_yaml(NETWORK).expect("a network")),
             schemes: Vec::new(),
+            multicast: Multicast::Hosts,
             sync: Sync::Bsp,
             force_after: None,
             reading: Reading::default(),
@@ -107,6 +113,17 @@ mod tests {
             let error = check(&setting, &said).expect_err(expected).to_string();
             assert!(error.contains(expected), "{error}");
         }
+    }
+
+    #[test]
+    fn a_copy_for_others_is_named() {
+        let setting = setting(Workload::Training { batch: 1 });
+        let mut said = said("a");
+        let counted =
+            Counted { accuracy: None, gone: 0, without_choice: 0, failed: 0, repairs: 0, not_mine: 3 };
+        said.counted.insert(1, counted);
+        let error = check(&setting, &said).expect_err("a copy that nobody wants").to_string();
+        assert!(error.contains("p2: 3 copies for others"), "{error}");
     }
 
     #[test]

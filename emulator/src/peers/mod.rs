@@ -1,6 +1,6 @@
 //! Peers of decentralised training on one machine: a namespace per peer, a port of its own rates to a switch,
 //! rates that follow their traces, and the processes of peers and their coordinator in it. Hosts make the
-//! copies of updates.
+//! copies of updates, or the switch does.
 
 mod audit;
 mod chart;
@@ -9,6 +9,7 @@ mod rates;
 mod report;
 mod setting;
 mod simulated;
+mod switch;
 mod wiring;
 
 use std::time::{Duration, Instant};
@@ -68,9 +69,9 @@ fn run_scheme(setting: &Setting, scheme: Scheme, tell: &mut dyn FnMut(u64)) -> R
     certificates::write(setting.mesh.name(), everybody, &scratch)
         .map_err(Error::system("write certificates"))?;
     // What coordinators plan with is what ports carry of updates.
-    let network = setting.mesh.with_rates_times(simulated::PAYLOAD_SHARE).to_yaml();
+    let network = setting.mesh.with_rates_times(simulated::share_for_updates(setting)).to_yaml();
     std::fs::write(scratch.path("network.yaml"), network).map_err(Error::system("write the network"))?;
-    let wiring = PeersWiring::build(&setting.mesh, setting.seed)?;
+    let mut wiring = PeersWiring::build(&setting.mesh, setting.multicast, &setting.program, setting.seed)?;
     let mut processes = Processes::start(setting, scheme, &coordinator, &wiring, &scratch)?;
     let began = processes.wait_for_first_round(LONGEST_START)?;
     let _follower = wiring.follow(began).map_err(Error::system("follow the traces"))?;
@@ -82,7 +83,7 @@ fn run_scheme(setting: &Setting, scheme: Scheme, tell: &mut dyn FnMut(u64)) -> R
     let said = processes.end()?;
     let seconds = began.elapsed().as_secs_f64();
     let bytes = wiring.carried().map_err(Error::system("read what ports carry"))?;
-    let ports = Carried { bytes, seconds, frames_lost: wiring.lost() };
+    let ports = Carried { bytes, seconds, frames_lost: wiring.lost(), dropped: wiring.dropped()? };
     let checked = audit::check(setting, &said)?;
     report::report(setting, scheme, &said, checked, &ports)
 }

@@ -6,10 +6,12 @@ use std::process::Command;
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
-use inart_peers::{Guard, Scheme};
+use inart_peers::{Guard, Multicast, Scheme};
 use serde::Deserialize;
 
+use super::rates::UP;
 use super::setting::{Setting, Sync, Workload};
+use super::switch::VALUES;
 use super::wiring::{PeersWiring, at_port, coordinator, from_coordinator, listen};
 use crate::child::{Child, Lines};
 use crate::clock::monotonic_ns;
@@ -55,8 +57,12 @@ pub struct Counted {
     pub gone: u64,
     /// Rounds to the last receivers, since no choice came.
     pub without_choice: u64,
-    /// Chunks that were sent again.
+    /// Chunks that were sent again on connections.
     pub failed: u64,
+    /// Chunks that were sent again in frames.
+    pub repairs: u64,
+    /// Frames of updates for others that reached it.
+    pub not_mine: u64,
 }
 
 #[derive(Debug, Deserialize)]
@@ -149,8 +155,13 @@ impl Processes {
                 command.arg("--stated-compute");
             }
             command.arg("--coordinator").arg(format!("{coordinator_name}={}", coordinator()));
-            for (other, name) in names.iter().enumerate().filter(|(other, _)| *other != rank) {
-                command.arg("--peer").arg(format!("{name}={}", at_port(other)));
+            match setting.multicast {
+                Multicast::Hosts => {
+                    for (other, name) in names.iter().enumerate().filter(|(other, _)| *other != rank) {
+                        command.arg("--peer").arg(format!("{name}={}", at_port(other)));
+                    }
+                }
+                Multicast::Switch => drop(command.args(["--interface", UP])),
             }
             common(&mut command, setting, scratch, name);
             let child = Child::spawn_heard(name.clone(), command, hear(Some(rank)), heard(name));
@@ -254,6 +265,7 @@ impl Processes {
 /// What peers and coordinator are told alike.
 fn common(command: &mut Command, setting: &Setting, scratch: &Scratch, name: &str) {
     command.args(["--name", name, "--seed", &setting.seed.to_string()]);
+    command.args(["--multicast", setting.multicast.name(), "--values", &VALUES.to_string()]);
     command.args(["--listen", &listen().to_string(), "--congestion", &setting.congestion]);
     command.arg("--tls-ca").arg(scratch.path("ca.pem"));
     command.arg("--tls-cert").arg(scratch.path(&format!("{name}.pem")));

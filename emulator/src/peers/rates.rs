@@ -13,9 +13,9 @@ const QUEUE_SECONDS: f64 = 0.2;
 /// A peer's interface.
 pub const UP: &str = "port";
 
-/// The switch's interface to a peer.
+/// The switch's interface to a peer; the first is `p1`.
 pub fn down(rank: usize) -> String {
-    format!("p{rank}")
+    format!("p{}", rank + 1)
 }
 
 /// The ports of a network's only job. Namespaces are those of its peers, by rank, and behind them the
@@ -71,9 +71,9 @@ mod tests {
             script.lines().map(words).map(|words| format!("{} {} {}", words[1], words[3], words[9])).collect()
         };
         assert_eq!(of(rates.script_of("add", 0, 0.0)), ["add port 8000000bit"]);
-        assert_eq!(of(rates.script_of("add", 2, 0.0)), ["add p0 16000000bit", "add p1 24000000bit"]);
+        assert_eq!(of(rates.script_of("add", 2, 0.0)), ["add p1 16000000bit", "add p2 24000000bit"]);
         assert_eq!(rates.next_change(0.0), Some(10.0));
         assert_eq!(of(rates.script(1, 10.0)), ["change port 24000000bit"]);
-        assert_eq!(of(rates.script(2, 10.0)), ["change p0 16000000bit", "change p1 2000000bit"]);
+        assert_eq!(of(rates.script(2, 10.0)), ["change p1 16000000bit", "change p2 2000000bit"]);
     }
 }

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_peers::{Multicast, Scheme};
+use inart_peers::Scheme;
 use serde::Serialize;
 
 use super::processes::{Ended, Said, Sent};
@@ -56,6 +56,8 @@ pub struct SchemeReport {
     pub payload_share: f64,
     /// Frames that links lost at random.
     pub frames_lost: u64,
+    /// Frames that the switch that makes the copies dropped, by reason.
+    pub dropped: BTreeMap<String, u64>,
 }
 
 /// What links carried.
@@ -66,6 +68,8 @@ pub struct Carried {
     pub seconds: f64,
     /// Frames that links lost at random.
     pub frames_lost: u64,
+    /// Frames that the switch that makes the copies dropped, by reason.
+    pub dropped: Vec<(String, u64)>,
 }
 
 impl Carried {
@@ -170,11 +174,12 @@ pub fn report(
         given_up: said.ended.values().map(|ended| ended.given_up.len() as u64).sum(),
         gone: counted().map(|counted| counted.gone).sum(),
         without_choice: counted().map(|counted| counted.without_choice).sum(),
-        sent_again: counted().map(|counted| counted.failed).sum(),
+        sent_again: counted().map(|counted| counted.failed + counted.repairs).sum(),
         port_load: loads.iter().sum::<f64>() / loads.len() as f64,
         port_load_most: loads.iter().copied().fold(0.0, f64::max),
         payload_share: updates_checked as f64 * setting.job().update_bytes[0] / down as f64,
         frames_lost: carried.frames_lost,
+        dropped: carried.dropped.iter().cloned().collect(),
     })
 }
 
@@ -188,7 +193,7 @@ struct Whole<'s> {
 
 fn bsp(setting: &Setting, scheme: Scheme, said: &Said) -> Result<BspFigures, Error> {
     let peers = setting.names().len();
-    let bits = 8.0 * setting.job().update_bytes[0];
+    let bits = setting.update_bits();
     let mut rounds: BTreeMap<u32, Whole<'_>> = BTreeMap::new();
     for (key, sent) in &said.sent {
         let Some(ended) = said.ended.get(key) else { continue };
@@ -265,7 +270,7 @@ pub fn whole(setting: &Setting, schemes: Vec<SchemeReport>) -> Report {
     Report {
         network: setting.mesh.name().to_owned(),
         sync: if setting.sync == Sync::Bsp { "bsp" } else { "ssp" },
-        multicast: Multicast::Hosts.name(),
+        multicast: setting.multicast.name(),
         update_bytes: setting.job().update_bytes[0],
         schemes,
     }

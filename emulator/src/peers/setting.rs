@@ -3,7 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use inart_peers::{Mesh, PeerJob, Reading, Scheme};
+use inart_peers::{Mesh, Multicast, PeerJob, Reading, Scheme};
+
+use super::switch::VALUES;
 
 /// When a peer may begin its next round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -36,6 +38,8 @@ pub struct Setting {
     pub mesh: Arc<Mesh>,
     /// Who chooses receivers, one after the other.
     pub schemes: Vec<Scheme>,
+    /// Who makes the copies of updates.
+    pub multicast: Multicast,
     /// When peers go on.
     pub sync: Sync,
     /// The rule of k.
@@ -69,6 +73,14 @@ impl Setting {
     /// Of each update.
     pub fn values(&self) -> usize {
         (self.job().update_bytes[0] / 4.0) as usize
+    }
+
+    /// Bits that an update has on its way once, as coordinators count them: of values, or of whole frames.
+    pub fn update_bits(&self) -> f64 {
+        match self.multicast {
+            Multicast::Hosts => 8.0 * self.job().update_bytes[0],
+            Multicast::Switch => 8.0 * (self.values().div_ceil(VALUES.get()) * VALUES.frame_bytes()) as f64,
+        }
     }
 
     /// Whether peers take as long to compute as the job states: in stale synchronous training, where that

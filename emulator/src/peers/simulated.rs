@@ -1,24 +1,39 @@
 //! The same rounds in virtual time.
 
 use inart_peers::{
-    Draw, Multicast, Options, PlanError, Scheme, Sharing, Ssp, SspOptions, run_rounds, run_ssp,
+    Draw, Mesh, Multicast, Options, PlanError, Scheme, Sharing, Ssp, SspOptions, run_rounds, run_ssp,
 };
 
 use super::setting::{Setting, Sync};
 use crate::error::Error;
 
-/// Of a port's rate so much is there for updates: of the 1494 bytes of a full frame 1418 are a message's, and
-/// acknowledgements of what comes in share the port with what goes out.
-pub const PAYLOAD_SHARE: f64 = 1418.0 / 1494.0 * (1.0 - ACKNOWLEDGEMENTS);
+/// Of a port's rate so much is there for updates on connections: of the 1494 bytes of a full frame 1418 are a
+/// message's, and acknowledgements of what comes in share the port with what goes out.
+const OF_CONNECTIONS: f64 = 1418.0 / 1494.0 * (1.0 - ACKNOWLEDGEMENTS);
 /// An acknowledgement for every two full frames, of about 90 bytes.
 const ACKNOWLEDGEMENTS: f64 = 90.0 / (2.0 * 1494.0);
+
+/// Of a port's rate so much is there for updates, as coordinators count them: those of frames count whole
+/// frames themselves.
+pub fn share_for_updates(setting: &Setting) -> f64 {
+    match setting.multicast {
+        Multicast::Hosts => OF_CONNECTIONS,
+        Multicast::Switch => 1.0,
+    }
+}
+
+/// The network as virtual time has it, where updates are values only.
+fn for_values(setting: &Setting) -> Mesh {
+    let values = 8.0 * setting.job().update_bytes[0] / setting.update_bits();
+    setting.mesh.with_rates_times(share_for_updates(setting) * values)
+}
 
 fn options(setting: &Setting, scheme: Scheme) -> Options {
     Options {
         seed: setting.seed,
         second_pass: setting.reading.second_pass,
         force_after: setting.force_after,
-        ..Options::new(scheme, Multicast::Hosts)
+        ..Options::new(scheme, setting.multicast)
     }
 }
 
@@ -28,7 +43,7 @@ fn problem(error: PlanError) -> Error {
 
 /// The mean time of a bulk synchronous round, in seconds.
 pub fn rounds(setting: &Setting, scheme: Scheme, rounds: u32) -> Result<f64, Error> {
-    let mesh = setting.mesh.with_rates_times(PAYLOAD_SHARE);
+    let mesh = for_values(setting);
     let options = options(setting, scheme);
     let run = run_rounds(&mesh, &mesh.jobs()[0], &options, Draw::Random, Sharing::Fair, rounds);
     Ok(run.map_err(problem)?.seconds)
@@ -36,7 +51,7 @@ pub fn rounds(setting: &Setting, scheme: Scheme, rounds: u32) -> Result<f64, Err
 
 /// Stale synchronous training for as long; none if the job does not state how long peers compute.
 pub fn stale(setting: &Setting, scheme: Scheme, duration_s: f64) -> Result<Option<Ssp>, Error> {
-    let mesh = setting.mesh.with_rates_times(PAYLOAD_SHARE);
+    let mesh = for_values(setting);
     let job = &mesh.jobs()[0];
     let staleness = match setting.sync {
         Sync::Bsp => Some(0),

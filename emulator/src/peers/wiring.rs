@@ -1,17 +1,19 @@
-//! Namespaces and links: each peer has a port to a switch, which is a bridge. Links with a delay or losses go
-//! through our relay.
+//! Namespaces and links: each peer has a port to a switch, which is a bridge, or the embedded switch where that
+//! makes the copies. Links with a delay or losses go through our relay.
 
 use std::fmt::Write as _;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inart_faults::LinkFaults;
 use inart_faults::quantity::Share;
-use inart_peers::{Mesh, Peer};
+use inart_peers::{Mesh, Multicast, Peer};
 
 use super::rates::{OfPorts, UP, down};
+use super::switch::PeersSwitch;
 use crate::error::Error;
 use crate::namespace::Namespace;
 use crate::relay::Relay;
@@ -26,7 +28,8 @@ const COORDINATOR: Ipv4Addr = Ipv4Addr::new(10, 254, 255, 254);
 /// The built network.
 #[derive(Debug)]
 pub struct PeersWiring {
-    /// Before the namespaces, so that it ends before they do.
+    /// Before the namespaces, so that they end before those do.
+    copier: Option<PeersSwitch>,
     relay: Option<Relay>,
     mesh: Arc<Mesh>,
     peers: Vec<Namespace>,
@@ -61,20 +64,30 @@ pub fn coordinator() -> SocketAddr {
 }
 
 impl PeersWiring {
-    /// Builds the network of a job's peers, the only job of the network.
-    pub fn build(mesh: &Arc<Mesh>, seed: u64) -> Result<Self, Error> {
+    /// Builds the network of a job's peers, the only job of the network. `command`: the `inart` program.
+    pub fn build(mesh: &Arc<Mesh>, multicast: Multicast, command: &Path, seed: u64) -> Result<Self, Error> {
         let ports: Vec<&Peer> = mesh.jobs()[0].peers.iter().map(|&peer| mesh.peer(peer)).collect();
         let peers = ports.iter().map(|_| namespace()).collect::<Result<Vec<_>, _>>()?;
         let (switch, coordinator) = (namespace()?, namespace()?);
         let is_relayed = ports.iter().any(|port| port.delay_seconds > 0.0 || port.loss > 0.0);
         let middle = is_relayed.then(namespace).transpose()?;
-        let mut wiring =
-            Self { relay: None, mesh: mesh.clone(), peers, switch, coordinator, _relay_namespace: None };
+        let mut wiring = Self {
+            copier: None,
+            relay: None,
+            mesh: mesh.clone(),
+            peers,
+            switch,
+            coordinator,
+            _relay_namespace: None,
+        };
         wiring.switch.batch("ip", &wiring.links(middle.as_ref())).map_err(Error::system("make links"))?;
-        wiring.set_up_switch().map_err(Error::system("set up the switch, a bridge"))?;
+        wiring.set_up_switch(multicast).map_err(Error::system("set up the switch"))?;
         wiring.set_up_coordinator().map_err(Error::system("set up the coordinator"))?;
         for rank in 0..ports.len() {
             wiring.set_up_peer(rank, is_relayed).map_err(Error::system("set up a peer"))?;
+        }
+        if multicast == Multicast::Switch {
+            wiring.copier = Some(PeersSwitch::start(mesh, command, &wiring.switch)?);
         }
         if let Some(middle) = middle {
             let relay = relay(&middle, &ports, seed).map_err(Error::system("start the relay"))?;
@@ -111,10 +124,15 @@ impl PeersWiring {
         OfPorts(self.mesh.clone())
     }
 
-    fn set_up_switch(&self) -> io::Result<()> {
-        let mut ip = String::from("link add fabric type bridge\nlink set fabric up\n");
+    fn set_up_switch(&self, multicast: Multicast) -> io::Result<()> {
+        let (mut ip, master) = match multicast {
+            Multicast::Hosts => {
+                (String::from("link add fabric type bridge\nlink set fabric up\n"), "master fabric ")
+            }
+            Multicast::Switch => (String::new(), ""),
+        };
         for rank in 0..self.peers.len() {
-            let _ = writeln!(ip, "link set {} master fabric up", down(rank));
+            let _ = writeln!(ip, "link set {} {master}up", down(rank));
         }
         self.switch.batch("ip", &ip)?;
         self.switch.batch("tc", &self.rates().script_of("add", self.peers.len(), 0.0))
@@ -165,6 +183,13 @@ impl PeersWiring {
         let count = |rank: usize| carried_by(&table, &down(rank));
         let lacking = || io::Error::other("the kernel's table of interfaces lacks a port");
         (0..self.peers.len()).map(|rank| count(rank).ok_or_else(lacking)).collect()
+    }
+
+    /// Frames that the switch that makes the copies has dropped so far, by reason, in words.
+    pub fn dropped(&mut self) -> Result<Vec<(String, u64)>, Error> {
+        let Some(copier) = &mut self.copier else { return Ok(Vec::new()) };
+        let drops = copier.drops()?;
+        Ok(drops.into_iter().map(|(reason, count)| (reason.to_string(), count)).collect())
     }
 
     /// Frames that links lost at random so far.

@@ -18,9 +18,9 @@ pub struct Connections {
     /// Where to listen, by UDP.
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: SocketAddr,
-    /// Where another peer is, as NAME=HOST:PORT: every other one of the job for a peer, all for the
-    /// coordinator.
-    #[arg(long = "peer", value_name = "NAME=HOST:PORT", value_parser = place, required = true)]
+    /// Where another peer is, as NAME=HOST:PORT: every other one of the job for a peer, none with --multicast
+    /// switch; all for the coordinator.
+    #[arg(long = "peer", value_name = "NAME=HOST:PORT", value_parser = place)]
     peers: Vec<(String, SocketAddr)>,
     /// The certificate of the authority that all of them trust (PEM).
     #[arg(long, value_name = "FILE")]

@@ -11,7 +11,7 @@ use inart_emulator::peers::{
 };
 use inart_emulator::scale::Scale;
 use inart_peer_host::{Job, Schedule};
-use inart_peers::{Guard, Mesh, Reading, Scheme};
+use inart_peers::{Guard, Mesh, Multicast, Reading, Scheme};
 use inart_planner::units::{Size, display_size};
 use inart_trainer::{Config, Trainer};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -39,7 +39,8 @@ pub struct Args {
     #[arg(long, alias = "scheme", value_delimiter = ',', default_value = "inart,selmcast,orpheus",
         value_parser = scheme())]
     schemes: Vec<Scheme>,
-    /// Who makes the copies of an update: hosts (once per receiver, over QUIC).
+    /// Who makes the copies of an update: hosts (once per receiver, over QUIC), or switch (the embedded switch,
+    /// from one frame per chunk).
     #[arg(long, default_value = "hosts", value_parser = ["hosts", "switch"])]
     multicast: String,
     /// When peers go on: bsp (all at once, when all copies have arrived), or ssp (each by itself; then a peer
@@ -123,11 +124,6 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
 
 impl Args {
     fn setting(&self, mesh: &Mesh) -> anyhow::Result<(Setting, Scaled)> {
-        ensure!(
-            self.multicast == "hosts",
-            "--multicast switch: no process sends updates that a switch copies; give --multicast hosts, or \
-             run `inart simulate`"
-        );
         let (rounds, eta) = (self.rounds, self.eta);
         ensure!(
             (1..=MOST_ROUNDS).contains(&rounds),
@@ -158,6 +154,7 @@ impl Args {
         let setting = Setting {
             mesh: Arc::new(smaller),
             schemes: self.schemes.clone(),
+            multicast: if self.multicast == "hosts" { Multicast::Hosts } else { Multicast::Switch },
             sync: if is_bsp { Sync::Bsp } else { Sync::Ssp { staleness: self.staleness.0 } },
             force_after: self.force_after.unwrap_or(Limit(if is_bsp { None } else { Some(4) })).0,
             reading: Reading {

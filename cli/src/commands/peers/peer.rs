@@ -4,11 +4,11 @@ use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::ensure;
+use anyhow::{bail, ensure};
 use inart_emulator::clock::monotonic_ns;
 use inart_emulator::wide_area::{digest, random_gradient};
 use inart_multicast::{Outcome, Receivers};
-use inart_peer_agent::Received;
+use inart_peer_agent::{Received, Setup};
 use inart_peer_host::{Ending, Job, Patience, PeerHost, Start, Training};
 use inart_peers::{Compute, SplitMix64};
 use inart_planner::units::Seconds;
@@ -29,6 +29,9 @@ pub struct Args {
     /// A coordinator, as NAME=HOST:PORT. Of several the one that began last is in charge.
     #[arg(long = "coordinator", value_name = "NAME=HOST:PORT", value_parser = place, required = true)]
     coordinators: Vec<(String, SocketAddr)>,
+    /// With --multicast switch: the interface to the switch, by which updates leave and arrive.
+    #[arg(long)]
+    interface: Option<String>,
     /// Rounds to train.
     #[arg(long, default_value_t = 100)]
     rounds: u32,
@@ -71,7 +74,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let work = args.work(&job, rank)?;
     let stated = args.stated_compute.then(|| args.job.compute(rank)).transpose()?;
     let stated = stated.map(|compute| (compute, SplitMix64::stream(args.seed, rank as u64)));
-    let host = PeerHost::open(&job, setup, args.connections.options(&args.coordinators)?)?;
+    let host = args.open(&job, setup)?;
     let mut program = Program { work, stated, names: job.peers().to_vec(), json, printed: Ok(()) };
     let ending = host.run(&mut program)?;
     program.printed?;
@@ -80,6 +83,23 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 impl Args {
+    fn open(&self, job: &Job, setup: Setup) -> anyhow::Result<PeerHost> {
+        let options = self.connections.options(&self.coordinators)?;
+        let is_by_switch = self.job.is_by_switch();
+        ensure!(
+            !is_by_switch || options.peers.is_empty(),
+            "--peer: with --multicast switch peers reach each other by the switch; leave it out"
+        );
+        Ok(match (&self.interface, is_by_switch) {
+            (Some(name), true) => PeerHost::open_on(job, setup, &self.job.interface(name, job)?, options)?,
+            (None, false) => PeerHost::open(job, setup, options)?,
+            (None, true) => bail!("--multicast switch: say which interface leads to the switch, --interface"),
+            (Some(name), false) => {
+                bail!("--interface {name}: hosts make the copies; leave it out, or give --multicast switch")
+            }
+        })
+    }
+
     fn work(&self, job: &Job, rank: usize) -> anyhow::Result<Work> {
         let (workers, values) = (job.peers().len(), job.values());
         if self.random {
@@ -233,13 +253,18 @@ fn last(accuracy: Option<f64>, ending: &Ending, json: bool) -> String {
             "accuracy": accuracy, "complete": receiver.complete, "abandoned": receiver.abandoned,
             "given_up": sender.given_up, "failed": sender.failed, "gone": peer.gone, "back": peer.back,
             "without_choice": peer.without_choice, "forced": peer.forced, "superseded": peer.superseded,
-            "other_life": refused.other_life, "strangers": strangers,
+            "other_life": refused.other_life, "strangers": strangers, "asks": receiver.asks,
+            "repairs": sender.repairs, "not_mine": refused.not_mine, "other_job": refused.other_job,
+            "other_epoch": refused.other_epoch, "unknown": refused.strangers, "malformed": refused.malformed,
         })
         .to_string();
     }
     let learnt = accuracy.map_or(String::new(), |share| format!("accuracy {:.1}%; ", share * 100.0));
     format!(
         "{learnt}{} updates received, {} rounds to the last receivers, {} peers taken for gone, {} chunks sent again",
-        receiver.complete, peer.without_choice, peer.gone, sender.failed
+        receiver.complete,
+        peer.without_choice,
+        peer.gone,
+        sender.failed + sender.repairs
     )
 }

@@ -4,10 +4,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
+use inart_controller::PortMap;
 use inart_peer_agent::Sync;
-use inart_peer_host::{Job, Schedule};
+use inart_peer_host::{CopiedBy, Interface, Job, Schedule};
 use inart_peers::Compute;
 use inart_planner::units::Seconds;
+use inart_wire::ValuesPerPacket;
 
 use super::network;
 use super::simulate::{Limit, number_or_none};
@@ -20,9 +22,14 @@ pub struct JobArgs {
     /// The job [default: the only one].
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
-    /// Who makes the copies of an update: hosts (once per receiver, over QUIC).
-    #[arg(long, default_value = "hosts", value_parser = ["hosts"])]
+    /// Who makes the copies of an update: hosts (once per receiver, over QUIC), or switch (switches that run
+    /// our program, from one frame per chunk); the same everywhere.
+    #[arg(long, default_value = "hosts", value_parser = ["hosts", "switch"])]
     multicast: String,
+    /// With switch: values per frame, 32, 64, 256, 1024 or 2048, for which the switches' program is compiled;
+    /// the same everywhere.
+    #[arg(long, default_value_t = ValuesPerPacket::N256)]
+    values: ValuesPerPacket,
     /// When peers go on: bsp (all at once, when all copies have arrived), or ssp (each by itself); the same
     /// everywhere.
     #[arg(long, default_value = "bsp", value_parser = ["bsp", "ssp"])]
@@ -47,7 +54,24 @@ impl JobArgs {
             false => Sync::Ssp { staleness: self.staleness.0.unwrap_or(u32::MAX) },
         };
         let force_after = self.force_after.unwrap_or(Limit(if is_bsp { None } else { Some(4) })).0;
-        Ok(Job::new(&mesh, job, Schedule { sync, force_after, rounds })?)
+        let copied_by = match self.is_by_switch() {
+            true => CopiedBy::Switches(self.values),
+            false => CopiedBy::Hosts,
+        };
+        Ok(Job::new(&mesh, job, Schedule { sync, force_after, rounds })?.copied_by(copied_by))
+    }
+
+    /// Whether switches make the copies.
+    pub fn is_by_switch(&self) -> bool {
+        self.multicast == "switch"
+    }
+
+    /// The interface of that name, and the Ethernet addresses that the peers of a job have by the document.
+    pub fn interface(&self, name: &str, job: &Job) -> anyhow::Result<Interface> {
+        let ports = PortMap::of_mesh(&network::read(&self.topology)?)?;
+        let address = |peer: &String| ports.mac(peer).with_context(|| format!("{peer} has no address"));
+        let addresses = job.peers().iter().map(address).collect::<anyhow::Result<_>>()?;
+        Ok(Interface { name: name.to_owned(), addresses })
     }
 
     /// How long a peer computes, as the document states it; its rank.

@@ -1,0 +1,101 @@
+//! `inart emulate --multicast switch`: peers whose updates the embedded switch copies, every update compared
+//! and no copy at a host that was not chosen.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use serde_json::Value;
+use support::Workbench;
+
+/// Peers at one switch, p1 with a narrow port down; `extra` is about every link.
+fn mesh(peers: usize, receivers: usize, extra: &str) -> String {
+    let names = || (1..=peers).map(|peer| format!("p{peer}"));
+    let nodes: String = names().map(|name| format!(", {{name: {name}, kind: peer}}")).collect();
+    let rate = |name: &str| if name == "p1" { "[40 Mbps, 20 Mbps]" } else { "40 Mbps" };
+    let link = |name: String| format!("  - {{ends: [{name}, s], rate: {}{extra}}}\n", rate(&name));
+    let links: String = names().map(link).collect();
+    format!(
+        "name: switched\nnodes: [{{name: s, kind: switch}}{nodes}]\nlinks:\n{links}jobs:\n  - {{name: all, receivers: \
+         {receivers}, update: 200 KB}}\n"
+    )
+}
+
+/// The only scheme of an emulation; none where this process may not make namespaces.
+fn emulated(bench: &Workbench, flags: &str) -> Option<Value> {
+    let flags: Vec<&str> = flags.split_whitespace().collect();
+    let output =
+        bench.inart(&[&["--json", "emulate", "--multicast", "switch", "--scale", "1"], &flags[..]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("run as root") {
+        eprintln!("skipped: root is needed to make network namespaces");
+        return None;
+    }
+    assert!(output.status.success(), "{said}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["multicast"], "switch");
+    let [scheme] = &report["schemes"].as_array().unwrap()[..] else { panic!("{report}") };
+    Some(scheme.clone())
+}
+
+fn number(of: &Value, key: &str) -> f64 {
+    of[key].as_f64().unwrap_or_else(|| panic!("{key}: {of}"))
+}
+
+#[test]
+fn an_update_leaves_once_and_reaches_whom_it_is_for() {
+    let bench = Workbench::new();
+    bench.write("three.yaml", mesh(3, 2, ""));
+    let Some(scheme) = emulated(&bench, "three.yaml --scheme inart --rounds 5 --update 200KB") else {
+        return;
+    };
+    assert_eq!(scheme["updates_checked"], 3 * 2 * 5, "{scheme}");
+    assert_eq!(number(&scheme, "receivers_mean"), 2.0);
+    assert_eq!((&scheme["given_up"], &scheme["gone"]), (&0.into(), &0.into()), "{scheme}");
+    assert_eq!(scheme["dropped"], serde_json::json!({}), "{scheme}");
+    // Two updates of 196 frames of 1068 bytes through p1's port down.
+    let planned_s = number(&scheme, "planned_s");
+    assert!((planned_s - 2.0 * 196.0 * 1068.0 * 8.0 / 20e6).abs() < 1e-6, "{planned_s}");
+    // Of what ports down carried, nearly all is updates: where hosts copy, it is less, and none goes up twice.
+    assert!(number(&scheme, "payload_share") > 0.8, "{scheme}");
+}
+
+#[test]
+fn what_links_lose_is_asked_for_and_sent_again() {
+    let bench = Workbench::new();
+    bench.write("lossy.yaml", mesh(4, 2, ", delay: 1 ms, loss: 2%"));
+    let Some(scheme) = emulated(&bench, "lossy.yaml --scheme selmcast --rounds 6 --update 200KB") else {
+        return;
+    };
+    assert!(number(&scheme, "updates_checked") >= (4 * 2 * 6) as f64, "{scheme}");
+    assert_eq!(scheme["given_up"], 0, "{scheme}");
+    // Of 4 · 6 · 196 chunks two in a hundred are lost on the way up, and more on the way down.
+    assert!(number(&scheme, "frames_lost") > 100.0, "{scheme}");
+    assert!(number(&scheme, "sent_again") > 50.0, "{scheme}");
+}
+
+#[test]
+fn stale_synchronous_peers_train_through_a_switch() {
+    let bench = Workbench::new();
+    let timed = mesh(3, 1, "").replace("200 KB", "203304 B, compute: {mean: 30 ms, cv: 0.5}");
+    bench.write("timed.yaml", timed);
+    let Some(scheme) = emulated(&bench, "timed.yaml --scheme inart --sync ssp --staleness 2 --rounds 8")
+    else {
+        return;
+    };
+    assert!(number(&scheme, "updates_checked") >= 16.0, "{scheme}");
+    assert!(number(&scheme, "max_gap") <= 3.0, "{scheme}");
+    assert!(number(&scheme, "accuracy") > 0.1, "{scheme}");
+}
+
+#[test]
+fn what_a_switch_cannot_copy_is_refused_in_one_line() {
+    let bench = Workbench::new();
+    let two =
+        mesh(3, 1, "").replace("{name: s, kind: switch}", "{name: s, kind: switch}, {name: t, kind: switch}");
+    bench.write("two.yaml", two.replace("links:\n", "links:\n  - {ends: [s, t], rate: 1 Gbps}\n"));
+    // Namespaces come first, and need root.
+    if nix::unistd::geteuid().is_root() {
+        let named = &["multicast", "switches s, t", "--multicast hosts"];
+        bench.refused(&["emulate", "two.yaml", "--multicast", "switch"], named);
+    }
+}

@@ -1,0 +1,162 @@
+//! A peer's interface, where switches make the copies: its frames, and when it wakes up.
+
+use std::collections::VecDeque;
+use std::io;
+use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::time::{Duration, Instant};
+
+use inart_host_agent::{BatchedPort, Error, Transport};
+use inart_multicast::{FrameWriter, Members, Message, Receivers};
+use inart_peer_agent::{Notice, Peer, Setup};
+use inart_wire::{MacAddr, Rank, ValuesPerPacket};
+use nix::sys::time::TimeSpec;
+use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
+use tokio::io::Interest;
+use tokio::io::unix::AsyncFd;
+
+/// Frames that are sent, or batches that are received, before something else gets its turn.
+const MOST_FRAMES: usize = 256;
+const MOST_BATCHES: usize = 8;
+/// A timer that is set to no time at all never ends.
+const LEAST_SLEEP: Duration = Duration::from_nanos(1);
+
+/// The interface by which a peer's frames leave and arrive, and where the others' are.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Interface {
+    /// Its name, such as `eth0`.
+    pub name: String,
+    /// The Ethernet addresses of all peers, by rank, this one's with them.
+    pub addresses: Vec<MacAddr>,
+}
+
+/// An interface in use, and a timer that is as exact as the kernel's: tokio's own rounds up to milliseconds,
+/// in which many frames would leave.
+pub(crate) struct Frames {
+    port: BatchedPort,
+    arrivals: AsyncFd<OwnedFd>,
+    /// What is there may be more than was taken.
+    is_more: bool,
+    timer: TimerFd,
+    ended: AsyncFd<OwnedFd>,
+    writer: FrameWriter,
+    addresses: Vec<MacAddr>,
+}
+
+/// Tells when that is readable. To be called within a tokio runtime.
+fn watched(source: BorrowedFd<'_>) -> io::Result<AsyncFd<OwnedFd>> {
+    let own = source.try_clone_to_owned()?;
+    // SAFETY: the descriptor is owned by what is made of it, and stays open and the same until that is dropped.
+    Ok(unsafe { AsyncFd::register_with_interest(own, Interest::READABLE) }?)
+}
+
+impl Frames {
+    /// Opens the interface, within a tokio runtime.
+    ///
+    /// # Errors
+    /// An interface that there is not, that is down, whose MTU is too small, or that may not be opened.
+    pub fn open(
+        interface: &Interface,
+        setup: &Setup,
+        values_per_packet: ValuesPerPacket,
+    ) -> Result<Self, Error> {
+        let refused = |source: io::Error| Error::Io { interface: interface.name.clone(), source };
+        let mut port = BatchedPort::open(&interface.name)?;
+        port.prepare(values_per_packet.frame_bytes())?;
+        let arrivals = watched(port.as_fd()).map_err(refused)?;
+        let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
+        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags);
+        let timer = timer.map_err(|errno| refused(errno.into()))?;
+        let ended = watched(timer.as_fd()).map_err(refused)?;
+        let own = interface.addresses.get(setup.me.index()).copied().unwrap_or(MacAddr([0; 6]));
+        let writer = FrameWriter::new(own, MacAddr::results_of(setup.job), values_per_packet);
+        let addresses = interface.addresses.clone();
+        Ok(Self { port, arrivals, is_more: false, timer, ended, writer, addresses })
+    }
+
+    /// Waits until frames are there.
+    pub async fn readable(&self) -> io::Result<()> {
+        if !self.is_more {
+            // Cleared before frames are taken: one that comes meanwhile is told anew.
+            self.arrivals.readable().await?.clear_ready();
+        }
+        Ok(())
+    }
+
+    /// Waits until then.
+    pub async fn sleep_until(&self, at: Instant) -> io::Result<()> {
+        let left = at.saturating_duration_since(Instant::now()).max(LEAST_SLEEP);
+        let expiration = Expiration::OneShot(TimeSpec::from_duration(left));
+        self.timer.set(expiration, TimerSetTimeFlags::empty())?;
+        loop {
+            self.ended.readable().await?.clear_ready();
+            // What was told may be the end of an earlier wait.
+            match self.timer.wait() {
+                Err(nix::errno::Errno::EAGAIN) => {}
+                ended => return Ok(ended?),
+            }
+        }
+    }
+
+    /// Hands over the frames that are there, or many of them; the next call has the rest.
+    ///
+    /// # Errors
+    /// The interface cannot be used any more.
+    pub fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
+        for _ in 0..MOST_BATCHES {
+            self.is_more = self.port.receive(take)? > 0;
+            if !self.is_more {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends the chunks that may leave now, one frame for each block of receivers. `clock`: the machine's.
+    ///
+    /// # Errors
+    /// As [`receive`](Self::receive).
+    pub fn send_chunks(&mut self, peer: &mut Peer, clock: &dyn Fn() -> Duration) -> Result<(), Error> {
+        let (writer, mut left) = (&mut self.writer, MOST_FRAMES);
+        let mut blocks = VecDeque::new();
+        self.port.transmit(&mut |buffer| {
+            if blocks.is_empty() && left > 0 {
+                let sent = peer.next_transmission(clock())?;
+                left = left.saturating_sub(sent.to.blocks().len());
+                blocks.extend(sent.to.blocks().map(|block| (sent.clone(), block)));
+            }
+            let (sent, block) = blocks.pop_front()?;
+            let (words, cut) = peer.update();
+            written(writer.chunk(peer.members(), &sent, block, &words, cut, buffer))
+        })
+    }
+
+    /// Sends a message to one peer.
+    ///
+    /// # Errors
+    /// As [`receive`](Self::receive).
+    pub fn send_message(&mut self, members: &Members, to: Rank, message: &Message) -> Result<(), Error> {
+        let Some(&address) = self.addresses.get(to.index()) else { return Ok(()) };
+        let (writer, mut is_sent) = (&mut self.writer, false);
+        self.port.transmit(&mut |buffer| {
+            if std::mem::replace(&mut is_sent, true) {
+                return None;
+            }
+            written(writer.message(members, to, address, message, buffer))
+        })
+    }
+
+    /// Sends a notice, one frame for each block of receivers.
+    ///
+    /// # Errors
+    /// As [`receive`](Self::receive).
+    pub fn notify(&mut self, members: &Members, to: &Receivers, notice: Notice) -> Result<(), Error> {
+        let (writer, mut blocks) = (&mut self.writer, to.blocks());
+        self.port
+            .transmit(&mut |buffer| written(writer.notice(members, blocks.next()?, &notice.words(), buffer)))
+    }
+}
+
+/// The length of a frame. One that does not fit is none: the setup has chunks and messages that do.
+fn written(length: Result<usize, inart_wire::WireError>) -> Option<usize> {
+    length.inspect_err(|error| tracing::error!("a frame was not sent: {error}")).ok()
+}
