@@ -5,78 +5,13 @@
 mod support;
 
 use std::collections::BTreeMap;
-use std::io::{BufRead, BufReader};
 use std::net::UdpSocket;
-use std::process::{Child, Command, Stdio};
-use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
 
-use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use serde_json::Value;
+use support::processes::{Running, certify};
 use support::{Workbench, is_refusal, root};
 
-/// Longer than anything here takes; only a failure waits for it.
-const TIMEOUT: Duration = Duration::from_secs(120);
-
 const PEERS: [&str; 4] = ["p1", "p2", "p3", "p4"];
-
-/// Writes `ca.pem`, and a certificate and key for every name.
-fn certify(bench: &Workbench) {
-    let ca_key = KeyPair::generate().unwrap();
-    let mut ca = CertificateParams::new(Vec::new()).unwrap();
-    ca.distinguished_name.push(DnType::CommonName, "authority");
-    ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-    bench.write("ca.pem", ca.self_signed(&ca_key).unwrap().pem());
-    let issuer = Issuer::from_params(&ca, &ca_key);
-    for name in PEERS.into_iter().chain(["c"]) {
-        let key = KeyPair::generate().unwrap();
-        let certificate = CertificateParams::new(vec![name.to_owned()]).unwrap().signed_by(&key, &issuer);
-        bench.write(&format!("{name}.pem"), certificate.unwrap().pem());
-        bench.write(&format!("{name}.key"), key.serialize_pem());
-    }
-}
-
-/// A process that tells in lines of JSON. Killed when dropped.
-struct Running {
-    child: Child,
-    lines: Receiver<String>,
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        let _ = self.child.kill();
-        let _ = self.child.wait();
-    }
-}
-
-impl Running {
-    fn start(mut command: Command) -> Self {
-        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
-        let (told, lines) = channel();
-        let output = BufReader::new(child.stdout.take().unwrap());
-        std::thread::spawn(move || {
-            for line in output.lines().map_while(Result::ok) {
-                if told.send(line).is_err() {
-                    return;
-                }
-            }
-        });
-        Self { child, lines }
-    }
-
-    fn next(&self) -> Value {
-        serde_json::from_str(&self.lines.recv_timeout(TIMEOUT).unwrap()).unwrap()
-    }
-
-    /// All that it tells up to a line with that key, that one included.
-    fn until(&self, key: &str) -> Vec<Value> {
-        let mut told = vec![self.next()];
-        while told.last().unwrap().get(key).is_none() {
-            told.push(self.next());
-        }
-        told
-    }
-}
 
 struct Mesh {
     bench: Workbench,
@@ -86,7 +21,7 @@ struct Mesh {
 impl Mesh {
     fn new() -> Self {
         let bench = Workbench::new();
-        certify(&bench);
+        certify(&bench, PEERS.into_iter().chain(["c"]));
         std::fs::copy(root().join("topologies/mesh4.yaml"), bench.path("mesh4.yaml")).unwrap();
         let names = PEERS.into_iter().chain(["c"]);
         let sockets: Vec<_> = names.map(|name| (name, UdpSocket::bind("127.0.0.1:0").unwrap())).collect();

@@ -35,6 +35,7 @@ mod members;
 pub mod membership;
 pub mod multicast;
 mod names;
+mod peer_push;
 mod pipes;
 mod plan_error;
 mod ports;
@@ -58,6 +59,7 @@ pub use install::{Controller, InstallReport, SwitchChange};
 pub use intent::{Intent, IntentError, Known, Network, Wanted, beside, intent};
 pub use live::{LiveChange, LiveChangeError, live_change, without};
 pub use names::Names;
+pub use peer_push::{PeerChange, PeerPushError, push_peers};
 pub use ports::{PortMap, PortsError};
 pub use records::{
     Change, Claim, Claims, JobRecord, NoEarlierPush, Push, Records, RecordsError, Stage, Success, file_name,

@@ -50,7 +50,7 @@ pub struct ControlArgs {
     security: ClientArgs,
 }
 
-fn parse_switch(text: &str) -> Result<(String, String), String> {
+pub fn parse_switch(text: &str) -> Result<(String, String), String> {
     match text.split_once('=') {
         Some((name, address)) if !name.is_empty() => {
             place(address, Security::Local).map_err(|error| error.to_string())?;
@@ -61,7 +61,7 @@ fn parse_switch(text: &str) -> Result<(String, String), String> {
 }
 
 /// Reads `HOST:PORT[,device=ID]`; without an id the device is 0, as simple_switch_grpc's is.
-fn place(text: &str, security: Security) -> anyhow::Result<Place> {
+pub fn place(text: &str, security: Security) -> anyhow::Result<Place> {
     let (address, device) = match text.split_once(',') {
         None => (text, 0),
         Some((address, option)) => {
@@ -231,7 +231,7 @@ pub fn write_assignments(dir: &Path, assignments: &[Assignment]) -> anyhow::Resu
     Ok(())
 }
 
-fn program_word(running: &Running) -> &'static str {
+pub fn program_word(running: &Running) -> &'static str {
     match running {
         Running::Ours => "kept",
         Running::Nothing => "loaded",

@@ -4,12 +4,11 @@
 use std::path::Path;
 use std::sync::Arc;
 
-use inart_controller::PortMap;
 use inart_controller::multicast::{PeerGroup, network};
+use inart_controller::{PortMap, push_peers};
 use inart_p4::Reason;
 use inart_peers::Mesh;
-use inart_tables::{SwitchTables, diff};
-use inart_targets::{Access, DEFAULT, Place, Precedence, Program, Running, SwitchError};
+use inart_targets::{Access, DEFAULT, Place, Precedence, Program, Running, SwitchError, open_all};
 use inart_wire::{Epoch, JobId, ValuesPerPacket};
 use tokio::runtime::Runtime;
 
@@ -76,20 +75,19 @@ impl PeersSwitch {
         };
         let group = PeerGroup { job: JobId::from(JOB), epoch: Epoch::from(EPOCH), peers: &peers };
         let refused = |problem: String| Error::Option { option: "multicast", problem };
-        let mut tables = network(&ports, &[group]).map_err(|error| refused(error.to_string()))?;
+        let tables = network(&ports, &[group]).map_err(|error| refused(error.to_string()))?;
         let program = DEFAULT.program(VALUES, None)?;
         let runtime = Runtime::new().map_err(Error::system("start threads"))?;
         let mut this = Self { process: SwitchProcess::start(spec, place)?, program, runtime };
         let address = this.process.address()?;
-        let asked = tables.remove(&name).unwrap_or_default();
-        let differs = this.runtime.block_on(write(&*this.program, &address, &asked));
-        match differs.map_err(|cause| this.refused(cause))? {
-            None => Ok(this),
-            Some(entry) => {
-                let why = format!("it was written and does not hold {entry}");
-                Err(Error::Failed { who: format!("switch {name}"), why })
-            }
-        }
+        let push = async {
+            let access = Access::Write(Precedence(1));
+            let places = [(name.clone(), Place::local(address, DEVICE))].into();
+            push_peers(&mut open_all(&*this.program, places, access).await?, &tables, false).await
+        };
+        let done = this.runtime.block_on(push);
+        done.map_err(|error| Error::Controller { why: error.to_string() })?;
+        Ok(this)
     }
 
     fn refused(&self, cause: SwitchError) -> Error {
@@ -117,19 +115,4 @@ impl PeersSwitch {
         let count = |&reason: &Reason| (reason, counters.drops(reason).packets.max(0) as u64);
         Ok(Reason::ALL.iter().map(count).filter(|(_, count)| *count > 0).collect())
     }
-}
-
-/// Loads the program and writes the entries; the first that differs when they are read back.
-async fn write(
-    program: &dyn Program,
-    address: &str,
-    asked: &SwitchTables,
-) -> Result<Option<String>, SwitchError> {
-    let place = Place::local(address, DEVICE);
-    let mut session = program.open(place, Access::Write(Precedence(1))).await?;
-    session.load_program().await?;
-    let fresh = session.read().await?;
-    session.write(&diff(&fresh, asked)).await?;
-    let found = session.read().await?;
-    Ok(diff(&found, asked).first().map(|update| format!("{update:?}")))
 }

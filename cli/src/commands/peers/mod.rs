@@ -1,4 +1,4 @@
-//! `inart plan`, `inart simulate` and `inart emulate` on networks of peers: other flags than on networks of
+//! `inart plan`, `inart simulate`, `inart emulate` and `inart push` on networks of peers: other flags than on networks of
 //! switches; `inart peer` and `inart coordinator`.
 
 mod connections;
@@ -8,6 +8,7 @@ mod emulate;
 mod network;
 pub mod peer;
 mod plan;
+mod push;
 mod schedule;
 mod simulate;
 
@@ -18,6 +19,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
+
+pub use connections::place;
 
 /// Decentralised training: who sends its update to whom, planned and simulated.
 #[derive(Parser)]
@@ -36,16 +39,18 @@ enum Command {
     Plan(plan::Args),
     /// Run a job of peers in virtual time.
     Simulate(simulate::Args),
+    /// Write the entries by which switches copy updates between the peers of a network.
+    Push(push::Args),
     /// Train on a network of peers on this machine: namespaces, ports, processes, every update compared.
     Emulate(emulate::Args),
 }
 
 /// Whether these arguments of the process ask for something on a network of peers: the command is one of the
-/// three, and a file that is named after it is such a network.
+/// four, and a file that is named after it is such a network.
 pub fn are_asked(arguments: &[OsString]) -> bool {
     let mut words = arguments.iter().skip(1).filter(|word| !word.to_string_lossy().starts_with('-'));
-    let is_command =
-        words.next().is_some_and(|word| word == "plan" || word == "simulate" || word == "emulate");
+    let commands = ["plan", "simulate", "emulate", "push"];
+    let is_command = words.next().is_some_and(|word| commands.iter().any(|command| word == command));
     is_command && words.any(|word| network::is_one(Path::new(word)))
 }
 
@@ -54,12 +59,13 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Plan(args) => plan::run(&args, cli.json),
         Command::Simulate(args) => simulate::run(&args, cli.json),
+        Command::Push(args) => push::run(&args, cli.json),
         Command::Emulate(args) => emulate::run(&args, cli.json),
     }
 }
 
 /// Prints a line at once: others may be waiting for it.
-fn print_line(line: &str) -> anyhow::Result<()> {
+pub fn print_line(line: &str) -> anyhow::Result<()> {
     let mut out = std::io::stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush()).context("standard output")
 }

@@ -1,0 +1,77 @@
+//! Processes that tell in lines of JSON, and certificates for them.
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Stdio};
+use std::sync::mpsc::{Receiver, channel};
+use std::time::Duration;
+
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use serde_json::Value;
+
+use super::Workbench;
+
+/// Longer than anything takes; only a failure waits for it.
+const TIMEOUT: Duration = Duration::from_secs(120);
+
+/// Writes `ca.pem`, and a certificate and key for every name.
+pub fn certify<'a>(bench: &Workbench, names: impl IntoIterator<Item = &'a str>) {
+    let ca_key = KeyPair::generate().unwrap();
+    let mut ca = CertificateParams::new(Vec::new()).unwrap();
+    ca.distinguished_name.push(DnType::CommonName, "authority");
+    ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+    bench.write("ca.pem", ca.self_signed(&ca_key).unwrap().pem());
+    let issuer = Issuer::from_params(&ca, &ca_key);
+    for name in names {
+        let key = KeyPair::generate().unwrap();
+        let certificate = CertificateParams::new(vec![name.to_owned()]).unwrap().signed_by(&key, &issuer);
+        bench.write(&format!("{name}.pem"), certificate.unwrap().pem());
+        bench.write(&format!("{name}.key"), key.serialize_pem());
+    }
+}
+
+/// A process that tells in lines of JSON. Killed when dropped.
+pub struct Running {
+    pub child: Child,
+    lines: Receiver<String>,
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+impl Running {
+    pub fn start(mut command: Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        let (told, lines) = channel();
+        let output = BufReader::new(child.stdout.take().unwrap());
+        std::thread::spawn(move || {
+            for line in output.lines().map_while(Result::ok) {
+                if told.send(line).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { child, lines }
+    }
+
+    /// The next line as it is.
+    pub fn line(&self) -> String {
+        self.lines.recv_timeout(TIMEOUT).unwrap()
+    }
+
+    pub fn next(&self) -> Value {
+        serde_json::from_str(&self.line()).unwrap()
+    }
+
+    /// All that it tells up to a line with that key, that one included.
+    pub fn until(&self, key: &str) -> Vec<Value> {
+        let mut told = vec![self.next()];
+        while told.last().unwrap().get(key).is_none() {
+            told.push(self.next());
+        }
+        told
+    }
+}
