@@ -1,5 +1,5 @@
 # Two commands matter: `make demo` and `make test`. Both install what is missing (apt: see scripts/install-deps.sh).
-.PHONY: help demo demo-geo demo-live demo-multicast demo-torch test soak fuzz fuzz-smoke lint bench experiments measure deps build p4 clean
+.PHONY: help demo demo-geo demo-live demo-multicast demo-order demo-torch test soak fuzz fuzz-smoke lint bench experiments measure deps build p4 clean
 
 CARGO ?= cargo
 
@@ -40,6 +40,10 @@ demo-geo: deps ## Nine data centres train a model over links of 30 ms: NETSTORM'
 demo-multicast: deps ## Sixteen peers train without a server over unequal ports: ours, SELMCAST, Orpheus (two minutes after the build)
 	$(CARGO) build $(ONCE) --bin inart
 	target/debug/inart emulate topologies/mesh16.yaml --rounds 12 --chart out/mesh16.svg
+
+demo-order: deps ## Sixteen workers train at a parameter server: all together, by themselves, in turn (two minutes after the build)
+	$(CARGO) build $(ONCE) --bin inart
+	target/debug/inart emulate topologies/ps16.yaml --sync bsp,asp,ssp,r2sp --scale 1/300 --iterations 25 --chart out/ps16.svg
 
 demo-torch: deps ## Train with PyTorch: gradients summed in the switch, and by Gloo on the same links
 	@scripts/torch-venv.sh

@@ -24,7 +24,7 @@ for target in "$@"; do
     mkdir -p "$corpus" "fuzz/regressions/$target" "fuzz/seeds/$target"
     echo "fuzz $target"
     # A gradient's frame is 172 bytes long, a round of updates many messages; elsewhere a byte or two are an edit or a step.
-    case $target in frame) length=192 ;; peer_agent) length=2048 ;; *) length=32 ;; esac
+    case $target in frame) length=192 ;; peer_agent | order_agent) length=2048 ;; *) length=32 ;; esac
     if ! nice -n 15 "$target_dir/debug/fuzz_$target" "$limit" -seed=1 -max_len=$length -len_control=0 -timeout=10 -rss_limit_mb=2048 \
         -verbosity=0 -print_final_stats=1 -artifact_prefix="fuzz/regressions/$target/" \
         "$corpus" "fuzz/seeds/$target" "fuzz/regressions/$target" 2>"$corpus.log"; then

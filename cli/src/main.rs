@@ -66,6 +66,10 @@ enum Command {
     Peer(Box<commands::peers::peer::Args>),
     /// Run the coordinator of a network of peers: chooses the receivers of each update.
     Coordinator(Box<commands::peers::coordinator::Args>),
+    /// Run a parameter server that workers meet in an order (docs/order.md).
+    OrderServer(Box<commands::order::server::Args>),
+    /// Run a worker of such a server.
+    OrderWorker(Box<commands::order::worker::Args>),
     /// Print the INART frames of a pcap file.
     Decode(commands::decode::Args),
 }
@@ -112,6 +116,8 @@ fn main() -> ExitCode {
         Command::Scheduler(args) => commands::sites::site::run_scheduler(&args),
         Command::Peer(args) => commands::peers::peer::run(&args, json),
         Command::Coordinator(args) => commands::peers::coordinator::run(&args, json),
+        Command::OrderServer(args) => commands::order::server::run(&args, json),
+        Command::OrderWorker(args) => commands::order::worker::run(&args, json),
         Command::Decode(args) => commands::decode::run(args, json),
     };
     ended(result)

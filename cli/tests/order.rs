@@ -163,7 +163,6 @@ fn what_makes_no_sense_is_refused_in_one_line() {
     }
     refused("simulate fig1.yaml --sync r2sp", &["fig1.yaml", "job digits", "compute"]);
     refused("simulate nowhere.yaml --sync r2sp", &["nowhere.yaml"]);
-    refused("emulate ps16.yaml --sync r2sp", &["--sync", "simulate"]);
 }
 
 #[test]

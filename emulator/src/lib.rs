@@ -27,6 +27,7 @@ mod layout;
 pub mod namespace;
 mod news;
 mod options;
+pub mod order;
 mod panel;
 pub mod peers;
 pub mod program;

@@ -4,11 +4,13 @@
 //! libFuzzer run them.
 
 pub mod bmv2;
+pub mod cluster;
 mod edit;
 pub mod frame;
 pub mod hierarchy;
 pub mod hosts;
 mod libfuzzer;
+pub mod order_agent;
 pub mod overlay;
 pub mod p4ir;
 pub mod p4runtime;
@@ -24,7 +26,7 @@ pub mod topology;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 14] = [
+pub const TARGETS: [Target; 16] = [
     ("frame", frame::run),
     ("topology", topology::run),
     ("plan", plan::run),
@@ -37,6 +39,8 @@ pub const TARGETS: [Target; 14] = [
     ("hierarchy", hierarchy::run),
     ("overlay", overlay::run),
     ("peers", peers::run),
+    ("cluster", cluster::run),
     ("site_agent", site_agent::run),
     ("peer_agent", peer_agent::run),
+    ("order_agent", order_agent::run),
 ];

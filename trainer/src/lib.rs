@@ -5,13 +5,17 @@
 //! other workers' by whatever all-reduce it has, and gives the sum to [`Trainer::apply`]. Everything is a
 //! function of the seed, in f32 with a fixed order of operations: workers that get the same sums hold the
 //! same weights, bit for bit, which [`Trainer::digest`] shows.
+//!
+//! At a parameter server, a [`Stepper`] says what it adds to the model that it was given.
 
 mod digits;
 mod mlp;
 mod single_host;
+mod stepper;
 mod trainer;
 
 pub use digits::{CLASSES, PIXELS, images_as_text};
 pub use mlp::PARAMETERS;
 pub use single_host::{History, train_single_host};
+pub use stepper::Stepper;
 pub use trainer::{Config, ConfigError, Evaluation, Trainer};

@@ -134,6 +134,18 @@ impl Trainer {
         Ok(())
     }
 
+    /// From now on a round has so many images per worker.
+    ///
+    /// # Errors
+    /// [`ConfigError::EmptyBatch`].
+    pub fn set_batch(&mut self, batch: usize) -> Result<(), ConfigError> {
+        if batch == 0 {
+            return Err(ConfigError::EmptyBatch);
+        }
+        self.config.batch = batch;
+        Ok(())
+    }
+
     /// What a worker has to know to go on where this one is, besides the number of the round.
     pub fn state(&self) -> Vec<f32> {
         self.model.parameters().iter().chain(&self.velocity).copied().collect()

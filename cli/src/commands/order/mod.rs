@@ -1,17 +1,21 @@
-//! `inart simulate TOPOLOGY --sync …` on networks with parameter servers: participants that push updates and
-//! pull the model, in the order that `--sync` names. Other flags than for all-reduce.
+//! `inart simulate` and `inart emulate TOPOLOGY --sync …` on networks with parameter servers: participants that
+//! push updates and pull the model, in the order that `--sync` names. Other flags than for all-reduce.
+//! `inart order-server` and `inart order-worker`.
 
 mod absent;
 mod clients;
 mod common;
+mod connections;
+mod emulate;
 mod network;
+pub mod server;
 mod simulate;
+pub mod worker;
 mod workers;
 
 use std::ffi::OsString;
 use std::process::ExitCode;
 
-use anyhow::bail;
 use clap::{Parser, Subcommand};
 
 /// Training by way of a parameter server: in which order workers or clients meet it.
@@ -29,15 +33,8 @@ pub struct Cli {
 enum Command {
     /// Run a job of workers or clients in virtual time.
     Simulate(Box<simulate::Args>),
-    /// Not there yet.
-    #[command(hide = true)]
-    Emulate(Anything),
-}
-
-#[derive(clap::Args)]
-struct Anything {
-    #[arg(trailing_var_arg = true, allow_hyphen_values = true)]
-    arguments: Vec<OsString>,
+    /// Train at a parameter server on this machine: namespaces, processes, every update compared.
+    Emulate(Box<emulate::Args>),
 }
 
 /// Whether these arguments of the process ask for an order at a server: the command is one of the two, and
@@ -53,8 +50,6 @@ pub fn are_asked(arguments: &[OsString]) -> bool {
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     match cli.command {
         Command::Simulate(args) => simulate::run(&args, cli.json),
-        Command::Emulate(Anything { arguments: _ }) => {
-            bail!("--sync: an order at a server is simulated only; run `inart simulate`")
-        }
+        Command::Emulate(args) => emulate::run(&args, cli.json),
     }
 }

@@ -15,7 +15,7 @@ const ITERATIONS: u32 = 100;
 const MOST_ITERATIONS: u32 = 1_000_000;
 
 /// Flags of jobs of workers.
-#[derive(clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub struct WorkerArgs {
     /// With ssp: how many iterations a worker may be ahead of the last one [default: 5].
     #[arg(long, value_name = "S")]
@@ -52,7 +52,8 @@ impl WorkerArgs {
         refuse(self.iterations.is_some(), "iterations", "bsp, asp, ssp, safa or r2sp")
     }
 
-    fn policy(&self, common: &Common<'_>) -> anyhow::Result<Policy> {
+    /// The order that flags name.
+    pub fn policy(&self, common: &Common<'_>) -> anyhow::Result<Policy> {
         let sync = common.sync;
         for (is_given, flag, wanted) in [
             (self.staleness.is_some(), "staleness", "ssp"),
@@ -90,6 +91,44 @@ impl WorkerArgs {
         }
     }
 
+    /// The iterations, if they were given.
+    pub fn iterations(&self) -> Option<u32> {
+        self.iterations
+    }
+
+    /// How batches are tuned.
+    pub fn tuning(&self) -> Option<BatchRule> {
+        self.tune_batches.as_deref().map(|rule| match rule {
+            "proportional" => BatchRule::Proportional,
+            _ => BatchRule::FillIdle,
+        })
+    }
+
+    /// Without what is for other orders than this one.
+    pub fn of(&self, sync: &str) -> WorkerArgs {
+        let is = |wanted: &str| sync == wanted;
+        WorkerArgs {
+            staleness: self.staleness.filter(|_| is("ssp")),
+            block: self.block.clone().filter(|_| is("ssp")),
+            lag: self.lag.filter(|_| is("safa")),
+            apply: self.apply.clone().filter(|_| is("r2sp")),
+            ..self.clone()
+        }
+    }
+
+    /// How a server's process is told the same, but for the iterations.
+    pub fn flags(&self) -> Vec<String> {
+        let of = |name: &str, value: Option<String>| value.map(|value| format!("--{name}={value}"));
+        let all = [
+            of("staleness", self.staleness.map(|staleness| staleness.to_string())),
+            of("block", self.block.clone()),
+            of("lag", self.lag.map(|lag| lag.to_string())),
+            of("apply", self.apply.clone()),
+            of("tune-batches", self.tune_batches.clone()),
+        ];
+        all.into_iter().flatten().collect()
+    }
+
     /// Runs a job and says how it went.
     pub fn run(&self, job: &Job, common: &Common<'_>, json: bool) -> anyhow::Result<String> {
         let iterations = self.iterations.unwrap_or(ITERATIONS);
@@ -98,10 +137,7 @@ impl WorkerArgs {
             "--iterations {iterations}: give a number from 2 to {MOST_ITERATIONS}"
         );
         let policy = self.policy(common)?;
-        let tuning = self.tune_batches.as_deref().map(|rule| match rule {
-            "proportional" => BatchRule::Proportional,
-            _ => BatchRule::FillIdle,
-        });
+        let tuning = self.tuning();
         let options = WorkerOptions {
             tuning,
             seed: common.seed,

@@ -1,0 +1,137 @@
+//! `inart order-worker`: a worker that trains at a parameter server.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use inart_cluster::Participant;
+use inart_emulator::clock::monotonic_ns;
+use inart_emulator::wide_area::digest;
+use inart_order_host::{Start, Training, WorkerHost};
+use inart_peers::SplitMix64;
+use inart_planner::units::Seconds;
+use inart_trainer::{Config, PARAMETERS, Stepper};
+use serde_json::json;
+
+use super::connections::Connections;
+use crate::commands::peers::{place, print_line};
+
+/// Arguments of `inart order-worker`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    connections: Connections,
+    /// Where the server is, as NAME=HOST:PORT.
+    #[arg(long, value_name = "NAME=HOST:PORT", value_parser = place)]
+    server: (String, SocketAddr),
+    /// The step along the gradient, of all workers together.
+    #[arg(long, default_value_t = 0.5)]
+    step: f64,
+    /// Take as long to compute as the document states, drawn anew for each iteration: wait for the rest.
+    #[arg(long)]
+    stated_compute: bool,
+    /// After so long without a server it ends.
+    #[arg(long, value_name = "TIME", default_value = "300s")]
+    patience: Seconds,
+}
+
+/// Runs `inart order-worker`.
+pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    let Connections { name, seed, pace, .. } = &args.connections;
+    let (cluster, job) = args.connections.read(&args.server.0)?;
+    ensure!(
+        job.values == PARAMETERS,
+        "job {}: its model has {} values and the one that is trained {PARAMETERS}; set gradient: {} B",
+        job.name,
+        job.values,
+        4 * PARAMETERS
+    );
+    ensure!(args.step.is_finite() && args.step > 0.0, "--step {}: give a number above 0", args.step);
+    let rank = job.number(name)? as usize;
+    let own = cluster.participants.get(rank).context("the job has this worker")?;
+    let workers = job.workers.len();
+    let config = Config { seed: *seed, rank, workers, batch: own.batch as usize };
+    let step = (args.step / workers as f64) as f32;
+    let mut program = Program {
+        stepper: Stepper::new(config, step)?,
+        stated: args.stated_compute.then(|| (own.clone(), SplitMix64::stream(*seed, rank as u64))),
+        iterations: 0,
+        json,
+        printed: Ok(()),
+    };
+    let patience = Duration::from_secs_f64(args.patience.0);
+    let options = args.connections.options("--server", std::slice::from_ref(&args.server))?;
+    let host = WorkerHost::open(&job, name, pace.then_some(own.nic.out_bps), patience, options)?;
+    let ending = host.run(&mut program)?;
+    program.printed?;
+    let counters = ending.counters;
+    let line = match json {
+        true => json!({
+            "iterations": program.iterations, "version": ending.version, "sent_again": counters.sent_again,
+            "repeated": counters.repeated, "superseded": counters.superseded, "unasked": counters.unasked,
+            "malformed": counters.malformed, "other_life": counters.other_life,
+        })
+        .to_string(),
+        false => format!(
+            "over at version {}: {} iterations, {} chunks sent again, {} updates in vain",
+            ending.version,
+            program.iterations,
+            counters.sent_again,
+            counters.superseded + counters.unasked
+        ),
+    };
+    print_line(&line)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Program {
+    stepper: Stepper,
+    /// How long it is to compute, if it is, and what that is drawn from.
+    stated: Option<(Participant, SplitMix64)>,
+    iterations: u64,
+    json: bool,
+    printed: anyhow::Result<()>,
+}
+
+impl Program {
+    fn print(&mut self, line: &str) {
+        if self.printed.is_ok() {
+            self.printed = print_line(line);
+        }
+    }
+}
+
+impl Training for Program {
+    fn compute(&mut self, start: &Start) -> Vec<f32> {
+        let (began, began_ns) = (Instant::now(), monotonic_ns());
+        let batch = start.batch.max(1) as usize;
+        let update = self.stepper.update(&start.model, start.iteration, batch);
+        let update = update.expect("a batch of one image or more");
+        let line = self.json.then(|| {
+            json!({
+                "sent": digest(&start.arriving(&update)), "iteration": start.iteration, "batch": batch,
+                "base": start.version, "model": digest(&start.model), "began_ns": began_ns,
+            })
+            .to_string()
+        });
+        if let Some((own, random)) = &mut self.stated {
+            let more = f64::from(start.batch) - f64::from(own.batch);
+            let whole = own.compute.draw(random) + more / own.speed;
+            std::thread::sleep(Duration::from_secs_f64(whole.max(0.0)).saturating_sub(began.elapsed()));
+        }
+        if let Some(line) = line {
+            self.print(&line);
+        }
+        update
+    }
+
+    fn pushed(&mut self, iteration: u64, refusal: Option<&str>) {
+        self.iterations += 1;
+        match refusal {
+            Some(refusal) => tracing::warn!("iteration {iteration}: {refusal}"),
+            None if !self.json => self.print(&format!("iteration {iteration} has arrived")),
+            None => {}
+        }
+    }
+}

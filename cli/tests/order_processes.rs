@@ -1,0 +1,224 @@
+//! `inart order-server` and `inart order-worker`, as processes: what is applied is compared with what workers say
+//! that they sent. `inart emulate --sync` compares more.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::net::UdpSocket;
+
+use serde_json::Value;
+use support::processes::{Running, certify};
+use support::{Workbench, root};
+
+const WORKERS: [&str; 3] = ["w1", "w2", "w3"];
+const NETWORK: &str = "\
+name: three
+nodes:
+  - {name: v, kind: switch}
+  - {name: s1, kind: server}
+  - {name: w1, kind: worker}
+  - {name: w2, kind: worker}
+  - {name: w3, kind: worker}
+links:
+  - {ends: [v, s1], rate: 80 Mbps}
+  - {ends: [v, w1], rate: 40 Mbps}
+  - {ends: [v, w2], rate: 40 Mbps}
+  - {ends: [v, w3], rate: 40 Mbps}
+jobs:
+  - {name: digits, workers: [w1, w2, w3], servers: [s1], gradient: 203304 B, compute: {mean: 20 ms, cv: 0.1}, batch: 16}
+";
+
+struct Cluster {
+    bench: Workbench,
+    ports: BTreeMap<&'static str, u16>,
+}
+
+impl Cluster {
+    fn new() -> Self {
+        let bench = Workbench::new();
+        bench.write("three.yaml", NETWORK);
+        certify(&bench, WORKERS.into_iter().chain(["s1"]));
+        let names = WORKERS.into_iter().chain(["s1"]);
+        let sockets: Vec<_> = names.map(|name| (name, UdpSocket::bind("127.0.0.1:0").unwrap())).collect();
+        let port = |(name, socket): &(&'static str, UdpSocket)| (*name, socket.local_addr().unwrap().port());
+        Cluster { ports: sockets.iter().map(port).collect(), bench }
+    }
+
+    fn at(&self, name: &str) -> String {
+        format!("127.0.0.1:{}", self.ports[name])
+    }
+
+    fn arguments(&self, name: &str, more: &str) -> Vec<String> {
+        let command = if name == "s1" { "order-server" } else { "order-worker" };
+        let tls = format!("--tls-ca ca.pem --tls-cert {name}.pem --tls-key {name}.key");
+        let mut all =
+            format!("--json {command} three.yaml --name {name} --listen {} {tls} {more}", self.at(name));
+        match name {
+            "s1" => {
+                WORKERS.iter().for_each(|worker| all += &format!(" --worker {worker}={}", self.at(worker)))
+            }
+            _ => all += &format!(" --server s1={}", self.at("s1")),
+        }
+        all.split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn start(&self, name: &str, more: &str) -> Running {
+        let arguments = self.arguments(name, more);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        Running::start(self.bench.command(&arguments))
+    }
+
+    fn refused(&self, name: &str, more: &str, named: &[&str]) {
+        let arguments = self.arguments(name, more);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        self.bench.refused(&arguments, named);
+    }
+}
+
+/// By worker and iteration: digests of what workers sent.
+fn sent(told: &[(&str, Vec<Value>)]) -> BTreeMap<(String, u64), Vec<String>> {
+    let mut sent = BTreeMap::<_, Vec<String>>::new();
+    for (name, lines) in told {
+        for line in lines.iter().filter(|line| line.get("sent").is_some()) {
+            let key = ((*name).to_owned(), line["iteration"].as_u64().unwrap());
+            sent.entry(key).or_default().push(line["sent"].as_str().unwrap().to_owned());
+        }
+    }
+    sent
+}
+
+/// Each update that the server took is one that its worker sent; how many it has applied, each once.
+fn applied(server: &[Value], sent: &BTreeMap<(String, u64), Vec<String>>) -> usize {
+    let key =
+        |line: &Value| (line["worker"].as_str().unwrap().to_owned(), line["iteration"].as_u64().unwrap());
+    for line in server.iter().filter(|line| line.get("pushed").is_some()) {
+        let digest = line["pushed"].as_str().unwrap().to_owned();
+        assert!(sent[&key(line)].contains(&digest), "{line}");
+    }
+    let updates = server.iter().filter_map(|line| line.get("updates")?.as_array());
+    let mut all: Vec<_> = updates.flatten().map(key).collect();
+    let count = all.len();
+    all.sort();
+    all.dedup();
+    assert_eq!(all.len(), count, "an update was applied twice");
+    count
+}
+
+#[test]
+fn workers_learn_in_turn_and_every_update_is_applied_once() {
+    let cluster = Cluster::new();
+    for flags in ["--sync r2sp --iterations 40", "--sync bsp --iterations 40 --half"] {
+        let server = cluster.start("s1", flags);
+        let workers = WORKERS.map(|name| (name, cluster.start(name, "--step 0.3")));
+        let told = workers.iter().map(|(name, worker)| (*name, worker.until("iterations")));
+        let told: Vec<_> = told.collect();
+        let said = server.until("accuracy");
+        let count = applied(&said, &sent(&told));
+        let last = said.last().unwrap();
+        assert!(count >= 3 * 40 && last["applied_updates"] == count, "{count}: {last}");
+        assert!(last["accuracy"].as_f64().unwrap() > 0.8, "{last}");
+        assert_eq!((&last["refused"], &last["malformed"]), (&0.into(), &0.into()), "{last}");
+        let most = said.iter().filter_map(|line| line["updates"].as_array()).flatten();
+        let most = most.filter_map(|update| update["staleness"].as_u64()).max().unwrap();
+        assert!(most <= 2, "{flags}: {most}");
+    }
+}
+
+#[test]
+fn a_server_that_is_killed_goes_on_from_its_last_version() {
+    let cluster = Cluster::new();
+    let flags = "--sync r2sp --iterations 30 --keep model.kept";
+    let server = cluster.start("s1", flags);
+    let workers = WORKERS.map(|name| (name, cluster.start(name, "")));
+    let mut version = 0;
+    while version < 20 {
+        version = server.next()["applied"].as_u64().unwrap_or(version);
+    }
+    drop(server);
+    let server = cluster.start("s1", flags);
+    let said = server.until("accuracy");
+    let told: Vec<_> = workers.iter().map(|(name, worker)| (*name, worker.until("iterations"))).collect();
+    let first = said.iter().find_map(|line| line["applied"].as_u64()).unwrap();
+    assert!(first > version, "it began anew: version {first} after {version}");
+    assert!(applied(&said, &sent(&told)) > 0);
+    cluster.bench.write("model.kept", "x");
+    cluster.refused("s1", flags, &["model.kept", "remove it"]);
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let cluster = Cluster::new();
+    cluster.refused("s1", "--sync asp --staleness 3", &["--staleness", "ssp"]);
+    cluster.refused("s1", "--sync r2sp --relaxation 2", &["--relaxation", "from 0 to 1"]);
+    cluster.refused("s1", "--sync bsp --worker w1=127.0.0.1:1", &["--worker w1", "twice"]);
+    cluster.refused("s1", "--sync bsp --worker w9=127.0.0.1:1", &["w9", "w1, w2, w3"]);
+    cluster.refused("s1", "--sync bsp --gather 0s", &["--gather 0s"]);
+    cluster.refused("w1", "--step 0", &["--step 0", "above 0"]);
+    cluster.refused("w1", "--patience 10ms", &["worker w1", "no server"]);
+    cluster.bench.write("three.yaml", NETWORK.replace("203304 B", "1 MB"));
+    cluster.refused("s1", "--sync bsp", &["job digits", "203304 B"]);
+    cluster.refused("w1", "", &["job digits", "203304 B"]);
+    cluster.bench.write("three.yaml", NETWORK.replace("203304 B", "203303 B"));
+    cluster.refused("w1", "", &["job digits", "203303", "4 B"]);
+}
+
+/// The report of an emulation; none where this process may not make namespaces.
+fn emulated(bench: &Workbench, arguments: &[&str]) -> Option<Value> {
+    let output = bench.inart(&[&["--json", "emulate"], arguments].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("run as root") {
+        eprintln!("skipped: root is needed to make network namespaces");
+        return None;
+    }
+    assert!(output.status.success(), "{said}");
+    Some(serde_json::from_slice(&output.stdout).unwrap())
+}
+
+#[test]
+fn an_emulation_trains_under_every_order_and_computes_every_update_again() {
+    let cluster = Cluster::new();
+    let bench = &cluster.bench;
+    let orders = "bsp,asp,ssp,safa,r2sp";
+    let arguments =
+        ["three.yaml", "--sync", orders, "--iterations", "12", "--staleness", "2", "--chart", "out/c.svg"];
+    let Some(report) = emulated(bench, &arguments) else { return };
+    assert!(bench.read("out/c.svg").contains("r2sp"));
+    let schemes = report["schemes"].as_array().unwrap();
+    assert_eq!(
+        schemes.iter().map(|scheme| scheme["scheme"].as_str().unwrap()).collect::<Vec<_>>().join(","),
+        orders
+    );
+    for scheme in schemes {
+        assert!(scheme["updates_checked"].as_u64().unwrap() >= 3 * 12, "{scheme}");
+        assert!(scheme["accuracy"].as_f64().unwrap() > 0.5, "{scheme}");
+        assert!(scheme["utilisation_in"].as_f64().unwrap() > 0.05, "{scheme}");
+        let stale = scheme["staleness_max"].as_u64().unwrap();
+        match scheme["scheme"].as_str().unwrap() {
+            "bsp" => assert_eq!(stale, 0),
+            "r2sp" => assert!(stale <= 2, "{scheme}"),
+            _ => {}
+        }
+    }
+    let arguments = ["three.yaml", "--sync", "r2sp", "--iterations", "6", "--half", "--tune-batches"];
+    let half = emulated(bench, &arguments).unwrap();
+    assert!(half["schemes"][0]["updates_checked"].as_u64().unwrap() >= 18);
+}
+
+#[test]
+fn an_emulation_that_cannot_be_is_refused() {
+    let bench = Workbench::new();
+    for name in ["ps16.yaml", "fl64.yaml"] {
+        std::fs::copy(root().join("topologies").join(name), bench.path(name)).unwrap();
+    }
+    let refused = |line: &str, named: &[&str]| bench.refused(&line.split(' ').collect::<Vec<_>>(), named);
+    refused("emulate fl64.yaml --sync r2sp", &["job cnn", "clients", "simulate"]);
+    refused("emulate ps16.yaml --sync r2sp --iterations 1", &["--iterations 1"]);
+    refused("emulate ps16.yaml --sync r2sp --batch 0", &["--batch 0"]);
+    refused("emulate ps16.yaml --sync r2sp --step -1", &["--step -1"]);
+    refused("emulate ps16.yaml --sync bsp --relaxation 0.5", &["--relaxation", "r2sp"]);
+    refused("emulate ps16.yaml --sync fl-r2sp", &["fl-r2sp"]);
+    let delayed = NETWORK.replace("rate: 80 Mbps}", "rate: 80 Mbps, delay: 5 ms}");
+    bench.write("delayed.yaml", delayed);
+    refused("emulate delayed.yaml --sync r2sp", &["delay", "simulate"]);
+}

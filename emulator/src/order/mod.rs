@@ -1,0 +1,80 @@
+//! Training at a parameter server on one machine: a namespace per host, a port of its own rate to a switch,
+//! and the processes of the server and its workers. Every update is computed again and compared.
+
+mod audit;
+mod chart;
+mod processes;
+mod report;
+mod setting;
+mod wiring;
+
+use std::time::{Duration, Instant};
+
+use crate::certificates;
+use crate::error::Error;
+use crate::scratch::Scratch;
+pub use chart::chart;
+use processes::Processes;
+pub use report::{Learnt, Report, SchemeReport, Simulated};
+pub use setting::{Scheme, Setting, scaled};
+use wiring::OrderWiring;
+
+/// An iteration that takes longer is a failure, and so is a start.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// Where an emulation is.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress<'a> {
+    /// Which order.
+    pub stage: &'a str,
+    /// Updates that were applied, of all orders.
+    pub done: u64,
+    /// Updates of all orders.
+    pub total: u64,
+}
+
+/// Runs all orders, one after the other.
+///
+/// # Errors
+/// What the system refuses; a process that fails; an update that is lost, doubled or not what it has to be.
+pub fn emulate_order(setting: &Setting, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report, Error> {
+    let each = setting.job.participants.len() as u64 * u64::from(setting.iterations);
+    let total = each * setting.schemes.len() as u64;
+    let mut schemes = Vec::new();
+    for (at, scheme) in setting.schemes.iter().enumerate() {
+        let before = each * at as u64;
+        let mut tell =
+            |done: u64| progress(Progress { stage: &scheme.name, done: before + done.min(each), total });
+        schemes.push(run_scheme(setting, scheme, &mut tell)?);
+    }
+    Ok(report::whole(setting, schemes))
+}
+
+fn run_scheme(setting: &Setting, scheme: &Scheme, tell: &mut dyn FnMut(u64)) -> Result<SchemeReport, Error> {
+    let scratch = Scratch::new().map_err(Error::system("make a directory in memory"))?;
+    let workers = setting.job.participants.iter().map(|worker| worker.name.as_str());
+    certificates::write(&setting.network, workers.chain([&*setting.server]), &scratch)
+        .map_err(Error::system("write certificates"))?;
+    let written = std::fs::write(scratch.path("network.yaml"), setting.document());
+    written.map_err(Error::system("write the network"))?;
+    let wiring = OrderWiring::build(&setting.job)?;
+    let mut processes = Processes::start(setting, scheme, &wiring, &scratch)?;
+    let deadline = Instant::now() + LONGEST.saturating_mul(setting.iterations + 1);
+    let mut before = [0; 2];
+    let mut carried = [0; 2];
+    while !processes.are_over() && Instant::now() < deadline {
+        processes.listen(Duration::from_millis(50))?;
+        let said = processes.said();
+        tell(said.pushed.len() as u64);
+        let now = wiring.carried().map_err(Error::system("read what the port carries"))?;
+        match (said.pulls.is_empty(), said.counted.is_some()) {
+            (true, _) => before = now,
+            (false, false) => carried = now,
+            (false, true) => {}
+        }
+    }
+    let said = processes.end()?;
+    let checked = audit::check(setting, &said)?;
+    let bytes = [0, 1].map(|way| carried[way].saturating_sub(before[way]));
+    report::report(setting, scheme, &said, &checked, bytes)
+}

@@ -1,0 +1,172 @@
+//! What is emulated.
+
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+use inart_cluster::{Job, Kind, Nic, Participant, Time};
+use inart_order::{BatchRule, Policy};
+use inart_order_agent::Precision;
+
+/// An order that is tried: its name, what it is, and how a server's process is told.
+#[derive(Debug, Clone)]
+pub struct Scheme {
+    /// Its name.
+    pub name: String,
+    /// The policy.
+    pub policy: Policy,
+    /// The server's flags.
+    pub flags: Vec<String>,
+}
+
+/// What is emulated.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// The network's name.
+    pub network: String,
+    /// The server's name.
+    pub server: String,
+    /// The job, at the rates and times that are emulated, with the model's own size.
+    pub job: Job,
+    /// The orders, one after the other.
+    pub schemes: Vec<Scheme>,
+    /// How batches are tuned.
+    pub tuning: Option<BatchRule>,
+    /// How values travel.
+    pub precision: Precision,
+    /// Iterations of every worker.
+    pub iterations: u32,
+    /// The step along the gradient, of all workers together.
+    pub step: f64,
+    /// Decides data, weights and times to compute.
+    pub seed: u64,
+    /// The program of the processes.
+    pub program: PathBuf,
+    /// How connections follow the network.
+    pub congestion: String,
+}
+
+impl Setting {
+    /// The model's values.
+    pub fn values(&self) -> usize {
+        (self.job.bits / 32.0).round() as usize
+    }
+
+    /// The network as a document for its processes.
+    pub fn document(&self) -> String {
+        let mut switch = "switch".to_owned();
+        let names = || self.job.participants.iter().map(|worker| &worker.name).chain([&self.server]);
+        while names().any(|name| *name == switch) {
+            switch.push('x');
+        }
+        let quoted = |text: &str| format!("{text:?}");
+        let mut out = format!("name: {}\nnodes:\n", quoted(&self.network));
+        let _ = writeln!(out, "  - {{name: {switch}, kind: switch}}");
+        let _ = writeln!(out, "  - {{name: {}, kind: server}}", quoted(&self.server));
+        for worker in &self.job.participants {
+            let _ = writeln!(out, "  - {{name: {}, kind: worker}}", quoted(&worker.name));
+        }
+        let rate = |nic: &Nic| format!("{} bps", nic.out_bps.min(nic.in_bps).round());
+        let link = |name: &str, nic: &Nic| {
+            format!("  - {{ends: [{switch}, {}], rate: {}}}\n", quoted(name), rate(nic))
+        };
+        out.push_str("links:\n");
+        out.push_str(&link(&self.server, &self.job.server));
+        self.job.participants.iter().for_each(|worker| out.push_str(&link(&worker.name, &worker.nic)));
+        let all: Vec<_> = self.job.participants.iter().map(|worker| quoted(&worker.name)).collect();
+        let _ = writeln!(out, "jobs:\n  - name: {}", quoted(&self.job.name));
+        let _ = writeln!(out, "    workers: [{}]\n    servers: [{}]", all.join(", "), quoted(&self.server));
+        let _ = writeln!(out, "    gradient: {} B\n    computes:", 4 * self.values());
+        for Participant { name, compute, speed, .. } in &self.job.participants {
+            let Time { mean_s, cv } = compute;
+            let _ =
+                writeln!(out, "      {}: {{mean: {mean_s:.9} s, cv: {cv}, speed: {speed}}}", quoted(name));
+        }
+        out.push_str("    batches:\n");
+        for Participant { name, batch, .. } in &self.job.participants {
+            let _ = writeln!(out, "      {}: {batch}", quoted(name));
+        }
+        out
+    }
+}
+
+/// A job with a model of another size, at other rates: what transfers and computing take of their time keeps
+/// its proportion. `factor`: of all rates. Returns what times are multiplied by, too.
+pub fn scaled(job: &Job, bits: f64, batch: Option<u32>, factor: f64) -> (Job, f64) {
+    let time = bits / job.bits / factor;
+    let nic = |nic: &Nic| Nic { out_bps: nic.out_bps * factor, in_bps: nic.in_bps * factor };
+    let participant = |worker: &Participant| {
+        // Of a batch of other images, a part of it takes the same part of the time.
+        let images = batch.map_or(1.0, |batch| f64::from(batch) / f64::from(worker.batch));
+        Participant {
+            nic: nic(&worker.nic),
+            compute: Time { mean_s: worker.compute.mean_s * time, cv: worker.compute.cv },
+            batch: batch.unwrap_or(worker.batch),
+            speed: worker.speed / time * images,
+            ..worker.clone()
+        }
+    };
+    let job = Job {
+        name: job.name.clone(),
+        kind: Kind::Workers,
+        participants: job.participants.iter().map(participant).collect(),
+        server: nic(&job.server),
+        bits,
+        pause: Time { mean_s: job.pause.mean_s * time, cv: job.pause.cv },
+    };
+    (job, time)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use inart_cluster::{Cluster, WorkerOptions, run_workers};
+
+    use super::*;
+
+    const NETWORK: &str = "{name: n, nodes: [{name: v, kind: switch}, {name: s1, kind: server}, \
+        {name: w1, kind: worker}, {name: w2, kind: worker}], links: [{ends: [v, s1], rate: 8 Gbps}, \
+        {ends: [v, w1], rate: 2 Gbps}, {ends: [v, w2], rate: 2 Gbps}], \
+        jobs: [{name: j, servers: [s1], gradient: 100 MB, compute: {mean: 2 s}, batch: 128, \
+        computes: {w2: {mean: 1 s}}}]}";
+
+    fn setting() -> (Cluster, Setting, f64) {
+        let cluster = Cluster::from_yaml(NETWORK).unwrap();
+        let (job, time) = scaled(&cluster.jobs[0], 3.2e6, Some(8), 0.01);
+        let setting = Setting {
+            network: "n".into(),
+            server: "s1".into(),
+            job,
+            schemes: Vec::new(),
+            tuning: None,
+            precision: Precision::Single,
+            iterations: 3,
+            step: 0.5,
+            seed: 1,
+            program: PathBuf::new(),
+            congestion: String::new(),
+        };
+        (cluster, setting, time)
+    }
+
+    #[test]
+    fn a_scaled_job_takes_as_long_in_proportion() {
+        let (cluster, setting, time) = setting();
+        assert!((time - 0.4).abs() < 1e-12);
+        for policy in [Policy::bsp(), Policy::asp()] {
+            let run = |job: &Job| run_workers(job, &WorkerOptions::new(policy, 9)).unwrap().iteration_s;
+            let (whole, small) = (run(&cluster.jobs[0]), run(&setting.job));
+            assert!((small / whole - time).abs() < 1e-6, "{whole} {small}");
+        }
+        // Twice the batch takes twice the time to compute.
+        let worker = &setting.job.participants[0];
+        assert!((8.0 / worker.speed - worker.compute.mean_s).abs() < 1e-9);
+    }
+
+    #[test]
+    fn processes_read_the_same_job() {
+        let (_, setting, _) = setting();
+        let read = Cluster::from_yaml(&setting.document()).unwrap();
+        assert_eq!((read.name.as_str(), read.jobs.len()), ("n", 1));
+        assert_eq!(read.jobs[0], setting.job);
+    }
+}

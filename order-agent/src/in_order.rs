@@ -1,0 +1,127 @@
+//! Workers that meet the server one by one, or all together: a policy of `inart_order`, with the model.
+
+use std::time::Duration;
+
+use inart_order::{Options, Order, Output, Refusal, Server, Snapshot, Standing, Store, Taken, WorkerNo};
+
+use crate::sequencer::{Applied, Decision, Kept, Sequencer, Verdict};
+
+/// The server of a policy `O`, and the model that it keeps.
+#[derive(Debug, Clone)]
+pub struct InOrder<O> {
+    server: Server<O>,
+    store: Store,
+    model: u64,
+    workers: usize,
+}
+
+impl<O: Order> InOrder<O> {
+    /// A model by its fingerprint, as it is at the start.
+    pub fn new(order: O, options: Options, model: u64, values: Vec<f32>) -> Self {
+        let workers = options.batches.len();
+        InOrder { server: Server::new(order, options), store: Store::new(model, values), model, workers }
+    }
+
+    /// Goes on from what was kept.
+    pub fn restored(order: O, options: Options, model: u64, kept: Kept) -> Self {
+        let Kept { version, done, values } = kept;
+        let workers = options.batches.len();
+        let server = Server::restored(order, options, &Snapshot { version, done });
+        InOrder { server, store: Store::new(model, values), model, workers }
+    }
+
+    /// The state machine.
+    pub fn server(&self) -> &Server<O> {
+        &self.server
+    }
+
+    fn standing(&self, who: WorkerNo) -> Standing {
+        match who.index() < self.workers {
+            true => self.server.seats().seat(who).standing(),
+            false => Standing::Away,
+        }
+    }
+}
+
+impl<O: Order> Sequencer for InOrder<O> {
+    fn join(&mut self, who: WorkerNo, now: Duration) {
+        // An error is a number that no worker has: nobody joins.
+        let _ = self.server.join(who, now);
+    }
+
+    fn leave(&mut self, who: WorkerNo, now: Duration) {
+        let _ = self.server.leave(who, now);
+    }
+
+    fn is_away(&self, who: WorkerNo) -> bool {
+        self.standing(who) == Standing::Away
+    }
+
+    fn is_working(&self, who: WorkerNo) -> bool {
+        self.standing(who) == Standing::Working
+    }
+
+    fn request(&mut self, who: WorkerNo, now: Duration) {
+        // It was given up meanwhile.
+        if self.is_away(who) {
+            self.join(who, now);
+        }
+        let _ = self.server.request(who, now);
+    }
+
+    fn pull(&mut self, who: WorkerNo, now: Duration) -> Option<u64> {
+        self.server.pull(who, now).ok()
+    }
+
+    fn push(&mut self, who: WorkerNo, iteration: u64, values: Vec<f32>, now: Duration) -> Verdict {
+        let checked: Result<(), Refusal> = self.store.check(self.model, &values);
+        let refusal = checked.err();
+        let is_taken = matches!(self.server.push(who, iteration, checked, now), Ok(Taken::Held));
+        if is_taken && refusal.is_none() {
+            self.store.hold(who, values);
+        }
+        Verdict { is_taken, refusal }
+    }
+
+    fn tick(&mut self, now: Duration) {
+        self.server.tick(now);
+    }
+
+    fn wake_at(&self) -> Option<Duration> {
+        self.server.wake_at()
+    }
+
+    fn next_decision(&mut self) -> Option<Decision> {
+        Some(match self.server.next_output()? {
+            Output::Permit { worker, iteration, batch } => Decision::Permit { who: worker, iteration, batch },
+            Output::Apply { version, updates } => {
+                for update in &updates {
+                    self.store.apply(update.worker, update.scale() as f32);
+                }
+                Decision::Applied(Applied { version, updates })
+            }
+            Output::Discard { worker, iteration, refusal } => {
+                Decision::Discarded { who: worker, iteration, refusal }
+            }
+            Output::Gone { worker, .. } => Decision::Gone { who: worker },
+        })
+    }
+
+    fn version(&self) -> u64 {
+        self.server.seats().version()
+    }
+
+    fn values(&self) -> &[f32] {
+        self.store.values()
+    }
+
+    fn have_done(&self, iterations: u64) -> bool {
+        let seats = self.server.seats();
+        !seats.members().is_empty() && seats.least_done() >= iterations
+    }
+
+    fn kept(&self) -> Kept {
+        let Snapshot { version, done } = self.server.snapshot();
+        Kept { version, done, values: self.store.values().to_vec() }
+    }
+}

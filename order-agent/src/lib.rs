@@ -1,0 +1,37 @@
+//! Push and pull between a parameter server and workers that meet it in an order: what both sides say on
+//! connections, as state machines without I/O and without a clock (docs/protocol.md, "Push and pull").
+//!
+//! A [`ServerAgent`] drives a [`Sequencer`], which decides who pulls when and what is applied; a
+//! [`WorkerAgent`] drives `inart_order::Worker`. Values travel in chunks, each of which is taken or fails, in
+//! any order. What was under way when a connection ended goes on where it was. What is of another life of
+//! either side, or of another permission, is dropped and counted.
+
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+#![forbid(unsafe_code)]
+
+mod chunk;
+mod counters;
+mod in_order;
+mod incoming;
+mod kinds;
+mod lane;
+mod message;
+mod outgoing;
+mod packet;
+mod pulse;
+mod sequencer;
+mod server;
+mod worker;
+
+pub use chunk::{Precision, Tag, as_received, chunk_packet};
+pub use counters::{ServerCounters, WorkerCounters};
+pub use in_order::InOrder;
+pub use kinds::PacketError;
+pub use message::{
+    Arrived, Body, Hello, Message, NotPermitted, Over, Permit, Pull, Pushed, Refused, Request, Span, Unknown,
+    Welcome, message_packet,
+};
+pub use packet::{Packet, decode};
+pub use sequencer::{Applied, Decision, Kept, Sequencer, Verdict};
+pub use server::{ServerAgent, ServerOutput, ServerSetup};
+pub use worker::{Start, WorkerAgent, WorkerError, WorkerOutput, WorkerSetup};

@@ -1,0 +1,140 @@
+//! Values on their way out: so many chunks under way, at a rate.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+
+use crate::chunk::{Precision, Tag, chunk_packet};
+use crate::message::Span;
+use crate::pulse::PAUSE;
+
+/// How chunks leave.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Flow {
+    /// Values of a chunk.
+    pub chunk_values: usize,
+    /// How they travel.
+    pub precision: Precision,
+    /// Chunks under way at most.
+    pub window: usize,
+    /// Bits of packets a second at most; no limit unless told.
+    pub rate_bps: Option<f64>,
+}
+
+/// An update or a model that is being sent.
+#[derive(Debug, Clone)]
+pub struct Outgoing {
+    pub tag: Tag,
+    values: Arc<Vec<f32>>,
+    flow: Flow,
+    waiting: BTreeSet<u32>,
+    under_way: BTreeMap<u64, u32>,
+    free_at: Duration,
+    pub sent_again: u64,
+}
+
+impl Outgoing {
+    /// All of it.
+    pub fn new(tag: Tag, values: Arc<Vec<f32>>, flow: Flow) -> Self {
+        let chunks = values.len().div_ceil(flow.chunk_values) as u32;
+        let (under_way, free_at) = (BTreeMap::new(), Duration::ZERO);
+        Outgoing { tag, values, flow, waiting: (0..chunks).collect(), under_way, free_at, sent_again: 0 }
+    }
+
+    /// The connection is new: these are missing at the other side, and nothing is under way.
+    pub fn go_on(&mut self, missing: &[Span]) {
+        let chunks = self.values.len().div_ceil(self.flow.chunk_values) as u32;
+        let of = |span: &Span| span.first.min(chunks)..span.first.saturating_add(span.count).min(chunks);
+        self.waiting = missing.iter().flat_map(of).collect();
+        self.under_way.clear();
+    }
+
+    /// The connection has ended: what was under way may have arrived, or not.
+    pub fn stop(&mut self) {
+        let under_way = std::mem::take(&mut self.under_way);
+        self.waiting.extend(under_way.into_values());
+    }
+
+    /// A chunk that leaves now, if one does; it is called `id`.
+    pub fn next(&mut self, id: u64, now: Duration) -> Option<Bytes> {
+        if self.under_way.len() >= self.flow.window.max(1) || now < self.free_at {
+            return None;
+        }
+        let number = self.waiting.pop_first()?;
+        let first = number as usize * self.flow.chunk_values;
+        let last = (first + self.flow.chunk_values).min(self.values.len());
+        let data = chunk_packet(&self.tag, number, self.values.get(first..last)?, self.flow.precision);
+        self.under_way.insert(id, number);
+        if let Some(rate_bps) = self.flow.rate_bps {
+            let takes = Duration::from_secs_f64((data.len() as f64 * 8.0 / rate_bps).min(3600.0));
+            // What was left unused is lost, but for one chunk's time.
+            self.free_at = self.free_at.max(now.saturating_sub(takes)) + takes;
+        }
+        Some(data)
+    }
+
+    /// A chunk of that number has ended; whether it was one of these.
+    pub fn ended(&mut self, id: u64, is_taken: bool, now: Duration) -> bool {
+        let Some(number) = self.under_way.remove(&id) else { return false };
+        if !is_taken {
+            self.waiting.insert(number);
+            self.sent_again += 1;
+            self.free_at = self.free_at.max(now + PAUSE);
+        }
+        true
+    }
+
+    /// When a chunk may leave that waits for time.
+    pub fn wake_at(&self) -> Option<Duration> {
+        let may = !self.waiting.is_empty() && self.under_way.len() < self.flow.window.max(1);
+        may.then_some(self.free_at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TAG: Tag = Tag { worker_life: 1, server_life: 1, ticket: 1, version: 0 };
+
+    fn outgoing(window: usize, rate_bps: Option<f64>) -> Outgoing {
+        let flow = Flow { chunk_values: 2, precision: Precision::Single, window, rate_bps };
+        Outgoing::new(TAG, Arc::new(vec![1.0; 7]), flow)
+    }
+
+    #[test]
+    fn at_most_a_window_is_under_way_and_what_failed_leaves_again() {
+        let (mut out, now) = (outgoing(2, None), Duration::ZERO);
+        assert!(out.next(1, now).is_some() && out.next(2, now).is_some() && out.next(3, now).is_none());
+        assert_eq!(out.wake_at(), None);
+        assert!(out.ended(1, false, now) && !out.ended(1, false, now));
+        assert_eq!(out.wake_at(), Some(PAUSE));
+        let again = out.next(4, PAUSE).expect("the failed one");
+        assert_eq!(again[29], 0, "it is chunk 0");
+        assert_eq!(out.sent_again, 1);
+    }
+
+    #[test]
+    fn chunks_leave_at_the_rate() {
+        // A chunk has 30 + 8 bytes, which takes 1 s.
+        let mut out = outgoing(9, Some(304.0));
+        let mut left = Vec::new();
+        for tenth in 0..40 {
+            let now = Duration::from_millis(tenth * 100);
+            left.extend(out.next(tenth, now).map(|_| tenth));
+        }
+        assert_eq!(left, [0, 10, 20, 30]);
+    }
+
+    #[test]
+    fn on_a_new_connection_only_what_is_missing_leaves() {
+        let (mut out, now) = (outgoing(9, None), Duration::ZERO);
+        while out.next(out.under_way.len() as u64, now).is_some() {}
+        out.stop();
+        assert_eq!(out.waiting.len(), 4);
+        out.go_on(&[Span { first: 1, count: 1 }, Span { first: 3, count: u32::MAX }]);
+        assert_eq!(out.waiting.iter().copied().collect::<Vec<_>>(), [1, 3]);
+    }
+}

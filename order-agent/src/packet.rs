@@ -1,0 +1,42 @@
+//! Packets: a byte that says what follows, and that.
+
+use bytes::Bytes;
+use prost::Message as _;
+
+use crate::chunk::{Tag, read_chunk};
+use crate::kinds::{CHUNK, MESSAGE, PacketError};
+use crate::message::Message;
+
+/// What a packet is.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Packet {
+    /// A chunk of an update or a model.
+    Chunk {
+        /// Of which.
+        tag: Tag,
+        /// Which of its chunks, from 0 on.
+        number: u32,
+        /// Its values.
+        values: Vec<f32>,
+    },
+    /// A message.
+    Message(Message),
+}
+
+/// Reads a packet.
+///
+/// # Errors
+/// What is wrong with it.
+pub fn decode(data: &Bytes) -> Result<Packet, PacketError> {
+    match data.first().copied() {
+        Some(CHUNK) => {
+            let (tag, number, values) = read_chunk(data)?;
+            Ok(Packet::Chunk { tag, number, values })
+        }
+        Some(MESSAGE) => match Message::decode(data.slice(1..)) {
+            Ok(message) => Ok(Packet::Message(message)),
+            Err(error) => Err(PacketError::Message(error.to_string())),
+        },
+        kind => Err(PacketError::Kind(kind.unwrap_or(0))),
+    }
+}

@@ -1,0 +1,319 @@
+//! What should not come, between one server and its workers: each is an error that says what to do, or is
+//! counted, and the training goes on.
+#![allow(clippy::unwrap_used)]
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_order::{Applied, Options, Policy, Refusal, WorkerNo};
+use inart_order_agent::{
+    Body, Hello, InOrder, Precision, Pull, Request, Sequencer, ServerAgent, ServerOutput, ServerSetup, Start,
+    Tag, WorkerAgent, WorkerError, WorkerOutput, WorkerSetup, chunk_packet, message_packet,
+};
+
+const MODEL: u64 = 5;
+const VALUES: usize = 10;
+const ZERO: Duration = Duration::ZERO;
+
+type Server = ServerAgent<InOrder<Policy>>;
+
+fn server(policy: Policy, workers: usize, options: Options) -> Server {
+    let setup = ServerSetup {
+        life: 9,
+        model: MODEL,
+        chunk_values: 4,
+        precision: Precision::Single,
+        window: 8,
+        rates_bps: vec![None; workers],
+        gather: Duration::from_secs(5),
+        absence: Duration::from_secs(10),
+        iterations: None,
+    };
+    ServerAgent::new(setup, InOrder::new(policy, options, MODEL, vec![0.0; VALUES]))
+}
+
+fn worker(life: u32, model: u64, values: usize) -> WorkerAgent {
+    let patience = Duration::from_secs(60);
+    WorkerAgent::new(WorkerSetup { life, model, values, window: 8, rate_bps: None, patience })
+}
+
+/// Both sides, on connections that take everything at once.
+struct Both {
+    server: Server,
+    workers: Vec<WorkerAgent>,
+    starts: Vec<Start>,
+    said: Vec<ServerOutput>,
+    heard: Vec<WorkerOutput>,
+}
+
+impl Both {
+    fn new(server: Server, workers: Vec<WorkerAgent>) -> Both {
+        let mut both = Both { server, workers, starts: Vec::new(), said: Vec::new(), heard: Vec::new() };
+        for at in 0..both.workers.len() {
+            both.server.up(WorkerNo(at as u32), ZERO);
+            both.workers[at].up(ZERO);
+        }
+        both.settle(ZERO);
+        both
+    }
+
+    fn settle(&mut self, now: Duration) {
+        loop {
+            let mut is_quiet = true;
+            while let Some(output) = self.server.next_output(now) {
+                is_quiet = false;
+                match output {
+                    ServerOutput::Send { to, id, data, .. } => {
+                        self.workers[to.index()].received(&data);
+                        self.server.ended(id, true, now);
+                    }
+                    other => self.said.push(other),
+                }
+            }
+            for (at, worker) in self.workers.iter_mut().enumerate() {
+                while let Some(output) = worker.next_output(now) {
+                    is_quiet = false;
+                    match output {
+                        WorkerOutput::Send { id, data, .. } => {
+                            self.server.received(WorkerNo(at as u32), &data, now);
+                            worker.ended(id, true, now);
+                        }
+                        WorkerOutput::Compute(start) => self.starts.push(start),
+                        other => self.heard.push(other),
+                    }
+                }
+            }
+            if is_quiet {
+                return;
+            }
+        }
+    }
+
+    fn compute(&mut self, worker: usize, values: Vec<f32>, now: Duration) {
+        let start = self.starts.remove(0);
+        self.workers[worker].computed(start.ticket, values).unwrap();
+        self.settle(now);
+    }
+}
+
+#[test]
+fn an_update_with_a_nan_counts_nothing_and_its_worker_is_told() {
+    let mut both = Both::new(server(Policy::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
+    let mut wrong = vec![1.0; VALUES];
+    wrong[7] = f32::NAN;
+    both.compute(0, wrong, ZERO);
+    assert_eq!(both.server.sequencer().values(), [0.0; VALUES]);
+    assert_eq!(both.server.sequencer().server().counters().not_finite, 1);
+    let refusal = Refusal::NotFinite { at: 7 };
+    assert!(both.said.contains(&ServerOutput::Discarded { worker: WorkerNo(0), iteration: 0, refusal }));
+    assert!(both.heard.iter().any(|heard| matches!(heard,
+        WorkerOutput::Pushed { iteration: 0, refusal: Some(why) } if why.contains("value 7"))));
+    // It goes on.
+    both.compute(0, vec![1.0; VALUES], ZERO);
+    assert_eq!(both.server.sequencer().values(), [1.0; VALUES]);
+}
+
+#[test]
+fn a_worker_of_another_model_is_told_and_not_taken_in() {
+    for (model, values) in [(MODEL + 1, VALUES), (MODEL, VALUES + 1)] {
+        let both = Both::new(server(Policy::asp(), 1, Options::fixed(1)), vec![worker(1, model, values)]);
+        assert_eq!(both.server.counters().other_model, 1);
+        let [WorkerOutput::Failed(error @ WorkerError::Refused(_))] = &both.heard[..] else {
+            panic!("{:?}", both.heard)
+        };
+        assert!(error.to_string().contains("start all with one model"), "{error}");
+        assert!(both.server.sequencer().is_away(WorkerNo(0)) && both.starts.is_empty());
+    }
+    let mut own = worker(1, MODEL, VALUES);
+    let error = own.computed(1, vec![0.0; 3]).unwrap_err();
+    assert_eq!(error, WorkerError::Length { values: 3, own: VALUES });
+}
+
+#[test]
+fn a_worker_that_pushes_twice_is_counted_once() {
+    let mut both = Both::new(server(Policy::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
+    let start = both.starts[0].clone();
+    both.compute(0, vec![1.0; VALUES], ZERO);
+    let tag = Tag { worker_life: 1, server_life: 9, ticket: start.ticket, version: start.version };
+    for number in 0..3 {
+        let length = if number == 2 { 2 } else { 4 };
+        let again = chunk_packet(&tag, number, &[5.0; 4][..length], Precision::Single);
+        both.server.received(WorkerNo(0), &again, ZERO);
+    }
+    both.settle(ZERO);
+    assert_eq!(both.server.counters().repeated, 3);
+    assert_eq!(both.server.sequencer().values(), [1.0; VALUES]);
+    // And what no permission stands behind.
+    let tag = Tag { ticket: start.ticket + 100, ..tag };
+    both.server.received(WorkerNo(0), &chunk_packet(&tag, 0, &[5.0; 4], Precision::Single), ZERO);
+    assert_eq!(both.server.counters().unasked, 1);
+    let pull = Pull { ticket: 1234, attempt: 1, ..Pull::default() };
+    both.server.received(WorkerNo(0), &message_packet(1, 9, Body::Pull(pull)), ZERO);
+    assert_eq!(both.server.counters().not_permitted, 1);
+    both.settle(ZERO);
+    both.compute(0, vec![1.0; VALUES], ZERO);
+    assert_eq!(both.server.sequencer().values(), [2.0; VALUES]);
+}
+
+#[test]
+fn nobody_waits_for_a_worker_that_never_pushes() {
+    let patience = Some(Duration::from_secs(3));
+    let options = Options { patience, ..Options::fixed(2) };
+    let policy = Policy::r2sp(0.0, Applied::InTurn).unwrap();
+    let workers = vec![worker(1, MODEL, VALUES), worker(2, MODEL, VALUES)];
+    let mut both = Both::new(server(policy, 2, options), workers);
+    // Worker 0 has the first turn, and says nothing any more.
+    let silent = both.starts.remove(0);
+    both.compute(1, vec![1.0; VALUES], ZERO);
+    assert_eq!(both.server.sequencer().version(), 0, "its update is held until its turn");
+    let late = Duration::from_secs(4);
+    both.server.tick(late);
+    both.settle(late);
+    assert!(both.said.contains(&ServerOutput::Gone { worker: WorkerNo(0) }));
+    assert_eq!(both.server.sequencer().values(), [1.0; VALUES]);
+    // When it comes at last, its update is of no permission, and it takes part again.
+    both.workers[0].computed(silent.ticket, vec![7.0; VALUES]).unwrap();
+    both.settle(late);
+    assert_eq!(both.server.sequencer().values(), [1.0; VALUES]);
+    assert!(both.server.counters().unasked > 0 && both.workers[0].counters().unasked == 1);
+    assert!(!both.server.sequencer().is_away(WorkerNo(0)));
+}
+
+#[test]
+fn a_worker_without_a_connection_is_given_up_and_comes_back() {
+    let workers = vec![worker(1, MODEL, VALUES), worker(2, MODEL, VALUES)];
+    let mut both = Both::new(server(Policy::bsp(), 2, Options::fixed(2)), workers);
+    let first = both.starts.remove(0);
+    both.compute(1, vec![1.0; VALUES], ZERO);
+    both.server.down(WorkerNo(0), ZERO);
+    both.workers[0].down(ZERO);
+    let later = Duration::from_secs(11);
+    both.server.tick(later);
+    both.settle(later);
+    assert_eq!(both.server.counters().absent, 1);
+    assert_eq!(both.server.sequencer().values(), [1.0; VALUES], "the others go on");
+    both.server.up(WorkerNo(0), later);
+    both.workers[0].up(later);
+    both.settle(later);
+    assert!(!both.server.sequencer().is_away(WorkerNo(0)));
+    both.workers[0].computed(first.ticket, vec![9.0; VALUES]).unwrap();
+    assert_eq!(both.workers[0].counters().superseded, 1);
+}
+
+#[test]
+fn a_server_that_restarts_in_the_middle_of_a_push_asks_for_a_new_one() {
+    let mut both = Both::new(server(Policy::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
+    both.compute(0, vec![1.0; VALUES], ZERO);
+    let kept = both.server.sequencer().kept();
+    let start = both.starts.remove(0);
+    both.workers[0].computed(start.ticket, vec![2.0; VALUES]).unwrap();
+    // One chunk of three arrives.
+    let WorkerOutput::Send { data, .. } = both.workers[0].next_output(ZERO).unwrap() else { panic!() };
+    both.server.received(WorkerNo(0), &data, ZERO);
+    let setup = ServerSetup {
+        life: 10,
+        model: MODEL,
+        chunk_values: 4,
+        precision: Precision::Single,
+        window: 8,
+        rates_bps: vec![None],
+        gather: ZERO,
+        absence: Duration::from_secs(10),
+        iterations: None,
+    };
+    let restored = InOrder::restored(Policy::asp(), Options::fixed(1), MODEL, kept);
+    both.server = ServerAgent::new(setup, restored);
+    both.workers[0].down(ZERO);
+    // A chunk of the last life comes late.
+    both.server.received(WorkerNo(0), &data, ZERO);
+    assert_eq!(both.server.counters().other_life, 1);
+    both.server.up(WorkerNo(0), ZERO);
+    both.workers[0].up(ZERO);
+    both.settle(ZERO);
+    assert_eq!((both.starts[0].version, both.starts[0].iteration), (1, 1));
+    both.compute(0, vec![3.0; VALUES], ZERO);
+    assert_eq!(both.server.sequencer().values(), [4.0; VALUES]);
+}
+
+/// Permissions of both lives would have one number if they were counted alone.
+#[test]
+fn what_was_computed_for_a_server_that_died_is_not_pushed_to_the_next_one() {
+    let mut both = Both::new(server(Policy::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
+    let old = both.starts.remove(0);
+    let setup = ServerSetup {
+        life: 10,
+        model: MODEL,
+        chunk_values: 4,
+        precision: Precision::Single,
+        window: 8,
+        rates_bps: vec![None],
+        gather: ZERO,
+        absence: Duration::from_secs(10),
+        iterations: None,
+    };
+    let fresh = InOrder::new(Policy::asp(), Options::fixed(1), MODEL, vec![1.0; VALUES]);
+    both.server = ServerAgent::new(setup, fresh);
+    both.server.up(WorkerNo(0), ZERO);
+    both.workers[0].up(ZERO);
+    both.settle(ZERO);
+    assert_eq!(both.starts.len(), 1);
+    both.workers[0].computed(old.ticket, vec![9.0; VALUES]).unwrap();
+    both.settle(ZERO);
+    assert_eq!(both.workers[0].counters().superseded, 1);
+    both.compute(0, vec![2.0; VALUES], ZERO);
+    assert_eq!(both.server.sequencer().values(), [3.0; VALUES]);
+}
+
+#[test]
+fn a_push_goes_on_where_the_connection_ended() {
+    let mut both = Both::new(server(Policy::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
+    let start = both.starts.remove(0);
+    both.workers[0].computed(start.ticket, vec![2.0; VALUES]).unwrap();
+    let WorkerOutput::Send { data, .. } = both.workers[0].next_output(ZERO).unwrap() else { panic!() };
+    both.server.received(WorkerNo(0), &data, ZERO);
+    both.workers[0].down(ZERO);
+    both.server.down(WorkerNo(0), ZERO);
+    both.server.up(WorkerNo(0), ZERO);
+    both.workers[0].up(ZERO);
+    both.settle(ZERO);
+    assert_eq!(both.server.counters().repeated, 0, "the chunk that has arrived is not sent again");
+    assert_eq!(both.server.sequencer().values(), [2.0; VALUES]);
+}
+
+#[test]
+fn what_cannot_be_read_or_makes_no_sense_is_counted() {
+    let mut both = Both::new(server(Policy::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
+    let start = both.starts[0].clone();
+    let tag = Tag { worker_life: 1, server_life: 9, ticket: start.ticket, version: start.version };
+    let packets = [
+        Bytes::new(),
+        Bytes::from_static(&[3, 1, 2]),
+        Bytes::from_static(&[2, 0xff, 0xff]),
+        chunk_packet(&tag, 3, &[1.0], Precision::Single),
+        chunk_packet(&tag, 0, &[1.0; 3], Precision::Single),
+        chunk_packet(&Tag { version: 77, ..tag }, 0, &[1.0; 4], Precision::Single),
+        message_packet(1, 9, Body::Over(inart_order_agent::Over { version: 3 })),
+    ];
+    for (at, packet) in (1..).zip(&packets) {
+        both.server.received(WorkerNo(0), packet, ZERO);
+        assert_eq!(both.server.counters().malformed, at);
+    }
+    let stranger = chunk_packet(&Tag { worker_life: 4, ..tag }, 0, &[1.0; 4], Precision::Single);
+    both.server.received(WorkerNo(0), &stranger, ZERO);
+    both.server.received(WorkerNo(0), &message_packet(1, 8, Body::Request(Request {})), ZERO);
+    assert_eq!(both.server.counters().other_life, 2);
+    let hello = Hello { number: 1, model: MODEL, values: VALUES as u64, ..Hello::default() };
+    both.server.received(WorkerNo(7), &message_packet(1, 0, Body::Hello(hello)), ZERO);
+    assert_eq!(both.server.counters().malformed, packets.len() as u64 + 1, "there is no worker 7");
+    both.settle(ZERO);
+    both.compute(0, vec![1.0; VALUES], ZERO);
+    assert_eq!(both.server.sequencer().values(), [1.0; VALUES]);
+}
+
+#[test]
+fn a_worker_without_a_server_ends() {
+    let mut alone = worker(1, MODEL, VALUES);
+    let late = Duration::from_secs(60);
+    alone.tick(late);
+    assert_eq!(alone.next_output(late), Some(WorkerOutput::Failed(WorkerError::NoServer(late))));
+}

@@ -1,0 +1,177 @@
+//! What has to be: each update as it was computed, once, and a model that is the sum of those applied.
+
+use std::collections::BTreeMap;
+
+use inart_order::Update;
+use inart_order_agent::{Kept, Start};
+
+use crate::trial::Trial;
+
+/// What has happened.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Seen {
+    pub computed: u64,
+    pub arrived: u64,
+    pub applied: u64,
+    pub discarded: u64,
+    pub gone: u64,
+    pub kills: u64,
+    pub cuts: u64,
+    pub restarts: u64,
+    /// Restarts while chunks of an update were under way.
+    pub restarts_in_a_push: u64,
+    pub chunks_repeated: u64,
+    pub chunks_unasked: u64,
+    pub other_life: u64,
+    pub superseded: u64,
+    pub sent_again: u64,
+    pub pulls_repeated: u64,
+}
+
+impl Seen {
+    pub fn list(&self) -> [(&'static str, u64); 15] {
+        [
+            ("an update computed", self.computed),
+            ("an update arrived", self.arrived),
+            ("an update applied", self.applied),
+            ("an update discarded", self.discarded),
+            ("a worker given up", self.gone),
+            ("a worker killed", self.kills),
+            ("a connection cut", self.cuts),
+            ("a server restarted", self.restarts),
+            ("a server restarted in the middle of a push", self.restarts_in_a_push),
+            ("a chunk twice", self.chunks_repeated),
+            ("a chunk unasked", self.chunks_unasked),
+            ("a packet of another life", self.other_life),
+            ("an update superseded", self.superseded),
+            ("a chunk sent again", self.sent_again),
+            ("a pull twice", self.pulls_repeated),
+        ]
+    }
+
+    pub fn add(&mut self, other: &Seen) {
+        self.computed += other.computed;
+        self.arrived += other.arrived;
+        self.applied += other.applied;
+        self.discarded += other.discarded;
+        self.gone += other.gone;
+        self.kills += other.kills;
+        self.cuts += other.cuts;
+        self.restarts += other.restarts;
+        self.restarts_in_a_push += other.restarts_in_a_push;
+        self.chunks_repeated += other.chunks_repeated;
+        self.chunks_unasked += other.chunks_unasked;
+        self.other_life += other.other_life;
+        self.superseded += other.superseded;
+        self.sent_again += other.sent_again;
+        self.pulls_repeated += other.pulls_repeated;
+    }
+}
+
+pub fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+/// An update that a worker has computed, as it has to arrive.
+struct Computed {
+    worker: usize,
+    base: u64,
+    has_arrived: bool,
+}
+
+/// The reference: it knows what was computed, and sums it by itself.
+pub struct Audit {
+    computed: BTreeMap<Vec<u32>, Computed>,
+    /// Of this life of the server, by version.
+    models: BTreeMap<u64, Vec<f32>>,
+    version: u64,
+    /// By worker: what has arrived and was neither applied nor discarded.
+    held: BTreeMap<usize, (u64, u64, Vec<f32>)>,
+    /// By worker: the iteration that was applied or discarded last, of this life of the server.
+    last: BTreeMap<usize, u64>,
+    pub seen: Seen,
+}
+
+impl Audit {
+    pub fn new(first: Vec<f32>) -> Self {
+        Audit {
+            computed: BTreeMap::new(),
+            models: BTreeMap::from([(0, first)]),
+            version: 0,
+            held: BTreeMap::new(),
+            last: BTreeMap::new(),
+            seen: Seen::default(),
+        }
+    }
+
+    /// The model that a server started again goes on from is one that there was.
+    pub fn restarted(&mut self, kept: &Kept) {
+        assert_eq!(bits(&kept.values), bits(&self.models[&kept.version]));
+        self.version = kept.version;
+        self.held.clear();
+        self.last.clear();
+    }
+
+    pub fn pulled(&self, start: &Start, trial: &Trial, as_received: impl Fn(&[f32]) -> Vec<f32>) {
+        let expected = as_received(&self.models[&start.version]);
+        assert_eq!(bits(&start.model), bits(&expected), "seed {}", trial.seed);
+    }
+
+    pub fn computed(&mut self, worker: usize, base: u64, as_received: &[f32]) {
+        self.seen.computed += 1;
+        let new = Computed { worker, base, has_arrived: false };
+        assert!(self.computed.insert(bits(as_received), new).is_none(), "updates are drawn to differ");
+    }
+
+    pub fn arrived(&mut self, worker: usize, iteration: u64, base: u64, values: &[f32], seed: u64) {
+        self.seen.arrived += 1;
+        let computed = self.computed.get_mut(&bits(values)).unwrap_or_else(|| {
+            panic!("seed {seed}: an update arrived that nobody has computed");
+        });
+        assert_eq!((computed.worker, computed.base), (worker, base), "seed {seed}");
+        assert!(!computed.has_arrived, "seed {seed}: an update arrived twice");
+        computed.has_arrived = true;
+        let before = self.held.insert(worker, (iteration, base, values.to_vec()));
+        assert!(before.is_none(), "seed {seed}: an update was replaced");
+    }
+
+    fn release(&mut self, worker: usize, iteration: u64, seed: u64) -> (u64, Vec<f32>) {
+        let (of, base, values) = self.held.remove(&worker).expect("an update that has arrived");
+        assert_eq!(of, iteration, "seed {seed}");
+        let last = self.last.insert(worker, iteration);
+        assert!(last.is_none_or(|last| last < iteration), "seed {seed}: an iteration counts twice");
+        (base, values)
+    }
+
+    pub fn applied(&mut self, version: u64, updates: &[Update], model: Option<&[f32]>, seed: u64) {
+        assert_eq!(version, self.version + 1, "seed {seed}");
+        let mut expected = self.models[&self.version].clone();
+        for update in updates {
+            let (base, values) = self.release(update.worker.index(), update.iteration, seed);
+            assert_eq!(update.staleness, self.version - base, "seed {seed}");
+            // Batches stay, so updates are added as they are.
+            expected.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+            self.seen.applied += 1;
+        }
+        if let Some(model) = model {
+            assert_eq!(bits(model), bits(&expected), "seed {seed}: version {version}");
+        }
+        self.version = version;
+        self.models.insert(version, expected);
+    }
+
+    pub fn discarded(&mut self, worker: usize, iteration: u64, seed: u64) {
+        let (_, values) = self.release(worker, iteration, seed);
+        assert!(values.iter().any(|value| value.is_nan()), "seed {seed}: a sound update was discarded");
+        self.seen.discarded += 1;
+    }
+
+    /// The training is over: whoever's update was taken has it in the model.
+    pub fn ended(&self, seed: u64) {
+        assert!(self.held.is_empty(), "seed {seed}: updates were taken and never applied");
+    }
+
+    pub fn model(&self) -> &[f32] {
+        &self.models[&self.version]
+    }
+}

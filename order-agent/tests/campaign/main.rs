@@ -1,0 +1,43 @@
+//! The fault campaign of push and pull: random orders, networks and faults in virtual time. Every update and
+//! every pulled model is compared bit for bit, and the model with one computed in another way;
+//! `CAMPAIGN_TIMES=50` runs fifty times as many. docs/protocol.md, "Push and pull".
+// It reads how many trials are wanted.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+
+mod audit;
+mod trial;
+mod world;
+
+use audit::Seen;
+use trial::Trial;
+
+/// Random trials.
+const TRIALS: u64 = 300;
+
+fn times() -> u64 {
+    std::env::var("CAMPAIGN_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
+}
+
+#[test]
+fn whatever_happens_no_update_is_lost_or_applied_twice() {
+    let mut seen = Seen::default();
+    for seed in 1..=TRIALS * times() {
+        seen.add(&world::run(&Trial::random(seed)));
+    }
+    eprintln!("{seen:#?}");
+    // What the campaign is for has happened.
+    for (what, count) in seen.list() {
+        assert!(count > 0, "{what} never happened");
+    }
+}
+
+#[test]
+fn without_deaths_every_update_of_a_worker_that_is_not_given_up_is_applied() {
+    for seed in 1..=100 * times() {
+        let seen = world::run(&Trial { kills: 0, restarts: 0, not_finite: 0.0, ..Trial::random(seed) });
+        assert_eq!(seen.arrived, seen.applied, "seed {seed}: {seen:?}");
+        // Who is given up has computed at most one update in vain.
+        assert!(seen.computed - seen.arrived <= seen.gone, "seed {seed}: {seen:?}");
+        assert!(seen.applied > 0);
+    }
+}

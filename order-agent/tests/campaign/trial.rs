@@ -1,0 +1,62 @@
+//! What happens in a trial.
+
+use inart_order::{Applied, Blocking, Policy};
+use inart_order_agent::Precision;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// One trial.
+#[derive(Debug, Clone)]
+pub struct Trial {
+    pub seed: u64,
+    pub workers: usize,
+    pub policy: Policy,
+    pub values: usize,
+    pub chunk_values: usize,
+    pub precision: Precision,
+    pub window: usize,
+    pub is_paced: bool,
+    pub iterations: u64,
+    /// The part of packets that fail, though they may have arrived.
+    pub fails: f64,
+    /// Connections that end and come back.
+    pub cuts: usize,
+    /// Workers that die and start again.
+    pub kills: usize,
+    /// Times that the server dies and starts again, from a version that was kept.
+    pub restarts: usize,
+    /// The part of updates that have a NaN.
+    pub not_finite: f64,
+}
+
+impl Trial {
+    pub fn random(seed: u64) -> Trial {
+        let mut random = ChaCha8Rng::seed_from_u64(seed);
+        let policy = match random.random_range(0..7) {
+            0 => Policy::bsp(),
+            1 => Policy::asp(),
+            2 => Policy::ssp(random.random_range(0..3), Blocking::AfterPush).unwrap(),
+            3 => Policy::ssp(random.random_range(1..3), Blocking::BeforeCommit).unwrap(),
+            4 => Policy::safa(random.random_range(0.3..1.0), 3).unwrap(),
+            5 => Policy::r2sp(0.8, Applied::OnArrival).unwrap(),
+            _ => Policy::r2sp(random.random_range(0.0..1.0), Applied::InTurn).unwrap(),
+        };
+        let values = random.random_range(1..40);
+        Trial {
+            seed,
+            workers: random.random_range(1..6),
+            policy,
+            values,
+            chunk_values: random.random_range(1..=values.min(9)),
+            precision: if random.random_bool(0.3) { Precision::Half } else { Precision::Single },
+            window: random.random_range(1..6),
+            is_paced: random.random_bool(0.3),
+            iterations: random.random_range(2..7),
+            fails: if random.random_bool(0.7) { random.random_range(0.0..0.4) } else { 0.0 },
+            cuts: random.random_range(0..8),
+            kills: random.random_range(0..4),
+            restarts: random.random_range(0..3),
+            not_finite: if random.random_bool(0.3) { 0.1 } else { 0.0 },
+        }
+    }
+}

@@ -1,0 +1,451 @@
+//! A server and its workers in virtual time, on connections that fail, reorder and end.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BinaryHeap};
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_order::{Blocking, Options, Policy, WorkerNo};
+use inart_order_agent::{
+    InOrder, Kept, Sequencer, ServerAgent, ServerOutput, ServerSetup, WorkerAgent, WorkerOutput, WorkerSetup,
+    as_received,
+};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use crate::audit::{Audit, Seen};
+use crate::trial::Trial;
+
+const MODEL: u64 = 77;
+const LONGEST: Duration = Duration::from_secs(600);
+const MOST_STEPS: u64 = 1_000_000;
+
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+enum Event {
+    /// A packet arrives, unless the process that it was for is another one by now.
+    Arrives {
+        to_server: bool,
+        worker: usize,
+        process: u32,
+        data: Bytes,
+    },
+    /// Its sender hears how it ended, if the connection is still there.
+    Ends {
+        of_server: bool,
+        worker: usize,
+        connection: u32,
+        id: u64,
+        is_taken: bool,
+    },
+    /// A worker's program is done.
+    Computed {
+        worker: usize,
+        process: u32,
+        ticket: u64,
+        values: Vec<u32>,
+    },
+    Connects {
+        worker: usize,
+    },
+    Cut {
+        worker: usize,
+    },
+    Kill {
+        worker: usize,
+    },
+    Starts {
+        worker: usize,
+    },
+    KillServer,
+    StartsServer,
+}
+
+type Server = ServerAgent<InOrder<Policy>>;
+
+struct World<'t> {
+    trial: &'t Trial,
+    random: ChaCha8Rng,
+    now: Duration,
+    events: BinaryHeap<Reverse<(Duration, u64, Event)>>,
+    order: u64,
+    steps: u64,
+    server: Option<Server>,
+    server_process: u32,
+    workers: Vec<Option<WorkerAgent>>,
+    processes: Vec<u32>,
+    /// By worker: which connection it is, and whether it is up.
+    connections: Vec<(u32, bool)>,
+    kept: Kept,
+    audit: Audit,
+    /// What both sides have dropped in lives that are over.
+    dropped: Seen,
+}
+
+/// Runs a trial to its end.
+pub fn run(trial: &Trial) -> Seen {
+    let mut random = ChaCha8Rng::seed_from_u64(trial.seed ^ 0x5eed);
+    let first: Vec<f32> = (0..trial.values).map(|_| random.random_range(-1.0..1.0)).collect();
+    let n = trial.workers;
+    let mut world = World {
+        trial,
+        random,
+        now: Duration::ZERO,
+        events: BinaryHeap::new(),
+        order: 0,
+        steps: 0,
+        server: None,
+        server_process: 0,
+        workers: vec![None; n],
+        processes: vec![0; n],
+        connections: vec![(0, false); n],
+        kept: Kept { version: 0, done: vec![0; n], values: first.clone() },
+        audit: Audit::new(first),
+        dropped: Seen::default(),
+    };
+    world.schedule();
+    while !world.is_over() {
+        world.step();
+    }
+    world.finish()
+}
+
+impl World<'_> {
+    fn at(&mut self, at: Duration, event: Event) {
+        self.order += 1;
+        self.events.push(Reverse((at, self.order, event)));
+    }
+
+    fn within(&mut self, from_ms: u64, to_ms: u64) -> Duration {
+        self.now + Duration::from_millis(self.random.random_range(from_ms..to_ms))
+    }
+
+    fn schedule(&mut self) {
+        self.at(Duration::ZERO, Event::StartsServer);
+        for worker in 0..self.trial.workers {
+            let at = self.within(0, 100);
+            self.at(at, Event::Starts { worker });
+        }
+        for _ in 0..self.trial.cuts {
+            let (at, worker) = (self.within(0, 3000), self.random.random_range(0..self.trial.workers));
+            self.at(at, Event::Cut { worker });
+        }
+        for _ in 0..self.trial.kills {
+            let (at, worker) = (self.within(100, 3000), self.random.random_range(0..self.trial.workers));
+            self.at(at, Event::Kill { worker });
+        }
+        for _ in 0..self.trial.restarts {
+            let at = self.within(100, 3000);
+            self.at(at, Event::KillServer);
+        }
+    }
+
+    fn is_over(&self) -> bool {
+        assert!(self.now < LONGEST, "seed {}: it never ends: {:?}", self.trial.seed, self.trial);
+        // Nobody dies or starts any more who would have to hear of the end.
+        let dies = |event: &Event| {
+            use Event::{Kill, KillServer, Starts, StartsServer};
+            matches!(event, KillServer | StartsServer | Kill { .. } | Starts { .. })
+        };
+        let calm = !self.events.iter().any(|Reverse((_, _, event))| dies(event));
+        let all = self.workers.iter().all(|worker| worker.as_ref().is_some_and(WorkerAgent::is_over));
+        calm && all && self.server.as_ref().is_some_and(Server::is_over)
+    }
+
+    fn step(&mut self) {
+        self.steps += 1;
+        assert!(self.steps < MOST_STEPS, "seed {}: {:?} and on: {:?}", self.trial.seed, self.now, self.trial);
+        let next = self.events.peek().map(|Reverse((at, _, _))| *at);
+        let server = self.server.as_ref().and_then(Server::wake_at);
+        let workers = self.workers.iter().flatten().filter_map(WorkerAgent::wake_at);
+        let wake = server.into_iter().chain(workers).min();
+        if next.is_none_or(|next| wake.is_some_and(|wake| wake < next)) {
+            let wake = wake.unwrap_or_else(|| {
+                panic!(
+                    "seed {}: nothing can happen: {:?} {:#?} {:#?}",
+                    self.trial.seed, self.connections, self.server, self.workers
+                )
+            });
+            self.now = self.now.max(wake);
+            if let Some(server) = &mut self.server {
+                server.tick(self.now);
+            }
+            self.workers.iter_mut().flatten().for_each(|worker| worker.tick(self.now));
+        } else if let Some(Reverse((at, _, event))) = self.events.pop() {
+            self.now = self.now.max(at);
+            self.happen(event);
+        }
+        self.carry_out();
+    }
+
+    fn happen(&mut self, event: Event) {
+        let now = self.now;
+        match event {
+            Event::Arrives { to_server: true, worker, process, data } if process == self.server_process => {
+                if let Some(server) = &mut self.server {
+                    server.received(number(worker), &data, now);
+                }
+            }
+            Event::Arrives { to_server: false, worker, process, data }
+                if process == self.processes[worker] =>
+            {
+                if let Some(worker) = &mut self.workers[worker] {
+                    worker.received(&data);
+                }
+            }
+            Event::Ends { of_server, worker, connection, id, is_taken }
+                if self.connections[worker] == (connection, true) =>
+            {
+                match of_server {
+                    true => self.server.iter_mut().for_each(|server| server.ended(id, is_taken, now)),
+                    false => self.workers[worker].iter_mut().for_each(|agent| agent.ended(id, is_taken, now)),
+                }
+            }
+            Event::Arrives { .. } | Event::Ends { .. } => {}
+            Event::Computed { worker, process, ticket, values } => {
+                if process == self.processes[worker]
+                    && let Some(agent) = &mut self.workers[worker]
+                {
+                    let values = values.into_iter().map(f32::from_bits).collect();
+                    agent.computed(ticket, values).unwrap();
+                }
+            }
+            Event::Connects { worker } => self.connect(worker),
+            Event::Cut { worker } => {
+                if self.connections[worker].1 {
+                    self.audit.seen.cuts += 1;
+                    self.cut(worker);
+                }
+            }
+            Event::Kill { worker } => self.kill(worker),
+            Event::Starts { worker } => self.start(worker),
+            Event::KillServer => self.kill_server(),
+            Event::StartsServer => self.start_server(),
+        }
+    }
+
+    fn connect(&mut self, worker: usize) {
+        let (Some(server), Some(agent)) = (&mut self.server, &mut self.workers[worker]) else { return };
+        if self.connections[worker].1 {
+            return;
+        }
+        self.connections[worker] = (self.connections[worker].0 + 1, true);
+        server.up(number(worker), self.now);
+        agent.up(self.now);
+    }
+
+    /// What is under way may still arrive; nobody hears how it ended.
+    fn cut(&mut self, worker: usize) {
+        if !self.connections[worker].1 {
+            return;
+        }
+        self.connections[worker].1 = false;
+        let now = self.now;
+        self.server.iter_mut().for_each(|server| server.down(number(worker), now));
+        self.workers[worker].iter_mut().for_each(|agent| agent.down(now));
+        let at = self.within(1, 400);
+        self.at(at, Event::Connects { worker });
+    }
+
+    fn kill(&mut self, worker: usize) {
+        let Some(agent) = self.workers[worker].take() else { return };
+        self.audit.seen.kills += 1;
+        self.count_worker(&agent);
+        self.processes[worker] += 1;
+        self.cut(worker);
+        // At once, what the last life sent is still under way.
+        let longest = if self.random.random_bool(0.5) { 3 } else { 1500 };
+        let at = self.within(1, longest);
+        self.at(at, Event::Starts { worker });
+    }
+
+    fn start(&mut self, worker: usize) {
+        if self.workers[worker].is_some() {
+            return;
+        }
+        self.processes[worker] += 1;
+        let setup = WorkerSetup {
+            life: 1000 * (worker as u32 + 1) + self.processes[worker],
+            model: MODEL,
+            values: self.trial.values,
+            window: self.trial.window,
+            rate_bps: self.trial.is_paced.then_some(50e3),
+            patience: LONGEST,
+        };
+        self.workers[worker] = Some(WorkerAgent::new(setup));
+        let at = self.within(1, 20);
+        self.at(at, Event::Connects { worker });
+    }
+
+    fn kill_server(&mut self) {
+        let Some(server) = self.server.take() else { return };
+        self.audit.seen.restarts += 1;
+        self.count_server(&server);
+        let is_push =
+            |event: &Event| matches!(event, Event::Arrives { to_server: true, data, .. } if data[0] == 1);
+        let in_a_push = self.events.iter().any(|Reverse((_, _, event))| is_push(event));
+        self.audit.seen.restarts_in_a_push += u64::from(in_a_push);
+        self.server_process += 1;
+        (0..self.trial.workers).for_each(|worker| self.cut(worker));
+        let at = self.within(1, 300);
+        self.at(at, Event::StartsServer);
+    }
+
+    fn start_server(&mut self) {
+        if self.server.is_some() {
+            return;
+        }
+        self.server_process += 1;
+        let setup = ServerSetup {
+            life: self.server_process,
+            model: MODEL,
+            chunk_values: self.trial.chunk_values,
+            precision: self.trial.precision,
+            window: self.trial.window,
+            rates_bps: vec![self.trial.is_paced.then_some(50e3); self.trial.workers],
+            gather: self.now + Duration::from_millis(500),
+            absence: Duration::from_millis(1000),
+            iterations: Some(self.trial.iterations),
+        };
+        // Where chunks are few it is short enough that some are given up while they push; where they are many it
+        // has to be longer than a pull and a push, or a worker would be given up in each iteration.
+        let is_short = self.trial.values.div_ceil(self.trial.chunk_values) <= 6;
+        let patience = Duration::from_millis(if is_short { 600 } else { 10_000 });
+        let options = Options {
+            patience: self.random.random_bool(0.3).then_some(patience),
+            ..Options::fixed(self.trial.workers)
+        };
+        self.audit.restarted(&self.kept);
+        let sequencer = InOrder::restored(self.trial.policy, options, MODEL, self.kept.clone());
+        self.server = Some(ServerAgent::new(setup, sequencer));
+        for worker in 0..self.trial.workers {
+            let at = self.within(1, 50);
+            self.at(at, Event::Connects { worker });
+        }
+    }
+
+    fn carry_out(&mut self) {
+        let now = self.now;
+        while let Some(output) = self.server.as_mut().and_then(|server| server.next_output(now)) {
+            self.of_server(output);
+        }
+        for worker in 0..self.trial.workers {
+            while let Some(output) = self.workers[worker].as_mut().and_then(|agent| agent.next_output(now)) {
+                self.of_worker(worker, output);
+            }
+        }
+    }
+
+    fn of_server(&mut self, output: ServerOutput) {
+        let seed = self.trial.seed;
+        match output {
+            ServerOutput::Send { to, id, data, .. } => self.send(true, to.index(), id, data),
+            ServerOutput::Pushed { worker, iteration, base, values, .. } => {
+                self.audit.arrived(worker.index(), iteration, base, &values, seed);
+            }
+            ServerOutput::Applied(applied) => {
+                let server = self.server.as_mut().expect("it has said so");
+                // Several versions may come at once: the last one is what the server has.
+                let is_last = server.sequencer().version() == applied.version;
+                let model = is_last.then(|| server.model());
+                self.audit.applied(
+                    applied.version,
+                    &applied.updates,
+                    model.as_ref().map(|all| &***all),
+                    seed,
+                );
+                if is_last && self.random.random_bool(0.7) {
+                    self.kept = server.sequencer().kept();
+                }
+            }
+            ServerOutput::Discarded { worker, iteration, .. } => {
+                self.audit.discarded(worker.index(), iteration, seed);
+            }
+            ServerOutput::Gone { .. } => self.audit.seen.gone += 1,
+            ServerOutput::Joined { .. } | ServerOutput::Pulls { .. } => {}
+            ServerOutput::NotTakenIn { why, .. } => panic!("seed {seed}: {why}"),
+        }
+    }
+
+    fn of_worker(&mut self, worker: usize, output: WorkerOutput) {
+        let (trial, seed) = (self.trial, self.trial.seed);
+        match output {
+            WorkerOutput::Send { id, data, .. } => self.send(false, worker, id, data),
+            WorkerOutput::Compute(start) => {
+                let arriving = |values: &[f32]| as_received(values, trial.chunk_values, trial.precision);
+                self.audit.pulled(&start, trial, arriving);
+                let mut values: Vec<f32> =
+                    (0..trial.values).map(|_| self.random.random_range(-1.0..1.0)).collect();
+                // Updates of few values differ by this, in half precision, too.
+                let tag = self.audit.seen.computed + 1;
+                values[0] = f32::from_bits(0x3f80_0000 + ((tag as u32 % 1024) << 13));
+                if self.random.random_bool(trial.not_finite) {
+                    values[trial.values - 1] = f32::from_bits(0x7fc0_0000 | ((tag as u32 % 512) << 13));
+                }
+                self.audit.computed(worker, start.version, &arriving(&values));
+                let (at, process) = (self.within(1, 300), self.processes[worker]);
+                let values = values.into_iter().map(f32::to_bits).collect();
+                self.at(at, Event::Computed { worker, process, ticket: start.ticket, values });
+            }
+            WorkerOutput::Pushed { .. } => {}
+            WorkerOutput::Over { version } => {
+                let own = self.server.as_ref().map(|server| server.sequencer().version());
+                assert!(own.is_none_or(|own| version <= own), "seed {seed}");
+            }
+            WorkerOutput::Failed(error) => panic!("seed {seed}: {error}"),
+        }
+    }
+
+    fn send(&mut self, of_server: bool, worker: usize, id: u64, data: Bytes) {
+        let (connection, is_up) = self.connections[worker];
+        if !is_up {
+            return;
+        }
+        let process = if of_server { self.processes[worker] } else { self.server_process };
+        let fails = self.random.random_bool(self.trial.fails);
+        let mut at = self.within(1, 40);
+        if !fails || self.random.random_bool(0.5) {
+            self.at(at, Event::Arrives { to_server: !of_server, worker, process, data });
+        }
+        if fails {
+            at = self.within(1, 40);
+        }
+        self.at(at, Event::Ends { of_server, worker, connection, id, is_taken: !fails });
+    }
+
+    fn count_server(&mut self, server: &Server) {
+        let counters = server.counters();
+        assert_eq!((counters.malformed, counters.other_model), (0, 0), "seed {}", self.trial.seed);
+        self.dropped.chunks_repeated += counters.repeated;
+        self.dropped.chunks_unasked += counters.unasked;
+        self.dropped.other_life += counters.other_life;
+        self.dropped.pulls_repeated += counters.pulls_repeated;
+    }
+
+    fn count_worker(&mut self, agent: &WorkerAgent) {
+        let counters = agent.counters();
+        assert_eq!(counters.malformed, 0, "seed {}", self.trial.seed);
+        self.dropped.superseded += counters.superseded;
+        self.dropped.sent_again += counters.sent_again;
+    }
+
+    fn finish(mut self) -> Seen {
+        let server = self.server.take().expect("it is over there");
+        self.count_server(&server);
+        for worker in std::mem::take(&mut self.workers).iter().flatten() {
+            self.count_worker(worker);
+        }
+        // Held before its commit, an update may be that of a worker which is ahead of all that are left.
+        if !matches!(self.trial.policy, Policy::Ssp(ssp) if ssp.blocking == Blocking::BeforeCommit) {
+            self.audit.ended(self.trial.seed);
+        }
+        let done: BTreeMap<usize, u64> = server.sequencer().kept().done.into_iter().enumerate().collect();
+        assert!(done.values().any(|done| *done >= self.trial.iterations), "{done:?}");
+        assert_eq!(server.sequencer().values(), self.audit.model());
+        self.audit.seen.add(&self.dropped);
+        self.audit.seen
+    }
+}
+
+fn number(worker: usize) -> WorkerNo {
+    WorkerNo(worker as u32)
+}

@@ -1,0 +1,144 @@
+//! The file from which a server that was restarted goes on: the model, its version, and a count per worker.
+//!
+//! Magic, fingerprint of the job, version, number of workers, their counts, number of values, the values
+//! (float32), SHA-256 of all before; integers are big-endian. It is replaced as a whole: it survives the
+//! process, and what the system had not written when the machine failed is lost.
+
+use std::path::{Path, PathBuf};
+
+use inart_order_agent::Kept;
+use sha2::{Digest, Sha256};
+
+const MAGIC: &[u8; 8] = b"INARTKP1";
+const DIGEST_BYTES: usize = 32;
+
+/// Why a kept model cannot be used, or not be kept.
+#[derive(Debug, thiserror::Error)]
+pub enum KeptError {
+    /// The system refuses.
+    #[error("{path}: {cause}")]
+    System {
+        /// The file.
+        path: PathBuf,
+        /// What it says.
+        cause: std::io::Error,
+    },
+    /// It is no such file, or was cut or changed.
+    #[error("{path}: this is no whole file of a kept model; remove it to begin anew")]
+    Broken {
+        /// The file.
+        path: PathBuf,
+    },
+    /// It is of another job.
+    #[error("{path}: it is of another job or model; name another file, or remove it to begin anew")]
+    OtherJob {
+        /// The file.
+        path: PathBuf,
+    },
+}
+
+/// A file of a job.
+#[derive(Debug, Clone)]
+pub struct KeptFile {
+    path: PathBuf,
+    job: u64,
+}
+
+impl KeptFile {
+    /// The file at a path, of the job with that fingerprint.
+    pub fn new(path: &Path, job: u64) -> Self {
+        KeptFile { path: path.to_owned(), job }
+    }
+
+    /// What is in it; `None` if there is no such file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is not whole, or is of another job.
+    pub fn read(&self) -> Result<Option<Kept>, KeptError> {
+        let path = self.path.clone();
+        let data = match std::fs::read(&self.path) {
+            Ok(data) => data,
+            Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(cause) => return Err(KeptError::System { path, cause }),
+        };
+        let Some((job, kept)) = parse(&data) else { return Err(KeptError::Broken { path }) };
+        if job != self.job {
+            return Err(KeptError::OtherJob { path });
+        }
+        Ok(Some(kept))
+    }
+
+    /// Replaces what is in it.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write(&self, kept: &Kept) -> Result<(), KeptError> {
+        let mut data = MAGIC.to_vec();
+        data.extend(self.job.to_be_bytes());
+        data.extend(kept.version.to_be_bytes());
+        data.extend((kept.done.len() as u64).to_be_bytes());
+        kept.done.iter().for_each(|done| data.extend(done.to_be_bytes()));
+        data.extend((kept.values.len() as u64).to_be_bytes());
+        kept.values.iter().for_each(|value| data.extend(value.to_bits().to_be_bytes()));
+        let digest = Sha256::digest(&data);
+        data.extend(digest);
+        let mut beside = self.path.clone().into_os_string();
+        beside.push(".new");
+        let written = std::fs::write(&beside, data).and_then(|()| std::fs::rename(&beside, &self.path));
+        written.map_err(|cause| KeptError::System { path: self.path.clone(), cause })
+    }
+}
+
+fn parse(data: &[u8]) -> Option<(u64, Kept)> {
+    let (body, digest) = data.split_at_checked(data.len().checked_sub(DIGEST_BYTES)?)?;
+    if Sha256::digest(body).as_slice() != digest {
+        return None;
+    }
+    let mut rest = body.strip_prefix(MAGIC)?;
+    let mut next = || {
+        let (first, more) = rest.split_first_chunk::<8>()?;
+        rest = more;
+        Some(u64::from_be_bytes(*first))
+    };
+    let (job, version, workers) = (next()?, next()?, next()?);
+    let done = (0..workers).map(|_| next()).collect::<Option<Vec<_>>>()?;
+    let values = next()?;
+    if rest.len() as u64 != values.checked_mul(4)? {
+        return None;
+    }
+    let value = |four: &[u8]| f32::from_bits(u32::from_be_bytes([four[0], four[1], four[2], four[3]]));
+    Some((job, Kept { version, done, values: rest.chunks_exact(4).map(value).collect() }))
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    #[test]
+    fn what_is_kept_is_read_back_and_what_is_broken_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let file = KeptFile::new(&path, 7);
+        assert!(file.read().unwrap().is_none());
+        let kept = Kept { version: 5, done: vec![2, 3], values: vec![1.5, -0.0, 1e-40] };
+        file.write(&kept).unwrap();
+        let back = file.read().unwrap().unwrap();
+        assert_eq!((back.version, &back.done), (5, &kept.done));
+        let bits = |kept: &Kept| kept.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(&back), bits(&kept));
+        let other = KeptFile::new(&path, 8).read();
+        assert!(matches!(other, Err(KeptError::OtherJob { .. })));
+        let whole = std::fs::read(&path).unwrap();
+        for end in 0..whole.len() {
+            std::fs::write(&path, &whole[..end]).unwrap();
+            assert!(matches!(file.read(), Err(KeptError::Broken { .. })), "{end}");
+        }
+        for at in 0..whole.len() {
+            let mut changed = whole.clone();
+            changed[at] ^= 1;
+            std::fs::write(&path, &changed).unwrap();
+            assert!(matches!(file.read(), Err(KeptError::Broken { .. })), "{at}");
+        }
+    }
+}

@@ -1,0 +1,42 @@
+//! Processes of training at a parameter server: a server, `inart_order_agent::ServerAgent`, and a worker,
+//! `inart_order_agent::WorkerAgent`, on QUIC connections with mutual TLS; the worker behind a trait that a
+//! training program implements.
+//!
+//! ```no_run
+//! # fn run(worker: inart_order_host::WorkerHost) -> Result<(), Box<dyn std::error::Error>> {
+//! use inart_order_host::{Start, Training};
+//!
+//! struct Decay;
+//!
+//! impl Training for Decay {
+//!     fn compute(&mut self, start: &Start) -> Vec<f32> {
+//!         start.model.iter().map(|weight| -0.01 * weight).collect() // what is added to the model
+//!     }
+//! }
+//!
+//! worker.run(&mut Decay)?;
+//! # Ok(())
+//! # }
+//! ```
+
+mod ending;
+mod error;
+mod job;
+mod kept_file;
+mod options;
+mod server;
+mod sleep;
+mod worker;
+mod worker_loop;
+
+pub use ending::Ending;
+pub use error::HostError;
+pub use inart_order_agent::Start;
+pub use job::{CHUNK_VALUES, Job};
+pub use kept_file::{KeptError, KeptFile};
+pub use options::{HostOptions, ServerOptions};
+pub use server::{ServerHost, Told};
+pub use worker::{Training, WorkerHost};
+
+/// What servers and workers speak (ALPN).
+pub const PROTOCOL: &str = "inart-order/1";

@@ -1,0 +1,37 @@
+//! What processes are told.
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use inart_order_agent::Precision;
+use inart_quic::Congestion;
+use inart_tls::MutualTls;
+
+/// How a process reaches the others.
+#[derive(Debug, Clone)]
+pub struct HostOptions {
+    /// Where it listens, by UDP.
+    pub listen: SocketAddr,
+    /// Who it is and whom it trusts, for [`PROTOCOL`](crate::PROTOCOL).
+    pub tls: MutualTls,
+    /// Where others are, by name: all workers for the server, the server for a worker.
+    pub peers: BTreeMap<String, SocketAddr>,
+    /// How connections follow the network.
+    pub congestion: Congestion,
+}
+
+/// How a server runs.
+#[derive(Debug, Clone)]
+pub struct ServerOptions {
+    /// How values travel.
+    pub precision: Precision,
+    /// By worker, the rate at which the model is sent to it, in bit/s; no limit unless told.
+    pub rates_bps: Vec<Option<f64>>,
+    /// How long to wait for all workers before it begins with those that are there.
+    pub gather: Duration,
+    /// A worker without a connection for so long takes no part any more.
+    pub absence: Duration,
+    /// The training is over when all that take part have done so many iterations; never unless told.
+    pub iterations: Option<u64>,
+}
