@@ -5,9 +5,11 @@ use std::time::Duration;
 use inart_multicast::Receivers;
 use inart_wire::Rank;
 
-/// A notice is said again after that time, then after twice that time, up to the longest.
+/// A notice is said again after that time, then after four times that time, up to the longest. Every peer has
+/// all others', so that more of them would take a part of its port.
 const SHORTEST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_millis(800);
+const GROWTH: u32 = 4;
 
 /// What is known of the others' lives.
 #[derive(Debug, Clone)]
@@ -75,7 +77,7 @@ impl Liveness {
         if is_due {
             let longest = LONGEST.min(self.timeout / 3);
             self.notice_at = Some(now.saturating_add(self.gap));
-            self.gap = (self.gap * 2).min(longest);
+            self.gap = (self.gap * GROWTH).min(longest);
         }
         is_due
     }

@@ -1,5 +1,5 @@
-//! `inart plan`, `inart simulate`, `inart emulate` and `inart push` on networks of peers: other flags than on networks of
-//! switches; `inart peer` and `inart coordinator`.
+//! `inart plan`, `inart simulate`, `inart emulate` and `inart push` on networks of peers: other flags than on
+//! networks of switches; `inart peer` and `inart coordinator`.
 
 mod connections;
 pub mod coordinator;
