@@ -99,10 +99,13 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         }
         None => InOrder::new(policy, options, job.fingerprint(), stepper.first_model()),
     };
-    let rate = |out_bps: f64| args.connections.pace.then_some(out_bps);
     let server = ServerOptions {
         precision: if args.half { Precision::Half } else { Precision::Single },
-        rates_bps: cluster.participants.iter().map(|worker| rate(worker.nic.in_bps)).collect(),
+        rates_bps: cluster
+            .participants
+            .iter()
+            .map(|worker| args.connections.rate_bps(worker.nic.in_bps))
+            .collect(),
         gather: time("--gather", &args.gather)?,
         absence: time("--absence", &args.absence)?,
         iterations: args.order.iterations().map(u64::from),

@@ -38,7 +38,7 @@ pub struct Args {
 
 /// Runs `inart order-worker`.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
-    let Connections { name, seed, pace, .. } = &args.connections;
+    let Connections { name, seed, .. } = &args.connections;
     let (cluster, job) = args.connections.read(&args.server.0)?;
     ensure!(
         job.values == PARAMETERS,
@@ -62,7 +62,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     };
     let patience = Duration::from_secs_f64(args.patience.0);
     let options = args.connections.options("--server", std::slice::from_ref(&args.server))?;
-    let host = WorkerHost::open(&job, name, pace.then_some(own.nic.out_bps), patience, options)?;
+    let host = WorkerHost::open(&job, name, args.connections.rate_bps(own.nic.out_bps), patience, options)?;
     let ending = host.run(&mut program)?;
     program.printed?;
     let counters = ending.counters;

@@ -1,0 +1,43 @@
+//! What a server knows of a worker's process.
+
+use std::time::Duration;
+
+use crate::incoming::Incoming;
+use crate::lane::Lane;
+use crate::outgoing::Outgoing;
+
+/// A permission that was given.
+#[derive(Debug, Clone, Copy)]
+pub struct Ticket {
+    pub number: u64,
+    pub iteration: u64,
+}
+
+/// What a server knows of a worker's process.
+#[derive(Debug, Clone, Default)]
+pub struct Link {
+    pub is_up: bool,
+    /// Since when there is no connection, if there was one.
+    pub down_since: Option<Duration>,
+    pub life: Option<u32>,
+    pub lane: Lane,
+    pub ticket: Option<Ticket>,
+    /// The last pull of the ticket.
+    pub attempt: u32,
+    /// The version that was pulled last.
+    pub base: u64,
+    /// The ticket whose update arrived last.
+    pub arrived: Option<u64>,
+    pub incoming: Option<Incoming>,
+    pub outgoing: Option<Outgoing>,
+    /// Whether it has said hello on this connection, and whether it was told of the end since.
+    pub is_met: bool,
+    pub is_told: bool,
+}
+
+impl Link {
+    /// What the worker was doing is void.
+    pub fn forget(&mut self) {
+        (self.ticket, self.attempt, self.incoming, self.outgoing) = (None, 0, None, None);
+    }
+}

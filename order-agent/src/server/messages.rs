@@ -1,0 +1,123 @@
+//! What workers say.
+
+use std::time::Duration;
+
+use inart_order::WorkerNo;
+
+use super::{ServerAgent, ServerOutput};
+use crate::chunk::{Precision, Tag};
+use crate::incoming::{Incoming, spans};
+use crate::message::{Arrived, Body, Hello, Message, NotPermitted, Pull, Refused, Span, Unknown, Welcome};
+use crate::outgoing::Outgoing;
+use crate::sequencer::Sequencer;
+
+impl<S: Sequencer> ServerAgent<S> {
+    pub(super) fn message(&mut self, worker: WorkerNo, message: Message, now: Duration) {
+        let Message { worker_life, server_life, body } = message;
+        if let Some(Body::Hello(hello)) = body {
+            return self.hello(worker, worker_life, &hello, now);
+        }
+        if self.links[worker.index()].life != Some(worker_life) || server_life != self.setup.life {
+            self.counters.other_life += 1;
+            return self.say(worker, worker_life, Body::Unknown(Unknown {}));
+        }
+        match body {
+            Some(Body::Request(_)) => self.request(worker, now),
+            Some(Body::Pull(pull)) => self.pull(worker, worker_life, &pull, now),
+            _ => self.counters.malformed += 1,
+        }
+    }
+
+    fn hello(&mut self, worker: WorkerNo, life: u32, hello: &Hello, now: Duration) {
+        let own = self.sequencer.values().len() as u64;
+        if (hello.model, hello.values) != (self.setup.model, own) {
+            let why = format!(
+                "it trains model {:016x} of {} values, and the server has {:016x} of {own}: start all with one \
+                 model",
+                hello.model, hello.values, self.setup.model
+            );
+            self.counters.other_model += 1;
+            self.outputs.push_back(ServerOutput::NotTakenIn { worker, why: why.clone() });
+            return self.say(worker, life, Body::Refused(Refused { why }));
+        }
+        let link = &mut self.links[worker.index()];
+        (link.is_met, link.is_told) = (true, false);
+        let is_new = link.life != Some(life);
+        if is_new || self.sequencer.is_away(worker) && !self.is_closing {
+            link.forget();
+            (link.life, link.arrived) = (Some(life), link.arrived.filter(|_| !is_new));
+            if !self.is_closing {
+                self.sequencer.join(worker, now);
+                self.outputs.push_back(ServerOutput::Joined { worker });
+            }
+        }
+        let (arrived, missing) = self.standing(worker, hello);
+        let welcome = Welcome {
+            number: hello.number,
+            chunk_values: self.setup.chunk_values as u32,
+            is_half: self.setup.precision == Precision::Half,
+            arrived: arrived.into(),
+            missing,
+        };
+        self.say(worker, life, Body::Welcome(welcome));
+    }
+
+    /// What became of the permission that a hello names.
+    fn standing(&self, worker: WorkerNo, hello: &Hello) -> (Arrived, Vec<Span>) {
+        let link = &self.links[worker.index()];
+        if hello.ticket_of != self.setup.life || hello.ticket == 0 {
+            return (Arrived::Void, Vec::new());
+        }
+        if link.ticket.is_some_and(|ticket| ticket.number == hello.ticket) {
+            let chunks = self.sequencer.values().len().div_ceil(self.setup.chunk_values) as u32;
+            let missing = link.incoming.as_ref().map_or_else(|| spans(0..chunks), Incoming::missing);
+            return (Arrived::Open, missing);
+        }
+        let is_whole = link.arrived == Some(hello.ticket);
+        (if is_whole { Arrived::Whole } else { Arrived::Void }, Vec::new())
+    }
+
+    fn request(&mut self, worker: WorkerNo, now: Duration) {
+        if self.is_closing && !self.sequencer.is_working(worker) {
+            return;
+        }
+        match &mut self.gathering {
+            Some(asked) => drop(asked.insert(worker)),
+            None => {
+                if self.sequencer.is_away(worker) {
+                    self.links[worker.index()].forget();
+                    self.outputs.push_back(ServerOutput::Joined { worker });
+                }
+                self.sequencer.request(worker, now);
+            }
+        }
+    }
+
+    fn pull(&mut self, worker: WorkerNo, life: u32, pull: &Pull, now: Duration) {
+        let link = &mut self.links[worker.index()];
+        let ticket = pull.ticket;
+        if link.ticket.is_none_or(|own| own.number != ticket) {
+            self.counters.not_permitted += 1;
+            return self.say(worker, life, Body::NotPermitted(NotPermitted { ticket }));
+        }
+        if pull.attempt <= link.attempt {
+            self.counters.pulls_repeated += 1;
+            return;
+        }
+        link.attempt = pull.attempt;
+        // A permission has one version: what is on its way from a connection before may still arrive.
+        if let Some(outgoing) = &mut link.outgoing {
+            let all = [Span { first: 0, count: u32::MAX }];
+            return outgoing.go_on(if pull.goes_on { &pull.missing } else { &all });
+        }
+        let Some(version) = self.sequencer.pull(worker, now) else {
+            self.counters.not_permitted += 1;
+            return self.say(worker, life, Body::NotPermitted(NotPermitted { ticket }));
+        };
+        let tag = Tag { worker_life: life, server_life: self.setup.life, ticket, version };
+        let outgoing = Outgoing::new(tag, self.model(), self.flow(worker));
+        let link = &mut self.links[worker.index()];
+        (link.base, link.outgoing) = (version, Some(outgoing));
+        self.outputs.push_back(ServerOutput::Pulls { worker, version });
+    }
+}

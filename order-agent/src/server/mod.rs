@@ -1,0 +1,220 @@
+//! The server's side: takes updates, and sends the model to whom it lets pull.
+
+mod link;
+mod messages;
+mod pushes;
+mod told;
+mod turns;
+
+use std::collections::{BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_order::WorkerNo;
+
+use crate::counters::ServerCounters;
+use crate::lane::Lane;
+use crate::message::{Body, message_packet};
+use crate::outgoing::{Flow, Outgoing};
+use crate::packet::{Packet, decode};
+use crate::sequencer::Sequencer;
+use link::Link;
+pub use told::{ServerOutput, ServerSetup};
+
+/// Messages overtake chunks, and chunks leave in their order.
+const URGENT: i32 = i32::MAX;
+
+/// The server of a sequencer `S` on connections to its workers.
+#[derive(Debug, Clone)]
+pub struct ServerAgent<S> {
+    setup: ServerSetup,
+    sequencer: S,
+    links: Vec<Link>,
+    /// The model as it is, once somebody has pulled it.
+    model: Option<(u64, Arc<Vec<f32>>)>,
+    next_ticket: u64,
+    next_id: u64,
+    /// Those that asked before all were there; none once it has begun.
+    gathering: Option<BTreeSet<WorkerNo>>,
+    is_closing: bool,
+    outputs: VecDeque<ServerOutput>,
+    counters: ServerCounters,
+}
+
+impl<S: Sequencer> ServerAgent<S> {
+    /// A server without connections yet, at time 0.
+    pub fn new(setup: ServerSetup, sequencer: S) -> Self {
+        ServerAgent {
+            links: vec![Link::default(); setup.rates_bps.len()],
+            sequencer,
+            model: None,
+            // No permission of another life has its number: what was computed for one is for no other.
+            next_ticket: u64::from(setup.life) << 32 | 1,
+            next_id: 0,
+            gathering: Some(BTreeSet::new()),
+            is_closing: false,
+            outputs: VecDeque::new(),
+            counters: ServerCounters::default(),
+            setup,
+        }
+    }
+
+    /// What decides the order.
+    pub fn sequencer(&self) -> &S {
+        &self.sequencer
+    }
+
+    /// What was dropped, by reason.
+    pub fn counters(&self) -> ServerCounters {
+        self.counters
+    }
+
+    /// Whether the training is over, and all that are connected know.
+    pub fn is_over(&self) -> bool {
+        let knows = |link: &Link| !link.is_up || link.life.is_none() || link.is_told && link.lane.is_empty();
+        self.is_closing
+            && self.workers().all(|who| self.sequencer.is_away(who))
+            && self.links.iter().all(knows)
+    }
+
+    /// Whether nobody takes part.
+    pub fn is_idle(&self) -> bool {
+        self.workers().all(|who| self.sequencer.is_away(who))
+    }
+
+    /// Whether the training is over for the server; some may not know.
+    pub fn is_closing(&self) -> bool {
+        self.is_closing
+    }
+
+    /// The model as it is.
+    pub fn model(&mut self) -> Arc<Vec<f32>> {
+        let version = self.sequencer.version();
+        match &self.model {
+            Some((of, values)) if *of == version => values.clone(),
+            _ => {
+                let values = Arc::new(self.sequencer.values().to_vec());
+                self.model = Some((version, values.clone()));
+                values
+            }
+        }
+    }
+
+    /// A connection to a worker is up; one before has ended.
+    pub fn up(&mut self, worker: WorkerNo, now: Duration) {
+        self.down(worker, now);
+        if let Some(link) = self.links.get_mut(worker.index()) {
+            (link.is_up, link.down_since) = (true, None);
+        }
+    }
+
+    /// The connection to a worker has ended.
+    pub fn down(&mut self, worker: WorkerNo, now: Duration) {
+        let Some(link) = self.links.get_mut(worker.index()) else { return };
+        (link.lane, link.is_met, link.is_told) = (Lane::default(), false, false);
+        if let Some(outgoing) = &mut link.outgoing {
+            outgoing.stop();
+        }
+        if std::mem::take(&mut link.is_up) {
+            link.down_since = Some(now);
+        }
+    }
+
+    /// A packet has come from a worker.
+    pub fn received(&mut self, worker: WorkerNo, data: &Bytes, now: Duration) {
+        if worker.index() >= self.links.len() {
+            self.counters.malformed += 1;
+            return;
+        }
+        match decode(data) {
+            Err(_) => self.counters.malformed += 1,
+            Ok(Packet::Chunk { tag, number, values }) => self.chunk(worker, tag, number, &values, now),
+            Ok(Packet::Message(message)) => self.message(worker, message, now),
+        }
+        self.settle(now);
+    }
+
+    /// A packet has ended: the other side has it, or that is not known.
+    pub fn ended(&mut self, id: u64, is_taken: bool, now: Duration) {
+        let worker = (id % self.links.len().max(1) as u64) as usize;
+        let Some(link) = self.links.get_mut(worker) else { return };
+        if !link.lane.ended(id, is_taken, now)
+            && let Some(outgoing) = &mut link.outgoing
+        {
+            outgoing.ended(id, is_taken, now);
+        }
+    }
+
+    /// Time has gone on.
+    pub fn tick(&mut self, now: Duration) {
+        for worker in self.workers() {
+            let link = &mut self.links[worker.index()];
+            if link.down_since.is_some_and(|since| now >= since + self.setup.absence) {
+                link.down_since = None;
+                if !self.sequencer.is_away(worker) {
+                    link.forget();
+                    self.counters.absent += 1;
+                    self.sequencer.leave(worker, now);
+                    self.outputs.push_back(ServerOutput::Gone { worker });
+                }
+            }
+        }
+        self.sequencer.tick(now);
+        self.settle(now);
+    }
+
+    /// When something is due; `None` if nothing waits for time.
+    pub fn wake_at(&self) -> Option<Duration> {
+        let links = self.links.iter().filter(|link| link.is_up);
+        let sends = links.flat_map(|link| {
+            let outgoing = link.outgoing.as_ref().and_then(Outgoing::wake_at);
+            [link.lane.wake_at(), outgoing].into_iter().flatten()
+        });
+        let absent = self.links.iter().filter_map(|link| link.down_since.map(|at| at + self.setup.absence));
+        let asked = self.gathering.as_ref().filter(|asked| !asked.is_empty());
+        let gather = asked.map(|_| self.setup.gather);
+        sends.chain(absent).chain(gather).chain(self.sequencer.wake_at()).min()
+    }
+
+    /// What is to be done next; `None` until something is told, or time has gone on.
+    pub fn next_output(&mut self, now: Duration) -> Option<ServerOutput> {
+        if let Some(output) = self.outputs.pop_front() {
+            return Some(output);
+        }
+        let workers = self.links.len() as u64;
+        for (to, link) in self.links.iter_mut().enumerate().filter(|(_, link)| link.is_up) {
+            let id = self.next_id * workers + to as u64;
+            let (data, priority) = match link.lane.next(id, now) {
+                Some(data) => (data, URGENT),
+                None => match link.outgoing.as_mut().and_then(|outgoing| outgoing.next(id, now)) {
+                    Some(data) => (data, 0),
+                    None => continue,
+                },
+            };
+            self.next_id += 1;
+            return Some(ServerOutput::Send { to: WorkerNo(to as u32), id, data, priority });
+        }
+        None
+    }
+
+    fn workers(&self) -> impl Iterator<Item = WorkerNo> + use<S> {
+        (0..self.links.len() as u32).map(WorkerNo)
+    }
+
+    fn flow(&self, worker: WorkerNo) -> Flow {
+        Flow {
+            chunk_values: self.setup.chunk_values,
+            precision: self.setup.precision,
+            window: self.setup.window,
+            rate_bps: self.setup.rates_bps[worker.index()],
+        }
+    }
+
+    fn say(&mut self, worker: WorkerNo, life: u32, body: Body) {
+        let link = &mut self.links[worker.index()];
+        if link.is_up {
+            link.lane.push(message_packet(life, self.setup.life, body));
+        }
+    }
+}

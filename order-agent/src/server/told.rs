@@ -1,0 +1,98 @@
+//! What a server is told, and what it has its host do.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_order::{Refusal, WorkerNo};
+
+use crate::chunk::Precision;
+use crate::sequencer::Applied;
+
+/// What a server is told.
+#[derive(Debug, Clone)]
+pub struct ServerSetup {
+    /// Its life: another one at each start, and never 0.
+    pub life: u32,
+    /// A fingerprint of the model.
+    pub model: u64,
+    /// Values of a chunk; at least 1.
+    pub chunk_values: usize,
+    /// How values travel.
+    pub precision: Precision,
+    /// Chunks under way to each worker at most.
+    pub window: usize,
+    /// By worker, the rate at which the model is sent to it, in bit/s; no limit unless told. There are as many
+    /// workers as entries.
+    pub rates_bps: Vec<Option<f64>>,
+    /// It begins when all workers are there, or with those that are after this time.
+    pub gather: Duration,
+    /// A worker without a connection for so long takes no part any more.
+    pub absence: Duration,
+    /// The training is over when all that take part have done so many iterations; never unless told.
+    pub iterations: Option<u64>,
+}
+
+/// What a server has its host do, or tells it.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ServerOutput {
+    /// Send a packet; tell how it ended by [`ServerAgent::ended`].
+    Send {
+        /// To whom.
+        to: WorkerNo,
+        /// What it is called.
+        id: u64,
+        /// The packet.
+        data: Bytes,
+        /// What has more leaves first.
+        priority: i32,
+    },
+    /// A worker, or another life of it, takes part from now on.
+    Joined {
+        /// Which.
+        worker: WorkerNo,
+    },
+    /// A worker was not taken in.
+    NotTakenIn {
+        /// Which.
+        worker: WorkerNo,
+        /// Why.
+        why: String,
+    },
+    /// An update has arrived whole.
+    Pushed {
+        /// Whose.
+        worker: WorkerNo,
+        /// Of which iteration.
+        iteration: u64,
+        /// The version that it was computed from.
+        base: u64,
+        /// Its values.
+        values: Arc<Vec<f32>>,
+        /// What is wrong with them, if something is.
+        refusal: Option<Refusal>,
+    },
+    /// The model has a new version.
+    Applied(Applied),
+    /// An update was dropped in its turn, as its values were refused.
+    Discarded {
+        /// Whose.
+        worker: WorkerNo,
+        /// Of which iteration.
+        iteration: u64,
+        /// Why.
+        refusal: Refusal,
+    },
+    /// A worker takes no part any more: nothing was heard of it for too long. It may come back.
+    Gone {
+        /// Which.
+        worker: WorkerNo,
+    },
+    /// A worker has pulled a version for an iteration.
+    Pulls {
+        /// Which.
+        worker: WorkerNo,
+        /// The version.
+        version: u64,
+    },
+}

@@ -1,0 +1,79 @@
+//! When the training begins and ends, and what is decided meanwhile.
+
+use std::time::Duration;
+
+use inart_order::WorkerNo;
+
+use super::link::Ticket;
+use super::{ServerAgent, ServerOutput};
+use crate::message::{Body, Over, Permit};
+use crate::sequencer::{Decision, Sequencer};
+
+impl<S: Sequencer> ServerAgent<S> {
+    pub(super) fn settle(&mut self, now: Duration) {
+        self.begin(now);
+        self.decisions();
+        self.close(now);
+    }
+
+    fn begin(&mut self, now: Duration) {
+        let all = self.workers().all(|worker| !self.sequencer.is_away(worker));
+        if let Some(asked) = &self.gathering
+            && (all && asked.len() == self.links.len() || now >= self.setup.gather && !asked.is_empty())
+        {
+            let asked = self.gathering.take().unwrap_or_default();
+            asked.into_iter().for_each(|worker| self.sequencer.request(worker, now));
+        }
+    }
+
+    fn decisions(&mut self) {
+        while let Some(decision) = self.sequencer.next_decision() {
+            match decision {
+                Decision::Permit { who, iteration, batch } => self.permit(who, iteration, batch),
+                Decision::Applied(applied) => self.outputs.push_back(ServerOutput::Applied(applied)),
+                Decision::Discarded { who: worker, iteration, refusal } => {
+                    self.outputs.push_back(ServerOutput::Discarded { worker, iteration, refusal });
+                }
+                Decision::Gone { who: worker } => {
+                    self.links[worker.index()].forget();
+                    self.outputs.push_back(ServerOutput::Gone { worker });
+                }
+            }
+        }
+    }
+
+    fn permit(&mut self, worker: WorkerNo, iteration: u64, batch: u32) {
+        let link = &mut self.links[worker.index()];
+        if link.ticket.is_none_or(|ticket| ticket.iteration != iteration) {
+            link.forget();
+            link.ticket = Some(Ticket { number: self.next_ticket, iteration });
+            self.next_ticket += 1;
+        }
+        let (Some(ticket), Some(life)) = (link.ticket, link.life) else { return };
+        self.say(worker, life, Body::Permit(Permit { ticket: ticket.number, iteration, batch }));
+    }
+
+    /// When all have done their iterations, updates under way are taken and applied; nobody pulls any more.
+    fn close(&mut self, now: Duration) {
+        let is_over = |iterations| self.sequencer.have_done(iterations);
+        self.is_closing |= self.gathering.is_none() && self.setup.iterations.is_some_and(is_over);
+        if !self.is_closing {
+            return;
+        }
+        for worker in self.workers() {
+            if self.sequencer.is_working(worker) {
+                continue;
+            }
+            let link = &mut self.links[worker.index()];
+            if !self.sequencer.is_away(worker) {
+                link.forget();
+                self.sequencer.leave(worker, now);
+            }
+            if let (false, true, Some(life)) = (link.is_told, link.is_met, link.life) {
+                link.is_told = true;
+                self.say(worker, life, Body::Over(Over { version: self.sequencer.version() }));
+            }
+        }
+        self.decisions();
+    }
+}
