@@ -32,7 +32,7 @@ fn sync(is_bsp: bool) -> Sync {
 fn peer(by_switch: bool, is_bsp: bool) -> Peer {
     let (copies, receiver) = match by_switch {
         true => (Copies::Switch { frame_bytes: FRAME_BYTES }, ReceiverOptions::frames(CHUNK)),
-        false => (Copies::Sender { window: 2 }, ReceiverOptions::connections()),
+        false => (Copies::Sender { window: 2, chunk_bytes: 4 * CHUNK }, ReceiverOptions::connections()),
     };
     let setup = Setup {
         me: rank(1),

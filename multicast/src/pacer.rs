@@ -38,7 +38,8 @@ impl Pacer {
     }
 }
 
-fn time_of(frame_bytes: usize, rate_bps: f64) -> Duration {
+/// How long so many bytes take at a rate in bit/s.
+pub(crate) fn time_of(frame_bytes: usize, rate_bps: f64) -> Duration {
     // The cast saturates: a rate so low that a frame takes centuries is as good as none.
     Duration::from_nanos((8.0 * frame_bytes as f64 * 1e9 / rate_bps).ceil() as u64)
 }

@@ -1,6 +1,7 @@
 //! What a sender sends, in which order, how fast, and when it ends.
 #![allow(clippy::unwrap_used)]
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use inart_multicast::{
@@ -238,7 +239,7 @@ fn tasks_that_cannot_be_are_refused_by_name() {
 
 #[test]
 fn a_slow_connection_holds_up_its_own_receiver_only() {
-    let mut sender = sender(Copies::Sender { window: 2 });
+    let mut sender = sender(Copies::Sender { window: 2, chunk_bytes: 0 });
     sender.begin(&task(1, 20, [1, 2]), Duration::ZERO).unwrap();
     // Peer 2's connection takes nothing after its window; peer 1's takes everything at once.
     let (mut fast, mut slow) = (Vec::new(), Vec::new());
@@ -263,4 +264,85 @@ fn a_slow_connection_holds_up_its_own_receiver_only() {
     // A connection that takes nothing for as long as patience lasts is given up.
     sender.tick(2600 * MS);
     assert_eq!(told(&mut sender).1.unwrap().given_up, ranks([2]));
+}
+
+/// When chunks leave to each receiver, if connections take them at once, unless none does before `stall`.
+fn departures(copies: Copies, task: &Task, stall: Duration) -> BTreeMap<u16, Vec<Duration>> {
+    let mut sender = sender(copies);
+    sender.begin(task, Duration::ZERO).unwrap();
+    let (mut now, mut times, mut held) = (Duration::ZERO, BTreeMap::<u16, Vec<Duration>>::new(), Vec::new());
+    while sender.chunks_left() > 0 {
+        while let Some(sent) = sender.next_transmission(now) {
+            let [to] = sent.to.iter().collect::<Vec<_>>()[..] else { panic!("{sent:?}") };
+            times.entry(to.get()).or_default().push(now);
+            held.push(to);
+        }
+        if now >= stall {
+            held.drain(..).for_each(|to| sender.delivered(task.round, to, now));
+        }
+        let next = sender.wake_at().unwrap();
+        now = if now < stall { next.min(stall).max(now + MS / 100) } else { next.max(now + MS / 1000) };
+    }
+    times
+}
+
+#[test]
+fn copies_by_the_sender_leave_at_the_tasks_rate_to_each_receiver() {
+    for (receivers, count, rate_bps) in [(1, 7, 1e6), (3, 20, 8e6), (8, 49, 1.5e6), (15, 13, 40e9)] {
+        let (bytes, window) = (8192, 16);
+        let copies = Copies::Sender { window, chunk_bytes: bytes };
+        let task = Task { rate_bps, ..task(1, count, 1..=receivers) };
+        let copy_s = 8.0 * bytes as f64 / rate_bps;
+        let sent = departures(copies, &task, Duration::ZERO);
+        assert_eq!(sent.len(), usize::from(receivers));
+        for (to, times) in &sent {
+            assert_eq!(times.len(), count as usize, "to {to}");
+            for (number, at) in times.iter().enumerate() {
+                // The last one has a chunk's time left, less what its turn is behind the first receiver's.
+                let (at_s, slack_s) = (at.as_secs_f64(), 20e-6);
+                let place = f64::from(to - 1) / f64::from(receivers);
+                let expected_s = (number as f64 + place) * copy_s;
+                assert!((at_s - expected_s).abs() < slack_s, "to {to}: {number} at {at_s}, not {expected_s}");
+            }
+        }
+    }
+}
+
+#[test]
+fn copies_that_were_held_up_are_made_good_by_a_window_at_most() {
+    let (count, window) = (100, 4);
+    let copies = Copies::Sender { window, chunk_bytes: 1000 };
+    // A chunk takes a millisecond; nothing is taken for 50.
+    let sent = departures(copies, &task(1, count, [1]), 50 * MS);
+    let times = &sent[&1];
+    let within = |from: Duration, to: Duration| times.iter().filter(|&&at| at >= from && at < to).count();
+    assert_eq!(within(Duration::ZERO, 50 * MS), window);
+    assert!(within(50 * MS, 51 * MS) <= window + 2, "{times:?}");
+    // From then on as before: 96 chunks at a millisecond each, less those that were made good.
+    let last = times.last().unwrap().as_secs_f64();
+    assert!((0.138..0.147).contains(&last), "{last}");
+}
+
+#[test]
+fn a_new_rate_holds_for_copies_by_the_sender() {
+    let mut sender = sender(Copies::Sender { window: 100, chunk_bytes: 1000 });
+    sender.begin(&task(1, 20, [1]), Duration::ZERO).unwrap();
+    assert_eq!(drain(&mut sender, Duration::ZERO, 5).last().unwrap().0, 4 * MS);
+    sender.set_rate(4e6, 4 * MS);
+    assert_eq!(drain(&mut sender, 4 * MS, 5).last().unwrap().0, 13 * MS);
+    sender.set_rate(80e6, 13 * MS);
+    let rest = drain(&mut sender, 13 * MS, 20);
+    assert_eq!(rest.len(), 10);
+    assert!(rest.last().unwrap().0 <= 15 * MS, "{rest:?}");
+}
+
+#[test]
+fn senders_begin_with_different_receivers() {
+    for me in 0..4 {
+        let options = SenderOptions::new(Copies::Sender { window: 2, chunk_bytes: 1000 });
+        let mut sender = Sender::new(rank(me), 4, options);
+        let others = (0..4).filter(|&other| other != me);
+        sender.begin(&task(1, 3, others), Duration::ZERO).unwrap();
+        assert_eq!(sender.next_transmission(Duration::ZERO).unwrap().to, ranks([(me + 1) % 4]));
+    }
 }

@@ -110,6 +110,9 @@ pub struct Ended {
     /// Who was given up.
     #[prost(uint32, repeated, tag = "4")]
     pub given_up: Vec<u32>,
+    /// How long each copy took, in seconds, in the order of `complete`; empty where switches make the copies.
+    #[prost(double, repeated, tag = "5")]
+    pub seconds: Vec<f64>,
 }
 
 /// What was measured at a peer's port.

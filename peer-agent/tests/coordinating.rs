@@ -87,7 +87,7 @@ impl Test {
 }
 
 fn ended(round: u32, complete: Vec<u32>) -> Body {
-    Body::Ended(Ended { round, complete, withdrawn: vec![], given_up: vec![] })
+    Body::Ended(Ended { round, complete, withdrawn: vec![], given_up: vec![], seconds: vec![] })
 }
 
 #[test]
@@ -286,4 +286,77 @@ fn who_is_in_its_first_round_is_not_taken_for_one_that_begins_anew() {
     let rosters = test.rosters();
     assert_eq!(rosters.len(), N);
     assert!(rosters.iter().all(|(_, roster)| roster.ended == [2, 0, 0, 1]), "{rosters:?}");
+}
+
+/// A round of copies by senders on ports that carry `real`: how long it took over what was planned. A copy
+/// takes as long as was planned, or as the slower of its two ports needs for all that goes through it.
+fn round_on(test: &mut Test, choices: &mut Vec<(usize, Choice)>, real: &Ports) -> f64 {
+    let bits = setup(Sync::Bsp).update_bits[0];
+    let all: Vec<(usize, usize)> = choices
+        .iter()
+        .flat_map(|(from, choice)| choice.receivers.iter().map(|&to| (*from, to as usize)))
+        .collect();
+    let up = |from: usize| bits * all.iter().filter(|pair| pair.0 == from).count() as f64 / real.up_bps[from];
+    let down = |to: usize| bits * all.iter().filter(|pair| pair.1 == to).count() as f64 / real.down_bps[to];
+    let mut longest: f64 = 0.0;
+    for (from, choice) in std::mem::take(choices) {
+        let planned_s = bits / choice.rate_bps;
+        let time = |&to: &u32| planned_s.max(up(from)).max(down(to as usize));
+        let seconds: Vec<f64> = choice.receivers.iter().map(time).collect();
+        longest = seconds.iter().map(|seconds| seconds / planned_s).fold(longest, f64::max);
+        let (withdrawn, given_up, round) = (vec![], vec![], choice.round);
+        let complete = choice.receivers;
+        test.say(from, Body::Ended(Ended { round, complete, withdrawn, given_up, seconds }), SECOND);
+    }
+    *choices = test.choices();
+    longest
+}
+
+#[test]
+fn by_the_times_of_copies_it_follows_a_port_that_others_use() {
+    let built = Ports { up_bps: vec![4000.0; N], down_bps: vec![4000.0; N] };
+    let setup = CoordinatorSetup {
+        multicast: Multicast::Hosts,
+        receivers: 2,
+        ports: built.clone(),
+        ..setup(Sync::Bsp)
+    };
+    for is_up in [false, true] {
+        let schemes = Schemes::new(Scheme::Inart, Reading::default(), 1, "job");
+        let coordinator = Coordinator::new(setup.clone(), schemes);
+        let mut test = Test { coordinator, sync: Sync::Bsp };
+        for from in 0..N {
+            let job = fingerprint(setup.job, &setup.update_values, 2, setup.sync, setup.force_after);
+            let life = from as u32 + 1;
+            let hello = Hello { life, term: None, ended: 0, waits: vec![0; N], job, takes_part: false };
+            test.say(from, Body::Hello(hello), Duration::ZERO);
+        }
+        let mut choices = test.choices();
+        // Nothing is full beyond its plan: all is believed to be as it is built.
+        assert_eq!(round_on(&mut test, &mut choices, &built), 1.0);
+        assert_eq!(test.coordinator.ports(), &built);
+        let mut busy = built.clone();
+        let rates = if is_up { &mut busy.up_bps } else { &mut busy.down_bps };
+        rates[1] = 1500.0;
+        let late = round_on(&mut test, &mut choices, &busy);
+        assert!(late > 1.5, "{late}");
+        let rounds: Vec<f64> = (0..20).map(|_| round_on(&mut test, &mut choices, &busy)).collect();
+        // Now and then it finds out that the port still has no room for one more.
+        let mean = rounds[10..].iter().sum::<f64>() / 10.0;
+        assert!(mean < 1.15, "{rounds:?}");
+        let ports = test.coordinator.ports().clone();
+        for (all, real) in [(ports.up_bps, &busy.up_bps), (ports.down_bps, &busy.down_bps)] {
+            for (bps, real) in all.iter().zip(real) {
+                // What would not let one more update through in the same time is not found out.
+                assert!((0.75..1.5).contains(&(bps / real)), "{all:?}");
+            }
+        }
+        // When nobody else uses it any more, that is found out, too.
+        (0..60).for_each(|_| {
+            round_on(&mut test, &mut choices, &built);
+        });
+        let ports = test.coordinator.ports();
+        let all = ports.up_bps.iter().chain(&ports.down_bps);
+        assert!(all.clone().all(|&bps| bps > 0.85 * 4000.0), "{ports:?}");
+    }
 }

@@ -10,8 +10,13 @@ use inart_wire::{Epoch, Incarnation, JobId, Rank, ValuesPerPacket};
 
 use crate::options::Patience;
 
-/// Values of a chunk, 64 KiB: a message on a connection.
+/// Values of a chunk, a message on a connection: 64 KiB at most, 8 KiB at least: each costs its headers
+/// and the word that it was taken.
 pub const CHUNK_VALUES: usize = 16 << 10;
+const LEAST_CHUNK_VALUES: usize = 2 << 10;
+/// An update has about so many chunks where that is between the two: a port that several senders share is as
+/// full as a chunk of each makes it.
+const CHUNKS: usize = 32;
 /// Chunks under way to one receiver.
 const WINDOW: usize = 16;
 /// A receiver that takes nothing for so many peer timeouts is given up, although its peer is there.
@@ -179,9 +184,11 @@ impl Job {
         let (sender, receiver, chunk_values) = match self.copied_by {
             CopiedBy::Hosts => {
                 let patience = patience.peer_timeout.saturating_mul(TIMEOUTS);
-                let copies = Copies::Sender { window: WINDOW };
+                let chunk_values = chunk_values(self.update_values);
+                let chunk_bytes = chunk_values * BYTES_PER_VALUE as usize;
+                let copies = Copies::Sender { window: WINDOW, chunk_bytes };
                 let sender = SenderOptions { patience, ..SenderOptions::new(copies) };
-                (sender, ReceiverOptions::connections(), CHUNK_VALUES)
+                (sender, ReceiverOptions::connections(), chunk_values)
             }
             // Polls go on for as long.
             CopiedBy::Switches(values) => {
@@ -235,6 +242,12 @@ impl Job {
             holder: draw(),
         }
     }
+}
+
+/// Values of a chunk of an update of so many, where hosts make the copies.
+fn chunk_values(update_values: usize) -> usize {
+    let even = (update_values / CHUNKS).max(1).next_power_of_two();
+    even.clamp(LEAST_CHUNK_VALUES, CHUNK_VALUES)
 }
 
 /// A random number that is not 0: the standard library seeds its hash maps by the system's.

@@ -73,7 +73,7 @@ impl Sender {
         }
         task.check(self.me, self.peers)?;
         self.newest = Some(task.round);
-        self.open = Some(Multicast::new(task, &self.options, now));
+        self.open = Some(Multicast::new(self.me, task, &self.options, now));
         Ok(())
     }
 
@@ -105,7 +105,7 @@ impl Sender {
         ended
     }
 
-    /// Goes on at another rate, in bit/s; above 0. With copies by the sender it does nothing.
+    /// Goes on at another rate, in bit/s; above 0.
     pub fn set_rate(&mut self, rate_bps: f64, now: Duration) {
         if let Some(open) = self.open.as_mut().filter(|_| rate_bps > 0.0) {
             open.set_rate(rate_bps, &self.options, now);

@@ -28,27 +28,38 @@ pub(super) struct Multicast {
     waited: Receivers,
     /// Whose turn it was last.
     turn: Option<Rank>,
+    /// Where switches make the copies; where the sender does, each receiver has a time of its own.
     pacer: Option<Pacer>,
+    /// How long a chunk to one receiver takes at the task's rate, where the sender makes the copies.
+    copy: Duration,
 }
 
 impl Multicast {
-    pub fn new(task: &Task, options: &SenderOptions, now: Duration) -> Self {
+    pub fn new(me: Rank, task: &Task, options: &SenderOptions, now: Duration) -> Self {
         let (next, pacer) = match options.copies {
             Copies::Switch { frame_bytes } => (0, Some(Pacer::new(frame_bytes, task.rate_bps, now))),
             Copies::Sender { .. } => (task.chunks, None),
         };
         let pending = Ranges::of(0..if pacer.is_some() { 0 } else { task.chunks });
-        let standing = |rank| (rank, Standing::new(pending.clone(), now));
+        let copy = options.time_of_copy(task.rate_bps);
+        let places = first_after(me, &task.receivers);
+        // Their first chunks are spread over a chunk's time, so that the last ones are, too.
+        let count = places.len().max(1) as u32;
+        let standing = |(place, rank): (u32, Rank)| {
+            let due = now.saturating_add(copy.saturating_mul(place) / count);
+            (rank, Standing::new(pending.clone(), due, now))
+        };
         Multicast {
             round: task.round,
             chunks: task.chunks,
             began: now,
             passed: None,
             next,
-            standings: task.receivers.iter().map(standing).collect(),
+            standings: (0..).zip(places).map(standing).collect(),
             waited: task.receivers.clone(),
-            turn: None,
+            turn: Some(me),
             pacer,
+            copy,
         }
     }
 
@@ -85,6 +96,10 @@ impl Multicast {
     pub fn set_rate(&mut self, rate_bps: f64, options: &SenderOptions, now: Duration) {
         if let (Some(pacer), Copies::Switch { frame_bytes }) = (&mut self.pacer, options.copies) {
             pacer.set_rate(frame_bytes, rate_bps, now);
+        }
+        self.copy = options.time_of_copy(rate_bps);
+        for standing in self.standings.values_mut() {
+            standing.due = standing.due.min(now.saturating_add(self.copy));
         }
     }
 
@@ -132,7 +147,7 @@ impl Multicast {
     /// them, if a switch makes the copies.
     fn next_in_turn(&mut self, options: &SenderOptions, now: Duration) -> Option<(u32, Receivers, bool)> {
         let ready = |standing: &Standing| {
-            let may = standing.under_way < options.window() && standing.not_before <= now;
+            let may = standing.under_way < options.window() && standing.may_at() <= now;
             standing.fate == Fate::Waited && may && !standing.pending.is_empty()
         };
         let after = |rank: &Rank| self.turn.is_none_or(|turn| *rank > turn);
@@ -144,6 +159,7 @@ impl Multicast {
             let standing = self.standings.get_mut(&turn)?;
             standing.pending.remove(chunk);
             standing.under_way += 1;
+            standing.take_turn(self.copy, options.window(), now);
             return Some((chunk, Receivers::one(turn), false));
         }
         let mut to = Receivers::default();
@@ -160,6 +176,7 @@ impl Multicast {
         if let Some(standing) = self.standings.get_mut(&rank) {
             standing.hear(now);
             standing.fate = Fate::Complete;
+            standing.completed.get_or_insert(now);
             standing.pending = Ranges::default();
             self.waited.remove(rank);
         }
@@ -265,7 +282,7 @@ impl Multicast {
             let poll = Some(standing.poll_at).filter(|_| passed && standing.is_served());
             let blocked = self.pacer.is_none() && !standing.pending.is_empty();
             let has_room = standing.under_way < options.window();
-            let again = Some(standing.not_before).filter(|_| blocked && has_room);
+            let again = Some(standing.may_at()).filter(|_| blocked && has_room);
             [poll, self.patience_ends(standing, options), again].into_iter().flatten().min()
         };
         self.waited_standings().filter_map(|(_, standing)| of(standing)).chain(chunk).min()
@@ -276,6 +293,7 @@ impl Multicast {
             let ranks = self.standings.iter().filter(|(_, standing)| standing.fate == fate);
             ranks.map(|(&rank, _)| rank).collect()
         };
+        let time = |at: Duration| at.saturating_sub(self.began);
         Outcome {
             round: self.round,
             complete: of(Fate::Complete),
@@ -283,6 +301,17 @@ impl Multicast {
             given_up: of(Fate::GivenUp),
             passed: self.passed.unwrap_or(now).saturating_sub(self.began),
             took: now.saturating_sub(self.began),
+            times: self
+                .standings
+                .iter()
+                .filter_map(|(&rank, at)| Some((rank, time(at.completed?))))
+                .collect(),
         }
     }
+}
+
+/// Receivers, those after a peer first: so that not all peers begin with the same ones.
+fn first_after(me: Rank, receivers: &Receivers) -> Vec<Rank> {
+    let (after, before): (Vec<Rank>, Vec<Rank>) = receivers.iter().partition(|&rank| rank > me);
+    after.into_iter().chain(before).collect()
 }

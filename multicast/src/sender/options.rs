@@ -2,6 +2,8 @@
 
 use std::time::Duration;
 
+use crate::pacer::time_of;
+
 /// What makes the copies of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Copies {
@@ -10,11 +12,13 @@ pub enum Copies {
         /// Bytes of a frame, Ethernet header included.
         frame_bytes: usize,
     },
-    /// The sender: a chunk leaves once per receiver, on a connection that loses nothing while it is up and
-    /// that has a rate of its own.
+    /// The sender: a chunk leaves once per receiver, on a connection that loses nothing while it is up, at
+    /// the task's rate to each of them.
     Sender {
         /// Chunks per receiver that are under way at most; at least 1.
         window: usize,
+        /// Bytes of a chunk's values.
+        chunk_bytes: usize,
     },
 }
 
@@ -44,11 +48,19 @@ impl SenderOptions {
         }
     }
 
+    /// How long a chunk takes to one receiver at a rate in bit/s, where the sender makes the copies.
+    pub(super) fn time_of_copy(&self, rate_bps: f64) -> Duration {
+        match self.copies {
+            Copies::Switch { .. } => Duration::ZERO,
+            Copies::Sender { chunk_bytes, .. } => time_of(chunk_bytes, rate_bps),
+        }
+    }
+
     /// Chunks that may be under way to one receiver.
     pub(super) fn window(&self) -> usize {
         match self.copies {
             Copies::Switch { .. } => usize::MAX,
-            Copies::Sender { window } => window.max(1),
+            Copies::Sender { window, .. } => window.max(1),
         }
     }
 }

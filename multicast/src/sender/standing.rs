@@ -32,13 +32,17 @@ pub(super) struct Standing {
     pub under_way: usize,
     /// Nothing is sent to it before: its connection has just failed.
     pub not_before: Duration,
+    /// When it said that it has the update.
+    pub completed: Option<Duration>,
+    /// When the next chunk to it may leave by the task's rate; with copies by a switch, any time.
+    pub due: Duration,
 }
 
 /// Polls are put off by doubling so often at most.
 const MOST_DOUBLINGS: u32 = 3;
 
 impl Standing {
-    pub fn new(pending: Ranges, now: Duration) -> Self {
+    pub fn new(pending: Ranges, due: Duration, now: Duration) -> Self {
         Standing {
             fate: Fate::Waited,
             pending,
@@ -47,7 +51,21 @@ impl Standing {
             polls: 0,
             under_way: 0,
             not_before: now,
+            completed: None,
+            due,
         }
+    }
+
+    /// When the next chunk may leave.
+    pub fn may_at(&self) -> Duration {
+        self.not_before.max(self.due)
+    }
+
+    /// A chunk leaves, which takes that long at the task's rate. What was held up is made good, as far as a
+    /// window of chunks goes: its connection keeps it from flooding anybody.
+    pub fn take_turn(&mut self, copy: Duration, window: usize, now: Duration) {
+        let credit = copy.saturating_mul(window.try_into().unwrap_or(u32::MAX));
+        self.due = self.due.max(now.saturating_sub(credit)).saturating_add(copy);
     }
 
     /// Whether it was sent all that it is known to lack.

@@ -1,5 +1,6 @@
 //! What a sender is told to do, and what it says of it.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use inart_wire::Rank;
@@ -16,7 +17,7 @@ pub struct Task {
     pub chunks: u32,
     /// For whom; at least one.
     pub receivers: Receivers,
-    /// How fast frames leave, in bit/s; above 0. Connections have rates of their own.
+    /// How fast frames leave, in bit/s; with copies by the sender, values to each receiver. Above 0.
     pub rate_bps: f64,
 }
 
@@ -121,4 +122,6 @@ pub struct Outcome {
     pub passed: Duration,
     /// How long it took.
     pub took: Duration,
+    /// How long it took until each of `complete` had said so.
+    pub times: BTreeMap<Rank, Duration>,
 }

@@ -53,6 +53,7 @@ impl<S: Selector> Coordinator<S> {
         if !is_due || round <= self.chosen_round {
             return;
         }
+        self.learn_from_copies();
         let present = self.present();
         if present.receivers == 0 {
             return;

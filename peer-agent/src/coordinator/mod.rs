@@ -2,6 +2,7 @@
 //! them out. Nobody needs it to go on.
 
 mod choosing;
+mod copies;
 mod known;
 mod ports;
 
@@ -17,6 +18,7 @@ use crate::message::{Body, Ended, Hello, Left, OtherJob, Ready, Roster, Seen, de
 use crate::select::Selector;
 use crate::setup::{Sync, fingerprint};
 use crate::term::Term;
+use copies::Copy;
 use known::{Doing, Known};
 use ports::Estimates;
 
@@ -88,6 +90,8 @@ pub struct Coordinator<S> {
     gate: Gate,
     waits: Waits,
     estimates: Estimates,
+    /// Copies of this round, where senders make them.
+    copies: Vec<Copy>,
     /// The last round that all were given receivers for.
     chosen_round: u32,
     counters: CoordinatorCounters,
@@ -111,6 +115,7 @@ impl<S: Selector> Coordinator<S> {
             gate,
             waits: Waits::none(n),
             estimates: Estimates::new(setup.ports.clone()),
+            copies: Vec::new(),
             chosen_round: 0,
             counters: CoordinatorCounters::default(),
             outputs: VecDeque::new(),
@@ -277,6 +282,7 @@ impl<S: Selector> Coordinator<S> {
             self.counters.late += 1;
             return;
         }
+        self.copies_arrived(at, ended);
         self.gate.reach(at, ended.round.into());
         self.waits.ended(at, ended.complete.iter().map(|&to| to as usize));
         self.peers[at].doing = Doing::Computing { since: now };
@@ -284,6 +290,38 @@ impl<S: Selector> Coordinator<S> {
             self.share_out(&[], now);
         }
         self.choose_if_due(now);
+    }
+
+    /// Keeps how long a peer's copies took, in bulk synchronous rounds: there all were planned together.
+    fn copies_arrived(&mut self, from: usize, ended: &Ended) {
+        let told = self.peers[from].choice.as_ref().filter(|(round, ..)| *round == ended.round);
+        let Some((_, _, rate_bps)) = told.filter(|_| self.setup.sync == Sync::Bsp) else { return };
+        let bits = self.setup.update_bits[from];
+        let planned_s = bits / rate_bps;
+        let fits = |seconds: &f64| *seconds > 0.0 && seconds.is_finite();
+        let each = ended.complete.iter().zip(&ended.seconds).filter(|(_, seconds)| fits(seconds));
+        self.copies.extend(each.map(|(&to, &seconds)| Copy {
+            from,
+            to: to as usize,
+            bits,
+            seconds,
+            planned_s,
+        }));
+    }
+
+    /// Learns from the copies of a round that all have ended. A port that says nothing, since it was not full
+    /// and had room, is believed to be a little nearer to what it is built for than before: else one that is
+    /// avoided would be for ever.
+    fn learn_from_copies(&mut self) {
+        let copies = std::mem::take(&mut self.copies);
+        if copies.is_empty() {
+            return;
+        }
+        self.estimates.forget_a_little();
+        let believed = self.estimates.ports().clone();
+        for (peer, sample) in copies::samples(&copies, &believed) {
+            self.estimates.sample(peer, &sample);
+        }
     }
 
     fn ready(&mut self, at: usize, ready: &Ready, now: Duration) {

@@ -10,6 +10,8 @@ const GAIN: f64 = 0.5;
 const BUSY: f64 = 0.9;
 /// What is tried then, over what was believed.
 const MORE: f64 = 1.05;
+/// What is believed moves so far towards what ports are built for where nothing is seen.
+const FORGOTTEN: f64 = 0.02;
 /// No port is believed to carry less than this part of what it is built for.
 const LEAST: f64 = 0.01;
 
@@ -24,6 +26,15 @@ impl Estimates {
     /// What the network says.
     pub fn new(built: Ports) -> Self {
         Estimates { now: built.clone(), built }
+    }
+
+    /// All move a little towards what they are built for.
+    pub fn forget_a_little(&mut self) {
+        let both =
+            [(&mut self.now.up_bps, &self.built.up_bps), (&mut self.now.down_bps, &self.built.down_bps)];
+        for (now, built) in both {
+            now.iter_mut().zip(built).for_each(|(now, built)| *now += FORGOTTEN * (built - *now));
+        }
     }
 
     pub fn ports(&self) -> &Ports {

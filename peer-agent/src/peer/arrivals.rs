@@ -31,7 +31,6 @@ impl Peer {
         match read_packet(&mut self.members, connected, bytes) {
             Some(PacketContent::Chunk { from, round, chunk, words }) => {
                 self.liveness.hear(from, now);
-                self.meter.arrived(bytes.len(), false, now);
                 self.receiver.chunk(from, round, chunk, words, now);
             }
             Some(PacketContent::Message { from, message }) => self.message(from, &message, now),

@@ -42,24 +42,34 @@ impl Peer {
             complete: ranks(&outcome.complete),
             withdrawn: ranks(&outcome.withdrawn),
             given_up: ranks(&outcome.given_up),
+            seconds: self.times_of(&outcome),
         }));
         self.outputs.push_back(Output::Ended { outcome, without_choice: self.followed.is_none() });
         self.liveness.speak(now);
     }
 
+    /// How long each copy took, where the sender makes them: from these times of all peers the coordinator
+    /// tells which ports were full.
+    fn times_of(&self, outcome: &Outcome) -> Vec<f64> {
+        match self.setup.sender.copies {
+            Copies::Switch { .. } => Vec::new(),
+            Copies::Sender { .. } => outcome.times.values().map(Duration::as_secs_f64).collect(),
+        }
+    }
+
     /// How fast the update left. A switch's copies leave the port once; if they left late, it was full. The
-    /// sender's own leave it once per receiver, and were late for whatever was slow on their way.
+    /// sender's own leave it once per receiver, and were late for whatever was slow on their way: they tell
+    /// something in company only.
     fn measure_up(&mut self, outcome: &Outcome) {
+        if matches!(self.setup.sender.copies, Copies::Sender { .. }) {
+            return;
+        }
         let bits = self.setup.update_bits(self.cut);
         let (seconds, planned) = (outcome.passed.as_secs_f64(), bits / self.rate_bps);
         if seconds <= 0.0 || outcome.complete.is_empty() {
             return;
         }
-        let (copies, is_full) = match self.setup.sender.copies {
-            Copies::Switch { .. } => (1.0, seconds > LATE * planned),
-            Copies::Sender { .. } => (outcome.complete.len() as f64, false),
-        };
-        self.meter.add(Sample { is_up: true, bits: copies * bits, seconds, is_full });
+        self.meter.add(Sample { is_up: true, bits, seconds, is_full: seconds > LATE * planned });
     }
 
     /// Averages and begins the next round, if this peer is not too far ahead. Whether it did.

@@ -275,7 +275,7 @@ impl World {
         let trial = &self.trial;
         let copies = match trial.by_switch {
             true => Copies::Switch { frame_bytes: FRAME_BYTES },
-            false => Copies::Sender { window: 2 },
+            false => Copies::Sender { window: 2, chunk_bytes: 4 * VALUES },
         };
         let limit = self.draws.random_bool(0.2).then(|| Duration::from_secs(20));
         let setup = Setup {
