@@ -1,5 +1,5 @@
-//! `inart order-server` and `inart order-worker`, as processes: what is applied is compared with what workers say
-//! that they sent. `inart emulate --sync` compares more.
+//! `inart order-server` and `inart order-worker`, as processes: what is applied is compared with what workers
+//! say that they sent. `inart emulate --sync` compares more.
 #![allow(clippy::unwrap_used)]
 
 mod support;
@@ -26,7 +26,12 @@ links:
   - {ends: [v, w2], rate: 40 Mbps}
   - {ends: [v, w3], rate: 40 Mbps}
 jobs:
-  - {name: digits, workers: [w1, w2, w3], servers: [s1], gradient: 203304 B, compute: {mean: 20 ms, cv: 0.1}, batch: 16}
+  - name: digits
+    workers: [w1, w2, w3]
+    servers: [s1]
+    gradient: 203304 B
+    compute: {mean: 20 ms, cv: 0.1}
+    batch: 16
 ";
 
 struct Cluster {

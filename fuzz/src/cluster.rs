@@ -1,5 +1,5 @@
-//! The parser of networks with parameter servers: any text is refused, or read as a network whose numbers make
-//! sense; small ones are run in virtual time, and the run ends.
+//! The parser of networks with parameter servers: any text is refused, or read as a network whose numbers
+//! make sense; small ones are run in virtual time, and the run ends.
 
 use std::sync::LazyLock;
 

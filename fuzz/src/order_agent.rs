@@ -1,5 +1,5 @@
-//! What workers may send to a parameter server, and what a server may send to a worker: any bytes, in any order.
-//! Nothing panics; an update that is taken is one value per parameter, and the model stays finite.
+//! What workers may send to a parameter server, and what a server may send to a worker: any bytes, in any
+//! order. Nothing panics; an update that is taken is one value per parameter, and the model stays finite.
 
 use std::time::Duration;
 
@@ -32,8 +32,8 @@ fn server(is_bsp: bool, is_half: bool) -> ServerAgent<InOrder<Policy>> {
     ServerAgent::new(setup, InOrder::new(policy, options, MODEL, vec![0.0; VALUES]))
 }
 
-/// Runs the target: a byte for the kind of training, then packets, each with a byte that says whose it is and one
-/// that says how long. A packet of no bytes is the next one that the real machine on the other side has sent.
+/// Runs the target: a byte for the kind of training, then packets, each with a byte that says whose it is and
+/// one that says how long. A packet of no bytes is the next one that the real machine on the other side has sent.
 pub fn run(data: &[u8]) {
     let Some((kind, mut data)) = data.split_first() else { return };
     let mut server = server(kind & 1 == 0, kind & 2 == 0);

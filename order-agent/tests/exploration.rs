@@ -1,6 +1,7 @@
-//! Every order in which packets of a small training may arrive, fail and arrive all the same, with a connection
-//! that ends, a worker and a server that start again: an update is applied once, the model is the sum of what was
-//! applied, and the training ends. Hosts that break the rules of docs/protocol.md ("Push and pull") are noticed.
+//! Every order in which packets of a small training may arrive, fail and arrive all the same, with a
+//! connection that ends, a worker and a server that start again: an update is applied once, the model is the
+//! sum of what was applied, and the training ends. Hosts that break the rules of docs/protocol.md ("Push and
+//! pull") are noticed.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeSet, HashSet};

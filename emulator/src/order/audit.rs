@@ -117,3 +117,104 @@ fn evaluated_every(said: &Said, workers: usize) -> u64 {
     let together = said.applied.first().map_or(1, |first| first.updates.len().max(1));
     (workers / together).max(1) as u64
 }
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use std::path::PathBuf;
+
+    use inart_cluster::Cluster;
+    use inart_order_agent::Precision;
+
+    use super::super::processes::{Applied, AppliedUpdate, Pushed, Sent};
+    use super::super::setting::scaled;
+    use super::*;
+
+    const NETWORK: &str = "{name: n, nodes: [{name: v, kind: switch}, {name: s1, kind: server}, \
+        {name: w1, kind: worker}, {name: w2, kind: worker}], links: [{ends: [v, s1], rate: 8 Gbps}, \
+        {ends: [v, w1], rate: 2 Gbps}, {ends: [v, w2], rate: 2 Gbps}], \
+        jobs: [{name: j, servers: [s1], gradient: 100 MB, compute: {mean: 2 s}, batch: 4}]}";
+
+    fn setting() -> Setting {
+        let cluster = Cluster::from_yaml(NETWORK).unwrap();
+        let bits = 32.0 * inart_trainer::PARAMETERS as f64;
+        Setting {
+            network: "n".into(),
+            server: "s1".into(),
+            job: scaled(&cluster.jobs[0], bits, None, 0.01).0,
+            schemes: Vec::new(),
+            tuning: None,
+            precision: Precision::Single,
+            iterations: 1,
+            step: 0.5,
+            seed: 3,
+            program: PathBuf::new(),
+            congestion: String::new(),
+        }
+    }
+
+    /// Both workers compute from the first model; w1's update is applied, then w2's.
+    fn said() -> Said {
+        let mut said = Said::default();
+        let mut model = Vec::new();
+        for rank in 0..2 {
+            let config = Config { seed: 3, rank, workers: 2, batch: 4 };
+            let mut stepper = Stepper::new(config, 0.25).unwrap();
+            let first = stepper.first_model();
+            if model.is_empty() {
+                model.clone_from(&first);
+            }
+            let update = stepper.update(&first, 0, 4).unwrap();
+            let (worker, name) = (rank, format!("w{}", rank + 1));
+            let (sent, base) = (digest(&update), 0);
+            let one = Sent { sent: sent.clone(), iteration: 0, batch: 4, base, model: digest(&first) };
+            said.sent.insert((worker, 0), vec![one]);
+            let pushed = sent;
+            said.pushed.push(Pushed { pushed, worker: name.clone(), iteration: 0, base, at_ns: 5 });
+            model.iter_mut().zip(&update).for_each(|(value, change)| *value += change);
+            let staleness = rank as u64;
+            let update = AppliedUpdate { worker: name, iteration: 0, staleness, scale: 1.0 };
+            let applied = rank as u64 + 1;
+            let model = Some(digest(&model));
+            said.applied.push(Applied { applied, model, updates: vec![update], at_ns: 6 });
+        }
+        said
+    }
+
+    #[test]
+    fn what_is_wrong_twice_or_lacking_is_named() {
+        let setting = setting();
+        let checked = check(&setting, &said()).expect("all is as it has to be");
+        assert_eq!((checked.updates, checked.learnt.len()), (2, 1));
+        type Change = fn(&mut Said);
+        let cases: [(Change, &str); 9] = [
+            (|said| said.pushed[1].pushed = "x".into(), "w2: its update of iteration 0 is not"),
+            (
+                |said| said.sent.get_mut(&(1, 0)).unwrap()[0].sent = "x".into(),
+                "w2: its update of iteration 0",
+            ),
+            (|said| said.sent.get_mut(&(1, 0)).unwrap()[0].model = "x".into(), "w2: what it pulled"),
+            (
+                |said| said.pushed.push(said.pushed[0].clone()),
+                "w1: its update of iteration 0 was taken twice",
+            ),
+            (|said| said.applied[0].model = Some("x".into()), "s1: version 1 is not the sum"),
+            (|said| said.applied[1].updates[0].staleness = 7, "w2: iteration 0 is not 7 stale"),
+            (|said| drop(said.applied.pop()), "s1: it has lost w2's update"),
+            (|said| drop(said.applied.remove(0)), "s1: version 1 of its model is lacking"),
+            (
+                |said| {
+                    let again = said.applied[0].updates[0].clone();
+                    said.applied[1].updates.push(again);
+                },
+                "s1: it has applied the update of w1 of iteration 0 twice",
+            ),
+        ];
+        for (change, expected) in cases {
+            let mut said = said();
+            change(&mut said);
+            let error = check(&setting, &said).expect_err(expected).to_string();
+            assert!(error.contains(expected), "{error}");
+        }
+    }
+}

@@ -32,8 +32,8 @@ impl<S: Sequencer> ServerAgent<S> {
         let own = self.sequencer.values().len() as u64;
         if (hello.model, hello.values) != (self.setup.model, own) {
             let why = format!(
-                "it trains model {:016x} of {} values, and the server has {:016x} of {own}: start all with one \
-                 model",
+                "it trains model {:016x} of {} values, and the server has {:016x} of {own}: start all with \
+                 one model",
                 hello.model, hello.values, self.setup.model
             );
             self.counters.other_model += 1;

@@ -22,8 +22,8 @@ pub struct ServerSetup {
     pub precision: Precision,
     /// Chunks under way to each worker at most.
     pub window: usize,
-    /// By worker, the rate at which the model is sent to it, in bit/s; no limit unless told. There are as many
-    /// workers as entries.
+    /// By worker, the rate at which the model is sent to it, in bit/s; no limit unless told. There are as
+    /// many workers as entries.
     pub rates_bps: Vec<Option<f64>>,
     /// It begins when all workers are there, or with those that are after this time.
     pub gather: Duration,

@@ -306,8 +306,8 @@ impl World<'_> {
             absence: Duration::from_millis(1000),
             iterations: Some(self.trial.iterations),
         };
-        // Where chunks are few it is short enough that some are given up while they push; where they are many it
-        // has to be longer than a pull and a push, or a worker would be given up in each iteration.
+        // Where chunks are few it is short enough that some are given up while they push; where they are many
+        // it has to be longer than a pull and a push, or a worker would be given up in each iteration.
         let is_short = self.trial.values.div_ceil(self.trial.chunk_values) <= 6;
         let patience = Duration::from_millis(if is_short { 600 } else { 10_000 });
         let options = Options {

@@ -39,9 +39,9 @@ pub struct Connections {
     /// The key of --tls-cert (PEM).
     #[arg(long, value_name = "FILE")]
     tls_key: PathBuf,
-    /// How connections follow the network: cubic, or bbr, which goes on at the link's rate when packets are
-    /// lost.
-    #[arg(long, default_value = "cubic", value_parser = ["cubic", "bbr"])]
+    /// How connections follow the network: bbr, which shares a port evenly and goes on at the link's rate
+    /// when packets are lost, or cubic.
+    #[arg(long, default_value = "bbr", value_parser = ["cubic", "bbr"])]
     congestion: String,
     /// Send at no more than what the worker's link, as the network has it, carries beside headers and
     /// acknowledgements (92 % of its rate).

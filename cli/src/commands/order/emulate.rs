@@ -51,13 +51,13 @@ pub struct Args {
     #[arg(long, default_value_t = 16)]
     batch: u32,
     /// The step along the gradient, of all workers together.
-    #[arg(long, default_value_t = 0.5)]
+    #[arg(long, default_value_t = 0.3)]
     step: f64,
     /// Send values as float16, rounded, both ways.
     #[arg(long)]
     half: bool,
-    /// How connections follow the network: cubic or bbr.
-    #[arg(long, default_value = "cubic", value_parser = ["cubic", "bbr"])]
+    /// How connections follow the network: bbr, which shares a port evenly, or cubic.
+    #[arg(long, default_value = "bbr", value_parser = ["cubic", "bbr"])]
     congestion: String,
     /// Decides data, weights and times to compute.
     #[arg(long, default_value_t = 1)]
@@ -106,8 +106,8 @@ impl Args {
         let workers = job.participants.len();
         ensure!(
             workers <= MOST_WORKERS,
-            "job {}: {workers} workers are more processes than one machine runs, {MOST_WORKERS}; name some of \
-             them in `workers`, or run `inart simulate`",
+            "job {}: {workers} workers are more processes than one machine runs, {MOST_WORKERS}; name some \
+             of them in `workers`, or run `inart simulate`",
             job.name
         );
         ensure!(
@@ -183,7 +183,8 @@ impl Args {
 fn table(report: &Report, scale: Scale, time: f64) -> String {
     let mut out = format!(
         "{}: {} workers, a model of {}; rates times {scale}, times of the document times {time:.4}\n\
-         order  iteration s  simulated s   port in  port out  zero gaps  staleness  most  90% after  accuracy\n",
+         order  iteration s  simulated s   port in  port out  zero gaps  staleness  most  90% after  \
+         accuracy\n",
         report.network,
         report.workers,
         display_size(report.model_bytes),

@@ -1,5 +1,5 @@
-//! `inart simulate` and `inart emulate TOPOLOGY --sync …` on networks with parameter servers: participants that
-//! push updates and pull the model, in the order that `--sync` names. Other flags than for all-reduce.
+//! `inart simulate` and `inart emulate TOPOLOGY --sync …` on networks with parameter servers: participants
+//! that push updates and pull the model, in the order that `--sync` names. Other flags than for all-reduce.
 //! `inart order-server` and `inart order-worker`.
 
 mod absent;

@@ -8,8 +8,8 @@ use std::time::Duration;
 use anyhow::ensure;
 use inart_emulator::clock::monotonic_ns;
 use inart_emulator::wide_area::digest;
-use inart_order::{Batch, Options, WorkerNo};
-use inart_order_agent::{InOrder, Precision, Sequencer, ServerOutput};
+use inart_order::{Batch, Options, Policy, WorkerNo};
+use inart_order_agent::{InOrder, Precision, Sequencer, ServerCounters, ServerOutput};
 use inart_order_host::{Job, KeptFile, ServerHost, ServerOptions, Told};
 use inart_trainer::{Config, PARAMETERS, Stepper};
 use serde_json::{Value, json};
@@ -126,35 +126,39 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     });
     let (counters, connections, sequencer) = ended?;
     printed?;
-    let order = sequencer.server().counters();
+    let accuracy = stepper.evaluate(sequencer.values()).accuracy;
+    print_line(&last(accuracy, &sequencer, &counters, &connections, json))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// What is printed in the end.
+fn last(
+    accuracy: f64,
+    sequencer: &InOrder<Policy>,
+    counters: &ServerCounters,
+    connections: &inart_quic::Counters,
+    json: bool,
+) -> String {
+    let (order, version) = (sequencer.server().counters(), sequencer.version());
     let refused = order.other_model + order.not_finite;
     let given_up = order.silent + counters.absent;
-    let dropped = counters.repeated
-        + counters.unasked
-        + counters.malformed
-        + counters.other_life
-        + counters.pulls_repeated
-        + counters.not_permitted;
-    let accuracy = stepper.evaluate(sequencer.values()).accuracy;
-    let version = sequencer.version();
-    let last = match json {
-        true => json!({
+    let ServerCounters { repeated, unasked, malformed, other_life, pulls_repeated, .. } = counters;
+    let dropped = repeated + unasked + malformed + other_life + pulls_repeated + counters.not_permitted;
+    if json {
+        return json!({
             "version": version, "accuracy": accuracy, "applied_updates": order.applied, "refused": refused,
             "given_up": given_up, "relaxation": sequencer.server().relaxation().as_f64(), "dropped": dropped,
-            "repeated": counters.repeated, "unasked": counters.unasked, "malformed": counters.malformed,
-            "other_life": counters.other_life, "other_model": counters.other_model,
-            "strangers": connections.strangers + connections.refused,
+            "repeated": repeated, "unasked": unasked, "malformed": malformed, "other_life": other_life,
+            "other_model": counters.other_model, "strangers": connections.strangers + connections.refused,
         })
-        .to_string(),
-        false => format!(
-            "accuracy {:.1}%; version {version}, {} updates applied, {refused} refused, {given_up} workers given \
-             up, {dropped} packets dropped",
-            accuracy * 100.0,
-            order.applied
-        ),
-    };
-    print_line(&last)?;
-    Ok(ExitCode::SUCCESS)
+        .to_string();
+    }
+    format!(
+        "accuracy {:.1}%; version {version}, {} updates applied, {refused} refused, {given_up} workers given up, \
+         {dropped} packets dropped",
+        accuracy * 100.0,
+        order.applied
+    )
 }
 
 /// What is printed of it.

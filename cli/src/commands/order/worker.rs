@@ -26,7 +26,7 @@ pub struct Args {
     #[arg(long, value_name = "NAME=HOST:PORT", value_parser = place)]
     server: (String, SocketAddr),
     /// The step along the gradient, of all workers together.
-    #[arg(long, default_value_t = 0.5)]
+    #[arg(long, default_value_t = 0.3)]
     step: f64,
     /// Take as long to compute as the document states, drawn anew for each iteration: wait for the rest.
     #[arg(long)]
