@@ -73,6 +73,26 @@ fn what_links_lose_is_asked_for_and_sent_again() {
     assert!(number(&scheme, "sent_again") > 50.0, "{scheme}");
 }
 
+/// After a second three quarters of p1's port down are others'. The document's trace is not what the
+/// coordinator goes by: it is told by peers what they lacked and when.
+#[test]
+fn the_coordinator_follows_other_traffic_by_what_peers_measure() {
+    let bench = Workbench::new();
+    let trace = "traces:\n  - {link: [s, p1], every: 1 s, rates: [40 Mbps, 10 Mbps]}\njobs:";
+    let slower = mesh(3, 1, "").replace("[40 Mbps, 20 Mbps]", "40 Mbps").replace("jobs:", trace);
+    let slower = slower.replace("200 KB", "800 KB");
+    bench.write("slower.yaml", slower);
+    let Some(scheme) = emulated(&bench, "slower.yaml --scheme inart --update 800KB --rounds 14") else {
+        return;
+    };
+    let rounds = scheme["each_round"].as_array().unwrap();
+    let planned_s: Vec<f64> = rounds.iter().map(|round| number(round, "planned_s")).collect();
+    assert!(planned_s[0] < 0.18, "{planned_s:?}");
+    // Another one's update instead of p1's, or p1's slower: what was planned of old holds no more.
+    assert!(planned_s[13] > 1.4 * planned_s[0], "{planned_s:?}");
+    assert_eq!(scheme["given_up"], 0, "{scheme}");
+}
+
 #[test]
 fn stale_synchronous_peers_train_through_a_switch() {
     let bench = Workbench::new();
@@ -85,6 +105,30 @@ fn stale_synchronous_peers_train_through_a_switch() {
     assert!(number(&scheme, "updates_checked") >= 16.0, "{scheme}");
     assert!(number(&scheme, "max_gap") <= 3.0, "{scheme}");
     assert!(number(&scheme, "accuracy") > 0.1, "{scheme}");
+}
+
+#[test]
+fn both_ways_are_run_one_after_the_other() {
+    let bench = Workbench::new();
+    bench.write("three.yaml", mesh(3, 2, ""));
+    let flags = "--json emulate three.yaml --multicast hosts,switch --scale 1 --scheme inart --rounds 3 --update 200KB \
+                 --chart both.svg";
+    let output = bench.inart(&flags.split_whitespace().collect::<Vec<_>>());
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("run as root") {
+        return;
+    }
+    assert!(output.status.success(), "{said}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(report["multicast"], "hosts,switch");
+    let [hosts, switch] = &report["schemes"].as_array().unwrap()[..] else { panic!("{report}") };
+    assert_eq!((&hosts["multicast"], &switch["multicast"]), (&"hosts".into(), &"switch".into()));
+    // Where hosts copy, two updates leave by each port up, and one where the switch does.
+    assert!(
+        number(switch, "port_load") * number(switch, "round_s")
+            < number(hosts, "port_load") * number(hosts, "round_s")
+    );
+    assert!(bench.read("both.svg").contains("inart by switch"));
 }
 
 #[test]

@@ -23,14 +23,16 @@ pub fn chart(report: &Report) -> Option<String> {
     let title = format!("Training between the peers of {}", report.network);
     svg.text(LEFT, 44.0, 24.0, INK, "start", "600", &title);
     for (at, (scheme, figures)) in schemes.iter().enumerate() {
-        let x = LEFT + 330.0 * at as f64;
-        svg.bar(x, 62.0, 14.0, 14.0, SERIES[at % SERIES.len()]);
+        let (x, y) = (LEFT + 330.0 * (at % 3) as f64, 62.0 + 20.0 * (at / 3) as f64);
+        svg.bar(x, y, 14.0, 14.0, SERIES[at % SERIES.len()]);
         let learnt = scheme.accuracy.map_or(String::new(), |share| format!(", {:.1}% right", share * 100.0));
         let BspFigures { seconds, receivers_mean, .. } = figures;
-        let label = format!("{} {seconds:.2} s, to {receivers_mean:.1} others{learnt}", scheme.scheme);
-        svg.text(x + 20.0, 74.0, 13.0, INK, "start", "400", &label);
+        let by =
+            if report.multicast.contains(',') { format!(" by {}", scheme.multicast) } else { String::new() };
+        let label = format!("{}{by} {seconds:.2} s, to {receivers_mean:.1} others{learnt}", scheme.scheme);
+        svg.text(x + 20.0, y + 12.0, 13.0, INK, "start", "400", &label);
     }
-    let times = Panel { top: 110.0, bottom: 400.0, most_x, most_y: most(|round| round.seconds) };
+    let times = Panel { top: 130.0, bottom: 400.0, most_x, most_y: most(|round| round.seconds) };
     times.frame(&mut svg, "Each round's longest multicast, and what was planned for it (grey)", "s");
     let most_y = most(|round| round.receivers_mean);
     let reached = Panel { top: 470.0, bottom: 670.0, most_x, most_y };

@@ -17,12 +17,20 @@ pub struct Report {
     pub network: String,
     /// `bsp` or `ssp`.
     pub sync: &'static str,
-    /// Who makes the copies.
-    pub multicast: &'static str,
+    /// Who makes the copies; of several ways, with a comma between them.
+    pub multicast: String,
     /// Bytes of an update.
     pub update_bytes: f64,
     /// Each scheme, in the order in which they ran.
     pub schemes: Vec<SchemeReport>,
+}
+
+impl Report {
+    /// Adds what an emulation of the same rounds with copies by others came to.
+    pub fn append(&mut self, other: Report) {
+        self.multicast = format!("{},{}", self.multicast, other.multicast);
+        self.schemes.extend(other.schemes);
+    }
 }
 
 /// One scheme.
@@ -30,6 +38,8 @@ pub struct Report {
 pub struct SchemeReport {
     /// Its name.
     pub scheme: &'static str,
+    /// Who makes the copies.
+    pub multicast: &'static str,
     /// Its times and receivers.
     #[serde(flatten)]
     pub figures: Figures,
@@ -167,6 +177,7 @@ pub fn report(
     let down: u64 = carried.bytes.iter().map(|bytes| bytes[1]).sum();
     Ok(SchemeReport {
         scheme: scheme.name(),
+        multicast: setting.multicast.name(),
         figures,
         accuracy: (!learnt.is_empty()).then_some(mean),
         accuracy_least: learnt.iter().copied().min_by(f64::total_cmp),
@@ -270,7 +281,7 @@ pub fn whole(setting: &Setting, schemes: Vec<SchemeReport>) -> Report {
     Report {
         network: setting.mesh.name().to_owned(),
         sync: if setting.sync == Sync::Bsp { "bsp" } else { "ssp" },
-        multicast: setting.multicast.name(),
+        multicast: setting.multicast.name().to_owned(),
         update_bytes: setting.job().update_bytes[0],
         schemes,
     }

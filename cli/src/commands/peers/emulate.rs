@@ -7,7 +7,8 @@ use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use inart_emulator::peers::{
-    BspFigures, Figures, Report, SchemeReport, Setting, SspFigures, Sync, Workload, chart, emulate_peers,
+    BspFigures, Figures, Progress, Report, SchemeReport, Setting, SspFigures, Sync, Workload, chart,
+    emulate_peers,
 };
 use inart_emulator::scale::Scale;
 use inart_peer_host::{Job, Schedule};
@@ -40,9 +41,9 @@ pub struct Args {
         value_parser = scheme())]
     schemes: Vec<Scheme>,
     /// Who makes the copies of an update: hosts (once per receiver, over QUIC), or switch (the embedded switch,
-    /// from one frame per chunk).
-    #[arg(long, default_value = "hosts", value_parser = ["hosts", "switch"])]
-    multicast: String,
+    /// from one frame per chunk); or both, one after the other.
+    #[arg(long, value_delimiter = ',', default_value = "hosts", value_parser = ["hosts", "switch"])]
+    multicast: Vec<String>,
     /// When peers go on: bsp (all at once, when all copies have arrived), or ssp (each by itself; then a peer
     /// takes as long to compute as the job states).
     #[arg(long, default_value = "bsp", value_parser = ["bsp", "ssp"])]
@@ -98,14 +99,24 @@ struct Scaled {
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let mesh = network::read(&args.topology)?;
-    let (setting, scaled) = args.setting(&mesh)?;
+    let (mut setting, scaled) = args.setting(&mesh)?;
     let bar = ProgressBar::new(1000);
     let style = ProgressStyle::with_template("{msg:12} {bar:40} {percent}%, {elapsed}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    let report = emulate_peers(&setting, &mut |progress| {
+    let mut tell = |progress: Progress<'_>| {
         bar.set_position(progress.done * 1000 / progress.total.max(1));
         bar.set_message(progress.stage.to_owned());
-    });
+    };
+    let mut report = emulate_peers(&setting, &mut tell);
+    for way in &args.multicast[1..] {
+        setting.multicast = multicast(way);
+        if let Ok(whole) = &mut report {
+            match emulate_peers(&setting, &mut tell) {
+                Ok(other) => whole.append(other),
+                Err(error) => report = Err(error),
+            }
+        }
+    }
     bar.finish_and_clear();
     let report = report?;
     if let (Some(path), Some(drawing)) = (&args.chart, chart(&report)) {
@@ -124,6 +135,10 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
 
 impl Args {
     fn setting(&self, mesh: &Mesh) -> anyhow::Result<(Setting, Scaled)> {
+        let mut ways = self.multicast.clone();
+        ways.sort();
+        ways.dedup();
+        ensure!(ways.len() == self.multicast.len(), "--multicast: give hosts and switch once each");
         let (rounds, eta) = (self.rounds, self.eta);
         ensure!(
             (1..=MOST_ROUNDS).contains(&rounds),
@@ -154,7 +169,7 @@ impl Args {
         let setting = Setting {
             mesh: Arc::new(smaller),
             schemes: self.schemes.clone(),
-            multicast: if self.multicast == "hosts" { Multicast::Hosts } else { Multicast::Switch },
+            multicast: multicast(&self.multicast[0]),
             sync: if is_bsp { Sync::Bsp } else { Sync::Ssp { staleness: self.staleness.0 } },
             force_after: self.force_after.unwrap_or(Limit(if is_bsp { None } else { Some(4) })).0,
             reading: Reading {
@@ -185,6 +200,10 @@ impl Args {
     }
 }
 
+fn multicast(way: &str) -> Multicast {
+    if way == "hosts" { Multicast::Hosts } else { Multicast::Switch }
+}
+
 fn table(report: &Report, scaled: &Scaled) -> String {
     let mut out = format!(
         "{}: rates times {}, traces {:.3} times faster; updates {}, copies by {}, {}\n",
@@ -196,8 +215,8 @@ fn table(report: &Report, scaled: &Scaled) -> String {
         report.sync,
     );
     out.push_str(match report.sync {
-        "bsp" => "scheme    rounds  longest s  planned s  ratio  simulated s  receivers  round s   load  accuracy\n",
-        _ => "scheme    computing  simulated  reached  simulated  rounds  simulated  ahead   load  accuracy\n",
+        "bsp" => "scheme    copies  rounds  longest s  planned s  ratio  simulated s  receivers  round s   load  accuracy\n",
+        _ => "scheme    copies  computing  simulated  reached  simulated  rounds  simulated  ahead   load  accuracy\n",
     });
     for scheme in &report.schemes {
         let learnt = scheme.accuracy.map_or(String::new(), |share| format!("{:.1}%", share * 100.0));
@@ -206,7 +225,11 @@ fn table(report: &Report, scaled: &Scaled) -> String {
             Figures::Ssp(figures) => ssp_row(figures),
         };
         let load = scheme.port_load * 100.0;
-        let _ = writeln!(out, "{:8}  {figures}  {load:>4.0}%  {learnt:>8}", scheme.scheme);
+        let _ = writeln!(
+            out,
+            "{:8}  {:6}  {figures}  {load:>4.0}%  {learnt:>8}",
+            scheme.scheme, scheme.multicast
+        );
     }
     let sum = |of: fn(&SchemeReport) -> u64| report.schemes.iter().map(of).sum::<u64>();
     let _ = writeln!(
