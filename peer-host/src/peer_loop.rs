@@ -203,6 +203,7 @@ impl PeerLoop {
             Some(Who::Peer(rank)) => {
                 self.connected.remove(&rank);
                 self.under_way.forget(rank);
+                self.peer.broken(rank, now);
             }
             Some(Who::Coordinator) => {
                 self.lanes.remove(name);

@@ -10,13 +10,15 @@ use inart_wire::Rank;
 const SHORTEST: Duration = Duration::from_millis(50);
 const LONGEST: Duration = Duration::from_millis(800);
 const GROWTH: u32 = 4;
+/// A peer whose connection has ended is gone after that time, unless there is another connection by then.
+const RECONNECTION: Duration = Duration::from_millis(500);
 
 /// What is known of the others' lives.
 #[derive(Debug, Clone)]
 pub(super) struct Liveness {
     timeout: Duration,
-    /// When something was heard of each peer last, by rank; `None` of those that nobody waits for.
-    heard: Vec<Option<Duration>>,
+    /// Until when something has to be heard of each peer, by rank; `None` of those that nobody waits for.
+    until: Vec<Option<Duration>>,
     gone: Receivers,
     notice_at: Option<Duration>,
     gap: Duration,
@@ -24,30 +26,37 @@ pub(super) struct Liveness {
 
 impl Liveness {
     pub fn new(peers: usize, timeout: Duration) -> Self {
-        let (heard, gone) = (vec![None; peers], Receivers::default());
-        Liveness { timeout, heard, gone, notice_at: None, gap: SHORTEST }
+        let (until, gone) = (vec![None; peers], Receivers::default());
+        Liveness { timeout, until, gone, notice_at: None, gap: SHORTEST }
     }
 
     /// A peer takes part.
     pub fn join(&mut self, rank: Rank, now: Duration) {
-        self.heard[rank.index()] = Some(now);
+        self.until[rank.index()] = Some(now.saturating_add(self.timeout));
         self.gone.remove(rank);
     }
 
     /// Something came of a peer. Of one that is gone, it may have been under way for long.
     pub fn hear(&mut self, rank: Rank, now: Duration) {
-        if let Some(heard) = &mut self.heard[rank.index()] {
-            *heard = now;
+        if let Some(until) = &mut self.until[rank.index()] {
+            *until = now.saturating_add(self.timeout);
+        }
+    }
+
+    /// The connection to a peer has ended: it has little time to be heard of by another one.
+    pub fn doubt(&mut self, rank: Rank, now: Duration) {
+        if let Some(until) = &mut self.until[rank.index()] {
+            *until = now.saturating_add(RECONNECTION).min(*until);
         }
     }
 
     /// Those of which nothing was heard for too long, from now on gone.
     pub fn find(&mut self, now: Duration) -> Vec<Rank> {
-        let late = |heard: &Option<Duration>| heard.is_some_and(|at| now >= at.saturating_add(self.timeout));
-        let ranks = (0..self.heard.len()).filter(|&at| late(&self.heard[at]));
+        let late = |until: &Option<Duration>| until.is_some_and(|until| now >= until);
+        let ranks = (0..self.until.len()).filter(|&at| late(&self.until[at]));
         let found: Vec<Rank> = ranks.filter_map(|at| Rank::try_from(at).ok()).collect();
         for &rank in &found {
-            self.heard[rank.index()] = None;
+            self.until[rank.index()] = None;
             self.gone.insert(rank);
         }
         found
@@ -68,7 +77,7 @@ impl Liveness {
     }
 
     pub fn wake_at(&self) -> Option<Duration> {
-        let first = self.heard.iter().flatten().min().map(|at| at.saturating_add(self.timeout));
+        let first = self.until.iter().flatten().min().copied();
         first.into_iter().chain(self.notice_at).min()
     }
 

@@ -16,6 +16,13 @@ impl Peer {
         }
     }
 
+    /// The connection to a peer has ended. Unless something is heard of it soon, it is gone.
+    pub fn broken(&mut self, rank: Rank, now: Duration) {
+        if rank.index() < self.setup.peers() {
+            self.liveness.doubt(rank, now);
+        }
+    }
+
     /// Nobody waits for a peer any more.
     pub(super) fn lose(&mut self, rank: Rank, now: Duration) {
         self.gate.leave(rank.index());
