@@ -11,6 +11,7 @@
 
 mod chunk;
 mod counters;
+mod in_groups;
 mod in_order;
 mod incoming;
 mod kinds;
@@ -25,6 +26,7 @@ mod worker;
 
 pub use chunk::{Precision, Tag, as_received, chunk_packet};
 pub use counters::{ServerCounters, WorkerCounters};
+pub use in_groups::InGroups;
 pub use in_order::InOrder;
 pub use kinds::PacketError;
 pub use message::{

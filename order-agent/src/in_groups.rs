@@ -1,0 +1,243 @@
+//! Clients that meet the server in groups (FL-R²SP), with the model. A client pushes the whole model that it has
+//! trained, not a change.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use inart_order::{
+    Arrival, ClientNo, GroupError, GroupOptions, GroupOutput, GroupServer, Refusal, Store, Update, WorkerNo,
+    cosine, mean, merge,
+};
+
+use crate::sequencer::{Applied, Decision, Kept, Sequencer, Verdict};
+
+/// The server of groups, and the model that it keeps.
+#[derive(Debug, Clone)]
+pub struct InGroups {
+    server: GroupServer,
+    groups: usize,
+    is_judged: bool,
+    /// Versions of lives before this one, and the version that there is.
+    first_version: u64,
+    version: u64,
+    store: Store,
+    model: u64,
+    values: Vec<f32>,
+    /// By group: the model after its last aggregation, which its clients began from.
+    starts: Vec<Arc<Vec<f32>>>,
+    /// Models of rounds that go on.
+    held: BTreeMap<WorkerNo, Vec<f32>>,
+    /// Those that take part, whether they have asked or not; and those that have.
+    members: BTreeSet<WorkerNo>,
+    asked: BTreeSet<WorkerNo>,
+    /// By client: the version that it pulled last, and its models that were aggregated.
+    bases: Vec<u64>,
+    done: Vec<u64>,
+    batches: Vec<u32>,
+    decisions: VecDeque<Decision>,
+    /// Clients that were left out for their data.
+    left_out: Vec<WorkerNo>,
+}
+
+impl InGroups {
+    /// A model by its fingerprint, as it is at the start; by client, the samples of a round.
+    ///
+    /// # Errors
+    /// Options that do not hold together.
+    pub fn new(
+        options: GroupOptions,
+        batches: Vec<u32>,
+        model: u64,
+        values: Vec<f32>,
+    ) -> Result<Self, GroupError> {
+        let kept = Kept { version: 0, done: vec![0; options.clients], values };
+        Self::restored(options, batches, model, kept)
+    }
+
+    /// Goes on from what was kept. Rounds count anew.
+    ///
+    /// # Errors
+    /// Options that do not hold together.
+    pub fn restored(
+        options: GroupOptions,
+        mut batches: Vec<u32>,
+        model: u64,
+        kept: Kept,
+    ) -> Result<Self, GroupError> {
+        let Kept { version, mut done, values } = kept;
+        let (clients, groups) = (options.clients, options.groups);
+        batches.resize(clients, 1);
+        done.resize(clients, 0);
+        Ok(InGroups {
+            is_judged: options.outliers.is_some(),
+            server: GroupServer::new(options, Duration::ZERO)?,
+            groups,
+            first_version: version,
+            version,
+            store: Store::new(model, values.clone()),
+            model,
+            starts: vec![Arc::new(values.clone()); groups],
+            values,
+            held: BTreeMap::new(),
+            members: BTreeSet::new(),
+            asked: BTreeSet::new(),
+            bases: vec![version; clients],
+            done,
+            batches,
+            decisions: VecDeque::new(),
+            left_out: Vec::new(),
+        })
+    }
+
+    /// The state machine.
+    pub fn server(&self) -> &GroupServer {
+        &self.server
+    }
+
+    /// Clients that were left out for their data, in that order.
+    pub fn left_out(&self) -> &[WorkerNo] {
+        &self.left_out
+    }
+
+    fn aggregate(&mut self, group: usize, round: u64, clients: &[ClientNo], now: Duration) {
+        let version = self.version;
+        let of = |client: &ClientNo| WorkerNo(client.0);
+        let models: Vec<_> =
+            clients.iter().filter_map(|client| self.held.get(&of(client)).map(Vec::as_slice)).collect();
+        let group_mean = mean(models.iter().copied());
+        let start = &self.starts[group];
+        let alike = clients.iter().zip(&models).map(|(client, model)| {
+            // Who has changed nothing is like anybody.
+            (*client, cosine(start, model, &group_mean).unwrap_or(1.0))
+        });
+        let alike: Vec<_> = if self.is_judged { alike.collect() } else { Vec::new() };
+        merge(&mut self.values, &group_mean, self.groups);
+        self.starts[group] = Arc::new(self.values.clone());
+        let update = |client: &ClientNo| {
+            let (worker, batch) = (of(client), self.batches[client.index()]);
+            let staleness = version.saturating_sub(1 + self.bases[client.index()]);
+            Update { worker, iteration: round, staleness, batch, first_batch: batch }
+        };
+        let updates = clients.iter().map(update).collect();
+        for client in clients {
+            self.held.remove(&of(client));
+            self.done[client.index()] += 1;
+        }
+        self.decisions.push_back(Decision::Applied(Applied { version, updates }));
+        if self.is_judged {
+            let out = self.server.judge(group, &alike, now);
+            self.left_out.extend(out.iter().map(|client| WorkerNo(client.0)));
+        }
+    }
+
+    /// Carries out what the machine says.
+    fn settle(&mut self, now: Duration) {
+        while let Some(output) = self.server.next_output() {
+            match output {
+                GroupOutput::Aggregate { group, round, version, clients } => {
+                    self.version = self.first_version + version;
+                    self.aggregate(group, round, &clients, now);
+                }
+                GroupOutput::Answer { client, round } => {
+                    let (who, batch) = (WorkerNo(client.0), self.batches[client.index()]);
+                    self.decisions.push_back(Decision::Permit { who, iteration: round, batch });
+                }
+                GroupOutput::Gone { client } => {
+                    let who = WorkerNo(client.0);
+                    self.members.remove(&who);
+                    self.asked.remove(&who);
+                    self.decisions.push_back(Decision::Gone { who });
+                }
+            }
+        }
+    }
+}
+
+impl Sequencer for InGroups {
+    /// It counts for its group once it has asked, so that groups are whole when the training begins.
+    fn join(&mut self, who: WorkerNo, now: Duration) {
+        if who.index() < self.done.len() {
+            self.leave(who, now);
+            self.members.insert(who);
+        }
+    }
+
+    fn leave(&mut self, who: WorkerNo, now: Duration) {
+        self.members.remove(&who);
+        if self.asked.remove(&who) {
+            self.server.leave(ClientNo(who.0), now);
+            self.settle(now);
+        }
+    }
+
+    fn is_away(&self, who: WorkerNo) -> bool {
+        !self.members.contains(&who)
+    }
+
+    /// At the end nobody waits for a round that has not come.
+    fn is_working(&self, _: WorkerNo) -> bool {
+        false
+    }
+
+    fn request(&mut self, who: WorkerNo, now: Duration) {
+        self.members.insert(who);
+        // Whose model waits for the aggregation is answered by then.
+        if !self.held.contains_key(&who) || !self.asked.contains(&who) {
+            self.asked.insert(who);
+            self.server.join(ClientNo(who.0), now);
+            self.settle(now);
+        }
+    }
+
+    fn pull(&mut self, who: WorkerNo, _: Duration) -> Option<u64> {
+        let base = self.bases.get_mut(who.index())?;
+        *base = self.version;
+        self.asked.contains(&who).then_some(self.version)
+    }
+
+    fn push(&mut self, who: WorkerNo, iteration: u64, values: Vec<f32>, now: Duration) -> Verdict {
+        let checked: Result<(), Refusal> = self.store.check(self.model, &values);
+        let refusal = checked.err();
+        // Before the machine may aggregate it.
+        let before = if refusal.is_none() { self.held.insert(who, values) } else { None };
+        let arrival = self.server.push(ClientNo(who.0), iteration, checked, now);
+        if arrival != Arrival::Collected && refusal.is_none() {
+            self.held.remove(&who);
+            self.held.extend(before.map(|values| (who, values)));
+        }
+        self.settle(now);
+        Verdict { is_taken: matches!(arrival, Arrival::Collected | Arrival::Refused), refusal }
+    }
+
+    fn tick(&mut self, now: Duration) {
+        self.server.tick(now);
+        self.settle(now);
+    }
+
+    fn wake_at(&self) -> Option<Duration> {
+        self.server.wake_at()
+    }
+
+    fn next_decision(&mut self) -> Option<Decision> {
+        self.decisions.pop_front()
+    }
+
+    fn version(&self) -> u64 {
+        self.version
+    }
+
+    fn values(&self) -> &[f32] {
+        &self.values
+    }
+
+    fn have_done(&self, rounds: u64) -> bool {
+        let mut there = (0..self.groups).filter(|group| self.server.size(*group) > 0).peekable();
+        there.peek().is_some()
+            && there.all(|group| self.server.round(group).is_some_and(|round| round >= rounds))
+    }
+
+    fn kept(&self) -> Kept {
+        Kept { version: self.version, done: self.done.clone(), values: self.values.clone() }
+    }
+}

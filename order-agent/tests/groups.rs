@@ -1,0 +1,189 @@
+//! Clients in groups behind the same messages: models are averaged by group and merged in turn; who comes late,
+//! vanishes or has other data than most does no harm.
+#![allow(clippy::unwrap_used)]
+
+use std::time::Duration;
+
+use inart_order::{GroupOptions, OutlierRule, Part, WorkerNo};
+use inart_order_agent::{
+    InGroups, Precision, Sequencer, ServerAgent, ServerOutput, ServerSetup, Start, WorkerAgent, WorkerOutput,
+    WorkerSetup,
+};
+
+const MODEL: u64 = 5;
+const ZERO: Duration = Duration::ZERO;
+
+struct World {
+    server: ServerAgent<InGroups>,
+    clients: Vec<WorkerAgent>,
+    /// By client: what it is to train.
+    starts: Vec<Option<Start>>,
+    said: Vec<ServerOutput>,
+}
+
+impl World {
+    fn new(clients: usize, groups: usize, fraction: f64, outliers: Option<OutlierRule>) -> World {
+        let setup = ServerSetup {
+            life: 9,
+            model: MODEL,
+            chunk_values: 1,
+            precision: Precision::Single,
+            window: 8,
+            rates_bps: vec![None; clients],
+            gather: Duration::from_secs(5),
+            absence: Duration::from_secs(10),
+            iterations: None,
+        };
+        let options = GroupOptions {
+            clients,
+            groups,
+            fraction: Part::new(fraction).unwrap(),
+            relaxation: Part::NONE,
+            patience: None,
+            outliers,
+        };
+        let sequencer = InGroups::new(options, vec![8; clients], MODEL, vec![0.0; 2]).unwrap();
+        let client = |life: u32| {
+            let patience = Duration::from_secs(60);
+            WorkerAgent::new(WorkerSetup {
+                life,
+                model: MODEL,
+                values: 2,
+                window: 8,
+                rate_bps: None,
+                patience,
+            })
+        };
+        let mut world = World {
+            server: ServerAgent::new(setup, sequencer),
+            clients: (1..=clients as u32).map(client).collect(),
+            starts: vec![None; clients],
+            said: Vec::new(),
+        };
+        for at in 0..clients {
+            world.server.up(WorkerNo(at as u32), ZERO);
+            world.clients[at].up(ZERO);
+        }
+        world.settle(ZERO);
+        world
+    }
+
+    fn settle(&mut self, now: Duration) {
+        let mut is_quiet = false;
+        while !is_quiet {
+            is_quiet = true;
+            while let Some(output) = self.server.next_output(now) {
+                is_quiet = false;
+                match output {
+                    ServerOutput::Send { to, id, data, .. } => {
+                        self.clients[to.index()].received(&data);
+                        self.server.ended(id, true, now);
+                    }
+                    other => self.said.push(other),
+                }
+            }
+            for (at, client) in self.clients.iter_mut().enumerate() {
+                while let Some(output) = client.next_output(now) {
+                    is_quiet = false;
+                    match output {
+                        WorkerOutput::Send { id, data, .. } => {
+                            self.server.received(WorkerNo(at as u32), &data, now);
+                            client.ended(id, true, now);
+                        }
+                        WorkerOutput::Compute(start) => self.starts[at] = Some(start),
+                        _ => {}
+                    }
+                }
+            }
+        }
+    }
+
+    /// A client pushes its model.
+    fn push(&mut self, client: usize, model: [f32; 2]) {
+        let start = self.starts[client].take().expect("it has been answered");
+        self.clients[client].computed(start.ticket, model.to_vec()).unwrap();
+        self.settle(ZERO);
+    }
+
+    fn values(&self) -> &[f32] {
+        self.server.sequencer().values()
+    }
+}
+
+#[test]
+fn groups_are_averaged_and_merged_in_turn() {
+    let mut world = World::new(4, 2, 1.0, None);
+    assert!(world.starts.iter().all(Option::is_some), "all begin together");
+    // Group 1 (clients 1 and 3) is full first, and it is not its turn.
+    world.push(1, [4.0, 0.0]);
+    world.push(3, [8.0, 0.0]);
+    assert_eq!((world.values(), world.server.sequencer().version()), (&[0.0, 0.0][..], 0));
+    world.push(0, [1.0, 2.0]);
+    world.push(2, [3.0, 2.0]);
+    // Half of 0 and of group 0's mean (2, 2); then half of that and of group 1's mean (6, 0).
+    assert_eq!(world.values(), [3.5, 0.5]);
+    assert_eq!(world.server.sequencer().version(), 2);
+    // Each has its answer, with the model as it was then or newer.
+    assert!(world.starts.iter().all(|start| start.as_ref().is_some_and(|start| start.iteration == 1)));
+    assert_eq!(world.starts[3].as_ref().unwrap().model[..], [3.5, 0.5]);
+    assert_eq!(world.server.sequencer().kept().done, [1, 1, 1, 1]);
+}
+
+#[test]
+fn who_comes_late_counts_nothing_and_gets_the_newest_model() {
+    let mut world = World::new(3, 1, 0.6, None);
+    world.push(0, [2.0, 0.0]);
+    world.push(1, [4.0, 0.0]);
+    assert_eq!(world.values(), [3.0, 0.0], "two of three are enough");
+    world.push(2, [90.0, 90.0]);
+    assert_eq!(world.values(), [3.0, 0.0]);
+    assert_eq!(world.server.sequencer().server().counters().late, 1);
+    let start = world.starts[2].as_ref().expect("it is answered at once");
+    assert_eq!((start.iteration, &start.model[..]), (1, &[3.0, 0.0][..]));
+    // It counts in the round that it was told.
+    world.push(2, [5.0, 0.0]);
+    world.push(0, [7.0, 0.0]);
+    assert_eq!(world.values(), [6.0, 0.0]);
+}
+
+#[test]
+fn a_model_with_a_nan_and_a_client_that_vanishes_stop_nobody() {
+    let mut world = World::new(3, 1, 1.0, None);
+    world.push(0, [f32::NAN, 0.0]);
+    assert_eq!(world.server.sequencer().server().counters().not_finite, 1);
+    world.push(0, [2.0, 2.0]);
+    world.push(1, [4.0, 4.0]);
+    assert_eq!(world.values(), [0.0, 0.0], "client 2 is waited for");
+    world.server.down(WorkerNo(2), ZERO);
+    world.clients[2].down(ZERO);
+    let later = Duration::from_secs(11);
+    world.server.tick(later);
+    world.settle(later);
+    assert_eq!(world.values(), [3.0, 3.0]);
+    assert!(world.said.contains(&ServerOutput::Gone { worker: WorkerNo(2) }));
+    // It returns, and its model of the round that is over counts nothing.
+    world.server.up(WorkerNo(2), later);
+    world.clients[2].up(later);
+    world.settle(later);
+    let start = world.starts[2].take().unwrap();
+    assert_eq!((start.iteration, &start.model[..]), (1, &[3.0, 3.0][..]));
+}
+
+#[test]
+fn who_goes_another_way_than_its_group_is_left_out() {
+    let outliers = OutlierRule { threshold: 0.0, rounds: 2, most: Part::percent(50) };
+    let mut world = World::new(4, 1, 1.0, Some(outliers));
+    for _ in 0..3 {
+        for client in 0..4 {
+            if world.starts[client].is_some() {
+                let model = world.starts[client].as_ref().unwrap().model.clone();
+                let way = if client == 3 { -1.0 } else { 1.0 };
+                world.push(client, [model[0] + way, model[1] + way]);
+            }
+        }
+    }
+    assert_eq!(world.server.sequencer().left_out(), [WorkerNo(3)]);
+    assert_eq!(world.server.sequencer().server().size(0), 3);
+    let barred = world.server.sequencer().server().counters().barred;
+    assert!(barred <= 1, "{barred}");
+}
