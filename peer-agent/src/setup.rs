@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use inart_multicast::{Copies, Cut, ReceiverOptions, SenderOptions};
+use inart_peers::Multicast;
 use inart_wire::{Epoch, Incarnation, JobId, Rank};
 use thiserror::Error;
 
@@ -151,9 +152,13 @@ impl Setup {
     }
 
     /// What peers and their coordinator have to agree on, as a number: the job, lengths, receivers, the rule
-    /// of k, and how far one may be ahead (FNV-1a).
+    /// of k, how far one may be ahead, and who makes the copies (FNV-1a).
     pub fn fingerprint(&self) -> u64 {
-        fingerprint(self.job, &self.update_values, self.receivers, self.sync, self.force_after)
+        let multicast = match self.sender.copies {
+            Copies::Switch { .. } => Multicast::Switch,
+            Copies::Sender { .. } => Multicast::Hosts,
+        };
+        fingerprint(self.job, &self.update_values, self.receivers, self.sync, self.force_after, multicast)
     }
 }
 
@@ -164,10 +169,12 @@ pub fn fingerprint(
     receivers: usize,
     sync: Sync,
     force_after: Option<u32>,
+    multicast: Multicast,
 ) -> u64 {
+    let by_switch = u64::from(multicast == Multicast::Switch);
     let is_bsp = u64::from(sync == Sync::Bsp);
     let after = force_after.map_or(u64::MAX, u64::from);
-    let rest = [u64::from(job.get()), receivers as u64, is_bsp, sync.staleness().into(), after];
+    let rest = [u64::from(job.get()), receivers as u64, is_bsp, sync.staleness().into(), after, by_switch];
     let numbers = update_values.iter().map(|&values| values as u64).chain(rest);
     let bytes = numbers.flat_map(u64::to_le_bytes);
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))

@@ -47,7 +47,7 @@ impl Test {
 
     fn hello(&mut self, from: usize, life: u32, term: Option<Term>, now: Duration) {
         let of = setup(self.sync);
-        let job = fingerprint(of.job, &of.update_values, of.receivers, of.sync, of.force_after);
+        let job = fingerprint(of.job, &of.update_values, of.receivers, of.sync, of.force_after, of.multicast);
         let hello = Hello { life, term, ended: 0, waits: vec![0; N], job, takes_part: false };
         self.say(from, Body::Hello(hello), now);
     }
@@ -267,9 +267,15 @@ fn what_is_no_message_and_who_has_another_job_are_dropped_by_name() {
     test.hello(1, 2, None, SECOND);
     test.sent();
     let hello = Hello { life: 5, term: None, ended: 0, waits: vec![0; N], job: 12345, takes_part: false };
-    test.say(1, Body::Hello(hello), SECOND);
+    test.say(1, Body::Hello(hello.clone()), SECOND);
     assert_eq!(test.coordinator.next_output(), Some(CoordinatorOutput::OtherJob { peer: rank(1) }));
     assert!(matches!(test.sent()[..], [(1, Body::OtherJob(_))]));
+    // Its updates would go by connections, and the others' by frames.
+    let of = setup(test.sync);
+    let (values, hosts) = (&of.update_values, Multicast::Hosts);
+    let job = fingerprint(of.job, values, of.receivers, of.sync, of.force_after, hosts);
+    test.say(1, Body::Hello(Hello { job, ..hello }), SECOND);
+    assert_eq!(test.coordinator.next_output(), Some(CoordinatorOutput::OtherJob { peer: rank(1) }));
 }
 
 /// Of two that have ended no round, one computes its first and one has just begun.
@@ -277,7 +283,7 @@ fn what_is_no_message_and_who_has_another_job_are_dropped_by_name() {
 fn who_is_in_its_first_round_is_not_taken_for_one_that_begins_anew() {
     let mut test = Test::new(Sync::Ssp { staleness: 2 }, Scheme::Inart);
     let of = setup(test.sync);
-    let job = fingerprint(of.job, &of.update_values, of.receivers, of.sync, of.force_after);
+    let job = fingerprint(of.job, &of.update_values, of.receivers, of.sync, of.force_after, of.multicast);
     let hellos = [(2, true), (0, true), (0, false), (1, true)];
     for (from, (ended, takes_part)) in hellos.into_iter().enumerate() {
         let hello = Hello { life: from as u32 + 1, term: None, ended, waits: vec![0; N], job, takes_part };
@@ -326,7 +332,14 @@ fn by_the_times_of_copies_it_follows_a_port_that_others_use() {
         let coordinator = Coordinator::new(setup.clone(), schemes);
         let mut test = Test { coordinator, sync: Sync::Bsp };
         for from in 0..N {
-            let job = fingerprint(setup.job, &setup.update_values, 2, setup.sync, setup.force_after);
+            let job = fingerprint(
+                setup.job,
+                &setup.update_values,
+                2,
+                setup.sync,
+                setup.force_after,
+                setup.multicast,
+            );
             let life = from as u32 + 1;
             let hello = Hello { life, term: None, ended: 0, waits: vec![0; N], job, takes_part: false };
             test.say(from, Body::Hello(hello), Duration::ZERO);

@@ -202,8 +202,14 @@ impl<S: Selector> Coordinator<S> {
 
     fn hello(&mut self, from: Rank, hello: &Hello, now: Duration) {
         let setup = &self.setup;
-        let job =
-            fingerprint(setup.job, &setup.update_values, setup.receivers, setup.sync, setup.force_after);
+        let job = fingerprint(
+            setup.job,
+            &setup.update_values,
+            setup.receivers,
+            setup.sync,
+            setup.force_after,
+            setup.multicast,
+        );
         if hello.job != job || hello.life == 0 || hello.waits.len() != self.peers.len() {
             self.outputs.push_back(CoordinatorOutput::OtherJob { peer: from });
             self.send(from, Body::OtherJob(OtherJob { job }));
