@@ -1,4 +1,4 @@
-//! A connection that is up: who is at the other end, and until when.
+//! Connections that are up: who is at the other end, and until when.
 
 use std::sync::Arc;
 
@@ -7,13 +7,17 @@ use quinn::{Connection, VarInt};
 use rustls::pki_types::CertificateDer;
 
 use crate::event::Event;
+use crate::pair::Pair;
 use crate::shared::{Counts, Shared};
 use crate::streams::receive_all;
 
 /// The application's codes of connections that are closed.
 pub(crate) const CLOSED: VarInt = VarInt::from_u32(0);
+/// What an endpoint that is closed says.
+pub(crate) const ENDS: &[u8] = b"the site ends";
 const STRANGER: VarInt = VarInt::from_u32(1);
 const REPLACED: VarInt = VarInt::from_u32(2);
+pub(crate) const UNLABELLED: VarInt = VarInt::from_u32(3);
 
 /// The names in the certificate that the other side has shown.
 pub(crate) fn names(connection: &Connection) -> Vec<String> {
@@ -41,13 +45,14 @@ pub(crate) fn known(shared: &Shared, connection: &Connection) -> Option<String> 
     None
 }
 
-/// Serves a connection until it ends. A newer one to the same peer replaces an older one.
-pub(crate) async fn serve(shared: Arc<Shared>, peer: String, connection: Connection) {
-    let id = connection.stable_id();
+/// Serves both connections to a peer until one ends, and ends the other. Newer ones to the same peer replace
+/// older ones.
+pub(crate) async fn serve(shared: Arc<Shared>, peer: String, pair: Pair) {
+    let id = pair.sending.stable_id();
     let last = {
         let mut peers = shared.peers();
         let Some(entry) = peers.get_mut(&peer) else { return };
-        let last = entry.connection.replace(connection.clone());
+        let last = entry.connection.replace(pair.clone());
         if last.is_some() {
             let reason = "a newer connection has replaced it".to_owned();
             shared.tell(Event::Down { peer: peer.clone(), reason });
@@ -59,11 +64,16 @@ pub(crate) async fn serve(shared: Arc<Shared>, peer: String, connection: Connect
     if let Some(last) = last {
         last.close(REPLACED, b"replaced by a newer connection");
     }
-    tokio::spawn(receive_all(shared.clone(), peer.clone(), connection.clone()));
-    let reason = connection.closed().await;
+    tokio::spawn(receive_all(shared.clone(), peer.clone(), pair.receiving.clone()));
+    let reason = tokio::select! {
+        reason = pair.sending.closed() => reason,
+        reason = pair.receiving.closed() => reason,
+    };
+    let why = if shared.is_closed() { ENDS } else { b"the connection of the other direction has ended" };
+    pair.close(CLOSED, why);
     let mut peers = shared.peers();
     if let Some(entry) = peers.get_mut(&peer)
-        && entry.connection.as_ref().is_some_and(|current| current.stable_id() == id)
+        && entry.connection.as_ref().is_some_and(|current| current.sending.stable_id() == id)
     {
         entry.connection = None;
         shared.tell(Event::Down { peer, reason: reason.to_string() });

@@ -3,23 +3,26 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use quinn::ClientConfig;
+use quinn::{ClientConfig, Connecting};
 use tokio::time::timeout;
 
 use crate::connection::serve;
+use crate::pair::{Label, Pair};
 use crate::shared::Shared;
+use crate::streams::StreamError;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// An attempt that takes longer is begun anew.
 const ATTEMPT: Duration = Duration::from_secs(5);
 
-/// Keeps a connection to a peer.
+/// Keeps connections to a peer.
 pub(crate) async fn dial(shared: Arc<Shared>, endpoint: quinn::Endpoint, config: ClientConfig, peer: String) {
     let mut pause = FIRST_PAUSE;
     loop {
         let Some(address) = shared.peers().get(&peer).map(|entry| entry.address) else { return };
-        let connecting = match endpoint.connect_with(config.clone(), address, &peer) {
+        let connect = || endpoint.connect_with(config.clone(), address, &peer);
+        let connecting = match connect().and_then(|first| Ok((first, connect()?))) {
             Ok(connecting) => connecting,
             Err(quinn::ConnectError::EndpointStopping) => return,
             Err(error) => {
@@ -28,11 +31,11 @@ pub(crate) async fn dial(shared: Arc<Shared>, endpoint: quinn::Endpoint, config:
                 continue;
             }
         };
-        match timeout(ATTEMPT, connecting).await {
-            Ok(Ok(connection)) => {
-                // The handshake has checked that the certificate is for this name.
+        match timeout(ATTEMPT, both(connecting)).await {
+            Ok(Ok(pair)) => {
+                // The handshakes have checked that the certificate is for this name.
                 let began = tokio::time::Instant::now();
-                serve(shared.clone(), peer.clone(), connection).await;
+                serve(shared.clone(), peer.clone(), pair).await;
                 // A peer that ends every connection at once is not asked in a loop.
                 if began.elapsed() > LONGEST_PAUSE {
                     pause = FIRST_PAUSE;
@@ -44,6 +47,15 @@ pub(crate) async fn dial(shared: Arc<Shared>, endpoint: quinn::Endpoint, config:
         wait(&shared, pause).await;
         pause = (2 * pause).min(LONGEST_PAUSE);
     }
+}
+
+/// Waits for both connections, and says what they are for.
+async fn both((first, second): (Connecting, Connecting)) -> Result<Pair, StreamError> {
+    let (sending, receiving) = tokio::try_join!(first, second)?;
+    let [mine, yours] = Label::both();
+    mine.say(&sending).await?;
+    yours.say(&receiving).await?;
+    Ok(Pair { sending, receiving })
 }
 
 /// Waits, but not when an address has changed.

@@ -1,4 +1,4 @@
-//! An endpoint: one UDP socket, and a connection to every peer.
+//! An endpoint: one UDP socket, and connections to every peer.
 
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
@@ -10,12 +10,13 @@ use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{ClientConfig, EndpointConfig, ServerConfig, TokioRuntime};
 use tokio::sync::{Notify, mpsc, watch};
 
-use crate::connection::{CLOSED, known, serve};
+use crate::connection::{CLOSED, ENDS, UNLABELLED, known, serve};
 use crate::dial::dial;
 use crate::error::{OpenError, SendError};
 use crate::event::{Event, Events};
 use crate::meter::Meter;
 use crate::options::Options;
+use crate::pair::{Halves, Label};
 use crate::shared::{Counters, Counts, Peer, Shared};
 use crate::streams;
 
@@ -73,6 +74,7 @@ impl Endpoint {
             most_bytes: options.most_bytes,
             under_way: watch::Sender::default(),
             peers: Mutex::new(BTreeMap::new()),
+            halves: Mutex::new(Halves::default()),
             counts: Counts::default(),
             told,
             received,
@@ -130,7 +132,7 @@ impl Endpoint {
             return Err(SendError::TooLong { bytes, most });
         }
         let connection = match self.shared.peers().get(peer) {
-            Some(entry) => entry.connection.clone(),
+            Some(entry) => entry.connection.as_ref().map(|pair| pair.sending.clone()),
             None => return Err(SendError::UnknownPeer { name: peer.to_owned() }),
         };
         let (shared, peer) = (self.shared.clone(), peer.to_owned());
@@ -156,7 +158,7 @@ impl Endpoint {
 
     /// The smoothed round-trip time to a peer; `None` without a connection.
     pub fn rtt(&self, peer: &str) -> Option<Duration> {
-        self.shared.peers().get(peer)?.connection.as_ref().map(quinn::Connection::rtt)
+        self.shared.peers().get(peer)?.connection.as_ref().map(|pair| pair.sending.rtt())
     }
 
     /// What arrived from a peer in bursts since the last call, in bits, and the time that it took, in
@@ -178,9 +180,10 @@ impl Endpoint {
             let mut peers = self.shared.peers();
             self.shared.under_way.send_modify(|open| open.is_closed = true);
             peers.clear();
+            self.shared.halves().clear();
         }
         self.shared.changed.notify_waiters();
-        self.endpoint.close(CLOSED, b"the site ends");
+        self.endpoint.close(CLOSED, ENDS);
         self.endpoint.wait_idle().await;
         // The sender is here, so there is no error.
         let _ = self.shared.under_way.subscribe().wait_for(|open| open.messages == 0).await;
@@ -195,8 +198,14 @@ async fn accept_all(shared: Arc<Shared>, endpoint: quinn::Endpoint) {
             let address = incoming.remote_address();
             match incoming.await {
                 Ok(connection) => {
-                    if let Some(peer) = known(&shared, &connection) {
-                        serve(shared, peer, connection).await;
+                    let Some(peer) = known(&shared, &connection) else { return };
+                    let Some(label) = Label::hear(&connection).await else {
+                        connection.close(UNLABELLED, b"a peer first says what a connection is for");
+                        return;
+                    };
+                    let pair = shared.halves().complete(&peer, label, connection);
+                    if let Some(pair) = pair {
+                        serve(shared, peer, pair).await;
                     }
                 }
                 Err(error) => {

@@ -1,10 +1,11 @@
-//! QUIC connections between sites: one per pair, with mutual TLS and a stream for every message, so that a
+//! QUIC connections between sites: two per pair, one for each direction, with mutual TLS and a stream for every message, so that a
 //! late message holds up no other.
 //!
 //! A message that was sent ends in exactly one [`Event::Acknowledged`] or [`Event::Failed`]. It may have
 //! arrived although it failed, when the connection ended before the answer came: who sends again may send
 //! twice, and nothing is lost without being told.
 
+mod congestion;
 mod connection;
 mod dial;
 mod endpoint;
@@ -12,6 +13,7 @@ mod error;
 mod event;
 mod meter;
 mod options;
+mod pair;
 mod shared;
 mod streams;
 
@@ -22,4 +24,4 @@ pub use options::{Congestion, Options};
 pub use shared::Counters;
 
 /// What both sides speak (ALPN).
-pub const PROTOCOL: &str = "inart-sites/1";
+pub const PROTOCOL: &str = "inart-sites/2";

@@ -2,12 +2,15 @@
 
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::str::FromStr;
 use std::sync::Arc;
 use std::time::Duration;
 
 use inart_tls::MutualTls;
 use quinn::congestion::{BbrConfig, CubicConfig};
-use quinn::{IdleTimeout, TransportConfig, VarInt};
+use quinn::{AckFrequencyConfig, IdleTimeout, TransportConfig, VarInt};
+
+use crate::congestion::{ACKNOWLEDGED_TOGETHER, DeliveryRateConfig};
 
 /// A peer that says nothing for so long is gone.
 const IDLE: Duration = Duration::from_secs(5);
@@ -27,6 +30,27 @@ pub enum Congestion {
     Cubic,
     /// BBR: goes on at the rate of the bottleneck where packets are lost for other reasons than queues.
     Bbr,
+    /// By the rate of delivery, as BBR does, with a window of little more than the path holds: goes on at the
+    /// rate of the bottleneck where packets are lost for other reasons than queues, and keeps queues short.
+    DeliveryRate,
+}
+
+impl Congestion {
+    /// What they are called on command lines.
+    pub const NAMES: [&str; 3] = ["delivery-rate", "cubic", "bbr"];
+}
+
+impl FromStr for Congestion {
+    type Err = String;
+
+    fn from_str(name: &str) -> Result<Self, Self::Err> {
+        match name {
+            "delivery-rate" => Ok(Congestion::DeliveryRate),
+            "cubic" => Ok(Congestion::Cubic),
+            "bbr" => Ok(Congestion::Bbr),
+            other => Err(format!("{other} is none of {}", Self::NAMES.join(", "))),
+        }
+    }
 }
 
 /// How an endpoint is set up.
@@ -73,6 +97,13 @@ impl Options {
         match self.congestion {
             Congestion::Cubic => transport.congestion_controller_factory(Arc::new(CubicConfig::default())),
             Congestion::Bbr => transport.congestion_controller_factory(Arc::new(BbrConfig::default())),
+            Congestion::DeliveryRate => {
+                let mut acknowledgements = AckFrequencyConfig::default();
+                acknowledgements.ack_eliciting_threshold(VarInt::from_u32(ACKNOWLEDGED_TOGETHER - 1));
+                transport
+                    .ack_frequency_config(Some(acknowledgements))
+                    .congestion_controller_factory(Arc::new(DeliveryRateConfig))
+            }
         };
         Arc::new(transport)
     }

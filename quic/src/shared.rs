@@ -6,11 +6,11 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use quinn::Connection;
 use tokio::sync::{Notify, mpsc, watch};
 
 use crate::event::Event;
 use crate::meter::Meter;
+use crate::pair::{Halves, Pair};
 
 /// What an endpoint has counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -60,11 +60,11 @@ impl Counts {
     }
 }
 
-/// A peer, and the connection to it while there is one.
+/// A peer, and the connections to it while they are up.
 #[derive(Debug)]
 pub(crate) struct Peer {
     pub address: SocketAddr,
-    pub connection: Option<Connection>,
+    pub connection: Option<Pair>,
     pub meter: Meter,
 }
 
@@ -82,6 +82,8 @@ pub(crate) struct Shared {
     /// Messages that were sent and have not ended, while it is open.
     pub under_way: watch::Sender<Open>,
     pub peers: Mutex<BTreeMap<String, Peer>>,
+    /// Not to be locked while `peers` is wanted.
+    pub halves: Mutex<Halves>,
     pub counts: Counts,
     pub told: mpsc::UnboundedSender<Option<Event>>,
     pub received: mpsc::Sender<Event>,
@@ -92,6 +94,10 @@ pub(crate) struct Shared {
 impl Shared {
     pub fn peers(&self) -> MutexGuard<'_, BTreeMap<String, Peer>> {
         self.peers.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    pub fn halves(&self) -> MutexGuard<'_, Halves> {
+        self.halves.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Bytes of a message have arrived.

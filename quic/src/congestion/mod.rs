@@ -1,0 +1,7 @@
+//! Congestion controllers beside quinn's.
+
+mod controller;
+mod delivery_rate;
+
+pub(crate) use controller::DeliveryRateConfig;
+pub(crate) use delivery_rate::ACKNOWLEDGED_TOGETHER;
