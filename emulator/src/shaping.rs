@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use crate::namespace::Namespace;
 
 /// What an interface sends at once, in seconds of its rate at the start, and at least two frames.
-const BURST_SECONDS: f64 = 0.001;
+const BURST_SECONDS: f64 = 0.005;
 const LEAST_BURST_BYTES: f64 = 3028.0;
 /// What it holds back before it drops, at least.
 const LEAST_QUEUE_BYTES: f64 = 16.0 * 1500.0;

@@ -52,6 +52,8 @@ pub struct Options {
     pub knowledge: Knowledge,
     /// What a link counts as that nobody has measured, in bit/s.
     pub prior_bps: f64,
+    /// How long a site takes from a sum to its next gradient, in seconds.
+    pub compute_s: f64,
     /// How many rounds.
     pub rounds: u32,
     /// Decides the gradients.
@@ -67,6 +69,11 @@ enum Event {
     /// Both ends have waited for an answer long enough.
     Silent(Peer, Peer, u64),
     Connect(Peer, Peer),
+    /// A site has its gradient of a round.
+    Computed {
+        site: usize,
+        round: u32,
+    },
     /// A message that is no chunk.
     Arrives {
         from: Peer,
@@ -86,6 +93,8 @@ enum Event {
 /// A site's process.
 struct Process {
     driver: Driver,
+    /// The round whose gradient it is computing.
+    computing: Option<u32>,
     /// Messages whose answers have not come, and their connections.
     open: BTreeMap<u64, (Peer, u64)>,
 }
@@ -248,6 +257,7 @@ impl<'o> World<'o> {
             Event::Ends(fault) => self.end(fault),
             Event::Silent(a, b, connection) => self.silent(a, b, connection),
             Event::Connect(a, b) => self.connect(a, b),
+            Event::Computed { site, round } => self.computed(site, round),
             Event::Arrives { from, to, connection, id, data } => {
                 self.arrives(from, to, connection, id, data);
             }
@@ -292,7 +302,7 @@ impl<'o> World<'o> {
         }
     }
 
-    /// Gradients take no time.
+    /// The first gradient, and that after a restart, is there at once.
     fn compute(&mut self, at: usize, round: u32, now: Duration) {
         if round == 1 && self.ends.is_empty() {
             self.outcome.began_s = self.outcome.began_s.min(self.now_s());
@@ -318,12 +328,26 @@ impl<'o> World<'o> {
         entry.1 = now_s;
         self.last_end_s = now_s;
         if round < self.options.rounds {
-            return self.compute(at, round + 1, now);
+            if self.options.compute_s <= 0.0 {
+                return self.compute(at, round + 1, now);
+            }
+            site.computing = Some(round + 1);
+            return self.after(self.options.compute_s, Event::Computed { site: at, round: round + 1 });
         }
         self.done.insert(at);
         if let Err(error) = site.driver.finish(Bytes::new(), now) {
             let site = self.overlay.sites()[at].clone();
             self.failure = Some(SimulationError::Site { site, error });
+        }
+    }
+
+    /// What died while it computed, and has begun anew, computes what it is told.
+    fn computed(&mut self, at: usize, round: u32) {
+        let Some(site) = &mut self.sites[at] else { return };
+        if site.computing.take_if(|computing| *computing == round).is_some() {
+            let now = self.now();
+            self.compute(at, round, now);
+            self.carry_out(at);
         }
     }
 

@@ -25,6 +25,7 @@ fn options(scheme: Scheme, rounds: u32) -> Options {
         auxiliary: AuxiliaryUse::default(),
         sharing: Sharing::Fair,
         knowledge: Knowledge::Static,
+        compute_s: 0.0,
         prior_bps: 2e4,
         rounds,
         seed: 7,

@@ -73,13 +73,14 @@ fn run_variant(
         Way::Planned { plan, flags } => (plan, flags),
         Way::Gloo { python } => return run_ring(setting, variant, python, &wiring, &scratch, tell),
     };
-    let simulated = simulated::simulate(setting, plan)?;
-    let processes = Processes::start(setting, flags, simulated.rounds, &wiring, &scratch, &|_| None)?;
+    let rounds = simulated::rounds(setting, plan)?;
+    let processes = Processes::start(setting, flags, rounds, &wiring, &scratch, &|_| None)?;
     let mut audit = Audit::new(setting, plan.scheme)?;
     let said = listen(setting, processes, &wiring, tell, &mut |rounds| audit.check_all(rounds))?;
     audit.check_all(&said.rounds)?;
     let (sums, lost) = (audit.sums(), wiring.lost());
-    report::report(setting, variant, &said, sums, Some(simulated.mean_s), bound(setting)?, lost)
+    let simulated_s = simulated::simulate(setting, plan, rounds, said.compute_s())?;
+    report::report(setting, variant, &said, sums, Some(simulated_s), bound(setting)?, lost)
 }
 
 /// Gloo has fewer rounds: each is long.

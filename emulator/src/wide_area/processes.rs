@@ -63,6 +63,19 @@ pub struct Said {
     pub counted: Vec<Counted>,
 }
 
+impl Said {
+    /// How long a site took from a sum to its next gradient, the mean of all sites and rounds, in seconds.
+    pub fn compute_s(&self) -> f64 {
+        let rounds = self.rounds.values().zip(self.rounds.values().skip(1));
+        let took = |(round, next): (&BTreeMap<usize, SiteRound>, &BTreeMap<usize, SiteRound>)| {
+            let both = round.iter().filter_map(|(site, round)| Some((round, next.get(site)?)));
+            both.map(|(round, next)| next.began_ns.saturating_sub(round.ended_ns)).collect::<Vec<_>>()
+        };
+        let all: Vec<u64> = rounds.flat_map(took).collect();
+        all.iter().sum::<u64>() as f64 * 1e-9 / all.len().max(1) as f64
+    }
+}
+
 /// Running processes; killed when dropped.
 #[derive(Debug)]
 pub struct Processes {

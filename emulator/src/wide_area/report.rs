@@ -38,6 +38,8 @@ pub struct SchemeReport {
     pub mean_s: f64,
     /// The same of the same rounds in virtual time, in seconds; none for Gloo.
     pub simulated_s: Option<f64>,
+    /// How long a site took from a sum to its next gradient, in seconds, in real and in virtual time.
+    pub compute_s: f64,
     /// The proven bound on the rates at the start, in seconds.
     pub bound_s: f64,
     /// Share of test images told rightly in the end; none without training.
@@ -82,6 +84,7 @@ pub fn report(
         scheme: variant.name.clone(),
         mean_s: ended_s / rounds.len() as f64,
         simulated_s,
+        compute_s: said.compute_s(),
         rounds,
         bound_s,
         accuracy: said.counted.iter().find_map(|counted| counted.accuracy),

@@ -10,17 +10,8 @@ use crate::error::Error;
 /// QUIC, and its seal.
 pub const PAYLOAD_SHARE: f64 = 1418.0 / 1494.0;
 
-/// Rounds in virtual time.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Simulated {
-    pub rounds: u32,
-    /// From the first one's beginning to the last one's end, per round, in seconds.
-    pub mean_s: f64,
-}
-
-/// Runs what the processes run, on links that carry nothing but chunks. There are as many rounds as would
-/// begin within the duration if each waited for the end of the one before at all sites.
-pub fn simulate(setting: &Setting, plan: &PlanOptions) -> Result<Simulated, Error> {
+/// How many rounds begin within the duration if each waits for the end of the one before at all sites.
+pub fn rounds(setting: &Setting, plan: &PlanOptions) -> Result<u32, Error> {
     let options = RunOptions {
         plan: plan.clone(),
         auxiliary: AuxiliaryUse::default(),
@@ -34,21 +25,29 @@ pub fn simulate(setting: &Setting, plan: &PlanOptions) -> Result<Simulated, Erro
     let run = inart_overlay::run(&overlay, &overlay.jobs()[0], &options);
     let problem =
         |error: inart_overlay::RunError| Error::Option { option: "schemes", problem: error.to_string() };
-    let rounds = (run.map_err(problem)?.rounds.len() as u32).min(setting.most_rounds);
+    Ok((run.map_err(problem)?.rounds.len() as u32).min(setting.most_rounds))
+}
+
+/// Runs what the processes run, on links that carry nothing but chunks, one by one in the order that
+/// their senders choose. A site takes `compute_s` seconds from a sum to its next gradient. Returns the time from
+/// the first round's beginning to the last one's end, per round, in seconds.
+pub fn simulate(setting: &Setting, plan: &PlanOptions, rounds: u32, compute_s: f64) -> Result<f64, Error> {
+    let overlay = setting.overlay.with_rates_times(PAYLOAD_SHARE);
     let options = Options {
         plan: plan.clone(),
         auxiliary: AuxiliaryUse::default(),
-        sharing: Sharing::Fair,
+        sharing: Sharing::Fifo,
         knowledge: match setting.knowledge {
             Knowledge::Static => Known::Static,
             _ => Known::Passive,
         },
         prior_bps: setting.prior_bps,
+        compute_s,
         rounds,
         seed: setting.seed,
     };
     let problem = |error: SimulationError| Error::Option { option: "schemes", problem: error.to_string() };
     let outcome = inart_site_simulator::simulate(&overlay, &options, &[]).map_err(problem)?;
     let ended_s = outcome.rounds.last().map_or(0.0, |round| round.ended_s);
-    Ok(Simulated { rounds, mean_s: (ended_s - outcome.began_s) / f64::from(rounds.max(1)) })
+    Ok((ended_s - outcome.began_s) / f64::from(rounds.max(1)))
 }

@@ -79,7 +79,8 @@ impl World<'_> {
                         self.disconnect(a, b);
                     }
                     let driver = Driver::new(self.setups[site.index()].clone());
-                    self.sites[site.index()] = Some(Process { driver, open: BTreeMap::new() });
+                    self.sites[site.index()] =
+                        Some(Process { driver, computing: None, open: BTreeMap::new() });
                 }
             }
             Fault::Scheduler => {

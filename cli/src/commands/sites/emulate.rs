@@ -11,6 +11,7 @@ use inart_emulator::scale::Scale;
 use inart_emulator::wide_area::{Report, Setting, Variant, Way, Workload, chart, emulate_sites};
 use inart_overlay::{Disjoint, Knowledge, Options, Scheme};
 use inart_planner::units::{Rate, Size, display_size};
+use inart_quic::Congestion;
 use inart_trainer::{Config, Trainer};
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -54,8 +55,8 @@ pub struct Args {
     /// What a link counts as that nobody has measured, before scaling.
     #[arg(long, default_value = "87.5Mbps")]
     prior: Rate,
-    /// How connections follow the network: cubic or bbr.
-    #[arg(long, default_value = "cubic", value_parser = ["cubic", "bbr"])]
+    /// How connections follow the network.
+    #[arg(long, default_value = "delivery-rate", value_parser = Congestion::NAMES)]
     congestion: String,
     /// The Python that has torch, for gloo.
     #[arg(long, value_name = "PROGRAM", default_value = "/usr/bin/python3")]

@@ -127,6 +127,7 @@ impl Args {
             auxiliary: given.auxiliary,
             sharing: given.sharing,
             knowledge: faults::knowledge(self.knowledge)?,
+            compute_s: 0.0,
             prior_bps: given.prior_bps,
             rounds,
             seed: self.seed,

@@ -10,6 +10,7 @@ use std::time::Instant;
 
 use anyhow::{Context, anyhow, ensure};
 use bytes::Bytes;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use inart_emulator::wide_area::{digest, random_gradient};
 use inart_hierarchy::Hierarchy;
 use inart_overlay::{AuxiliaryUse, Overlay, SiteJob};
@@ -48,10 +49,10 @@ pub struct Connections {
     /// The key of --tls-cert (PEM).
     #[arg(long, value_name = "FILE")]
     tls_key: PathBuf,
-    /// How connections follow the network: cubic, or bbr, which goes on at the link's rate when packets are
-    /// lost.
-    #[arg(long, default_value = "cubic", value_parser = ["cubic", "bbr"])]
-    congestion: String,
+    /// How connections follow the network: delivery-rate and bbr go on at the link's rate when packets are
+    /// lost, cubic gives way to others.
+    #[arg(long, default_value = "delivery-rate", value_parser = PossibleValuesParser::new(Congestion::NAMES).try_map(|name| name.parse::<Congestion>()))]
+    congestion: Congestion,
 }
 
 /// Arguments of `inart site`.
@@ -122,7 +123,7 @@ impl Connections {
             tls: MutualTls::load(&self.tls_ca, &identity, PROTOCOL).context("TLS")?,
             peers: self.peers.iter().cloned().collect::<BTreeMap<_, _>>(),
             scheduler,
-            congestion: if self.congestion == "bbr" { Congestion::Bbr } else { Congestion::Cubic },
+            congestion: self.congestion,
         })
     }
 }
