@@ -71,6 +71,24 @@ fn rounds_of_all_schemes_follow_their_ports() {
 }
 
 #[test]
+fn the_summary_says_what_became_of_plans_where_rates_change() {
+    let bench = Workbench::new();
+    bench.write("slower.yaml", SLOWER);
+    bench.write("steady.yaml", SLOWER.replace("[40 Mbps, 4 Mbps]", "[40 Mbps]"));
+    for (network, changes) in [("slower.yaml", true), ("steady.yaml", false)] {
+        let arguments = ["emulate", network, "--schemes", "inart", "--scale", "1", "--rounds", "4"];
+        let output = bench.inart(&[&arguments[..], &["--update", "200 KB"]].concat());
+        if String::from_utf8_lossy(&output.stderr).contains("run as root") {
+            eprintln!("skipped: root is needed to make network namespaces");
+            return;
+        }
+        let said = String::from_utf8(output.stdout).unwrap();
+        assert!(said.contains("24 updates arrived"), "{said}");
+        assert_eq!(said.contains("rates changed: inart by hosts planned 0.08"), changes, "{said}");
+    }
+}
+
+#[test]
 fn stale_synchronous_peers_train_over_links_that_lose_frames() {
     let bench = Workbench::new();
     bench.write("lossy.yaml", lossy());

@@ -100,6 +100,7 @@ struct Scaled {
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let mesh = network::read(&args.topology)?;
     let (mut setting, scaled) = args.setting(&mesh)?;
+    let changes = setting.mesh.next_change(&setting.mesh.jobs()[0], 0.0).is_some();
     let bar = ProgressBar::new(1000);
     let style = ProgressStyle::with_template("{msg:12} {bar:40} {percent}%, {elapsed}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -127,7 +128,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     }
     let text = match json {
         true => serde_json::to_string_pretty(&report)? + "\n",
-        false => table(&report, &scaled),
+        false => table(&report, &scaled) + &followed(&report, changes),
     };
     print(&text)?;
     Ok(ExitCode::SUCCESS)
@@ -241,6 +242,21 @@ fn table(report: &Report, scaled: &Scaled) -> String {
         sum(|scheme| scheme.sent_again),
     );
     out
+}
+
+/// Of ports whose rates have changed: what the coordinator planned at first, by the document, and in the end, by
+/// what it had learnt.
+fn followed(report: &Report, changes: bool) -> String {
+    let line = |scheme: &SchemeReport| {
+        let Figures::Bsp(figures) = &scheme.figures else { return None };
+        let (first, last) = (figures.each_round.first()?, figures.each_round.last()?);
+        Some(format!(
+            "rates changed: {} by {} planned {:.3} s for its first round, by the document, and {:.3} s for \
+             its last, which took {:.3} s\n",
+            scheme.scheme, scheme.multicast, first.planned_s, last.planned_s, last.seconds
+        ))
+    };
+    report.schemes.iter().filter(|_| changes).filter_map(line).collect()
 }
 
 fn bsp_row(figures: &BspFigures) -> String {
