@@ -37,9 +37,9 @@ demo-geo: deps ## Nine data centres train a model over links of 30 ms: NETSTORM'
 	$(CARGO) build $(ONCE) --bin inart
 	target/debug/inart emulate topologies/geo9.yaml --knowledge static --duration 7s --chart out/geo9.svg
 
-demo-multicast: deps ## Sixteen peers train without a server over unequal ports: ours, SELMCAST, Orpheus (two minutes after the build)
+demo-multicast: deps ## Sixteen peers train without a server over unequal ports: ours, SELMCAST, Orpheus; copies by hosts, and by the switch (two minutes after the build)
 	$(CARGO) build $(ONCE) --bin inart
-	target/debug/inart emulate topologies/mesh16.yaml --rounds 12 --chart out/mesh16.svg
+	target/debug/inart emulate topologies/mesh16.yaml --multicast hosts,switch --rounds 8 --chart out/mesh16.svg
 
 demo-order: deps ## Sixteen workers train at a parameter server: all together, by themselves, in turn (two minutes after the build)
 	$(CARGO) build $(ONCE) --bin inart
