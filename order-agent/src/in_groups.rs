@@ -67,6 +67,7 @@ impl InGroups {
     ) -> Result<Self, GroupError> {
         let Kept { version, mut done, values } = kept;
         let (clients, groups) = (options.clients, options.groups);
+        let start = Arc::new(values.clone());
         batches.resize(clients, 1);
         done.resize(clients, 0);
         Ok(InGroups {
@@ -77,7 +78,7 @@ impl InGroups {
             version,
             store: Store::new(model, values.clone()),
             model,
-            starts: vec![Arc::new(values.clone()); groups],
+            starts: (0..groups).map(|_| start.clone()).collect(),
             values,
             held: BTreeMap::new(),
             members: BTreeSet::new(),
@@ -191,9 +192,11 @@ impl Sequencer for InGroups {
     }
 
     fn pull(&mut self, who: WorkerNo, _: Duration) -> Option<u64> {
-        let base = self.bases.get_mut(who.index())?;
-        *base = self.version;
-        self.asked.contains(&who).then_some(self.version)
+        if !self.asked.contains(&who) {
+            return None;
+        }
+        *self.bases.get_mut(who.index())? = self.version;
+        Some(self.version)
     }
 
     fn push(&mut self, who: WorkerNo, iteration: u64, values: Vec<f32>, now: Duration) -> Verdict {
