@@ -27,9 +27,10 @@ pub fn chart(report: &Report) -> Option<String> {
         svg.bar(x, y, 14.0, 14.0, SERIES[at % SERIES.len()]);
         let learnt = scheme.accuracy.map_or(String::new(), |share| format!(", {:.1}% right", share * 100.0));
         let BspFigures { seconds, receivers_mean, .. } = figures;
-        let by =
-            if report.multicast.contains(',') { format!(" by {}", scheme.multicast) } else { String::new() };
-        let label = format!("{}{by} {seconds:.2} s, to {receivers_mean:.1} others{learnt}", scheme.scheme);
+        let is_both = report.multicast.contains(',');
+        let by = if is_both { format!(" by {}", scheme.multicast) } else { String::new() };
+        let others = if is_both { "" } else { " others" };
+        let label = format!("{}{by} {seconds:.2} s, to {receivers_mean:.1}{others}{learnt}", scheme.scheme);
         svg.text(x + 20.0, y + 12.0, 13.0, INK, "start", "400", &label);
     }
     let times = Panel { top: 130.0, bottom: 400.0, most_x, most_y: most(|round| round.seconds) };
