@@ -102,7 +102,7 @@ fn run_all(mesh: &Mesh, flags: &str, coordinator: &str) -> BTreeMap<&'static str
 #[test]
 fn every_update_arrives_as_it_was_sent_and_the_models_learn() {
     let mesh = Mesh::new();
-    let told = run_all(&mesh, "--rounds 40 --batch 64", "--scheme selmcast");
+    let told = run_all(&mesh, "--rounds 40 --batch 64", "--rounds 40 --scheme selmcast");
     let sent = sent(&told);
     assert_eq!(sent.len(), 4 * 40);
     assert!(compare(&told, &sent) >= 4 * 40 * 2);
@@ -126,7 +126,8 @@ fn every_update_arrives_as_it_was_sent_and_the_models_learn() {
 fn stale_synchronous_peers_follow_their_rule_of_k() {
     let mesh = Mesh::new();
     let flags = "--sync ssp --staleness 2 --force-after 3 --rounds 20 --random";
-    let told = run_all(&mesh, flags, "--sync ssp --staleness 2 --force-after 3 --scheme inart --guard-all");
+    let coordinator = "--sync ssp --staleness 2 --force-after 3 --rounds 20 --scheme inart --guard-all";
+    let told = run_all(&mesh, flags, coordinator);
     let sent = sent(&told);
     assert!(compare(&told, &sent) > 0);
     for (name, lines) in &told {
@@ -144,7 +145,7 @@ fn stale_synchronous_peers_follow_their_rule_of_k() {
 fn a_peer_that_is_killed_is_left_out_and_one_that_is_restarted_is_taken_in() {
     let mesh = Mesh::new();
     let flags = "--rounds 4000 --random --peer-timeout 1s --meeting-patience 60s";
-    let _coordinator = mesh.start("c", "--scheme orpheus --seed 3");
+    let _coordinator = mesh.start("c", "--rounds 4000 --scheme orpheus --seed 3");
     let mut peers: BTreeMap<&str, Running> = PEERS.map(|name| (name, mesh.start(name, flags))).into();
     let mut told: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
     // All have averaged something before p4 is killed.

@@ -90,10 +90,11 @@ impl World {
         Running::start(self.bench.command(&words.split_whitespace().collect::<Vec<_>>()))
     }
 
-    fn coordinator(&self, peers: usize) -> Running {
+    fn coordinator(&self, peers: usize, rounds: u32) -> Running {
         let at = |peer: usize| format!(" --peer p{peer}=127.0.0.1:{}", 7500 + peer);
         let peers: String = (1..=peers).map(at).collect();
-        self.start(&format!("--json coordinator four.yaml --listen 127.0.0.1:7500 {}{peers}", common("c")))
+        let rest = format!("--rounds {rounds} --listen 127.0.0.1:7500 {}{peers}", common("c"));
+        self.start(&format!("--json coordinator four.yaml {rest}"))
     }
 
     fn peer(&self, peer: usize, rounds: u32) -> Running {
@@ -159,7 +160,7 @@ fn a_peer_that_dies_in_the_middle_of_its_multicast_is_named_and_the_others_go_on
         let world = World::new(4);
         assert!(world.push() > 0);
         assert_eq!(world.push(), 0, "a second push changes nothing");
-        let _coordinator = world.coordinator(4);
+        let _coordinator = world.coordinator(4, ROUNDS);
         let mut peers: BTreeMap<String, Running> =
             (1..=4).map(|peer| (format!("p{peer}"), world.peer(peer, ROUNDS))).collect();
         let dying = peers.remove("p4").unwrap();
@@ -237,7 +238,7 @@ fn frames_of_strangers_die_in_the_switch_and_what_is_unknown_is_counted_by_peers
     in_namespace(|| {
         let world = World::new(3);
         world.push();
-        let _coordinator = world.coordinator(3);
+        let _coordinator = world.coordinator(3, 3);
         let peers: Vec<Running> = (1..=3).map(|peer| world.peer(peer, 3)).collect();
         let first = peers[0].next();
         // p4 is at the switch, and not in the job; the other port is p1's, behind the switch.

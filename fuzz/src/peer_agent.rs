@@ -69,6 +69,7 @@ fn coordinator(is_bsp: bool) -> Coordinator<Schemes> {
         sync: sync(is_bsp),
         force_after: Some(2),
         multicast: Multicast::Switch,
+        rounds: 5,
         ports: Ports { up_bps: vec![1e6; PEERS], down_bps: vec![1e6; PEERS] },
         gather: Duration::from_secs(1),
         holder: 7,

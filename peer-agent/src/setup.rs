@@ -152,13 +152,14 @@ impl Setup {
     }
 
     /// What peers and their coordinator have to agree on, as a number: the job, lengths, receivers, the rule
-    /// of k, how far one may be ahead, and who makes the copies (FNV-1a).
+    /// of k, how far one may be ahead, who makes the copies, and the last round (FNV-1a).
     pub fn fingerprint(&self) -> u64 {
         let multicast = match self.sender.copies {
             Copies::Switch { .. } => Multicast::Switch,
             Copies::Sender { .. } => Multicast::Hosts,
         };
-        fingerprint(self.job, &self.update_values, self.receivers, self.sync, self.force_after, multicast)
+        let Setup { job, receivers, sync, force_after, rounds, .. } = *self;
+        fingerprint(job, &self.update_values, receivers, sync, force_after, multicast, rounds)
     }
 }
 
@@ -170,11 +171,20 @@ pub fn fingerprint(
     sync: Sync,
     force_after: Option<u32>,
     multicast: Multicast,
+    rounds: u32,
 ) -> u64 {
     let by_switch = u64::from(multicast == Multicast::Switch);
     let is_bsp = u64::from(sync == Sync::Bsp);
     let after = force_after.map_or(u64::MAX, u64::from);
-    let rest = [u64::from(job.get()), receivers as u64, is_bsp, sync.staleness().into(), after, by_switch];
+    let rest = [
+        u64::from(job.get()),
+        receivers as u64,
+        is_bsp,
+        sync.staleness().into(),
+        after,
+        by_switch,
+        rounds.into(),
+    ];
     let numbers = update_values.iter().map(|&values| values as u64).chain(rest);
     let bytes = numbers.flat_map(u64::to_le_bytes);
     bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))

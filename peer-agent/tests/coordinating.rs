@@ -27,6 +27,7 @@ fn setup(sync: Sync) -> CoordinatorSetup {
         sync,
         force_after: None,
         multicast: Multicast::Switch,
+        rounds: 5,
         // Everybody's port down but peer 0's is slow.
         ports: Ports { up_bps: vec![4000.0; N], down_bps: vec![4000.0, 1000.0, 1000.0, 1000.0] },
         gather: SECOND,
@@ -47,7 +48,15 @@ impl Test {
 
     fn hello(&mut self, from: usize, life: u32, term: Option<Term>, now: Duration) {
         let of = setup(self.sync);
-        let job = fingerprint(of.job, &of.update_values, of.receivers, of.sync, of.force_after, of.multicast);
+        let job = fingerprint(
+            of.job,
+            &of.update_values,
+            of.receivers,
+            of.sync,
+            of.force_after,
+            of.multicast,
+            of.rounds,
+        );
         let hello = Hello { life, term, ended: 0, waits: vec![0; N], job, takes_part: false };
         self.say(from, Body::Hello(hello), now);
     }
@@ -273,7 +282,13 @@ fn what_is_no_message_and_who_has_another_job_are_dropped_by_name() {
     // Its updates would go by connections, and the others' by frames.
     let of = setup(test.sync);
     let (values, hosts) = (&of.update_values, Multicast::Hosts);
-    let job = fingerprint(of.job, values, of.receivers, of.sync, of.force_after, hosts);
+    let job = fingerprint(of.job, values, of.receivers, of.sync, of.force_after, hosts, of.rounds);
+    test.say(1, Body::Hello(Hello { job, ..hello.clone() }), SECOND);
+    assert_eq!(test.coordinator.next_output(), Some(CoordinatorOutput::OtherJob { peer: rank(1) }));
+    assert!(matches!(test.sent()[..], [(1, Body::OtherJob(_))]));
+    // It would end one round before the others.
+    let rounds = of.rounds - 1;
+    let job = fingerprint(of.job, values, of.receivers, of.sync, of.force_after, of.multicast, rounds);
     test.say(1, Body::Hello(Hello { job, ..hello }), SECOND);
     assert_eq!(test.coordinator.next_output(), Some(CoordinatorOutput::OtherJob { peer: rank(1) }));
 }
@@ -283,7 +298,15 @@ fn what_is_no_message_and_who_has_another_job_are_dropped_by_name() {
 fn who_is_in_its_first_round_is_not_taken_for_one_that_begins_anew() {
     let mut test = Test::new(Sync::Ssp { staleness: 2 }, Scheme::Inart);
     let of = setup(test.sync);
-    let job = fingerprint(of.job, &of.update_values, of.receivers, of.sync, of.force_after, of.multicast);
+    let job = fingerprint(
+        of.job,
+        &of.update_values,
+        of.receivers,
+        of.sync,
+        of.force_after,
+        of.multicast,
+        of.rounds,
+    );
     let hellos = [(2, true), (0, true), (0, false), (1, true)];
     for (from, (ended, takes_part)) in hellos.into_iter().enumerate() {
         let hello = Hello { life: from as u32 + 1, term: None, ended, waits: vec![0; N], job, takes_part };
@@ -339,6 +362,7 @@ fn by_the_times_of_copies_it_follows_a_port_that_others_use() {
                 setup.sync,
                 setup.force_after,
                 setup.multicast,
+                setup.rounds,
             );
             let life = from as u32 + 1;
             let hello = Hello { life, term: None, ended: 0, waits: vec![0; N], job, takes_part: false };

@@ -237,6 +237,7 @@ impl Job {
             sync: self.schedule.sync,
             force_after: self.schedule.force_after,
             multicast,
+            rounds: self.schedule.rounds,
             ports: self.ports.clone(),
             gather,
             holder: draw(),

@@ -146,7 +146,6 @@ impl Processes {
         for (rank, name) in names.iter().enumerate() {
             let mut command = wiring.peer(rank).command(&setting.program);
             command.args(["--json", "peer"]).arg(scratch.path("network.yaml"));
-            command.args(["--rounds", &setting.rounds.to_string()]);
             match setting.workload {
                 Workload::Training { batch } => command.args(["--batch", &batch.to_string()]),
                 Workload::Random => command.arg("--random"),
@@ -265,6 +264,7 @@ impl Processes {
 /// What peers and coordinator are told alike.
 fn common(command: &mut Command, setting: &Setting, scratch: &Scratch, name: &str) {
     command.args(["--name", name, "--seed", &setting.seed.to_string()]);
+    command.args(["--rounds", &setting.rounds.to_string()]);
     command.args(["--multicast", setting.multicast.name(), "--values", &VALUES.to_string()]);
     command.args(["--listen", &listen().to_string(), "--congestion", &setting.congestion]);
     command.arg("--tls-ca").arg(scratch.path("ca.pem"));

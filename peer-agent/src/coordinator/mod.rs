@@ -39,6 +39,8 @@ pub struct CoordinatorSetup {
     pub force_after: Option<u32>,
     /// Who makes the copies.
     pub multicast: Multicast,
+    /// The last round.
+    pub rounds: u32,
     /// What the ports are built for, by rank.
     pub ports: Ports,
     /// How long it waits for all peers before it begins with those that are there.
@@ -209,6 +211,7 @@ impl<S: Selector> Coordinator<S> {
             setup.sync,
             setup.force_after,
             setup.multicast,
+            setup.rounds,
         );
         if hello.job != job || hello.life == 0 || hello.waits.len() != self.peers.len() {
             self.outputs.push_back(CoordinatorOutput::OtherJob { peer: from });

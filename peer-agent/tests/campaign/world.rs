@@ -361,6 +361,7 @@ impl World {
             sync: trial.sync,
             force_after: trial.force_after,
             multicast,
+            rounds: trial.rounds,
             ports: Ports {
                 up_bps: trial.rates.iter().map(|rates| rates[0]).collect(),
                 down_bps: trial.rates.iter().map(|rates| rates[1]).collect(),

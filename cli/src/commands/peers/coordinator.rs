@@ -37,6 +37,9 @@ pub struct Args {
     /// own.
     #[arg(long)]
     guard_all: bool,
+    /// Rounds to train; the same at all peers.
+    #[arg(long, default_value_t = 100)]
+    rounds: u32,
     /// How long to wait for all peers before it begins with those that are there.
     #[arg(long, default_value = "60s", value_name = "TIME")]
     gather: Seconds,
@@ -44,7 +47,8 @@ pub struct Args {
 
 /// Runs `inart coordinator`.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
-    let job = args.job.job(1)?;
+    ensure!(args.rounds > 0, "--rounds 0: give at least 1");
+    let job = args.job.job(args.rounds)?;
     ensure!((0.0..=1.0).contains(&args.eta), "--eta {}: give a part from 0 to 1", args.eta);
     let setup = job.coordinator_setup(time("--gather", args.gather)?);
     ensure!(

@@ -32,7 +32,7 @@ pub struct Args {
     /// With --multicast switch: the interface to the switch, by which updates leave and arrive.
     #[arg(long)]
     interface: Option<String>,
-    /// Rounds to train.
+    /// Rounds to train; the same everywhere.
     #[arg(long, default_value_t = 100)]
     rounds: u32,
     /// Images per round. The model has a size of its own, which the job's update has to be.
