@@ -9,7 +9,7 @@ use tokio::time::timeout;
 use crate::connection::serve;
 use crate::pair::{Label, Pair};
 use crate::shared::Shared;
-use crate::streams::StreamError;
+use crate::stream_error::StreamError;
 
 const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);

@@ -15,6 +15,7 @@ mod meter;
 mod options;
 mod pair;
 mod shared;
+mod stream_error;
 mod streams;
 
 pub use endpoint::Endpoint;

@@ -11,7 +11,7 @@ use std::time::Duration;
 use quinn::{Connection, VarInt};
 use tokio::time::timeout;
 
-use crate::streams::StreamError;
+use crate::stream_error::StreamError;
 
 /// Who has connected has to say so soon what the connection is for.
 const LABEL: Duration = Duration::from_secs(5);

@@ -5,29 +5,15 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::time::Instant;
 
 use bytes::{Bytes, BytesMut};
-use quinn::{
-    Connection, ConnectionError, ReadError, ReadExactError, RecvStream, SendStream, VarInt, WriteError,
-};
+use quinn::{Connection, ReadError, ReadExactError, RecvStream, SendStream, VarInt, WriteError};
 
 use crate::event::Event;
 use crate::shared::{Counts, Shared};
+use crate::stream_error::StreamError;
 
 /// The application's codes of streams that are stopped.
 const TOO_LONG: VarInt = VarInt::from_u32(1);
 const TAKEN: u8 = 1;
-
-/// Why a message was not taken.
-#[derive(Debug, thiserror::Error)]
-pub(crate) enum StreamError {
-    #[error(transparent)]
-    Connection(#[from] ConnectionError),
-    #[error(transparent)]
-    Closed(#[from] quinn::ClosedStream),
-    #[error(transparent)]
-    Write(#[from] WriteError),
-    #[error(transparent)]
-    Read(#[from] ReadExactError),
-}
 
 /// In words that help who has sent it.
 pub(crate) fn reason(error: &StreamError) -> String {

@@ -25,7 +25,7 @@ pub use audit::{digest, random_gradient};
 pub use chart::chart;
 use processes::{Processes, Rounds, Said};
 use refusal::system;
-pub use report::{Report, RoundTime, SchemeReport};
+pub use report::{PerRound, Report, RoundTime, SchemeReport};
 pub use setting::{Setting, Variant, Way, Workload};
 pub use simulated::PAYLOAD_SHARE;
 use wiring::WideAreaWiring;
@@ -79,8 +79,8 @@ fn run_variant(
     let said = listen(setting, processes, &wiring, tell, &mut |rounds| audit.check_all(rounds))?;
     audit.check_all(&said.rounds)?;
     let (sums, lost) = (audit.sums(), wiring.lost());
-    let simulated_s = simulated::simulate(setting, plan, rounds, said.compute_s())?;
-    report::report(setting, variant, &said, sums, Some(simulated_s), bound(setting)?, lost)
+    let simulated = simulated::simulate(setting, plan, rounds, said.compute_s())?;
+    report::report(setting, variant, &said, sums, Some(simulated), bound(setting)?, lost)
 }
 
 /// Gloo has fewer rounds: each is long.

@@ -26,6 +26,27 @@ pub struct RoundTime {
     pub version: u64,
 }
 
+/// How long rounds take.
+#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+pub struct PerRound {
+    /// From the first round's beginning to the last one's end, per round, in seconds.
+    pub mean_s: f64,
+    /// The same from the end of the first round on.
+    pub after_first_s: f64,
+}
+
+impl PerRound {
+    /// Of rounds that ended at these times, in order, in seconds since the first one's beginning.
+    pub fn of(ended_s: &[f64]) -> Self {
+        let (first_s, last_s) = (ended_s.first().copied(), ended_s.last().copied());
+        let (first_s, last_s) = (first_s.unwrap_or(0.0), last_s.unwrap_or(0.0));
+        let mean_s = last_s / ended_s.len().max(1) as f64;
+        let after_first_s =
+            if ended_s.len() > 1 { (last_s - first_s) / (ended_s.len() - 1) as f64 } else { mean_s };
+        PerRound { mean_s, after_first_s }
+    }
+}
+
 /// One way to plan.
 #[derive(Debug, Clone, Serialize)]
 pub struct SchemeReport {
@@ -36,8 +57,11 @@ pub struct SchemeReport {
     /// The time from the first round's beginning to the last one's end, per round, in seconds. A site begins
     /// the next round when it has its own sum, so rounds overlap, and their times add up to more.
     pub mean_s: f64,
-    /// The same of the same rounds in virtual time, in seconds; none for Gloo.
-    pub simulated_s: Option<f64>,
+    /// The same from the end of the first round on, in which connections start slowly; of one round alone, its
+    /// time.
+    pub after_first_s: f64,
+    /// Both of the same rounds in virtual time; none for Gloo.
+    pub simulated: Option<PerRound>,
     /// How long a site took from a sum to its next gradient, in seconds, in real and in virtual time.
     pub compute_s: f64,
     /// The proven bound on the rates at the start, in seconds.
@@ -59,7 +83,7 @@ pub fn report(
     variant: &Variant,
     said: &Said,
     sums_checked: u64,
-    simulated_s: Option<f64>,
+    simulated: Option<PerRound>,
     bound_s: f64,
     frames_lost: u64,
 ) -> Result<SchemeReport, Error> {
@@ -79,11 +103,13 @@ pub fn report(
         let cause = std::io::Error::other("no round was ended by all sites");
         return Err(Error::System { what: "measure".to_owned(), cause });
     }
-    let ended_s = rounds.iter().map(|round| round.start_s + round.seconds).fold(0.0, f64::max);
+    let ended_s: Vec<f64> = rounds.iter().map(|round| round.start_s + round.seconds).collect();
+    let PerRound { mean_s, after_first_s } = PerRound::of(&ended_s);
     Ok(SchemeReport {
         scheme: variant.name.clone(),
-        mean_s: ended_s / rounds.len() as f64,
-        simulated_s,
+        mean_s,
+        after_first_s,
+        simulated,
         compute_s: said.compute_s(),
         rounds,
         bound_s,

@@ -3,6 +3,7 @@
 use inart_overlay::{AuxiliaryUse, Knowledge, Options as PlanOptions, RunOptions, Sharing, Until};
 use inart_site_simulator::{Knowledge as Known, Options, SimulationError};
 
+use super::report::PerRound;
 use super::setting::Setting;
 use crate::error::Error;
 
@@ -29,9 +30,13 @@ pub fn rounds(setting: &Setting, plan: &PlanOptions) -> Result<u32, Error> {
 }
 
 /// Runs what the processes run, on links that carry nothing but chunks, one by one in the order that
-/// their senders choose. A site takes `compute_s` seconds from a sum to its next gradient. Returns the time from
-/// the first round's beginning to the last one's end, per round, in seconds.
-pub fn simulate(setting: &Setting, plan: &PlanOptions, rounds: u32, compute_s: f64) -> Result<f64, Error> {
+/// their senders choose. A site takes `compute_s` seconds from a sum to its next gradient.
+pub fn simulate(
+    setting: &Setting,
+    plan: &PlanOptions,
+    rounds: u32,
+    compute_s: f64,
+) -> Result<PerRound, Error> {
     let overlay = setting.overlay.with_rates_times(PAYLOAD_SHARE);
     let options = Options {
         plan: plan.clone(),
@@ -48,6 +53,6 @@ pub fn simulate(setting: &Setting, plan: &PlanOptions, rounds: u32, compute_s: f
     };
     let problem = |error: SimulationError| Error::Option { option: "schemes", problem: error.to_string() };
     let outcome = inart_site_simulator::simulate(&overlay, &options, &[]).map_err(problem)?;
-    let ended_s = outcome.rounds.last().map_or(0.0, |round| round.ended_s);
-    Ok((ended_s - outcome.began_s) / f64::from(rounds.max(1)))
+    let ended_s: Vec<f64> = outcome.rounds.iter().map(|round| round.ended_s - outcome.began_s).collect();
+    Ok(PerRound::of(&ended_s))
 }

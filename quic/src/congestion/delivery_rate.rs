@@ -201,7 +201,8 @@ impl DeliveryRate {
         }
         let (steady, probe) = if self.is_careful { CAREFUL } else { (STEADY, PROBE) };
         let gain = if matches!(self.phase, Phase::Steady(0 | 1)) { probe } else { steady };
-        let together = (u64::from(ACKNOWLEDGED_TOGETHER) * self.mtu) as f64;
+        // As many wait at the bottleneck while as many are on their way to be acknowledged.
+        let together = (2 * u64::from(ACKNOWLEDGED_TOGETHER) * self.mtu) as f64;
         let wanted = gain * self.greatest_rate() * base.as_secs_f64() + together;
         self.window = wanted.max(self.least_window());
     }

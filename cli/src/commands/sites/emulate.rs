@@ -175,19 +175,25 @@ fn table(report: &Report, bytes: u64, factor: f64, time: f64, args: &Args) -> St
         display_size(bytes as f64),
         args.duration,
     );
-    let _ = writeln!(out, "scheme      rounds   mean s  simulated s  ratio  of inart  accuracy  relayed");
+    let _ = writeln!(out, "                              after the first round");
+    let _ = writeln!(
+        out,
+        "scheme      rounds   mean s   real s  simulated s  ratio  of inart  accuracy  relayed"
+    );
     let ours = report.schemes.iter().find(|scheme| scheme.scheme == "inart").map(|scheme| scheme.mean_s);
     for scheme in &report.schemes {
         let beside = ours.map_or(String::new(), |ours| format!("{:.2}", scheme.mean_s / ours));
+        let simulated_s = scheme.simulated.map(|simulated| simulated.after_first_s);
         let learnt = scheme.accuracy.map_or(String::new(), |share| format!("{:.1}%", share * 100.0));
         let _ = writeln!(
             out,
-            "{:10}  {:>6}  {:>7.3}  {:>11}  {:>5}  {:>8}  {:>8}  {:>7}",
+            "{:10}  {:>6}  {:>7.3}  {:>7.3}  {:>11}  {:>5}  {:>8}  {:>8}  {:>7}",
             scheme.scheme,
             scheme.rounds.len(),
             scheme.mean_s,
-            scheme.simulated_s.map_or(String::new(), |seconds| format!("{seconds:.3}")),
-            scheme.simulated_s.map_or(String::new(), |seconds| format!("{:.2}", scheme.mean_s / seconds)),
+            scheme.after_first_s,
+            simulated_s.map_or(String::new(), |seconds| format!("{seconds:.3}")),
+            simulated_s.map_or(String::new(), |seconds| format!("{:.2}", scheme.after_first_s / seconds)),
             beside,
             learnt,
             scheme.relayed,

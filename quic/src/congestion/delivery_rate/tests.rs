@@ -139,7 +139,7 @@ fn a_link_is_full_and_its_queue_is_short() {
         let mut connection = Connection::new();
         connection.share(3.0, path);
         let (share, queue_s) = connection.share(10.0, path);
-        let packets_s = 4.0 * MTU as f64 / path.bytes_per_s;
+        let packets_s = 8.0 * MTU as f64 / path.bytes_per_s;
         assert!(share > 0.99, "{megabits_per_s} Mbps: {share}");
         assert!(queue_s < 0.42 * BASE_S + packets_s, "{megabits_per_s} Mbps: {queue_s} s");
     }
