@@ -55,7 +55,8 @@ fn an_update_leaves_once_and_reaches_whom_it_is_for() {
     // Two updates of 196 frames of 1068 bytes through p1's port down.
     let planned_s = number(&scheme, "planned_s");
     assert!((planned_s - 2.0 * 196.0 * 1068.0 * 8.0 / 20e6).abs() < 1e-6, "{planned_s}");
-    // Of what ports down carried, nearly all is updates: where hosts copy, it is less, and none goes up twice.
+    // Of what ports down carried, nearly all is updates: where hosts copy, it is less, and none goes up
+    // twice.
     assert!(number(&scheme, "payload_share") > 0.8, "{scheme}");
 }
 

@@ -1,5 +1,5 @@
-//! Clients that meet the server in groups (FL-R²SP), with the model. A client pushes the whole model that it has
-//! trained, not a change.
+//! Clients that meet the server in groups (FL-R²SP), with the model. A client pushes the whole model that it
+//! has trained, not a change.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;

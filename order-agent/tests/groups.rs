@@ -1,5 +1,5 @@
-//! Clients in groups behind the same messages: models are averaged by group and merged in turn; who comes late,
-//! vanishes or has other data than most does no harm.
+//! Clients in groups behind the same messages: models are averaged by group and merged in turn; who comes
+//! late, vanishes or has other data than most does no harm.
 #![allow(clippy::unwrap_used)]
 
 use std::time::Duration;

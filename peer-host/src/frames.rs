@@ -45,7 +45,8 @@ pub(crate) struct Frames {
 /// Tells when that is readable. To be called within a tokio runtime.
 fn watched(source: BorrowedFd<'_>) -> io::Result<AsyncFd<OwnedFd>> {
     let own = source.try_clone_to_owned()?;
-    // SAFETY: the descriptor is owned by what is made of it, and stays open and the same until that is dropped.
+    // SAFETY: the descriptor is owned by what is made of it, and stays open and the same until that is
+    // dropped.
     Ok(unsafe { AsyncFd::register_with_interest(own, Interest::READABLE) }?)
 }
 

@@ -1,5 +1,5 @@
-//! QUIC connections between sites: two per pair, one for each direction, with mutual TLS and a stream for every message, so that a
-//! late message holds up no other.
+//! QUIC connections between sites: two per pair, one for each direction, with mutual TLS and a stream for
+//! every message, so that a late message holds up no other.
 //!
 //! A message that was sent ends in exactly one [`Event::Acknowledged`] or [`Event::Failed`]. It may have
 //! arrived although it failed, when the connection ended before the answer came: who sends again may send

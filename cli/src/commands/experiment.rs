@@ -22,8 +22,8 @@ use files::{Document, make, write};
 #[derive(clap::Args)]
 #[command(after_help = super::scheme::list())]
 pub struct Args {
-    /// Its name, such as inart-fig9, netstorm-fig13, selmcast-fig7 or r2sp-fig8; `all` for all of them, `list`
-    /// for their names.
+    /// Its name, such as inart-fig9, netstorm-fig13, selmcast-fig7 or r2sp-fig8; `all` for all of them,
+    /// `list` for their names.
     name: String,
     /// Networks (and roundings) per setting, of the seeds from 1 on [default: 30; 5 for other papers'
     /// figures].

@@ -1,5 +1,5 @@
-//! The switch that makes the copies: a process of the embedded switch with our program, and the entries of the
-//! job's updates, written through P4Runtime and read back.
+//! The switch that makes the copies: a process of the embedded switch with our program, and the entries of
+//! the job's updates, written through P4Runtime and read back.
 
 use std::path::Path;
 use std::sync::Arc;

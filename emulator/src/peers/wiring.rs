@@ -1,5 +1,5 @@
-//! Namespaces and links: each peer has a port to a switch, which is a bridge, or the embedded switch where that
-//! makes the copies. Links with a delay or losses go through our relay.
+//! Namespaces and links: each peer has a port to a switch, which is a bridge, or the embedded switch where
+//! that makes the copies. Links with a delay or losses go through our relay.
 
 use std::fmt::Write as _;
 use std::io;

@@ -57,8 +57,8 @@ pub struct SchemeReport {
     /// The time from the first round's beginning to the last one's end, per round, in seconds. A site begins
     /// the next round when it has its own sum, so rounds overlap, and their times add up to more.
     pub mean_s: f64,
-    /// The same from the end of the first round on, in which connections start slowly; of one round alone, its
-    /// time.
+    /// The same from the end of the first round on, in which connections start slowly; of one round alone,
+    /// its time.
     pub after_first_s: f64,
     /// Both of the same rounds in virtual time; none for Gloo.
     pub simulated: Option<PerRound>,

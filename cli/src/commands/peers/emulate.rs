@@ -40,8 +40,8 @@ pub struct Args {
     #[arg(long, alias = "scheme", value_delimiter = ',', default_value = "inart,selmcast,orpheus",
         value_parser = scheme())]
     schemes: Vec<Scheme>,
-    /// Who makes the copies of an update: hosts (once per receiver, over QUIC), or switch (the embedded switch,
-    /// from one frame per chunk); or both, one after the other.
+    /// Who makes the copies of an update: hosts (once per receiver, over QUIC), or switch (the embedded
+    /// switch, from one frame per chunk); or both, one after the other.
     #[arg(long, value_delimiter = ',', default_value = "hosts", value_parser = ["hosts", "switch"])]
     multicast: Vec<String>,
     /// When peers go on: bsp (all at once, when all copies have arrived), or ssp (each by itself; then a peer
@@ -244,8 +244,8 @@ fn table(report: &Report, scaled: &Scaled) -> String {
     out
 }
 
-/// Of ports whose rates have changed: what the coordinator planned at first, by the document, and in the end, by
-/// what it had learnt.
+/// Of ports whose rates have changed: what the coordinator planned at first, by the document, and in the end,
+/// by what it had learnt.
 fn followed(report: &Report, changes: bool) -> String {
     let line = |scheme: &SchemeReport| {
         let Figures::Bsp(figures) = &scheme.figures else { return None };
