@@ -125,9 +125,8 @@ impl State {
             match output {
                 ServerOutput::Send { id, data, .. } => self.send(false, id, data),
                 ServerOutput::Pushed { values, .. } => {
-                    if !self.arrived.insert(values[0].log2() as u32) {
-                        return Err("an update arrived twice".to_owned());
-                    }
+                    let is_new = self.arrived.insert(values[0].log2() as u32);
+                    is_new.then_some(()).ok_or("an update arrived twice")?;
                 }
                 ServerOutput::Applied(_) => {
                     self.applied = self.arrived.clone();

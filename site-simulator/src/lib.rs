@@ -15,4 +15,4 @@ mod world;
 pub use error::SimulationError;
 pub use fault::{Fault, PlannedFault, draw, resolve};
 pub use outcome::{Consequence, Outcome, RoundTime};
-pub use world::{Knowledge, Options, simulate};
+pub use world::{Knowledge, Options, Traces, simulate};

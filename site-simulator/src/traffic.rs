@@ -51,6 +51,8 @@ pub struct Traffic<'o> {
     /// order; and whether one is leaving.
     waiting: Option<Vec<(BTreeMap<Turn, Waiting>, bool)>>,
     given: u64,
+    /// When traces began; none: not yet.
+    traces_began_s: Option<f64>,
 }
 
 /// What has more priority goes first.
@@ -62,7 +64,14 @@ impl<'o> Traffic<'o> {
         let links = overlay.arcs().map(|arc| (rates.of(arc), overlay.delay_seconds(arc), sharing));
         let one_by_one = sharing == Sharing::Fifo;
         let waiting = one_by_one.then(|| overlay.arcs().map(|_| (BTreeMap::new(), false)).collect());
-        Traffic { overlay, links: Links::new(links), down: BTreeSet::new(), waiting, given: 0 }
+        Traffic {
+            overlay,
+            links: Links::new(links),
+            down: BTreeSet::new(),
+            waiting,
+            given: 0,
+            traces_began_s: None,
+        }
     }
 
     pub fn now_s(&self) -> f64 {
@@ -147,9 +156,25 @@ impl<'o> Traffic<'o> {
         }
     }
 
+    /// Time 0 of traces is now.
+    pub fn begin_traces(&mut self) {
+        self.traces_began_s = Some(self.now_s());
+    }
+
+    /// How long traces have gone on, in seconds.
+    fn trace_s(&self) -> f64 {
+        self.traces_began_s.map_or(0.0, |began_s| self.now_s() - began_s)
+    }
+
+    /// When rates change next; none if they stay, or traces have not begun.
+    pub fn next_change_s(&self) -> Option<f64> {
+        let began_s = self.traces_began_s?;
+        Some(began_s + self.overlay.next_change(self.trace_s())?)
+    }
+
     /// Rates as they are now.
     pub fn follow(&mut self) {
-        let rates = self.overlay.rates_at(self.now_s());
+        let rates = self.overlay.rates_at(self.trace_s());
         for arc in self.overlay.arcs().collect::<Vec<_>>() {
             let ends = self.overlay.ends(arc);
             let is_down = self.link_of(ends.0, ends.1).is_some_and(|link| self.down.contains(&link));

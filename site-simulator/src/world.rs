@@ -39,6 +39,15 @@ pub enum Knowledge {
     Passive,
 }
 
+/// When traces begin, whose time 0 is then.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Traces {
+    /// When the processes start.
+    FromTheStart,
+    /// When the first site begins the first round with values.
+    FromTheFirstRound,
+}
+
 /// What is to be run.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -46,8 +55,10 @@ pub struct Options {
     pub plan: PlanOptions,
     /// How auxiliary paths are used, where the plan has them.
     pub auxiliary: AuxiliaryUse,
-    /// How chunks share a link, where the scheme does not say.
+    /// How chunks share a link: by fluid lanes, or one by one in the order that senders choose.
     pub sharing: Sharing,
+    /// When rates begin to follow their traces.
+    pub traces: Traces,
     /// What the scheduler knows.
     pub knowledge: Knowledge,
     /// What a link counts as that nobody has measured, in bit/s.
@@ -157,7 +168,7 @@ impl<'o> World<'o> {
             sites: setups.iter().map(|_| None).collect(),
             scheduler: None,
             connections: Connections::default(),
-            traffic: Traffic::new(overlay, options.plan.scheme.sharing(options.sharing)),
+            traffic: Traffic::new(overlay, options.sharing),
             events: BTreeMap::new(),
             given: 0,
             faults: faults.to_vec(),
@@ -180,8 +191,8 @@ impl<'o> World<'o> {
         for (at, fault) in faults.iter().enumerate() {
             world.at(fault.at_s, Event::Begins(at));
         }
-        if let Some(change_s) = overlay.next_change(0.0) {
-            world.at(change_s, Event::Rates);
+        if options.traces == Traces::FromTheStart {
+            world.begin_traces();
         }
         world.at(TICK_S, Event::Tick);
         Ok(world)
@@ -249,9 +260,7 @@ impl<'o> World<'o> {
             }
             Event::Rates => {
                 self.traffic.follow();
-                if let Some(change_s) = self.overlay.next_change(self.now_s()) {
-                    self.at(change_s, Event::Rates);
-                }
+                self.wait_for_change();
             }
             Event::Begins(fault) => self.begin(fault),
             Event::Ends(fault) => self.end(fault),
@@ -262,6 +271,17 @@ impl<'o> World<'o> {
                 self.arrives(from, to, connection, id, data);
             }
             Event::Delivered { from, connection, id } => self.delivered(from, connection, id),
+        }
+    }
+
+    fn begin_traces(&mut self) {
+        self.traffic.begin_traces();
+        self.wait_for_change();
+    }
+
+    fn wait_for_change(&mut self) {
+        if let Some(change_s) = self.traffic.next_change_s() {
+            self.at(change_s, Event::Rates);
         }
     }
 
@@ -304,8 +324,11 @@ impl<'o> World<'o> {
 
     /// The first gradient, and that after a restart, is there at once.
     fn compute(&mut self, at: usize, round: u32, now: Duration) {
-        if round == 1 && self.ends.is_empty() {
-            self.outcome.began_s = self.outcome.began_s.min(self.now_s());
+        if round == 1 && self.ends.is_empty() && self.outcome.began_s == f64::INFINITY {
+            self.outcome.began_s = self.now_s();
+            if self.options.traces == Traces::FromTheFirstRound {
+                self.begin_traces();
+            }
         }
         let gradient = self.audit.gradient(at, round);
         let Some(site) = &mut self.sites[at] else { return };

@@ -6,7 +6,7 @@ use inart_faults::Faults;
 use inart_overlay::{
     AuxiliaryUse, Options as PlanOptions, Overlay, RunOptions, Scheme, Sharing, Tuning, Until,
 };
-use inart_site_simulator::{Fault, Knowledge, Options, Outcome, draw, resolve, simulate};
+use inart_site_simulator::{Fault, Knowledge, Options, Outcome, Traces, draw, resolve, simulate};
 
 /// The nine sites, with short gradients and rates in proportion.
 fn network(text: &str) -> Overlay {
@@ -23,8 +23,9 @@ fn options(scheme: Scheme, rounds: u32) -> Options {
     Options {
         plan: PlanOptions::new(scheme),
         auxiliary: AuxiliaryUse::default(),
-        sharing: Sharing::Fair,
+        sharing: scheme.sharing(Sharing::Fair),
         knowledge: Knowledge::Static,
+        traces: Traces::FromTheStart,
         compute_s: 0.0,
         prior_bps: 2e4,
         rounds,

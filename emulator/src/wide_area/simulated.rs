@@ -1,7 +1,7 @@
 //! The same rounds in virtual time.
 
 use inart_overlay::{AuxiliaryUse, Knowledge, Options as PlanOptions, RunOptions, Sharing, Until};
-use inart_site_simulator::{Knowledge as Known, Options, SimulationError};
+use inart_site_simulator::{Knowledge as Known, Options, SimulationError, Traces};
 
 use super::report::PerRound;
 use super::setting::Setting;
@@ -47,6 +47,7 @@ pub fn simulate(
             _ => Known::Passive,
         },
         prior_bps: setting.prior_bps,
+        traces: Traces::FromTheFirstRound,
         compute_s,
         rounds,
         seed: setting.seed,

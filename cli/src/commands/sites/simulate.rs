@@ -123,10 +123,11 @@ impl Args {
         };
         let given = self.options(overlay)?;
         let options = inart_site_simulator::Options {
+            sharing: given.plan.scheme.sharing(given.sharing),
             plan: given.plan,
             auxiliary: given.auxiliary,
-            sharing: given.sharing,
             knowledge: faults::knowledge(self.knowledge)?,
+            traces: inart_site_simulator::Traces::FromTheStart,
             compute_s: 0.0,
             prior_bps: given.prior_bps,
             rounds,
