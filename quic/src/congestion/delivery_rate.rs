@@ -28,6 +28,8 @@ const REMEMBERED: usize = 10;
 const STEADY: f64 = 1.15;
 /// The same while the connection looks whether there is more.
 const PROBE: f64 = 1.4;
+/// Shorter round-trip times count as this: processes at both ends are not always there at once.
+const LEAST_BASE: Duration = Duration::from_millis(5);
 /// It looks in the first two of so many round trips: in the first one the larger window is sent, in the
 /// second one its acknowledgements come.
 const CYCLE: u8 = 8;
@@ -134,6 +136,7 @@ impl DeliveryRate {
         is_app_limited: bool,
         base: Duration,
     ) {
+        let base = base.max(LEAST_BASE);
         self.now.acknowledged_bytes += bytes;
         self.now.is_app_limited |= is_app_limited;
         if let Phase::Start(_) = self.phase

@@ -8,9 +8,7 @@ use inart_random::SplitMix64;
 use super::*;
 
 const MTU: u64 = 1400;
-/// From one end to the other.
-const ONE_WAY_S: f64 = 0.03;
-const BASE_S: f64 = 2.0 * ONE_WAY_S;
+const BASE_S: f64 = 0.06;
 /// Packets that are acknowledged after one was sent, until it counts as lost (RFC 9002).
 const REORDERED: u64 = 3;
 
@@ -20,6 +18,10 @@ struct Path {
     bytes_per_s: f64,
     queue_s: f64,
     loss: f64,
+    /// There and back, without a queue.
+    base_s: f64,
+    /// Acknowledgements are taken at multiples of this.
+    late_s: f64,
 }
 
 #[derive(Clone, Copy)]
@@ -75,7 +77,8 @@ impl Connection {
         }
         self.longest_queue_s = self.longest_queue_s.max(queue_s);
         self.free_at_s = self.now_s + queue_s + MTU as f64 / path.bytes_per_s;
-        let back_s = self.free_at_s + BASE_S;
+        let back_s = self.free_at_s + path.base_s;
+        let back_s = if path.late_s > 0.0 { (back_s / path.late_s).ceil() * path.late_s } else { back_s };
         self.coming.push(Reverse(((back_s * 1e9) as u64, number)));
     }
 
@@ -97,12 +100,12 @@ impl Connection {
             let next_s = self.coming.peek().map_or(self.now_s + 0.5, |next| next.0.0 as f64 * 1e-9);
             self.now_s = next_s.min(app_s).max(self.now_s);
             if next_s <= self.now_s {
-                self.take_acknowledgement(is_app_limited);
+                self.take_acknowledgement(is_app_limited, path);
             }
         }
     }
 
-    fn take_acknowledgement(&mut self, is_app_limited: bool) {
+    fn take_acknowledgement(&mut self, is_app_limited: bool, path: Path) {
         let Some(Reverse((_, number))) = self.coming.pop() else {
             // All that is open was lost.
             self.open.clear();
@@ -118,7 +121,7 @@ impl Connection {
         let Some(packet) = self.open.remove(at) else { return };
         let (now, sent) = (self.at(self.now_s), self.at(packet.sent_s));
         self.delivered += MTU;
-        self.controller.acknowledged(now, sent, MTU, is_app_limited, Duration::from_secs_f64(BASE_S));
+        self.controller.acknowledged(now, sent, MTU, is_app_limited, Duration::from_secs_f64(path.base_s));
     }
 
     /// Runs for a time, and says which share of the link it had, and the longest queue in seconds.
@@ -130,7 +133,7 @@ impl Connection {
     }
 }
 
-const FAST: Path = Path { bytes_per_s: 12.5e6, queue_s: 0.1, loss: 0.0 };
+const FAST: Path = Path { bytes_per_s: 12.5e6, queue_s: 0.1, loss: 0.0, base_s: BASE_S, late_s: 0.0 };
 
 #[test]
 fn a_link_is_full_and_its_queue_is_short() {
@@ -167,6 +170,15 @@ fn it_follows_the_rate_down_and_up() {
     connection.share(2.0, FAST);
     let (share, _) = connection.share(5.0, FAST);
     assert!(share > 0.98, "{share}");
+}
+
+#[test]
+fn a_short_way_to_a_process_that_is_not_always_there_is_full() {
+    let path = Path { bytes_per_s: 125e6, base_s: 0.0001, late_s: 0.002, ..FAST };
+    let mut connection = Connection::new();
+    connection.share(1.0, path);
+    let (share, _) = connection.share(1.0, path);
+    assert!(share > 0.95, "{share}");
 }
 
 #[test]
