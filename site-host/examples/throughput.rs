@@ -106,7 +106,7 @@ fn main() {
             tls: identities.remove(name).unwrap(),
             peers: BTreeMap::from([(other.to_owned(), address)]),
             scheduler: None,
-            congestion: Congestion::default(),
+            congestion: Congestion::DeliveryRate,
         };
         hosts.push(SiteHost::open(&overlay, setup, options).unwrap());
     }
