@@ -200,6 +200,8 @@ async fn accept_all(shared: Arc<Shared>, endpoint: quinn::Endpoint) {
                 Ok(connection) => {
                     let Some(peer) = known(&shared, &connection) else { return };
                     let Some(label) = Label::hear(&connection).await else {
+                        Counts::add(&shared.counts.refused);
+                        tracing::warn!("{peer} at {address} does not say what its connection is for");
                         connection.close(UNLABELLED, b"a peer first says what a connection is for");
                         return;
                     };

@@ -25,7 +25,8 @@ pub struct Counters {
     pub failed: u64,
     /// Connections with a certificate of the authority from who is no peer.
     pub strangers: u64,
-    /// Connections that ended before they were up: no certificate, one of another authority, or none at all.
+    /// Connections that ended before they were up: no certificate, one of another authority, or none at all;
+    /// and those of peers that do not say what they are for.
     pub refused: u64,
     /// Messages longer than allowed.
     pub too_long: u64,

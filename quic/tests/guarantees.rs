@@ -5,10 +5,12 @@ mod support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 use inart_quic::{Endpoint, Event, Events, OpenError};
+use quinn::crypto::rustls::QuicClientConfig;
 use support::{Authority, TIMEOUT, find, is_up, next, pattern};
 use tokio::runtime::{Builder, Runtime};
 
@@ -203,4 +205,43 @@ async fn after_closing_all_ends_are_told_and_then_nothing() {
     let Event::Down { reason, .. } = down else { unreachable!() };
     // The packet that says why may be lost; then the next one to the closed address is answered by a reset.
     assert!(reason.contains("the site ends") || reason == "reset by peer", "{reason}");
+}
+
+/// A program that speaks QUIC, has a certificate, and is no endpoint.
+async fn other_program(authority: &Authority, name: &str, to: SocketAddr) -> quinn::Connection {
+    let tls = QuicClientConfig::try_from(authority.identify(name).client()).unwrap();
+    let client = quinn::Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
+    let config = quinn::ClientConfig::new(Arc::new(tls));
+    client.connect_with(config, to, "b").unwrap().await.unwrap()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_that_does_not_say_what_its_connection_is_for_is_refused() {
+    let authority = Authority::found("one");
+    let nowhere = BTreeMap::from([("c".to_owned(), "127.0.0.1:9".parse().unwrap())]);
+    let (b, mut events) = authority.open("b", &nowhere);
+    let (label, wrong) = ([7_u8, 7, 7, 7, 7, 7, 7, 7, 0], [7_u8, 7, 7, 7, 7, 7, 7, 7, 2]);
+    let connection = other_program(&authority, "c", b.address().unwrap()).await;
+    let (mut send, _receive) = connection.open_bi().await.unwrap();
+    send.write_all(&wrong).await.unwrap();
+    let reason = tokio::time::timeout(TIMEOUT, connection.closed()).await.unwrap().to_string();
+    assert!(reason.contains("what a connection is for"), "{reason}");
+    assert_eq!(b.counters().refused, 1);
+    // One connection makes no pair, nor do two for the same side, nor two of different pairs.
+    let mut other_pair = label;
+    (other_pair[0], other_pair[8]) = (8, 1);
+    let mut open = Vec::new();
+    for label in [label, label, other_pair] {
+        let connection = other_program(&authority, "c", b.address().unwrap()).await;
+        let (mut send, _receive) = connection.open_bi().await.unwrap();
+        send.write_all(&label).await.unwrap();
+        send.finish().unwrap();
+        open.push(connection);
+    }
+    let first_ended = tokio::time::timeout(TIMEOUT, open[0].closed()).await;
+    assert!(first_ended.is_ok(), "the first one waits for another of its pair");
+    tokio::time::timeout(TIMEOUT, open[1].closed()).await.unwrap();
+    assert!(open[2].close_reason().is_none());
+    let nothing = tokio::time::timeout(Duration::from_millis(200), events.next()).await;
+    assert!(nothing.is_err(), "{nothing:?}");
 }
