@@ -26,8 +26,11 @@ const EPOCH: u16 = 1;
 pub struct Args {
     /// The network document (YAML or JSON). Choices of receivers need no entries, so there is no plan.
     topology: PathBuf,
+    /// What a push of a plan has, and this has not.
+    #[arg(hide = true)]
+    others: Vec<PathBuf>,
     /// Where a switch is reached, such as s1=127.0.0.1:9559 or s1=127.0.0.1:9559,device=1; once per switch.
-    #[arg(long = "switch", value_name = "NAME=HOST:PORT[,device=ID]", value_parser = parse_switch, required = true)]
+    #[arg(long = "switch", value_name = "NAME=HOST:PORT[,device=ID]", value_parser = parse_switch)]
     switches: Vec<(String, String)>,
     /// Values per frame: 32, 64, 256, 1024 or 2048, for which the switches' program is compiled.
     #[arg(long, default_value_t = ValuesPerPacket::N256)]
@@ -44,6 +47,11 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    ensure!(
+        args.others.is_empty(),
+        "on a network of peers there is no plan to push: give the network alone; see docs/multicast.md"
+    );
+    ensure!(!args.switches.is_empty(), "--switch is not there: give each switch, as s1=127.0.0.1:9559");
     let mesh = network::read(&args.topology)?;
     let ports = PortMap::of_mesh(&mesh)?;
     ports.check_ports(DEFAULT.ports())?;
