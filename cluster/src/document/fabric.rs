@@ -12,6 +12,8 @@ type Result<T> = std::result::Result<T, TopologyError>;
 
 /// How much less than hosts the switches may carry, relatively: rates are rounded to bit/s.
 const ROUNDING: f64 = 1e-6;
+/// With less, in bit/s, transfers would not end in numbers that a clock has.
+const LEAST_BPS: f64 = 1.0;
 
 /// A topology's links, as far as transfers see them.
 pub(super) struct Fabric<'t> {
@@ -44,11 +46,11 @@ impl<'t> Fabric<'t> {
         if let Some(most) = node.ingress_bps {
             in_bps = in_bps.min((most - node.background_bps).max(0.0));
         }
-        if out_bps > 0.0 && in_bps > 0.0 {
+        if out_bps >= LEAST_BPS && in_bps >= LEAST_BPS {
             return Ok(Nic { out_bps, in_bps });
         }
-        let problem = format!("others use all of the rate of {}", node.name);
-        Err(TopologyError::new(at, place, problem, "leave it some: lower its `background`"))
+        let problem = format!("others leave {} less than 1 bit/s in one direction", node.name);
+        Err(TopologyError::new(at, place, problem, "lower `background`, or raise the rates of its links"))
     }
 
     /// All servers together.
