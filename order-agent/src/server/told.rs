@@ -36,7 +36,7 @@ pub struct ServerSetup {
 /// What a server has its host do, or tells it.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ServerOutput {
-    /// Send a packet; tell how it ended by [`ServerAgent::ended`].
+    /// Send a packet; tell how it ended by [`ServerAgent::ended`](super::ServerAgent::ended).
     Send {
         /// To whom.
         to: WorkerNo,
