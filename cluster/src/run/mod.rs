@@ -13,6 +13,8 @@ mod workers;
 pub use absence::Absence;
 pub use client_report::ClientRun;
 pub use clients::{ClientEvent, ClientOptions, run_clients, run_clients_watched};
+pub(crate) use clock::{Timers, duration};
 pub use error::RunError;
+pub(crate) use worker_report::staleness_of;
 pub use worker_report::{Staleness, WorkerRun};
 pub use workers::{WorkerEvent, WorkerOptions, run_workers, run_workers_watched};

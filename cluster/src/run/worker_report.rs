@@ -193,11 +193,16 @@ impl Record {
     }
 
     fn stalenesses(&self) -> Staleness {
-        let counted = || self.staleness.iter().filter(|(at, _)| self.counts(*at)).map(|(_, stale)| *stale);
-        let mut counts = BTreeMap::new();
-        counted().for_each(|stale| *counts.entry(stale).or_insert(0) += 1);
-        let all: Vec<f64> = counted().map(|stale| stale as f64).collect();
-        let max = self.staleness.iter().map(|(_, stale)| *stale).max().unwrap_or(0);
-        Staleness { mean: mean(&all), max, counts }
+        staleness_of(&self.staleness, |iteration| self.counts(iteration))
     }
+}
+
+/// Of updates by iteration and staleness, those whose iteration counts; the greatest of all.
+pub fn staleness_of(all: &[(u64, u64)], counts_at: impl Fn(u64) -> bool) -> Staleness {
+    let counted = || all.iter().filter(|(at, _)| counts_at(*at)).map(|(_, stale)| *stale);
+    let mut counts = BTreeMap::new();
+    counted().for_each(|stale| *counts.entry(stale).or_insert(0) += 1);
+    let values: Vec<f64> = counted().map(|stale| stale as f64).collect();
+    let max = all.iter().map(|(_, stale)| *stale).max().unwrap_or(0);
+    Staleness { mean: mean(&values), max, counts }
 }

@@ -1,0 +1,89 @@
+//! How many groups.
+
+use inart_planner::{Job as Planned, Topology};
+
+use super::divide::racks_of;
+use super::error::RackError;
+use super::plans::Racks;
+use crate::network::Job;
+
+/// How much less a prediction has to be for more groups to be taken: more groups are more stale.
+const GAIN: f64 = 1e-3;
+
+/// A number of groups that was looked at.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Considered {
+    /// How many groups.
+    pub groups: usize,
+    /// What an iteration takes, in seconds, if times do not vary.
+    pub predicted_s: f64,
+}
+
+/// The number of groups that is best, and what it was compared with.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Choice {
+    /// The groups.
+    pub racks: Racks,
+    /// All numbers that were looked at, the least first.
+    pub considered: Vec<Considered>,
+}
+
+/// Plans a job in 1, 2, 3, 4, 6, 9, … groups, in one per rack and in one per worker, and takes the number
+/// whose iterations are predicted to be the shortest; of those that are within a thousandth, the least.
+///
+/// # Errors
+/// As [`Racks::plan`].
+pub fn choose_racks(topology: &Topology, planned: &Planned, job: &Job) -> Result<Choice, RackError> {
+    let mut best: Option<(f64, Racks)> = None;
+    let mut considered = Vec::new();
+    for groups in numbers(racks_of(topology, planned).len(), planned.workers.len()) {
+        let racks = Racks::plan(topology, planned, groups)?;
+        let predicted_s = racks.predicted_s(&racks.computes_s(job), job.bits);
+        considered.push(Considered { groups, predicted_s });
+        if best.as_ref().is_none_or(|(least_s, _)| predicted_s < least_s * (1.0 - GAIN)) {
+            best = Some((predicted_s, racks));
+        }
+    }
+    let Some((_, racks)) = best else {
+        return Err(RackError::Groups { job: job.name.clone(), groups: 0, workers: 0 });
+    };
+    Ok(Choice { racks, considered })
+}
+
+/// From 1 on, each about half as much again, and the number of racks and of workers.
+fn numbers(racks: usize, workers: usize) -> Vec<usize> {
+    let mut all = vec![racks, workers];
+    let mut next = 1;
+    while next < workers {
+        all.push(next);
+        next = (next + 1).max(next * 3 / 2);
+    }
+    all.sort_unstable();
+    all.dedup();
+    all.retain(|&number| (1..=workers).contains(&number));
+    all
+}
+
+impl Racks {
+    /// The mean time that each group's slowest worker computes for, in seconds.
+    pub fn computes_s(&self, job: &Job) -> Vec<f64> {
+        let of = |members: &[usize]| {
+            let means = members.iter().map(|&at| job.participants[at].compute.mean_s);
+            means.fold(0.0, f64::max)
+        };
+        self.groups.iter().map(|group| of(&group.members)).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_racks_and_workers_among_them() {
+        assert_eq!(numbers(2, 6), [1, 2, 3, 4, 6]);
+        assert_eq!(numbers(18, 50), [1, 2, 3, 4, 6, 9, 13, 18, 19, 28, 42, 50]);
+        assert_eq!(numbers(1, 1), [1]);
+        assert!(numbers(0, 0).is_empty());
+    }
+}

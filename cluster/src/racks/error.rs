@@ -1,0 +1,31 @@
+//! Why groups have no plan or no run.
+
+use inart_planner::PlanError;
+
+use crate::run::RunError;
+
+/// What is wrong.
+#[derive(Debug, thiserror::Error)]
+pub enum RackError {
+    /// A group has no plan.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
+    /// The run cannot be.
+    #[error(transparent)]
+    Run(#[from] RunError),
+    /// Too few or too many groups.
+    #[error("job {job}: {groups} groups of {workers} workers; give a number from 1 to {workers}")]
+    Groups {
+        /// The job.
+        job: String,
+        /// How many were asked for.
+        groups: usize,
+        /// How many workers it has.
+        workers: usize,
+    },
+    /// Every group sends its own sums, which an exact job has none of.
+    #[error(
+        "job {0} is exact: no switch adds anything for it, so there are no groups to sum; leave `exact` out"
+    )]
+    Exact(String),
+}

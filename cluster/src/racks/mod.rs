@@ -1,0 +1,19 @@
+//! R²SP between racks, InArt inside them.
+//!
+//! The workers of a job are divided in groups. Inside a group gradients are added up in switches, by a plan
+//! of the group alone, and the group's sum is one update. Groups meet the servers in turn: in its turn a
+//! group pushes its sum, and the model comes back to its workers chunk by chunk, as sums are applied.
+
+mod choose;
+mod divide;
+mod error;
+mod plans;
+mod report;
+mod run;
+
+pub use choose::{Choice, Considered, choose_racks};
+pub use divide::{divide, racks_of};
+pub use error::RackError;
+pub use plans::{Group, Racks};
+pub use report::{GroupRun, RackRun};
+pub use run::{RackEvent, RackOptions, run_racks, run_racks_watched};

@@ -1,0 +1,117 @@
+//! Plans of groups, and how many of them may push at once.
+
+use std::collections::BTreeMap;
+
+use inart_planner::{Job, Options, Plan, Topology, plan, schemes};
+
+use super::divide::{divide, racks_of};
+use super::error::RackError;
+
+/// How much more than a capacity counts as the same: rates are computed in floats.
+const ROUNDING: f64 = 1e-6;
+
+/// Workers whose gradients are one update.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Group {
+    /// Positions of its workers in the job.
+    pub members: Vec<usize>,
+    /// The plan of the group alone. Results count, so the model comes back at the same rate.
+    pub plan: Plan,
+}
+
+impl Group {
+    /// How long its turn is with a model of so many bits, in seconds.
+    pub fn push_s(&self, bits: f64) -> f64 {
+        bits / self.plan.rate_bps
+    }
+}
+
+/// A job in groups that meet its servers in turn.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Racks {
+    /// At least one, in the order of turns.
+    pub groups: Vec<Group>,
+    /// How many groups may push at once, at the rates of their plans: the most of which any so many together
+    /// exceed no capacity.
+    pub at_once: usize,
+    /// What all servers together take in, in bit/s.
+    pub servers_bps: f64,
+}
+
+impl Racks {
+    /// Plans a job of the topology in so many groups. A single group has the job's best plan. Several have
+    /// plans with equal shares, as a server's part of the model has to be the same for all of them; their
+    /// bounds are proven for such plans.
+    ///
+    /// # Errors
+    /// A number of groups that the job cannot have, an exact job, or a group without a plan.
+    pub fn plan(topology: &Topology, job: &Job, groups: usize) -> Result<Racks, RackError> {
+        let workers = job.workers.len();
+        if !(1..=workers).contains(&groups) {
+            return Err(RackError::Groups { job: job.name.clone(), groups, workers });
+        }
+        if job.exact {
+            return Err(RackError::Exact(job.name.clone()));
+        }
+        let divided = divide(&racks_of(topology, job), groups);
+        let is_alone = divided.len() == 1;
+        let group = |(at, members): (usize, Vec<usize>)| -> Result<Group, RackError> {
+            let mut own = job.clone();
+            if !is_alone {
+                own.name = format!("{}-{}", job.name, at + 1);
+                own.workers = members.iter().map(|&at| job.workers[at]).collect();
+            }
+            let options = Options { equal_shares: !is_alone, ..Options::new(schemes::INART) };
+            let network = topology.with_jobs(vec![own.clone()]);
+            Ok(Group { members, plan: plan(&network, &own, &options)? })
+        };
+        let groups = divided.into_iter().enumerate().map(group).collect::<Result<Vec<_>, _>>()?;
+        Ok(Racks { at_once: at_once(&groups), groups, servers_bps: servers_bps(topology, job) })
+    }
+
+    /// Proven lower bound on the time of an iteration, in seconds, whose groups compute for so long at least:
+    /// no group is faster than its bound, and every group has at least one sum of its own for the servers.
+    pub fn bound_s(&self, computes_s: &[f64], bits: f64) -> f64 {
+        let alone = self.groups.iter().zip(computes_s);
+        let alone = alone.map(|(group, compute_s)| compute_s + bits / group.plan.bound_bps());
+        alone.fold(self.groups.len() as f64 * bits / self.servers_bps, f64::max)
+    }
+
+    /// What an iteration takes if times do not vary, in seconds: the longest of a group alone, or all turns
+    /// one after the other where only one may push at once. With more at once, this is an estimate.
+    pub fn predicted_s(&self, computes_s: &[f64], bits: f64) -> f64 {
+        let turns: f64 = self.groups.iter().map(|group| group.push_s(bits)).sum();
+        let alone = self.groups.iter().zip(computes_s);
+        let alone = alone.map(|(group, compute_s)| compute_s + group.push_s(bits));
+        // As many groups as may push at once are no queue.
+        let queue_s = if self.groups.len() > 1 { turns / self.at_once as f64 } else { 0.0 };
+        alone.fold(queue_s, f64::max)
+    }
+}
+
+/// The greatest k of which the k largest uses of every resource are no more than there is.
+fn at_once(groups: &[Group]) -> usize {
+    let mut parts: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
+    for load in groups.iter().flat_map(|group| &group.plan.load) {
+        parts.entry(&load.resource).or_default().push(load.used_bps / load.capacity_bps);
+    }
+    let fits = |mut parts: Vec<f64>| {
+        parts.sort_by(|a, b| b.total_cmp(a));
+        let mut sum = 0.0;
+        let exceeds = |part: &f64| {
+            sum += part;
+            sum > 1.0 + ROUNDING
+        };
+        parts.iter().position(exceeds).unwrap_or(groups.len())
+    };
+    parts.into_values().map(fits).min().unwrap_or(groups.len()).max(1)
+}
+
+/// What all servers of the job take in: their links, and no more than their ingress.
+fn servers_bps(topology: &Topology, job: &Job) -> f64 {
+    let into = |&server: &inart_planner::NodeId| {
+        let links: f64 = topology.neighbours(server).map(|(_, link)| topology.link(link).rate_bps).sum();
+        topology.node(server).ingress_bps.map_or(links, |most| links.min(most))
+    };
+    job.servers.iter().map(into).sum()
+}
