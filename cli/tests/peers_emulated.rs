@@ -119,6 +119,8 @@ fn what_cannot_be_emulated_is_refused_in_one_line() {
         bench.refused(&[&["emulate"], &flags[..]].concat(), named);
     };
     refused("mesh4.yaml --multicast all", &["--multicast", "hosts", "switch"]);
+    refused("mesh4.yaml --multicast switch --values 100", &["--values", "256"]);
+    refused("mesh4.yaml --multicast switch --values 1024", &["--values 1024", "32, 64 or 256"]);
     refused("mesh4.yaml --rounds 0", &["--rounds 0", "from 1"]);
     refused("mesh4.yaml --sync asp", &["--sync", "ssp"]);
     refused("mesh4.yaml --sync ssp --schemes inart,optimal", &["--schemes optimal", "--sync bsp"]);
@@ -139,5 +141,9 @@ fn what_cannot_be_emulated_is_refused_in_one_line() {
     refused("pair.yaml", &["job digits", "one round"]);
     let drawn = bench.inart(&["topology", "mesh", "--peers", "65", "--receivers", "2"]);
     bench.write("many.yaml", drawn.stdout);
-    refused("many.yaml", &["65 peers", "inart simulate"]);
+    refused("many.yaml", &["65 peers", "--multicast switch", "inart simulate"]);
+    refused("many.yaml --multicast hosts,switch", &["65 peers", "--multicast switch"]);
+    let drawn = bench.inart(&["topology", "mesh", "--peers", "257", "--receivers", "2"]);
+    bench.write("more.yaml", drawn.stdout);
+    refused("more.yaml --multicast switch", &["257 peers", "256", "inart simulate"]);
 }

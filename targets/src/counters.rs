@@ -25,6 +25,9 @@ pub struct SwitchCounters {
     /// Entries of `steer`, what they do, and the frames that hit them: gradients, partials, and, at the port
     /// of the worker itself, its control frames.
     pub steer: BTreeMap<SteerKey, (SteerAction, Counts)>,
+    /// Copies of updates between peers that died since nobody behind the port was a receiver, by the switch's
+    /// own number of the port; empty of a target that does not count them.
+    pub unwanted: Vec<Counts>,
 }
 
 /// What went over one port since the program was loaded.
@@ -53,6 +56,12 @@ impl SwitchCounters {
     /// Frames dropped for a reason.
     pub fn drops(&self, reason: Reason) -> Counts {
         self.drops.get(reason.index()).copied().unwrap_or_default()
+    }
+
+    /// Copies of updates that nobody behind a port wanted, by the switch's own number of the port.
+    pub fn unwanted(&self, number: u64) -> Counts {
+        let index = usize::try_from(number).unwrap_or(usize::MAX);
+        self.unwanted.get(index).copied().unwrap_or_default()
     }
 
     /// Gradients and partials that something became of.

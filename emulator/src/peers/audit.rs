@@ -59,6 +59,7 @@ mod tests {
     use std::sync::Arc;
 
     use inart_peers::{Mesh, Multicast, Reading};
+    use inart_wire::ValuesPerPacket;
 
     use super::super::processes::{Counted, Ended, Sent};
     use super::super::setting::Sync;
@@ -73,6 +74,7 @@ mod tests {
             mesh: Arc::new(Mesh::from_yaml(NETWORK).expect("a network")),
             schemes: Vec::new(),
             multicast: Multicast::Hosts,
+            values_per_packet: ValuesPerPacket::N256,
             sync: Sync::Bsp,
             force_after: None,
             reading: Reading::default(),

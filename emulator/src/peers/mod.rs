@@ -1,15 +1,17 @@
 //! Peers of decentralised training on one machine: a namespace per peer, a port of its own rates to a switch,
 //! rates that follow their traces, and the processes of peers and their coordinator in it. Hosts make the
-//! copies of updates, or the switch does.
+//! copies of updates, or the switches do.
 
 mod audit;
 mod chart;
+mod limits;
 mod processes;
 mod rates;
 mod report;
 mod setting;
 mod simulated;
 mod switch;
+mod wired;
 mod wiring;
 
 use std::time::{Duration, Instant};
@@ -24,6 +26,7 @@ use processes::Processes;
 use report::Carried;
 pub use report::{BspFigures, Figures, Report, RoundTime, SchemeReport, SspFigures};
 pub use setting::{Setting, Sync, Workload};
+pub use switch::SwitchReport;
 use wiring::PeersWiring;
 
 /// Longest time until all are connected and one has begun.
@@ -45,8 +48,10 @@ pub struct Progress<'a> {
 /// Runs all schemes, one after the other.
 ///
 /// # Errors
-/// What the system refuses; a process that fails; an update that is not what was sent.
+/// What the machine has no room for, or the system refuses; a process that fails; an update that is not what
+/// was sent.
 pub fn emulate_peers(setting: &Setting, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report, Error> {
+    limits::check(setting)?;
     let each = setting.names().len() as u64 * u64::from(setting.rounds);
     let total = each * setting.schemes.len() as u64;
     let mut schemes = Vec::new();
@@ -71,7 +76,7 @@ fn run_scheme(setting: &Setting, scheme: Scheme, tell: &mut dyn FnMut(u64)) -> R
     // What coordinators plan with is what ports carry of updates.
     let network = setting.mesh.with_rates_times(simulated::share_for_updates(setting)).to_yaml();
     std::fs::write(scratch.path("network.yaml"), network).map_err(Error::system("write the network"))?;
-    let mut wiring = PeersWiring::build(&setting.mesh, setting.multicast, &setting.program, setting.seed)?;
+    let mut wiring = PeersWiring::build(setting)?;
     let mut processes = Processes::start(setting, scheme, &coordinator, &wiring, &scratch)?;
     let began = processes.wait_for_first_round(LONGEST_START)?;
     let _follower = wiring.follow(began).map_err(Error::system("follow the traces"))?;
@@ -83,7 +88,7 @@ fn run_scheme(setting: &Setting, scheme: Scheme, tell: &mut dyn FnMut(u64)) -> R
     let said = processes.end()?;
     let seconds = began.elapsed().as_secs_f64();
     let bytes = wiring.carried().map_err(Error::system("read what ports carry"))?;
-    let ports = Carried { bytes, seconds, frames_lost: wiring.lost(), dropped: wiring.dropped()? };
+    let ports = Carried { bytes, seconds, frames_lost: wiring.lost(), switches: wiring.counted()? };
     let checked = audit::check(setting, &said)?;
     report::report(setting, scheme, &said, checked, &ports)
 }

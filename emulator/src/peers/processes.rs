@@ -11,7 +11,6 @@ use serde::Deserialize;
 
 use super::rates::UP;
 use super::setting::{Setting, Sync, Workload};
-use super::switch::VALUES;
 use super::wiring::{PeersWiring, at_port, coordinator, from_coordinator, listen};
 use crate::child::{Child, Lines};
 use crate::clock::monotonic_ns;
@@ -265,7 +264,12 @@ impl Processes {
 fn common(command: &mut Command, setting: &Setting, scratch: &Scratch, name: &str) {
     command.args(["--name", name, "--seed", &setting.seed.to_string()]);
     command.args(["--rounds", &setting.rounds.to_string()]);
-    command.args(["--multicast", setting.multicast.name(), "--values", &VALUES.to_string()]);
+    command.args([
+        "--multicast",
+        setting.multicast.name(),
+        "--values",
+        &setting.values_per_packet.to_string(),
+    ]);
     command.args(["--listen", &listen().to_string(), "--congestion", &setting.congestion]);
     command.arg("--tls-ca").arg(scratch.path("ca.pem"));
     command.arg("--tls-cert").arg(scratch.path(&format!("{name}.pem")));

@@ -8,6 +8,7 @@ use serde::Serialize;
 use super::processes::{Ended, Said, Sent};
 use super::setting::{Setting, Sync};
 use super::simulated;
+use super::switch::SwitchReport;
 use crate::error::Error;
 
 /// What an emulation came to.
@@ -66,8 +67,10 @@ pub struct SchemeReport {
     pub payload_share: f64,
     /// Frames that links lost at random.
     pub frames_lost: u64,
-    /// Frames that the switch that makes the copies dropped, by reason.
+    /// Frames that the switches that make the copies dropped, by reason.
     pub dropped: BTreeMap<String, u64>,
+    /// The switches that make the copies, each by itself; none where hosts do.
+    pub switches: Vec<SwitchReport>,
 }
 
 /// What links carried.
@@ -78,8 +81,8 @@ pub struct Carried {
     pub seconds: f64,
     /// Frames that links lost at random.
     pub frames_lost: u64,
-    /// Frames that the switch that makes the copies dropped, by reason.
-    pub dropped: Vec<(String, u64)>,
+    /// The switches that make the copies.
+    pub switches: Vec<SwitchReport>,
 }
 
 impl Carried {
@@ -90,6 +93,15 @@ impl Carried {
         let both =
             self.bytes.iter().zip(rates).flat_map(|(bytes, (&up, &down))| [(bytes[0], up), (bytes[1], down)]);
         both.map(|(bytes, bps)| bytes as f64 * 8.0 / bps / self.seconds).collect()
+    }
+
+    /// What all switches dropped.
+    fn dropped(&self) -> BTreeMap<String, u64> {
+        let mut all = BTreeMap::new();
+        for (reason, count) in self.switches.iter().flat_map(|switch| &switch.dropped) {
+            *all.entry(reason.clone()).or_default() += count;
+        }
+        all
     }
 }
 
@@ -190,7 +202,8 @@ pub fn report(
         port_load_most: loads.iter().copied().fold(0.0, f64::max),
         payload_share: updates_checked as f64 * setting.job().update_bytes[0] / down as f64,
         frames_lost: carried.frames_lost,
-        dropped: carried.dropped.iter().cloned().collect(),
+        dropped: carried.dropped(),
+        switches: carried.switches.clone(),
     })
 }
 

@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use inart_peers::{Mesh, Multicast, PeerJob, Reading, Scheme};
-
-use super::switch::VALUES;
+use inart_wire::ValuesPerPacket;
 
 /// When a peer may begin its next round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -40,6 +39,8 @@ pub struct Setting {
     pub schemes: Vec<Scheme>,
     /// Who makes the copies of updates.
     pub multicast: Multicast,
+    /// Where switches make the copies: values per frame.
+    pub values_per_packet: ValuesPerPacket,
     /// When peers go on.
     pub sync: Sync,
     /// The rule of k.
@@ -79,7 +80,10 @@ impl Setting {
     pub fn update_bits(&self) -> f64 {
         match self.multicast {
             Multicast::Hosts => 8.0 * self.job().update_bytes[0],
-            Multicast::Switch => 8.0 * (self.values().div_ceil(VALUES.get()) * VALUES.frame_bytes()) as f64,
+            Multicast::Switch => {
+                let frame = self.values_per_packet;
+                8.0 * (self.values().div_ceil(frame.get()) * frame.frame_bytes()) as f64
+            }
         }
     }
 

@@ -1,6 +1,7 @@
-//! The switch that makes the copies: a process of the embedded switch with our program, and the entries of
+//! The switches that make the copies: processes of the embedded switch with our program, and the entries of
 //! the job's updates, written through P4Runtime and read back.
 
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -8,81 +9,91 @@ use inart_controller::multicast::{PeerGroup, network};
 use inart_controller::{PortMap, push_peers};
 use inart_p4::Reason;
 use inart_peers::Mesh;
-use inart_targets::{Access, DEFAULT, Place, Precedence, Program, Running, SwitchError, open_all};
+use inart_tables::PortNo;
+use inart_targets::{
+    Access, DEFAULT, Place, Precedence, Program, Running, SwitchCounters, SwitchError, open_all,
+};
 use inart_wire::{Epoch, JobId, ValuesPerPacket};
+use serde::Serialize;
 use tokio::runtime::Runtime;
 
+use super::wired::{Behind, Wired, WiredSwitch};
 use crate::error::Error;
 use crate::namespace::Namespace;
 use crate::switches::{SwitchProcess, SwitchSpec};
 
-/// Values per frame: the most that fit an ordinary MTU.
-pub const VALUES: ValuesPerPacket = ValuesPerPacket::N256;
 /// What `inart peer` has in its frames: its network has one job.
 const JOB: u16 = 0;
 const EPOCH: u16 = 1;
 const DEVICE: u64 = 1;
 
-/// A running switch, ready for the job's updates.
-pub struct PeersSwitch {
-    process: SwitchProcess,
+/// What a switch that makes the copies has counted.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct SwitchReport {
+    /// Its name.
+    pub switch: String,
+    /// Copies that died in it, since nobody behind the port was among the receivers.
+    pub unwanted: u64,
+    /// Those of them that died at ports to other switches, and so crossed no link between switches.
+    pub unwanted_at_trunks: u64,
+    /// Frames that it dropped, by reason.
+    pub dropped: BTreeMap<String, u64>,
+}
+
+/// Running switches, ready for the job's updates.
+pub struct PeersSwitches {
+    /// In the order of the network's switches.
+    processes: Vec<SwitchProcess>,
     program: Arc<dyn Program>,
     runtime: Runtime,
 }
 
-impl std::fmt::Debug for PeersSwitch {
+impl std::fmt::Debug for PeersSwitches {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("PeersSwitch").field("name", &self.process.name()).finish_non_exhaustive()
+        let names: Vec<&str> = self.processes.iter().map(SwitchProcess::name).collect();
+        f.debug_struct("PeersSwitches").field("names", &names).finish_non_exhaustive()
     }
 }
 
-/// Refuses what one process cannot be.
-fn only_switch(ports: &PortMap) -> Result<String, Error> {
-    let switches: Vec<&str> = ports.switches().collect();
-    match switches[..] {
-        [one] => Ok(one.to_owned()),
-        _ => Err(Error::Option {
-            option: "multicast",
-            problem: format!(
-                "the network has switches {}, and an emulation copies updates at one; link all peers to one \
-                 switch, or give --multicast hosts",
-                switches.join(", ")
-            ),
-        }),
-    }
-}
-
-impl PeersSwitch {
-    /// Starts it in the namespace that has its ports, `p1`, `p2`, … by the peers' ranks, and writes its
-    /// entries. `command`: the `inart` program.
+impl PeersSwitches {
+    /// Starts each in the namespace that has its ports, and writes the entries of all. `command`: the `inart`
+    /// program.
     ///
     /// # Errors
-    /// Several switches; one that does not start, or does not hold what was written.
-    pub fn start(mesh: &Mesh, command: &Path, place: &Namespace) -> Result<Self, Error> {
+    /// A switch that does not start, or does not hold what was written.
+    pub fn start(
+        mesh: &Mesh,
+        wired: &Wired,
+        values: ValuesPerPacket,
+        command: &Path,
+        places: &[Namespace],
+    ) -> Result<Self, Error> {
         let ports = PortMap::of_mesh(mesh)?;
-        let name = only_switch(&ports)?;
         ports.check_ports(DEFAULT.ports())?;
         let job = &mesh.jobs()[usize::from(JOB)];
         let peers: Vec<&str> = (0..job.peers.len()).map(|rank| mesh.name_of(job, rank)).collect();
-        let number = |peer: &&str| ports.port(&name, peer).and_then(|port| DEFAULT.port_number(port));
-        let spec = SwitchSpec {
-            target: DEFAULT,
-            program: command.to_owned(),
-            name: name.clone(),
-            device: DEVICE,
-            ports: peers.iter().filter_map(number).collect(),
-            socket: None,
-        };
         let group = PeerGroup { job: JobId::from(JOB), epoch: Epoch::from(EPOCH), peers: &peers };
         let refused = |problem: String| Error::Option { option: "multicast", problem };
         let tables = network(&ports, &[group]).map_err(|error| refused(error.to_string()))?;
-        let program = DEFAULT.program(VALUES, None)?;
+        let program = DEFAULT.program(values, None)?;
         let runtime = Runtime::new().map_err(Error::system("start threads"))?;
-        let mut this = Self { process: SwitchProcess::start(spec, place)?, program, runtime };
-        let address = this.process.address()?;
+        let start = |(switch, place): (&WiredSwitch, &Namespace)| {
+            let numbers = switch.ports.iter().filter_map(|port| DEFAULT.port_number(port.number));
+            let spec = SwitchSpec {
+                target: DEFAULT,
+                program: command.to_owned(),
+                name: switch.name.clone(),
+                device: DEVICE,
+                ports: numbers.collect(),
+                socket: None,
+            };
+            SwitchProcess::start(spec, place)
+        };
+        let processes = wired.switches.iter().zip(places).map(start).collect::<Result<_, _>>()?;
+        let mut this = Self { processes, program, runtime };
+        let places = this.places()?;
         let push = async {
             let access = Access::Write(Precedence(1));
-            let places = [(name.clone(), Place::local(address, DEVICE))].into();
             push_peers(&mut open_all(&*this.program, places, access).await?, &tables, false).await
         };
         let done = this.runtime.block_on(push);
@@ -90,29 +101,53 @@ impl PeersSwitch {
         Ok(this)
     }
 
-    fn refused(&self, cause: SwitchError) -> Error {
-        Error::Switch { switch: self.process.name().to_owned(), cause: Box::new(cause) }
+    fn places(&mut self) -> Result<BTreeMap<String, Place>, Error> {
+        let place = |process: &mut SwitchProcess| {
+            let address = process.address()?;
+            Ok((process.name().to_owned(), Place::local(address, DEVICE)))
+        };
+        self.processes.iter_mut().map(place).collect()
     }
 
-    /// Frames that it has dropped so far, by reason.
+    /// What they have counted so far, in the order of the network's switches.
     ///
     /// # Errors
-    /// It cannot be asked.
-    pub fn drops(&mut self) -> Result<Vec<(Reason, u64)>, Error> {
-        let place = Place::local(self.process.address()?, DEVICE);
-        let read = async {
-            let mut session = self.program.open(place, Access::Read).await?;
-            match session.running().await? {
-                Running::Ours => session.counters().await.map(Some),
-                Running::Nothing | Running::Other => Ok(None),
-            }
-        };
-        let counters = self.runtime.block_on(read).map_err(|cause| self.refused(cause))?;
-        let Some(counters) = counters else {
-            let who = format!("switch {}", self.process.name());
-            return Err(Error::Failed { who, why: "it does not run our program any more".to_owned() });
-        };
-        let count = |&reason: &Reason| (reason, counters.drops(reason).packets.max(0) as u64);
-        Ok(Reason::ALL.iter().map(count).filter(|(_, count)| *count > 0).collect())
+    /// One that cannot be asked.
+    pub fn counted(&mut self, wired: &Wired) -> Result<Vec<SwitchReport>, Error> {
+        let places = self.places()?;
+        let mut reports = Vec::with_capacity(wired.switches.len());
+        for switch in &wired.switches {
+            let Some(place) = places.get(&switch.name).cloned() else { continue };
+            let read = async {
+                let mut session = self.program.open(place, Access::Read).await?;
+                match session.running().await? {
+                    Running::Ours => session.counters().await.map(Some),
+                    Running::Nothing | Running::Other => Ok(None),
+                }
+            };
+            let refused =
+                |cause: SwitchError| Error::Switch { switch: switch.name.clone(), cause: Box::new(cause) };
+            let counters = self.runtime.block_on(read).map_err(refused)?.ok_or_else(|| Error::Failed {
+                who: format!("switch {}", switch.name),
+                why: "it does not run our program any more".to_owned(),
+            })?;
+            reports.push(report(switch, &counters));
+        }
+        Ok(reports)
+    }
+}
+
+fn report(switch: &WiredSwitch, counters: &SwitchCounters) -> SwitchReport {
+    let at = |port: PortNo| {
+        let number = DEFAULT.port_number(port);
+        number.map_or(0, |number| counters.unwanted(number).packets.max(0) as u64)
+    };
+    let trunks = switch.ports.iter().filter(|port| matches!(port.behind, Behind::Switch { .. }));
+    let dropped = |&reason: &Reason| (reason.to_string(), counters.drops(reason).packets.max(0) as u64);
+    SwitchReport {
+        switch: switch.name.clone(),
+        unwanted: switch.ports.iter().map(|port| at(port.number)).sum(),
+        unwanted_at_trunks: trunks.map(|port| at(port.number)).sum(),
+        dropped: Reason::ALL.iter().map(dropped).filter(|(_, count)| *count > 0).collect(),
     }
 }

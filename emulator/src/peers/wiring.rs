@@ -1,19 +1,21 @@
-//! Namespaces and links: each peer has a port to a switch, which is a bridge, or the embedded switch where
-//! that makes the copies. Links with a delay or losses go through our relay.
+//! Namespaces and links: each peer has a port to a switch, which is a bridge, or an embedded switch where
+//! that makes the copies; several are linked as in the document. Links with a delay or losses go through our
+//! relay.
 
 use std::fmt::Write as _;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inart_faults::LinkFaults;
 use inart_faults::quantity::Share;
-use inart_peers::{Mesh, Multicast, Peer};
+use inart_peers::Multicast;
 
-use super::rates::{OfPorts, UP, down};
-use super::switch::PeersSwitch;
+use super::rates::{OfPorts, UP};
+use super::setting::Setting;
+use super::switch::{PeersSwitches, SwitchReport};
+use super::wired::{Wired, interface};
 use crate::error::Error;
 use crate::namespace::Namespace;
 use crate::relay::Relay;
@@ -29,14 +31,22 @@ const COORDINATOR: Ipv4Addr = Ipv4Addr::new(10, 254, 255, 254);
 #[derive(Debug)]
 pub struct PeersWiring {
     /// Before the namespaces, so that they end before those do.
-    copier: Option<PeersSwitch>,
+    copiers: Option<PeersSwitches>,
     relay: Option<Relay>,
-    mesh: Arc<Mesh>,
+    rates: OfPorts,
     peers: Vec<Namespace>,
-    switch: Namespace,
+    /// In the order of the network's switches.
+    switches: Vec<Namespace>,
     /// The coordinator reaches all peers by links of their own, which are as fast as the machine.
     coordinator: Namespace,
     _relay_namespace: Option<Namespace>,
+}
+
+/// A link with its two ends, an interface in a namespace each.
+struct Cable<'w> {
+    ends: [(&'w str, &'w Namespace); 2],
+    delay_seconds: f64,
+    loss: f64,
 }
 
 fn address(network: u8, rank: usize) -> Ipv4Addr {
@@ -64,36 +74,62 @@ pub fn coordinator() -> SocketAddr {
 }
 
 impl PeersWiring {
-    /// Builds the network of a job's peers, the only job of the network. `command`: the `inart` program.
-    pub fn build(mesh: &Arc<Mesh>, multicast: Multicast, command: &Path, seed: u64) -> Result<Self, Error> {
-        let ports: Vec<&Peer> = mesh.jobs()[0].peers.iter().map(|&peer| mesh.peer(peer)).collect();
-        let peers = ports.iter().map(|_| namespace()).collect::<Result<Vec<_>, _>>()?;
-        let (switch, coordinator) = (namespace()?, namespace()?);
-        let is_relayed = ports.iter().any(|port| port.delay_seconds > 0.0 || port.loss > 0.0);
-        let middle = is_relayed.then(namespace).transpose()?;
+    /// Builds the network of a job's peers.
+    pub fn build(setting: &Setting) -> Result<Self, Error> {
+        let Setting { mesh, multicast, .. } = setting;
+        let wired = Arc::new(Wired::of(mesh)?);
+        let count = mesh.jobs()[0].peers.len();
+        let peers = (0..count).map(|_| namespace()).collect::<Result<Vec<_>, _>>()?;
+        let switches = wired.switches.iter().map(|_| namespace()).collect::<Result<Vec<_>, _>>()?;
         let mut wiring = Self {
-            copier: None,
+            copiers: None,
             relay: None,
-            mesh: mesh.clone(),
+            rates: OfPorts { mesh: mesh.clone(), wired: wired.clone() },
             peers,
-            switch,
-            coordinator,
+            switches,
+            coordinator: namespace()?,
             _relay_namespace: None,
         };
-        wiring.switch.batch("ip", &wiring.links(middle.as_ref())).map_err(Error::system("make links"))?;
-        wiring.set_up_switch(multicast).map_err(Error::system("set up the switch"))?;
+        let is_relayed = wiring.cables().iter().any(|cable| cable.delay_seconds > 0.0 || cable.loss > 0.0);
+        let middle = is_relayed.then(namespace).transpose()?;
+        let links = wiring.links(middle.as_ref());
+        wiring.coordinator.batch("ip", &links).map_err(Error::system("make links"))?;
+        for switch in 0..wiring.switches.len() {
+            wiring.set_up_switch(switch, *multicast).map_err(Error::system("set up a switch"))?;
+        }
         wiring.set_up_coordinator().map_err(Error::system("set up the coordinator"))?;
-        for rank in 0..ports.len() {
+        for rank in 0..count {
             wiring.set_up_peer(rank, is_relayed).map_err(Error::system("set up a peer"))?;
         }
-        if multicast == Multicast::Switch {
-            wiring.copier = Some(PeersSwitch::start(mesh, command, &wiring.switch)?);
+        if *multicast == Multicast::Switch {
+            let (values, command) = (setting.values_per_packet, &setting.program);
+            let switches = PeersSwitches::start(mesh, &wired, values, command, &wiring.switches)?;
+            wiring.copiers = Some(switches);
         }
         if let Some(middle) = middle {
-            let relay = relay(&middle, &ports, seed).map_err(Error::system("start the relay"))?;
+            let relay =
+                relay(&middle, &wiring.cables(), setting.seed).map_err(Error::system("start the relay"))?;
             (wiring.relay, wiring._relay_namespace) = (Some(relay), Some(middle));
         }
         Ok(wiring)
+    }
+
+    /// All links but those to the coordinator: the peers', by rank, and those between switches.
+    fn cables(&self) -> Vec<Cable<'_>> {
+        let OfPorts { mesh, wired } = &self.rates;
+        let job = &mesh.jobs()[0];
+        let peer = |(rank, &id): (usize, &inart_peers::PeerId)| {
+            let (switch, down) = wired.at_switch(rank);
+            let (of, ends) = (mesh.peer(id), [(UP, &self.peers[rank]), (&**down, &self.switches[*switch])]);
+            Cable { ends, delay_seconds: of.delay_seconds, loss: of.loss }
+        };
+        let peers = job.peers.iter().enumerate().map(peer);
+        let trunks = wired.trunks.iter().map(|trunk| {
+            let [(a, of_a), (b, of_b)] = &trunk.ends;
+            let ends = [(&**of_a, &self.switches[*a]), (&**of_b, &self.switches[*b])];
+            Cable { ends, delay_seconds: trunk.delay_seconds, loss: trunk.loss }
+        });
+        peers.chain(trunks).collect()
     }
 
     fn links(&self, middle: Option<&Namespace>) -> String {
@@ -107,35 +143,35 @@ impl PeersWiring {
                 of_b.display()
             );
         };
-        for (rank, peer) in self.peers.iter().enumerate() {
+        for (number, cable) in self.cables().iter().enumerate() {
+            let [first, second] = cable.ends;
             match middle {
-                None => pair((UP, peer), (&down(rank), &self.switch)),
+                None => pair(first, second),
                 Some(middle) => {
-                    pair((UP, peer), (&format!("a{rank}"), middle));
-                    pair((&format!("b{rank}"), middle), (&down(rank), &self.switch));
+                    pair(first, (&format!("a{number}"), middle));
+                    pair((&format!("b{number}"), middle), second);
                 }
             }
+        }
+        for (rank, peer) in self.peers.iter().enumerate() {
             pair(("manage", peer), (&format!("m{rank}"), &self.coordinator));
         }
         script
     }
 
-    fn rates(&self) -> OfPorts {
-        OfPorts(self.mesh.clone())
-    }
-
-    fn set_up_switch(&self, multicast: Multicast) -> io::Result<()> {
+    fn set_up_switch(&self, switch: usize, multicast: Multicast) -> io::Result<()> {
         let (mut ip, master) = match multicast {
             Multicast::Hosts => {
                 (String::from("link add fabric type bridge\nlink set fabric up\n"), "master fabric ")
             }
             Multicast::Switch => (String::new(), ""),
         };
-        for rank in 0..self.peers.len() {
-            let _ = writeln!(ip, "link set {} {master}up", down(rank));
+        for place in 0..self.rates.wired.switches[switch].ports.len() {
+            let _ = writeln!(ip, "link set {} {master}up", interface(place));
         }
-        self.switch.batch("ip", &ip)?;
-        self.switch.batch("tc", &self.rates().script_of("add", self.peers.len(), 0.0))
+        let place = &self.switches[switch];
+        place.batch("ip", &ip)?;
+        place.batch("tc", &self.rates.script_of("add", self.peers.len() + switch, 0.0))
     }
 
     fn set_up_coordinator(&self) -> io::Result<()> {
@@ -154,7 +190,7 @@ impl PeersWiring {
             let _ = writeln!(ip, "address add {address}/16 dev {interface}\nlink set {interface} up");
         }
         peer.batch("ip", &ip)?;
-        peer.batch("tc", &self.rates().script_of("add", rank, 0.0))?;
+        peer.batch("tc", &self.rates.script_of("add", rank, 0.0))?;
         if is_relayed {
             peer.disable_checksum_offload(UP)?;
         }
@@ -165,8 +201,10 @@ impl PeersWiring {
     pub fn follow(&self, began: Instant) -> io::Result<RateFollower> {
         let of = |name: String, namespace: &Namespace| Ok((name, namespace.duplicate()?));
         let peers = self.peers.iter().enumerate().map(|(rank, peer)| of(format!("peer {rank}"), peer));
-        let all = peers.chain([of("the switch".to_owned(), &self.switch)]).collect::<io::Result<_>>()?;
-        RateFollower::start(self.rates(), all, began)
+        let switches = self.rates.wired.switches.iter().zip(&self.switches);
+        let switches = switches.map(|(switch, place)| of(format!("switch {}", switch.name), place));
+        let all = peers.chain(switches).collect::<io::Result<_>>()?;
+        RateFollower::start(self.rates.clone(), all, began)
     }
 
     pub fn peer(&self, rank: usize) -> &Namespace {
@@ -179,17 +217,22 @@ impl PeersWiring {
 
     /// Bytes of frames that each peer's port has carried so far, up and down, by rank.
     pub fn carried(&self) -> io::Result<Vec<[u64; 2]>> {
-        let table = self.switch.run(|| std::fs::read_to_string("/proc/thread-self/net/dev"))?;
-        let count = |rank: usize| carried_by(&table, &down(rank));
+        let table = |switch: &Namespace| switch.run(|| std::fs::read_to_string("/proc/thread-self/net/dev"));
+        let tables = self.switches.iter().map(table).collect::<io::Result<Vec<_>>>()?;
+        let count = |rank: usize| {
+            let (switch, down) = self.rates.wired.at_switch(rank);
+            carried_by(&tables[*switch], down)
+        };
         let lacking = || io::Error::other("the kernel's table of interfaces lacks a port");
         (0..self.peers.len()).map(|rank| count(rank).ok_or_else(lacking)).collect()
     }
 
-    /// Frames that the switch that makes the copies has dropped so far, by reason, in words.
-    pub fn dropped(&mut self) -> Result<Vec<(String, u64)>, Error> {
-        let Some(copier) = &mut self.copier else { return Ok(Vec::new()) };
-        let drops = copier.drops()?;
-        Ok(drops.into_iter().map(|(reason, count)| (reason.to_string(), count)).collect())
+    /// What the switches that make the copies have counted so far; nothing where hosts do.
+    pub fn counted(&mut self) -> Result<Vec<SwitchReport>, Error> {
+        match &mut self.copiers {
+            Some(copiers) => copiers.counted(&self.rates.wired),
+            None => Ok(Vec::new()),
+        }
     }
 
     /// Frames that links lost at random so far.
@@ -198,16 +241,16 @@ impl PeersWiring {
     }
 }
 
-fn relay(middle: &Namespace, ports: &[&Peer], seed: u64) -> io::Result<Relay> {
-    let ups = (0..ports.len()).map(|rank| format!("link set a{rank} up\nlink set b{rank} up\n"));
+fn relay(middle: &Namespace, cables: &[Cable<'_>], seed: u64) -> io::Result<Relay> {
+    let ups = (0..cables.len()).map(|number| format!("link set a{number} up\nlink set b{number} up\n"));
     middle.batch("ip", &ups.collect::<String>())?;
-    let both = || ports.iter().flat_map(|port| [port, port]);
-    let faults = |port: &&&Peer| {
-        let share = port.loss.to_string().parse::<Share>();
+    let both = || cables.iter().flat_map(|cable| [cable, cable]);
+    let faults = |cable: &Cable<'_>| {
+        let share = cable.loss.to_string().parse::<Share>();
         LinkFaults { drop: share.unwrap_or_default(), ..LinkFaults::default() }
     };
-    let faults: Vec<LinkFaults> = both().map(|port| faults(&port)).collect();
-    let delays: Vec<Duration> = both().map(|port| Duration::from_secs_f64(port.delay_seconds)).collect();
+    let faults: Vec<LinkFaults> = both().map(faults).collect();
+    let delays: Vec<Duration> = both().map(|cable| Duration::from_secs_f64(cable.delay_seconds)).collect();
     Relay::start_delayed(middle, &faults, &delays, seed)
 }
 

@@ -288,7 +288,7 @@ impl Session for BfRuntime {
                 let (key, action) = Steer::entry(&rows::row(Steer::SPEC, &entry, &self.numbering)?)?;
                 steer.insert(key, (action, cells::counts(&entry)));
             }
-            Ok(SwitchCounters { drops, outcomes, steer })
+            Ok(SwitchCounters { drops, outcomes, steer, ..SwitchCounters::default() })
         }
         .boxed()
     }

@@ -166,12 +166,13 @@ impl Session for P4Runtime {
     fn counters(&mut self) -> BoxFuture<'_, Result<SwitchCounters, SwitchError>> {
         async {
             let (drops, outcomes) = (self.read_counter("drops").await?, self.read_counter("outcomes").await?);
+            let unwanted = self.read_counter("unwanted").await?;
             let mut steer = BTreeMap::new();
             for entry in self.client.read_table(Steer::SPEC.name).await.map_err(told)? {
                 let (key, action) = Steer::entry(&rows::row(Steer::SPEC, &entry)?)?;
                 steer.insert(key, (action, entry.counter.unwrap_or_default().into()));
             }
-            Ok(SwitchCounters { drops, outcomes, steer })
+            Ok(SwitchCounters { drops, outcomes, steer, unwanted })
         }
         .boxed()
     }

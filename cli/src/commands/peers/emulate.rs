@@ -7,14 +7,15 @@ use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use inart_emulator::peers::{
-    BspFigures, Figures, Progress, Report, SchemeReport, Setting, SspFigures, Sync, Workload, chart,
-    emulate_peers,
+    BspFigures, Figures, Progress, Report, SchemeReport, Setting, SspFigures, SwitchReport, Sync, Workload,
+    chart, emulate_peers,
 };
 use inart_emulator::scale::Scale;
 use inart_peer_host::{Job, Schedule};
 use inart_peers::{Guard, Mesh, Multicast, Reading, Scheme};
 use inart_planner::units::{Size, display_size};
 use inart_trainer::{Config, Trainer};
+use inart_wire::ValuesPerPacket;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use super::network;
@@ -24,8 +25,10 @@ use crate::commands::output::print;
 
 /// What the ports of all peers together carry on one machine of two cores, in bit/s up.
 const CAPACITY_BPS: f64 = 200e6;
+/// Where hosts make the copies, every pair of peers has two connections.
+const MOST_CONNECTED: usize = 64;
 /// More processes than are of use on one machine.
-const MOST_PEERS: usize = 64;
+const MOST_PEERS: usize = 256;
 const MOST_ROUNDS: u32 = 100_000;
 
 /// Arguments of `inart emulate` on a network of peers.
@@ -40,10 +43,14 @@ pub struct Args {
     #[arg(long, alias = "scheme", value_delimiter = ',', default_value = "inart,selmcast,orpheus",
         value_parser = scheme())]
     schemes: Vec<Scheme>,
-    /// Who makes the copies of an update: hosts (once per receiver, over QUIC), or switch (the embedded
-    /// switch, from one frame per chunk); or both, one after the other.
+    /// Who makes the copies of an update: hosts (once per receiver, over QUIC), or switch (embedded switches,
+    /// from one frame per chunk); or both, one after the other.
     #[arg(long, value_delimiter = ',', default_value = "hosts", value_parser = ["hosts", "switch"])]
     multicast: Vec<String>,
+    /// With switch: values per frame, 32, 64 or 256. What peers tell each other takes a frame each, so that
+    /// short ones are better for many peers with small updates.
+    #[arg(long, default_value_t = ValuesPerPacket::N256)]
+    values: ValuesPerPacket,
     /// When peers go on: bsp (all at once, when all copies have arrived), or ssp (each by itself; then a peer
     /// takes as long to compute as the job states).
     #[arg(long, default_value = "bsp", value_parser = ["bsp", "ssp"])]
@@ -146,6 +153,11 @@ impl Args {
             "--rounds {rounds}: give a number from 1 to {MOST_ROUNDS}"
         );
         ensure!((0.0..=1.0).contains(&eta), "--eta {eta}: give a part from 0 to 1");
+        ensure!(
+            self.values <= ValuesPerPacket::N256,
+            "--values {}: give 32, 64 or 256, whose frames fit the links' MTU of 1500 bytes",
+            self.values
+        );
         let is_bsp = self.sync == "bsp";
         ensure!(
             is_bsp || !self.schemes.contains(&Scheme::Optimal),
@@ -160,6 +172,13 @@ impl Args {
              in `peers`, or run `inart simulate`",
             job.name
         );
+        ensure!(
+            peers <= MOST_CONNECTED || self.multicast == ["switch"],
+            "job {}: {peers} peers are more than have connections with each other on one machine, \
+             {MOST_CONNECTED}; give --multicast switch, name some of them in `peers`, or run `inart \
+             simulate`",
+            job.name
+        );
         // What processes would refuse.
         let schedule = Schedule { sync: inart_peer_agent::Sync::Bsp, force_after: None, rounds };
         Job::new(mesh, job, schedule)?;
@@ -171,6 +190,7 @@ impl Args {
             mesh: Arc::new(smaller),
             schemes: self.schemes.clone(),
             multicast: multicast(&self.multicast[0]),
+            values_per_packet: self.values,
             sync: if is_bsp { Sync::Bsp } else { Sync::Ssp { staleness: self.staleness.0 } },
             force_after: self.force_after.unwrap_or(Limit(if is_bsp { None } else { Some(4) })).0,
             reading: Reading {
@@ -241,7 +261,36 @@ fn table(report: &Report, scaled: &Scaled) -> String {
         sum(|scheme| scheme.without_choice),
         sum(|scheme| scheme.sent_again),
     );
-    out
+    out + &copied(report)
+}
+
+/// What the switches that make the copies counted, over all schemes.
+fn copied(report: &Report) -> String {
+    let mut switches: Vec<SwitchReport> = Vec::new();
+    for switch in report.schemes.iter().flat_map(|scheme| &scheme.switches) {
+        match switches.iter_mut().find(|known| known.switch == switch.switch) {
+            None => switches.push(switch.clone()),
+            Some(known) => {
+                known.unwanted += switch.unwanted;
+                known.unwanted_at_trunks += switch.unwanted_at_trunks;
+                for (reason, count) in &switch.dropped {
+                    *known.dropped.entry(reason.clone()).or_default() += count;
+                }
+            }
+        }
+    }
+    let line = |switch: &SwitchReport| {
+        let dropped =
+            switch.dropped.iter().map(|(reason, count)| format!(", {count} frames dropped: {reason}"));
+        format!(
+            "switch {}: {} copies that nobody wanted died there, {} of them at ports to other switches{}\n",
+            switch.switch,
+            switch.unwanted,
+            switch.unwanted_at_trunks,
+            dropped.collect::<String>()
+        )
+    };
+    switches.iter().map(line).collect()
 }
 
 /// Of ports whose rates have changed: what the coordinator planned at first, by the document, and in the end,
