@@ -15,8 +15,8 @@ mod run;
 
 pub use network::{Cluster, Job, Kind, Nic, Participant, Time};
 pub use racks::{
-    Choice, Considered, Group, GroupRun, RackError, RackEvent, RackOptions, RackRun, Racks, choose_racks,
-    divide, racks_of, run_racks, run_racks_watched,
+    Choice, Considered, Group, GroupRun, RackError, RackEvent, RackOptions, RackRun, Racks, candidate_racks,
+    choose_racks, divide, racks_of, run_racks, run_racks_watched,
 };
 pub use run::{
     Absence, ClientEvent, ClientOptions, ClientRun, RunError, Staleness, WorkerEvent, WorkerOptions,

@@ -5,8 +5,8 @@
 use std::collections::BTreeMap;
 
 use inart_cluster::{
-    Job, Kind, Nic, Participant, RackError, RackEvent, RackOptions, Racks, Time, choose_racks, run_racks,
-    run_racks_watched,
+    Job, Kind, Nic, Participant, RackError, RackEvent, RackOptions, Racks, Time, candidate_racks,
+    choose_racks, run_racks, run_racks_watched,
 };
 use inart_planner::topology::generate::{Equipment, fat_tree};
 use inart_planner::{Plan, Topology, check};
@@ -204,15 +204,15 @@ fn noise_keeps_turns_and_the_bound_of_staleness() {
 #[test]
 fn the_rule_takes_the_number_that_is_predicted_best() {
     let topology = fig1();
-    let planned = &topology.jobs()[0];
+    let candidates = candidate_racks(&topology, &topology.jobs()[0]).unwrap();
     let mut taken = Vec::new();
     for compute_s in [1e-6, 0.2, 0.6, 5.0] {
         let job = job(&topology, 1e9, exactly(compute_s));
-        let choice = choose_racks(&topology, planned, &job).unwrap();
+        let choice = choose_racks(&candidates, &job).unwrap();
         let least = choice.considered.iter().map(|one| one.predicted_s).fold(f64::INFINITY, f64::min);
         let own = choice.racks.predicted_s(&choice.racks.computes_s(&job), 1e9);
         assert!(own <= least * 1.0011, "{own} {least}");
-        let run = run_racks(&job, &choice.racks, &RackOptions { iterations: 30, seed: 1 }).unwrap();
+        let run = run_racks(&job, choice.racks, &RackOptions { iterations: 30, seed: 1 }).unwrap();
         println!(
             "{compute_s} s: {} groups of {:?}: {} s",
             choice.racks.groups.len(),
@@ -221,6 +221,7 @@ fn the_rule_takes_the_number_that_is_predicted_best() {
         );
         taken.push(choice.racks.groups.len());
     }
+    assert!(choose_racks(&[], &job(&topology, 1e9, exactly(1.0))).is_none());
     assert_eq!(taken[0], 1);
     assert!(taken.windows(2).all(|pair| pair[0] <= pair[1]) && taken[3] > 2, "{taken:?}");
 }

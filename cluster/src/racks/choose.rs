@@ -21,33 +21,37 @@ pub struct Considered {
 
 /// The number of groups that is best, and what it was compared with.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Choice {
+pub struct Choice<'r> {
     /// The groups.
-    pub racks: Racks,
-    /// All numbers that were looked at, the least first.
+    pub racks: &'r Racks,
+    /// All numbers that were looked at, as the candidates are.
     pub considered: Vec<Considered>,
 }
 
-/// Plans a job in 1, 2, 3, 4, 6, 9, … groups, in one per rack and in one per worker, and takes the number
-/// whose iterations are predicted to be the shortest; of those that are within a thousandth, the least.
+/// Plans a job in 1, 2, 3, 4, 6, 9, … groups, in one per rack and in one per worker.
 ///
 /// # Errors
 /// As [`Racks::plan`].
-pub fn choose_racks(topology: &Topology, planned: &Planned, job: &Job) -> Result<Choice, RackError> {
-    let mut best: Option<(f64, Racks)> = None;
-    let mut considered = Vec::new();
-    for groups in numbers(racks_of(topology, planned).len(), planned.workers.len()) {
-        let racks = Racks::plan(topology, planned, groups)?;
-        let predicted_s = racks.predicted_s(&racks.computes_s(job), job.bits);
-        considered.push(Considered { groups, predicted_s });
-        if best.as_ref().is_none_or(|(least_s, _)| predicted_s < least_s * (1.0 - GAIN)) {
-            best = Some((predicted_s, racks));
+pub fn candidate_racks(topology: &Topology, planned: &Planned) -> Result<Vec<Racks>, RackError> {
+    let numbers = numbers(racks_of(topology, planned).len(), planned.workers.len());
+    numbers.into_iter().map(|groups| Racks::plan(topology, planned, groups)).collect()
+}
+
+/// Of candidates with rising numbers of groups, the one whose iterations are predicted to be the shortest;
+/// of those that are within a thousandth, the one with the least groups. `None` of none.
+pub fn choose_racks<'r>(candidates: &'r [Racks], job: &Job) -> Option<Choice<'r>> {
+    let predicted_s = |racks: &Racks| racks.predicted_s(&racks.computes_s(job), job.bits);
+    let considered: Vec<_> = candidates
+        .iter()
+        .map(|racks| Considered { groups: racks.groups.len(), predicted_s: predicted_s(racks) })
+        .collect();
+    let mut best: Option<(f64, &Racks)> = None;
+    for (one, racks) in considered.iter().zip(candidates) {
+        if best.is_none_or(|(least_s, _)| one.predicted_s < least_s * (1.0 - GAIN)) {
+            best = Some((one.predicted_s, racks));
         }
     }
-    let Some((_, racks)) = best else {
-        return Err(RackError::Groups { job: job.name.clone(), groups: 0, workers: 0 });
-    };
-    Ok(Choice { racks, considered })
+    best.map(|(_, racks)| Choice { racks, considered })
 }
 
 /// From 1 on, each about half as much again, and the number of racks and of workers.

@@ -11,7 +11,7 @@ mod plans;
 mod report;
 mod run;
 
-pub use choose::{Choice, Considered, choose_racks};
+pub use choose::{Choice, Considered, candidate_racks, choose_racks};
 pub use divide::{divide, racks_of};
 pub use error::RackError;
 pub use plans::{Group, Racks};

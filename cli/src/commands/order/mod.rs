@@ -8,6 +8,7 @@ mod common;
 mod connections;
 mod emulate;
 mod network;
+mod racks;
 pub mod server;
 mod simulate;
 pub mod worker;

@@ -8,9 +8,9 @@ use inart_cluster::Kind;
 
 use super::absent::Absent;
 use super::clients::ClientArgs;
-use super::common::Common;
-use super::network;
+use super::common::{Common, refuse};
 use super::workers::WorkerArgs;
+use super::{network, racks};
 use crate::commands::output::print;
 use crate::commands::sites::seconds;
 
@@ -32,6 +32,11 @@ pub struct Args {
     /// With safa and fl-r2sp: the part of the workers, or of a group, that is waited for [default: 0.75].
     #[arg(long, value_name = "C")]
     fraction: Option<f64>,
+    /// With r2sp: groups of workers whose gradients switches add up meet the servers in turn; how many, or as
+    /// many as the iterations of which are predicted to be the shortest.
+    #[arg(long, value_name = "GROUPS", num_args = 0..=1, require_equals = true,
+        default_missing_value = racks::BY_RULE)]
+    racks: Option<String>,
     #[command(flatten)]
     workers: WorkerArgs,
     #[command(flatten)]
@@ -67,6 +72,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         seed: args.seed,
     };
     let text = if args.sync == "fl-r2sp" {
+        refuse(args.racks.is_some(), "racks", "r2sp")?;
         args.workers.refused()?;
         args.clients.run(job, &common, json)?
     } else {
@@ -77,7 +83,10 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
             args.sync,
             job.name
         );
-        args.workers.run(job, &common, json)?
+        match &args.racks {
+            Some(groups) => racks::run(&args.topology, job, groups, &args.workers, &common, json)?,
+            None => args.workers.run(job, &common, json)?,
+        }
     };
     print(&text)?;
     Ok(ExitCode::SUCCESS)

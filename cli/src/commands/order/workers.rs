@@ -91,6 +91,32 @@ impl WorkerArgs {
         }
     }
 
+    /// Refuses what has no meaning for groups of workers in turn.
+    pub fn refused_in_groups(&self) -> anyhow::Result<()> {
+        refuse(self.staleness.is_some(), "staleness", "ssp")?;
+        refuse(self.block.is_some(), "block", "ssp")?;
+        refuse(self.lag.is_some(), "lag", "safa")?;
+        for (is_given, flag) in
+            [(self.apply.is_some(), "apply"), (self.tune_batches.is_some(), "tune-batches")]
+        {
+            ensure!(
+                !is_given,
+                "--{flag}: groups (--racks) meet the servers in turn without it; leave it out"
+            );
+        }
+        Ok(())
+    }
+
+    /// The iterations of a run in virtual time.
+    pub fn checked_iterations(&self) -> anyhow::Result<u32> {
+        let iterations = self.iterations.unwrap_or(ITERATIONS);
+        ensure!(
+            (2..=MOST_ITERATIONS).contains(&iterations),
+            "--iterations {iterations}: give a number from 2 to {MOST_ITERATIONS}"
+        );
+        Ok(iterations)
+    }
+
     /// The iterations, if they were given.
     pub fn iterations(&self) -> Option<u32> {
         self.iterations
@@ -131,11 +157,7 @@ impl WorkerArgs {
 
     /// Runs a job and says how it went.
     pub fn run(&self, job: &Job, common: &Common<'_>, json: bool) -> anyhow::Result<String> {
-        let iterations = self.iterations.unwrap_or(ITERATIONS);
-        ensure!(
-            (2..=MOST_ITERATIONS).contains(&iterations),
-            "--iterations {iterations}: give a number from 2 to {MOST_ITERATIONS}"
-        );
+        let iterations = self.checked_iterations()?;
         let policy = self.policy(common)?;
         let tuning = self.tuning();
         let options = WorkerOptions {
