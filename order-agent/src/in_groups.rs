@@ -26,8 +26,8 @@ pub struct InGroups {
     values: Vec<f32>,
     /// By group: the model after its last aggregation, which its clients began from.
     starts: Vec<Arc<Vec<f32>>>,
-    /// Models of rounds that go on.
-    held: BTreeMap<WorkerNo, Vec<f32>>,
+    /// Models of rounds that go on, and the versions that they were trained from.
+    held: BTreeMap<WorkerNo, (u64, Vec<f32>)>,
     /// Those that take part, whether they have asked or not; and those that have.
     members: BTreeSet<WorkerNo>,
     asked: BTreeSet<WorkerNo>,
@@ -104,8 +104,8 @@ impl InGroups {
     fn aggregate(&mut self, group: usize, round: u64, clients: &[ClientNo], now: Duration) {
         let version = self.version;
         let of = |client: &ClientNo| WorkerNo(client.0);
-        let models: Vec<_> =
-            clients.iter().filter_map(|client| self.held.get(&of(client)).map(Vec::as_slice)).collect();
+        let held: Vec<_> = clients.iter().filter_map(|client| self.held.remove(&of(client))).collect();
+        let models: Vec<_> = held.iter().map(|(_, values)| values.as_slice()).collect();
         let group_mean = mean(models.iter().copied());
         let start = &self.starts[group];
         let alike = clients.iter().zip(&models).map(|(client, model)| {
@@ -115,14 +115,13 @@ impl InGroups {
         let alike: Vec<_> = if self.is_judged { alike.collect() } else { Vec::new() };
         merge(&mut self.values, &group_mean, self.groups);
         self.starts[group] = Arc::new(self.values.clone());
-        let update = |client: &ClientNo| {
+        let update = |(client, (base, _)): (&ClientNo, &(u64, Vec<f32>))| {
             let (worker, batch) = (of(client), self.batches[client.index()]);
-            let staleness = version.saturating_sub(1 + self.bases[client.index()]);
+            let staleness = version.saturating_sub(1 + base);
             Update { worker, iteration: round, staleness, batch, first_batch: batch }
         };
-        let updates = clients.iter().map(update).collect();
+        let updates = clients.iter().zip(&held).map(update).collect();
         for client in clients {
-            self.held.remove(&of(client));
             self.done[client.index()] += 1;
         }
         self.decisions.push_back(Decision::Applied(Applied { version, updates }));
@@ -203,11 +202,12 @@ impl Sequencer for InGroups {
         let checked: Result<(), Refusal> = self.store.check(self.model, &values);
         let refusal = checked.err();
         // Before the machine may aggregate it.
-        let before = if refusal.is_none() { self.held.insert(who, values) } else { None };
+        let base = self.bases.get(who.index()).copied().unwrap_or_default();
+        let before = if refusal.is_none() { self.held.insert(who, (base, values)) } else { None };
         let arrival = self.server.push(ClientNo(who.0), iteration, checked, now);
         if arrival != Arrival::Collected && refusal.is_none() {
             self.held.remove(&who);
-            self.held.extend(before.map(|values| (who, values)));
+            self.held.extend(before.map(|before| (who, before)));
         }
         self.settle(now);
         Verdict { is_taken: matches!(arrival, Arrival::Collected | Arrival::Refused), refusal }

@@ -251,3 +251,13 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn what_groups_have_collected_is_aggregated_once_all_have_left_whatever_the_gap() {
+    let mut server = server(options(4, 2, 1.0));
+    (0..4).for_each(|client| assert_eq!(push(&mut server, client, 0, 10.0), Arrival::Collected));
+    assert_eq!(aggregated(&drain(&mut server)), [(0, 0, vec![0, 2])]);
+    // Group 1 is full, and its gap has not passed; nor will it, as nobody ticks.
+    (0..4).for_each(|client| server.leave(ClientNo(client), seconds(10.0)));
+    assert_eq!(aggregated(&drain(&mut server)), [(1, 0, vec![1, 3])]);
+}

@@ -252,3 +252,20 @@ fn a_worker_asks_again_when_its_connection_was_lost() {
     assert_eq!((taken, worker.pushed(0, taken)), (Taken::Repeated, Some(Step::Request)));
     assert_eq!(applied(&drain(&mut server)), [(0, 0)]);
 }
+
+#[test]
+fn what_is_held_before_its_commit_is_applied_once_all_have_left() {
+    let mut server = server(2, Policy::ssp(1, Blocking::BeforeCommit).unwrap());
+    begin(&mut server, 2);
+    push(&mut server, 0, 0);
+    server.request(WorkerNo(0), NOW).unwrap();
+    server.pull(WorkerNo(0), NOW).unwrap();
+    push(&mut server, 0, 1);
+    assert_eq!(applied(&drain(&mut server)), [(0, 0)], "it is ahead by its bound");
+    // While worker 1 takes part it may catch up.
+    server.leave(WorkerNo(0), NOW).unwrap();
+    assert_eq!(applied(&drain(&mut server)), []);
+    server.leave(WorkerNo(1), NOW).unwrap();
+    assert_eq!(applied(&drain(&mut server)), [(0, 1)]);
+    assert_eq!(server.counters().applied, 2);
+}

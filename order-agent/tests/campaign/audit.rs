@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use inart_order::Update;
 use inart_order_agent::{Kept, Start};
 
-use crate::trial::Trial;
+use crate::trial::{Groups, Rule, Trial};
 
 /// What has happened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -26,6 +26,8 @@ pub struct Seen {
     pub superseded: u64,
     pub sent_again: u64,
     pub pulls_repeated: u64,
+    /// Of groups: models of rounds that were over.
+    pub late: u64,
 }
 
 impl Seen {
@@ -65,6 +67,7 @@ impl Seen {
         self.superseded += other.superseded;
         self.sent_again += other.sent_again;
         self.pulls_repeated += other.pulls_repeated;
+        self.late += other.late;
     }
 }
 
@@ -143,15 +146,24 @@ impl Audit {
         (base, values)
     }
 
-    pub fn applied(&mut self, version: u64, updates: &[Update], model: Option<&[f32]>, seed: u64) {
+    pub fn applied(&mut self, version: u64, updates: &[Update], model: Option<&[f32]>, trial: &Trial) {
+        let Trial { seed, rule, .. } = trial;
+        let seed = *seed;
         assert_eq!(version, self.version + 1, "seed {seed}");
         let mut expected = self.models[&self.version].clone();
+        let mut all = Vec::new();
         for update in updates {
             let (base, values) = self.release(update.worker.index(), update.iteration, seed);
             assert_eq!(update.staleness, self.version - base, "seed {seed}");
-            // Batches stay, so updates are added as they are.
-            expected.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
             self.seen.applied += 1;
+            all.push(values);
+        }
+        match rule {
+            // Batches stay, so updates are added as they are.
+            Rule::Policy(_) => all.iter().for_each(|values| {
+                expected.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+            }),
+            Rule::Groups(Groups { groups, .. }) => merge(&mut expected, &all, *groups),
         }
         if let Some(model) = model {
             assert_eq!(bits(model), bits(&expected), "seed {seed}: version {version}");
@@ -166,6 +178,13 @@ impl Audit {
         self.seen.discarded += 1;
     }
 
+    /// A group's client pushed a model that counts nothing.
+    pub fn refused(&mut self, worker: usize, seed: u64) {
+        let (_, _, values) = self.held.remove(&worker).expect("it has just arrived");
+        assert!(values.iter().any(|value| value.is_nan()), "seed {seed}: a sound model was refused");
+        self.seen.discarded += 1;
+    }
+
     /// The training is over: whoever's update was taken has it in the model.
     pub fn ended(&self, seed: u64) {
         assert!(self.held.is_empty(), "seed {seed}: updates were taken and never applied");
@@ -173,5 +192,15 @@ impl Audit {
 
     pub fn model(&self) -> &[f32] {
         &self.models[&self.version]
+    }
+}
+
+/// A group's mean takes 1/M of the model (Algorithm 2, line 16), in double precision.
+fn merge(model: &mut [f32], of_group: &[Vec<f32>], groups: usize) {
+    let part = 1.0 / groups as f64;
+    for (at, value) in model.iter_mut().enumerate() {
+        let sum = of_group.iter().fold(0.0, |sum, of| sum + f64::from(of[at]));
+        let mean = (sum / of_group.len() as f64) as f32;
+        *value = (f64::from(*value) * (1.0 - part) + f64::from(mean) * part) as f32;
     }
 }

@@ -5,11 +5,12 @@
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 mod audit;
+mod sequencer;
 mod trial;
 mod world;
 
 use audit::Seen;
-use trial::Trial;
+use trial::{Rule, Trial};
 
 /// Random trials.
 const TRIALS: u64 = 300;
@@ -32,9 +33,24 @@ fn whatever_happens_no_update_is_lost_or_applied_twice() {
 }
 
 #[test]
+fn clients_in_groups_lose_no_update_either() {
+    let mut seen = Seen::default();
+    for seed in 1..=TRIALS * times() {
+        seen.add(&world::run(&Trial::of_groups(seed)));
+    }
+    eprintln!("{seen:#?}");
+    for (what, count) in seen.list() {
+        assert!(count > 0, "{what} never happened");
+    }
+    assert!(seen.late > 0, "no push came after its round");
+}
+
+#[test]
 fn without_deaths_every_update_of_a_worker_that_is_not_given_up_is_applied() {
     for seed in 1..=100 * times() {
-        let seen = world::run(&Trial { kills: 0, restarts: 0, not_finite: 0.0, ..Trial::random(seed) });
+        let trial = Trial { kills: 0, restarts: 0, not_finite: 0.0, ..Trial::random(seed) };
+        assert!(matches!(trial.rule, Rule::Policy(_)));
+        let seen = world::run(&trial);
         assert_eq!(seen.arrived, seen.applied, "seed {seed}: {seen:?}");
         // Who is given up has computed at most one update in vain.
         assert!(seen.computed - seen.arrived <= seen.gone, "seed {seed}: {seen:?}");

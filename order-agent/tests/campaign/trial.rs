@@ -5,12 +5,29 @@ use inart_order_agent::Precision;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
+/// Who decides.
+#[derive(Debug, Clone, Copy)]
+pub enum Rule {
+    /// Workers one by one.
+    Policy(Policy),
+    /// Clients in groups.
+    Groups(Groups),
+}
+
+/// So many groups; the part of each that is waited for; r.
+#[derive(Debug, Clone, Copy)]
+pub struct Groups {
+    pub groups: usize,
+    pub fraction: f64,
+    pub relaxation: f64,
+}
+
 /// One trial.
 #[derive(Debug, Clone)]
 pub struct Trial {
     pub seed: u64,
     pub workers: usize,
-    pub policy: Policy,
+    pub rule: Rule,
     pub values: usize,
     pub chunk_values: usize,
     pub precision: Precision,
@@ -45,7 +62,7 @@ impl Trial {
         Trial {
             seed,
             workers: random.random_range(1..6),
-            policy,
+            rule: Rule::Policy(policy),
             values,
             chunk_values: random.random_range(1..=values.min(9)),
             precision: if random.random_bool(0.3) { Precision::Half } else { Precision::Single },
@@ -58,5 +75,16 @@ impl Trial {
             restarts: random.random_range(0..3),
             not_finite: if random.random_bool(0.3) { 0.1 } else { 0.0 },
         }
+    }
+
+    /// Clients in groups; all else as in the trial of that seed.
+    pub fn of_groups(seed: u64) -> Trial {
+        let mut trial = Trial::random(seed);
+        let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0x9009);
+        trial.workers = random.random_range(2..7);
+        let groups = random.random_range(1..=trial.workers.min(3));
+        let (fraction, relaxation) = (random.random_range(0.3..1.0), random.random_range(0.0..1.0));
+        trial.rule = Rule::Groups(Groups { groups, fraction, relaxation });
+        trial
     }
 }

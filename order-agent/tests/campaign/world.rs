@@ -5,16 +5,17 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_order::{Blocking, Options, Policy, WorkerNo};
+use inart_order::WorkerNo;
 use inart_order_agent::{
-    InOrder, Kept, Sequencer, ServerAgent, ServerOutput, ServerSetup, WorkerAgent, WorkerOutput, WorkerSetup,
+    Kept, Sequencer, ServerAgent, ServerOutput, ServerSetup, WorkerAgent, WorkerOutput, WorkerSetup,
     as_received,
 };
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use crate::audit::{Audit, Seen};
-use crate::trial::Trial;
+use crate::sequencer::Either;
+use crate::trial::{Rule, Trial};
 
 const MODEL: u64 = 77;
 const LONGEST: Duration = Duration::from_secs(600);
@@ -60,7 +61,7 @@ enum Event {
     StartsServer,
 }
 
-type Server = ServerAgent<InOrder<Policy>>;
+type Server = ServerAgent<Either>;
 
 struct World<'t> {
     trial: &'t Trial,
@@ -310,12 +311,9 @@ impl World<'_> {
         // it has to be longer than a pull and a push, or a worker would be given up in each iteration.
         let is_short = self.trial.values.div_ceil(self.trial.chunk_values) <= 6;
         let patience = Duration::from_millis(if is_short { 600 } else { 10_000 });
-        let options = Options {
-            patience: self.random.random_bool(0.3).then_some(patience),
-            ..Options::fixed(self.trial.workers)
-        };
+        let patience = self.random.random_bool(0.3).then_some(patience);
         self.audit.restarted(&self.kept);
-        let sequencer = InOrder::restored(self.trial.policy, options, MODEL, self.kept.clone());
+        let sequencer = Either::new(self.trial, patience, MODEL, self.kept.clone());
         self.server = Some(ServerAgent::new(setup, sequencer));
         for worker in 0..self.trial.workers {
             let at = self.within(1, 50);
@@ -339,20 +337,20 @@ impl World<'_> {
         let seed = self.trial.seed;
         match output {
             ServerOutput::Send { to, id, data, .. } => self.send(true, to.index(), id, data),
-            ServerOutput::Pushed { worker, iteration, base, values, .. } => {
+            ServerOutput::Pushed { worker, iteration, base, values, refusal } => {
                 self.audit.arrived(worker.index(), iteration, base, &values, seed);
+                // Of a group, it has no turn to wait for; its client goes on in the same round.
+                if refusal.is_some() && matches!(self.trial.rule, Rule::Groups(_)) {
+                    self.audit.refused(worker.index(), seed);
+                }
             }
             ServerOutput::Applied(applied) => {
                 let server = self.server.as_mut().expect("it has said so");
                 // Several versions may come at once: the last one is what the server has.
                 let is_last = server.sequencer().version() == applied.version;
                 let model = is_last.then(|| server.model());
-                self.audit.applied(
-                    applied.version,
-                    &applied.updates,
-                    model.as_ref().map(|all| &***all),
-                    seed,
-                );
+                let model = model.as_ref().map(|all| &***all);
+                self.audit.applied(applied.version, &applied.updates, model, self.trial);
                 if is_last && self.random.random_bool(0.7) {
                     self.kept = server.sequencer().kept();
                 }
@@ -419,6 +417,9 @@ impl World<'_> {
         self.dropped.chunks_unasked += counters.unasked;
         self.dropped.other_life += counters.other_life;
         self.dropped.pulls_repeated += counters.pulls_repeated;
+        if let Either::Groups(groups) = server.sequencer() {
+            self.dropped.late += groups.server().counters().late;
+        }
     }
 
     fn count_worker(&mut self, agent: &WorkerAgent) {
@@ -434,12 +435,11 @@ impl World<'_> {
         for worker in std::mem::take(&mut self.workers).iter().flatten() {
             self.count_worker(worker);
         }
-        // Held before its commit, an update may be that of a worker which is ahead of all that are left.
-        if !matches!(self.trial.policy, Policy::Ssp(ssp) if ssp.blocking == Blocking::BeforeCommit) {
-            self.audit.ended(self.trial.seed);
-        }
+        self.audit.ended(self.trial.seed);
         let done: BTreeMap<usize, u64> = server.sequencer().kept().done.into_iter().enumerate().collect();
-        assert!(done.values().any(|done| *done >= self.trial.iterations), "{done:?}");
+        // Groups count rounds anew when their server starts again, and not all of a group are in each.
+        let is_one_by_one = matches!(self.trial.rule, Rule::Policy(_));
+        assert!(!is_one_by_one || done.values().any(|done| *done >= self.trial.iterations), "{done:?}");
         assert_eq!(server.sequencer().values(), self.audit.model());
         self.audit.seen.add(&self.dropped);
         self.audit.seen

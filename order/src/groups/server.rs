@@ -294,7 +294,9 @@ impl GroupServer {
             let passed = (0..self.groups.len())
                 .take_while(|step| self.groups[(self.turn + step) % self.groups.len()].is_empty());
             self.turn = (self.turn + passed.count()) % self.groups.len();
-            let is_free = self.free_at().is_none_or(|at| now >= at);
+            // Once nobody takes part any more, no gap keeps anybody apart.
+            let is_over = self.groups.iter().all(|group| group.size == 0);
+            let is_free = is_over || self.free_at().is_none_or(|at| now >= at);
             if !is_free || self.groups[self.turn].full_at.is_none() {
                 return;
             }

@@ -9,8 +9,8 @@ pub enum Blocking {
     /// Its update is applied, and it waits before it pulls (the paper's Section IV-A2). Worst staleness:
     /// (2s + 1)(N - 1).
     AfterPush,
-    /// Its update is held until it is not ahead by it. Worst staleness: 2s(N - 1), which is what the paper
-    /// counts with.
+    /// Its update is held until it is not ahead by it, or until all have left. Worst staleness: 2s(N - 1),
+    /// which is what the paper counts with.
     BeforeCommit,
 }
 
@@ -26,9 +26,11 @@ pub struct Ssp {
 impl Order for Ssp {
     fn applied(&self, seats: &Seats) -> Vec<WorkerNo> {
         let least = seats.least_done();
+        // Once nobody takes part any more, nobody is waited for: what is held belongs to the model.
+        let is_over = seats.members().is_empty();
         let may = |worker: &&WorkerNo| match self.blocking {
             Blocking::AfterPush => true,
-            Blocking::BeforeCommit => seats.seat(**worker).done() < least + self.bound,
+            Blocking::BeforeCommit => is_over || seats.seat(**worker).done() < least + self.bound,
         };
         seats.held().iter().find(may).copied().into_iter().collect()
     }

@@ -1,0 +1,111 @@
+//! What decides in a trial: workers one by one, or clients in groups.
+
+use std::time::Duration;
+
+use inart_order::{GroupOptions, Options, Part, Policy, WorkerNo};
+use inart_order_agent::{Decision, InGroups, InOrder, Kept, Sequencer, Verdict};
+
+use crate::trial::{Groups, Rule, Trial};
+
+/// Either of them.
+#[derive(Debug, Clone)]
+pub enum Either {
+    Order(Box<InOrder<Policy>>),
+    Groups(Box<InGroups>),
+}
+
+impl Either {
+    /// That of a trial, going on from what was kept.
+    pub fn new(trial: &Trial, patience: Option<Duration>, model: u64, kept: Kept) -> Either {
+        match trial.rule {
+            Rule::Policy(policy) => {
+                let options = Options { patience, ..Options::fixed(trial.workers) };
+                Either::Order(Box::new(InOrder::restored(policy, options, model, kept)))
+            }
+            Rule::Groups(Groups { groups, fraction, relaxation }) => {
+                let options = GroupOptions {
+                    clients: trial.workers,
+                    groups,
+                    fraction: Part::new(fraction).unwrap(),
+                    relaxation: Part::new(relaxation).unwrap(),
+                    patience,
+                    outliers: None,
+                };
+                let batches = vec![1; trial.workers];
+                Either::Groups(Box::new(InGroups::restored(options, batches, model, kept).unwrap()))
+            }
+        }
+    }
+
+    fn own(&self) -> &dyn Sequencer {
+        match self {
+            Either::Order(own) => &**own,
+            Either::Groups(own) => &**own,
+        }
+    }
+
+    fn own_mut(&mut self) -> &mut dyn Sequencer {
+        match self {
+            Either::Order(own) => &mut **own,
+            Either::Groups(own) => &mut **own,
+        }
+    }
+}
+
+impl Sequencer for Either {
+    fn join(&mut self, who: WorkerNo, now: Duration) {
+        self.own_mut().join(who, now);
+    }
+
+    fn leave(&mut self, who: WorkerNo, now: Duration) {
+        self.own_mut().leave(who, now);
+    }
+
+    fn is_away(&self, who: WorkerNo) -> bool {
+        self.own().is_away(who)
+    }
+
+    fn is_working(&self, who: WorkerNo) -> bool {
+        self.own().is_working(who)
+    }
+
+    fn request(&mut self, who: WorkerNo, now: Duration) {
+        self.own_mut().request(who, now);
+    }
+
+    fn pull(&mut self, who: WorkerNo, now: Duration) -> Option<u64> {
+        self.own_mut().pull(who, now)
+    }
+
+    fn push(&mut self, who: WorkerNo, iteration: u64, values: Vec<f32>, now: Duration) -> Verdict {
+        self.own_mut().push(who, iteration, values, now)
+    }
+
+    fn tick(&mut self, now: Duration) {
+        self.own_mut().tick(now);
+    }
+
+    fn wake_at(&self) -> Option<Duration> {
+        self.own().wake_at()
+    }
+
+    fn next_decision(&mut self) -> Option<Decision> {
+        self.own_mut().next_decision()
+    }
+
+    fn version(&self) -> u64 {
+        self.own().version()
+    }
+
+    fn values(&self) -> &[f32] {
+        self.own().values()
+    }
+
+    fn have_done(&self, iterations: u64) -> bool {
+        self.own().have_done(iterations)
+    }
+
+    fn kept(&self) -> Kept {
+        self.own().kept()
+    }
+}
