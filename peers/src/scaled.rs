@@ -23,6 +23,22 @@ impl Mesh {
         (scaled, time)
     }
 
+    /// The network where something else takes so much of every peer's port, up and down, in bit/s, at all times;
+    /// what is left is at least `least` of each rate.
+    pub fn with_rates_less(&self, up_bps: f64, down_bps: f64, least: f64) -> Mesh {
+        let mut lesser = self.clone();
+        for peer in &mut lesser.peers {
+            let up = (&mut peer.up_bps, &mut peer.up_trace, up_bps);
+            let down = (&mut peer.down_bps, &mut peer.down_trace, down_bps);
+            for (rate_bps, trace, taken_bps) in [up, down] {
+                let traced = trace.iter_mut().flat_map(|trace| &mut trace.rates_bps);
+                let all = std::iter::once(rate_bps).chain(traced);
+                all.for_each(|bps| *bps = (*bps - taken_bps).max(*bps * least));
+            }
+        }
+        lesser
+    }
+
     /// The network with all rates multiplied by `factor`, and nothing else changed.
     pub fn with_rates_times(&self, factor: f64) -> Mesh {
         let mut scaled = self.clone();

@@ -13,6 +13,7 @@ mod simulated;
 mod switch;
 mod wired;
 mod wiring;
+mod words;
 
 use std::time::{Duration, Instant};
 
@@ -74,7 +75,7 @@ fn run_scheme(setting: &Setting, scheme: Scheme, tell: &mut dyn FnMut(u64)) -> R
     certificates::write(setting.mesh.name(), everybody, &scratch)
         .map_err(Error::system("write certificates"))?;
     // What coordinators plan with is what ports carry of updates.
-    let network = setting.mesh.with_rates_times(simulated::share_for_updates(setting)).to_yaml();
+    let network = simulated::for_updates(setting, scheme)?.to_yaml();
     std::fs::write(scratch.path("network.yaml"), network).map_err(Error::system("write the network"))?;
     let mut wiring = PeersWiring::build(setting)?;
     let mut processes = Processes::start(setting, scheme, &coordinator, &wiring, &scratch)?;

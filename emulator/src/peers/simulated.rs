@@ -5,6 +5,7 @@ use inart_peers::{
 };
 
 use super::setting::{Setting, Sync};
+use super::words::without_words;
 use crate::error::Error;
 
 /// Of a port's rate so much is there for updates on connections: of the 1494 bytes of a full frame 1418 are a
@@ -13,19 +14,34 @@ const OF_CONNECTIONS: f64 = 1418.0 / 1494.0 * (1.0 - ACKNOWLEDGEMENTS);
 /// An acknowledgement for every two full frames, of about 90 bytes.
 const ACKNOWLEDGEMENTS: f64 = 90.0 / (2.0 * 1494.0);
 
-/// Of a port's rate so much is there for updates, as coordinators count them: those of frames count whole
-/// frames themselves.
-pub fn share_for_updates(setting: &Setting) -> f64 {
+/// The network as coordinators are told it: what its ports carry of updates, as coordinators count these.
+///
+/// # Errors
+/// Ports that what peers tell each other would fill.
+pub fn for_updates(setting: &Setting, scheme: Scheme) -> Result<Mesh, Error> {
     match setting.multicast {
-        Multicast::Hosts => OF_CONNECTIONS,
-        Multicast::Switch => 1.0,
+        Multicast::Hosts => Ok(setting.mesh.with_rates_times(OF_CONNECTIONS)),
+        Multicast::Switch => {
+            let options = options(setting, scheme);
+            without_words(setting, |left| round_s(left, setting, &options))
+        }
     }
 }
 
-/// The network as virtual time has it, where updates are values only.
-fn for_values(setting: &Setting) -> Mesh {
-    let values = 8.0 * setting.job().update_bytes[0] / setting.update_bits();
-    setting.mesh.with_rates_times(share_for_updates(setting) * values)
+/// A network of what ports carry of updates as virtual time has it, where updates are values only.
+fn of_values(mesh: &Mesh, setting: &Setting) -> Mesh {
+    mesh.with_rates_times(8.0 * setting.job().update_bytes[0] / setting.update_bits())
+}
+
+fn for_values(setting: &Setting, scheme: Scheme) -> Result<Mesh, Error> {
+    Ok(of_values(&for_updates(setting, scheme)?, setting))
+}
+
+/// How long a bulk synchronous round takes on a network of what ports carry of updates, in seconds.
+fn round_s(for_updates: &Mesh, setting: &Setting, options: &Options) -> Result<f64, Error> {
+    let mesh = of_values(for_updates, setting);
+    let run = run_rounds(&mesh, &mesh.jobs()[0], options, Draw::Random, Sharing::Fair, 1);
+    Ok(run.map_err(problem)?.seconds)
 }
 
 fn options(setting: &Setting, scheme: Scheme) -> Options {
@@ -43,7 +59,7 @@ fn problem(error: PlanError) -> Error {
 
 /// The mean time of a bulk synchronous round, in seconds.
 pub fn rounds(setting: &Setting, scheme: Scheme, rounds: u32) -> Result<f64, Error> {
-    let mesh = for_values(setting);
+    let mesh = for_values(setting, scheme)?;
     let options = options(setting, scheme);
     let run = run_rounds(&mesh, &mesh.jobs()[0], &options, Draw::Random, Sharing::Fair, rounds);
     Ok(run.map_err(problem)?.seconds)
@@ -51,7 +67,7 @@ pub fn rounds(setting: &Setting, scheme: Scheme, rounds: u32) -> Result<f64, Err
 
 /// Stale synchronous training for as long; none if the job does not state how long peers compute.
 pub fn stale(setting: &Setting, scheme: Scheme, duration_s: f64) -> Result<Option<Ssp>, Error> {
-    let mesh = for_values(setting);
+    let mesh = for_values(setting, scheme)?;
     let job = &mesh.jobs()[0];
     let staleness = match setting.sync {
         Sync::Bsp => Some(0),
