@@ -189,3 +189,38 @@ fn the_figures_of_the_paper_come_with_its_numbers() {
     let ours = list.as_array().unwrap().iter().filter(|entry| entry["paper"] == "SELMCAST").count();
     assert_eq!(ours, 11);
 }
+
+/// What `inart peer` and `inart coordinator` run, in virtual time: a round takes what the plan says.
+#[test]
+fn the_processes_code_runs_in_virtual_time() {
+    let bench = bench();
+    let plan = json(&bench, &["plan", "mesh16.yaml"]);
+    let flags = ["simulate", "mesh16.yaml", "--processes", "--chunks", "40", "--rounds", "2"];
+    let run = json(&bench, &flags);
+    let (seconds, planned) = (run["seconds"].as_f64().unwrap(), plan["seconds"].as_f64().unwrap());
+    assert!((0.95..1.1).contains(&(seconds / planned)), "{run}");
+    assert_eq!((run["averages_compared"].as_u64(), run["rounds"].as_u64()), (Some(32), Some(2)));
+    assert_eq!(run["updates_compared"].as_f64(), run["receivers_mean"].as_f64().map(|mean| mean * 32.0));
+    let flags =
+        "simulate mesh16.yaml --processes --chunks 20 --sync ssp --duration 4s --multicast hosts --json";
+    let run = bench.inart(&flags.split_whitespace().collect::<Vec<_>>());
+    let run: Value = serde_json::from_slice(&run.stdout).unwrap();
+    assert!(run["utilisation"].as_f64().is_some_and(|part| part > 0.0 && part < 1.0), "{run}");
+    assert!(
+        run["max_gap"].as_u64().unwrap() <= 5 && run["updates_compared"].as_u64().unwrap() > 100,
+        "{run}"
+    );
+    for (flags, named) in [
+        ("--chunks 5", &["--processes"][..]),
+        ("--processes --chunks 0", &["--chunks 0", "100000"]),
+        ("--processes --rounds 0", &["--rounds 0"]),
+        ("--processes --draw fixed", &["--draw fixed", "--processes"]),
+        ("--processes --links split", &["--links split", "--processes"]),
+        ("--processes --sync ssp --eta 2", &["--eta 2"]),
+        ("--processes --sync ssp --duration 0s", &["--duration 0s"]),
+        ("--processes --sync ssp --scheme optimal", &["selmcast, orpheus or inart"]),
+    ] {
+        let flags = format!("simulate mesh16.yaml {flags}");
+        bench.refused(&flags.split_whitespace().collect::<Vec<_>>(), named);
+    }
+}

@@ -38,6 +38,7 @@ fn peer(by_switch: bool, is_bsp: bool) -> Peer {
         me: rank(1),
         life: Incarnation::new(LIVES[1]),
         job: 3.into(),
+        names: Vec::new(),
         epoch: 1.into(),
         update_values: vec![VALUES; PEERS],
         chunk_values: CHUNK,
@@ -63,7 +64,9 @@ fn peer(by_switch: bool, is_bsp: bool) -> Peer {
 fn coordinator(is_bsp: bool) -> Coordinator<Schemes> {
     let setup = CoordinatorSetup {
         job: 3.into(),
+        names: Vec::new(),
         update_values: vec![VALUES; PEERS],
+        chunk_values: CHUNK,
         update_bits: vec![32.0 * VALUES as f64; PEERS],
         receivers: 1,
         sync: sync(is_bsp),

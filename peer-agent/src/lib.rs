@@ -27,5 +27,5 @@ pub use not_taken_in::NotTakenIn;
 pub use notice::Notice;
 pub use peer::{Output, Peer, Start, UpdateError};
 pub use select::{Schemes, Selector};
-pub use setup::{Setup, SetupError, Sync, fingerprint};
+pub use setup::{Setup, SetupError, Sync};
 pub use term::Term;

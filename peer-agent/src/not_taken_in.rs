@@ -21,8 +21,8 @@ pub enum NotTakenIn {
     },
     /// The coordinator has something else in mind.
     #[error(
-        "the coordinator has another job in mind than peer {rank}; give both the same network, job, receivers, \
-         synchronisation, staleness and rule of k"
+        "the coordinator has another job in mind than peer {rank}; give both the same network, job, \
+         synchronisation, staleness, rule of k, rounds, way of multicast and values per frame"
     )]
     OtherJob {
         /// The peer.

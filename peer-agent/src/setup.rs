@@ -39,6 +39,8 @@ pub struct Setup {
     pub life: Incarnation,
     /// The job.
     pub job: JobId,
+    /// Names that have to be the same everywhere, such as the job's and, by rank, the peers'.
+    pub names: Vec<String>,
     /// The installed plan that frames are steered by.
     pub epoch: Epoch,
     /// How many values each peer's update has, by rank.
@@ -151,41 +153,51 @@ impl Setup {
         self.update_values.iter().enumerate().map(cut).collect()
     }
 
-    /// What peers and their coordinator have to agree on, as a number: the job, lengths, receivers, the rule
-    /// of k, how far one may be ahead, who makes the copies, and the last round (FNV-1a).
+    /// What peers and their coordinator have to agree on, as a number.
     pub fn fingerprint(&self) -> u64 {
         let multicast = match self.sender.copies {
             Copies::Switch { .. } => Multicast::Switch,
             Copies::Sender { .. } => Multicast::Hosts,
         };
-        let Setup { job, receivers, sync, force_after, rounds, .. } = *self;
-        fingerprint(job, &self.update_values, receivers, sync, force_after, multicast, rounds)
+        let Setup { job, chunk_values, receivers, sync, force_after, rounds, .. } = *self;
+        let (names, update_values) = (&self.names, &self.update_values);
+        Agreed { job, names, update_values, chunk_values, receivers, sync, force_after, multicast, rounds }
+            .fingerprint()
     }
 }
 
-/// The fingerprint of a job. See [`Setup::fingerprint`].
-pub fn fingerprint(
-    job: JobId,
-    update_values: &[usize],
-    receivers: usize,
-    sync: Sync,
-    force_after: Option<u32>,
-    multicast: Multicast,
-    rounds: u32,
-) -> u64 {
-    let by_switch = u64::from(multicast == Multicast::Switch);
-    let is_bsp = u64::from(sync == Sync::Bsp);
-    let after = force_after.map_or(u64::MAX, u64::from);
-    let rest = [
-        u64::from(job.get()),
-        receivers as u64,
-        is_bsp,
-        sync.staleness().into(),
-        after,
-        by_switch,
-        rounds.into(),
-    ];
-    let numbers = update_values.iter().map(|&values| values as u64).chain(rest);
-    let bytes = numbers.flat_map(u64::to_le_bytes);
-    bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+/// What peers and their coordinator have to agree on: the job, names, lengths of updates and chunks,
+/// receivers, how far one may be ahead, the rule of k, who makes the copies, and the last round.
+pub(crate) struct Agreed<'a> {
+    pub job: JobId,
+    pub names: &'a [String],
+    pub update_values: &'a [usize],
+    pub chunk_values: usize,
+    pub receivers: usize,
+    pub sync: Sync,
+    pub force_after: Option<u32>,
+    pub multicast: Multicast,
+    pub rounds: u32,
+}
+
+impl Agreed<'_> {
+    /// As a number (FNV-1a).
+    pub fn fingerprint(&self) -> u64 {
+        let after = self.force_after.map_or(u64::MAX, u64::from);
+        let rest = [
+            u64::from(self.job.get()),
+            self.chunk_values as u64,
+            self.receivers as u64,
+            u64::from(self.sync == Sync::Bsp),
+            self.sync.staleness().into(),
+            after,
+            u64::from(self.multicast == Multicast::Switch),
+            self.rounds.into(),
+        ];
+        let numbers = self.update_values.iter().map(|&values| values as u64).chain(rest);
+        // No name has this byte.
+        let names = self.names.iter().flat_map(|name| name.bytes().chain([0xff]));
+        let bytes = numbers.flat_map(u64::to_le_bytes).chain(names);
+        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+    }
 }

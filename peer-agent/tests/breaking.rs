@@ -19,6 +19,7 @@ fn setup(me: usize) -> Arc<Setup> {
     Arc::new(Setup {
         me: rank(me),
         life: Incarnation::new(LIVES[me]),
+        names: Vec::new(),
         job: 3.into(),
         epoch: 1.into(),
         update_values: vec![4; 3],

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_peer_agent::{
     Body, Choice, Coordinator, CoordinatorOutput, CoordinatorSetup, Ended, Hello, Left, Ready, Roster,
-    Sample, Schemes, Seen, Sync, Term, decode, encode, fingerprint,
+    Sample, Schemes, Seen, Sync, Term, decode, encode,
 };
 use inart_peers::{Multicast, Ports, Reading, Scheme};
 use inart_wire::Rank;
@@ -21,7 +21,9 @@ fn rank(number: usize) -> Rank {
 fn setup(sync: Sync) -> CoordinatorSetup {
     CoordinatorSetup {
         job: 1.into(),
+        names: ["p1", "p2", "p3", "p4"].map(str::to_owned).to_vec(),
         update_values: vec![100; N],
+        chunk_values: 10,
         update_bits: vec![1000.0; N],
         receivers: 1,
         sync,
@@ -47,16 +49,7 @@ impl Test {
     }
 
     fn hello(&mut self, from: usize, life: u32, term: Option<Term>, now: Duration) {
-        let of = setup(self.sync);
-        let job = fingerprint(
-            of.job,
-            &of.update_values,
-            of.receivers,
-            of.sync,
-            of.force_after,
-            of.multicast,
-            of.rounds,
-        );
+        let job = setup(self.sync).fingerprint();
         let hello = Hello { life, term, ended: 0, waits: vec![0; N], job, takes_part: false };
         self.say(from, Body::Hello(hello), now);
     }
@@ -279,34 +272,34 @@ fn what_is_no_message_and_who_has_another_job_are_dropped_by_name() {
     test.say(1, Body::Hello(hello.clone()), SECOND);
     assert_eq!(test.coordinator.next_output(), Some(CoordinatorOutput::OtherJob { peer: rank(1) }));
     assert!(matches!(test.sent()[..], [(1, Body::OtherJob(_))]));
-    // Its updates would go by connections, and the others' by frames.
     let of = setup(test.sync);
-    let (values, hosts) = (&of.update_values, Multicast::Hosts);
-    let job = fingerprint(of.job, values, of.receivers, of.sync, of.force_after, hosts, of.rounds);
-    test.say(1, Body::Hello(Hello { job, ..hello.clone() }), SECOND);
-    assert_eq!(test.coordinator.next_output(), Some(CoordinatorOutput::OtherJob { peer: rank(1) }));
-    assert!(matches!(test.sent()[..], [(1, Body::OtherJob(_))]));
-    // It would end one round before the others.
-    let rounds = of.rounds - 1;
-    let job = fingerprint(of.job, values, of.receivers, of.sync, of.force_after, of.multicast, rounds);
-    test.say(1, Body::Hello(Hello { job, ..hello }), SECOND);
-    assert_eq!(test.coordinator.next_output(), Some(CoordinatorOutput::OtherJob { peer: rank(1) }));
+    let others = [
+        // Its updates would go by connections, and the others' by frames; or by frames of other lengths.
+        CoordinatorSetup { multicast: Multicast::Hosts, ..of.clone() },
+        CoordinatorSetup { chunk_values: 32, ..of.clone() },
+        // It would end one round before the others.
+        CoordinatorSetup { rounds: of.rounds - 1, ..of.clone() },
+        // Two peers would be taken for each other.
+        CoordinatorSetup { names: ["p1", "p2", "p4", "p3"].map(str::to_owned).to_vec(), ..of.clone() },
+        CoordinatorSetup { receivers: 2, ..of.clone() },
+        CoordinatorSetup { force_after: Some(3), ..of.clone() },
+        CoordinatorSetup { sync: Sync::Ssp { staleness: 9 }, ..of.clone() },
+        CoordinatorSetup { update_values: vec![99; N], ..of.clone() },
+    ];
+    for other in others {
+        test.say(1, Body::Hello(Hello { job: other.fingerprint(), ..hello.clone() }), SECOND);
+        assert_eq!(test.coordinator.next_output(), Some(CoordinatorOutput::OtherJob { peer: rank(1) }));
+        assert!(matches!(test.sent()[..], [(1, Body::OtherJob(_))]), "{other:?}");
+    }
+    test.say(1, Body::Hello(Hello { job: of.fingerprint(), ..hello }), SECOND);
+    assert!(!matches!(test.coordinator.next_output(), Some(CoordinatorOutput::OtherJob { .. })));
 }
 
 /// Of two that have ended no round, one computes its first and one has just begun.
 #[test]
 fn who_is_in_its_first_round_is_not_taken_for_one_that_begins_anew() {
     let mut test = Test::new(Sync::Ssp { staleness: 2 }, Scheme::Inart);
-    let of = setup(test.sync);
-    let job = fingerprint(
-        of.job,
-        &of.update_values,
-        of.receivers,
-        of.sync,
-        of.force_after,
-        of.multicast,
-        of.rounds,
-    );
+    let job = setup(test.sync).fingerprint();
     let hellos = [(2, true), (0, true), (0, false), (1, true)];
     for (from, (ended, takes_part)) in hellos.into_iter().enumerate() {
         let hello = Hello { life: from as u32 + 1, term: None, ended, waits: vec![0; N], job, takes_part };
@@ -355,15 +348,7 @@ fn by_the_times_of_copies_it_follows_a_port_that_others_use() {
         let coordinator = Coordinator::new(setup.clone(), schemes);
         let mut test = Test { coordinator, sync: Sync::Bsp };
         for from in 0..N {
-            let job = fingerprint(
-                setup.job,
-                &setup.update_values,
-                2,
-                setup.sync,
-                setup.force_after,
-                setup.multicast,
-                setup.rounds,
-            );
+            let job = setup.fingerprint();
             let life = from as u32 + 1;
             let hello = Hello { life, term: None, ended: 0, waits: vec![0; N], job, takes_part: false };
             test.say(from, Body::Hello(hello), Duration::ZERO);

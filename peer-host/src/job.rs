@@ -202,6 +202,7 @@ impl Job {
             me,
             life: Incarnation::new(draw()),
             job: self.id,
+            names: self.names(),
             epoch: Epoch::from(1),
             update_values: vec![self.update_values; self.peers.len()],
             chunk_values,
@@ -218,20 +219,30 @@ impl Job {
         })
     }
 
+    /// What has to be called the same everywhere.
+    fn names(&self) -> Vec<String> {
+        [&self.name].into_iter().chain(&self.peers).cloned().collect()
+    }
+
     /// What a coordinator is told, which waits so long for all peers before it begins with those that are
     /// there.
     pub fn coordinator_setup(&self, gather: Duration) -> CoordinatorSetup {
         let n = self.peers.len();
-        let (multicast, bits) = match self.copied_by {
-            CopiedBy::Hosts => (Multicast::Hosts, 8.0 * BYTES_PER_VALUE * self.update_values as f64),
+        let (multicast, chunk_values, bits) = match self.copied_by {
+            CopiedBy::Hosts => {
+                let bits = 8.0 * BYTES_PER_VALUE * self.update_values as f64;
+                (Multicast::Hosts, chunk_values(self.update_values), bits)
+            }
             CopiedBy::Switches(values) => {
                 let frames = self.update_values.div_ceil(values.get());
-                (Multicast::Switch, 8.0 * (frames * values.frame_bytes()) as f64)
+                (Multicast::Switch, values.get(), 8.0 * (frames * values.frame_bytes()) as f64)
             }
         };
         CoordinatorSetup {
             job: self.id,
+            names: self.names(),
             update_values: vec![self.update_values; n],
+            chunk_values,
             update_bits: vec![bits; n],
             receivers: self.receivers,
             sync: self.schedule.sync,

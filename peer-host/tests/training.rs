@@ -141,17 +141,22 @@ fn a_second_coordinator_takes_over_and_the_first_one_is_told() {
 
 #[test]
 fn strangers_are_turned_away() {
-    let world = World::new(4, 2, VALUES, schedule(Sync::Bsp, None, 30));
-    let world = world.slow("p1", Duration::from_millis(20));
+    let world = World::new(4, 2, VALUES, schedule(Sync::Bsp, None, 6));
     let _coordinator = world.coordinator("c1");
     // One has a certificate of the same authority and is not in the job, one says that it is p1 and has a
     // certificate of another authority. The lesser name connects.
     let (unknown, forged) = (world.stranger("o1", "p4"), world.forger("p1", "p4"));
-    let peers = all(world.run_all());
+    // They knock while everybody trains, and nobody ends before they have gone: the others wait for p2.
+    let (say, said) = std::sync::mpsc::channel();
+    let knock = move || {
+        let unknown = std::thread::spawn(|| unknown.was_let_in());
+        say.send([forged.was_let_in(), unknown.join().unwrap()]).unwrap();
+    };
+    let peers = all(world.at_round("p2", 3, Box::new(knock)).run_all());
     support::check(&peers, Some(Sync::Bsp));
     let connections = peers[3].ending.unwrap().connections;
     assert!(connections.strangers > 0 && connections.refused > 0, "{connections:?}");
-    assert_eq!((unknown.join().unwrap(), forged.join().unwrap()), (false, false));
+    assert_eq!(said.recv().unwrap(), [false, false]);
 }
 
 #[test]

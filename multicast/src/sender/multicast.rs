@@ -122,9 +122,9 @@ impl Multicast {
             self.next += 1;
             self.passed = self.is_passed().then_some(now);
         }
-        let frames = to.blocks().len();
+        // However many frames carry it: the rate is the update's.
         if let Some(pacer) = &mut self.pacer {
-            pacer.take(frames, now);
+            pacer.take(1, now);
         }
         match is_repair {
             true => counters.repairs += 1,

@@ -7,7 +7,8 @@ use crate::pacer::time_of;
 /// What makes the copies of a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Copies {
-    /// Switches: a chunk leaves once for all its receivers, in frames of so many bytes, at the task's rate.
+    /// Switches: a chunk leaves once for all its receivers in one block of 64, in frames of so many bytes, at
+    /// the task's rate.
     Switch {
         /// Bytes of a frame, Ethernet header included.
         frame_bytes: usize,

@@ -17,7 +17,8 @@ pub struct Task {
     pub chunks: u32,
     /// For whom; at least one.
     pub receivers: Receivers,
-    /// How fast frames leave, in bit/s; with copies by the sender, values to each receiver. Above 0.
+    /// How fast the update leaves, in bit/s of frames, each chunk counted once although receivers in several
+    /// blocks of 64 make several frames; with copies by the sender, values to each receiver. Above 0.
     pub rate_bps: f64,
 }
 

@@ -2,7 +2,8 @@
 
 use std::time::Duration;
 
-use inart_peers::{Pairs, Ports, Problem, Session, Setting, Sharing, Task, Waits, rates};
+use inart_multicast::Receivers;
+use inart_peers::{Multicast, Pairs, Ports, Problem, Session, Setting, Sharing, Task, Waits, rates};
 use inart_wire::Rank;
 
 use super::known::{Doing, Sending};
@@ -71,8 +72,13 @@ impl<S: Selector> Coordinator<S> {
             Ok(chosen) => chosen,
             Err(why) => return self.not_chosen(why),
         };
-        // All end together when the fullest port is done: no port has more to carry than it can.
-        let seconds = problem.seconds(&chosen);
+        // All end together when the fullest port is done: no port has more to carry than it can, with the
+        // frames that ranks in several blocks make.
+        let up_s = |from: usize| {
+            let to: Vec<usize> = chosen.receivers(from).map(|to| present.ranks[to]).collect();
+            self.copies(&to) as f64 * present.bits[from] / present.ports.up_bps[from]
+        };
+        let seconds = (0..present.ranks.len()).map(up_s).fold(problem.seconds(&chosen), f64::max);
         for (from, &rank) in present.ranks.iter().enumerate() {
             let to = chosen.receivers(from).map(|to| present.ranks[to]).collect();
             self.hand_out(rank, round, to, present.bits[from] / seconds, now);
@@ -84,11 +90,24 @@ impl<S: Selector> Coordinator<S> {
         self.outputs.push_back(CoordinatorOutput::NotChosen { why });
     }
 
+    /// How often a chunk to these ranks goes up.
+    fn copies(&self, to: &[usize]) -> usize {
+        match self.setup.multicast {
+            Multicast::Hosts => to.len(),
+            Multicast::Switch => {
+                let ranks = to.iter().filter_map(|&to| Rank::try_from(to).ok());
+                ranks.collect::<Receivers>().blocks().len()
+            }
+        }
+    }
+
     /// Max-min fair rates of multicasts that go on at the same time.
     fn shares(&self, ports: &Ports, multicasts: impl Iterator<Item = (usize, Vec<usize>)>) -> Vec<f64> {
-        let copies = |to: &Vec<usize>| self.setup.multicast.copies(to.len());
         let sessions: Vec<Session> = multicasts
-            .map(|(from, to)| Session { from, copies: copies(&to).max(1), to, pace_bps: f64::INFINITY })
+            .map(|(from, to)| {
+                let copies = self.copies(&to).max(1);
+                Session { from, copies, to, pace_bps: f64::INFINITY }
+            })
             .collect();
         rates(Sharing::Fair, ports, &sessions)
     }

@@ -16,7 +16,7 @@ use inart_wire::{Incarnation, JobId, Rank};
 use crate::counters::CoordinatorCounters;
 use crate::message::{Body, Ended, Hello, Left, OtherJob, Ready, Roster, Seen, decode, encode};
 use crate::select::Selector;
-use crate::setup::{Sync, fingerprint};
+use crate::setup::{Agreed, Sync};
 use crate::term::Term;
 use copies::Copy;
 use known::{Doing, Known};
@@ -27,8 +27,12 @@ use ports::Estimates;
 pub struct CoordinatorSetup {
     /// The job.
     pub job: JobId,
+    /// Names that have to be the same everywhere, such as the job's and, by rank, the peers'.
+    pub names: Vec<String>,
     /// How many values each peer's update has, by rank.
     pub update_values: Vec<usize>,
+    /// How many values a chunk has.
+    pub chunk_values: usize,
     /// How many bits each peer's update has on its way, headers included, by rank.
     pub update_bits: Vec<f64>,
     /// The fewest receivers of an update.
@@ -47,6 +51,17 @@ pub struct CoordinatorSetup {
     pub gather: Duration,
     /// Drawn at random: tells it from another one.
     pub holder: u32,
+}
+
+impl CoordinatorSetup {
+    /// What peers and their coordinator have to agree on, as a number.
+    pub fn fingerprint(&self) -> u64 {
+        let CoordinatorSetup { job, chunk_values, receivers, sync, force_after, multicast, rounds, .. } =
+            *self;
+        let (names, update_values) = (&self.names, &self.update_values);
+        Agreed { job, names, update_values, chunk_values, receivers, sync, force_after, multicast, rounds }
+            .fingerprint()
+    }
 }
 
 /// What the owner has to do.
@@ -203,16 +218,7 @@ impl<S: Selector> Coordinator<S> {
     }
 
     fn hello(&mut self, from: Rank, hello: &Hello, now: Duration) {
-        let setup = &self.setup;
-        let job = fingerprint(
-            setup.job,
-            &setup.update_values,
-            setup.receivers,
-            setup.sync,
-            setup.force_after,
-            setup.multicast,
-            setup.rounds,
-        );
+        let job = self.setup.fingerprint();
         if hello.job != job || hello.life == 0 || hello.waits.len() != self.peers.len() {
             self.outputs.push_back(CoordinatorOutput::OtherJob { peer: from });
             self.send(from, Body::OtherJob(OtherJob { job }));

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_multicast::{FrameContent, Message, PacketContent, read_frame, read_packet};
+use inart_multicast::{Copies, FrameContent, Message, PacketContent, read_frame, read_packet};
 use inart_wire::{Incarnation, Rank};
 
 use super::{Peer, Phase};
@@ -16,7 +16,7 @@ impl Peer {
         match read_frame(&mut self.members, bytes) {
             Some(FrameContent::Chunk { from, round, chunk, is_marked, words }) => {
                 self.liveness.hear(from, now);
-                self.meter.arrived(bytes.len(), is_marked, now);
+                self.meter.arrived(self.frame_bytes(bytes.len()), is_marked, now);
                 self.receiver.frame(from, round, chunk, words, now);
             }
             Some(FrameContent::Message { from, message }) => self.message(from, &message, now),
@@ -38,6 +38,14 @@ impl Peer {
             None => {}
         }
         self.go_on(now);
+    }
+
+    /// The length of a frame on the wire, as the setup has it: in virtual time a frame stands for more.
+    fn frame_bytes(&self, length: usize) -> usize {
+        match self.setup.sender.copies {
+            Copies::Switch { frame_bytes } => frame_bytes,
+            Copies::Sender { .. } => length,
+        }
     }
 
     fn message(&mut self, from: Rank, message: &Message, now: Duration) {

@@ -66,9 +66,13 @@ impl Peer {
         }
         let bits = self.setup.update_bits(self.cut);
         let (seconds, planned) = (outcome.passed.as_secs_f64(), bits / self.rate_bps);
+        let parts = [&outcome.complete, &outcome.withdrawn, &outcome.given_up];
+        let frames = parts.into_iter().flat_map(Receivers::iter).collect::<Receivers>().blocks().len();
         if seconds <= 0.0 || outcome.complete.is_empty() {
             return;
         }
+        // Each chunk in as many frames.
+        let bits = bits * frames as f64;
         self.meter.add(Sample { is_up: true, bits, seconds, is_full: seconds > LATE * planned });
     }
 

@@ -282,6 +282,7 @@ impl World {
             me: rank(peer),
             life: Incarnation::new(self.lives),
             job: 3.into(),
+            names: Vec::new(),
             epoch: 1.into(),
             update_values: vec![self.values(); trial.peers],
             chunk_values: VALUES,
@@ -355,7 +356,9 @@ impl World {
         let multicast = if trial.by_switch { Multicast::Switch } else { Multicast::Hosts };
         let setup = CoordinatorSetup {
             job: 3.into(),
+            names: Vec::new(),
             update_values: vec![self.values(); n],
+            chunk_values: VALUES,
             update_bits: vec![8.0 * FRAME_BYTES as f64 * chunks; n],
             receivers: trial.receivers,
             sync: trial.sync,

@@ -3,13 +3,15 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use inart_peer_host::PROTOCOL;
 use inart_quic::{Endpoint, Event, Options};
 use inart_tls::{IdentityFiles, MutualTls};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+
+/// How long somebody knocks. A connection is tried again and again, also on a busy machine.
+const KNOCKING: Duration = Duration::from_secs(3);
 
 /// An authority with its files.
 pub struct Authority {
@@ -57,14 +59,22 @@ impl Authority {
     }
 }
 
-/// Connects to a peer until it is turned away, or for some seconds; whether anything it sent was taken.
-pub fn knock(tls: MutualTls, name: &str, to: &str, address: SocketAddr) -> JoinHandle<bool> {
-    // Of two peers the one whose name is less connects.
-    let (name, to) = (name.to_owned(), to.to_owned());
-    thread::spawn(move || {
+/// Somebody who is about to connect to a peer.
+pub struct Knock {
+    pub tls: MutualTls,
+    pub name: String,
+    pub to: String,
+    pub address: SocketAddr,
+}
+
+impl Knock {
+    /// Connects until it is turned away, or for some seconds; whether anything it sent was taken.
+    pub fn was_let_in(self) -> bool {
+        let Knock { tls, name, to, address } = self;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let peers = BTreeMap::from([(to.clone(), address)]);
+            // Of two peers the one whose name is less connects.
+            let peers = BTreeMap::from([(to, address)]);
             let mut options = Options::new("127.0.0.1:0".parse().unwrap(), tls, name, peers);
             options.events = 16;
             let (endpoint, mut events) = Endpoint::open(options).unwrap();
@@ -78,8 +88,8 @@ pub fn knock(tls: MutualTls, name: &str, to: &str, address: SocketAddr) -> JoinH
                     }
                 }
             };
-            let _ = tokio::time::timeout(Duration::from_secs(2), watch).await;
+            let _ = tokio::time::timeout(KNOCKING, watch).await;
             was_taken
         })
-    })
+    }
 }

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use certificates::Authority;
+use certificates::{Authority, Knock};
 pub use check::check;
 use inart_peer_agent::Schemes;
 use inart_peer_host::{CoordinatorHost, HostError, HostOptions, Job, Patience, PeerHost, Schedule, Told};
@@ -226,15 +226,18 @@ impl World {
         Ok(recorder.ended(Some(ending)))
     }
 
-    /// Somebody who connects to a peer with a certificate for a name that is not in the job; whether a
-    /// connection lasted.
-    pub fn stranger(&self, name: &str, to: &str) -> JoinHandle<bool> {
-        certificates::knock(self.authority.identify(name), name, to, self.addresses[to])
+    /// Somebody who connects to a peer with a certificate for a name that is not in the job.
+    pub fn stranger(&self, name: &str, to: &str) -> Knock {
+        self.knock(self.authority.identify(name), name, to)
     }
 
     /// The same with a certificate of another authority, by somebody who knows this one's.
-    pub fn forger(&self, name: &str, to: &str) -> JoinHandle<bool> {
-        certificates::knock(self.authority.forge(name), name, to, self.addresses[to])
+    pub fn forger(&self, name: &str, to: &str) -> Knock {
+        self.knock(self.authority.forge(name), name, to)
+    }
+
+    fn knock(&self, tls: MutualTls, name: &str, to: &str) -> Knock {
+        Knock { tls, name: name.to_owned(), to: to.to_owned(), address: self.addresses[to] }
     }
 }
 

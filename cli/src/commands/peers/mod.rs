@@ -5,6 +5,7 @@ mod connections;
 pub mod coordinator;
 pub mod draw;
 mod emulate;
+mod machines;
 mod network;
 pub mod peer;
 mod plan;

@@ -5,8 +5,11 @@ use std::process::ExitCode;
 
 use anyhow::ensure;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use inart_peer_agent::Sync;
+use inart_peer_simulator::Until;
 use inart_peers::{Draw, Guard, Reading, Rounds, Sharing, Ssp, SspOptions, run_rounds, run_ssp};
 
+use super::machines;
 use super::network;
 use super::plan::Receivers;
 use crate::commands::output::print;
@@ -54,6 +57,13 @@ pub struct Args {
     /// With ssp: how long to train, such as 60s or 10min.
     #[arg(long, default_value = "60s")]
     duration: String,
+    /// Run what `inart peer` and `inart coordinator` run, chunk by chunk, and compare every update at every
+    /// receiver.
+    #[arg(long)]
+    processes: bool,
+    /// With --processes: chunks of an update; more are nearer to frames and take longer.
+    #[arg(long, default_value_t = 100, requires = "processes")]
+    chunks: u32,
 }
 
 /// A number, or none.
@@ -85,12 +95,17 @@ fn links() -> impl TypedValueParser<Value = Sharing> {
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let mesh = network::read(&args.topology)?;
     let job = network::job(&mesh, args.job.as_deref())?;
+    if args.processes {
+        let outcome = inart_peer_simulator::simulate(&mesh, job, &args.machines()?)?;
+        print(&if json {
+            serde_json::to_string_pretty(&outcome)? + "\n"
+        } else {
+            machines::table(&outcome)
+        })?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let text = if args.sync == "bsp" {
-        let rounds = args.rounds;
-        ensure!(
-            (1..=MAX_ROUNDS).contains(&rounds),
-            "--rounds {rounds}: give a number from 1 to {MAX_ROUNDS}"
-        );
+        let rounds = args.rounds()?;
         let options = args.receivers.options(args.force_after.and_then(|limit| limit.0));
         let run = run_rounds(&mesh, job, &options, args.draw, args.links, rounds)?;
         if json { serde_json::to_string_pretty(&run)? + "\n" } else { rounds_table(&run) }
@@ -103,17 +118,67 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 impl Args {
-    fn ssp(&self) -> anyhow::Result<SspOptions> {
+    fn rounds(&self) -> anyhow::Result<u32> {
+        let rounds = self.rounds;
+        ensure!(
+            (1..=MAX_ROUNDS).contains(&rounds),
+            "--rounds {rounds}: give a number from 1 to {MAX_ROUNDS}"
+        );
+        Ok(rounds)
+    }
+
+    fn reading(&self) -> anyhow::Result<Reading> {
         ensure!((0.0..=1.0).contains(&self.eta), "--eta {}: give a part from 0 to 1", self.eta);
+        Ok(Reading {
+            eta: self.eta,
+            second_pass: !self.receivers.first_pass_only,
+            guard: if self.guard_all { Guard::All } else { Guard::Own },
+            ..Reading::default()
+        })
+    }
+
+    fn machines(&self) -> anyhow::Result<inart_peer_simulator::Options> {
+        ensure!(
+            self.draw == Draw::Random,
+            "--draw fixed: not with --processes, whose coordinator draws anew"
+        );
+        ensure!(
+            self.links == Sharing::Fair,
+            "--links split: not with --processes, whose rates are max-min fair"
+        );
+        ensure!(
+            (1..=machines::MOST_CHUNKS).contains(&self.chunks),
+            "--chunks {}: give a number from 1 to {}",
+            self.chunks,
+            machines::MOST_CHUNKS
+        );
+        let (sync, until, after) = if self.sync == "bsp" {
+            (Sync::Bsp, Until::Rounds(self.rounds()?), None)
+        } else {
+            let staleness = self.staleness.0.unwrap_or(u32::MAX);
+            (Sync::Ssp { staleness }, Until::Seconds(seconds(&self.duration)?), Some(4))
+        };
+        let force_after = self.force_after.map_or(after, |limit| limit.0);
+        let plan = self.receivers.options(force_after);
+        let (scheme, multicast, seed, chunks) = (plan.scheme, plan.multicast, plan.seed, self.chunks);
+        let reading = self.reading()?;
+        Ok(inart_peer_simulator::Options {
+            scheme,
+            reading,
+            multicast,
+            sync,
+            force_after,
+            until,
+            chunks,
+            seed,
+        })
+    }
+
+    fn ssp(&self) -> anyhow::Result<SspOptions> {
         let force_after = self.force_after.unwrap_or(Limit(Some(4))).0;
         Ok(SspOptions {
             plan: self.receivers.options(force_after),
-            reading: Reading {
-                eta: self.eta,
-                second_pass: !self.receivers.first_pass_only,
-                guard: if self.guard_all { Guard::All } else { Guard::Own },
-                ..Reading::default()
-            },
+            reading: self.reading()?,
             draw: self.draw,
             staleness: self.staleness.0.map(u64::from),
             sharing: self.links,

@@ -1,0 +1,36 @@
+//! What a run of peers' machines in virtual time is told as.
+
+use inart_peer_simulator::{Figures, Outcome};
+
+/// More chunks of an update than anybody waits for.
+pub const MOST_CHUNKS: u32 = 100_000;
+
+/// The outcome in words.
+pub fn table(outcome: &Outcome) -> String {
+    let Outcome { scheme, multicast, .. } = outcome;
+    let figures = match &outcome.figures {
+        Figures::Rounds(run) => format!(
+            "{} rounds, the longest multicast of each {:.6} s ({:.6} s planned), {:.6} s from one to the next, \
+             {:.2} receivers on average",
+            run.rounds, run.seconds, run.planned_s, run.round_s, run.receivers_mean
+        ),
+        Figures::Stale(run) => format!(
+            "peers computed {:.1}% of the time, {} updates each reached {:.1}% of the peers; the first is {} rounds \
+             ahead of the last",
+            run.utilisation * 100.0,
+            run.rounds,
+            run.scale * 100.0,
+            run.max_gap
+        ),
+    };
+    let Outcome { updates_compared, averages_compared, given_up, withdrawn, gone, without_choice, .. } =
+        outcome;
+    let Outcome { repairs, lost, overflowed, virtual_s, .. } = outcome;
+    format!(
+        "{scheme}, copies by {multicast}: {figures}\n\
+         {virtual_s:.3} s of virtual time: {updates_compared} updates that arrived and {averages_compared} averages \
+         compared, all as they have to be\n\
+         receivers given up {given_up}, withdrawn {withdrawn}; taken for gone {gone}; rounds without a choice \
+         {without_choice}; chunks sent again {repairs}, lost {lost}, in full queues {overflowed}\n"
+    )
+}

@@ -1,0 +1,182 @@
+//! What peers and their coordinator are told.
+
+use std::time::Duration;
+
+use inart_multicast::{Copies, ReceiverOptions, SenderOptions};
+use inart_peer_agent::{CoordinatorSetup, Setup, Sync};
+use inart_peers::{Mesh, Multicast, PeerJob, Ports, Scheme};
+use inart_wire::{Epoch, Incarnation, JobId, Rank, ValuesPerPacket};
+
+use crate::error::SimulationError;
+use crate::options::{Options, Until};
+
+/// Words that stand for a chunk's values.
+pub(crate) const WORDS: usize = 8;
+/// Frames that have room for them, and for messages.
+pub(crate) const FRAME: ValuesPerPacket = ValuesPerPacket::N32;
+/// What a message takes on the wire where switches make the copies: frames have one length, the default of
+/// `inart peer --values`.
+pub(crate) const MESSAGE_FRAME: ValuesPerPacket = ValuesPerPacket::N256;
+/// Chunks under way to one receiver, as `inart peer` has them.
+const WINDOW: usize = 16;
+/// More rounds than anybody waits for.
+const MOST_ROUNDS: u32 = 1_000_000;
+/// What `inart peer` waits for, unless chunks are so long that it would give up because of that.
+const CHOICE_PATIENCE: Duration = Duration::from_secs(2);
+const PEER_TIMEOUT_S: f64 = 5.0;
+const QUIET_S: f64 = 0.05;
+/// A peer is gone, or asks, only after that many times as long as a chunk of every peer takes at the slowest
+/// port.
+const CROWDS: f64 = 4.0;
+/// As in `inart peer`: who takes nothing for so many timeouts is given up.
+const TIMEOUTS: u32 = 4;
+/// Nobody waits for longer, in seconds.
+const LONGEST_S: f64 = 1e9;
+
+/// A job as it is run.
+#[derive(Debug, Clone)]
+pub(crate) struct Setting {
+    pub ranks: Vec<Rank>,
+    pub by_switch: bool,
+    pub chunks: u32,
+    /// Bytes of the update that a chunk stands for.
+    pub chunk_bytes: usize,
+    pub rounds: u32,
+    /// When it ends at the latest, in nanoseconds.
+    pub end_ns: u64,
+    receivers: usize,
+    sync: Sync,
+    force_after: Option<u32>,
+    ports: Ports,
+}
+
+impl Setting {
+    pub fn new(mesh: &Mesh, job: &PeerJob, options: &Options) -> Result<Self, SimulationError> {
+        check(mesh, job, options)?;
+        let wrong = |problem: String| SimulationError::Job { job: job.name.clone(), problem };
+        let ranks: Result<Vec<Rank>, _> = (0..job.peers.len()).map(Rank::try_from).collect();
+        let too_many = |_| wrong(format!("frames have no room for the ranks of {} peers", job.peers.len()));
+        let bytes = job.update_bytes[0];
+        if bytes / f64::from(options.chunks) < 1.0 {
+            let (chunks, most) = (options.chunks, bytes.floor());
+            return Err(wrong(format!(
+                "its update of {bytes} bytes cannot be cut into {chunks} chunks; give at most {most}"
+            )));
+        }
+        let (rounds, end_ns) = match options.until {
+            Until::Rounds(rounds) => (rounds, u64::MAX),
+            Until::Seconds(seconds) => (MOST_ROUNDS, crate::port::ns(seconds)),
+        };
+        Ok(Setting {
+            ranks: ranks.map_err(too_many)?,
+            by_switch: options.multicast == Multicast::Switch,
+            chunks: options.chunks,
+            chunk_bytes: (bytes / f64::from(options.chunks)).ceil() as usize,
+            rounds,
+            end_ns,
+            receivers: job.receivers,
+            sync: options.sync,
+            force_after: options.force_after,
+            ports: mesh.ports_at(job, 0.0),
+        })
+    }
+
+    /// Words of an update.
+    pub fn values(&self) -> usize {
+        self.chunks as usize * WORDS
+    }
+
+    pub fn chunk_bits(&self) -> f64 {
+        8.0 * self.chunk_bytes as f64
+    }
+
+    /// An update on its way once, in bits.
+    pub fn update_bits(&self) -> f64 {
+        self.chunk_bits() * f64::from(self.chunks)
+    }
+
+    /// What a peer is told. `least_bps`: the slowest port's rate.
+    pub fn peer(&self, rank: usize, least_bps: f64) -> Setup {
+        let crowd_s = CROWDS * self.ranks.len() as f64 * self.chunk_bits() / least_bps;
+        let seconds = |least: f64| Duration::from_secs_f64(least.max(crowd_s).min(LONGEST_S));
+        let timeout = seconds(PEER_TIMEOUT_S);
+        let (copies, patience) = match self.by_switch {
+            true => (Copies::Switch { frame_bytes: self.chunk_bytes }, timeout / 2),
+            false => (Copies::Sender { window: WINDOW, chunk_bytes: self.chunk_bytes }, timeout * TIMEOUTS),
+        };
+        let receiver = match self.by_switch {
+            true => ReceiverOptions { quiet: Some(seconds(QUIET_S)), ..ReceiverOptions::frames(FRAME.get()) },
+            false => ReceiverOptions::connections(),
+        };
+        Setup {
+            me: self.ranks[rank],
+            life: Incarnation::new(rank as u32 + 1),
+            job: JobId::from(0),
+            names: Vec::new(),
+            epoch: Epoch::from(1),
+            update_values: vec![self.values(); self.ranks.len()],
+            chunk_values: WORDS,
+            receivers: self.receivers,
+            sync: self.sync,
+            force_after: self.force_after,
+            rounds: self.rounds,
+            sender: SenderOptions { patience, ..SenderOptions::new(copies) },
+            receiver,
+            rate_bps: self.ports.up_bps[rank],
+            choice_patience: CHOICE_PATIENCE,
+            peer_timeout: timeout,
+            meeting_patience: Duration::from_secs(300),
+        }
+    }
+
+    pub fn coordinator(&self) -> CoordinatorSetup {
+        let n = self.ranks.len();
+        CoordinatorSetup {
+            job: JobId::from(0),
+            names: Vec::new(),
+            update_values: vec![self.values(); n],
+            chunk_values: WORDS,
+            update_bits: vec![self.update_bits(); n],
+            receivers: self.receivers,
+            sync: self.sync,
+            force_after: self.force_after,
+            multicast: if self.by_switch { Multicast::Switch } else { Multicast::Hosts },
+            rounds: self.rounds,
+            ports: self.ports.clone(),
+            gather: Duration::from_secs(60),
+            holder: 1,
+        }
+    }
+}
+
+fn check(mesh: &Mesh, job: &PeerJob, options: &Options) -> Result<(), SimulationError> {
+    let name = || job.name.clone();
+    if !job.required.is_empty() || !job.waited.is_empty() {
+        return Err(SimulationError::OneRound { job: name() });
+    }
+    if let Some(rank) = job.update_bytes.iter().position(|&bytes| bytes != job.update_bytes[0]) {
+        let [peer, first] = [rank, 0].map(|rank| mesh.name_of(job, rank).to_owned());
+        return Err(SimulationError::Lengths { job: name(), peer, first });
+    }
+    if options.chunks == 0 {
+        return Err(SimulationError::Nothing { what: "the number of chunks" });
+    }
+    if options.sync != Sync::Bsp && options.scheme == Scheme::Optimal {
+        return Err(SimulationError::RoundsOnly);
+    }
+    match options.until {
+        Until::Rounds(0) => Err(SimulationError::Nothing { what: "the number of rounds" }),
+        Until::Rounds(_) => Ok(()),
+        Until::Seconds(seconds) if seconds > 0.0 => {
+            let means = job.computes.iter().map(|compute| compute.mean_seconds);
+            let shortest = means.fold(f64::INFINITY, f64::min);
+            let rounds = seconds / shortest;
+            match (job.computes.is_empty(), rounds > f64::from(MOST_ROUNDS)) {
+                (true, _) => Err(SimulationError::NoCompute { job: name() }),
+                (_, true) => Err(SimulationError::TooLong { job: name(), rounds, most: MOST_ROUNDS }),
+                _ => Ok(()),
+            }
+        }
+        Until::Seconds(_) => Err(SimulationError::Nothing { what: "the duration" }),
+    }
+}
