@@ -130,6 +130,10 @@ fn batches_fill_what_fast_workers_are_blocked() {
     let tuned = run_workers(&table_iii(), &options).unwrap();
     let batches: Vec<u32> = tuned.batches.values().copied().collect();
     assert_eq!(batches, [512, 512, 901, 901, 1264, 1264, 1264, 1264]);
+    // Samples of a round of cluster B, before and after.
+    let samples = |batches: &[u32]| batches.iter().sum::<u32>();
+    assert_eq!(samples(&fixed.batches.values().copied().collect::<Vec<_>>()), 4096);
+    assert_eq!(samples(&batches), 7882);
     assert!(near(tuned.iteration_s, fixed.iteration_s, 0.01), "{} {}", tuned.iteration_s, fixed.iteration_s);
     let proportional = WorkerOptions { tuning: Some(BatchRule::Proportional), ..options };
     let proportional = run_workers(&table_iii(), &proportional).unwrap();

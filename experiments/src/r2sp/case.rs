@@ -1,6 +1,6 @@
 //! A run of either kind.
 
-use super::{clients, workers};
+use super::{clients, racks, training, workers};
 use crate::trials::{StudyError, Trial};
 
 /// What is run and measured, but for the seed.
@@ -8,6 +8,8 @@ use crate::trials::{StudyError, Trial};
 pub enum Case {
     Workers(workers::Case),
     Clients(clients::Case),
+    Racks(racks::Case),
+    Training(training::Case),
 }
 
 impl From<workers::Case> for Case {
@@ -22,6 +24,18 @@ impl From<clients::Case> for Case {
     }
 }
 
+impl From<racks::Case> for Case {
+    fn from(case: racks::Case) -> Self {
+        Case::Racks(case)
+    }
+}
+
+impl From<training::Case> for Case {
+    fn from(case: training::Case) -> Self {
+        Case::Training(case)
+    }
+}
+
 impl Trial for Case {
     type Run = f64;
 
@@ -29,6 +43,8 @@ impl Trial for Case {
         match self {
             Case::Workers(case) => case.run(seed),
             Case::Clients(case) => case.run(seed),
+            Case::Racks(case) => case.run(seed),
+            Case::Training(case) => case.run(seed),
         }
     }
 }

@@ -1,14 +1,18 @@
-//! R²SP's and FL-R²SP's evaluation in virtual time: all of it that needs no training.
+//! R²SP's and FL-R²SP's evaluation in virtual time, trainings included; and R²SP between racks.
 
+mod between_racks;
 mod case;
 mod clients;
 mod contention;
 mod groups;
 mod models;
 mod numbers;
+mod racks;
 mod schemes;
 mod settings;
 mod studies;
+mod training;
+mod trainings;
 mod workers;
 
 use crate::comparison::{Comparison, Study};
@@ -35,6 +39,12 @@ fn panels(study: &Study) -> Vec<Panel> {
         "r2sp-fig16" => groups::fig16(),
         "r2sp-fig17" => groups::fig17(),
         "r2sp-fig18" => groups::fig18(),
+        "r2sp-fig8b" => trainings::fig8b(),
+        "r2sp-fig8c" => trainings::fig8c(),
+        "r2sp-fig11" => trainings::fig11(),
+        "r2sp-fig14b" => trainings::fig14b(),
+        "r2sp-fig14c" => trainings::fig14c(),
+        "r2sp-racks" => between_racks::panels(),
         _ => Vec::new(),
     }
 }

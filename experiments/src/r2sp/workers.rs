@@ -166,16 +166,23 @@ impl Case {
         }
     }
 
+    /// The job, and how it is run.
+    ///
+    /// # Errors
+    /// A policy that cannot be.
+    pub fn setting(&self, seed: u64, iterations: u32) -> Result<(Job, WorkerOptions), StudyError> {
+        let policy = self.policy().map_err(|source| StudyError::new(self, seed, source))?;
+        let are_tuned = matches!(self.sync, Sync::R2spBatches(_) | Sync::TunedBatches);
+        let tuning = are_tuned.then_some(BatchRule::FillIdle);
+        Ok((self.job(), WorkerOptions { seed, tuning, ..WorkerOptions::new(policy, iterations) }))
+    }
+
     /// What a seed's run comes to.
     ///
     /// # Errors
     /// A run that fails.
     pub fn run(&self, seed: u64) -> Result<f64, StudyError> {
-        let policy = self.policy().map_err(|source| StudyError::new(self, seed, source))?;
-        let are_tuned = matches!(self.sync, Sync::R2spBatches(_) | Sync::TunedBatches);
-        let tuning = are_tuned.then_some(BatchRule::FillIdle);
-        let options = WorkerOptions { seed, tuning, ..WorkerOptions::new(policy, ITERATIONS) };
-        let job = self.job();
+        let (job, options) = self.setting(seed, ITERATIONS)?;
         let run = run_workers(&job, &options).map_err(|source| StudyError::new(self, seed, source))?;
         Ok(self.measured(&job, &run))
     }
