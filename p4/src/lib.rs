@@ -5,6 +5,7 @@
 //! - [`load_dir`]: the same from a folder on disk, refused if its sources have changed since p4c ran;
 //! - [`tofino_artifact()`]: the program for Tofino, for each variant: the intermediate form, `bf-rt.json`,
 //!   P4Info, and what it takes of the chip; [`load_tofino_dir`], the same from a folder;
+//! - [`tofino_multicast_artifact()`]: the program for Tofino that copies updates between peers;
 //! - [`cases`]: packets for the program with what must come out, by p4testgen;
 //! - [`Reason`] and [`Outcome`]: the numbers behind the program's counters.
 //!
@@ -31,8 +32,9 @@ pub use manifest::{MANIFEST, sources, write_manifest};
 pub use p4c::P4c;
 pub use p4testgen::{CASES, CASES_FOR, P4testgen, cases, check_cases};
 pub use tofino::{
-    Barefoot, Chip, Compiled, P4test, Resources, Taken, TofinoArtifact, Variant, build_tofino,
-    load_tofino_dir, tofino_artifact, tofino_generated,
+    Barefoot, Chip, Compiled, MULTICAST, P4test, Resources, Taken, TofinoArtifact, Variant, build_tofino,
+    build_tofino_multicast, load_tofino_dir, load_tofino_multicast, print_tofino_multicast, tofino_artifact,
+    tofino_generated, tofino_multicast_artifact, tofino_multicast_version,
 };
 
 /// Slots of the program in one switch: a slot range is `base..base + window` within them.

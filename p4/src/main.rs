@@ -5,7 +5,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use inart_p4::{
-    Barefoot, CASES, Error, P4c, P4test, P4testgen, build_tofino, generated_path, tofino_generated, values_p4,
+    Barefoot, CASES, Error, P4c, P4test, P4testgen, build_tofino, build_tofino_multicast, generated_path,
+    tofino_generated, values_p4,
 };
 use inart_wire::ValuesPerPacket;
 
@@ -30,6 +31,7 @@ fn run(dir: &Path) -> Result<(), Error> {
     }
     match (P4test::find(), Barefoot::find()) {
         (Some(p4test), Some(barefoot)) => {
+            build_tofino_multicast(dir, &p4test, &barefoot)?;
             build_tofino(dir, &p4test, &barefoot)?;
             let (p4test, barefoot) = (p4test.version(), barefoot.version());
             eprintln!("tofino/ is up to date, by p4test {p4test} and p4c-barefoot {barefoot}");

@@ -13,6 +13,22 @@ use crate::{Error, version};
 const BAREFOOT: &str = "p4c-barefoot";
 const ASSEMBLER: &str = "bfas";
 
+/// A program: the folder of its sources under the P4 folder, and its name.
+pub(super) struct Source {
+    pub folder: &'static str,
+    pub name: &'static str,
+}
+
+impl Source {
+    /// The file to compile, in its folder.
+    pub fn file(&self) -> String {
+        format!("{}.p4", self.name)
+    }
+}
+
+/// The one that sums.
+pub(super) const SUMS: Source = Source { folder: "tofino", name: "inart" };
+
 /// `p4c-barefoot` and its assembler, found on the PATH. They look for `tna.p4` and `t2na.p4` where `p4test`
 /// does.
 #[derive(Debug)]
@@ -51,7 +67,17 @@ impl Barefoot {
     /// # Errors
     /// If a tool cannot be run, the program does not fit, or something else is printed than expected.
     pub fn compile(&self, dir: &Path, variant: Variant) -> Result<Compiled, Error> {
-        let scratch = Scratch::new(&format!("chip-{variant}"))?;
+        self.compile_source(dir, &SUMS, variant)
+    }
+
+    pub(super) fn compile_source(
+        &self,
+        dir: &Path,
+        source: &Source,
+        variant: Variant,
+    ) -> Result<Compiled, Error> {
+        let name = source.name;
+        let scratch = Scratch::new(&format!("chip-{name}-{variant}"))?;
         let (bf_rt, p4info) = (scratch.path().join("bf-rt.json"), scratch.path().join("p4info.txtpb"));
         let (target, arch) = match variant.chip {
             Chip::Tofino1 => ("tofino", "tna"),
@@ -62,11 +88,11 @@ impl Barefoot {
         compiler.args(variant.defines());
         compiler.arg("-o").arg(scratch.path()).arg("--bf-rt-schema").arg(&bf_rt);
         // As the specification has counters and registers, not as extensions of the vendor's.
-        compiler.args(["--p4runtime-force-std-externs", "--p4runtime-files"]).arg(&p4info).arg("inart.p4");
-        run(compiler.current_dir(dir.join("tofino")), variant)?;
+        compiler.args(["--p4runtime-force-std-externs", "--p4runtime-files"]).arg(&p4info).arg(source.file());
+        run(compiler.current_dir(dir.join(source.folder)), variant)?;
         let pipe = scratch.path().join("pipe");
         let mut assembler = Command::new(ASSEMBLER);
-        assembler.args(["--target", target, "-o"]).arg(&pipe).arg(pipe.join("inart.bfa"));
+        assembler.args(["--target", target, "-o"]).arg(&pipe).arg(pipe.join(format!("{name}.bfa")));
         parser_is_whole(&run(assembler.current_dir(&pipe), variant)?, variant)?;
 
         let json = |path: &Path| -> Result<Value, Error> {

@@ -1,9 +1,11 @@
-//! The program for Tofino (TNA): its generated code, and what p4c printed for it.
+//! The programs for Tofino (TNA), the one that sums and the one that copies updates: generated code, and what
+//! p4c printed for them.
 
 mod artifact;
 mod barefoot;
 mod build;
 mod ir;
+mod multicast;
 mod p4test;
 mod printed;
 mod resources;
@@ -16,6 +18,10 @@ use inart_wire::ValuesPerPacket;
 pub use artifact::{TofinoArtifact, load_tofino_dir, tofino_artifact};
 pub use barefoot::{Barefoot, Compiled};
 pub use build::build_tofino;
+pub use multicast::{
+    MULTICAST, build_tofino_multicast, load_tofino_multicast, print_tofino_multicast,
+    tofino_multicast_artifact, tofino_multicast_version,
+};
 pub use p4test::P4test;
 pub use resources::{Resources, Taken};
 pub use variant::{Chip, Variant};

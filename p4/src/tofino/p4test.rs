@@ -6,6 +6,7 @@ use std::process::Command;
 use serde_json::Value;
 
 use super::Variant;
+use super::barefoot::{SUMS, Source};
 use super::ir::shrink;
 use crate::scratch::Scratch;
 use crate::{Error, version};
@@ -46,15 +47,24 @@ impl P4test {
     /// # Errors
     /// If p4test cannot be run, refuses the program, or prints something else than expected.
     pub fn compile(&self, dir: &Path, variant: Variant) -> Result<Vec<u8>, Error> {
-        let scratch = Scratch::new(&variant.to_string())?;
+        self.compile_source(dir, &SUMS, variant)
+    }
+
+    pub(super) fn compile_source(
+        &self,
+        dir: &Path,
+        source: &Source,
+        variant: Variant,
+    ) -> Result<Vec<u8>, Error> {
+        let scratch = Scratch::new(&format!("{}-{variant}", source.name))?;
         let json = scratch.path().join("program.json");
         let output = Command::new(P4TEST)
             .args(["--std", "p4-16", "--Wdisable"])
             .args(variant.defines())
             .arg("--toJSON")
             .arg(&json)
-            .arg("inart.p4")
-            .current_dir(dir.join("tofino"))
+            .arg(source.file())
+            .current_dir(dir.join(source.folder))
             .output()
             .map_err(Error::file(Path::new(P4TEST)))?;
         if !output.status.success() {

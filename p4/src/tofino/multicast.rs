@@ -1,0 +1,117 @@
+//! The program for Tofino that copies updates between peers: what p4c printed for it, and printing it again.
+
+use std::borrow::Cow;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use inart_wire::ValuesPerPacket;
+
+use super::barefoot::{Barefoot, Source};
+use super::p4test::P4test;
+use super::{Chip, TofinoArtifact, Variant};
+use crate::{Error, manifest};
+
+/// The program in the folder of its sources.
+const SOURCE: Source = Source { folder: "tofino/multicast", name: "multicast" };
+/// The list of hashes, relative to the P4 folder.
+const MANIFEST: &str = "tofino/multicast/build/SOURCES.sha256";
+/// The version of p4c that printed the artifact, relative to the P4 folder.
+const VERSION_FILE: &str = "tofino/multicast/build/P4C_VERSION";
+/// What it includes of the other programs.
+const SHARED: [&str; 3] = ["include/constants.p4", "include/reasons.p4", "include/updates.p4"];
+
+/// What it is compiled for. How many values an update's frame has decides nothing but how long it must be.
+pub const MULTICAST: Variant = Variant { chip: Chip::Tofino1, values: ValuesPerPacket::N256 };
+
+/// The artifact built into this crate.
+pub fn tofino_multicast_artifact() -> TofinoArtifact {
+    macro_rules! file {
+        ($kind:literal) => {
+            concat!("../../tofino/multicast/build/multicast-tofino1-n256.", $kind)
+        };
+    }
+    TofinoArtifact {
+        variant: MULTICAST,
+        json: Cow::Borrowed(include_bytes!(file!("json"))),
+        bf_rt: Cow::Borrowed(include_bytes!(file!("bf-rt.json"))),
+        p4info: Cow::Borrowed(include_str!(file!("p4info.txtpb"))),
+        resources: Cow::Borrowed(include_bytes!(file!("resources.json"))),
+    }
+}
+
+/// The artifact in the P4 folder `dir`, which must be what p4c printed for the sources there.
+///
+/// # Errors
+/// If a file cannot be read, or the artifact is not that of the sources.
+pub fn load_tofino_multicast(dir: &Path) -> Result<TofinoArtifact, Error> {
+    let files = files();
+    manifest::check_of(dir, MANIFEST, sources(dir)?, &files)?;
+    let [json, bf_rt, p4info, resources] = files.map(|file| dir.join(file));
+    Ok(TofinoArtifact {
+        variant: MULTICAST,
+        json: std::fs::read(&json).map_err(Error::file(&json))?.into(),
+        bf_rt: std::fs::read(&bf_rt).map_err(Error::file(&bf_rt))?.into(),
+        p4info: std::fs::read_to_string(&p4info).map_err(Error::file(&p4info))?.into(),
+        resources: std::fs::read(&resources).map_err(Error::file(&resources))?.into(),
+    })
+}
+
+/// Prints the artifact in the P4 folder `dir` again, and lists the hashes it belongs to.
+///
+/// # Errors
+/// If p4c refuses the program, prints something else than expected, or a file cannot be written.
+pub fn build_tofino_multicast(dir: &Path, p4test: &P4test, barefoot: &Barefoot) -> Result<(), Error> {
+    let write = |file: &str, contents: &[u8]| {
+        let path = dir.join(file);
+        std::fs::write(&path, contents).map_err(Error::file(&path))
+    };
+    let artifact = print_tofino_multicast(dir, p4test, barefoot)?;
+    let files = files();
+    let [json, bf_rt, p4info, resources] = &files;
+    write(json, &artifact.json)?;
+    write(bf_rt, &artifact.bf_rt)?;
+    write(p4info, artifact.p4info.as_bytes())?;
+    write(resources, &artifact.resources)?;
+    write(VERSION_FILE, format!("{}\n", p4test.version()).as_bytes())?;
+    manifest::write_list_of(dir, MANIFEST, sources(dir)?, &files)
+}
+
+/// What p4c prints now for the sources in the P4 folder `dir`. It succeeds only if the program fits the chip.
+///
+/// # Errors
+/// If p4c refuses the program, or prints something else than expected.
+pub fn print_tofino_multicast(
+    dir: &Path,
+    p4test: &P4test,
+    barefoot: &Barefoot,
+) -> Result<TofinoArtifact, Error> {
+    let printed = barefoot.compile_source(dir, &SOURCE, MULTICAST)?;
+    Ok(TofinoArtifact {
+        variant: MULTICAST,
+        json: p4test.compile_source(dir, &SOURCE, MULTICAST)?.into(),
+        bf_rt: printed.bf_rt.into(),
+        p4info: printed.p4info.into(),
+        resources: printed.resources.into(),
+    })
+}
+
+/// The version of p4c that printed the artifact in the P4 folder `dir`.
+///
+/// # Errors
+/// If the file with the version cannot be read.
+pub fn tofino_multicast_version(dir: &Path) -> Result<String, Error> {
+    crate::version::noted(dir, VERSION_FILE)
+}
+
+fn files() -> [String; 4] {
+    ["json", "bf-rt.json", "p4info.txtpb", "resources.json"]
+        .map(|kind| format!("{}/build/{}-{MULTICAST}.{kind}", SOURCE.folder, SOURCE.name))
+}
+
+fn sources(dir: &Path) -> Result<BTreeMap<String, String>, Error> {
+    let mut hashes = manifest::sources_in(dir, &[SOURCE.folder])?;
+    for file in SHARED {
+        hashes.insert(file.to_owned(), manifest::hash_file(dir, file)?);
+    }
+    Ok(hashes)
+}

@@ -1,0 +1,46 @@
+// Is the frame well formed, and of a kind that this program forwards? The first row that fits counts. What it cannot see is how long
+// a frame is: egress does (drop reason wrong size).
+control Check(in ingress_headers_t hdr, inout ingress_metadata_t meta,
+              in ingress_intrinsic_metadata_from_parser_t parsed) {
+    @hidden action refuse_frame(Reason reason) {
+        meta.reason = reason;
+    }
+
+    @hidden table check {
+        key = {
+            meta.class: ternary;
+            parsed.parser_err: range;
+            hdr.inart.version: range;
+            hdr.inart.kind: range;
+            hdr.inart.flags: ternary;
+            hdr.inart.length: range;
+            hdr.inart.contributors_hi: ternary;
+            hdr.inart.contributors_lo: ternary;
+        }
+        actions = { refuse_frame; NoAction; }
+        const default_action = NoAction();
+        const entries = {
+            (Class.TAGGED, _, _, _, _, _, _, _): refuse_frame(Reason.TAGGED);
+            (_, 1 .. 0xffff, _, _, _, _, _, _): refuse_frame(Reason.TOO_SHORT);
+            (Class.OTHER, _, _, _, _, _, _, _): NoAction();
+            (_, _, 0 .. 1, _, _, _, _, _): refuse_frame(Reason.BAD_VERSION);
+            (_, _, 3 .. 15, _, _, _, _, _): refuse_frame(Reason.BAD_VERSION);
+            (_, _, _, 0 .. 0, _, _, _, _): refuse_frame(Reason.UNKNOWN_KIND);
+            (_, _, _, 7 .. 15, _, _, _, _): refuse_frame(Reason.UNKNOWN_KIND);
+            (_, _, _, _, 0x40 &&& 0x40, _, _, _): refuse_frame(Reason.UNKNOWN_FLAG);
+            (_, _, _, _, 0x80 &&& 0x80, _, _, _): refuse_frame(Reason.UNKNOWN_FLAG);
+            (_, _, _, _, _, VALUES + 1 .. 0xffff, _, _): refuse_frame(Reason.BAD_LENGTH);
+            (Class.UPDATE, _, _, _, _, 0 .. 0, _, _): refuse_frame(Reason.BAD_LENGTH);
+            (_, _, _, 1 .. 3, _, 0 .. 0, _, _): refuse_frame(Reason.BAD_LENGTH);
+            (Class.UPDATE, _, _, _, _, _, 0, 0): refuse_frame(Reason.BAD_CONTRIBUTORS);
+            // There are no tables for sums.
+            (Class.VALUES, _, _, _, _, _, _, _): refuse_frame(Reason.NO_ROUTE);
+            (Class.RESULT, _, _, _, _, _, _, _): refuse_frame(Reason.NO_RESULT_ROUTE);
+        }
+        size = 16;
+    }
+
+    apply {
+        check.apply();
+    }
+}
