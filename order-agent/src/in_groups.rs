@@ -182,8 +182,9 @@ impl Sequencer for InGroups {
 
     fn request(&mut self, who: WorkerNo, now: Duration) {
         self.members.insert(who);
-        // Whose model waits for the aggregation is answered by then.
-        if !self.held.contains_key(&who) || !self.asked.contains(&who) {
+        // Who has pushed and waits for the aggregation is answered by then; who was answered, and asks again,
+        // has not heard it.
+        if !self.server.is_waiting(ClientNo(who.0)) {
             self.asked.insert(who);
             self.server.join(ClientNo(who.0), now);
             self.settle(now);

@@ -24,6 +24,11 @@ impl Lane {
         }
     }
 
+    /// Forgets what has not left yet.
+    pub fn clear_waiting(&mut self) {
+        self.waiting.truncate(usize::from(self.under_way.is_some()));
+    }
+
     /// What leaves now, if anything does; it is called `id`.
     pub fn next(&mut self, id: u64, now: Duration) -> Option<Bytes> {
         if self.under_way.is_some() || now < self.not_before {

@@ -11,6 +11,7 @@
 
 mod chunk;
 mod counters;
+mod frames;
 mod in_groups;
 mod in_order;
 mod incoming;
@@ -26,6 +27,7 @@ mod worker;
 
 pub use chunk::{Precision, Tag, as_received, chunk_packet};
 pub use counters::{ServerCounters, WorkerCounters};
+pub use frames::{FrameCounters, FrameLink, LinkEvent, LinkSetup};
 pub use in_groups::InGroups;
 pub use in_order::InOrder;
 pub use kinds::PacketError;

@@ -86,6 +86,11 @@ impl Outgoing {
         true
     }
 
+    /// Whether all is known to be there.
+    pub fn is_done(&self) -> bool {
+        self.waiting.is_empty() && self.under_way.is_empty()
+    }
+
     /// When a chunk may leave that waits for time.
     pub fn wake_at(&self) -> Option<Duration> {
         let may = !self.waiting.is_empty() && self.under_way.len() < self.flow.window.max(1);

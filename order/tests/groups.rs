@@ -261,3 +261,15 @@ fn what_groups_have_collected_is_aggregated_once_all_have_left_whatever_the_gap(
     (0..4).for_each(|client| server.leave(ClientNo(client), seconds(10.0)));
     assert_eq!(aggregated(&drain(&mut server)), [(1, 0, vec![1, 3])]);
 }
+
+#[test]
+fn who_starts_again_within_a_round_and_pushes_again_is_answered_with_the_others() {
+    let mut server = server(options(2, 1, 1.0));
+    push(&mut server, 0, 0, 1.0);
+    server.join(ClientNo(0), seconds(2.0));
+    assert_eq!(push(&mut server, 0, 0, 3.0), Arrival::Repeated);
+    drain(&mut server);
+    push(&mut server, 1, 0, 4.0);
+    let answered = |output: &GroupOutput| matches!(output, GroupOutput::Answer { .. });
+    assert_eq!(drain(&mut server).iter().filter(|output| answered(output)).count(), 2);
+}

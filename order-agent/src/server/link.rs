@@ -20,6 +20,8 @@ pub struct Link {
     /// Since when there is no connection, if there was one.
     pub down_since: Option<Duration>,
     pub life: Option<u32>,
+    /// The number of the last hello of this life.
+    pub hellos: u64,
     pub lane: Lane,
     pub ticket: Option<Ticket>,
     /// The last pull of the ticket.

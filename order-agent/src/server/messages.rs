@@ -43,6 +43,12 @@ impl<S: Sequencer> ServerAgent<S> {
         let link = &mut self.links[worker.index()];
         (link.is_met, link.is_told) = (true, false);
         let is_new = link.life != Some(life);
+        // An earlier hello may have come late, from the connection before: its answer, and what follows that,
+        // mean nothing to a worker that waits for the answer to this one.
+        if is_new || hello.number > link.hellos {
+            link.lane.clear_waiting();
+            link.hellos = hello.number;
+        }
         if is_new || self.sequencer.is_away(worker) && !self.is_closing {
             link.forget();
             (link.life, link.arrived) = (Some(life), link.arrived.filter(|_| !is_new));

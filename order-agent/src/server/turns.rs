@@ -6,7 +6,7 @@ use inart_order::WorkerNo;
 
 use super::link::Ticket;
 use super::{ServerAgent, ServerOutput};
-use crate::message::{Body, Over, Permit};
+use crate::message::{Body, NotPermitted, Over, Permit};
 use crate::sequencer::{Decision, Sequencer};
 
 impl<S: Sequencer> ServerAgent<S> {
@@ -35,10 +35,21 @@ impl<S: Sequencer> ServerAgent<S> {
                     self.outputs.push_back(ServerOutput::Discarded { worker, iteration, refusal });
                 }
                 Decision::Gone { who: worker } => {
-                    self.links[worker.index()].forget();
+                    self.give_up(worker);
                     self.outputs.push_back(ServerOutput::Gone { worker });
                 }
             }
+        }
+    }
+
+    /// Who was pulling gets no more of the model, and has to hear so; who computes hears when it pushes.
+    fn give_up(&mut self, worker: WorkerNo) {
+        let link = &mut self.links[worker.index()];
+        let is_pulling = link.outgoing.as_ref().is_some_and(|outgoing| !outgoing.is_done());
+        let told = link.ticket.filter(|_| is_pulling).zip(link.life);
+        link.forget();
+        if let Some((ticket, life)) = told {
+            self.say(worker, life, Body::NotPermitted(NotPermitted { ticket: ticket.number }));
         }
     }
 

@@ -46,6 +46,26 @@ fn clients_in_groups_lose_no_update_either() {
 }
 
 #[test]
+fn a_seed_whose_worker_said_hello_late_on_the_connection_before() {
+    // What it was told of the end came before the answer to its second hello, and it waited for ever.
+    world::run(&Trial::random(3993));
+}
+
+#[test]
+fn a_seed_whose_worker_was_given_up_while_it_pulled() {
+    // Nobody told it that the rest of the model would not come.
+    world::run(&Trial::random(4793));
+}
+
+#[test]
+fn a_seed_whose_client_started_again_within_its_round() {
+    // The round took the model that it had pushed before, and answered only those that waited; and who asked
+    // again, since the answer was lost, was taken for one that waits.
+    world::run(&Trial::of_groups(301));
+    world::run(&Trial::of_groups(2600));
+}
+
+#[test]
 fn without_deaths_every_update_of_a_worker_that_is_not_given_up_is_applied() {
     for seed in 1..=100 * times() {
         let trial = Trial { kills: 0, restarts: 0, not_finite: 0.0, ..Trial::random(seed) };

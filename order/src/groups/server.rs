@@ -160,6 +160,8 @@ impl GroupServer {
         let group = &self.groups[self.group_of(client)];
         if group.round == round && group.collected.contains(&client.0) {
             self.counters.repeated += 1;
+            // It has started again since; what it had pushed before is in the round, which answers it.
+            self.clients[client.index()] = Standing::Collected;
             return Arrival::Repeated;
         }
         let late = group.round != round;
@@ -247,6 +249,11 @@ impl GroupServer {
     /// The round that a group collects for; `None` if there is no such group.
     pub fn round(&self, group: usize) -> Option<u64> {
         self.groups.get(group).map(|group| group.round)
+    }
+
+    /// Whether a client has pushed in its group's round, and waits for the aggregation.
+    pub fn is_waiting(&self, client: ClientNo) -> bool {
+        self.clients.get(client.index()) == Some(&Standing::Collected)
     }
 
     /// How many clients of a group take part and are not left out.

@@ -1,0 +1,59 @@
+//! The fault campaign by frames: a server and its participants in virtual time, whose packets travel in frames
+//! that are lost, doubled, reordered and late, over links that are silent for a while, between processes that
+//! die and start again. Every update and every pulled model is compared bit for bit;
+//! `CAMPAIGN_TIMES=50` runs fifty times as many. docs/protocol.md, "Push and pull by frames".
+// It reads how many trials are wanted.
+#![allow(clippy::unwrap_used, clippy::disallowed_methods)]
+
+#[allow(dead_code, reason = "it is the campaign's, which counts more")]
+#[path = "../campaign/audit.rs"]
+mod audit;
+mod network;
+#[path = "../campaign/sequencer.rs"]
+mod sequencer;
+#[allow(dead_code, reason = "packets do not fail here, frames do")]
+#[path = "../campaign/trial.rs"]
+mod trial;
+mod world;
+
+use network::Faults;
+use trial::Trial;
+use world::Seen;
+
+const TRIALS: u64 = 200;
+
+fn times() -> u64 {
+    std::env::var("CAMPAIGN_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
+}
+
+fn run_all(trial: fn(u64) -> Trial) -> Seen {
+    let mut all = Seen::default();
+    for seed in 1..=TRIALS * times() {
+        all.add(&world::run(&trial(seed), &Faults::random(seed)));
+    }
+    eprintln!("{all:#?}");
+    for (what, count) in all.list() {
+        assert!(count > 0, "{what} never happened");
+    }
+    all
+}
+
+#[test]
+fn whatever_happens_to_frames_no_update_is_lost_or_applied_twice() {
+    run_all(Trial::random);
+}
+
+#[test]
+fn whatever_happens_to_frames_of_clients_in_groups_no_update_is_lost_either() {
+    run_all(Trial::of_groups);
+}
+
+#[test]
+fn without_faults_nothing_is_sent_twice() {
+    for seed in 1..=50 * times() {
+        let trial = Trial { kills: 0, restarts: 0, cuts: 0, ..Trial::random(seed) };
+        let seen = world::run(&trial, &Faults::default());
+        assert_eq!((seen.parts_again, seen.parts_repeated, seen.downs), (0, 0, 0), "seed {seed}: {seen:?}");
+        assert!(seen.applied > 0);
+    }
+}

@@ -1,0 +1,35 @@
+//! What happens to frames on their way.
+
+use std::time::Duration;
+
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+/// The parts of frames that are lost, doubled, and held back for up to 60 ms while others overtake them.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Faults {
+    pub loss: f64,
+    pub doubled: f64,
+    pub late: f64,
+}
+
+impl Faults {
+    pub fn random(seed: u64) -> Faults {
+        let mut random = ChaCha8Rng::seed_from_u64(seed ^ 0xf4a3e);
+        let mut part = |most: f64| if random.random_bool(0.7) { random.random_range(0.0..most) } else { 0.0 };
+        Faults { loss: part(0.3), doubled: part(0.2), late: part(0.2) }
+    }
+
+    /// After how long each copy of a frame arrives.
+    pub fn copies(&self, random: &mut ChaCha8Rng) -> Vec<Duration> {
+        let mut copies = Vec::new();
+        let count = if random.random_bool(self.doubled) { 2 } else { 1 };
+        for _ in 0..count {
+            if !random.random_bool(self.loss) {
+                let held = if random.random_bool(self.late) { random.random_range(0..60_000) } else { 0 };
+                copies.push(Duration::from_micros(500 + held));
+            }
+        }
+        copies
+    }
+}
