@@ -1,9 +1,12 @@
 //! The file from which a server that was restarted goes on: the model, its version, and a count per worker.
 //!
 //! Magic, fingerprint of the job, version, number of workers, their counts, number of values, the values
-//! (float32), SHA-256 of all before; integers are big-endian. It is replaced as a whole: it survives the
-//! process, and what the system had not written when the machine failed is lost.
+//! (float32), SHA-256 of all before; integers are big-endian. It is replaced as a whole: written beside it to
+//! the disk, renamed, and the folder written to the disk. Whenever the process or the machine fails, there is
+//! the version before, or this one.
 
+use std::fs::File;
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use inart_order_agent::Kept;
@@ -68,7 +71,7 @@ impl KeptFile {
         Ok(Some(kept))
     }
 
-    /// Replaces what is in it.
+    /// Replaces what is in it; once it returns, that is on the disk.
     ///
     /// # Errors
     /// What the system says.
@@ -84,9 +87,19 @@ impl KeptFile {
         data.extend(digest);
         let mut beside = self.path.clone().into_os_string();
         beside.push(".new");
-        let written = std::fs::write(&beside, data).and_then(|()| std::fs::rename(&beside, &self.path));
-        written.map_err(|cause| KeptError::System { path: self.path.clone(), cause })
+        replace(&self.path, Path::new(&beside), &data)
+            .map_err(|cause| KeptError::System { path: self.path.clone(), cause })
     }
+}
+
+/// Data first, then the name, then the folder's entry: each is on the disk before the next.
+fn replace(path: &Path, beside: &Path, data: &[u8]) -> io::Result<()> {
+    let mut file = File::create(beside)?;
+    file.write_all(data)?;
+    file.sync_all()?;
+    std::fs::rename(beside, path)?;
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
 fn parse(data: &[u8]) -> Option<(u64, Kept)> {
@@ -140,5 +153,26 @@ mod tests {
             std::fs::write(&path, &changed).unwrap();
             assert!(matches!(file.read(), Err(KeptError::Broken { .. })), "{at}");
         }
+    }
+
+    #[test]
+    fn a_write_that_was_cut_off_leaves_the_version_before() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let file = KeptFile::new(&path, 7);
+        let kept = |version| Kept { version, done: vec![version], values: vec![version as f32; 50] };
+        file.write(&kept(1)).unwrap();
+        // A process that died while it wrote the next one.
+        let whole = std::fs::read(&path).unwrap();
+        std::fs::write(folder.path().join("model.new"), &whole[..whole.len() / 2]).unwrap();
+        assert_eq!(file.read().unwrap().unwrap(), kept(1));
+        file.write(&kept(2)).unwrap();
+        assert_eq!(file.read().unwrap().unwrap(), kept(2));
+        assert!(!folder.path().join("model.new").exists(), "nothing stays beside it");
+        // What stands in the way of the next one is named, and the version before is still there.
+        std::fs::create_dir(folder.path().join("model.new")).unwrap();
+        let error = file.write(&kept(3)).unwrap_err().to_string();
+        assert!(error.contains("model"), "{error}");
+        assert_eq!(file.read().unwrap().unwrap(), kept(2));
     }
 }

@@ -6,14 +6,18 @@
 //! function of the seed, in f32 with a fixed order of operations: workers that get the same sums hold the
 //! same weights, bit for bit, which [`Trainer::digest`] shows.
 //!
-//! At a parameter server, a [`Stepper`] says what it adds to the model that it was given.
+//! At a parameter server, a [`Stepper`] says what it adds to the model that it was given. A client
+//! of federated training ([`Client`]) takes some steps by itself, on images of few digits.
 
+mod client;
 mod digits;
 mod mlp;
+mod shards;
 mod single_host;
 mod stepper;
 mod trainer;
 
+pub use client::{Client, Local};
 pub use digits::{CLASSES, PIXELS, images_as_text};
 pub use mlp::PARAMETERS;
 pub use single_host::{History, train_single_host};

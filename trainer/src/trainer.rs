@@ -37,6 +37,23 @@ pub enum ConfigError {
     /// A gradient over no image has no meaning.
     #[error("a batch of 0 images: give at least 1")]
     EmptyBatch,
+    /// Each shard has to have an image.
+    #[error(
+        "{shards} shards for each of {clients} clients: give from 1 to {most}, as there are {images} images"
+    )]
+    Shards {
+        /// Shards of a client.
+        shards: usize,
+        /// The job's clients.
+        clients: usize,
+        /// The most that there may be.
+        most: usize,
+        /// Images to train on.
+        images: usize,
+    },
+    /// A client that changes nothing.
+    #[error("0 steps in a round: give at least 1")]
+    NoStep,
 }
 
 /// How good the weights are on images never trained on.

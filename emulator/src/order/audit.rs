@@ -101,7 +101,7 @@ pub fn check(setting: &Setting, said: &Said) -> Result<Checked, Error> {
 }
 
 /// By worker and iteration: what has arrived.
-fn arrived(said: &Said) -> Result<BTreeMap<(&str, u64), &super::processes::Pushed>, Error> {
+pub(super) fn arrived(said: &Said) -> Result<BTreeMap<(&str, u64), &super::processes::Pushed>, Error> {
     let mut arrived = BTreeMap::new();
     for pushed in &said.pushed {
         if arrived.insert((pushed.worker.as_str(), pushed.iteration), pushed).is_some() {
@@ -143,6 +143,7 @@ mod tests {
             server: "s1".into(),
             job: scaled(&cluster.jobs[0], bits, None, 0.01).0,
             schemes: Vec::new(),
+            clients: None,
             tuning: None,
             precision: Precision::Single,
             iterations: 1,

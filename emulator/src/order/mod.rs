@@ -2,6 +2,7 @@
 //! and the processes of the server and its workers. Every update is computed again and compared.
 
 mod audit;
+mod audit_groups;
 mod chart;
 mod processes;
 mod report;
@@ -16,7 +17,7 @@ use crate::scratch::Scratch;
 pub use chart::chart;
 use processes::Processes;
 pub use report::{Learnt, Report, SchemeReport, Simulated};
-pub use setting::{Scheme, Setting, scaled};
+pub use setting::{Clients, Order, Scheme, Setting, scaled};
 use wiring::OrderWiring;
 
 /// An iteration that takes longer is a failure, and so is a start.
@@ -74,7 +75,10 @@ fn run_scheme(setting: &Setting, scheme: &Scheme, tell: &mut dyn FnMut(u64)) -> 
         }
     }
     let said = processes.end()?;
-    let checked = audit::check(setting, &said)?;
+    let checked = match (&setting.clients, scheme.order.groups()) {
+        (Some(clients), Some(groups)) => audit_groups::check(setting, clients, groups, &said)?,
+        _ => audit::check(setting, &said)?,
+    };
     let bytes = [0, 1].map(|way| carried[way].saturating_sub(before[way]));
     report::report(setting, scheme, &said, &checked, bytes)
 }

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use inart_order_agent::Precision;
 use serde::Deserialize;
 
-use super::setting::{Scheme, Setting};
+use super::setting::{Clients, Scheme, Setting};
 use super::wiring::{OrderWiring, at, listen};
 use crate::child::{Child, Lines};
 use crate::error::Error;
@@ -72,8 +72,14 @@ pub struct Counted {
     pub refused: u64,
     /// Workers that were given up.
     pub given_up: u64,
-    /// r at the end.
-    pub relaxation: f64,
+    /// r at the end; of workers.
+    pub relaxation: Option<f64>,
+    /// Of clients: models that came after their round.
+    #[serde(default)]
+    pub late: u64,
+    /// Of clients: those that were left out for their data.
+    #[serde(default)]
+    pub left_out: Vec<String>,
     /// Packets that were dropped as they had come before, or nothing stands behind them.
     pub dropped: u64,
 }
@@ -123,7 +129,8 @@ impl Processes {
         };
         let mut command = wiring.host(0).command(&setting.program);
         command.args(["--json", "order-server"]).arg(scratch.path("network.yaml"));
-        command.args(&scheme.flags).args(["--iterations", &setting.iterations.to_string(), "--pace"]);
+        let length = if scheme.order.groups().is_some() { "--rounds" } else { "--iterations" };
+        command.args(&scheme.flags).args([length, &setting.iterations.to_string(), "--pace"]);
         if setting.precision == Precision::Half {
             command.arg("--half");
         }
@@ -138,6 +145,15 @@ impl Processes {
             let mut command = wiring.host(worker + 1).command(&setting.program);
             command.args(["--json", "order-worker"]).arg(scratch.path("network.yaml"));
             command.args(["--stated-compute", "--pace", "--step", &setting.step.to_string()]);
+            if let Some(Clients { local, opposite }) = &setting.clients {
+                command.args([
+                    "--local-steps",
+                    &local.steps.to_string(),
+                    "--shards",
+                    &local.shards.to_string(),
+                ]);
+                command.args(opposite.contains(&worker).then_some("--opposite"));
+            }
             command.arg("--server").arg(format!("{}={}", setting.server, at(0)));
             common(&mut command, setting, scratch, &participant.name);
             let name = &participant.name;

@@ -2,14 +2,16 @@
 
 use std::collections::BTreeMap;
 
-use inart_cluster::{WorkerOptions, WorkerRun, run_workers};
+use inart_cluster::{ClientOptions, Job, WorkerOptions, run_clients, run_workers};
 use serde::Serialize;
 
 use super::audit::Checked;
 use super::processes::{Counted, Said};
-use super::setting::{Scheme, Setting};
+use super::setting::{Order, Scheme, Setting};
 use crate::error::Error;
 
+/// Rounds of each group that are not counted, as in virtual time.
+const DROPPED_ROUNDS: u64 = 3;
 /// A gap counts as none below this part of the even one.
 const ZERO_GAP: f64 = 0.1;
 /// Of a port's rate so much is there for values: of the 1494 bytes of a full frame 1418 are a message's; an
@@ -30,12 +32,14 @@ pub struct Learnt {
 /// The same in virtual time, at the rates that values have.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Simulated {
-    /// Mean time between own pushes, in seconds.
+    /// Mean time between own pushes, or between aggregations of a group, in seconds.
     pub iteration_s: f64,
-    /// Mean staleness.
-    pub staleness_mean: f64,
-    /// The part of gaps that is about none.
-    pub zero_gaps: f64,
+    /// Mean staleness; of workers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub staleness_mean: Option<f64>,
+    /// The part of gaps that is about none; of workers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zero_gaps: Option<f64>,
 }
 
 /// One order.
@@ -44,7 +48,7 @@ pub struct SchemeReport {
     /// Its name.
     pub scheme: String,
     /// Mean over workers of the time between arrivals of their own pushes, in seconds; the first third is not
-    /// counted.
+    /// counted. Of clients: mean time between aggregations of a group, but for the first three.
     pub iteration_s: f64,
     /// The part of the gaps between pushes below a tenth of iteration / workers.
     pub zero_gaps: f64,
@@ -58,8 +62,13 @@ pub struct SchemeReport {
     pub staleness_counts: BTreeMap<u64, u64>,
     /// Mean time from the arrival of a push to the worker's next pull, in seconds.
     pub blocking_s: f64,
-    /// r at the end.
-    pub relaxation: f64,
+    /// r at the end; of workers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub relaxation: Option<f64>,
+    /// Of clients: models that came after their round.
+    pub late: u64,
+    /// Of clients: those that were left out for their data.
+    pub left_out: Vec<String>,
     /// The part of the server's rate that frames took: into it.
     pub utilisation_in: f64,
     /// The same out of it.
@@ -115,8 +124,15 @@ pub fn report(
     checked: &Checked,
     bytes: [u64; 2],
 ) -> Result<SchemeReport, Error> {
-    let first = u64::from(setting.iterations / 3);
-    let (iteration_s, blocking_s) = (iteration_s(said, first), blocking_s(said));
+    let first = match scheme.order {
+        Order::Workers(_) => u64::from(setting.iterations / 3),
+        Order::Groups { .. } => DROPPED_ROUNDS,
+    };
+    let iteration_s = match scheme.order {
+        Order::Workers(_) => iteration_s(said, first),
+        Order::Groups { groups, .. } => round_s(setting, said, groups),
+    };
+    let blocking_s = blocking_s(said);
     let began_ns = said.pulls.iter().map(|pull| pull.at_ns).min().unwrap_or(0);
     let since = |at_ns: u64| at_ns.saturating_sub(began_ns) as f64 / 1e9;
     let seconds = since(said.applied.last().map_or(0, |applied| applied.at_ns));
@@ -136,7 +152,8 @@ pub fn report(
         .iter()
         .map(|(at_ns, of)| Learnt { at_s: since(*at_ns), accuracy: of.accuracy, loss: of.loss })
         .collect();
-    let Some(Counted { refused, given_up, relaxation, dropped, .. }) = said.counted.clone() else {
+    let Some(Counted { refused, given_up, relaxation, dropped, late, left_out }) = said.counted.clone()
+    else {
         let why = "it has not counted".to_owned();
         return Err(Error::Failed { who: setting.server.clone(), why });
     };
@@ -153,6 +170,8 @@ pub fn report(
         staleness_counts,
         blocking_s,
         relaxation,
+        late,
+        left_out,
         utilisation_in: used(bytes[0], setting.job.server.in_bps),
         utilisation_out: used(bytes[1], setting.job.server.out_bps),
         seconds,
@@ -180,6 +199,18 @@ fn iteration_s(said: &Said, first: u64) -> f64 {
     mean(&means.collect::<Vec<_>>())
 }
 
+/// Mean time between aggregations of a group, but for its first ones.
+fn round_s(setting: &Setting, said: &Said, groups: usize) -> f64 {
+    let mut of: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+    for applied in &said.applied {
+        let client = applied.updates.first().map(|update| update.worker.as_str());
+        let place = setting.job.participants.iter().position(|own| Some(own.name.as_str()) == client);
+        of.entry(place.unwrap_or(0) % groups.max(1)).or_default().push(applied.at_ns);
+    }
+    let gaps = of.values().flat_map(|times| times.windows(2).skip(DROPPED_ROUNDS as usize - 1));
+    mean(&gaps.map(|pair| (pair[1] - pair[0]) as f64 / 1e9).collect::<Vec<_>>())
+}
+
 /// Between arrivals of pushes; a gap belongs to the push that ends it.
 fn gaps(said: &Said, first: u64) -> Vec<f64> {
     let pairs = said.pushed.windows(2).filter(|pair| pair[1].iteration >= first);
@@ -198,7 +229,7 @@ fn blocking_s(said: &Said) -> f64 {
 }
 
 fn simulated(setting: &Setting, scheme: &Scheme) -> Result<Simulated, Error> {
-    let mut job = setting.job.clone();
+    let mut job: Job = setting.job.clone();
     let nics = job.participants.iter_mut().map(|worker| &mut worker.nic).chain([&mut job.server]);
     nics.for_each(|nic| {
         (nic.out_bps, nic.in_bps) = (nic.out_bps * PAYLOAD_SHARE, nic.in_bps * PAYLOAD_SHARE)
@@ -206,18 +237,37 @@ fn simulated(setting: &Setting, scheme: &Scheme) -> Result<Simulated, Error> {
     if setting.precision == inart_order_agent::Precision::Half {
         job.bits /= 2.0;
     }
-    let options = WorkerOptions {
-        tuning: setting.tuning,
-        seed: setting.seed,
-        ..WorkerOptions::new(scheme.policy, setting.iterations)
-    };
-    let run: WorkerRun = run_workers(&job, &options)
-        .map_err(|error| Error::Option { option: "sync", problem: error.to_string() })?;
-    Ok(Simulated {
-        iteration_s: run.iteration_s,
-        staleness_mean: run.staleness.mean,
-        zero_gaps: run.zero_gaps,
-    })
+    let failed =
+        |error: inart_cluster::RunError| Error::Option { option: "sync", problem: error.to_string() };
+    match scheme.order {
+        Order::Workers(policy) => {
+            let options = WorkerOptions {
+                tuning: setting.tuning,
+                seed: setting.seed,
+                ..WorkerOptions::new(policy, setting.iterations)
+            };
+            let run = run_workers(&job, &options).map_err(failed)?;
+            Ok(Simulated {
+                iteration_s: run.iteration_s,
+                staleness_mean: Some(run.staleness.mean),
+                zero_gaps: Some(run.zero_gaps),
+            })
+        }
+        Order::Groups { groups, fraction, relaxation } => {
+            let options = ClientOptions {
+                groups,
+                fraction,
+                relaxation,
+                rounds: setting.iterations,
+                seed: setting.seed,
+                patience_s: None,
+                absences: Vec::new(),
+                usage_s: None,
+            };
+            let iteration_s = run_clients(&job, &options).map_err(failed)?.round_s;
+            Ok(Simulated { iteration_s, staleness_mean: None, zero_gaps: None })
+        }
+    }
 }
 
 fn mean(values: &[f64]) -> f64 {

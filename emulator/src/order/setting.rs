@@ -1,19 +1,56 @@
 //! What is emulated.
 
+use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use inart_cluster::{Job, Kind, Nic, Participant, Time};
+use inart_cluster::{Job, Nic, Participant, Time};
 use inart_order::{BatchRule, Policy};
 use inart_order_agent::Precision;
+use inart_trainer::{Client, Config, ConfigError, Local};
+
+/// What decides the order.
+#[derive(Debug, Clone, Copy)]
+pub enum Order {
+    /// Of workers.
+    Workers(Policy),
+    /// Of clients in groups.
+    Groups {
+        /// M.
+        groups: usize,
+        /// C.
+        fraction: f64,
+        /// r.
+        relaxation: f64,
+    },
+}
+
+impl Order {
+    /// How many groups there are, if there are some.
+    pub fn groups(&self) -> Option<usize> {
+        match self {
+            Order::Workers(_) => None,
+            Order::Groups { groups, .. } => Some(*groups),
+        }
+    }
+}
+
+/// How clients train.
+#[derive(Debug, Clone)]
+pub struct Clients {
+    /// Data and steps.
+    pub local: Local,
+    /// Numbers of those that push the opposite of what they have learnt.
+    pub opposite: BTreeSet<usize>,
+}
 
 /// An order that is tried: its name, what it is, and how a server's process is told.
 #[derive(Debug, Clone)]
 pub struct Scheme {
     /// Its name.
     pub name: String,
-    /// The policy.
-    pub policy: Policy,
+    /// Of workers or of clients.
+    pub order: Order,
     /// The server's flags.
     pub flags: Vec<String>,
 }
@@ -29,11 +66,13 @@ pub struct Setting {
     pub job: Job,
     /// The orders, one after the other.
     pub schemes: Vec<Scheme>,
+    /// How clients train, in a job of clients.
+    pub clients: Option<Clients>,
     /// How batches are tuned.
     pub tuning: Option<BatchRule>,
     /// How values travel.
     pub precision: Precision,
-    /// Iterations of every worker.
+    /// Iterations of every worker, or rounds of every group.
     pub iterations: u32,
     /// The step along the gradient, of all workers together.
     pub step: f64,
@@ -49,6 +88,16 @@ impl Setting {
     /// The model's values.
     pub fn values(&self) -> usize {
         (self.job.bits / 32.0).round() as usize
+    }
+
+    /// The client of a number.
+    ///
+    /// # Errors
+    /// As [`Client::new`].
+    pub fn client(&self, clients: &Clients, rank: usize) -> Result<Client, ConfigError> {
+        let participants = &self.job.participants;
+        let batch = participants.get(rank).map_or(1, |client| client.batch as usize);
+        Client::new(Config { seed: self.seed, rank, workers: participants.len(), batch }, clients.local)
     }
 
     /// The network as a document for its processes.
@@ -74,7 +123,17 @@ impl Setting {
         self.job.participants.iter().for_each(|worker| out.push_str(&link(&worker.name, &worker.nic)));
         let all: Vec<_> = self.job.participants.iter().map(|worker| quoted(&worker.name)).collect();
         let _ = writeln!(out, "jobs:\n  - name: {}", quoted(&self.job.name));
-        let _ = writeln!(out, "    workers: [{}]\n    servers: [{}]", all.join(", "), quoted(&self.server));
+        let _ = writeln!(
+            out,
+            "    {}: [{}]\n    servers: [{}]",
+            self.job.kind.name(),
+            all.join(", "),
+            quoted(&self.server)
+        );
+        let Time { mean_s, cv } = self.job.pause;
+        if mean_s > 0.0 {
+            let _ = writeln!(out, "    pause: {{mean: {mean_s:.9} s, cv: {cv}}}");
+        }
         let _ = writeln!(out, "    gradient: {} B\n    computes:", 4 * self.values());
         for Participant { name, compute, speed, .. } in &self.job.participants {
             let Time { mean_s, cv } = compute;
@@ -107,7 +166,7 @@ pub fn scaled(job: &Job, bits: f64, batch: Option<u32>, factor: f64) -> (Job, f6
     };
     let job = Job {
         name: job.name.clone(),
-        kind: Kind::Workers,
+        kind: job.kind,
         participants: job.participants.iter().map(participant).collect(),
         server: nic(&job.server),
         bits,
@@ -137,6 +196,7 @@ mod tests {
             server: "s1".into(),
             job,
             schemes: Vec::new(),
+            clients: None,
             tuning: None,
             precision: Precision::Single,
             iterations: 3,

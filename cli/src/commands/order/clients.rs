@@ -13,8 +13,25 @@ const ROUNDS: u32 = 30;
 /// More rounds than anybody waits for.
 const MOST_ROUNDS: u32 = 100_000;
 
+/// How clients are in groups.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shape {
+    /// M.
+    pub groups: usize,
+    /// C.
+    pub fraction: f64,
+    /// r.
+    pub relaxation: f64,
+}
+
+/// The threshold that an outlier's cosine is below, as `--outliers` says it.
+pub fn cosine(text: &str) -> Result<f64, String> {
+    let threshold = text.parse().ok().filter(|threshold: &f64| (-1.0..=1.0).contains(threshold));
+    threshold.ok_or_else(|| "give a cosine from -1 to 1".to_owned())
+}
+
 /// Flags of jobs of clients.
-#[derive(clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 pub struct ClientArgs {
     /// With fl-r2sp, M: client i is in group i mod M; 1 is bsp [default: 8, or as many as there are clients].
     #[arg(long, value_name = "M")]
@@ -32,14 +49,14 @@ impl ClientArgs {
         refuse(self.rounds.is_some(), "rounds", "fl-r2sp")
     }
 
-    /// Runs a job and says how it went.
-    pub fn run(&self, job: &Job, common: &Common<'_>, json: bool) -> anyhow::Result<String> {
-        let rounds = self.rounds.unwrap_or(ROUNDS);
-        ensure!(
-            (4..=MOST_ROUNDS).contains(&rounds),
-            "--rounds {rounds}: give a number from 4 to {MOST_ROUNDS}"
-        );
-        let clients = job.participants.len();
+    /// How groups of that many clients are made: as flags say, and all together with bsp.
+    pub fn shape(&self, clients: usize, common: &Common<'_>) -> anyhow::Result<Shape> {
+        if common.sync == "bsp" {
+            refuse(self.groups.is_some(), "groups", "fl-r2sp")?;
+            refuse(common.fraction.is_some(), "fraction", "safa or fl-r2sp")?;
+            refuse(common.relaxation.is_some(), "relaxation", "r2sp or fl-r2sp")?;
+            return Ok(Shape { groups: 1, fraction: 1.0, relaxation: 0.0 });
+        }
         let groups = self.groups.unwrap_or(clients.min(8));
         ensure!(
             (1..=clients).contains(&groups),
@@ -51,6 +68,39 @@ impl ClientArgs {
         let relaxation: f64 =
             text.parse().map_err(|_| anyhow!("--relaxation {text}: give a part from 0 to 1"))?;
         ensure!((0.0..=1.0).contains(&relaxation), "--relaxation {text}: give a part from 0 to 1");
+        Ok(Shape { groups, fraction, relaxation })
+    }
+
+    /// The rounds, if they were given.
+    pub fn rounds(&self) -> anyhow::Result<Option<u32>> {
+        if let Some(rounds) = self.rounds {
+            ensure!(
+                (1..=MOST_ROUNDS).contains(&rounds),
+                "--rounds {rounds}: give a number from 1 to {MOST_ROUNDS}"
+            );
+        }
+        Ok(self.rounds)
+    }
+
+    /// How a server's process is told of groups.
+    pub fn flags(&self) -> Vec<String> {
+        self.groups.map(|groups| format!("--groups={groups}")).into_iter().collect()
+    }
+
+    /// Without what is for other orders than this one.
+    pub fn of(&self, sync: &str) -> ClientArgs {
+        ClientArgs { groups: self.groups.filter(|_| sync == "fl-r2sp"), rounds: self.rounds }
+    }
+
+    /// Runs a job and says how it went.
+    pub fn run(&self, job: &Job, common: &Common<'_>, json: bool) -> anyhow::Result<String> {
+        let rounds = self.rounds.unwrap_or(ROUNDS);
+        ensure!(
+            (4..=MOST_ROUNDS).contains(&rounds),
+            "--rounds {rounds}: give a number from 4 to {MOST_ROUNDS}"
+        );
+        let clients = job.participants.len();
+        let Shape { groups, fraction, relaxation } = self.shape(clients, common)?;
         let options = ClientOptions {
             groups,
             fraction,

@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::{Context, ensure};
-use inart_cluster::{Cluster, Job as ClusterJob, Kind};
+use inart_cluster::{Cluster, Job as ClusterJob};
 use inart_order_host::{HostOptions, Job, PROTOCOL};
 use inart_quic::Congestion;
 use inart_tls::{IdentityFiles, MutualTls};
@@ -53,7 +53,7 @@ pub struct Connections {
 }
 
 impl Connections {
-    /// The network and its job of workers, with one server of that name.
+    /// The network and its job, with one server of that name.
     pub fn read(&self, server: &str) -> anyhow::Result<(ClusterJob, Job)> {
         let cluster = network::read(&self.topology)?;
         let job = network::job(&cluster, self.job.as_deref())?.clone();
@@ -87,11 +87,6 @@ impl Connections {
 
 /// A job as its processes know it.
 pub fn of_processes(cluster: &Cluster, job: &ClusterJob, server: &str) -> anyhow::Result<Job> {
-    ensure!(
-        job.kind == Kind::Workers,
-        "job {}: it has clients, and processes are there for workers only; run `inart simulate`",
-        job.name
-    );
     let values = job.bits / 32.0;
     ensure!(
         values.fract() == 0.0 && values >= 1.0,

@@ -5,7 +5,8 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
-use inart_emulator::order::{Report, Scheme, Setting, chart, emulate_order, scaled};
+use inart_cluster::{Job, Kind};
+use inart_emulator::order::{Clients, Order, Report, Scheme, Setting, chart, emulate_order, scaled};
 use inart_emulator::scale::Scale;
 use inart_order_agent::Precision;
 use inart_planner::Topology;
@@ -13,8 +14,10 @@ use inart_planner::units::display_size;
 use inart_trainer::PARAMETERS;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::common::Common;
+use super::clients::{ClientArgs, Shape, cosine};
+use super::common::{Common, refuse};
 use super::connections::of_processes;
+use super::learner::LearnerArgs;
 use super::network;
 use super::workers::WorkerArgs;
 use crate::commands::output::print;
@@ -32,17 +35,31 @@ pub struct Args {
     /// The job to run [default: the only one that says how long it computes].
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
-    /// The orders, one after the other: of bsp, asp, ssp, safa and r2sp.
-    #[arg(long, value_delimiter = ',', value_parser = ["bsp", "asp", "ssp", "safa", "r2sp"])]
+    /// The orders, one after the other: of bsp, asp, ssp, safa and r2sp; of a job of clients, of bsp and
+    /// fl-r2sp.
+    #[arg(long, value_delimiter = ',', value_parser = ["bsp", "asp", "ssp", "safa", "r2sp", "fl-r2sp"])]
     sync: Vec<String>,
-    /// With r2sp, r: the gap is r T/N; or auto [default: 0.8].
+    /// With r2sp and fl-r2sp, r: the gap is r T/N, or r T/M; with r2sp also auto [default: 0.8 with r2sp, 1
+    /// with fl-r2sp].
     #[arg(long, value_name = "R")]
     relaxation: Option<String>,
-    /// With safa: the part of the workers that is waited for [default: 0.75].
+    /// With safa and fl-r2sp: the part of the workers, or of a group, that is waited for [default: 0.75].
     #[arg(long, value_name = "C")]
     fraction: Option<f64>,
     #[command(flatten)]
     order: WorkerArgs,
+    #[command(flatten)]
+    clients: ClientArgs,
+    #[command(flatten)]
+    learner: LearnerArgs,
+    /// Of a job of clients: leave out who goes another way than its group, with a cosine below this in three
+    /// rounds [default without a value: 0.5, as in the paper].
+    #[arg(long, value_name = "COSINE", num_args = 0..=1, require_equals = true, default_missing_value = "0.5",
+        value_parser = cosine, allow_hyphen_values = true)]
+    outliers: Option<f64>,
+    /// Of a job of clients: these push the opposite of what they have learnt.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    opposite: Vec<String>,
     /// Multiply the network's rates by this, like 1/500 [default: so that the server's port carries at most
     /// 50 Mbps]. Times to compute are multiplied so that they keep their proportion to transfers.
     #[arg(long)]
@@ -50,9 +67,6 @@ pub struct Args {
     /// Images per worker and iteration; the time to compute is that of the document's batch.
     #[arg(long, default_value_t = 16)]
     batch: u32,
-    /// The step along the gradient, of all workers together.
-    #[arg(long, default_value_t = 0.3)]
-    step: f64,
     /// Send values as float16, rounded, both ways.
     #[arg(long)]
     half: bool,
@@ -69,6 +83,8 @@ pub struct Args {
 
 /// Iterations, unless others are asked for.
 const ITERATIONS: u32 = 30;
+/// Rounds of each group, unless others are asked for.
+const ROUNDS: u32 = 12;
 const MOST_ITERATIONS: u32 = 100_000;
 
 /// Runs the command.
@@ -115,14 +131,12 @@ impl Args {
             "job {}: links with a delay are simulated only; leave `delay` out, or run `inart simulate`",
             job.name
         );
-        let iterations = self.order.iterations().unwrap_or(ITERATIONS);
-        ensure!(
-            (2..=MOST_ITERATIONS).contains(&iterations),
-            "--iterations {iterations}: give a number from 2 to {MOST_ITERATIONS}"
-        );
+        let iterations = self.length(job.kind)?;
         ensure!(self.batch > 0, "--batch 0: give at least 1");
-        ensure!(self.step.is_finite() && self.step > 0.0, "--step {}: give a number above 0", self.step);
-        let schemes = self.sync.iter().map(|sync| self.scheme(sync)).collect::<anyhow::Result<Vec<_>>>()?;
+        self.learner.check(job.kind)?;
+        let clients = self.trained(job)?;
+        let schemes =
+            self.sync.iter().map(|sync| self.scheme(job, sync)).collect::<anyhow::Result<Vec<_>>>()?;
         let bits = 32.0 * PARAMETERS as f64;
         let most_bps = job.server.in_bps.max(job.server.out_bps);
         let scale = self.scale.unwrap_or_else(|| Scale::fitting(most_bps, CAPACITY_BPS));
@@ -132,10 +146,11 @@ impl Args {
             server,
             job,
             schemes,
+            clients,
             tuning: self.order.tuning(),
             precision: if self.half { Precision::Half } else { Precision::Single },
             iterations,
-            step: self.step,
+            step: self.learner.step,
             seed: self.seed,
             program: std::env::current_exe().context("this program's own file")?,
             congestion: self.congestion.clone(),
@@ -155,35 +170,90 @@ impl Args {
         }
     }
 
-    fn scheme(&self, sync: &str) -> anyhow::Result<Scheme> {
+    /// Iterations, or rounds.
+    fn length(&self, kind: Kind) -> anyhow::Result<u32> {
+        if kind == Kind::Clients {
+            let rounds = self.clients.rounds()?.unwrap_or(ROUNDS);
+            ensure!(rounds >= 4, "--rounds {rounds}: give at least 4, as the first three are not counted");
+            return Ok(rounds);
+        }
+        let iterations = self.order.iterations().unwrap_or(ITERATIONS);
+        ensure!(
+            (2..=MOST_ITERATIONS).contains(&iterations),
+            "--iterations {iterations}: give a number from 2 to {MOST_ITERATIONS}"
+        );
+        Ok(iterations)
+    }
+
+    /// How clients train, in a job of clients.
+    fn trained(&self, job: &Job) -> anyhow::Result<Option<Clients>> {
+        if job.kind == Kind::Workers {
+            refuse(!self.opposite.is_empty(), "opposite", "fl-r2sp")?;
+            refuse(self.outliers.is_some(), "outliers", "fl-r2sp")?;
+            return Ok(None);
+        }
+        let place = |name: &String| {
+            let place = job.participants.iter().position(|client| client.name == *name);
+            place.with_context(|| format!("--opposite {name}: job {} has no such client", job.name))
+        };
+        let opposite = self.opposite.iter().map(place).collect::<anyhow::Result<_>>()?;
+        self.learner.learner(job, self.seed, 0, false)?;
+        Ok(Some(Clients { local: self.learner.local(), opposite }))
+    }
+
+    fn scheme(&self, job: &Job, sync: &str) -> anyhow::Result<Scheme> {
         // With several orders, a flag is for the one that knows it.
         let only = |wanted: &[&str]| self.sync.len() == 1 || wanted.contains(&sync);
         let common = Common {
             sync,
-            relaxation: self.relaxation.as_deref().filter(|_| only(&["r2sp"])),
-            fraction: self.fraction.filter(|_| only(&["safa"])),
+            relaxation: self.relaxation.as_deref().filter(|_| only(&["r2sp", "fl-r2sp"])),
+            fraction: self.fraction.filter(|_| only(&["safa", "fl-r2sp"])),
             patience_s: None,
             absent: &[],
             seed: self.seed,
         };
-        let order = if self.sync.len() == 1 { self.order.clone() } else { self.order.of(sync) };
-        let policy = order.policy(&common)?;
         let mut flags = vec!["--sync".to_owned(), sync.to_owned()];
-        flags.extend(order.flags());
+        let order = match job.kind {
+            Kind::Workers => {
+                ensure!(
+                    sync != "fl-r2sp",
+                    "--sync fl-r2sp: job {} has workers, and this is for clients; name `clients`, or take \
+                     r2sp",
+                    job.name
+                );
+                self.clients.refused()?;
+                let order = if self.sync.len() == 1 { self.order.clone() } else { self.order.of(sync) };
+                flags.extend(order.flags());
+                Order::Workers(order.policy(&common)?)
+            }
+            Kind::Clients => {
+                ensure!(
+                    ["bsp", "fl-r2sp"].contains(&sync),
+                    "--sync {sync}: job {} has clients, and this is for workers; take fl-r2sp or bsp",
+                    job.name
+                );
+                self.order.refused()?;
+                let own = if self.sync.len() == 1 { self.clients.clone() } else { self.clients.of(sync) };
+                let Shape { groups, fraction, relaxation } = own.shape(job.participants.len(), &common)?;
+                flags.extend(own.flags());
+                flags.extend(self.outliers.map(|cosine| format!("--outliers={cosine}")));
+                Order::Groups { groups, fraction, relaxation }
+            }
+        };
         if let Some(relaxation) = common.relaxation {
             flags.extend(["--relaxation".to_owned(), relaxation.to_owned()]);
         }
         if let Some(fraction) = common.fraction {
             flags.extend(["--fraction".to_owned(), fraction.to_string()]);
         }
-        Ok(Scheme { name: sync.to_owned(), policy, flags })
+        Ok(Scheme { name: sync.to_owned(), order, flags })
     }
 }
 
 fn table(report: &Report, scale: Scale, time: f64) -> String {
     let mut out = format!(
         "{}: {} workers, a model of {}; rates times {scale}, times of the document times {time:.4}\n\
-         order  iteration s  simulated s   port in  port out  zero gaps  staleness  most  90% after  \
+         order    iteration  simulated s   port in  port out  zero gaps  staleness  most  90% after  \
          accuracy\n",
         report.network,
         report.workers,
@@ -193,7 +263,7 @@ fn table(report: &Report, scale: Scale, time: f64) -> String {
         let to_90 = scheme.to_90_s.map_or("-".to_owned(), |seconds| format!("{seconds:.1} s"));
         let _ = writeln!(
             out,
-            "{:5}  {:>11.3}  {:>11.3}  {:>7.1}%  {:>7.1}%  {:>8.1}%  {:>9.2}  {:>4}  {to_90:>9}  {:>7.1}%",
+            "{:7}  {:>9.3}  {:>11.3}  {:>7.1}%  {:>7.1}%  {:>8.1}%  {:>9.2}  {:>4}  {to_90:>9}  {:>7.1}%",
             scheme.scheme,
             scheme.iteration_s,
             scheme.simulated.iteration_s,
@@ -205,12 +275,25 @@ fn table(report: &Report, scale: Scale, time: f64) -> String {
             scheme.accuracy * 100.0,
         );
     }
+    for scheme in report.schemes.iter().filter(|scheme| scheme.late > 0 || !scheme.left_out.is_empty()) {
+        let left_out =
+            if scheme.left_out.is_empty() { "nobody".to_owned() } else { scheme.left_out.join(", ") };
+        let _ = writeln!(
+            out,
+            "{}: {} models came after their round; left out: {left_out}",
+            scheme.scheme, scheme.late
+        );
+    }
     let checked: u64 = report.schemes.iter().map(|scheme| scheme.updates_checked).sum();
     let of = |name: &str| report.schemes.iter().find(|scheme| scheme.scheme == name);
     let _ = writeln!(out, "{checked} updates computed again and compared bit for bit, each applied once");
     if let (Some(bsp), Some(r2sp)) = (of("bsp"), of("r2sp")) {
         let ratio = bsp.iteration_s / r2sp.iteration_s;
         let _ = writeln!(out, "r2sp is {ratio:.2} times as fast per iteration as bsp");
+    }
+    if let (Some(bsp), Some(groups)) = (of("bsp"), of("fl-r2sp")) {
+        let ratio = bsp.iteration_s / groups.iteration_s;
+        let _ = writeln!(out, "a round of fl-r2sp is {ratio:.2} times as fast as one of bsp");
     }
     out
 }

@@ -7,6 +7,8 @@ mod clients;
 mod common;
 mod connections;
 mod emulate;
+mod ended;
+mod learner;
 mod network;
 mod racks;
 pub mod server;

@@ -6,16 +6,19 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::ensure;
+use inart_cluster::{Job as ClusterJob, Kind};
 use inart_emulator::clock::monotonic_ns;
 use inart_emulator::wide_area::digest;
-use inart_order::{Batch, Options, Policy, WorkerNo};
-use inart_order_agent::{InOrder, Precision, Sequencer, ServerCounters, ServerOutput};
+use inart_order::{Batch, GroupOptions, Options, OutlierRule, WorkerNo, fraction_of, relaxation_of};
+use inart_order_agent::{InGroups, InOrder, Kept, Precision, Sequencer, ServerOutput};
 use inart_order_host::{Job, KeptFile, ServerHost, ServerOptions, Told};
 use inart_trainer::{Config, PARAMETERS, Stepper};
 use serde_json::{Value, json};
 
-use super::common::Common;
+use super::clients::{ClientArgs, cosine};
+use super::common::{Common, refuse};
 use super::connections::Connections;
+use super::ended::{Ended, Host};
 use super::workers::WorkerArgs;
 use crate::commands::peers::{place, print_line};
 use crate::commands::sites::seconds;
@@ -25,20 +28,28 @@ use crate::commands::sites::seconds;
 pub struct Args {
     #[command(flatten)]
     connections: Connections,
-    /// Where a worker is, as NAME=HOST:PORT: each one of the job.
+    /// Where a worker or client is, as NAME=HOST:PORT: each one of the job.
     #[arg(long = "worker", value_name = "NAME=HOST:PORT", value_parser = place, required = true)]
     workers: Vec<(String, SocketAddr)>,
-    /// The order: bsp, asp, ssp, safa or r2sp.
-    #[arg(long, value_parser = ["bsp", "asp", "ssp", "safa", "r2sp"])]
+    /// The order: bsp, asp, ssp, safa or r2sp of a job of workers, bsp or fl-r2sp of a job of clients.
+    #[arg(long, value_parser = ["bsp", "asp", "ssp", "safa", "r2sp", "fl-r2sp"])]
     sync: String,
-    /// With r2sp, r: the gap is r T/N; or auto [default: 0.8].
+    /// With r2sp and fl-r2sp, r: the gap is r T/N, or r T/M. With r2sp also: auto [default: 0.8 with r2sp, 1
+    /// with fl-r2sp].
     #[arg(long, value_name = "R")]
     relaxation: Option<String>,
-    /// With safa: the part of the workers that is waited for [default: 0.75].
+    /// With safa and fl-r2sp: the part of the workers, or of a group, that is waited for [default: 0.75].
     #[arg(long, value_name = "C")]
     fraction: Option<f64>,
     #[command(flatten)]
     order: WorkerArgs,
+    #[command(flatten)]
+    clients: ClientArgs,
+    /// Of a job of clients: leave out who goes another way than its group, with a cosine below this in three
+    /// rounds [default without a value: 0.5, as in the paper].
+    #[arg(long, value_name = "COSINE", num_args = 0..=1, require_equals = true, default_missing_value = "0.5",
+        value_parser = cosine, allow_hyphen_values = true)]
+    outliers: Option<f64>,
     /// Send values as float16, rounded, both ways.
     #[arg(long)]
     half: bool,
@@ -80,85 +91,125 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         absent: &[],
         seed: args.connections.seed,
     };
-    let policy = args.order.policy(&common)?;
     let patience = args.patience.as_deref().map(|text| time("--patience", text)).transpose()?;
-    let batches = cluster.participants.iter().map(|worker| Batch::new(worker.batch, worker.speed)).collect();
-    let options = Options { batches, tuning: args.order.tuning(), patience };
     let workers = job.workers.len();
     let mut stepper = Stepper::new(Config { seed: common.seed, rank: 0, workers, batch: 1 }, 0.0)?;
-    let file = args.keep.as_ref().map(|path| KeptFile::new(path, job.fingerprint()));
-    let kept = file.as_ref().map(KeptFile::read).transpose().map_err(anyhow::Error::from)?.flatten();
-    let sequencer = match kept {
-        Some(kept) => {
+    let ended = match cluster.kind {
+        Kind::Workers => {
             ensure!(
-                kept.values.len() == job.values && kept.done.len() == workers,
-                "--keep: the file's model or workers are others; remove it to begin anew"
+                args.sync != "fl-r2sp",
+                "--sync fl-r2sp: job {} has workers, and this is for clients; name `clients`, or take r2sp",
+                job.name
             );
-            tracing::info!("goes on from version {}", kept.version);
-            InOrder::restored(policy, options, job.fingerprint(), kept)
+            args.clients.refused()?;
+            refuse(args.outliers.is_some(), "outliers", "fl-r2sp")?;
+            let policy = args.order.policy(&common)?;
+            let batches =
+                cluster.participants.iter().map(|worker| Batch::new(worker.batch, worker.speed)).collect();
+            let options = Options { batches, tuning: args.order.tuning(), patience };
+            let (file, kept) = args.kept(&job)?;
+            let sequencer = match kept {
+                Some(kept) => InOrder::restored(policy, options, job.fingerprint(), kept),
+                None => InOrder::new(policy, options, job.fingerprint(), stepper.first_model()),
+            };
+            let rounds = args.order.iterations().map(u64::from);
+            let (sequencer, host) = args.serve(&cluster, &job, sequencer, file, rounds, json)?;
+            Ended::in_order(&sequencer, host, stepper.evaluate(sequencer.values()).accuracy)
         }
-        None => InOrder::new(policy, options, job.fingerprint(), stepper.first_model()),
+        Kind::Clients => {
+            let options = args.group_options(&cluster, &common, patience)?;
+            let batches = cluster.participants.iter().map(|client| client.batch).collect();
+            let (file, kept) = args.kept(&job)?;
+            let sequencer = match kept {
+                Some(kept) => InGroups::restored(options, batches, job.fingerprint(), kept)?,
+                None => InGroups::new(options, batches, job.fingerprint(), stepper.first_model())?,
+            };
+            let rounds = args.clients.rounds()?.map(u64::from);
+            let (sequencer, host) = args.serve(&cluster, &job, sequencer, file, rounds, json)?;
+            Ended::in_groups(&sequencer, host, &job, stepper.evaluate(sequencer.values()).accuracy)
+        }
     };
-    let server = ServerOptions {
-        precision: if args.half { Precision::Half } else { Precision::Single },
-        rates_bps: cluster
-            .participants
-            .iter()
-            .map(|worker| args.connections.rate_bps(worker.nic.in_bps))
-            .collect(),
-        gather: time("--gather", &args.gather)?,
-        absence: time("--absence", &args.absence)?,
-        iterations: args.order.iterations().map(u64::from),
-    };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-    let (mut printed, names) = (Ok(()), job.clone());
-    let ended = runtime.block_on(async {
-        let options = args.connections.options("--worker", &args.workers)?;
-        let host = ServerHost::open(&job, sequencer, server, file, options)?;
-        let ended = host.run(|told| {
-            if let Some(line) = said(&told, &names, json)
-                && printed.is_ok()
-            {
-                printed = print_line(&line);
-            }
-        });
-        anyhow::Ok(ended.await?)
-    });
-    let (counters, connections, sequencer) = ended?;
-    printed?;
-    let accuracy = stepper.evaluate(sequencer.values()).accuracy;
-    print_line(&last(accuracy, &sequencer, &counters, &connections, json))?;
+    print_line(&if json { ended.json() } else { ended.text() })?;
     Ok(ExitCode::SUCCESS)
 }
 
-/// What is printed in the end.
-fn last(
-    accuracy: f64,
-    sequencer: &InOrder<Policy>,
-    counters: &ServerCounters,
-    connections: &inart_quic::Counters,
-    json: bool,
-) -> String {
-    let (order, version) = (sequencer.server().counters(), sequencer.version());
-    let refused = order.other_model + order.not_finite;
-    let given_up = order.silent + counters.absent;
-    let ServerCounters { repeated, unasked, malformed, other_life, pulls_repeated, .. } = counters;
-    let dropped = repeated + unasked + malformed + other_life + pulls_repeated + counters.not_permitted;
-    if json {
-        return json!({
-            "version": version, "accuracy": accuracy, "applied_updates": order.applied, "refused": refused,
-            "given_up": given_up, "relaxation": sequencer.server().relaxation().as_f64(), "dropped": dropped,
-            "repeated": repeated, "unasked": unasked, "malformed": malformed, "other_life": other_life,
-            "other_model": counters.other_model, "strangers": connections.strangers + connections.refused,
-        })
-        .to_string();
+impl Args {
+    /// The file of `--keep`, and what is in it.
+    fn kept(&self, job: &Job) -> anyhow::Result<(Option<KeptFile>, Option<Kept>)> {
+        let file = self.keep.as_ref().map(|path| KeptFile::new(path, job.fingerprint()));
+        let kept = file.as_ref().map(KeptFile::read).transpose().map_err(anyhow::Error::from)?.flatten();
+        if let Some(kept) = &kept {
+            ensure!(
+                kept.values.len() == job.values && kept.done.len() == job.workers.len(),
+                "--keep: the file's model or workers are others; remove it to begin anew"
+            );
+            tracing::info!("goes on from version {}", kept.version);
+        }
+        Ok((file, kept))
     }
-    format!(
-        "accuracy {:.1}%; version {version}, {} updates applied, {refused} refused, {given_up} workers given up, \
-         {dropped} packets dropped",
-        accuracy * 100.0,
-        order.applied
-    )
+
+    fn group_options(
+        &self,
+        cluster: &ClusterJob,
+        common: &Common<'_>,
+        patience: Option<Duration>,
+    ) -> anyhow::Result<GroupOptions> {
+        ensure!(
+            ["bsp", "fl-r2sp"].contains(&common.sync),
+            "--sync {}: job {} has clients, and this is for workers; take fl-r2sp or bsp",
+            common.sync,
+            cluster.name
+        );
+        self.order.refused()?;
+        let clients = cluster.participants.len();
+        let shape = self.clients.shape(clients, common)?;
+        let outliers = self.outliers.map(|threshold| OutlierRule { threshold, ..OutlierRule::default() });
+        Ok(GroupOptions {
+            clients,
+            groups: shape.groups,
+            fraction: fraction_of(shape.fraction)?,
+            relaxation: relaxation_of(shape.relaxation)?,
+            patience,
+            outliers,
+        })
+    }
+
+    /// Serves until the training is over: what decided the order, and what was counted.
+    fn serve<S: Sequencer + Clone>(
+        &self,
+        cluster: &ClusterJob,
+        job: &Job,
+        sequencer: S,
+        file: Option<KeptFile>,
+        iterations: Option<u64>,
+        json: bool,
+    ) -> anyhow::Result<(S, Host)> {
+        let rates = cluster.participants.iter().map(|worker| self.connections.rate_bps(worker.nic.in_bps));
+        let server = ServerOptions {
+            precision: if self.half { Precision::Half } else { Precision::Single },
+            rates_bps: rates.collect(),
+            gather: time("--gather", &self.gather)?,
+            absence: time("--absence", &self.absence)?,
+            iterations,
+        };
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let mut printed = Ok(());
+        let ended = runtime.block_on(async {
+            let options = self.connections.options("--worker", &self.workers)?;
+            let host = ServerHost::open(job, sequencer, server, file, options)?;
+            let ended = host.run(|told| {
+                if let Some(line) = said(&told, job, json)
+                    && printed.is_ok()
+                {
+                    printed = print_line(&line);
+                }
+            });
+            anyhow::Ok(ended.await?)
+        });
+        let (counters, connections, sequencer) = ended?;
+        printed?;
+        Ok((sequencer, (counters, connections)))
+    }
 }
 
 /// What is printed of it.

@@ -1,20 +1,21 @@
-//! `inart order-worker`: a worker that trains at a parameter server.
+//! `inart order-worker`: a worker or a client that trains at a parameter server.
 
 use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use inart_cluster::Participant;
+use inart_cluster::{Participant, Time};
 use inart_emulator::clock::monotonic_ns;
 use inart_emulator::wide_area::digest;
 use inart_order_host::{Start, Training, WorkerHost};
 use inart_peers::SplitMix64;
 use inart_planner::units::Seconds;
-use inart_trainer::{Config, PARAMETERS, Stepper};
+use inart_trainer::PARAMETERS;
 use serde_json::json;
 
 use super::connections::Connections;
+use super::learner::{Learner, LearnerArgs};
 use crate::commands::peers::{place, print_line};
 
 /// Arguments of `inart order-worker`.
@@ -25,10 +26,13 @@ pub struct Args {
     /// Where the server is, as NAME=HOST:PORT.
     #[arg(long, value_name = "NAME=HOST:PORT", value_parser = place)]
     server: (String, SocketAddr),
-    /// The step along the gradient, of all workers together.
-    #[arg(long, default_value_t = 0.3)]
-    step: f64,
-    /// Take as long to compute as the document states, drawn anew for each iteration: wait for the rest.
+    #[command(flatten)]
+    learner: LearnerArgs,
+    /// Of a job of clients: push the opposite of what is learnt. A bad client, to see that it is left out.
+    #[arg(long)]
+    opposite: bool,
+    /// Take as long to compute as the document states, and a client to pause before it pushes, drawn anew for
+    /// each iteration: wait for the rest.
     #[arg(long)]
     stated_compute: bool,
     /// After so long without a server it ends.
@@ -47,15 +51,13 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         job.values,
         4 * PARAMETERS
     );
-    ensure!(args.step.is_finite() && args.step > 0.0, "--step {}: give a number above 0", args.step);
     let rank = job.number(name)? as usize;
     let own = cluster.participants.get(rank).context("the job has this worker")?;
-    let workers = job.workers.len();
-    let config = Config { seed: *seed, rank, workers, batch: own.batch as usize };
-    let step = (args.step / workers as f64) as f32;
     let mut program = Program {
-        stepper: Stepper::new(config, step)?,
-        stated: args.stated_compute.then(|| (own.clone(), SplitMix64::stream(*seed, rank as u64))),
+        learner: args.learner.learner(&cluster, *seed, rank, args.opposite)?,
+        stated: args
+            .stated_compute
+            .then(|| (own.clone(), cluster.pause, SplitMix64::stream(*seed, rank as u64))),
         iterations: 0,
         json,
         printed: Ok(()),
@@ -86,9 +88,9 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 struct Program {
-    stepper: Stepper,
+    learner: Learner,
     /// How long it is to compute, if it is, and what that is drawn from.
-    stated: Option<(Participant, SplitMix64)>,
+    stated: Option<(Participant, Time, SplitMix64)>,
     iterations: u64,
     json: bool,
     printed: anyhow::Result<()>,
@@ -106,8 +108,7 @@ impl Training for Program {
     fn compute(&mut self, start: &Start) -> Vec<f32> {
         let (began, began_ns) = (Instant::now(), monotonic_ns());
         let batch = start.batch.max(1) as usize;
-        let update = self.stepper.update(&start.model, start.iteration, batch);
-        let update = update.expect("a batch of one image or more");
+        let update = self.learner.push(start);
         let line = self.json.then(|| {
             json!({
                 "sent": digest(&start.arriving(&update)), "iteration": start.iteration, "batch": batch,
@@ -115,9 +116,9 @@ impl Training for Program {
             })
             .to_string()
         });
-        if let Some((own, random)) = &mut self.stated {
+        if let Some((own, pause, random)) = &mut self.stated {
             let more = f64::from(start.batch) - f64::from(own.batch);
-            let whole = own.compute.draw(random) + more / own.speed;
+            let whole = own.compute.draw(random) + more / own.speed + pause.draw(random);
             std::thread::sleep(Duration::from_secs_f64(whole.max(0.0)).saturating_sub(began.elapsed()));
         }
         if let Some(line) = line {

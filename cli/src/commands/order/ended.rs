@@ -1,0 +1,118 @@
+//! How a server's process ends.
+
+use inart_order::Policy;
+use inart_order_agent::{InGroups, InOrder, Sequencer, ServerCounters};
+use inart_order_host::Job;
+use serde_json::{Value, json};
+
+/// What the server's agent and its connections have counted.
+pub type Host = (ServerCounters, inart_quic::Counters);
+
+/// What a server says in the end.
+pub struct Ended {
+    host: Host,
+    version: u64,
+    accuracy: f64,
+    /// Updates, or models of clients.
+    applied: u64,
+    refused: u64,
+    given_up: u64,
+    relaxation: Option<f64>,
+    groups: Option<Groups>,
+}
+
+/// What only groups count.
+struct Groups {
+    late: u64,
+    repeated: u64,
+    barred: u64,
+    unjudged: u64,
+    left_out: Vec<String>,
+}
+
+impl Ended {
+    /// Of workers.
+    pub fn in_order(sequencer: &InOrder<Policy>, host: Host, accuracy: f64) -> Self {
+        let order = sequencer.server().counters();
+        Ended {
+            version: sequencer.version(),
+            accuracy,
+            applied: order.applied,
+            refused: order.other_model + order.not_finite,
+            given_up: order.silent + host.0.absent,
+            relaxation: Some(sequencer.server().relaxation().as_f64()),
+            groups: None,
+            host,
+        }
+    }
+
+    /// Of clients in groups.
+    pub fn in_groups(sequencer: &InGroups, host: Host, job: &Job, accuracy: f64) -> Self {
+        let counters = sequencer.server().counters();
+        let left_out = sequencer.left_out().iter().filter_map(|client| job.workers.get(client.index()));
+        Ended {
+            version: sequencer.version(),
+            accuracy,
+            applied: counters.aggregated,
+            refused: counters.other_model + counters.not_finite,
+            given_up: counters.silent + host.0.absent,
+            relaxation: None,
+            groups: Some(Groups {
+                late: counters.late,
+                repeated: counters.repeated,
+                barred: counters.barred,
+                unjudged: counters.unjudged,
+                left_out: left_out.cloned().collect(),
+            }),
+            host,
+        }
+    }
+
+    fn dropped(&self) -> u64 {
+        let ServerCounters {
+            repeated, unasked, malformed, other_life, pulls_repeated, not_permitted, ..
+        } = self.host.0;
+        repeated + unasked + malformed + other_life + pulls_repeated + not_permitted
+    }
+
+    /// As a line of JSON.
+    pub fn json(&self) -> String {
+        let (agent, connections) = &self.host;
+        let mut line = json!({
+            "version": self.version, "accuracy": self.accuracy, "applied_updates": self.applied,
+            "refused": self.refused, "given_up": self.given_up, "relaxation": self.relaxation,
+            "dropped": self.dropped(), "repeated": agent.repeated, "unasked": agent.unasked,
+            "malformed": agent.malformed, "other_life": agent.other_life, "other_model": agent.other_model,
+            "strangers": connections.strangers + connections.refused,
+        });
+        if let (Some(groups), Value::Object(fields)) = (&self.groups, &mut line) {
+            fields.insert("late".into(), groups.late.into());
+            fields.insert("repeated_rounds".into(), groups.repeated.into());
+            fields.insert("barred".into(), groups.barred.into());
+            fields.insert("unjudged".into(), groups.unjudged.into());
+            fields.insert("left_out".into(), groups.left_out.clone().into());
+        }
+        line.to_string()
+    }
+
+    /// As a sentence.
+    pub fn text(&self) -> String {
+        let what = if self.groups.is_some() { "models of clients" } else { "updates" };
+        let mut out = format!(
+            "accuracy {:.1}%; version {}, {} {what} applied, {} refused, {} given up, {} packets dropped",
+            self.accuracy * 100.0,
+            self.version,
+            self.applied,
+            self.refused,
+            self.given_up,
+            self.dropped()
+        );
+        if let Some(groups) = &self.groups {
+            out += &format!("; {} came after their round", groups.late);
+            if !groups.left_out.is_empty() {
+                out += &format!("; left out for their data: {}", groups.left_out.join(", "));
+            }
+        }
+        out
+    }
+}

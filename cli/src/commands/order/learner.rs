@@ -1,0 +1,98 @@
+//! What a worker's or a client's process trains.
+
+use anyhow::ensure;
+use inart_cluster::{Job, Kind};
+use inart_order_host::Start;
+use inart_trainer::{Client, Config, Local, Stepper};
+
+/// Flags of how a client trains.
+#[derive(Debug, Clone, clap::Args)]
+pub struct LearnerArgs {
+    /// The step along the gradient, of all workers together; of a job of clients, of each client.
+    #[arg(long, default_value_t = 0.3)]
+    pub step: f64,
+    /// Of a job of clients: steps that a client takes by itself in each round [default: 5].
+    #[arg(long, value_name = "N")]
+    local_steps: Option<usize>,
+    /// Of a job of clients: data is not evenly spread. Images are sorted by digit and cut in shards, and each
+    /// client has so many of them, drawn by the seed [default: 2].
+    #[arg(long, value_name = "K")]
+    shards: Option<usize>,
+}
+
+/// More steps than a round has.
+const MOST_STEPS: usize = 10_000;
+
+impl LearnerArgs {
+    /// Refuses what a job of this kind does not know.
+    pub fn check(&self, kind: Kind) -> anyhow::Result<()> {
+        ensure!(self.step.is_finite() && self.step > 0.0, "--step {}: give a number above 0", self.step);
+        for (is_given, flag) in
+            [(self.local_steps.is_some(), "local-steps"), (self.shards.is_some(), "shards")]
+        {
+            ensure!(
+                kind == Kind::Clients || !is_given,
+                "--{flag}: it is for jobs of clients, and this one has workers; leave it out"
+            );
+        }
+        let steps = self.local().steps;
+        ensure!(
+            (1..=MOST_STEPS).contains(&steps),
+            "--local-steps {steps}: give a number from 1 to {MOST_STEPS}"
+        );
+        Ok(())
+    }
+
+    /// How a client trains.
+    pub fn local(&self) -> Local {
+        let (shards, steps) = (self.shards.unwrap_or(2), self.local_steps.unwrap_or(5));
+        Local { shards, steps, step: self.step as f32 }
+    }
+
+    /// What the participant of that number trains. `is_opposite`: a client that pushes the opposite of what
+    /// it has learnt.
+    pub fn learner(&self, job: &Job, seed: u64, rank: usize, is_opposite: bool) -> anyhow::Result<Learner> {
+        self.check(job.kind)?;
+        ensure!(
+            job.kind == Kind::Clients || !is_opposite,
+            "--opposite: it is for jobs of clients, and this one has workers; leave it out"
+        );
+        let workers = job.participants.len();
+        let batch = job.participants.get(rank).map_or(1, |own| own.batch as usize);
+        let config = Config { seed, rank, workers, batch };
+        Ok(match job.kind {
+            Kind::Workers => Learner::Worker(Stepper::new(config, (self.step / workers as f64) as f32)?),
+            Kind::Clients => Learner::Client { client: Client::new(config, self.local())?, is_opposite },
+        })
+    }
+}
+
+/// What is trained.
+pub enum Learner {
+    /// Pushes what it adds to the model.
+    Worker(Stepper),
+    /// Pushes the model that it has trained.
+    Client { client: Client, is_opposite: bool },
+}
+
+impl Learner {
+    /// What is pushed.
+    pub fn push(&mut self, start: &Start) -> Vec<f32> {
+        match self {
+            Learner::Worker(stepper) => {
+                let update = stepper.update(&start.model, start.iteration, start.batch.max(1) as usize);
+                update.expect("a batch of one image or more")
+            }
+            Learner::Client { client, is_opposite } => {
+                let mut model = client.train(&start.model, start.iteration);
+                if *is_opposite {
+                    model
+                        .iter_mut()
+                        .zip(start.model.iter())
+                        .for_each(|(value, from)| *value = from - (*value - from));
+                }
+                model
+            }
+        }
+    }
+}

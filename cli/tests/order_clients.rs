@@ -1,0 +1,272 @@
+//! `inart order-server` and `inart order-worker` of a job of clients in groups, as processes: which models
+//! are merged is compared with what clients say that they sent.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+use std::net::UdpSocket;
+
+use serde_json::Value;
+use support::Workbench;
+use support::processes::{Running, certify};
+
+const CLIENTS: [&str; 6] = ["c1", "c2", "c3", "c4", "c5", "c6"];
+
+fn network() -> String {
+    let mut out =
+        String::from("name: six\nnodes:\n  - {name: v, kind: switch}\n  - {name: s1, kind: server}\n");
+    for name in CLIENTS {
+        let _ = writeln!(out, "  - {{name: {name}, kind: worker}}");
+    }
+    out += "links:\n  - {ends: [v, s1], rate: 80 Mbps}\n";
+    for name in CLIENTS {
+        let _ = writeln!(out, "  - {{ends: [v, {name}], rate: 40 Mbps}}");
+    }
+    out += "jobs:\n  - name: cnn\n    clients: [c1, c2, c3, c4, c5, c6]\n    servers: [s1]\n";
+    out += "    gradient: 203304 B\n    compute: {mean: 20 ms, cv: 0.1}\n";
+    out + "    pause: {mean: 5 ms, cv: 1}\n    batch: 16\n"
+}
+
+struct Cluster {
+    bench: Workbench,
+    ports: BTreeMap<&'static str, u16>,
+}
+
+impl Cluster {
+    fn new() -> Self {
+        let bench = Workbench::new();
+        bench.write("six.yaml", network());
+        let names = || CLIENTS.into_iter().chain(["s1"]);
+        certify(&bench, names());
+        let sockets: Vec<_> = names().map(|name| (name, UdpSocket::bind("127.0.0.1:0").unwrap())).collect();
+        let port = |(name, socket): &(&'static str, UdpSocket)| (*name, socket.local_addr().unwrap().port());
+        Cluster { ports: sockets.iter().map(port).collect(), bench }
+    }
+
+    fn arguments(&self, name: &str, more: &str) -> Vec<String> {
+        let at = |name: &str| format!("127.0.0.1:{}", self.ports[name]);
+        let command = if name == "s1" { "order-server" } else { "order-worker" };
+        let tls = format!("--tls-ca ca.pem --tls-cert {name}.pem --tls-key {name}.key");
+        let mut all = format!("--json {command} six.yaml --name {name} --listen {} {tls} {more}", at(name));
+        match name {
+            "s1" => CLIENTS.iter().for_each(|client| all += &format!(" --worker {client}={}", at(client))),
+            _ => all += &format!(" --server s1={}", at("s1")),
+        }
+        all.split_whitespace().map(str::to_owned).collect()
+    }
+
+    fn start(&self, name: &str, more: &str) -> Running {
+        let arguments = self.arguments(name, more);
+        Running::start(self.bench.command(&arguments.iter().map(String::as_str).collect::<Vec<_>>()))
+    }
+
+    fn clients(&self, more: &str) -> Vec<Running> {
+        CLIENTS.iter().map(|name| self.start(name, more)).collect()
+    }
+
+    fn refused(&self, name: &str, more: &str, named: &[&str]) {
+        let arguments = self.arguments(name, more);
+        self.bench.refused(&arguments.iter().map(String::as_str).collect::<Vec<_>>(), named);
+    }
+}
+
+/// Each model that the server took is one that its client sent, and counts once; a version is of one group.
+fn merged(server: &[Value], clients: &[Vec<Value>], groups: usize) -> usize {
+    let sent: BTreeSet<(&str, u64, &str)> = CLIENTS
+        .iter()
+        .zip(clients)
+        .flat_map(|(name, lines)| {
+            let sent =
+                lines.iter().filter_map(|line| Some((line["iteration"].as_u64()?, line["sent"].as_str()?)));
+            sent.map(|(round, digest)| (*name, round, digest))
+        })
+        .collect();
+    for line in server.iter().filter(|line| line.get("pushed").is_some()) {
+        let key = (
+            line["worker"].as_str().unwrap(),
+            line["iteration"].as_u64().unwrap(),
+            line["pushed"].as_str().unwrap(),
+        );
+        assert!(sent.contains(&key), "{line}");
+    }
+    let mut all = BTreeSet::new();
+    for updates in server.iter().filter_map(|line| line.get("updates")?.as_array()) {
+        let of = |update: &Value| CLIENTS.iter().position(|name| update["worker"] == *name).unwrap() % groups;
+        assert!(!updates.is_empty() && updates.iter().all(|update| of(update) == of(&updates[0])));
+        for update in updates {
+            let key = (update["worker"].as_str().unwrap().to_owned(), update["iteration"].as_u64().unwrap());
+            assert!(all.insert(key), "{update} was merged twice");
+        }
+    }
+    all.len()
+}
+
+#[test]
+fn clients_with_few_digits_learn_in_groups_and_each_model_counts_once() {
+    let cluster = Cluster::new();
+    for (flags, groups) in
+        [("--sync fl-r2sp --groups 2 --fraction 0.6 --rounds 40", 2), ("--sync bsp --rounds 40 --half", 1)]
+    {
+        let server = cluster.start("s1", flags);
+        let clients = cluster.clients("--local-steps 10 --shards 4");
+        let told: Vec<_> = clients.iter().map(|client| client.until("iterations")).collect();
+        let said = server.until("accuracy");
+        let last = said.last().unwrap();
+        let count = merged(&said, &told, groups);
+        assert!(last["applied_updates"] == count && count >= 40 * 2 * groups, "{count}: {last}");
+        assert!(last["version"].as_u64().unwrap() >= 40 * groups as u64, "{last}");
+        assert!(last["accuracy"].as_f64().unwrap() > 0.6, "{last}");
+        assert_eq!((&last["refused"], &last["malformed"]), (&0.into(), &0.into()), "{last}");
+    }
+}
+
+#[test]
+fn groups_of_one_client_each() {
+    let cluster = Cluster::new();
+    let server = cluster.start("s1", "--sync fl-r2sp --groups 6 --fraction 0.1 --rounds 12");
+    let clients = cluster.clients("");
+    let told: Vec<_> = clients.iter().map(|client| client.until("iterations")).collect();
+    let said = server.until("accuracy");
+    let updates = said.iter().filter_map(|line| line["updates"].as_array());
+    assert!(updates.clone().all(|updates| updates.len() == 1), "each is a group of its own");
+    let stale = updates.flatten().filter_map(|update| update["staleness"].as_u64()).max().unwrap();
+    assert!(stale <= 5, "{stale}: groups come in turn");
+    assert!(merged(&said, &told, 6) >= 12 * 6);
+}
+
+#[test]
+fn a_client_that_is_killed_stops_nobody_and_comes_back() {
+    let cluster = Cluster::new();
+    let flags = "--sync fl-r2sp --groups 2 --fraction 1 --rounds 60 --absence 1s";
+    let server = cluster.start("s1", flags);
+    let mut clients = cluster.clients("--stated-compute");
+    let mut told = Vec::new();
+    let until = |told: &mut Vec<Value>, is_it: &dyn Fn(&Value) -> bool| {
+        while !told.last().is_some_and(is_it) {
+            told.push(server.next());
+        }
+    };
+    until(&mut told, &|line| line["applied"].as_u64() >= Some(10));
+    clients.remove(2);
+    until(&mut told, &|line| line["gone"] == "c3");
+    let gone_at = told.len();
+    clients.insert(2, cluster.start("c3", "--stated-compute"));
+    until(&mut told, &|line| line["joined"] == "c3");
+    told.extend(server.until("accuracy"));
+    let back = told[gone_at..].iter().filter_map(|line| line["updates"].as_array()).flatten();
+    assert!(back.clone().any(|update| update["worker"] == "c3"), "it counts again");
+    let last = told.last().unwrap();
+    assert_eq!(last["given_up"], 1, "{last}");
+    assert!(last["version"].as_u64().unwrap() >= 120, "{last}");
+}
+
+#[test]
+fn a_server_that_is_killed_amid_pushes_goes_on_from_its_last_version() {
+    let cluster = Cluster::new();
+    let flags = "--sync fl-r2sp --groups 3 --fraction 1 --rounds 15 --keep model.kept";
+    let server = cluster.start("s1", flags);
+    let clients = cluster.clients("");
+    let mut version = 0;
+    while version < 9 {
+        version = server.next()["applied"].as_u64().unwrap_or(version);
+    }
+    // A model has just arrived, and its group is not whole.
+    while server.next().get("pushed").is_none() {}
+    drop(server);
+    let server = cluster.start("s1", flags);
+    let said = server.until("accuracy");
+    let told: Vec<_> = clients.iter().map(|client| client.until("iterations")).collect();
+    let first = said.iter().find_map(|line| line["applied"].as_u64()).unwrap();
+    assert!(first > version, "it began anew: version {first} after {version}");
+    assert!(merged(&said, &told, 3) >= 15 * 6);
+}
+
+#[test]
+fn who_pushes_the_opposite_of_what_it_learns_is_left_out_and_nobody_else() {
+    let cluster = Cluster::new();
+    // In a group of three the mean that it is compared with is too much its own.
+    let flags = "--sync fl-r2sp --groups 1 --fraction 1 --rounds 25";
+    let mut accuracies = Vec::new();
+    for outliers in ["", "--outliers=-0.2"] {
+        let server = cluster.start("s1", &format!("{flags} {outliers}"));
+        let more = |name: &str| if name == "c5" { "--shards 10 --opposite" } else { "--shards 10" };
+        let _clients: Vec<_> = CLIENTS.iter().map(|name| cluster.start(name, more(name))).collect();
+        let said = server.until("accuracy");
+        let last = said.last().unwrap();
+        match outliers {
+            "" => assert_eq!(last["left_out"], Value::Array(Vec::new())),
+            _ => assert_eq!(last["left_out"], serde_json::json!(["c5"]), "{last}"),
+        }
+        accuracies.push(last["accuracy"].as_f64().unwrap());
+    }
+    assert!(accuracies[1] > accuracies[0], "{accuracies:?}");
+}
+
+#[test]
+fn what_cannot_be_is_refused() {
+    let cluster = Cluster::new();
+    let cases: [(&str, &[&str]); 11] = [
+        ("--sync r2sp", &["--sync r2sp", "job cnn has clients", "fl-r2sp"]),
+        ("--sync fl-r2sp --groups 0", &["--groups 0", "from 1 to 6"]),
+        ("--sync fl-r2sp --groups 7", &["--groups 7", "from 1 to 6"]),
+        ("--sync fl-r2sp --fraction 0", &["--fraction 0", "above 0"]),
+        ("--sync fl-r2sp --fraction NaN", &["--fraction NaN", "above 0"]),
+        ("--sync fl-r2sp --relaxation 1.5", &["--relaxation 1.5", "from 0 to 1"]),
+        ("--sync fl-r2sp --relaxation auto", &["--relaxation auto", "from 0 to 1"]),
+        ("--sync fl-r2sp --rounds 0", &["--rounds 0"]),
+        ("--sync fl-r2sp --outliers=2", &["--outliers", "from -1 to 1"]),
+        ("--sync fl-r2sp --iterations 9", &["--iterations"]),
+        ("--sync bsp --groups 2", &["--groups", "fl-r2sp"]),
+    ];
+    for (flags, named) in cases {
+        cluster.refused("s1", flags, named);
+    }
+    cluster.refused("c1", "--local-steps 0", &["--local-steps 0"]);
+    cluster.refused("c1", "--shards 0", &["0 shards"]);
+    cluster.refused("c1", "--shards 300", &["300 shards", "239"]);
+    cluster.refused("c1", "--step NaN", &["--step NaN"]);
+    cluster.bench.write(
+        "six.yaml",
+        network().replace("clients:", "workers:").replace("    pause: {mean: 5 ms, cv: 1}\n", ""),
+    );
+    cluster.refused("s1", "--sync fl-r2sp", &["job cnn has workers", "r2sp"]);
+    cluster.refused("s1", "--sync bsp --outliers", &["--outliers", "fl-r2sp"]);
+    cluster.refused("c1", "--opposite", &["--opposite", "clients"]);
+    cluster.refused("c1", "--shards 2", &["--shards", "clients"]);
+}
+
+#[test]
+fn an_emulation_trains_clients_in_groups_and_trains_every_model_again() {
+    let cluster = Cluster::new();
+    let line = "--json emulate six.yaml --sync bsp,fl-r2sp --groups 3 --fraction 1 --rounds 9 --shards 10 \
+                --opposite c5 --outliers=-0.2 --chart out/c.svg";
+    let output = cluster.bench.inart(&line.split_whitespace().collect::<Vec<_>>());
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("run as root") {
+        eprintln!("skipped: root is needed to make network namespaces");
+        return;
+    }
+    assert!(output.status.success(), "{said}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let schemes = report["schemes"].as_array().unwrap();
+    assert_eq!(
+        schemes.iter().map(|scheme| scheme["scheme"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["bsp", "fl-r2sp"]
+    );
+    for scheme in schemes {
+        assert!(scheme["updates_checked"].as_u64().unwrap() >= 9 * 5, "{scheme}");
+        assert!(scheme["simulated"]["iteration_s"].as_f64().unwrap() > 0.0, "{scheme}");
+        assert!(scheme["iteration_s"].as_f64().unwrap() > 0.0, "{scheme}");
+    }
+    // All in one group, five of six go one way; in a group of two, nobody is more than half.
+    assert_eq!(schemes[0]["left_out"], serde_json::json!(["c5"]), "{}", schemes[0]);
+    assert!(cluster.bench.read("out/c.svg").contains("fl-r2sp"));
+    let refused =
+        |line: &str, named: &[&str]| cluster.bench.refused(&line.split(' ').collect::<Vec<_>>(), named);
+    refused("emulate six.yaml --sync fl-r2sp --opposite c9", &["--opposite c9", "job cnn"]);
+    refused("emulate six.yaml --sync fl-r2sp --rounds 3", &["--rounds 3", "at least 4"]);
+    refused("emulate six.yaml --sync fl-r2sp --shards 999", &["999 shards"]);
+    refused("emulate six.yaml --sync bsp,fl-r2sp --fraction 0", &["--fraction 0"]);
+}

@@ -1,0 +1,162 @@
+//! Two hundred clients of one server's process over the loopback, in groups: every model that the server
+//! merges is one that its client sent, once; the model is merged again and compared bit for bit.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::{SocketAddr, UdpSocket};
+use std::sync::Arc;
+use std::time::Duration;
+
+use inart_order::{GroupOptions, Part};
+use inart_order_agent::{InGroups, Precision, ServerOutput};
+use inart_order_host::{
+    HostOptions, Job, PROTOCOL, ServerHost, ServerOptions, Start, Told, Training, WorkerHost,
+};
+use inart_quic::Congestion;
+use inart_tls::{IdentityFiles, MutualTls};
+use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+
+const CLIENTS: usize = 200;
+const GROUPS: usize = 8;
+const ROUNDS: u64 = 3;
+const VALUES: usize = 5000;
+
+/// A client's model is a function of what it pulled, its number and the round: halves add up exactly.
+struct Client(usize);
+
+fn trained(from: &[f32], client: usize, round: u64) -> Vec<f32> {
+    let change = (client as f32 - 100.0) / 128.0 + round as f32;
+    from.iter().enumerate().map(|(at, value)| value * 0.5 + change * (at % 7) as f32).collect()
+}
+
+impl Training for Client {
+    fn compute(&mut self, start: &Start) -> Vec<f32> {
+        trained(&start.model, self.0, start.iteration)
+    }
+}
+
+struct Identities {
+    folder: tempfile::TempDir,
+    ca: CertificateParams,
+    key: KeyPair,
+}
+
+impl Identities {
+    fn new() -> Self {
+        let key = KeyPair::generate().unwrap();
+        let mut ca = CertificateParams::new(Vec::new()).unwrap();
+        ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let folder = tempfile::tempdir().unwrap();
+        std::fs::write(folder.path().join("ca.pem"), ca.self_signed(&key).unwrap().pem()).unwrap();
+        Identities { folder, ca, key }
+    }
+
+    fn of(&self, name: &str) -> MutualTls {
+        let key = KeyPair::generate().unwrap();
+        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
+        let signed = params.signed_by(&key, &Issuer::from_params(&self.ca, &self.key)).unwrap();
+        let file = |end: &str| self.folder.path().join(format!("{name}.{end}"));
+        std::fs::write(file("pem"), signed.pem()).unwrap();
+        std::fs::write(file("key"), key.serialize_pem()).unwrap();
+        let files = IdentityFiles { certificate: file("pem"), key: file("key") };
+        MutualTls::load(&self.folder.path().join("ca.pem"), &files, PROTOCOL).unwrap()
+    }
+}
+
+fn options(tls: MutualTls, listen: SocketAddr, peers: BTreeMap<String, SocketAddr>) -> HostOptions {
+    HostOptions { listen, tls, peers, congestion: Congestion::Bbr }
+}
+
+fn serve(job: &Job, options: HostOptions) -> Vec<Told> {
+    let groups = GroupOptions {
+        clients: CLIENTS,
+        groups: GROUPS,
+        fraction: Part::percent(75),
+        relaxation: Part::percent(100),
+        patience: None,
+        outliers: None,
+    };
+    let first = vec![0.0; VALUES];
+    let sequencer = InGroups::new(groups, vec![1; CLIENTS], job.fingerprint(), first).unwrap();
+    let server = ServerOptions {
+        precision: Precision::Single,
+        rates_bps: vec![None; CLIENTS],
+        gather: Duration::from_secs(100),
+        absence: Duration::from_secs(60),
+        iterations: Some(ROUNDS),
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let mut all = Vec::new();
+    runtime.block_on(async {
+        let host = ServerHost::open(job, sequencer, server, None, options).unwrap();
+        host.run(|told| all.push(told)).await.unwrap();
+    });
+    all
+}
+
+#[test]
+fn two_hundred_clients_meet_one_server_in_groups() {
+    let identities = Identities::new();
+    let names: Vec<String> = (0..CLIENTS).map(|client| format!("c{client}")).collect();
+    let job = Job { name: "j".into(), server: "s".into(), workers: names.clone(), values: VALUES };
+    let sockets: Vec<_> = (0..=CLIENTS).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+    let places: Vec<SocketAddr> = sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
+    drop(sockets);
+    let clients: Vec<_> = (0..CLIENTS)
+        .map(|client| {
+            let server = BTreeMap::from([("s".to_owned(), places[CLIENTS])]);
+            let options = options(identities.of(&names[client]), places[client], server);
+            let (job, name) = (job.clone(), names[client].clone());
+            std::thread::spawn(move || {
+                let host = WorkerHost::open(&job, &name, None, Duration::from_secs(100), options).unwrap();
+                host.run(&mut Client(client)).unwrap();
+            })
+        })
+        .collect();
+    let all = names.into_iter().zip(places.iter().copied()).collect();
+    let told = serve(&job, options(identities.of("s"), places[CLIENTS], all));
+    clients.into_iter().for_each(|client| client.join().unwrap());
+    check(&told);
+}
+
+/// Merges again what the server says that it has taken.
+fn check(told: &[Told]) {
+    let mut model = vec![0.0f32; VALUES];
+    let mut versions = BTreeMap::from([(0, model.clone())]);
+    let mut held: BTreeMap<u32, (u64, Arc<Vec<f32>>)> = BTreeMap::new();
+    let (mut rounds, mut joined) = ([0u64; GROUPS], BTreeSet::new());
+    for told in told {
+        match told {
+            Told::Output(ServerOutput::Joined { worker }) => drop(joined.insert(worker.0)),
+            Told::Output(ServerOutput::Pushed { worker, iteration, base, values, refusal }) => {
+                assert_eq!(*refusal, None);
+                assert_eq!(**values, trained(&versions[base], worker.index(), *iteration), "{worker:?}");
+                assert!(held.insert(worker.0, (*iteration, values.clone())).is_none(), "{worker:?} twice");
+            }
+            Told::Applied { applied, model: own } => {
+                let group = applied.updates[0].worker.index() % GROUPS;
+                let count = applied.updates.len();
+                let mut sum = vec![0.0f64; VALUES];
+                for update in &applied.updates {
+                    let (round, values) =
+                        held.remove(&update.worker.0).expect("it has pushed, and counts once");
+                    assert_eq!((round, update.worker.index() % GROUPS), (rounds[group], group));
+                    sum.iter_mut().zip(values.iter()).for_each(|(sum, value)| *sum += f64::from(*value));
+                }
+                for (value, sum) in model.iter_mut().zip(&sum) {
+                    let mean = f64::from((sum / count as f64) as f32);
+                    *value = (f64::from(*value) * 7.0 / 8.0 + mean / 8.0) as f32;
+                }
+                rounds[group] += 1;
+                if let Some(own) = own {
+                    assert_eq!(**own, model, "version {}", applied.version);
+                }
+                versions.insert(applied.version, model.clone());
+            }
+            Told::Output(_) => {}
+        }
+    }
+    assert_eq!(joined.len(), CLIENTS);
+    assert!(held.is_empty(), "models of {:?} were lost", held.keys());
+    assert!(rounds.iter().all(|round| *round >= ROUNDS), "{rounds:?}");
+}

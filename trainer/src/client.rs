@@ -1,0 +1,150 @@
+//! A client of federated training: some steps of its own from the model that it was given, on its own images.
+
+use crate::digits::{self, Digits, Sampler};
+use crate::mlp::{Mlp, PARAMETERS};
+use crate::shards::deal;
+use crate::trainer::{Config, ConfigError, Evaluation};
+
+/// How a client trains.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Local {
+    /// Shards of images sorted by digit that each client has: the fewer, the less even the data.
+    pub shards: usize,
+    /// Steps of a round.
+    pub steps: usize,
+    /// Along the mean gradient of a batch.
+    pub step: f32,
+}
+
+/// A client without a model of its own.
+#[derive(Clone)]
+pub struct Client {
+    config: Config,
+    local: Local,
+    train: Digits,
+    test: Digits,
+    own: Vec<usize>,
+    sampler: Sampler,
+    model: Mlp,
+}
+
+impl Client {
+    /// A client: `config.rank` of `config.workers`.
+    ///
+    /// # Errors
+    /// [`ConfigError`] for a rank that is not below the number of clients, an empty batch, a round without a
+    /// step, or shards without images.
+    pub fn new(config: Config, local: Local) -> Result<Self, ConfigError> {
+        let Config { seed, rank, workers, batch } = config;
+        if rank >= workers {
+            return Err(ConfigError::Rank { rank, workers });
+        }
+        if batch == 0 {
+            return Err(ConfigError::EmptyBatch);
+        }
+        if local.steps == 0 {
+            return Err(ConfigError::NoStep);
+        }
+        let (train, test) = digits::split(seed);
+        let own = deal(&train, seed, workers, local.shards)?.swap_remove(rank);
+        let sampler = Sampler::new(seed, own.len());
+        Ok(Client { config, local, train, test, own, sampler, model: Mlp::new(seed) })
+    }
+
+    /// The seed's first weights.
+    pub fn first_model(&self) -> Vec<f32> {
+        Mlp::new(self.config.seed).parameters().to_vec()
+    }
+
+    /// What becomes of a model in a round (from 0 on) on this client's images.
+    ///
+    /// # Panics
+    /// If the model has another length than [`first_model`](Self::first_model).
+    pub fn train(&mut self, model: &[f32], round: u64) -> Vec<f32> {
+        self.model.parameters_mut().copy_from_slice(model);
+        let (batch, steps) = (self.config.batch as u64, self.local.steps as u64);
+        let weight = 1.0 / batch as f32;
+        let mut gradient = vec![0.0; PARAMETERS];
+        for step in 0..steps {
+            gradient.fill(0.0);
+            let first = round.wrapping_mul(steps).wrapping_add(step).wrapping_mul(batch);
+            for position in first..first.saturating_add(batch) {
+                let index = self.own[self.sampler.index(position)];
+                self.model.accumulate(&self.train, index, weight, &mut gradient);
+            }
+            let weights = self.model.parameters_mut().iter_mut();
+            weights.zip(&gradient).for_each(|(weight, slope)| *weight -= self.local.step * slope);
+        }
+        self.model.parameters().to_vec()
+    }
+
+    /// Loss and accuracy of a model on images that no client trains on.
+    ///
+    /// # Panics
+    /// As [`train`](Self::train).
+    pub fn evaluate(&mut self, model: &[f32]) -> Evaluation {
+        self.model.parameters_mut().copy_from_slice(model);
+        let images = self.test.len();
+        let (mut loss, mut right) = (0.0, 0);
+        for index in 0..images {
+            let (image_loss, is_right) = self.model.evaluate(&self.test, index);
+            loss += f64::from(image_loss);
+            right += usize::from(is_right);
+        }
+        Evaluation { loss: loss / images as f64, accuracy: right as f64 / images as f64 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+    use super::*;
+
+    const LOCAL: Local = Local { shards: 2, steps: 5, step: 0.2 };
+
+    fn client(rank: usize) -> Client {
+        Client::new(Config { seed: 1, rank, workers: 16, batch: 8 }, LOCAL).unwrap()
+    }
+
+    /// Nobody alone knows all digits; the mean of all does.
+    #[test]
+    fn clients_with_few_digits_learn_all_of_them_together() {
+        let mut clients: Vec<_> = (0..16).map(client).collect();
+        let mut model = clients[0].first_model();
+        let mut alone = model.clone();
+        for round in 0..40 {
+            let trained: Vec<_> = clients.iter_mut().map(|client| client.train(&model, round)).collect();
+            for (at, value) in model.iter_mut().enumerate() {
+                *value = trained.iter().map(|own| own[at]).sum::<f32>() / 16.0;
+            }
+            alone = clients[0].train(&alone, round);
+        }
+        let (together, alone) = (clients[0].evaluate(&model), clients[0].evaluate(&alone));
+        assert!(together.accuracy > 0.75, "{together:?}");
+        assert!(alone.accuracy < 0.5, "{alone:?}");
+    }
+
+    #[test]
+    fn a_round_depends_on_its_number_and_client_and_nothing_else() {
+        let (mut first, mut second) = (client(0), client(1));
+        let model = first.first_model();
+        let trained = first.train(&model, 3);
+        assert_ne!(trained, first.train(&model, 4));
+        assert_ne!(trained, second.train(&model, 3));
+        assert_eq!(trained, first.train(&model, 3));
+        assert_eq!(trained, client(0).train(&model, 3));
+    }
+
+    #[test]
+    fn impossible_clients_are_refused() {
+        let of = |config, local| Client::new(config, local).err();
+        let config = Config { seed: 1, rank: 0, workers: 16, batch: 8 };
+        assert_eq!(
+            of(Config { rank: 16, ..config }, LOCAL),
+            Some(ConfigError::Rank { rank: 16, workers: 16 })
+        );
+        assert_eq!(of(Config { batch: 0, ..config }, LOCAL), Some(ConfigError::EmptyBatch));
+        assert_eq!(of(config, Local { steps: 0, ..LOCAL }), Some(ConfigError::NoStep));
+        assert!(matches!(of(config, Local { shards: 0, ..LOCAL }), Some(ConfigError::Shards { .. })));
+    }
+}
