@@ -19,6 +19,8 @@ use crate::trial::{Rule, Trial};
 
 const MODEL: u64 = 77;
 const LONGEST: Duration = Duration::from_secs(900);
+/// The code of a frame with part of a packet.
+const PART: u32 = 32;
 /// A connection that hears nothing for so long has ended.
 const SILENCE: Duration = Duration::from_millis(1500);
 
@@ -258,7 +260,10 @@ impl World<'_> {
 
     /// Whether parts are on their way to the server.
     fn is_pushing(&self) -> bool {
-        let is_part = |event: &Event| matches!(event, Event::Arrives { to_server: true, words, .. } if words.len() > 10);
+        let is_part = |event: &Event| match event {
+            Event::Arrives { to_server: true, words, .. } => words.first() == Some(&PART),
+            _ => false,
+        };
         self.events.iter().any(|Reverse((_, _, event))| is_part(event))
     }
 
