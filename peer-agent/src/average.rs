@@ -22,6 +22,8 @@ pub struct Average {
     pub values: Vec<f32>,
     /// Whose updates are in it beside one's own, and of which of their rounds; ascending.
     pub of: Vec<(Rank, u32)>,
+    /// One's own is not in it: a peer in a new life has none that is worth it.
+    pub without_own: bool,
     /// Whose had a NaN or an infinity: they are not in it.
     pub not_finite: Vec<(Rank, u32)>,
     /// Whose had another length: they are not in it.
@@ -39,12 +41,23 @@ pub fn is_finite(words: &[u32]) -> bool {
 ///
 /// Error: at most half a unit in the last place of the result, and m·2⁻⁵²·mean|x| for m models.
 pub fn average(me: Rank, own: &[f32], received: &[Received]) -> Average {
+    mean(me, own.len(), Some(own), received)
+}
+
+/// The mean of received updates alone, of so many values: the model of others. `None` if none of them is
+/// fit.
+pub(crate) fn average_of_others(me: Rank, values: usize, received: &[Received]) -> Option<Average> {
+    Some(mean(me, values, None, received)).filter(|average| !average.of.is_empty())
+}
+
+fn mean(me: Rank, values: usize, own: Option<&[f32]>, received: &[Received]) -> Average {
     const BLOCK: usize = 1024;
-    let mut average = Average { values: Vec::with_capacity(own.len()), ..Average::default() };
+    let without_own = own.is_none();
+    let mut average = Average { values: Vec::with_capacity(values), without_own, ..Average::default() };
     let mut others: Vec<&Received> = received.iter().collect();
     others.sort_by_key(|update| update.from);
     others.retain(|update| {
-        let fits = (update.words.len() == own.len(), is_finite(&update.words));
+        let fits = (update.words.len() == values, is_finite(&update.words));
         let named = match fits {
             (false, _) => &mut average.other_length,
             (true, false) => &mut average.not_finite,
@@ -53,15 +66,17 @@ pub fn average(me: Rank, own: &[f32], received: &[Received]) -> Average {
         named.push((update.from, update.round));
         fits == (true, true)
     });
-    let count = (others.len() + 1) as f64;
+    let count = (others.len() + usize::from(own.is_some())) as f64;
     let (before, after) = others.split_at(others.partition_point(|update| update.from < me));
-    for (at, block) in own.chunks(BLOCK).enumerate() {
-        let range = at * BLOCK..at * BLOCK + block.len();
+    for first in (0..values).step_by(BLOCK) {
+        let range = first..(first + BLOCK).min(values);
         let mut sums = [0.0f64; BLOCK];
         before.iter().for_each(|update| add_words(&mut sums, &update.words[range.clone()]));
-        sums.iter_mut().zip(block).for_each(|(sum, &value)| *sum += f64::from(value));
+        if let Some(own) = own {
+            sums.iter_mut().zip(&own[range.clone()]).for_each(|(sum, &value)| *sum += f64::from(value));
+        }
         after.iter().for_each(|update| add_words(&mut sums, &update.words[range.clone()]));
-        average.values.extend(sums[..block.len()].iter().map(|sum| (sum / count) as f32));
+        average.values.extend(sums[..range.len()].iter().map(|sum| (sum / count) as f32));
     }
     average
 }

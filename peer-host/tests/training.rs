@@ -108,6 +108,10 @@ fn a_peer_that_was_restarted_takes_part_again() {
     let first = *again.sent.keys().next().unwrap();
     assert!(first >= 3, "it goes on where the others are, in round {first}");
     assert!(again.ending.is_some() && again.averages.contains_key(&rounds));
+    // Not with the first weights, but with the model of the three others.
+    let adopted = &again.averages[&(first - 1)];
+    assert!(adopted.without_own && !adopted.of.is_empty(), "{:?}", adopted.of);
+    assert_eq!(again.averages.values().filter(|average| average.without_own).count(), 1);
     assert_eq!(peers[0].averages[&rounds].of.len(), 3, "the others average what it sends");
 }
 

@@ -100,9 +100,9 @@ impl Audit {
     /// that round that are complete here.
     pub fn averages(&mut self, at: usize, own: &[f32], round: u32, average: &Average) -> Result<(), Wrong> {
         let wrong = |what: String| Err((at, round, what));
-        let Average { values, of, not_finite, other_length } = average;
-        if not_finite.len() + other_length.len() > 0 {
-            return wrong("left finite updates out of its average".to_owned());
+        let Average { values, of, not_finite, other_length, without_own } = average;
+        if not_finite.len() + other_length.len() > 0 || *without_own {
+            return wrong("left finite updates, or its own, out of its average".to_owned());
         }
         let mut models = vec![own];
         for (rank, of_round) in of {

@@ -104,7 +104,7 @@ impl Peer {
             absent.for_each(|rank| self.gate.leave(rank.index()));
             self.ended = ended(self.setup.me.index());
             self.gate.join(self.setup.me.index(), self.ended.into());
-            self.begin_round(None, now);
+            self.enter(now);
         }
     }
 }

@@ -4,6 +4,7 @@ mod arrivals;
 mod choosing;
 mod liveness;
 mod meeting;
+mod newcomer;
 mod output;
 mod presence;
 mod rounds;
@@ -27,6 +28,7 @@ use crate::meter::Meter;
 use crate::setup::{Setup, SetupError};
 use crate::term::Term;
 use liveness::Liveness;
+use newcomer::Newcomer;
 pub use output::{Output, Start};
 
 /// How often the coordinator is told what is left to send.
@@ -110,6 +112,8 @@ pub struct Peer {
     inbox: BTreeMap<(Rank, u32), Received>,
     lacking: Vec<(Rank, u32)>,
     liveness: Liveness,
+    /// It has begun anew behind the first round, and has no model of the others yet.
+    newcomer: Option<Newcomer>,
     term: Term,
     /// The newest choice.
     choice: Option<Choice>,
@@ -153,6 +157,7 @@ impl Peer {
             inbox: BTreeMap::new(),
             lacking: Vec::new(),
             liveness: Liveness::new(peers, setup.peer_timeout),
+            newcomer: None,
             term: Term::default(),
             choice: None,
             followed: None,
@@ -246,6 +251,7 @@ impl Peer {
         let chosen = match self.phase {
             Phase::Choosing { since } => Some(since.saturating_add(self.setup.choice_patience)),
             Phase::Meeting => Some(self.waits_until()),
+            Phase::Waiting => self.newcomer_until(),
             _ => None,
         };
         let left = (self.phase == Phase::Sending && self.has_coordinator).then_some(self.left_at);

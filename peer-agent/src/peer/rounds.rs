@@ -30,8 +30,14 @@ impl Peer {
 
     /// The multicast of this round is over.
     pub(super) fn end_round(&mut self, outcome: Outcome, now: Duration) {
-        let me = self.setup.me;
         self.measure_up(&outcome);
+        self.reach(&outcome, now);
+        self.outputs.push_back(Output::Ended { outcome, without_choice: self.followed.is_none() });
+    }
+
+    /// Tells all who have to know that this round is over here.
+    pub(super) fn reach(&mut self, outcome: &Outcome, now: Duration) {
+        let me = self.setup.me;
         self.ended = outcome.round;
         self.gate.reach(me.index(), self.ended.into());
         self.waits.ended(me.index(), outcome.complete.iter().map(Rank::index));
@@ -42,9 +48,8 @@ impl Peer {
             complete: ranks(&outcome.complete),
             withdrawn: ranks(&outcome.withdrawn),
             given_up: ranks(&outcome.given_up),
-            seconds: self.times_of(&outcome),
+            seconds: self.times_of(outcome),
         }));
-        self.outputs.push_back(Output::Ended { outcome, without_choice: self.followed.is_none() });
         self.liveness.speak(now);
     }
 
@@ -81,12 +86,18 @@ impl Peer {
         if !self.gate.is_open(self.setup.me.index()) {
             return false;
         }
-        let averaged = self.average();
+        if self.newcomer.is_some() {
+            return self.go_on_as_newcomer(now);
+        }
+        let received = self.take_inbox();
+        let averaged = average(self.setup.me, &self.model, &received);
+        self.counters.unfit += (averaged.not_finite.len() + averaged.other_length.len()) as u64;
         self.begin_round(Some(averaged), now);
         true
     }
 
-    fn average(&mut self) -> Average {
+    /// The updates to average now; what is of later rounds stays.
+    pub(super) fn take_inbox(&mut self) -> Vec<Received> {
         let inbox = std::mem::take(&mut self.inbox);
         let before = inbox.len();
         let mut taken: BTreeMap<Rank, Received> = BTreeMap::new();
@@ -103,10 +114,7 @@ impl Peer {
             }
         }
         self.counters.superseded += (before - self.inbox.len() - taken.len()) as u64;
-        let received: Vec<Received> = taken.into_values().collect();
-        let averaged = average(self.setup.me, &self.model, &received);
-        self.counters.unfit += (averaged.not_finite.len() + averaged.other_length.len()) as u64;
-        averaged
+        taken.into_values().collect()
     }
 
     pub(super) fn begin_round(&mut self, average: Option<Average>, now: Duration) {

@@ -31,13 +31,19 @@ pub struct Seen {
     pub failed: u64,
     /// Peers that began when nobody could take them in.
     pub not_taken_in: u64,
+    /// Peers that began anew and went on from others' updates.
+    pub adopted: u64,
+    /// Rounds that such a peer passed over.
+    pub passed: u64,
+    /// Peers that began anew, and no other had anything for them.
+    pub from_first_weights: u64,
     /// The least and the most time of a multicast, over what was planned.
     pub over_plan_least: f64,
     pub over_plan_most: f64,
 }
 
 impl Seen {
-    pub fn list(&self) -> [(&'static str, u64); 19] {
+    pub fn list(&self) -> [(&'static str, u64); 22] {
         [
             ("an update received", self.received),
             ("a model averaged", self.averaged),
@@ -58,6 +64,9 @@ impl Seen {
             ("a restart", self.restarts),
             ("a queue overflowed", self.overflowed),
             ("a connection that takes nothing", self.failed),
+            ("a model of others adopted", self.adopted),
+            ("a round passed over", self.passed),
+            ("nobody who had a model", self.from_first_weights),
         ]
     }
 
@@ -68,7 +77,7 @@ impl Seen {
         }
         add!(received averaged given_up withdrawn gone back abandoned without_choice forced repairs repeated
             late old_term superseded_coordinators superseded_updates other_life restarts overflowed failed
-            not_taken_in);
+            not_taken_in adopted passed from_first_weights);
         self.over_plan_least = over_plan_least.min(other.over_plan_least);
         self.over_plan_most = over_plan_most.max(other.over_plan_most);
     }
@@ -171,11 +180,18 @@ impl Audit {
     /// The average is that of the updates that it names, which were received; in bulk synchronous rounds
     /// without faults, of all that were complete here.
     pub fn averages(&mut self, at: Life, own: &[f32], start: &Start) {
-        let Some(Average { values, of, not_finite, other_length }) = &start.average else { return };
+        let Some(Average { values, of, not_finite, other_length, without_own }) = &start.average else {
+            return;
+        };
         assert!(not_finite.is_empty() && other_length.is_empty());
         self.seen.averaged += 1;
         self.seen.abandoned += start.lacking.len() as u64;
-        let mut models = vec![own.iter().map(|value| value.to_bits()).collect::<Vec<_>>()];
+        // Exactly a life that has sent nothing has nothing of its own.
+        assert_eq!(*without_own, own.is_empty(), "{at:?}, round {}", start.round);
+        self.seen.adopted += u64::from(*without_own);
+        let own = Some(own).filter(|own| !own.is_empty());
+        let own = own.map(|own| own.iter().map(|value| value.to_bits()).collect::<Vec<_>>());
+        let mut models: Vec<Vec<u32>> = own.into_iter().collect();
         for (rank, round) in of {
             let from = self
                 .received

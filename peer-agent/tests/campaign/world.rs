@@ -188,6 +188,8 @@ impl World {
         seen.forced += own.forced;
         seen.old_term += own.old_term;
         seen.superseded_updates += own.superseded;
+        seen.passed += own.passed;
+        seen.from_first_weights += own.from_first_weights;
         seen.repairs += sender.repairs;
         seen.failed += sender.failed;
         seen.repeated += receiver.repeated;
@@ -550,6 +552,9 @@ impl World {
     fn compute(&mut self, at: usize, start: Start) {
         let host = self.hosts[at].as_mut().unwrap();
         let (life, model) = ((at, host.life), host.model.clone());
+        // Whoever begins behind the first round goes on from others' updates, unless there are none.
+        let is_told = start.average.is_some() || host.peer.counters().0.from_first_weights > 0;
+        assert!(start.round == 1 || is_told, "{life:?} begins round {} from nothing", start.round);
         self.notice_who_is_gone();
         self.audit.averages(life, &model, &start);
         let host = self.hosts[at].as_mut().unwrap();

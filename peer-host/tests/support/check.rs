@@ -74,7 +74,9 @@ fn averaged(peer: &Recorded, peers: &[Recorded], seen: &mut Seen) {
             assert!(sent.next().is_none(), "two lives of {from} have an update {of}");
             words
         });
-        let models: Vec<&Vec<u32>> = std::iter::once(&peer.sent[round]).chain(others).collect();
+        // A second life has sent nothing before it has the others' model.
+        assert_eq!(average.without_own, !peer.sent.contains_key(round), "peer {}, round {round}", peer.rank);
+        let models: Vec<&Vec<u32>> = peer.sent.get(round).into_iter().chain(others).collect();
         for (at, value) in average.values.iter().enumerate() {
             // Multiples of 2^-16: the sum is exact.
             let fixed = |model: &&Vec<u32>| (f64::from(f32::from_bits(model[at])) * 65536.0) as i64;
