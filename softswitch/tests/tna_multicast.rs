@@ -239,7 +239,7 @@ fn counted(switch: &Switch) -> BTreeMap<(&'static str, usize), u64> {
         let cells =
             ["InArtIngress", "InArtEgress"].map(|control| switch.counters(&format!("{control}.{name}")));
         assert!(cells.iter().any(Result::is_ok), "{name} is there");
-        for (index, cell) in cells.into_iter().flatten().flat_map(|cells| cells.into_iter().enumerate()) {
+        for (index, cell) in cells.into_iter().flatten().flat_map(|cells| cells.iter().enumerate()) {
             *all.entry((name, index)).or_default() += cell.packets;
         }
     }
