@@ -92,7 +92,8 @@ impl WorkerHost {
                     let update = training.compute(&start);
                     let commands = self.commands.as_ref().ok_or(HostError::Gone)?;
                     let computed = Command::Computed { ticket: start.ticket, update };
-                    commands.send(computed).map_err(|_| HostError::Gone)?;
+                    // The training may be over meanwhile, which is the next news.
+                    let _ = commands.send(computed);
                 }
                 News::Pushed { iteration, refusal } => training.pushed(iteration, refusal.as_deref()),
                 News::Failed(error) => return Err(error),
