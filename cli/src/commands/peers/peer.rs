@@ -252,7 +252,8 @@ fn last(accuracy: Option<f64>, ending: &Ending, json: bool) -> String {
         return json!({
             "accuracy": accuracy, "complete": receiver.complete, "abandoned": receiver.abandoned,
             "given_up": sender.given_up, "failed": sender.failed, "gone": peer.gone, "back": peer.back,
-            "without_choice": peer.without_choice, "forced": peer.forced, "superseded": peer.superseded,
+            "without_choice": peer.without_choice, "passed": peer.passed,
+            "from_first_weights": peer.from_first_weights, "forced": peer.forced, "superseded": peer.superseded,
             "other_life": refused.other_life, "strangers": strangers, "asks": receiver.asks,
             "repairs": sender.repairs, "not_mine": refused.not_mine, "other_job": refused.other_job,
             "other_epoch": refused.other_epoch, "unknown": refused.strangers, "malformed": refused.malformed,
@@ -260,8 +261,12 @@ fn last(accuracy: Option<f64>, ending: &Ending, json: bool) -> String {
         .to_string();
     }
     let learnt = accuracy.map_or(String::new(), |share| format!("accuracy {:.1}%; ", share * 100.0));
+    let anew = match peer.from_first_weights {
+        0 => "",
+        _ => "began anew, nobody sent it a model, and it went on with the first weights; ",
+    };
     format!(
-        "{learnt}{} updates received, {} rounds to the last receivers, {} peers taken for gone, {} chunks sent again",
+        "{learnt}{anew}{} updates received, {} rounds to the last receivers, {} peers taken for gone, {} chunks sent again",
         receiver.complete,
         peer.without_choice,
         peer.gone,
