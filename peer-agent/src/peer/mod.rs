@@ -1,6 +1,7 @@
 //! One peer: computes, sends its update to the receivers that are chosen, waits, averages.
 
 mod arrivals;
+mod beginning_anew;
 mod choosing;
 mod liveness;
 mod meeting;

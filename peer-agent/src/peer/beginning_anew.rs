@@ -1,0 +1,64 @@
+//! A peer that begins anew when others have ended rounds: its program's first weights would set them back. It
+//! sends nothing until it has updates of others, and goes on from the mean of those.
+
+use std::time::Duration;
+
+use inart_multicast::Outcome;
+
+use super::newcomer::Newcomer;
+use super::{Peer, Phase};
+use crate::average::average_of_others;
+use crate::setup::Sync;
+
+impl Peer {
+    /// It takes part from now on: in the first round, or behind others' rounds.
+    pub(super) fn enter(&mut self, now: Duration) {
+        if self.ended == 0 || self.ended >= self.setup.rounds {
+            return self.begin_round(None, now);
+        }
+        self.newcomer = Some(Newcomer { since: now, passed: 0 });
+        self.pass(now);
+    }
+
+    /// This round is over here without an update.
+    fn pass(&mut self, now: Duration) {
+        self.counters.passed += 1;
+        self.followed = None;
+        self.reach(&Outcome { round: self.round(), ..Outcome::default() }, now);
+    }
+
+    /// When it waits no longer for an update: where no round says that there is none.
+    pub(super) fn newcomer_until(&self) -> Option<Duration> {
+        self.newcomer.map(|newcomer| newcomer.since.saturating_add(self.setup.peer_timeout))
+    }
+
+    /// Others let it begin its next round. Whether it did something.
+    pub(super) fn go_on_as_newcomer(&mut self, now: Duration) -> bool {
+        let received = self.take_inbox();
+        let adopted = average_of_others(self.setup.me, self.cut.values(), &received);
+        let Some(newcomer) = self.newcomer.filter(|_| adopted.is_none()) else {
+            self.newcomer = None;
+            self.begin_round(adopted, now);
+            return true;
+        };
+        // In bulk synchronous rounds nothing more comes of this one. Whoever was not chosen as a receiver is
+        // in one of the next; when all have begun anew, nobody has anything.
+        let is_over = match self.setup.sync {
+            Sync::Bsp => newcomer.passed >= self.setup.peers(),
+            Sync::Ssp { .. } => Some(now) >= self.newcomer_until(),
+        };
+        if is_over || self.ended >= self.setup.rounds {
+            self.newcomer = None;
+            self.counters.from_first_weights += 1;
+            self.begin_round(None, now);
+            return true;
+        }
+        if self.setup.sync == Sync::Bsp {
+            self.newcomer = Some(Newcomer { passed: newcomer.passed + 1, ..newcomer });
+            self.pass(now);
+            return true;
+        }
+        debug_assert_eq!(self.phase, Phase::Waiting);
+        false
+    }
+}
