@@ -1,5 +1,6 @@
 //! A parameter server and the participants around it: networks with training jobs, and their runs in virtual
-//! time (R²SP and FL-R²SP). Workers may meet the server in groups whose gradients switches add up ([`Racks`]).
+//! time (R²SP and FL-R²SP). Workers may meet the server in groups whose gradients switches add up
+//! ([`Racks`]).
 //!
 //! The state machines are those of the crate `order`, which hosts run, too. A transfer is fluid, and each
 //! direction of a port is by itself: a flow has the lesser of its participant's rate and the server's over

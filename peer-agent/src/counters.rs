@@ -30,7 +30,8 @@ pub struct PeerCounters {
     pub back: u64,
     /// Rounds in which it sent nothing, since it had begun anew and had no model of the others.
     pub passed: u64,
-    /// Times that it had begun anew, no other sent it a model, and it went on from the weights of its program.
+    /// Times that it had begun anew, no other sent it a model, and it went on from the weights of its
+    /// program.
     pub from_first_weights: u64,
 }
 

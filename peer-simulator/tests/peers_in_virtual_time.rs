@@ -154,8 +154,8 @@ fn what_is_lost_is_sent_again_and_the_same_words_arrive() {
     }
 }
 
-/// A port down falls to a seventh after two seconds. An update alone takes 0.6 s on it, so a round would if the
-/// coordinator went on as the document says; it finds out by the updates, and sends there less.
+/// A port down falls to a seventh after two seconds. An update alone takes 0.6 s on it, so a round would if
+/// the coordinator went on as the document says; it finds out by the updates, and sends there less.
 #[test]
 fn the_coordinator_follows_a_port_that_others_use() {
     let trace = "traces:\n  - {link: [s1, p3], every: 2 s, rates: [147 Mbps, 20 Mbps]}\n";

@@ -23,8 +23,8 @@ impl Mesh {
         (scaled, time)
     }
 
-    /// The network where something else takes so much of every peer's port, up and down, in bit/s, at all times;
-    /// what is left is at least `least` of each rate.
+    /// The network where something else takes so much of every peer's port, up and down, in bit/s, at all
+    /// times; what is left is at least `least` of each rate.
     pub fn with_rates_less(&self, up_bps: f64, down_bps: f64, least: f64) -> Mesh {
         let mut lesser = self.clone();
         for peer in &mut lesser.peers {

@@ -12,7 +12,8 @@ use crate::trials::StudyError;
 
 /// The step along the gradient, of all workers together: that of `inart emulate`.
 const STEP: f64 = 0.3;
-/// Images of a worker's first batch (that of `inart emulate`), whatever the batch of the model that it stands for.
+/// Images of a worker's first batch (that of `inart emulate`), whatever the batch of the model that it stands
+/// for.
 const IMAGES: u32 = 16;
 /// A training has converged when the loss on the test set is below this, in nats, so often in a row, once
 /// per iteration of all workers: the paper's criterion for ResNet32 (Section VI-A, "Metrics").

@@ -28,9 +28,9 @@ pub fn table(outcome: &Outcome) -> String {
     let Outcome { repairs, lost, overflowed, virtual_s, .. } = outcome;
     format!(
         "{scheme}, copies by {multicast}: {figures}\n\
-         {virtual_s:.3} s of virtual time: {updates_compared} updates that arrived and {averages_compared} averages \
-         compared, all as they have to be\n\
-         receivers given up {given_up}, withdrawn {withdrawn}; taken for gone {gone}; rounds without a choice \
-         {without_choice}; chunks sent again {repairs}, lost {lost}, in full queues {overflowed}\n"
+         {virtual_s:.3} s of virtual time: {updates_compared} updates that arrived and \
+         {averages_compared} averages compared, all as they have to be\n\
+         receivers given up {given_up}, withdrawn {withdrawn}; taken for gone {gone}; \
+         rounds without a choice {without_choice}; chunks sent again {repairs}, lost {lost}, in full queues {overflowed}\n"
     )
 }
