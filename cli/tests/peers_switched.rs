@@ -75,6 +75,28 @@ fn what_links_lose_is_asked_for_and_sent_again() {
     assert!(number(&scheme, "sent_again") > 50.0, "{scheme}");
 }
 
+/// The program for Tofino that copies updates, its entries written by BFRuntime.
+#[test]
+fn switches_of_other_kinds_copy_as_well() {
+    let bench = Workbench::new();
+    bench.write("four.yaml", mesh(4, 2, ""));
+    for target in ["tofino", "tofino2"] {
+        let flags = format!("four.yaml --scheme orpheus --rounds 4 --update 200KB --target {target}");
+        let Some(scheme) = emulated(&bench, &flags) else { return };
+        assert_eq!(scheme["updates_checked"], 4 * 2 * 4, "{target}: {scheme}");
+        assert_eq!((&scheme["given_up"], &scheme["gone"]), (&0.into(), &0.into()), "{target}: {scheme}");
+        let [switch] = &scheme["switches"].as_array().unwrap()[..] else { panic!("{scheme}") };
+        // Every chunk of every update goes to three ports, of which two are to have it.
+        assert!(number(switch, "unwanted") >= (4 * 4 * 196) as f64, "{target}: {switch}");
+        assert_eq!(switch["dropped"], serde_json::json!({}), "{target}: {switch}");
+    }
+    bench.refused(
+        &["emulate", "four.yaml", "--multicast", "switch", "--target", "tofino", "--values", "64"],
+        &["--target tofino, --values 64", "give 256"],
+    );
+    bench.refused(&["emulate", "four.yaml", "--target", "tofino"], &["give --multicast switch"]);
+}
+
 /// After a second three quarters of p1's port down are others'. The document's trace is not what the
 /// coordinator goes by: it is told by peers what they lacked and when.
 #[test]

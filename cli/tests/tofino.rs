@@ -8,7 +8,7 @@ use std::process::{Child, Stdio};
 
 use serde_json::Value;
 use support::switches::document;
-use support::{Workbench, is_refusal};
+use support::{Workbench, is_refusal, root};
 
 /// A switch without ports; killed when dropped.
 struct Switch {
@@ -63,4 +63,29 @@ fn a_plan_is_pushed_over_bfruntime_compared_and_rolled_back() {
     let missing =
         ["diff", "plan.json", "fig1.yaml", "--target", "tofino", "--p4", "elsewhere", "--state", "state"];
     is_refusal(&bench.inart(&missing), &missing, &["elsewhere"]);
+}
+
+#[test]
+fn entries_for_updates_between_peers_are_pushed_over_bfruntime() {
+    let bench = Workbench::new();
+    let mesh = std::fs::read(root().join("topologies/mesh4.yaml")).unwrap();
+    bench.write("mesh4.yaml", mesh);
+    let switch = start(&bench);
+    let at = format!("s1={},device=4", switch.address);
+    let push = |more: &[&str]| {
+        let command = ["--json", "push", "mesh4.yaml", "--target", "tofino", "--switch", &at];
+        let output = bench.inart(&[&command[..], more].concat());
+        assert!(output.status.success(), "{output:?}");
+        serde_json::from_slice::<Value>(&output.stdout).unwrap()
+    };
+    let first = push(&[]);
+    // Who sends: four peers; who is behind which port: four ports; the way of other frames: four addresses.
+    assert!(first["updates"].as_u64().unwrap() >= 12, "{first}");
+    assert_eq!(push(&[])["updates"], 0, "a second push changes nothing");
+    let sums = ["push", "plan.json", "fig1.yaml", "--target", "tofino", "--switch"];
+    let [v1, v2] = ["v1=", "v2="].map(|name| at.replace("s1=", name));
+    let arguments = [&sums[..], &[v1.as_str(), "--switch", v2.as_str()]].concat();
+    is_refusal(&bench.inart(&arguments), &arguments, &["--replace-program"]);
+    let wrong = ["push", "mesh4.yaml", "--target", "tofino", "--switch", &at, "--values", "64"];
+    is_refusal(&bench.inart(&wrong), &wrong, &["64 values", "give 256"]);
 }

@@ -6,9 +6,10 @@ use std::fs;
 use std::path::Path;
 
 use inart_p4::{
-    Barefoot, MULTICAST, P4test, Resources, load_tofino_multicast, print_tofino_multicast,
+    Barefoot, Chip, MULTICAST, P4test, Resources, Variant, load_tofino_multicast, print_tofino_multicast,
     tofino_multicast_artifact, tofino_multicast_version,
 };
+use inart_wire::ValuesPerPacket;
 
 const FOLDERS: [&str; 3] = ["include", "tofino/multicast", "tofino/multicast/build"];
 
@@ -18,10 +19,18 @@ fn folder() -> &'static Path {
 
 #[test]
 fn sources_and_artifact_have_the_listed_hashes() {
-    let loaded = load_tofino_multicast(folder()).unwrap_or_else(|error| panic!("{error}"));
-    assert!(tofino_multicast_artifact() == loaded, "the built-in artifact is not the one on disk");
-    let json = String::from_utf8(loaded.json.into_owned()).unwrap();
-    assert!(!json.contains("Source_Info") && !json.contains("p4include"), "it says where it was compiled");
+    for variant in MULTICAST {
+        let loaded = load_tofino_multicast(folder(), variant).unwrap_or_else(|error| panic!("{error}"));
+        let built_in = tofino_multicast_artifact(variant).unwrap();
+        assert!(built_in == loaded, "the built-in artifact for {variant} is not the one on disk");
+        let json = String::from_utf8(loaded.json.into_owned()).unwrap();
+        assert!(
+            !json.contains("Source_Info") && !json.contains("p4include"),
+            "it says where it was compiled"
+        );
+    }
+    let none = Variant { chip: Chip::Tofino1, values: ValuesPerPacket::N32 };
+    assert_eq!(tofino_multicast_artifact(none), None);
 }
 
 #[test]
@@ -35,25 +44,32 @@ fn the_artifact_is_what_p4c_prints() {
         eprintln!("skipped: p4test is {}, the artifact is by {used}", p4test.version());
         return;
     }
-    let printed =
-        print_tofino_multicast(folder(), &p4test, &barefoot).unwrap_or_else(|error| panic!("{error}"));
-    let committed = tofino_multicast_artifact();
-    let same = [
-        printed.json == committed.json,
-        printed.bf_rt == committed.bf_rt,
-        printed.p4info == committed.p4info,
-        printed.resources == committed.resources,
-    ];
-    assert_eq!(same, [true; 4], "{MULTICAST} is not up to date: `cargo run -p inart-p4`");
+    for variant in MULTICAST {
+        let printed = print_tofino_multicast(folder(), variant, &p4test, &barefoot)
+            .unwrap_or_else(|error| panic!("{error}"));
+        let committed = tofino_multicast_artifact(variant).unwrap();
+        let same = [
+            printed.json == committed.json,
+            printed.bf_rt == committed.bf_rt,
+            printed.p4info == committed.p4info,
+            printed.resources == committed.resources,
+        ];
+        assert_eq!(same, [true; 4], "{variant} is not up to date: `cargo run -p inart-p4`");
+    }
 }
 
 #[test]
 fn it_fits_the_chip_by_the_compilers_word_and_has_no_registers() {
-    let taken = Resources::from_json(&tofino_multicast_artifact().resources).unwrap();
-    for kind in [taken.stages, taken.sram_blocks, taken.tcam_blocks, taken.statistics_alus, taken.phv_bits] {
-        assert!(0 < kind.used && kind.used <= kind.of, "{taken:?}");
+    for (variant, stages) in MULTICAST.into_iter().zip([12, 20]) {
+        let artifact = tofino_multicast_artifact(variant).unwrap();
+        let taken = Resources::from_json(&artifact.resources).unwrap();
+        let kinds =
+            [taken.stages, taken.sram_blocks, taken.tcam_blocks, taken.statistics_alus, taken.phv_bits];
+        for kind in kinds {
+            assert!(0 < kind.used && kind.used <= kind.of, "{variant}: {taken:?}");
+        }
+        assert_eq!((taken.stages.of, taken.stateful_alus.used), (stages, 0), "{variant}");
     }
-    assert_eq!((taken.stages.of, taken.stateful_alus.used), (12, 0));
 }
 
 #[test]
@@ -102,9 +118,9 @@ fn an_artifact_that_does_not_match_its_source_is_refused() {
                 }
             }
         }
-        load_tofino_multicast(copy.path()).expect("nothing is spoilt yet");
+        load_tofino_multicast(copy.path(), MULTICAST[0]).expect("nothing is spoilt yet");
         spoil(copy.path());
-        load_tofino_multicast(copy.path()).expect_err("the folder is spoilt").to_string()
+        load_tofino_multicast(copy.path(), MULTICAST[0]).expect_err("the folder is spoilt").to_string()
     };
     let files = [
         "tofino/multicast/egress.p4",

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use inart_p4::{MULTICAST, Reason};
+use inart_p4::{MULTICAST, Reason, Variant};
 use inart_softswitch::control::{Port, Replica};
 use inart_softswitch::{Program, Sink, Switch};
 use inart_tables::{
@@ -285,14 +285,19 @@ fn rule(arrival: &Arrival, v1model: &Answer, tna: &Answer) -> Option<Rule> {
     (is_sum && differs && has_no_route && tna.out.is_empty()).then_some(Rule::Sums)
 }
 
-fn programs() -> [Arc<Program>; 2] {
-    [inart_p4::artifact(MULTICAST.values).json, inart_p4::tofino_multicast_artifact().json]
+fn programs(variant: Variant) -> [Arc<Program>; 2] {
+    let tna = inart_p4::tofino_multicast_artifact(variant).expect("it is built in");
+    [inart_p4::artifact(variant.values).json, tna.json]
         .map(|json| Program::compile(&json).expect("it compiles"))
 }
 
 #[test]
 fn the_same_frames_as_on_v1model_but_for_the_rules() {
-    let programs = programs();
+    MULTICAST.into_iter().for_each(beside_v1model);
+}
+
+fn beside_v1model(variant: Variant) {
+    let programs = programs(variant);
     let cases = std::env::var("PROPTEST_CASES").ok().and_then(|cases| cases.parse().ok()).unwrap_or(CASES);
     let config = Config { cases, failure_persistence: None, ..Config::default() };
     let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
@@ -336,7 +341,7 @@ fn the_same_frames_as_on_v1model_but_for_the_rules() {
 
 #[test]
 fn an_update_goes_to_whom_it_names_and_what_nobody_wants_is_counted() {
-    let [_, program] = programs();
+    let [_, program] = programs(MULTICAST[0]);
     let mut switch = switch(&program);
     let update = Inart {
         kind: UPDATE,

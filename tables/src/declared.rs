@@ -173,6 +173,9 @@ tables! {
 /// The tables that a program may lack, all of them together: it then copies no updates.
 pub const OPTIONAL: &[&TableSpec] = &[Updates::SPEC, Receivers::SPEC];
 
+/// Those that a program may lack which copies updates, all of them together: it then sums nothing.
+pub const SUMS: &[&TableSpec] = &[Steer::SPEC, Results::SPEC];
+
 /// Compares a program's tables with those declared; the tables that it has.
 ///
 /// # Errors
@@ -180,8 +183,11 @@ pub const OPTIONAL: &[&TableSpec] = &[Updates::SPEC, Receivers::SPEC];
 /// has one.
 pub fn tables_of(program: &[ProgramTable]) -> Result<Vec<&'static TableSpec>, Mismatch> {
     let has = |spec: &TableSpec| program.iter().any(|table| table.name == spec.name);
-    let all = OPTIONAL.iter().any(|spec| has(spec));
-    let wanted = SPECS.iter().copied().filter(|spec| all || !OPTIONAL.contains(spec));
+    let copies = OPTIONAL.iter().any(|spec| has(spec));
+    let sums = !copies || SUMS.iter().any(|spec| has(spec));
+    let is_wanted =
+        |spec: &&TableSpec| (copies || !OPTIONAL.contains(spec)) && (sums || !SUMS.contains(spec));
+    let wanted = SPECS.iter().copied().filter(is_wanted);
     let wanted: Vec<_> = wanted.collect();
     check::check(&wanted, program)?;
     Ok(wanted)

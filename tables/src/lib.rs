@@ -27,8 +27,9 @@ pub use cells::{Cells, KeyCells};
 pub use check::{Mismatch, ProgramAction, ProgramField, ProgramTable, check};
 pub use declared::{
     DEFAULTS, Item, Limits, Mac, MacAction, MacKey, OPTIONAL, Receivers, ReceiversAction, ReceiversKey,
-    Results, ResultsAction, ResultsKey, SPECS, Steer, SteerAction, SteerKey, SwitchPorts, SwitchPortsAction,
-    SwitchPortsKey, SwitchTables, Update, Updates, UpdatesAction, UpdatesKey, diff, tables_of,
+    Results, ResultsAction, ResultsKey, SPECS, SUMS, Steer, SteerAction, SteerKey, SwitchPorts,
+    SwitchPortsAction, SwitchPortsKey, SwitchTables, Update, Updates, UpdatesAction, UpdatesKey, diff,
+    tables_of,
 };
 pub use full::TableFull;
 pub use numbers::{GroupId, PortNo, SlotRange};

@@ -3,8 +3,8 @@
 use inart_tables::{
     Foreign, GroupId, Limits, Mac, MacAction, MacKey, OPTIONAL, PortNo, ProgramAction, ProgramField,
     ProgramTable, Receivers, ReceiversAction, ReceiversKey, Results, ResultsAction, ResultsKey, Row, SPECS,
-    SlotRange, Steer, SteerAction, SteerKey, SwitchPorts, SwitchPortsAction, SwitchPortsKey, SwitchTables,
-    Table, Updates, UpdatesAction, UpdatesKey, check, diff, table, tables_of,
+    SUMS, SlotRange, Steer, SteerAction, SteerKey, SwitchPorts, SwitchPortsAction, SwitchPortsKey,
+    SwitchTables, Table, Updates, UpdatesAction, UpdatesKey, check, diff, table, tables_of,
 };
 use inart_wire::{Contributors, Group, MacAddr, Seat};
 
@@ -287,9 +287,29 @@ fn a_program_may_lack_the_tables_of_updates_but_only_both() {
         let error = tables_of(&lacking(&[half])).expect_err("one of two").to_string();
         assert!(error.ends_with(&format!("table {half} is missing")), "{error}");
     }
-    assert!(tables_of(&lacking(&["steer"])).is_err());
     let error = Limits::new(16, 9, &without).check(&full()).expect_err("no room").to_string();
     assert_eq!(error, "table updates would hold 2 entries, the program of these switches has no such table");
+}
+
+#[test]
+fn a_program_that_copies_updates_may_lack_the_tables_of_sums_but_only_both() {
+    let whole = program(SPECS);
+    let lacking = |names: &[&str]| {
+        let left = whole.iter().filter(|table| !names.contains(&table.name.as_str())).cloned();
+        left.collect::<Vec<_>>()
+    };
+    let without = lacking(&["steer", "results"]);
+    let has = tables_of(&without).expect("it sums nothing");
+    assert_eq!(has.len() + SUMS.len(), SPECS.len());
+    assert!(SUMS.iter().all(|spec| !has.contains(spec)));
+    for half in ["steer", "results"] {
+        let error = tables_of(&lacking(&[half])).expect_err("one of two").to_string();
+        assert!(error.ends_with(&format!("table {half} is missing")), "{error}");
+    }
+    // One that does neither is none of ours.
+    assert!(tables_of(&lacking(&["steer", "results", "updates", "receivers"])).is_err());
+    let error = Limits::new(16, 9, &without).check(&full()).expect_err("no room").to_string();
+    assert!(error.ends_with("entries, the program of these switches has no such table"), "{error}");
 }
 
 #[test]

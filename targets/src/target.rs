@@ -76,6 +76,15 @@ pub trait Target: Send + Sync {
         values: ValuesPerPacket,
         folder: Option<&Path>,
     ) -> Result<Arc<dyn Program>, ProgramError>;
+
+    /// Our program that copies updates between peers, for that many values per frame: the one that sums, where
+    /// that copies, too, which is the default.
+    ///
+    /// # Errors
+    /// There is none.
+    fn multicast_program(&self, values: ValuesPerPacket) -> Result<Arc<dyn Program>, ProgramError> {
+        self.program(values, None)
+    }
 }
 
 /// Our program, compiled for a target.

@@ -75,6 +75,7 @@ mod tests {
             schemes: Vec::new(),
             multicast: Multicast::Hosts,
             values_per_packet: ValuesPerPacket::N256,
+            target: inart_targets::DEFAULT,
             sync: Sync::Bsp,
             force_after: None,
             reading: Reading::default(),

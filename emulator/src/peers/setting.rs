@@ -4,6 +4,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use inart_peers::{Mesh, Multicast, PeerJob, Reading, Scheme};
+use inart_targets::Target;
 use inart_wire::ValuesPerPacket;
 
 /// When a peer may begin its next round.
@@ -31,7 +32,7 @@ pub enum Workload {
 }
 
 /// What is to be run.
-#[derive(Debug, Clone)]
+#[derive(Clone)]
 pub struct Setting {
     /// The network, scaled already, with one job.
     pub mesh: Arc<Mesh>,
@@ -41,6 +42,8 @@ pub struct Setting {
     pub multicast: Multicast,
     /// Where switches make the copies: values per frame.
     pub values_per_packet: ValuesPerPacket,
+    /// What kind of switches those are.
+    pub target: &'static dyn Target,
     /// When peers go on.
     pub sync: Sync,
     /// The rule of k.

@@ -1,5 +1,5 @@
 //! The switches that make the copies: processes of the embedded switch with our program, and the entries of
-//! the job's updates, written through P4Runtime and read back.
+//! the job's updates, written through P4Runtime, or BFRuntime, and read back.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -11,7 +11,7 @@ use inart_p4::Reason;
 use inart_peers::Mesh;
 use inart_tables::PortNo;
 use inart_targets::{
-    Access, DEFAULT, Place, Precedence, Program, Running, SwitchCounters, SwitchError, open_all,
+    Access, Place, Precedence, Program, Running, SwitchCounters, SwitchError, Target, open_all,
 };
 use inart_wire::{Epoch, JobId, ValuesPerPacket};
 use serde::Serialize;
@@ -44,6 +44,7 @@ pub struct SwitchReport {
 pub struct PeersSwitches {
     /// In the order of the network's switches.
     processes: Vec<SwitchProcess>,
+    target: &'static dyn Target,
     program: Arc<dyn Program>,
     runtime: Runtime,
 }
@@ -64,23 +65,23 @@ impl PeersSwitches {
     pub fn start(
         mesh: &Mesh,
         wired: &Wired,
-        values: ValuesPerPacket,
+        (target, values): (&'static dyn Target, ValuesPerPacket),
         command: &Path,
         places: &[Namespace],
     ) -> Result<Self, Error> {
         let ports = PortMap::of_mesh(mesh)?;
-        ports.check_ports(DEFAULT.ports())?;
+        ports.check_ports(target.ports())?;
         let job = &mesh.jobs()[usize::from(JOB)];
         let peers: Vec<&str> = (0..job.peers.len()).map(|rank| mesh.name_of(job, rank)).collect();
         let group = PeerGroup { job: JobId::from(JOB), epoch: Epoch::from(EPOCH), peers: &peers };
         let refused = |problem: String| Error::Option { option: "multicast", problem };
         let tables = network(&ports, &[group]).map_err(|error| refused(error.to_string()))?;
-        let program = DEFAULT.program(values, None)?;
+        let program = target.multicast_program(values)?;
         let runtime = Runtime::new().map_err(Error::system("start threads"))?;
         let start = |(switch, place): (&WiredSwitch, &Namespace)| {
-            let numbers = switch.ports.iter().filter_map(|port| DEFAULT.port_number(port.number));
+            let numbers = switch.ports.iter().filter_map(|port| target.port_number(port.number));
             let spec = SwitchSpec {
-                target: DEFAULT,
+                target,
                 program: command.to_owned(),
                 name: switch.name.clone(),
                 device: DEVICE,
@@ -90,7 +91,7 @@ impl PeersSwitches {
             SwitchProcess::start(spec, place)
         };
         let processes = wired.switches.iter().zip(places).map(start).collect::<Result<_, _>>()?;
-        let mut this = Self { processes, program, runtime };
+        let mut this = Self { processes, target, program, runtime };
         let places = this.places()?;
         let push = async {
             let access = Access::Write(Precedence(1));
@@ -131,15 +132,15 @@ impl PeersSwitches {
                 who: format!("switch {}", switch.name),
                 why: "it does not run our program any more".to_owned(),
             })?;
-            reports.push(report(switch, &counters));
+            reports.push(report(switch, self.target, &counters));
         }
         Ok(reports)
     }
 }
 
-fn report(switch: &WiredSwitch, counters: &SwitchCounters) -> SwitchReport {
+fn report(switch: &WiredSwitch, target: &dyn Target, counters: &SwitchCounters) -> SwitchReport {
     let at = |port: PortNo| {
-        let number = DEFAULT.port_number(port);
+        let number = target.port_number(port);
         number.map_or(0, |number| counters.unwanted(number).packets.max(0) as u64)
     };
     let trunks = switch.ports.iter().filter(|port| matches!(port.behind, Behind::Switch { .. }));

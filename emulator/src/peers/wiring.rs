@@ -102,8 +102,8 @@ impl PeersWiring {
             wiring.set_up_peer(rank, is_relayed).map_err(Error::system("set up a peer"))?;
         }
         if *multicast == Multicast::Switch {
-            let (values, command) = (setting.values_per_packet, &setting.program);
-            let switches = PeersSwitches::start(mesh, &wired, values, command, &wiring.switches)?;
+            let (program, command) = ((setting.target, setting.values_per_packet), &setting.program);
+            let switches = PeersSwitches::start(mesh, &wired, program, command, &wiring.switches)?;
             wiring.copiers = Some(switches);
         }
         if let Some(middle) = middle {

@@ -109,6 +109,7 @@ mod tests {
             schemes: Vec::new(),
             multicast: Multicast::Switch,
             values_per_packet: ValuesPerPacket::N256,
+            target: inart_targets::DEFAULT,
             sync: Sync::Bsp,
             force_after: None,
             reading: Reading::default(),

@@ -15,40 +15,52 @@ use crate::{Error, manifest};
 const SOURCE: Source = Source { folder: "tofino/multicast", name: "multicast" };
 /// The list of hashes, relative to the P4 folder.
 const MANIFEST: &str = "tofino/multicast/build/SOURCES.sha256";
-/// The version of p4c that printed the artifact, relative to the P4 folder.
+/// The version of p4c that printed the artifacts, relative to the P4 folder.
 const VERSION_FILE: &str = "tofino/multicast/build/P4C_VERSION";
 /// What it includes of the other programs.
 const SHARED: [&str; 3] = ["include/constants.p4", "include/reasons.p4", "include/updates.p4"];
 
 /// What it is compiled for. How many values an update's frame has decides nothing but how long it must be.
-pub const MULTICAST: Variant = Variant { chip: Chip::Tofino1, values: ValuesPerPacket::N256 };
+pub const MULTICAST: [Variant; 2] = [
+    Variant { chip: Chip::Tofino1, values: ValuesPerPacket::N256 },
+    Variant { chip: Chip::Tofino2, values: ValuesPerPacket::N256 },
+];
 
-/// The artifact built into this crate.
-pub fn tofino_multicast_artifact() -> TofinoArtifact {
+/// The artifact built into this crate; none if there is none for this variant.
+pub fn tofino_multicast_artifact(variant: Variant) -> Option<TofinoArtifact> {
     macro_rules! file {
-        ($kind:literal) => {
-            concat!("../../tofino/multicast/build/multicast-tofino1-n256.", $kind)
+        ($chip:literal, $kind:literal) => {
+            concat!("../../tofino/multicast/build/multicast-", $chip, "-n256.", $kind)
         };
     }
-    TofinoArtifact {
-        variant: MULTICAST,
-        json: Cow::Borrowed(include_bytes!(file!("json"))),
-        bf_rt: Cow::Borrowed(include_bytes!(file!("bf-rt.json"))),
-        p4info: Cow::Borrowed(include_str!(file!("p4info.txtpb"))),
-        resources: Cow::Borrowed(include_bytes!(file!("resources.json"))),
+    macro_rules! built_in {
+        ($chip:literal) => {
+            TofinoArtifact {
+                variant,
+                json: Cow::Borrowed(include_bytes!(file!($chip, "json"))),
+                bf_rt: Cow::Borrowed(include_bytes!(file!($chip, "bf-rt.json"))),
+                p4info: Cow::Borrowed(include_str!(file!($chip, "p4info.txtpb"))),
+                resources: Cow::Borrowed(include_bytes!(file!($chip, "resources.json"))),
+            }
+        };
     }
+    Some(match (variant.chip, variant.values) {
+        (Chip::Tofino1, ValuesPerPacket::N256) => built_in!("tofino1"),
+        (Chip::Tofino2, ValuesPerPacket::N256) => built_in!("tofino2"),
+        _ => return None,
+    })
 }
 
 /// The artifact in the P4 folder `dir`, which must be what p4c printed for the sources there.
 ///
 /// # Errors
 /// If a file cannot be read, or the artifact is not that of the sources.
-pub fn load_tofino_multicast(dir: &Path) -> Result<TofinoArtifact, Error> {
-    let files = files();
+pub fn load_tofino_multicast(dir: &Path, variant: Variant) -> Result<TofinoArtifact, Error> {
+    let files = files(variant);
     manifest::check_of(dir, MANIFEST, sources(dir)?, &files)?;
     let [json, bf_rt, p4info, resources] = files.map(|file| dir.join(file));
     Ok(TofinoArtifact {
-        variant: MULTICAST,
+        variant,
         json: std::fs::read(&json).map_err(Error::file(&json))?.into(),
         bf_rt: std::fs::read(&bf_rt).map_err(Error::file(&bf_rt))?.into(),
         p4info: std::fs::read_to_string(&p4info).map_err(Error::file(&p4info))?.into(),
@@ -56,7 +68,7 @@ pub fn load_tofino_multicast(dir: &Path) -> Result<TofinoArtifact, Error> {
     })
 }
 
-/// Prints the artifact in the P4 folder `dir` again, and lists the hashes it belongs to.
+/// Prints the artifacts in the P4 folder `dir` again, and lists the hashes they belong to.
 ///
 /// # Errors
 /// If p4c refuses the program, prints something else than expected, or a file cannot be written.
@@ -65,15 +77,19 @@ pub fn build_tofino_multicast(dir: &Path, p4test: &P4test, barefoot: &Barefoot) 
         let path = dir.join(file);
         std::fs::write(&path, contents).map_err(Error::file(&path))
     };
-    let artifact = print_tofino_multicast(dir, p4test, barefoot)?;
-    let files = files();
-    let [json, bf_rt, p4info, resources] = &files;
-    write(json, &artifact.json)?;
-    write(bf_rt, &artifact.bf_rt)?;
-    write(p4info, artifact.p4info.as_bytes())?;
-    write(resources, &artifact.resources)?;
+    let mut artifacts = Vec::new();
+    for variant in MULTICAST {
+        let artifact = print_tofino_multicast(dir, variant, p4test, barefoot)?;
+        let files = files(variant);
+        let [json, bf_rt, p4info, resources] = &files;
+        write(json, &artifact.json)?;
+        write(bf_rt, &artifact.bf_rt)?;
+        write(p4info, artifact.p4info.as_bytes())?;
+        write(resources, &artifact.resources)?;
+        artifacts.extend(files);
+    }
     write(VERSION_FILE, format!("{}\n", p4test.version()).as_bytes())?;
-    manifest::write_list_of(dir, MANIFEST, sources(dir)?, &files)
+    manifest::write_list_of(dir, MANIFEST, sources(dir)?, &artifacts)
 }
 
 /// What p4c prints now for the sources in the P4 folder `dir`. It succeeds only if the program fits the chip.
@@ -82,20 +98,21 @@ pub fn build_tofino_multicast(dir: &Path, p4test: &P4test, barefoot: &Barefoot) 
 /// If p4c refuses the program, or prints something else than expected.
 pub fn print_tofino_multicast(
     dir: &Path,
+    variant: Variant,
     p4test: &P4test,
     barefoot: &Barefoot,
 ) -> Result<TofinoArtifact, Error> {
-    let printed = barefoot.compile_source(dir, &SOURCE, MULTICAST)?;
+    let printed = barefoot.compile_source(dir, &SOURCE, variant)?;
     Ok(TofinoArtifact {
-        variant: MULTICAST,
-        json: p4test.compile_source(dir, &SOURCE, MULTICAST)?.into(),
+        variant,
+        json: p4test.compile_source(dir, &SOURCE, variant)?.into(),
         bf_rt: printed.bf_rt.into(),
         p4info: printed.p4info.into(),
         resources: printed.resources.into(),
     })
 }
 
-/// The version of p4c that printed the artifact in the P4 folder `dir`.
+/// The version of p4c that printed the artifacts in the P4 folder `dir`.
 ///
 /// # Errors
 /// If the file with the version cannot be read.
@@ -103,9 +120,9 @@ pub fn tofino_multicast_version(dir: &Path) -> Result<String, Error> {
     crate::version::noted(dir, VERSION_FILE)
 }
 
-fn files() -> [String; 4] {
+fn files(variant: Variant) -> [String; 4] {
     ["json", "bf-rt.json", "p4info.txtpb", "resources.json"]
-        .map(|kind| format!("{}/build/{}-{MULTICAST}.{kind}", SOURCE.folder, SOURCE.name))
+        .map(|kind| format!("{}/build/{}-{variant}.{kind}", SOURCE.folder, SOURCE.name))
 }
 
 fn sources(dir: &Path) -> Result<BTreeMap<String, String>, Error> {

@@ -17,7 +17,7 @@ use std::sync::Arc;
 
 use futures::future::BoxFuture;
 use futures::{FutureExt, TryFutureExt};
-use inart_p4::{Chip, Variant};
+use inart_p4::{Chip, MULTICAST, Variant};
 use inart_tables::{Limits, PortNo, SwitchTables, diff};
 use inart_wire::ValuesPerPacket;
 
@@ -97,6 +97,21 @@ impl Target for Tofino {
             Some(folder) => folder::load(variant, folder)?,
             None => built_in(variant)?,
         }))
+    }
+
+    fn multicast_program(&self, values: ValuesPerPacket) -> Result<Arc<dyn Program>, ProgramError> {
+        let variant = Variant { chip: self.chip, values };
+        let Some(artifact) = inart_p4::tofino_multicast_artifact(variant) else {
+            let there = MULTICAST.iter().filter(|built| built.chip == self.chip);
+            let there: Vec<_> = there.map(|built| built.values.to_string()).collect();
+            return Err(ProgramError::Folder(format!(
+                "no program that copies updates of {values} values per packet on {} is built in: give {}",
+                self.chip,
+                there.join(" or ")
+            )));
+        };
+        let image = Image { binary: artifact.json.into_owned(), ..Image::default() };
+        Ok(Arc::new(Compiled::new(values, &artifact.bf_rt, image)?))
     }
 
     fn embedded_switch(&self, address: &str) -> Vec<String> {

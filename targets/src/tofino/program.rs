@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use inart_bfruntime::{Action, DataField, Info, MatchType, Profile, Table, TableKind};
-use inart_tables::{Limits, ProgramAction, ProgramField, ProgramTable, TableSpec, tables_of};
+use inart_tables::{
+    Limits, ProgramAction, ProgramField, ProgramTable, Steer, Table as _, TableSpec, tables_of,
+};
 use inart_wire::ValuesPerPacket;
 
 use super::ports::PORTS;
@@ -47,6 +49,9 @@ impl Compiled {
         // Every slot has a cell in every register of the program.
         let registers = info.tables().iter().filter(|table| table.kind == TableKind::Register);
         let slots = registers.map(|register| register.size).min().and_then(|size| u32::try_from(size).ok());
+        // One that sums nothing has none.
+        let sums = specs.contains(&Steer::SPEC);
+        let slots = if sums { slots } else { slots.or(Some(0)) };
         let slots =
             slots.ok_or_else(|| wrong("its bf-rt.json lists no registers, so no slots".to_owned()))?;
         let profile = Profile {
@@ -61,7 +66,7 @@ impl Compiled {
             specs,
             info,
             program: inart_bfruntime::Program {
-                name: format!("inart_n{values}"),
+                name: format!("{}_n{values}", if sums { "inart" } else { "inart_multicast" }),
                 info: bf_rt.to_vec(),
                 profiles: vec![profile],
             },
@@ -86,6 +91,11 @@ impl Compiled {
     /// The declared tables that it has.
     pub(super) fn specs(&self) -> &[&'static TableSpec] {
         &self.0.specs
+    }
+
+    /// Whether it sums.
+    pub(super) fn sums(&self) -> bool {
+        self.0.specs.contains(&Steer::SPEC)
     }
 
     /// What a switch is sent.

@@ -30,6 +30,12 @@ fn drops() -> (&'static str, Vec<u64>) {
     ("drops", std::iter::once(0).chain(reasons).collect())
 }
 
+/// Those of the program that copies updates, which has all reasons.
+fn multicast_drops() -> (&'static str, Vec<u64>) {
+    let reasons = Reason::ALL.iter().map(|reason| reason.index() as u64);
+    ("drops", std::iter::once(0).chain(reasons).collect())
+}
+
 /// Those of counter `outcomes`, one for each.
 fn outcomes() -> (&'static str, Vec<u64>) {
     ("outcomes", (0..Outcome::ALL.len() as u64).collect())
@@ -282,6 +288,12 @@ impl Session for BfRuntime {
 
     fn counters(&mut self) -> BoxFuture<'_, Result<SwitchCounters, SwitchError>> {
         async {
+            if !self.program.sums() {
+                let ports = (0..512).collect();
+                let wanted = [multicast_drops(), ("unwanted", ports)];
+                let [drops, unwanted] = cells::read(&self.client, wanted).await.map_err(told)?;
+                return Ok(SwitchCounters { drops, unwanted, ..SwitchCounters::default() });
+            }
             let [drops, outcomes] = cells::read(&self.client, [drops(), outcomes()]).await.map_err(told)?;
             let mut steer = BTreeMap::new();
             for entry in self.read_steer().await? {

@@ -14,6 +14,7 @@ use inart_emulator::scale::Scale;
 use inart_peer_host::{Job, Schedule};
 use inart_peers::{Guard, Mesh, Multicast, Reading, Scheme};
 use inart_planner::units::{Size, display_size};
+use inart_targets::Target;
 use inart_trainer::{Config, Trainer};
 use inart_wire::ValuesPerPacket;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -21,6 +22,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::network;
 use super::plan::scheme;
 use super::simulate::{Limit, number_or_none};
+use crate::commands::control::parse_target;
 use crate::commands::output::print;
 
 /// What the ports of all peers together carry on one machine of two cores, in bit/s up.
@@ -51,6 +53,10 @@ pub struct Args {
     /// short ones are better for many peers with small updates.
     #[arg(long, default_value_t = ValuesPerPacket::N256)]
     values: ValuesPerPacket,
+    /// With switch: what kind of switch the switches are. v1model, or tofino or tofino2: the program that copies
+    /// updates there, run by the embedded switch.
+    #[arg(long, value_name = "NAME", default_value = inart_targets::DEFAULT.name(), value_parser = parse_target)]
+    target: &'static dyn Target,
     /// When peers go on: bsp (all at once, when all copies have arrived), or ssp (each by itself; then a peer
     /// takes as long to compute as the job states).
     #[arg(long, default_value = "bsp", value_parser = ["bsp", "ssp"])]
@@ -158,6 +164,15 @@ impl Args {
             "--values {}: give 32, 64 or 256, whose frames fit the links' MTU of 1500 bytes",
             self.values
         );
+        let switches = self.multicast.iter().any(|way| way == "switch");
+        ensure!(
+            switches || self.target.name() == inart_targets::DEFAULT.name(),
+            "--target {}: a kind of switch that makes the copies; give --multicast switch",
+            self.target.name()
+        );
+        if switches && let Err(problem) = self.target.multicast_program(self.values) {
+            anyhow::bail!("--target {}, --values {}: {problem}", self.target.name(), self.values);
+        }
         let is_bsp = self.sync == "bsp";
         ensure!(
             is_bsp || !self.schemes.contains(&Scheme::Optimal),
@@ -191,6 +206,7 @@ impl Args {
             schemes: self.schemes.clone(),
             multicast: multicast(&self.multicast[0]),
             values_per_packet: self.values,
+            target: self.target,
             sync: if is_bsp { Sync::Bsp } else { Sync::Ssp { staleness: self.staleness.0 } },
             force_after: self.force_after.unwrap_or(Limit(if is_bsp { None } else { Some(4) })).0,
             reading: Reading {

@@ -9,12 +9,12 @@ use anyhow::{Context, ensure};
 use inart_controller::multicast::{PeerGroup, network as entries};
 use inart_controller::{PeerChange, PortMap, push_peers};
 use inart_peers::PeerJob;
-use inart_targets::{Access, DEFAULT, Precedence, open_all};
+use inart_targets::{Access, DEFAULT, Precedence, Target, open_all};
 use inart_wire::{Epoch, JobId, ValuesPerPacket};
 use serde_json::json;
 
 use super::network;
-use crate::commands::control::{block_on, parse_switch, place, program_word};
+use crate::commands::control::{block_on, parse_switch, parse_target, place, program_word};
 use crate::commands::output::print;
 use crate::commands::security::ClientArgs;
 
@@ -32,7 +32,10 @@ pub struct Args {
     /// Where a switch is reached, such as s1=127.0.0.1:9559 or s1=127.0.0.1:9559,device=1; once per switch.
     #[arg(long = "switch", value_name = "NAME=HOST:PORT[,device=ID]", value_parser = parse_switch)]
     switches: Vec<(String, String)>,
-    /// Values per frame: 32, 64, 256, 1024 or 2048, for which the switches' program is compiled.
+    /// Kind of the switches: v1model, or tofino, driven by BFRuntime.
+    #[arg(long, value_name = "NAME", default_value = DEFAULT.name(), value_parser = parse_target)]
+    target: &'static dyn Target,
+    /// Values per frame: 32, 64, 256, 1024 or 2048 (tofino: 256), for which the switches' program is compiled.
     #[arg(long, default_value_t = ValuesPerPacket::N256)]
     values: ValuesPerPacket,
     /// Precedence among controllers: the greatest is primary and may write.
@@ -54,7 +57,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     ensure!(!args.switches.is_empty(), "--switch is not there: give each switch, as s1=127.0.0.1:9559");
     let mesh = network::read(&args.topology)?;
     let ports = PortMap::of_mesh(&mesh)?;
-    ports.check_ports(DEFAULT.ports())?;
+    ports.check_ports(args.target.ports())?;
     let mut places = BTreeMap::new();
     for (name, address) in &args.switches {
         let place = place(address, args.security.security()?).with_context(|| format!("switch {name}"))?;
@@ -71,7 +74,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let group = |(job, peers)| PeerGroup { job: JobId::from(job), epoch: Epoch::from(EPOCH), peers };
     let groups: Vec<_> = (0u16..).zip(peers.iter().map(Vec::as_slice)).map(group).collect();
     let wanted = entries(&ports, &groups)?;
-    let program = DEFAULT.program(args.values, None)?;
+    let program = args.target.multicast_program(args.values)?;
     let changes = block_on(async {
         let access = Access::Write(Precedence(args.election_id.into()));
         let mut switches = open_all(&*program, places, access).await?;
