@@ -97,10 +97,11 @@ impl World {
         self.start(&format!("--json coordinator four.yaml {rest}"))
     }
 
-    fn peer(&self, peer: usize, rounds: u32) -> Running {
+    fn peer(&self, peer: usize, rounds: u32, timeout: &str) -> Running {
         let name = format!("p{peer}");
         let coordinator = "--coordinator c=127.0.0.1:7500";
-        let rest = format!("--random --rounds {rounds} --peer-timeout 1s --interface u{peer} {coordinator}");
+        let rest =
+            format!("--random --rounds {rounds} --peer-timeout {timeout} --interface u{peer} {coordinator}");
         let listen = 7500 + peer;
         self.start(&format!("--json peer four.yaml --listen 127.0.0.1:{listen} {} {rest}", common(&name)))
     }
@@ -162,7 +163,7 @@ fn a_peer_that_dies_in_the_middle_of_its_multicast_is_named_and_the_others_go_on
         assert_eq!(world.push(), 0, "a second push changes nothing");
         let _coordinator = world.coordinator(4, ROUNDS);
         let mut peers: BTreeMap<String, Running> =
-            (1..=4).map(|peer| (format!("p{peer}"), world.peer(peer, ROUNDS))).collect();
+            (1..=4).map(|peer| (format!("p{peer}"), world.peer(peer, ROUNDS, "1s"))).collect();
         let dying = peers.remove("p4").unwrap();
         let mut of_dying = Vec::new();
         let is_sent = |line: &Value| line.get("sent").is_some() && line["round"] == 3;
@@ -192,6 +193,50 @@ fn a_peer_that_dies_in_the_middle_of_its_multicast_is_named_and_the_others_go_on
         told.insert("p4".to_owned(), of_dying);
         // Three rounds of four peers to three others at least, and three of three to two.
         assert!(compare(&told, &["p1", "p2", "p3"]) >= 2 * 9 + 4 * 6);
+        drop(world.switch);
+    });
+}
+
+/// p4's port down carries a fifth of what goes there, and drops the rest: its chunks are sent again, after all
+/// have left once. The others have their updates while it still lacks some of the same round.
+#[test]
+fn a_receiver_that_is_slow_slows_nobody_else() {
+    in_namespace(|| {
+        const ROUNDS: u32 = 2;
+        run("tc", "qdisc add dev d4 root tbf rate 1600kbit burst 4kb latency 30ms");
+        let world = World::new(4);
+        world.push();
+        let _coordinator = world.coordinator(4, ROUNDS);
+        let mut peers: BTreeMap<String, Running> =
+            (1..=4).map(|peer| (format!("p{peer}"), world.peer(peer, ROUNDS, "10s"))).collect();
+        let slow = peers.remove("p4").unwrap();
+        let is_in = |line: &Value, round: u32| line.get("received").is_some() && line["round"] == round;
+        let mut told = BTreeMap::new();
+        for (name, peer) in &peers {
+            let mut lines = Vec::new();
+            while lines.iter().filter(|line| is_in(line, 1)).count() < 3 {
+                lines.push(peer.next());
+            }
+            // Nobody goes on before all have what they are to have.
+            assert!(lines.iter().all(|line| line["round"] == 1), "{name}: {lines:?}");
+            told.insert(name.clone(), lines);
+        }
+        let mut lines = slow.so_far();
+        let arrived = lines.iter().filter(|line| is_in(line, 1)).count();
+        assert_eq!(arrived, 0, "p4 has what takes five times as long: {lines:?}");
+        lines.extend(slow.until("not_mine"));
+        told.insert("p4".to_owned(), lines);
+        for (name, peer) in &peers {
+            told.get_mut(name).unwrap().extend(peer.until("not_mine"));
+        }
+        for (name, lines) in &told {
+            let ended = lines.iter().filter(|line| line["complete"].is_array());
+            let whole = ended.filter(|line| line["complete"].as_array().unwrap().len() == 3);
+            assert_eq!(whole.count(), ROUNDS as usize, "{name}: {lines:?}");
+        }
+        assert_eq!(compare(&told, &NAMES), 4 * 3 * ROUNDS as usize);
+        let again: u64 = told.values().map(|lines| lines.last().unwrap()["repairs"].as_u64().unwrap()).sum();
+        assert!(again > 100, "{again} chunks were sent again");
         drop(world.switch);
     });
 }
@@ -239,7 +284,7 @@ fn frames_of_strangers_die_in_the_switch_and_what_is_unknown_is_counted_by_peers
         let world = World::new(3);
         world.push();
         let _coordinator = world.coordinator(3, 3);
-        let peers: Vec<Running> = (1..=3).map(|peer| world.peer(peer, 3)).collect();
+        let peers: Vec<Running> = (1..=3).map(|peer| world.peer(peer, 3, "1s")).collect();
         let first = peers[0].next();
         // p4 is at the switch, and not in the job; the other port is p1's, behind the switch.
         let [mut stranger, mut inside] = ["u4", "d1"].map(|name| BatchedPort::open(name).unwrap());

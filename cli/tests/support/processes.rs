@@ -66,6 +66,11 @@ impl Running {
         serde_json::from_str(&self.line()).unwrap()
     }
 
+    /// What it has told by now and nobody has read yet.
+    pub fn so_far(&self) -> Vec<Value> {
+        self.lines.try_iter().map(|line| serde_json::from_str(&line).unwrap()).collect()
+    }
+
     /// All that it tells up to a line with that key, that one included.
     pub fn until(&self, key: &str) -> Vec<Value> {
         let mut told = vec![self.next()];
