@@ -7,6 +7,7 @@ pub mod bmv2;
 pub mod cluster;
 mod edit;
 pub mod frame;
+pub mod frame_link;
 pub mod hierarchy;
 pub mod hosts;
 mod libfuzzer;
