@@ -36,18 +36,24 @@ jobs:
 
 struct Cluster {
     bench: Workbench,
+    workers: &'static [&'static str],
     ports: BTreeMap<&'static str, u16>,
 }
 
 impl Cluster {
     fn new() -> Self {
+        Self::of(&WORKERS)
+    }
+
+    /// With these of the workers.
+    fn of(workers: &'static [&'static str]) -> Self {
         let bench = Workbench::new();
-        bench.write("three.yaml", NETWORK);
+        bench.write("three.yaml", NETWORK.replace("[w1, w2, w3]", &format!("[{}]", workers.join(", "))));
         certify(&bench, WORKERS.into_iter().chain(["s1"]));
         let names = WORKERS.into_iter().chain(["s1"]);
         let sockets: Vec<_> = names.map(|name| (name, UdpSocket::bind("127.0.0.1:0").unwrap())).collect();
         let port = |(name, socket): &(&'static str, UdpSocket)| (*name, socket.local_addr().unwrap().port());
-        Cluster { ports: sockets.iter().map(port).collect(), bench }
+        Cluster { ports: sockets.iter().map(port).collect(), bench, workers }
     }
 
     fn at(&self, name: &str) -> String {
@@ -61,7 +67,8 @@ impl Cluster {
             format!("--json {command} three.yaml --name {name} --listen {} {tls} {more}", self.at(name));
         match name {
             "s1" => {
-                WORKERS.iter().for_each(|worker| all += &format!(" --worker {worker}={}", self.at(worker)))
+                let at = |worker| format!(" --worker {worker}={}", self.at(worker));
+                all += &self.workers.iter().copied().map(at).collect::<String>();
             }
             _ => all += &format!(" --server s1={}", self.at("s1")),
         }
@@ -127,6 +134,22 @@ fn workers_learn_in_turn_and_every_update_is_applied_once() {
         let most = said.iter().filter_map(|line| line["updates"].as_array()).flatten();
         let most = most.filter_map(|update| update["staleness"].as_u64()).max().unwrap();
         assert!(most <= 2, "{flags}: {most}");
+    }
+}
+
+#[test]
+fn one_worker_meets_the_server_alone_under_every_order() {
+    let cluster = Cluster::of(&["w1"]);
+    let orders =
+        ["bsp", "asp", "ssp --staleness 1", "safa --fraction 1 --lag 1", "r2sp", "r2sp --relaxation auto"];
+    for order in orders {
+        let server = cluster.start("s1", &format!("--sync {order} --iterations 8"));
+        let worker = cluster.start("w1", "");
+        let told = [("w1", worker.until("iterations"))];
+        let said = server.until("accuracy");
+        assert!(applied(&said, &sent(&told)) >= 8, "{order}: {said:?}");
+        let updates = said.iter().filter_map(|line| line["updates"].as_array()).flatten();
+        assert!(updates.into_iter().all(|update| update["staleness"] == 0), "{order}: {said:?}");
     }
 }
 
