@@ -197,8 +197,8 @@ fn a_peer_that_dies_in_the_middle_of_its_multicast_is_named_and_the_others_go_on
     });
 }
 
-/// p4's port down carries a fifth of what goes there, and drops the rest: its chunks are sent again, after all
-/// have left once. The others have their updates while it still lacks some of the same round.
+/// p4's port down carries a fifth of what goes there, and drops the rest: its chunks are sent again, after
+/// all have left once. The others have their updates while it still lacks some of the same round.
 #[test]
 fn a_receiver_that_is_slow_slows_nobody_else() {
     in_namespace(|| {

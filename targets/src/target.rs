@@ -77,8 +77,8 @@ pub trait Target: Send + Sync {
         folder: Option<&Path>,
     ) -> Result<Arc<dyn Program>, ProgramError>;
 
-    /// Our program that copies updates between peers, for that many values per frame: the one that sums, where
-    /// that copies, too, which is the default.
+    /// Our program that copies updates between peers, for that many values per frame: the one that sums,
+    /// where that copies, too, which is the default.
     ///
     /// # Errors
     /// There is none.

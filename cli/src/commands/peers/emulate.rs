@@ -53,8 +53,8 @@ pub struct Args {
     /// short ones are better for many peers with small updates.
     #[arg(long, default_value_t = ValuesPerPacket::N256)]
     values: ValuesPerPacket,
-    /// With switch: what kind of switch the switches are. v1model, or tofino or tofino2: the program that copies
-    /// updates there, run by the embedded switch.
+    /// With switch: what kind of switch the switches are. v1model, or tofino or tofino2: the program that
+    /// copies updates there, run by the embedded switch.
     #[arg(long, value_name = "NAME", default_value = inart_targets::DEFAULT.name(), value_parser = parse_target)]
     target: &'static dyn Target,
     /// When peers go on: bsp (all at once, when all copies have arrived), or ssp (each by itself; then a peer

@@ -35,7 +35,8 @@ pub struct Args {
     /// Kind of the switches: v1model, or tofino, driven by BFRuntime.
     #[arg(long, value_name = "NAME", default_value = DEFAULT.name(), value_parser = parse_target)]
     target: &'static dyn Target,
-    /// Values per frame: 32, 64, 256, 1024 or 2048 (tofino: 256), for which the switches' program is compiled.
+    /// Values per frame, for which the switches' program is compiled: 32, 64, 256, 1024 or 2048 (on Tofino:
+    /// 256).
     #[arg(long, default_value_t = ValuesPerPacket::N256)]
     values: ValuesPerPacket,
     /// Precedence among controllers: the greatest is primary and may write.
