@@ -33,8 +33,8 @@ fn server(is_bsp: bool, is_half: bool) -> ServerAgent<InOrder<Policy>> {
 }
 
 /// Runs the target: a byte for the kind of training, or for [`crate::frame_link`]; then packets, each with a
-/// byte that says whose it is and one that says how long. A packet of no bytes is the next one that the real machine on the other side has
-/// sent.
+/// byte that says whose it is and one that says how long. A packet of no bytes is the next one that the real
+/// machine on the other side has sent.
 pub fn run(data: &[u8]) {
     let Some((kind, mut data)) = data.split_first() else { return };
     if kind & 4 != 0 {
