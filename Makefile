@@ -1,5 +1,5 @@
 # Two commands matter: `make demo` and `make test`. Both install what is missing (apt: see scripts/install-deps.sh).
-.PHONY: help demo demo-geo demo-live demo-multicast demo-order demo-torch test soak fuzz fuzz-smoke lint bench experiments measure deps build p4 clean
+.PHONY: help demo demo-geo demo-live demo-multicast demo-order demo-torch test test-ignored soak fuzz fuzz-smoke lint bench experiments measure deps build p4 clean
 
 CARGO ?= cargo
 
@@ -58,6 +58,9 @@ test: deps ## Run all tests
 	if scripts/has-xdp.sh; then $(CARGO) test $(XDP); fi
 	@$(MAKE) --no-print-directory fuzz-smoke
 	@scripts/say-skips.sh
+
+test-ignored: deps ## Those that `make test` leaves out: five minutes of R²SP's studies, and one for bmv2 that says so where there is none
+	$(CARGO) test --workspace --locked --test r2sp --test packets -- --ignored --nocapture
 
 SEEDS ?= 10000
 FIRST ?= 1

@@ -46,7 +46,7 @@ fn studies_run_again_give_the_committed_numbers() {
 }
 
 #[test]
-#[ignore = "five minutes; `.ci/run` runs them, and so does `make experiments`"]
+#[ignore = "five minutes; `make test-ignored` runs them"]
 fn the_long_ones_run_again_give_the_committed_numbers() {
     let long = again(|name| LONG.contains(&name));
     assert_eq!(long.len(), LONG.len());
