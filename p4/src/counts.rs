@@ -70,7 +70,7 @@ numbered! {
 }
 
 impl Reason {
-    /// Whether the program for Tofino has it: that program copies no updates.
+    /// Whether the program for Tofino that sums has it: it copies no updates.
     pub const fn is_on_tofino(self) -> bool {
         !matches!(self, Reason::NoUpdateRoute)
     }

@@ -69,7 +69,13 @@ pub fn tofino_artifact(variant: Variant) -> Option<TofinoArtifact> {
 pub fn load_tofino_dir(dir: &Path, variant: Variant) -> Result<TofinoArtifact, Error> {
     let files = files(variant);
     manifest::check_of(dir, MANIFEST, sources(dir)?, &files)?;
-    let [json, bf_rt, p4info, resources] = files.map(|file| dir.join(file));
+    read(dir, variant, &files)
+}
+
+/// What p4c printed for a variant: intermediate form, `bf-rt.json`, P4Info and resources, relative to the P4
+/// folder `dir`.
+pub(super) fn read(dir: &Path, variant: Variant, files: &[String; 4]) -> Result<TofinoArtifact, Error> {
+    let [json, bf_rt, p4info, resources] = files.each_ref().map(|file| dir.join(file));
     Ok(TofinoArtifact {
         variant,
         json: std::fs::read(&json).map_err(Error::file(&json))?.into(),

@@ -6,6 +6,7 @@ use std::path::Path;
 
 use inart_wire::ValuesPerPacket;
 
+use super::artifact::read;
 use super::barefoot::{Barefoot, Source};
 use super::p4test::P4test;
 use super::{Chip, TofinoArtifact, Variant};
@@ -58,14 +59,7 @@ pub fn tofino_multicast_artifact(variant: Variant) -> Option<TofinoArtifact> {
 pub fn load_tofino_multicast(dir: &Path, variant: Variant) -> Result<TofinoArtifact, Error> {
     let files = files(variant);
     manifest::check_of(dir, MANIFEST, sources(dir)?, &files)?;
-    let [json, bf_rt, p4info, resources] = files.map(|file| dir.join(file));
-    Ok(TofinoArtifact {
-        variant,
-        json: std::fs::read(&json).map_err(Error::file(&json))?.into(),
-        bf_rt: std::fs::read(&bf_rt).map_err(Error::file(&bf_rt))?.into(),
-        p4info: std::fs::read_to_string(&p4info).map_err(Error::file(&p4info))?.into(),
-        resources: std::fs::read(&resources).map_err(Error::file(&resources))?.into(),
-    })
+    read(dir, variant, &files)
 }
 
 /// Prints the artifacts in the P4 folder `dir` again, and lists the hashes they belong to.
