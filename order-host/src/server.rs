@@ -155,10 +155,14 @@ impl<S: Sequencer> ServerHost<S> {
         }
     }
 
+    /// Versions that were applied together are told once the last of them is kept: whoever reads of a version
+    /// may count on it. Nothing is sent before that either, as the agent says what is to be sent last.
     fn carry_out(&mut self, told: &mut impl FnMut(Told)) -> Result<(), HostError> {
+        let mut untold = Vec::new();
         while let Some(output) = self.agent.next_output(self.start.elapsed()) {
             match output {
                 ServerOutput::Send { to, id, data, priority } => {
+                    untold.drain(..).for_each(&mut *told);
                     let Some(name) = self.workers.get(to.index()) else { continue };
                     if let Err(error) = self.endpoint.send(name, id, data, priority) {
                         tracing::error!("a packet was not sent: {error}");
@@ -171,11 +175,12 @@ impl<S: Sequencer> ServerHost<S> {
                         kept.write(&self.agent.sequencer().kept())?;
                     }
                     let model = is_last.then(|| self.agent.model());
-                    told(Told::Applied { applied, model });
+                    untold.push(Told::Applied { applied, model });
                 }
-                other => told(Told::Output(other)),
+                other => untold.push(Told::Output(other)),
             }
         }
+        untold.into_iter().for_each(told);
         Ok(())
     }
 }

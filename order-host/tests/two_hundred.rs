@@ -2,6 +2,8 @@
 //! merges is one that its client sent, once; the model is merged again and compared bit for bit.
 #![allow(clippy::unwrap_used)]
 
+mod support;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -9,12 +11,8 @@ use std::time::Duration;
 
 use inart_order::{GroupOptions, Part};
 use inart_order_agent::{InGroups, Precision, ServerOutput};
-use inart_order_host::{
-    HostOptions, Job, PROTOCOL, ServerHost, ServerOptions, Start, Told, Training, WorkerHost,
-};
-use inart_quic::Congestion;
-use inart_tls::{IdentityFiles, MutualTls};
-use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
+use inart_order_host::{HostOptions, Job, ServerHost, ServerOptions, Start, Told, Training, WorkerHost};
+use support::{Identities, options};
 
 const CLIENTS: usize = 200;
 const GROUPS: usize = 8;
@@ -37,38 +35,6 @@ impl Training for Client {
         }
         trained(&start.model, self.0, start.iteration)
     }
-}
-
-struct Identities {
-    folder: tempfile::TempDir,
-    ca: CertificateParams,
-    key: KeyPair,
-}
-
-impl Identities {
-    fn new() -> Self {
-        let key = KeyPair::generate().unwrap();
-        let mut ca = CertificateParams::new(Vec::new()).unwrap();
-        ca.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
-        let folder = tempfile::tempdir().unwrap();
-        std::fs::write(folder.path().join("ca.pem"), ca.self_signed(&key).unwrap().pem()).unwrap();
-        Identities { folder, ca, key }
-    }
-
-    fn of(&self, name: &str) -> MutualTls {
-        let key = KeyPair::generate().unwrap();
-        let params = CertificateParams::new(vec![name.to_owned()]).unwrap();
-        let signed = params.signed_by(&key, &Issuer::from_params(&self.ca, &self.key)).unwrap();
-        let file = |end: &str| self.folder.path().join(format!("{name}.{end}"));
-        std::fs::write(file("pem"), signed.pem()).unwrap();
-        std::fs::write(file("key"), key.serialize_pem()).unwrap();
-        let files = IdentityFiles { certificate: file("pem"), key: file("key") };
-        MutualTls::load(&self.folder.path().join("ca.pem"), &files, PROTOCOL).unwrap()
-    }
-}
-
-fn options(tls: MutualTls, listen: SocketAddr, peers: BTreeMap<String, SocketAddr>) -> HostOptions {
-    HostOptions { listen, tls, peers, congestion: Congestion::Bbr }
 }
 
 fn serve(job: &Job, options: HostOptions) -> Vec<Told> {

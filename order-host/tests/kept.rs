@@ -1,0 +1,79 @@
+//! A version that a server tells of is kept: also one of several that were applied together.
+#![allow(clippy::unwrap_used)]
+
+mod support;
+
+use std::collections::BTreeMap;
+use std::net::{SocketAddr, UdpSocket};
+use std::time::Duration;
+
+use inart_order::{Applied, Options, Policy};
+use inart_order_agent::{InOrder, Precision};
+use inart_order_host::{Job, KeptFile, ServerHost, ServerOptions, Start, Told, Training, WorkerHost};
+use support::{Identities, options};
+
+const WORKERS: usize = 3;
+const VALUES: usize = 2000;
+
+/// The first worker is slow: the others' updates wait for its turn, and all are applied together.
+struct Worker(usize);
+
+impl Training for Worker {
+    fn compute(&mut self, _: &Start) -> Vec<f32> {
+        if self.0 == 0 {
+            std::thread::sleep(Duration::from_millis(60));
+        }
+        vec![1.0; VALUES]
+    }
+}
+
+#[test]
+fn what_is_told_is_kept() {
+    let identities = Identities::new();
+    let names: Vec<String> = (0..WORKERS).map(|worker| format!("w{worker}")).collect();
+    let job = Job { name: "j".into(), server: "s".into(), workers: names.clone(), values: VALUES };
+    let sockets: Vec<_> = (0..=WORKERS).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+    let places: Vec<SocketAddr> = sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
+    drop(sockets);
+    let workers: Vec<_> = (0..WORKERS)
+        .map(|worker| {
+            let server = BTreeMap::from([("s".to_owned(), places[WORKERS])]);
+            let options = options(identities.of(&names[worker]), places[worker], server);
+            let (job, name) = (job.clone(), names[worker].clone());
+            std::thread::spawn(move || {
+                let host = WorkerHost::open(&job, &name, None, Duration::from_secs(30), options).unwrap();
+                host.run(&mut Worker(worker)).unwrap();
+            })
+        })
+        .collect();
+    let folder = tempfile::tempdir().unwrap();
+    let file = KeptFile::new(&folder.path().join("model.kept"), job.fingerprint());
+    let policy = Policy::r2sp(0.0, Applied::InTurn).unwrap();
+    let model = vec![0.0; VALUES];
+    let sequencer = InOrder::new(policy, Options::fixed(WORKERS), job.fingerprint(), model);
+    let server = ServerOptions {
+        precision: Precision::Single,
+        rates_bps: vec![None; WORKERS],
+        gather: Duration::from_secs(30),
+        absence: Duration::from_secs(30),
+        iterations: Some(10),
+    };
+    let all = names.into_iter().zip(places.iter().copied()).collect();
+    let options = options(identities.of("s"), places[WORKERS], all);
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    let (mut versions, mut together) = (0, 0);
+    runtime.block_on(async {
+        let host = ServerHost::open(&job, sequencer, server, Some(file.clone()), options).unwrap();
+        let told = |told: Told| {
+            if let Told::Applied { applied, model } = told {
+                versions += 1;
+                together += u32::from(model.is_none());
+                let kept = file.read().unwrap().expect("a version is kept").version;
+                assert!(kept >= applied.version, "version {} is told, {kept} is kept", applied.version);
+            }
+        };
+        host.run(told).await.unwrap();
+    });
+    workers.into_iter().for_each(|worker| worker.join().unwrap());
+    assert!(versions >= 30 && together >= 5, "{together} of {versions} versions had others behind them");
+}
