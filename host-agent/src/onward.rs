@@ -73,7 +73,7 @@ impl SumsBack {
     }
 }
 
-/// The only server of a job, whose sums go on to others before they are results.
+/// A server of a job, mostly its only one, whose sums go on to others before they are results.
 pub struct OnwardServer {
     shard: ServerShard<Onward>,
     agent: Agent,
@@ -92,7 +92,7 @@ impl OnwardServer {
     /// How long workers that have not heard that the job was aborted are still told.
     const LINGER: Duration = Duration::from_secs(2);
 
-    /// The server on a transport.
+    /// The job's only server, on a transport.
     ///
     /// # Errors
     /// What is wrong with the assignment or the transport.
@@ -101,11 +101,23 @@ impl OnwardServer {
         transport: impl Transport + 'static,
         options: Options,
     ) -> Result<Self, Error> {
+        Self::of_shard(assignment, ShardId::from(0), transport, options)
+    }
+
+    /// The server of that shard.
+    ///
+    /// # Errors
+    /// As [`with_transport`](Self::with_transport).
+    pub fn of_shard(
+        assignment: Assignment,
+        shard: ShardId,
+        transport: impl Transport + 'static,
+        options: Options,
+    ) -> Result<Self, Error> {
         let frame_bytes = assignment.values_per_packet.frame_bytes();
-        let rate_bps = assignment.shards.first().map_or(f64::INFINITY, |shard| shard.rate_bps);
+        let rate_bps = assignment.shards.get(shard.index()).map_or(f64::INFINITY, |shard| shard.rate_bps);
         let frame_time = Duration::try_from_secs_f64(8.0 * frame_bytes as f64 / rate_bps).unwrap_or_default();
         let (incarnation, peer_timeout) = (options.incarnation, options.peer_timeout);
-        let shard = ShardId::from(0);
         let policy = Onward::default();
         let shard = ServerShard::with_policy(assignment, shard, incarnation, peer_timeout, policy)?;
         let agent = Agent::new(Box::new(transport), frame_bytes, options)?;

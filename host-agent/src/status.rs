@@ -113,8 +113,14 @@ pub struct StatusWatch(Shared);
 impl StatusWatch {
     /// The last status; `None` before the first.
     pub fn latest(&self) -> Option<HostStatus> {
+        Some(self.report()?.status)
+    }
+
+    /// The same, with its age.
+    pub fn report(&self) -> Option<StatusReport> {
         let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        known.as_ref().map(|(_, status)| status.clone())
+        let (taken, status) = known.as_ref()?;
+        Some(StatusReport { age_seconds: taken.elapsed().as_secs_f64(), status: status.clone() })
     }
 }
 

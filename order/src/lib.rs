@@ -4,7 +4,8 @@
 //!
 //! A [`Server`] follows an [`Order`], one of the policies that there are or another, and is told of requests,
 //! pulls and pushes; it says who may pull, and which updates are applied. A [`Worker`] asks, pulls, computes
-//! and pushes. A [`GroupServer`] does the same for groups of clients. Values of models are their hosts'
+//! and pushes. A [`GroupServer`] does the same for groups of clients. [`Turns`] are those of groups
+//! whose gradients are summed on the way. Values of models are their hosts'
 //! matter; a [`Store`] keeps them.
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
@@ -23,6 +24,7 @@ mod seats;
 mod server;
 mod store;
 mod timing;
+mod turns;
 mod worker;
 
 pub use batches::{Batch, BatchRule};
@@ -40,4 +42,5 @@ pub use seats::{Seat, Seats, Standing, WorkerNo};
 pub use server::{Options, Server, ServerError, Snapshot, Taken};
 pub use store::{Refusal, Store};
 pub use timing::Blocked;
+pub use turns::{TurnError, TurnOutput, Turns};
 pub use worker::{Step, Worker};

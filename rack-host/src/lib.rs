@@ -1,0 +1,22 @@
+//! R²SP between groups of workers, InArt inside each: the processes of parameter servers and workers.
+//!
+//! Each group is an InArt job of its own, whose gradients switches add up. A server's process
+//! ([`RackServer`]) serves all groups and holds its part of the model. Before its gradient a group sums a
+//! small tensor, *ready*, whose answer the server withholds until it is the group's turn; then the gradient's
+//! sum is added to the model chunk by chunk, in the order of turns, and the answer is by how much the model
+//! has changed since the group's last turn. No message is added to InArt's, and servers do not talk to each
+//! other: turns go round the groups in order ([`inart_order::Turns`]).
+
+#![forbid(unsafe_code)]
+
+mod error;
+mod part;
+mod server;
+mod shape;
+mod worker;
+
+pub use error::{PartError, RackError};
+pub use part::{Answer, News, Part};
+pub use server::{Ending, RackGroup, RackServer};
+pub use shape::Shape;
+pub use worker::{RackWorker, Turn};

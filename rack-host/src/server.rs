@@ -1,0 +1,250 @@
+//! A parameter server of all groups.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
+use std::thread::{Builder, JoinHandle};
+use std::time::Duration;
+
+use inart_core::{Assignment, Failure, ServerCounters};
+use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
+use inart_host_agent::{Mover, OnwardNews, OnwardServer, Options, SumsBack, Transport};
+use inart_wire::ShardId;
+
+use crate::error::RackError;
+use crate::part::{News, Part};
+use crate::shape::Shape;
+
+/// How often it is looked for workers that are gone.
+const LOOK: Duration = Duration::from_millis(200);
+/// A worker that nobody waits for may be silent for so many peer timeouts: of one that is waited for its
+/// job's server says it after one.
+const SILENT_TIMEOUTS: u32 = 2;
+
+/// A group of workers: its InArt job, and the server's access to it.
+pub struct RackGroup {
+    /// The job of the group.
+    pub assignment: Assignment,
+    /// The interface, or another transport.
+    pub transport: Box<dyn Transport>,
+    /// How the server treats its workers.
+    pub options: Options,
+}
+
+/// What was counted until the end, by group.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Ending {
+    /// As the parameter server of each.
+    pub servers: Vec<ServerCounters>,
+    /// This part of the model.
+    pub model: Vec<f32>,
+}
+
+enum Heard {
+    News(OnwardNews),
+    Ended(Result<ServerCounters, inart_host_agent::Error>),
+}
+
+struct Seat {
+    job: String,
+    workers: Vec<String>,
+    back: SumsBack,
+    watch: StatusWatch,
+    ended: Option<ServerCounters>,
+    has_ended: bool,
+}
+
+/// A parameter server of all groups: its part of the model, and their jobs' servers.
+pub struct RackServer {
+    name: String,
+    part: Part,
+    iterations: u32,
+    silent: Duration,
+    seats: Vec<Seat>,
+    servers: Vec<OnwardServer>,
+    error: Option<RackError>,
+}
+
+impl RackServer {
+    /// The server of that shard of all groups' jobs, in the order of turns; `at_once` of them push at once.
+    /// It ends after so many iterations of each.
+    ///
+    /// # Errors
+    /// Groups of different shares, a model of another length, numbers that cannot be, or what is wrong with
+    /// an assignment or a transport.
+    pub fn new(
+        shard: ShardId,
+        groups: Vec<RackGroup>,
+        at_once: usize,
+        model: &[f32],
+        iterations: u32,
+    ) -> Result<Self, RackError> {
+        let number = groups.len();
+        let mut part: Option<(Part, Shape, String)> = None;
+        let (mut seats, mut servers) = (Vec::new(), Vec::new());
+        let (mut name, mut silent) = (String::new(), Duration::ZERO);
+        for RackGroup { assignment, transport, options } in groups {
+            assignment.validate().map_err(inart_host_agent::Error::from)?;
+            let own = assignment.shard(shard).map_err(inart_host_agent::Error::from)?;
+            let shape = Shape::new(&assignment, model.len(), number)?;
+            let server = own.server.clone();
+            match &part {
+                Some((_, first, job))
+                    if first.part(shard) != shape.part(shard) || first.ready != shape.ready =>
+                {
+                    let (job, first) = (assignment.name.clone(), job.clone());
+                    return Err(RackError::OtherPart { job, server, first });
+                }
+                Some(_) => {}
+                None => {
+                    let frame = assignment.values_per_packet.get();
+                    let own = Part::new((&shape, shard, frame), model, number, at_once)?;
+                    part = Some((own, shape, assignment.name.clone()));
+                }
+            }
+            name = server;
+            silent = options.peer_timeout * SILENT_TIMEOUTS;
+            let status = options.status.clone().unwrap_or_else(StatusSocket::quiet);
+            let watch = status.watch();
+            let options = Options { status: Some(status), ..options };
+            let workers = assignment.workers.iter().map(|worker| worker.name.clone()).collect();
+            let job = assignment.name.clone();
+            let server = OnwardServer::of_shard(assignment, shard, transport, options)?;
+            let back = server.sums_back();
+            seats.push(Seat { job, workers, back, watch, ended: None, has_ended: false });
+            servers.push(server);
+        }
+        let Some((part, ..)) = part else {
+            return Err(inart_order::TurnError::Numbers { groups: 0, at_once, chunks: 0 }.into());
+        };
+        Ok(RackServer { name, part, iterations, silent, seats, servers, error: None })
+    }
+
+    /// By group: what moves the server to another plan of the group's job.
+    pub fn movers(&self) -> Vec<Mover> {
+        self.servers.iter().map(OnwardServer::mover).collect()
+    }
+
+    /// This server's part of the model.
+    pub fn model(&self) -> &[f32] {
+        self.part.model()
+    }
+
+    /// Serves until every group has done its iterations; tells what happens, with the part of the model as it
+    /// is then.
+    ///
+    /// # Errors
+    /// Why a group's job has ended, or what its workers sum wrongly. The workers of all groups have been
+    /// told.
+    pub fn run(mut self, told: &mut dyn FnMut(&News, &[f32])) -> Result<Ending, RackError> {
+        let (sender, heard) = channel();
+        let mut threads = Vec::new();
+        for (group, mut server) in std::mem::take(&mut self.servers).into_iter().enumerate() {
+            let sender = sender.clone();
+            let run = move || {
+                let ended = server.run(&mut |news| drop(sender.send((group, Heard::News(news)))));
+                let _ = sender.send((group, Heard::Ended(ended.map(|()| server.counters()))));
+            };
+            threads.push(Builder::new().name(format!("group-{}", group + 1)).spawn(run)?);
+        }
+        drop(sender);
+        self.listen(&heard, told);
+        threads.into_iter().map(JoinHandle::join).for_each(drop); // a panic there has been printed already
+        match self.error {
+            Some(error) => Err(error),
+            None => {
+                let servers = self.seats.iter().filter_map(|seat| seat.ended).collect();
+                Ok(Ending { servers, model: self.part.model().to_vec() })
+            }
+        }
+    }
+
+    fn listen(&mut self, heard: &Receiver<(usize, Heard)>, told: &mut dyn FnMut(&News, &[f32])) {
+        while self.seats.iter().any(|seat| !seat.has_ended) {
+            match heard.recv_timeout(LOOK) {
+                Ok((group, heard)) => self.hear(group, heard, told),
+                Err(RecvTimeoutError::Timeout) => self.look(),
+                Err(RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    }
+
+    fn hear(&mut self, group: usize, heard: Heard, told: &mut dyn FnMut(&News, &[f32])) {
+        let job = self.seats[group].job.clone();
+        match heard {
+            Heard::News(OnwardNews::Begun) => {}
+            Heard::News(OnwardNews::Sum { .. }) if self.error.is_some() => {}
+            Heard::News(OnwardNews::Sum { sum, .. }) => {
+                if let Err(error) = self.part.take(group, sum) {
+                    let error = RackError::Part { job, error };
+                    return self.end(error);
+                }
+                self.pass_on(told);
+            }
+            Heard::News(OnwardNews::Aborted(failure)) => {
+                self.end(RackError::Group { job, error: Box::new(failure.into()) });
+            }
+            Heard::News(OnwardNews::Stopped) => self.end(RackError::Stopped(self.name.clone())),
+            Heard::Ended(ended) => {
+                self.seats[group].has_ended = true;
+                match ended {
+                    Ok(counters) => self.seats[group].ended = Some(counters),
+                    Err(error) => self.end(RackError::Group { job, error: Box::new(error) }),
+                }
+            }
+        }
+    }
+
+    fn pass_on(&mut self, told: &mut dyn FnMut(&News, &[f32])) {
+        for answer in self.part.answers() {
+            self.seats[answer.group].back.give(answer.sequence, answer.values, answer.exponent);
+        }
+        for news in self.part.news() {
+            told(&news, self.part.model());
+            if let News::Ends { group, .. } = news
+                && self.part.iterations(group) == self.iterations
+            {
+                self.seats[group].back.finish(self.part.end(group));
+            }
+        }
+    }
+
+    /// A group that nobody waits for has nobody that misses it: the others would wait for its turn for ever.
+    fn look(&mut self) {
+        if self.error.is_some() {
+            return;
+        }
+        let over = |group: usize| self.part.iterations(group) >= self.iterations;
+        let silent =
+            self.seats.iter().enumerate().filter(|(group, _)| !over(*group)).find_map(|(_, seat)| {
+                let report = seat.watch.report()?;
+                let HostStatus::Server(status) = report.status else { return None };
+                let heard = status.heard_seconds.iter().zip(&seat.workers);
+                let silent =
+                    heard.filter_map(|(heard, worker)| Some((heard.as_ref()? + report.age_seconds, worker)));
+                let (seconds, worker) = silent.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
+                let is_gone = seconds > self.silent.as_secs_f64();
+                is_gone.then(|| RackError::Silent { job: seat.job.clone(), worker: worker.clone(), seconds })
+            });
+        if let Some(error) = silent {
+            self.end(error);
+        }
+    }
+
+    /// Ends all groups' jobs; their workers hear why.
+    fn end(&mut self, error: RackError) {
+        if self.error.is_some() {
+            return;
+        }
+        let told = match &error {
+            RackError::Group { job, error } => match &**error {
+                inart_host_agent::Error::Failure(Failure::Aborted { name, reason, .. }) => {
+                    format!("job {job}: worker {name} {reason}")
+                }
+                inart_host_agent::Error::Failure(Failure::Elsewhere { told }) => told.to_string(),
+                other => format!("job {job}: {other}"),
+            },
+            other => other.to_string(),
+        };
+        self.seats.iter().for_each(|seat| seat.back.abort(told.clone()));
+        self.error = Some(error);
+    }
+}
