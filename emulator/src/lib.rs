@@ -31,6 +31,7 @@ pub mod order;
 mod panel;
 pub mod peers;
 pub mod program;
+pub mod racks;
 pub mod relay;
 mod runs;
 pub mod scale;

@@ -1,0 +1,224 @@
+//! What has to be: each update computed again from the model that its group had, each sum added here, each
+//! answer and each version of the model computed again, in the order of turns.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use inart_cluster::Racks;
+use inart_core::quantise::{dequantise, least_exponent};
+use inart_core::{Assignment, Split};
+use inart_host_agent::report::RoundReport;
+use inart_trainer::{Evaluation, Stepper};
+use inart_wire::{Exponent, Rank};
+
+use super::processes::{Said, ServerLine};
+use super::setting::RackSetting;
+use crate::error::Error;
+use crate::wide_area::digest;
+
+/// A worker's report is of how many at most that wait for others.
+type Reports = BTreeMap<Rank, RoundReport>;
+
+/// Compares turns as they come.
+pub struct Audit {
+    /// By group and rank: who, and its training.
+    workers: Vec<Vec<(String, Stepper)>>,
+    /// By chunk of the gradient: its values.
+    chunks: Vec<Range<usize>>,
+    /// By server: its part of the model.
+    parts: Vec<Range<usize>>,
+    servers: Vec<String>,
+    model: Vec<f32>,
+    /// By group: what it has.
+    has: Vec<Vec<f32>>,
+    iterations: u32,
+    batch: usize,
+    /// By group and iteration: what has come.
+    reports: BTreeMap<(usize, u32), Reports>,
+    turns: u64,
+    sums: u64,
+    /// By turn: the digest of each server's part of the model.
+    versions: Vec<Vec<String>>,
+    /// By turn, of some: how good the model was.
+    learnt: Vec<(u64, Evaluation)>,
+}
+
+fn wrong(who: &str, what: String) -> Error {
+    Error::Failed { who: who.to_owned(), why: what + "; this is a defect" }
+}
+
+impl Audit {
+    pub fn new(setting: &RackSetting, racks: &Racks, assignments: &[Assignment]) -> Result<Self, Error> {
+        let mut workers = Vec::new();
+        for (group, assignment) in racks.groups.iter().zip(assignments) {
+            let own = group.members.iter().zip(&assignment.workers);
+            let own = own.map(|(&at, worker)| Ok((worker.name.clone(), setting.stepper(at)?)));
+            workers.push(own.collect::<Result<Vec<_>, Error>>()?);
+        }
+        let model = setting.stepper(0)?.first_model();
+        let split = Split::new(&assignments[0], model.len());
+        Ok(Audit {
+            workers,
+            chunks: split.chunks().collect(),
+            parts: split.shards().to_vec(),
+            servers: assignments[0].shards.iter().map(|shard| shard.server.clone()).collect(),
+            has: vec![model.clone(); assignments.len()],
+            model,
+            iterations: setting.iterations,
+            batch: setting.batch,
+            reports: BTreeMap::new(),
+            turns: 0,
+            sums: 0,
+            versions: Vec::new(),
+            learnt: Vec::new(),
+        })
+    }
+
+    /// Turns that were found right at all workers.
+    pub fn turns(&self) -> u64 {
+        self.turns
+    }
+
+    /// Values of sums and answers that were compared.
+    pub fn sums(&self) -> u64 {
+        self.sums
+    }
+
+    /// A worker has ended an iteration.
+    pub fn take(&mut self, group: usize, rank: Rank, report: RoundReport) -> Result<(), Error> {
+        let round = report.round;
+        if self.reports.entry((group, round)).or_default().insert(rank, report).is_some() {
+            let (name, _) = &self.workers[group][rank.index()];
+            return Err(wrong(name, format!("it has ended iteration {round} twice")));
+        }
+        loop {
+            let groups = self.workers.len() as u64;
+            let (group, iteration) = ((self.turns % groups) as usize, (self.turns / groups) as u32);
+            let is_whole = |reports: &Reports| reports.len() == self.workers[group].len();
+            if !self.reports.get(&(group, iteration)).is_some_and(is_whole) {
+                return Ok(());
+            }
+            let reports = self.reports.remove(&(group, iteration)).unwrap_or_default();
+            self.check(group, iteration, &reports)?;
+        }
+    }
+
+    fn check(&mut self, group: usize, iteration: u32, reports: &Reports) -> Result<(), Error> {
+        for (rank, report) in reports {
+            let (name, stepper) = &mut self.workers[group][rank.index()];
+            let update = stepper.update(&self.has[group], iteration.into(), self.batch)?;
+            is_sent(report, &update, &self.chunks)
+                .map_err(|what| wrong(&format!("worker {name}"), format!("iteration {iteration}: {what}")))?;
+        }
+        let reports: Vec<_> = reports.values().collect();
+        for (chunk, range) in self.chunks.iter().enumerate() {
+            let exponent = reports[0].exponents[chunk];
+            if let Some(at) = reports.iter().position(|report| report.exponents[chunk] != exponent) {
+                let (name, _) = &self.workers[group][at];
+                return Err(wrong(
+                    name,
+                    format!("chunk {chunk} of iteration {iteration} has another exponent"),
+                ));
+            }
+            let exact: Vec<i64> =
+                range.clone().map(|at| reports.iter().map(|one| i64::from(one.sent[at])).sum()).collect();
+            let (sums, exponent) = fitted(&exact, exponent);
+            let (model, has) = (&mut self.model[range.clone()], &mut self.has[group][range.clone()]);
+            for (value, sum) in model.iter_mut().zip(&sums) {
+                *value += dequantise(*sum, exponent);
+            }
+            let changes: Vec<f32> = model.iter().zip(&*has).map(|(value, has)| value - has).collect();
+            let is_zero = changes.iter().all(|change| *change == 0.0);
+            let least = if is_zero { exponent } else { least_exponent(&changes) };
+            let unit = 2f64.powi(least.get().into());
+            for (at, (change, has)) in range.clone().zip(changes.iter().zip(has)) {
+                let value = (f64::from(*change) / unit).round_ties_even() as i32;
+                *has += dequantise(value, least);
+                for (rank, report) in reports.iter().enumerate() {
+                    if (report.result.get(at), report.result_exponents[chunk]) != (Some(&value), least.get())
+                    {
+                        let (name, _) = &self.workers[group][rank];
+                        let what = format!(
+                            "value {at} of the model of iteration {iteration} is not what it has to be"
+                        );
+                        return Err(wrong(&format!("worker {name}"), what));
+                    }
+                }
+            }
+            self.sums += 2 * (range.len() * reports.len()) as u64;
+        }
+        self.versions.push(self.parts.iter().map(|part| digest(&self.model[part.clone()])).collect());
+        self.turns += 1;
+        let groups = self.workers.len() as u64;
+        if self.turns.is_multiple_of(groups) {
+            let (_, stepper) = &mut self.workers[0][0];
+            self.learnt.push((self.turns - 1, stepper.evaluate(&self.model)));
+        }
+        Ok(())
+    }
+
+    /// Compares the servers' versions with these, and returns after which turn the model was how good.
+    pub fn end(&self, said: &Said) -> Result<Vec<(u64, Evaluation)>, Error> {
+        let groups = self.workers.len() as u64;
+        let all = groups * u64::from(self.iterations);
+        if self.turns != all {
+            return Err(wrong("the training", format!("{} of {all} turns were ended by all", self.turns)));
+        }
+        for (server, lines) in said.servers.iter().enumerate() {
+            let who = format!("server {}", self.servers[server]);
+            let ends: Vec<_> = lines
+                .iter()
+                .filter_map(|line| match line {
+                    ServerLine::Ends { group, turn, staleness, digest, .. } => {
+                        Some((*group, *turn, *staleness, digest))
+                    }
+                    _ => None,
+                })
+                .collect();
+            if ends.len() as u64 != all {
+                return Err(wrong(&who, format!("it has ended {} turns of {all}", ends.len())));
+            }
+            for (at, (group, turn, staleness, digest)) in (0..).zip(ends) {
+                if (group as u64, turn, staleness) != (at % groups, at, at.min(groups - 1)) {
+                    return Err(wrong(
+                        &who,
+                        format!("turn {at} is that of group {group}, {staleness} stale"),
+                    ));
+                }
+                if *digest != self.versions[at as usize][server] {
+                    return Err(wrong(
+                        &who,
+                        format!("its model after turn {at} is not the sum of its updates"),
+                    ));
+                }
+            }
+        }
+        Ok(self.learnt.clone())
+    }
+}
+
+/// Whether a worker has sent this update, value by value.
+fn is_sent(report: &RoundReport, update: &[f32], chunks: &[Range<usize>]) -> Result<(), String> {
+    let lengths =
+        [report.sent.len(), report.result.len(), report.exponents.len(), report.result_exponents.len()];
+    if lengths != [update.len(), update.len(), chunks.len(), chunks.len()] {
+        return Err(format!("it reports {} values in {} chunks", lengths[0], lengths[2]));
+    }
+    for (chunk, range) in chunks.iter().enumerate() {
+        let unit = 2f64.powi(report.exponents[chunk].into());
+        for at in range.clone() {
+            if (f64::from(update[at]) / unit).round_ties_even() as i64 != i64::from(report.sent[at]) {
+                return Err(format!("value {at} of what it sent is not its gradient's"));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Sums as 32 bits: divided by the least power of two with which all fit, half to even.
+fn fitted(exact: &[i64], exponent: i8) -> (Vec<i32>, Exponent) {
+    let divided = |by: i32| exact.iter().map(move |value| (*value as f64 / 2f64.powi(by)).round_ties_even());
+    let fits = |by: &i32| divided(*by).all(|value| (-2147483648.0..=2147483647.0).contains(&value));
+    let by = (0..32).find(fits).unwrap_or(32);
+    (divided(by).map(|value| value as i32).collect(), Exponent::saturating(i32::from(exponent) + by))
+}
