@@ -70,6 +70,10 @@ enum Command {
     OrderServer(Box<commands::order::server::Args>),
     /// Run a worker of such a server.
     OrderWorker(Box<commands::order::worker::Args>),
+    /// Run a parameter server that groups of workers meet in turn, whose gradients switches add up.
+    RackServer(Box<commands::order::racks::server::Args>),
+    /// Run a worker of such a group.
+    RackWorker(Box<commands::order::racks::worker::Args>),
     /// Print the INART frames of a pcap file.
     Decode(commands::decode::Args),
 }
@@ -81,6 +85,9 @@ fn main() -> ExitCode {
     }
     if commands::peers::are_asked(&arguments) {
         return on_networks_of::<commands::peers::Cli>(&arguments, commands::peers::run);
+    }
+    if commands::order::are_asked(&arguments) && commands::order::are_of_racks(&arguments) {
+        return on_networks_of::<commands::order::RackCli>(&arguments, commands::order::run_racks);
     }
     if commands::order::are_asked(&arguments) {
         return on_networks_of::<commands::order::Cli>(&arguments, commands::order::run);
@@ -118,6 +125,8 @@ fn main() -> ExitCode {
         Command::Coordinator(args) => commands::peers::coordinator::run(&args, json),
         Command::OrderServer(args) => commands::order::server::run(&args, json),
         Command::OrderWorker(args) => commands::order::worker::run(&args, json),
+        Command::RackServer(args) => commands::order::racks::server::run(&args, json),
+        Command::RackWorker(args) => commands::order::racks::worker::run(&args, json),
         Command::Decode(args) => commands::decode::run(args, json),
     };
     ended(result)

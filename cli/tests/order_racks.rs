@@ -72,3 +72,93 @@ fn what_has_no_meaning_is_refused() {
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("compute"));
 }
+
+/// The report of an emulation; none where this process may not make namespaces.
+fn emulated(flags: &str) -> Option<serde_json::Value> {
+    let output = inart(&format!("--json emulate {NETWORK} --sync r2sp {flags}"));
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("run as root") {
+        eprintln!("skipped: root is needed to make network namespaces");
+        return None;
+    }
+    assert!(output.status.success(), "{said}");
+    Some(serde_json::from_slice(&output.stdout).unwrap())
+}
+
+/// One group, and three: the emulation computes every sum, answer and version again.
+#[test]
+fn processes_train_in_groups_and_every_turn_is_computed_again() {
+    let Some(report) = emulated("--racks=1,3 --iterations 5") else { return };
+    let divisions = report["divisions"].as_array().unwrap();
+    let groups: Vec<_> = divisions.iter().map(|one| one["groups"].as_array().unwrap().len()).collect();
+    assert_eq!(groups, [1, 3]);
+    for (one, groups) in divisions.iter().zip([1, 3]) {
+        assert_eq!(one["turns_checked"], 5 * groups);
+        // Six workers send and receive each value once in each iteration.
+        assert_eq!(one["values_checked"], 5 * 6 * 2 * 50_826);
+        assert_eq!(one["staleness_max"], groups - 1);
+        assert!(one["summed_in_switches"].as_u64().unwrap() > 0, "{one}");
+        assert!(
+            one["iteration_s"].as_f64().unwrap() > 0.0 && one["accuracy"].as_f64().unwrap() > 0.2,
+            "{one}"
+        );
+    }
+}
+
+#[test]
+fn an_emulation_in_groups_that_cannot_be_is_refused() {
+    for (flags, named) in [
+        ("--sync r2sp --racks=0", "--racks=0"),
+        ("--sync r2sp --racks=1,7", "from 1 to 6"),
+        ("--sync r2sp --racks=x", "--racks=x"),
+        ("--sync bsp --racks", "--racks"),
+        ("--sync fl-r2sp --racks=2", "--racks"),
+        ("--sync r2sp,bsp --racks=2", "--racks"),
+        ("--sync r2sp --racks --iterations 2", "--iterations 2"),
+        ("--sync r2sp --racks --batch 0", "--batch 0"),
+        ("--sync r2sp --racks --step nan", "--step"),
+        ("--sync r2sp --racks --relaxation 0.5", "--relaxation"),
+        ("--sync r2sp --racks=2 --window 3 --scale 1/500", "window: 3"),
+        ("--sync r2sp --racks=2 --values 7", "--values"),
+        ("--sync r2sp --racks=2 --job x", "--job x"),
+    ] {
+        let output = inart(&format!("emulate {NETWORK} {flags}"));
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{flags}: {text}");
+        assert!(text.contains(named) && text.trim().lines().count() == 1, "{flags}: {text}");
+    }
+    let folder = tempfile::tempdir().unwrap();
+    let exact = folder.path().join("exact.yaml");
+    let text = std::fs::read_to_string(NETWORK).unwrap();
+    std::fs::write(&exact, text.replace("{name: digits, ", "{name: digits, exact: true, ")).unwrap();
+    let output = inart(&format!("emulate {} --sync r2sp --racks=2", exact.display()));
+    let text = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(2) && text.contains("is exact"), "{text}");
+}
+
+#[test]
+fn hosts_of_groups_that_cannot_be_are_refused() {
+    for (line, named) in [
+        ("rack-server --interface lo --shard 0", "--assignment"),
+        ("rack-server --interface lo --shard 0 --controller unix:/nowhere", "--job"),
+        ("rack-server --interface lo --shard 0 --assignment a --assignment b --at-once 3", "--at-once 3"),
+        ("rack-server --interface lo --shard 0 --assignment /nowhere/a.json", "/nowhere/a.json"),
+        ("rack-server --interface lo --shard 0 --assignment a --iterations 0", "--iterations"),
+        ("rack-worker --interface lo --rank 0 --assignment a --groups 0 --part 0/1", "--groups"),
+        ("rack-worker --interface lo --rank 0 --assignment a --groups 2 --part 2/2", "--part"),
+        ("rack-worker --interface lo --rank 0 --assignment a --groups 2 --part 0/2 --step 0", "--step 0"),
+        (
+            "rack-worker --interface lo --rank 0 --assignment a --groups 2 --part 0/2 --compute-cv 1",
+            "--compute",
+        ),
+        (
+            "rack-worker --interface lo --rank 0 --assignment /nowhere/a.json --groups 2 --part 0/2",
+            "/nowhere/a.json",
+        ),
+    ] {
+        let output = inart(line);
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{line}: {text}");
+        assert!(text.contains(named) && text.trim().lines().count() == 1, "{line}: {text}");
+    }
+}

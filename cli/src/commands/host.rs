@@ -196,7 +196,8 @@ impl HostArgs {
         reporting.context("a thread that reports to the controller")
     }
 
-    fn assignment(&self) -> anyhow::Result<Assignment> {
+    /// Reads the assignment, or asks the controller for it.
+    pub fn assignment(&self) -> anyhow::Result<Assignment> {
         let source = self.source()?;
         super::control::block_on(async { source.assignment().await.map_err(told) })
     }

@@ -6,7 +6,7 @@ use anyhow::{Context, bail};
 use inart_tls::{ClientTls, IdentityFiles, Security, ServerTls};
 
 /// Arguments of every command that connects to a switch or to the controller.
-#[derive(clap::Args, Default)]
+#[derive(clap::Args, Clone, Default)]
 pub struct ClientArgs {
     /// Connect by TLS, and believe servers with a certificate of this authority (PEM).
     #[arg(long, value_name = "FILE")]

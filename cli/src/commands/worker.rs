@@ -15,6 +15,7 @@ use inart_wire::Rank;
 
 use super::host::{HostArgs, Output};
 use summary::Summary;
+pub use workload::parse_part;
 use workload::{Workload, WorkloadArgs};
 
 /// Arguments of `inart worker`.

@@ -10,7 +10,7 @@ mod emulate;
 mod ended;
 mod learner;
 mod network;
-mod racks;
+pub mod racks;
 pub mod server;
 mod simulate;
 pub mod worker;
@@ -47,6 +47,37 @@ pub fn are_asked(arguments: &[OsString]) -> bool {
     let command = words.clone().find(|word| !word.starts_with('-'));
     let is_command = command.is_some_and(|word| word == "simulate" || word == "emulate");
     is_command && words.any(|word| word == "--sync" || word.starts_with("--sync="))
+}
+
+/// The same in groups whose gradients switches add up (`--racks`), on this machine.
+#[derive(Parser)]
+#[command(name = "inart", version)]
+pub struct RackCli {
+    /// Print one JSON document instead of text.
+    #[arg(long, global = true)]
+    json: bool,
+    #[command(subcommand)]
+    command: RackCommand,
+}
+
+#[derive(Subcommand)]
+enum RackCommand {
+    /// Train in groups whose gradients switches add up, in turn at the servers, on this machine.
+    Emulate(Box<racks::emulate::Args>),
+}
+
+/// Whether these arguments, which ask for an order, are of an emulation in groups.
+pub fn are_of_racks(arguments: &[OsString]) -> bool {
+    let mut words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
+    let command = words.clone().find(|word| !word.starts_with('-'));
+    command.is_some_and(|word| word == "emulate")
+        && words.any(|word| word == "--racks" || word.starts_with("--racks="))
+}
+
+/// Runs the command.
+pub fn run_racks(cli: RackCli) -> anyhow::Result<ExitCode> {
+    let RackCommand::Emulate(args) = cli.command;
+    racks::emulate::run(&args, cli.json)
 }
 
 /// Runs the command.

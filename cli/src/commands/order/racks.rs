@@ -1,4 +1,9 @@
-//! `inart simulate TOPOLOGY --sync r2sp --racks`: groups whose gradients switches add up, in turn.
+//! Groups whose gradients switches add up, in turn: `inart simulate TOPOLOGY --sync r2sp --racks`, and the
+//! processes of the same.
+
+pub mod emulate;
+pub mod server;
+pub mod worker;
 
 use std::fmt::Write as _;
 use std::path::Path;
