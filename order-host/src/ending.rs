@@ -2,6 +2,8 @@
 
 use inart_order_agent::WorkerCounters;
 
+use crate::connections::Connections;
+
 /// How a worker ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Ending {
@@ -10,5 +12,5 @@ pub struct Ending {
     /// What it has dropped.
     pub counters: WorkerCounters,
     /// What its connection has counted.
-    pub connections: inart_quic::Counters,
+    pub connections: Connections,
 }

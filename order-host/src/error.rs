@@ -2,6 +2,7 @@
 
 use inart_order_agent::WorkerError;
 use inart_quic::OpenError;
+use inart_wire::MacAddr;
 
 use crate::kept_file::KeptError;
 
@@ -21,9 +22,47 @@ pub enum HostError {
         /// The workers.
         known: String,
     },
-    /// A worker without an address.
-    #[error("worker {0} has no address; say where it is, as {0}=HOST:PORT")]
-    NoAddress(String),
+    /// Somebody without an address.
+    #[error("{name} has no address; say where it is, as {name}={form}")]
+    NoAddress {
+        /// Who.
+        name: String,
+        /// How addresses are written.
+        form: &'static str,
+    },
+    /// The interface cannot be used.
+    #[error(transparent)]
+    Interface(#[from] inart_host_agent::Error),
+    /// An interface that is not Ethernet.
+    #[error("interface {interface}: it has no Ethernet address; name another one")]
+    NoEthernet {
+        /// Its name.
+        interface: String,
+    },
+    /// An Ethernet address that is no host's.
+    #[error("{name} at {address}: that is no host's address; give that of its interface")]
+    NoHost {
+        /// Who is said to have it.
+        name: String,
+        /// The address.
+        address: MacAddr,
+    },
+    /// An Ethernet address that is somebody else's.
+    #[error("{name} at {address}: {other} has that address; give each its own")]
+    SameAddress {
+        /// Who is said to have it.
+        name: String,
+        /// Who has it.
+        other: String,
+        /// The address.
+        address: MacAddr,
+    },
+    /// More workers than frames can name.
+    #[error("the job has more than {most} workers, which frames cannot name; use QUIC")]
+    TooMany {
+        /// As many as they can.
+        most: u32,
+    },
     /// The server's setting does not fit its job.
     #[error("the model has {values} values, and job {job} one of {wanted}: start all with one model")]
     Model {

@@ -1,6 +1,6 @@
 //! Processes of training at a parameter server: a server, `inart_order_agent::ServerAgent`, and a worker,
-//! `inart_order_agent::WorkerAgent`, on QUIC connections with mutual TLS; the worker behind a trait that a
-//! training program implements.
+//! `inart_order_agent::WorkerAgent`, on QUIC connections with mutual TLS or, inside one network, on raw
+//! Ethernet frames; the worker behind a trait that a training program implements.
 //!
 //! ```no_run
 //! # fn run(worker: inart_order_host::WorkerHost) -> Result<(), Box<dyn std::error::Error>> {
@@ -19,6 +19,7 @@
 //! # }
 //! ```
 
+mod connections;
 mod ending;
 mod error;
 mod job;
@@ -26,15 +27,17 @@ mod kept_file;
 mod options;
 mod server;
 mod sleep;
+mod transport;
 mod worker;
 mod worker_loop;
 
+pub use connections::Connections;
 pub use ending::Ending;
 pub use error::HostError;
 pub use inart_order_agent::Start;
 pub use job::{CHUNK_VALUES, Job};
 pub use kept_file::{KeptError, KeptFile};
-pub use options::{HostOptions, ServerOptions};
+pub use options::{FrameOptions, HostOptions, QuicOptions, ServerOptions};
 pub use server::{ServerHost, Told};
 pub use worker::{Training, WorkerHost};
 

@@ -1,19 +1,18 @@
 //! The server's process.
 
-use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inart_order::WorkerNo;
 use inart_order_agent::{Applied, Sequencer, ServerAgent, ServerCounters, ServerOutput, ServerSetup};
-use inart_quic::{Counters, Endpoint, Event, Events};
-use tokio::time::sleep_until;
 
+use crate::connections::Connections;
 use crate::error::HostError;
 use crate::job::{CHUNK_VALUES, Job};
 use crate::kept_file::KeptFile;
 use crate::options::{HostOptions, ServerOptions};
 use crate::sleep::{draw, next_look};
+use crate::transport::{Event, Next, Paced, Seat, Transport};
 
 /// Chunks under way to each worker at most.
 pub(crate) const WINDOW: usize = 16;
@@ -35,13 +34,10 @@ pub enum Told {
 }
 
 /// A server's process, for one job.
-#[derive(Debug)]
 pub struct ServerHost<S> {
     agent: ServerAgent<S>,
-    names: BTreeMap<String, WorkerNo>,
     workers: Vec<String>,
-    endpoint: Endpoint,
-    events: Events,
+    transport: Transport,
     kept: Option<KeptFile>,
     start: Instant,
 }
@@ -51,8 +47,8 @@ impl<S: Sequencer> ServerHost<S> {
     /// version is kept in it.
     ///
     /// # Errors
-    /// An address that cannot be had, or certificates; a worker whose address is missing; a model of another
-    /// length.
+    /// An address or an interface that cannot be had, or certificates; a worker whose address is missing, or
+    /// is no host's; somebody who is no worker; a model of another length.
     pub fn open(
         job: &Job,
         sequencer: S,
@@ -64,33 +60,31 @@ impl<S: Sequencer> ServerHost<S> {
         if values != job.values {
             return Err(HostError::Model { job: job.name.clone(), values, wanted: job.values });
         }
-        if let Some(lacking) = job.workers.iter().find(|worker| !options.peers.contains_key(*worker)) {
-            return Err(HostError::NoAddress(lacking.clone()));
-        }
-        for name in options.peers.keys() {
+        let named: Vec<&String> = match &options {
+            HostOptions::Quic(options) => options.peers.keys().collect(),
+            HostOptions::Frames(options) => options.peers.keys().collect(),
+        };
+        for name in named {
             job.number(name)?;
         }
-        let mut quic = inart_quic::Options::new(options.listen, options.tls, &job.server, options.peers);
-        quic.congestion = options.congestion;
-        let (endpoint, events) = Endpoint::open(quic)?;
+        let paced = Paced::by(&options, server.rates_bps);
+        let me = Seat { name: &job.server, place: None };
+        let transport = Transport::open(me, &job.workers, &paced.by_transport, options)?;
         let setup = ServerSetup {
             life: draw(),
             model: job.fingerprint(),
             chunk_values: CHUNK_VALUES,
             precision: server.precision,
             window: WINDOW,
-            rates_bps: server.rates_bps,
+            rates_bps: paced.by_agent,
             gather: server.gather,
             absence: server.absence,
             iterations: server.iterations,
         };
-        let numbers = (0..).map(WorkerNo);
         Ok(ServerHost {
             agent: ServerAgent::new(setup, sequencer),
-            names: job.workers.iter().cloned().zip(numbers).collect(),
             workers: job.workers.clone(),
-            endpoint,
-            events,
+            transport,
             kept,
             start: Instant::now(),
         })
@@ -100,20 +94,24 @@ impl<S: Sequencer> ServerHost<S> {
     /// agent and by the connections, and what decided the order.
     ///
     /// # Errors
-    /// A version that cannot be kept.
-    pub async fn run(mut self, mut told: impl FnMut(Told)) -> Result<(ServerCounters, Counters, S), HostError>
+    /// A version that cannot be kept; an interface that cannot be used any more.
+    pub async fn run(
+        mut self,
+        mut told: impl FnMut(Told),
+    ) -> Result<(ServerCounters, Connections, S), HostError>
     where
         S: Clone,
     {
         let mut closing: Option<Instant> = None;
+        let mut look_at = next_look(self.start, self.agent.wake_at());
         loop {
-            let wake_at = next_look(self.start, self.agent.wake_at());
-            tokio::select! {
-                event = self.events.next() => match event {
-                    Some(event) => self.event(event),
-                    None => break,
-                },
-                () = sleep_until(wake_at.into()) => self.agent.tick(self.start.elapsed()),
+            match self.transport.next(look_at).await? {
+                Next::Event(event) => self.event(event),
+                Next::Due => {
+                    self.agent.tick(self.start.elapsed());
+                    look_at = next_look(self.start, None);
+                }
+                Next::Closed => break,
             }
             self.carry_out(&mut told)?;
             if self.agent.is_closing() {
@@ -122,36 +120,27 @@ impl<S: Sequencer> ServerHost<S> {
                     break;
                 }
             }
+            look_at = look_at.min(next_look(self.start, self.agent.wake_at()));
         }
-        self.endpoint.close().await;
-        Ok((self.agent.counters(), self.endpoint.counters(), self.agent.sequencer().clone()))
+        let connections = self.transport.close().await;
+        Ok((self.agent.counters(), connections, self.agent.sequencer().clone()))
     }
 
     fn event(&mut self, event: Event) {
         let now = self.start.elapsed();
+        let who = |peer: usize| WorkerNo(peer as u32);
+        let name = |peer: usize| self.workers.get(peer).map_or("", String::as_str);
         match event {
             Event::Up { peer } => {
-                tracing::info!("{peer} is connected");
-                if let Some(&worker) = self.names.get(&peer) {
-                    self.agent.up(worker, now);
-                }
+                tracing::info!("{} is connected", name(peer));
+                self.agent.up(who(peer), now);
             }
             Event::Down { peer, reason } => {
-                tracing::warn!("the connection to {peer} has ended: {reason}");
-                if let Some(&worker) = self.names.get(&peer) {
-                    self.agent.down(worker, now);
-                }
+                tracing::warn!("the connection to {} has ended: {reason}", name(peer));
+                self.agent.down(who(peer), now);
             }
-            Event::Received { peer, data, .. } => {
-                if let Some(&worker) = self.names.get(&peer) {
-                    self.agent.received(worker, &data, now);
-                }
-            }
-            Event::Acknowledged { id, .. } => self.agent.ended(id, true, now),
-            Event::Failed { id, .. } => self.agent.ended(id, false, now),
-            Event::Stranger { address, names } => {
-                tracing::warn!("{} at {address} is no worker of the job", names.join(" or "));
-            }
+            Event::Received { peer, data } => self.agent.received(who(peer), &data, now),
+            Event::Ended { id, is_taken } => self.agent.ended(id, is_taken, now),
         }
     }
 
@@ -163,9 +152,7 @@ impl<S: Sequencer> ServerHost<S> {
             match output {
                 ServerOutput::Send { to, id, data, priority } => {
                     untold.drain(..).for_each(&mut *told);
-                    let Some(name) = self.workers.get(to.index()) else { continue };
-                    if let Err(error) = self.endpoint.send(name, id, data, priority) {
-                        tracing::error!("a packet was not sent: {error}");
+                    if !self.transport.send(to.index(), id, data, priority) {
                         self.agent.ended(id, false, self.start.elapsed());
                     }
                 }

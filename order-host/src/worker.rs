@@ -13,6 +13,7 @@ use crate::job::Job;
 use crate::options::HostOptions;
 use crate::server::WINDOW;
 use crate::sleep::draw;
+use crate::transport::{Paced, Seat, Transport};
 use crate::worker_loop::{Command, News, WorkerLoop};
 
 /// Whether the network thread is there is looked at this often.
@@ -41,10 +42,12 @@ pub struct WorkerHost {
 
 impl WorkerHost {
     /// Listens, and begins to connect to the server. `rate_bps`: at what rate it sends its updates, in bit/s;
-    /// `patience`: after so long without a server it ends.
+    /// by QUIC it is that of packets, by frames that of Ethernet frames. `patience`: after so long without a
+    /// server it ends.
     ///
     /// # Errors
-    /// Nobody of that name; an address that cannot be had, or certificates; no address of the server.
+    /// Nobody of that name; an address or an interface that cannot be had, or certificates; no address of the
+    /// server, or one that is no host's.
     pub fn open(
         job: &Job,
         me: &str,
@@ -52,25 +55,23 @@ impl WorkerHost {
         patience: Duration,
         options: HostOptions,
     ) -> Result<Self, HostError> {
-        job.number(me)?;
-        if !options.peers.contains_key(&job.server) {
-            return Err(HostError::NoAddress(job.server.clone()));
-        }
+        let place = Some(job.number(me)?);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(HostError::Runtime)?;
-        let mut quic = inart_quic::Options::new(options.listen, options.tls, me, options.peers);
-        quic.congestion = options.congestion;
-        let (endpoint, events) = {
+        let paced = Paced::by(&options, vec![rate_bps]);
+        let transport = {
             let _inside = runtime.enter();
-            inart_quic::Endpoint::open(quic)?
+            let server = std::slice::from_ref(&job.server);
+            Transport::open(Seat { name: me, place }, server, &paced.by_transport, options)?
         };
         let (model, values) = (job.fingerprint(), job.values);
+        let rate_bps = paced.by_agent.first().copied().flatten();
         let agent =
             WorkerAgent::new(WorkerSetup { life: draw(), model, values, window: WINDOW, rate_bps, patience });
         let (commands, taken) = tokio::sync::mpsc::unbounded_channel();
         let (told, news) = mpsc::channel();
-        let network = WorkerLoop::new(me.to_owned(), job.server.clone(), agent, endpoint, told);
-        let run = move || runtime.block_on(network.run(events, taken));
+        let network = WorkerLoop::new(me.to_owned(), job.server.clone(), agent, transport, told);
+        let run = move || runtime.block_on(network.run(taken));
         let thread = std::thread::Builder::new().name("worker".into()).spawn(run);
         let thread = Some(thread.map_err(HostError::Runtime)?);
         Ok(Self { me: me.to_owned(), commands: Some(commands), news, thread })

@@ -4,13 +4,12 @@ use std::sync::mpsc::Sender;
 use std::time::Instant;
 
 use inart_order_agent::{Start, WorkerAgent, WorkerOutput};
-use inart_quic::{Endpoint, Event, Events};
 use tokio::sync::mpsc::UnboundedReceiver;
-use tokio::time::sleep_until;
 
 use crate::ending::Ending;
 use crate::error::HostError;
 use crate::sleep::next_look;
+use crate::transport::{Event, Next, Transport};
 
 /// What the training program says.
 #[derive(Debug)]
@@ -31,9 +30,11 @@ pub(crate) struct WorkerLoop {
     me: String,
     server: String,
     agent: WorkerAgent,
-    endpoint: Endpoint,
+    transport: Transport,
     told: Sender<News>,
     start: Instant,
+    /// The model's last version, once the training is over.
+    last: Option<u64>,
     is_over: bool,
 }
 
@@ -42,30 +43,40 @@ impl WorkerLoop {
         me: String,
         server: String,
         agent: WorkerAgent,
-        endpoint: Endpoint,
+        transport: Transport,
         told: Sender<News>,
     ) -> Self {
-        Self { me, server, agent, endpoint, told, start: Instant::now(), is_over: false }
+        Self { me, server, agent, transport, told, start: Instant::now(), last: None, is_over: false }
     }
 
     /// Runs until the training is over, or the program is gone.
-    pub async fn run(mut self, mut events: Events, mut commands: UnboundedReceiver<Command>) {
+    pub async fn run(mut self, mut commands: UnboundedReceiver<Command>) {
+        let mut look_at = next_look(self.start, self.agent.wake_at());
         while !self.is_over {
-            let wake_at = next_look(self.start, self.agent.wake_at());
             tokio::select! {
-                event = events.next() => match event {
-                    Some(event) => self.event(event),
-                    None => break,
+                next = self.transport.next(look_at) => match next {
+                    Ok(Next::Event(event)) => self.event(event),
+                    Ok(Next::Due) => {
+                        self.agent.tick(self.start.elapsed());
+                        look_at = next_look(self.start, None);
+                    }
+                    Ok(Next::Closed) => break,
+                    Err(error) => self.fail(error),
                 },
                 command = commands.recv() => match command {
                     Some(Command::Computed { ticket, update }) => self.computed(ticket, update),
                     None => break,
                 },
-                () = sleep_until(wake_at.into()) => self.agent.tick(self.start.elapsed()),
             }
             self.carry_out();
+            look_at = look_at.min(next_look(self.start, self.agent.wake_at()));
         }
-        self.endpoint.close().await;
+        let counters = self.agent.counters();
+        let connections = self.transport.close().await;
+        if let Some(version) = self.last {
+            // A program that is gone does not need it.
+            let _ = self.told.send(News::Over(Ending { version, counters, connections }));
+        }
     }
 
     fn computed(&mut self, ticket: u64, update: Vec<f32>) {
@@ -77,20 +88,16 @@ impl WorkerLoop {
     fn event(&mut self, event: Event) {
         let now = self.start.elapsed();
         match event {
-            Event::Up { peer } => {
-                tracing::info!("{peer} is connected");
+            Event::Up { .. } => {
+                tracing::info!("{} is connected", self.server);
                 self.agent.up(now);
             }
-            Event::Down { peer, reason } => {
-                tracing::warn!("the connection to {peer} has ended: {reason}");
+            Event::Down { reason, .. } => {
+                tracing::warn!("the connection to {} has ended: {reason}", self.server);
                 self.agent.down(now);
             }
             Event::Received { data, .. } => self.agent.received(&data),
-            Event::Acknowledged { id, .. } => self.agent.ended(id, true, now),
-            Event::Failed { id, .. } => self.agent.ended(id, false, now),
-            Event::Stranger { address, names } => {
-                tracing::warn!("{} at {address} is not the server", names.join(" or "));
-            }
+            Event::Ended { id, is_taken } => self.agent.ended(id, is_taken, now),
         }
     }
 
@@ -98,17 +105,14 @@ impl WorkerLoop {
         while let Some(output) = self.agent.next_output(self.start.elapsed()) {
             match output {
                 WorkerOutput::Send { id, data, priority } => {
-                    if let Err(error) = self.endpoint.send(&self.server, id, data, priority) {
-                        tracing::error!("a packet was not sent: {error}");
+                    if !self.transport.send(0, id, data, priority) {
                         self.agent.ended(id, false, self.start.elapsed());
                     }
                 }
                 WorkerOutput::Compute(start) => self.tell(News::Compute(start)),
                 WorkerOutput::Pushed { iteration, refusal } => self.tell(News::Pushed { iteration, refusal }),
                 WorkerOutput::Over { version } => {
-                    let (counters, connections) = (self.agent.counters(), self.endpoint.counters());
-                    self.tell(News::Over(Ending { version, counters, connections }));
-                    self.is_over = true;
+                    (self.last, self.is_over) = (Some(version), true);
                 }
                 WorkerOutput::Failed(error) => self.fail(HostError::Worker { name: self.me.clone(), error }),
             }

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use inart_order_host::{HostOptions, PROTOCOL};
+use inart_order_host::{HostOptions, PROTOCOL, QuicOptions};
 use inart_quic::Congestion;
 use inart_tls::{IdentityFiles, MutualTls};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
@@ -38,5 +38,5 @@ impl Identities {
 }
 
 pub fn options(tls: MutualTls, listen: SocketAddr, peers: BTreeMap<String, SocketAddr>) -> HostOptions {
-    HostOptions { listen, tls, peers, congestion: Congestion::Bbr }
+    HostOptions::Quic(QuicOptions { listen, tls, peers, congestion: Congestion::Bbr })
 }

@@ -2,11 +2,11 @@
 
 use inart_order::Policy;
 use inart_order_agent::{InGroups, InOrder, Sequencer, ServerCounters};
-use inart_order_host::Job;
+use inart_order_host::{Connections, Job};
 use serde_json::{Value, json};
 
 /// What the server's agent and its connections have counted.
-pub type Host = (ServerCounters, inart_quic::Counters);
+pub type Host = (ServerCounters, Connections);
 
 /// What a server says in the end.
 pub struct Ended {
@@ -83,7 +83,7 @@ impl Ended {
             "refused": self.refused, "given_up": self.given_up, "relaxation": self.relaxation,
             "dropped": self.dropped(), "repeated": agent.repeated, "unasked": agent.unasked,
             "malformed": agent.malformed, "other_life": agent.other_life, "other_model": agent.other_model,
-            "strangers": connections.strangers + connections.refused,
+            "strangers": connections.strangers, "connections": counted(connections),
         });
         if let (Some(groups), Value::Object(fields)) = (&self.groups, &mut line) {
             fields.insert("late".into(), groups.late.into());
@@ -115,4 +115,13 @@ impl Ended {
         }
         out
     }
+}
+
+/// What connections have counted, as JSON; the counts of frames are 0 with QUIC.
+pub fn counted(connections: &Connections) -> Value {
+    let Connections { strangers, malformed, frames } = connections;
+    json!({
+        "strangers": strangers, "malformed": malformed + frames.malformed, "repeated": frames.repeated,
+        "sent_again": frames.sent_again, "other_connection": frames.other_connection,
+    })
 }

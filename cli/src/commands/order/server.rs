@@ -1,6 +1,5 @@
 //! `inart order-server`: a parameter server that workers meet in an order.
 
-use std::net::SocketAddr;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -17,10 +16,10 @@ use serde_json::{Value, json};
 
 use super::clients::{ClientArgs, cosine};
 use super::common::{Common, refuse};
-use super::connections::Connections;
+use super::connections::{Connections, Place};
 use super::ended::{Ended, Host};
 use super::workers::WorkerArgs;
-use crate::commands::peers::{place, print_line};
+use crate::commands::peers::print_line;
 use crate::commands::sites::seconds;
 
 /// Arguments of `inart order-server`.
@@ -28,9 +27,9 @@ use crate::commands::sites::seconds;
 pub struct Args {
     #[command(flatten)]
     connections: Connections,
-    /// Where a worker or client is, as NAME=HOST:PORT: each one of the job.
-    #[arg(long = "worker", value_name = "NAME=HOST:PORT", value_parser = place, required = true)]
-    workers: Vec<(String, SocketAddr)>,
+    /// Where a worker or client is, as NAME=HOST:PORT, or with --interface as NAME=MAC: each one of the job.
+    #[arg(long = "worker", value_name = "NAME=ADDRESS", required = true)]
+    workers: Vec<Place>,
     /// The order: bsp, asp, ssp, safa or r2sp of a job of workers, bsp or fl-r2sp of a job of clients.
     #[arg(long, value_parser = ["bsp", "asp", "ssp", "safa", "r2sp", "fl-r2sp"])]
     sync: String,
@@ -195,7 +194,7 @@ impl Args {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let mut printed = Ok(());
         let ended = runtime.block_on(async {
-            let options = self.connections.options("--worker", &self.workers)?;
+            let options = self.connections.options("--worker", &self.workers, job)?;
             let host = ServerHost::open(job, sequencer, server, file, options)?;
             let ended = host.run(|told| {
                 if let Some(line) = said(&told, job, json)

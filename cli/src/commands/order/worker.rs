@@ -1,6 +1,5 @@
 //! `inart order-worker`: a worker or a client that trains at a parameter server.
 
-use std::net::SocketAddr;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -14,18 +13,19 @@ use inart_planner::units::Seconds;
 use inart_trainer::PARAMETERS;
 use serde_json::json;
 
-use super::connections::Connections;
+use super::connections::{Connections, Place};
+use super::ended::counted;
 use super::learner::{Learner, LearnerArgs};
-use crate::commands::peers::{place, print_line};
+use crate::commands::peers::print_line;
 
 /// Arguments of `inart order-worker`.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]
     connections: Connections,
-    /// Where the server is, as NAME=HOST:PORT.
-    #[arg(long, value_name = "NAME=HOST:PORT", value_parser = place)]
-    server: (String, SocketAddr),
+    /// Where the server is, as NAME=HOST:PORT, or with --interface as NAME=MAC.
+    #[arg(long, value_name = "NAME=ADDRESS")]
+    server: Place,
     #[command(flatten)]
     learner: LearnerArgs,
     /// Of a job of clients: push the opposite of what is learnt. A bad client, to see that it is left out.
@@ -43,7 +43,7 @@ pub struct Args {
 /// Runs `inart order-worker`.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let Connections { name, seed, .. } = &args.connections;
-    let (cluster, job) = args.connections.read(&args.server.0)?;
+    let (cluster, job) = args.connections.read(&args.server.name)?;
     ensure!(
         job.values == PARAMETERS,
         "job {}: its model has {} values and the one that is trained {PARAMETERS}; set gradient: {} B",
@@ -63,7 +63,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         printed: Ok(()),
     };
     let patience = Duration::from_secs_f64(args.patience.0);
-    let options = args.connections.options("--server", std::slice::from_ref(&args.server))?;
+    let options = args.connections.options("--server", std::slice::from_ref(&args.server), &job)?;
     let host = WorkerHost::open(&job, name, args.connections.rate_bps(own.nic.out_bps), patience, options)?;
     let ending = host.run(&mut program)?;
     program.printed?;
@@ -73,6 +73,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
             "iterations": program.iterations, "version": ending.version, "sent_again": counters.sent_again,
             "repeated": counters.repeated, "superseded": counters.superseded, "unasked": counters.unasked,
             "malformed": counters.malformed, "other_life": counters.other_life,
+            "connections": counted(&ending.connections),
         })
         .to_string(),
         false => format!(

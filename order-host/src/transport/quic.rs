@@ -1,0 +1,84 @@
+//! QUIC connections.
+
+use std::time::Instant;
+
+use bytes::Bytes;
+use inart_quic::{Endpoint, Event as QuicEvent, Events};
+use tokio::time::sleep_until;
+
+use super::{Event, Next};
+use crate::connections::Connections;
+use crate::error::HostError;
+use crate::options::QuicOptions;
+
+/// Connections to all others.
+pub(crate) struct Quic {
+    others: Vec<String>,
+    endpoint: Endpoint,
+    events: Events,
+}
+
+impl Quic {
+    /// Listens, and begins to connect.
+    ///
+    /// # Errors
+    /// An address that cannot be had, or certificates; one of the others that has no address.
+    pub fn open(me: &str, others: &[String], options: QuicOptions) -> Result<Self, HostError> {
+        if let Some(lacking) = others.iter().find(|other| !options.peers.contains_key(*other)) {
+            return Err(HostError::NoAddress { name: lacking.clone(), form: "HOST:PORT" });
+        }
+        let mut quic = inart_quic::Options::new(options.listen, options.tls, me, options.peers);
+        quic.congestion = options.congestion;
+        let (endpoint, events) = Endpoint::open(quic)?;
+        Ok(Quic { others: others.to_vec(), endpoint, events })
+    }
+
+    pub fn send(&mut self, to: usize, id: u64, data: Bytes, priority: i32) -> bool {
+        let Some(name) = self.others.get(to) else { return false };
+        let sent = self.endpoint.send(name, id, data, priority);
+        sent.inspect_err(|error| tracing::error!("a packet was not sent: {error}")).is_ok()
+    }
+
+    pub async fn next(&mut self, until: Instant) -> Next {
+        loop {
+            let event = tokio::select! {
+                event = self.events.next() => event,
+                () = sleep_until(until.into()) => return Next::Due,
+            };
+            match event {
+                None => return Next::Closed,
+                Some(event) => {
+                    if let Some(event) = self.known(event) {
+                        return Next::Event(event);
+                    }
+                }
+            }
+        }
+    }
+
+    /// What the event is, if it concerns one of the others.
+    fn known(&self, event: QuicEvent) -> Option<Event> {
+        let place = |name: &str| self.others.iter().position(|other| other == name);
+        match event {
+            QuicEvent::Up { peer } => Some(Event::Up { peer: place(&peer)? }),
+            QuicEvent::Down { peer, reason } => Some(Event::Down { peer: place(&peer)?, reason }),
+            QuicEvent::Received { peer, data, .. } => Some(Event::Received { peer: place(&peer)?, data }),
+            QuicEvent::Acknowledged { id, .. } => Some(Event::Ended { id, is_taken: true }),
+            QuicEvent::Failed { id, .. } => Some(Event::Ended { id, is_taken: false }),
+            QuicEvent::Stranger { address, names } => {
+                tracing::warn!("{} at {address} is not in the job", names.join(" or "));
+                None
+            }
+        }
+    }
+
+    pub async fn close(self) -> Connections {
+        self.endpoint.close().await;
+        let counters = self.endpoint.counters();
+        Connections {
+            strangers: counters.strangers + counters.refused,
+            malformed: counters.too_long,
+            ..Connections::default()
+        }
+    }
+}
