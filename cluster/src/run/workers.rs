@@ -111,11 +111,42 @@ pub fn run_workers_watched(
 
 #[derive(Debug, Clone, Copy)]
 enum Event {
-    PullArrived { worker: usize, life: u32 },
-    Computed { worker: usize, life: u32 },
-    PushArrived { worker: usize, life: u32 },
-    Leaves { absence: usize },
-    Returns { absence: usize },
+    /// Of a worker in one of its lives.
+    Of {
+        worker: usize,
+        life: u32,
+        what: What,
+    },
+    Leaves {
+        absence: usize,
+    },
+    Returns {
+        absence: usize,
+    },
+}
+
+/// What has come over the link, or is computed. Messages take the link's delay, transfers so much longer.
+#[derive(Debug, Clone, Copy)]
+enum What {
+    PullArrived,
+    Computed,
+    PushArrived,
+    /// The server's word on a push, at the worker.
+    Answer {
+        iteration: u64,
+        taken: Taken,
+    },
+    /// The worker's request, at the server.
+    Request,
+    /// The server's permission, at the worker.
+    Permit {
+        iteration: u64,
+        batch: u32,
+    },
+    /// The worker's wish to pull, at the server.
+    Pull {
+        iteration: u64,
+    },
 }
 
 /// A worker's process.
@@ -241,10 +272,13 @@ impl<'r> World<'r> {
         let port = if is_push { &mut self.into } else { &mut self.out };
         let Some((_, (worker, life))) = port.end() else { return };
         self.actors[worker].flow = None;
-        let event = match is_push {
-            true => Event::PushArrived { worker, life },
-            false => Event::PullArrived { worker, life },
-        };
+        let what = if is_push { What::PushArrived } else { What::PullArrived };
+        self.delayed(worker, life, what);
+    }
+
+    /// It has left one end of the worker's link; without a delay it is at the other one.
+    fn delayed(&mut self, worker: usize, life: u32, what: What) {
+        let event = Event::Of { worker, life, what };
         match self.job.participants[worker].delay_s {
             0.0 => self.happen(event),
             delay_s => self.timers.set(self.now_s + delay_s, event),
@@ -253,17 +287,9 @@ impl<'r> World<'r> {
 
     fn happen(&mut self, event: Event) {
         match event {
-            Event::PullArrived { worker, life } if self.actors[worker].life == life => {
-                self.record.arrived(worker, false, self.now_s);
-                let step = self.actors[worker].machine.pulled();
-                self.steps.extend(step.map(|step| (worker, step)));
-            }
-            Event::Computed { worker, life } if self.actors[worker].life == life => {
-                let step = self.actors[worker].machine.computed();
-                self.steps.extend(step.map(|step| (worker, step)));
-            }
-            Event::PushArrived { worker, life } if self.actors[worker].life == life => self.pushed(worker),
-            Event::PullArrived { .. } | Event::Computed { .. } | Event::PushArrived { .. } => {}
+            // What an earlier life began is void.
+            Event::Of { worker, life, .. } if self.actors[worker].life != life => {}
+            Event::Of { worker, what, .. } => self.happen_to(worker, what),
             Event::Leaves { absence } => self.leaves(self.options.absences[absence]),
             Event::Returns { absence } => {
                 let worker = self.options.absences[absence].participant;
@@ -273,6 +299,45 @@ impl<'r> World<'r> {
                 self.steps.extend(steps.map(|step| (worker, step)));
             }
         }
+    }
+
+    fn happen_to(&mut self, worker: usize, what: What) {
+        let machine = &mut self.actors[worker].machine;
+        let step = match what {
+            What::PullArrived => {
+                self.record.arrived(worker, false, self.now_s);
+                machine.pulled()
+            }
+            What::Computed => machine.computed(),
+            What::Answer { iteration, taken } => machine.pushed(iteration, taken),
+            What::Permit { iteration, batch } => machine.permitted(iteration, batch),
+            What::PushArrived => return self.pushed(worker),
+            What::Request => return self.request(worker),
+            What::Pull { iteration } => return self.pull(worker, iteration),
+        };
+        self.steps.extend(step.map(|step| (worker, step)));
+    }
+
+    fn request(&mut self, worker: usize) {
+        let now = self.now();
+        if self.server.request(number(worker), now).is_err() {
+            // It was given up while it computed.
+            self.server.join(number(worker), now).expect("the job has this worker");
+            self.steps.push_back((worker, Step::Request));
+        }
+    }
+
+    fn pull(&mut self, worker: usize, iteration: u64) {
+        self.actors[worker].iteration = iteration;
+        let Ok(version) = self.server.pull(number(worker), self.now()) else {
+            self.steps.push_back((worker, Step::Request));
+            return;
+        };
+        (self.watch)(self.now_s, WorkerEvent::Pull { worker, version });
+        self.record.begins(worker, self.now_s);
+        let (life, in_bps) = (self.actors[worker].life, self.job.participants[worker].nic.in_bps);
+        let flow = self.out.begin(self.now_s, in_bps, self.job.bits, (worker, life));
+        self.actors[worker].flow = Some((false, flow));
     }
 
     fn leaves(&mut self, absence: Absence) {
@@ -297,8 +362,7 @@ impl<'r> World<'r> {
             self.record.push(self.now_s, worker);
         }
         (self.watch)(self.now_s, WorkerEvent::Push { worker, iteration, taken });
-        let step = self.actors[worker].machine.pushed(iteration, taken);
-        self.steps.extend(step.map(|step| (worker, step)));
+        self.delayed(worker, self.actors[worker].life, What::Answer { iteration, taken });
     }
 
     /// Does what the machines say, until they say nothing more.
@@ -322,8 +386,7 @@ impl<'r> World<'r> {
                 let worker = worker.index();
                 // Nobody hears what is said to one that is gone.
                 if !self.actors[worker].is_away {
-                    let step = self.actors[worker].machine.permitted(iteration, batch);
-                    self.steps.extend(step.map(|step| (worker, step)));
+                    self.delayed(worker, self.actors[worker].life, What::Permit { iteration, batch });
                 }
             }
             Output::Apply { version, updates } => {
@@ -342,29 +405,13 @@ impl<'r> World<'r> {
         let participant = &self.job.participants[worker];
         match step {
             Step::Join => self.server.join(number(worker), now).expect("the job has this worker"),
-            Step::Request => {
-                if self.server.request(number(worker), now).is_err() {
-                    // It was given up while it computed.
-                    self.server.join(number(worker), now).expect("the job has this worker");
-                    self.steps.push_back((worker, Step::Request));
-                }
-            }
-            Step::Pull { iteration } => {
-                self.actors[worker].iteration = iteration;
-                let Ok(version) = self.server.pull(number(worker), now) else {
-                    self.steps.push_back((worker, Step::Request));
-                    return;
-                };
-                (self.watch)(self.now_s, WorkerEvent::Pull { worker, version });
-                self.record.begins(worker, self.now_s);
-                let flow = self.out.begin(self.now_s, participant.nic.in_bps, self.job.bits, (worker, life));
-                self.actors[worker].flow = Some((false, flow));
-            }
+            Step::Request => self.delayed(worker, life, What::Request),
+            Step::Pull { iteration } => self.delayed(worker, life, What::Pull { iteration }),
             Step::Compute { batch, .. } => {
                 let drawn_s = participant.compute.draw(&mut self.random);
                 let more = f64::from(batch) - f64::from(participant.batch);
                 let at_s = self.now_s + drawn_s + more / participant.speed;
-                self.timers.set(at_s, Event::Computed { worker, life });
+                self.timers.set(at_s, Event::Of { worker, life, what: What::Computed });
             }
             Step::Push { iteration } => {
                 self.actors[worker].iteration = iteration;
