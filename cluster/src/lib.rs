@@ -20,6 +20,6 @@ pub use racks::{
     choose_racks, divide, racks_of, run_racks, run_racks_watched,
 };
 pub use run::{
-    Absence, ClientEvent, ClientOptions, ClientRun, RunError, Staleness, WorkerEvent, WorkerOptions,
-    WorkerRun, run_clients, run_clients_watched, run_workers, run_workers_watched,
+    Absence, ClientEvent, ClientOptions, ClientRun, Judge, RunError, Staleness, WorkerEvent, WorkerOptions,
+    WorkerRun, run_clients, run_clients_judged, run_clients_watched, run_workers, run_workers_watched,
 };

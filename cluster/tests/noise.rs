@@ -189,8 +189,11 @@ proptest! {
             ClientEvent::Push { client, round, arrival: Arrival::Collected } => {
                 collected.insert(client, round);
             }
-            ClientEvent::Push { .. } | ClientEvent::Gone { .. } => {}
-            ClientEvent::Aggregate { group, round, clients } => {
+            ClientEvent::Pull { .. }
+            | ClientEvent::Push { .. }
+            | ClientEvent::Gone { .. }
+            | ClientEvent::LeftOut { .. } => {}
+            ClientEvent::Aggregate { group, round, clients, .. } => {
                 let in_group = clients.iter().all(|client| client % groups == group);
                 let own = clients.iter().all(|client| collected.remove(client) == Some(round));
                 if !in_group || !own {

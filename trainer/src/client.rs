@@ -1,6 +1,9 @@
 //! A client of federated training: some steps of its own from the model that it was given, on its own images.
 
+use std::sync::Arc;
+
 use crate::digits::{self, Digits, Sampler};
+use crate::draw::Draw;
 use crate::mlp::{Mlp, PARAMETERS};
 use crate::shards::deal;
 use crate::trainer::{Config, ConfigError, Evaluation};
@@ -16,13 +19,26 @@ pub struct Local {
     pub step: f32,
 }
 
+/// What a client does in a round.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Round {
+    /// Images of a step.
+    pub batch: usize,
+    /// Steps.
+    pub steps: usize,
+    /// Along the mean gradient of a batch.
+    pub step: f32,
+}
+
 /// A client without a model of its own.
 #[derive(Clone)]
 pub struct Client {
-    config: Config,
-    local: Local,
-    train: Digits,
-    test: Digits,
+    seed: u64,
+    batch: usize,
+    steps: usize,
+    step: f32,
+    train: Arc<Digits>,
+    test: Arc<Digits>,
     own: Vec<usize>,
     sampler: Sampler,
     model: Mlp,
@@ -39,21 +55,42 @@ impl Client {
         if rank >= workers {
             return Err(ConfigError::Rank { rank, workers });
         }
+        let (train, test) = digits::split(seed);
+        let own = deal(&train, seed, workers, local.shards)?.swap_remove(rank);
+        let round = Round { batch, steps: local.steps, step: local.step };
+        Client::with(seed, round, [train, test].map(Arc::new), own)
+    }
+
+    /// All clients of a job, each with the images that it draws.
+    ///
+    /// # Errors
+    /// [`ConfigError`] for an empty batch, a round without a step, or a draw that cannot be.
+    pub fn drawn(seed: u64, round: Round, draws: &[Draw]) -> Result<Vec<Client>, ConfigError> {
+        let (train, test) = digits::split(seed);
+        let data = [train, test].map(Arc::new);
+        let client = |(rank, draw): (usize, &Draw)| {
+            let own = draw.images(&data[0], seed, rank)?;
+            Client::with(seed, round, data.clone(), own)
+        };
+        draws.iter().enumerate().map(client).collect()
+    }
+
+    fn with(seed: u64, round: Round, data: [Arc<Digits>; 2], own: Vec<usize>) -> Result<Self, ConfigError> {
+        let Round { batch, steps, step } = round;
         if batch == 0 {
             return Err(ConfigError::EmptyBatch);
         }
-        if local.steps == 0 {
+        if steps == 0 {
             return Err(ConfigError::NoStep);
         }
-        let (train, test) = digits::split(seed);
-        let own = deal(&train, seed, workers, local.shards)?.swap_remove(rank);
+        let [train, test] = data;
         let sampler = Sampler::new(seed, own.len());
-        Ok(Client { config, local, train, test, own, sampler, model: Mlp::new(seed) })
+        Ok(Client { seed, batch, steps, step, train, test, own, sampler, model: Mlp::new(seed) })
     }
 
     /// The seed's first weights.
     pub fn first_model(&self) -> Vec<f32> {
-        Mlp::new(self.config.seed).parameters().to_vec()
+        Mlp::new(self.seed).parameters().to_vec()
     }
 
     /// What becomes of a model in a round (from 0 on) on this client's images.
@@ -62,7 +99,7 @@ impl Client {
     /// If the model has another length than [`first_model`](Self::first_model).
     pub fn train(&mut self, model: &[f32], round: u64) -> Vec<f32> {
         self.model.parameters_mut().copy_from_slice(model);
-        let (batch, steps) = (self.config.batch as u64, self.local.steps as u64);
+        let (batch, steps) = (self.batch as u64, self.steps as u64);
         let weight = 1.0 / batch as f32;
         let mut gradient = vec![0.0; PARAMETERS];
         for step in 0..steps {
@@ -73,7 +110,7 @@ impl Client {
                 self.model.accumulate(&self.train, index, weight, &mut gradient);
             }
             let weights = self.model.parameters_mut().iter_mut();
-            weights.zip(&gradient).for_each(|(weight, slope)| *weight -= self.local.step * slope);
+            weights.zip(&gradient).for_each(|(weight, slope)| *weight -= self.step * slope);
         }
         self.model.parameters().to_vec()
     }
@@ -133,6 +170,26 @@ mod tests {
         assert_ne!(trained, second.train(&model, 3));
         assert_eq!(trained, first.train(&model, 3));
         assert_eq!(trained, client(0).train(&model, 3));
+    }
+
+    /// With draws that are even, each client alone learns all digits; with skewed ones it does not.
+    #[test]
+    fn clients_that_draw_learn_what_they_have_drawn() {
+        let round = Round { batch: 8, steps: 5, step: 0.2 };
+        let draws = [Draw { alpha: 1e3, images: 400 }, Draw { alpha: 0.01, images: 400 }];
+        let mut clients = Client::drawn(1, round, &draws).unwrap();
+        let mut accuracy = |at: usize| {
+            let mut model = clients[at].first_model();
+            for round in 0..40 {
+                model = clients[at].train(&model, round);
+            }
+            clients[at].evaluate(&model).accuracy
+        };
+        let [even, skewed] = [0, 1].map(&mut accuracy);
+        assert!(even > 0.75 && skewed < 0.5, "{even} {skewed}");
+        let refused = |round| Client::drawn(1, round, &draws).err();
+        assert_eq!(refused(Round { batch: 0, ..round }), Some(ConfigError::EmptyBatch));
+        assert_eq!(refused(Round { steps: 0, ..round }), Some(ConfigError::NoStep));
     }
 
     #[test]

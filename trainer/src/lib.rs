@@ -11,14 +11,16 @@
 
 mod client;
 mod digits;
+mod draw;
 mod mlp;
 mod shards;
 mod single_host;
 mod stepper;
 mod trainer;
 
-pub use client::{Client, Local};
+pub use client::{Client, Local, Round};
 pub use digits::{CLASSES, PIXELS, images_as_text};
+pub use draw::Draw;
 pub use mlp::PARAMETERS;
 pub use single_host::{History, train_single_host};
 pub use stepper::Stepper;

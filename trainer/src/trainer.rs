@@ -54,6 +54,12 @@ pub enum ConfigError {
     /// A client that changes nothing.
     #[error("0 steps in a round: give at least 1")]
     NoStep,
+    /// A client without data.
+    #[error("a client that draws 0 images: give at least 1")]
+    NoImage,
+    /// No distribution has it.
+    #[error("a concentration that is not a number above 0: give one, small for data that is skewed")]
+    Concentration,
 }
 
 /// How good the weights are on images never trained on.

@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use inart_fluid::{FlowId, Port};
 use inart_order::{
-    Arrival, Client, ClientNo, ClientStep, GroupOptions, GroupOutput, GroupServer, fraction_of, relaxation_of,
+    Arrival, Client, ClientNo, ClientStep, GroupOptions, GroupOutput, GroupServer, OutlierRule, fraction_of,
+    relaxation_of,
 };
 use inart_random::SplitMix64;
 
@@ -38,14 +39,14 @@ pub struct ClientOptions {
 }
 
 impl ClientOptions {
-    fn server(&self, clients: usize) -> Result<GroupOptions, RunError> {
+    fn server(&self, clients: usize, outliers: Option<OutlierRule>) -> Result<GroupOptions, RunError> {
         let options = GroupOptions {
             clients,
             groups: self.groups,
             fraction: fraction_of(self.fraction)?,
             relaxation: relaxation_of(self.relaxation)?,
             patience: self.patience_s.map(duration),
-            outliers: None,
+            outliers,
         };
         options.check()?;
         Ok(options)
@@ -55,6 +56,13 @@ impl ClientOptions {
 /// What happens, for who watches.
 #[derive(Debug, Clone, PartialEq)]
 pub enum ClientEvent {
+    /// A client begins to pull a version of the model. All begin with version 0, which nobody pulls.
+    Pull {
+        /// The client's position.
+        client: usize,
+        /// Which version.
+        version: u64,
+    },
     /// A push has arrived whole.
     Push {
         /// The client's position.
@@ -70,8 +78,15 @@ pub enum ClientEvent {
         group: usize,
         /// Its round.
         round: u64,
+        /// The version that the model has then.
+        version: u64,
         /// Positions of the clients whose updates are in it.
         clients: Vec<usize>,
+    },
+    /// The server leaves a client out for its data from now on.
+    LeftOut {
+        /// The client's position.
+        client: usize,
     },
     /// The server has given a client up.
     Gone {
@@ -97,6 +112,24 @@ pub fn run_clients_watched(
     options: &ClientOptions,
     watch: &mut dyn FnMut(f64, ClientEvent),
 ) -> Result<ClientRun, RunError> {
+    run_clients_judged(job, options, None, &mut |at_s, event| {
+        watch(at_s, event);
+        Vec::new()
+    })
+}
+
+/// Runs a job of clients whose models somebody computes beside it, so that clients may be left out for their
+/// data. `judge` is told everything that happens; it answers an aggregation with how alike each client's
+/// update was to the reference (positions and cosines). Its other answers are not looked at.
+///
+/// # Errors
+/// As [`run_clients`]; a rule that cannot be.
+pub fn run_clients_judged(
+    job: &Job,
+    options: &ClientOptions,
+    outliers: Option<OutlierRule>,
+    judge: &mut Judge<'_>,
+) -> Result<ClientRun, RunError> {
     if job.kind != Kind::Clients {
         let (has, wanted) = (job.kind.name(), Kind::Clients.name());
         return Err(RunError::Kind { job: job.name.clone(), has, wanted });
@@ -104,7 +137,7 @@ pub fn run_clients_watched(
     if options.rounds < 4 {
         return Err(RunError::Rounds(options.rounds));
     }
-    let mut world = World::new(job, options, watch)?;
+    let mut world = World::new(job, options, outliers, judge)?;
     world.start();
     while !world.is_over() {
         world.step()?;
@@ -112,11 +145,18 @@ pub fn run_clients_watched(
     Ok(world.report())
 }
 
+/// Who is told what happens, and when in seconds.
+pub type Judge<'j> = dyn FnMut(f64, ClientEvent) -> Vec<(usize, f64)> + 'j;
+
 #[derive(Debug, Clone, Copy)]
 enum Event {
     PullArrived { client: usize, life: u32 },
     Computed { client: usize, life: u32 },
     PushArrived { client: usize, life: u32 },
+    /// The server's permission, at the client.
+    Answer { client: usize, life: u32, round: u64 },
+    /// The client's wish to pull, at the server.
+    Pull { client: usize, life: u32 },
     Leaves { absence: usize },
     Returns { absence: usize },
 }
@@ -146,19 +186,20 @@ struct World<'r> {
     now_s: f64,
     record: Record,
     usage: Option<Usage>,
-    watch: &'r mut dyn FnMut(f64, ClientEvent),
+    judge: &'r mut Judge<'r>,
 }
 
 impl<'r> World<'r> {
     fn new(
         job: &'r Job,
         options: &'r ClientOptions,
-        watch: &'r mut dyn FnMut(f64, ClientEvent),
+        outliers: Option<OutlierRule>,
+        judge: &'r mut Judge<'r>,
     ) -> Result<Self, RunError> {
         let clients = job.participants.len();
         let actor = |_| Actor { machine: Client::new(), life: 0, is_away: false, flow: None, round: 0 };
         Ok(World {
-            server: GroupServer::new(options.server(clients)?, Duration::ZERO)?,
+            server: GroupServer::new(options.server(clients, outliers)?, Duration::ZERO)?,
             actors: (0..clients).map(actor).collect(),
             into: Port::new(job.server.in_bps),
             out: Port::new(job.server.out_bps),
@@ -170,7 +211,7 @@ impl<'r> World<'r> {
             usage: options.usage_s.map(Usage::new),
             job,
             options,
-            watch,
+            judge,
         })
     }
 
@@ -248,6 +289,11 @@ impl<'r> World<'r> {
             true => Event::PushArrived { client, life },
             false => Event::PullArrived { client, life },
         };
+        self.delayed(client, event);
+    }
+
+    /// It has left one end of the client's link; without a delay it is at the other one.
+    fn delayed(&mut self, client: usize, event: Event) {
         match self.job.participants[client].delay_s {
             0.0 => self.happen(event),
             delay_s => self.timers.set(self.now_s + delay_s, event),
@@ -269,14 +315,21 @@ impl<'r> World<'r> {
                 self.record.pushed(client, client % self.options.groups, self.now_s);
                 let round = self.actors[client].round;
                 let arrival = self.server.push(number(client), round, Ok(()), self.now());
-                (self.watch)(self.now_s, ClientEvent::Push { client, round, arrival });
+                (self.judge)(self.now_s, ClientEvent::Push { client, round, arrival });
                 if arrival == Arrival::Barred {
                     // It was given up while it computed.
                     let step = self.actors[client].machine.start();
                     self.steps.push_back((client, step));
                 }
             }
+            Event::Answer { client, life, round } if self.actors[client].life == life => {
+                let step = self.actors[client].machine.answered(round);
+                self.steps.extend(step.map(|step| (client, step)));
+            }
+            Event::Pull { client, life } if self.actors[client].life == life => self.pull(client),
+            // What an earlier life began is void.
             Event::PullArrived { .. } | Event::Computed { .. } | Event::PushArrived { .. } => {}
+            Event::Answer { .. } | Event::Pull { .. } => {}
             Event::Leaves { absence } => self.leaves(self.options.absences[absence]),
             Event::Returns { absence } => {
                 let client = self.options.absences[absence].participant;
@@ -318,23 +371,36 @@ impl<'r> World<'r> {
 
     fn take(&mut self, output: GroupOutput) {
         match output {
-            GroupOutput::Aggregate { group, round, clients, .. } => {
+            GroupOutput::Aggregate { group, round, version, clients } => {
                 self.record.aggregated(group, self.now_s);
                 let clients = clients.into_iter().map(ClientNo::index).collect();
-                (self.watch)(self.now_s, ClientEvent::Aggregate { group, round, clients });
+                let event = ClientEvent::Aggregate { group, round, version, clients };
+                let alike = (self.judge)(self.now_s, event).into_iter();
+                let cosines: Vec<_> = alike.map(|(client, cosine)| (number(client), cosine)).collect();
+                for client in self.server.judge(group, &cosines, duration(self.now_s)) {
+                    (self.judge)(self.now_s, ClientEvent::LeftOut { client: client.index() });
+                }
             }
             GroupOutput::Answer { client, round } => {
-                let actor = &mut self.actors[client.index()];
+                let client = client.index();
                 // Nobody hears what is said to one that is gone.
-                if !actor.is_away {
-                    let step = actor.machine.answered(round);
-                    self.steps.extend(step.map(|step| (client.index(), step)));
+                if !self.actors[client].is_away {
+                    let life = self.actors[client].life;
+                    self.delayed(client, Event::Answer { client, life, round });
                 }
             }
             GroupOutput::Gone { client } => {
-                (self.watch)(self.now_s, ClientEvent::Gone { client: client.index() });
+                (self.judge)(self.now_s, ClientEvent::Gone { client: client.index() });
             }
         }
+    }
+
+    fn pull(&mut self, client: usize) {
+        self.record.pulls(client, client % self.options.groups, self.now_s);
+        (self.judge)(self.now_s, ClientEvent::Pull { client, version: self.server.version() });
+        let (life, in_bps) = (self.actors[client].life, self.job.participants[client].nic.in_bps);
+        let flow = self.out.begin(self.now_s, in_bps, self.job.bits, (client, life));
+        self.actors[client].flow = Some((false, flow));
     }
 
     fn take_step(&mut self, client: usize, step: ClientStep) {
@@ -342,11 +408,7 @@ impl<'r> World<'r> {
         let participant = &self.job.participants[client];
         match step {
             ClientStep::Join => self.server.join(number(client), self.now()),
-            ClientStep::Pull => {
-                self.record.pulls(client, client % self.options.groups, self.now_s);
-                let flow = self.out.begin(self.now_s, participant.nic.in_bps, self.job.bits, (client, life));
-                self.actors[client].flow = Some((false, flow));
-            }
+            ClientStep::Pull => self.delayed(client, Event::Pull { client, life }),
             ClientStep::Compute => {
                 let random = &mut self.random;
                 let took_s = participant.compute.draw(random) + self.job.pause.draw(random);

@@ -12,7 +12,7 @@ mod workers;
 
 pub use absence::Absence;
 pub use client_report::ClientRun;
-pub use clients::{ClientEvent, ClientOptions, run_clients, run_clients_watched};
+pub use clients::{ClientEvent, ClientOptions, Judge, run_clients, run_clients_judged, run_clients_watched};
 pub(crate) use clock::{Timers, duration};
 pub use error::RunError;
 pub(crate) use worker_report::staleness_of;
