@@ -1,248 +1,42 @@
-//! Groups and servers as threads of one process: every model is computed again, bit for bit, from what
-//! workers say that they have sent.
-
+//! Groups that take turns, and what becomes of them when somebody is gone.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use std::ops::Range;
-use std::sync::{Arc, Barrier};
-use std::thread;
+mod support;
+
 use std::time::Duration;
 
-use inart_core::quantise::{dequantise, least_exponent};
-use inart_core::{Assignment, ShardAssignment, Split, WorkerAddress};
-use inart_host_agent::{InProcess, Options};
-use inart_rack_host::{Ending, News, RackError, RackGroup, RackServer, RackWorker, Turn};
-use inart_wire::{Exponent, MacAddr, ValuesPerPacket};
-
-const VALUES: usize = 700;
-
-fn mac(host: u8) -> MacAddr {
-    MacAddr([2, 0, 0, 0, 0, host])
-}
-
-/// Groups of these sizes at two servers (100 and 101) with half of the model each.
-fn assignments(sizes: &[u8]) -> Vec<Assignment> {
-    let mut first = 0;
-    let mut of = |(group, size): (usize, &u8)| {
-        let all = first..first + size;
-        first += size;
-        let shard = |server: u8| ShardAssignment {
-            server: format!("s{server}"),
-            mac: mac(100 + server),
-            share: 0.5,
-            rate_bps: 1e9,
-            seats: vec![],
-        };
-        Assignment {
-            job: (group as u16 + 1).into(),
-            name: format!("job-{}", group + 1),
-            epoch: 1.into(),
-            values_per_packet: ValuesPerPacket::N64,
-            window_chunks: 4,
-            exact_sums: false,
-            workers: all.map(|host| WorkerAddress { name: format!("w{host}"), mac: mac(host) }).collect(),
-            shards: vec![shard(0), shard(1)],
-        }
-    };
-    sizes.iter().enumerate().map(&mut of).collect()
-}
-
-fn options(peer_timeout: Duration) -> Options {
-    Options { peer_timeout, ..Options::default() }
-}
-
-fn first_model() -> Vec<f32> {
-    (0..VALUES).map(|at| (at as f32 * 0.37).sin()).collect()
-}
-
-/// What a worker adds: depends on its model, on the worker and on the iteration.
-fn update(model: &[f32], host: usize, iteration: u32) -> Vec<f32> {
-    let change = |(at, value): (usize, &f32)| {
-        -1e-3 * value + 1e-4 * ((at * (host + 3)) as f32 + iteration as f32).cos()
-    };
-    model.iter().enumerate().map(change).collect()
-}
-
-type Worked = Result<(Vec<Turn>, Vec<Vec<f32>>), RackError>;
-type Served = Result<(Vec<News>, Ending), RackError>;
-
-/// Trains; `stops` is how many iterations a worker does, by group and rank.
-fn train(
-    sizes: &[u8],
-    at_once: usize,
-    iterations: u32,
-    peer_timeout: Duration,
-    stops: &(dyn Fn(usize, usize) -> u32 + Sync),
-) -> (Vec<Vec<Worked>>, Vec<Served>) {
-    let (network, jobs) = (InProcess::new(), assignments(sizes));
-    let groups = jobs.len();
-    let servers: Vec<_> = (0..2u8)
-        .map(|shard| {
-            let group = |job: &Assignment| RackGroup {
-                assignment: job.clone(),
-                transport: Box::new(network.port(mac(100 + shard))),
-                options: options(peer_timeout),
-            };
-            let all = jobs.iter().map(group).collect();
-            RackServer::new(u16::from(shard).into(), all, at_once, &first_model(), iterations).unwrap()
-        })
-        .collect();
-    let all = sizes.iter().map(|size| usize::from(*size)).sum();
-    let together = Arc::new(Barrier::new(all));
-    thread::scope(|scope| {
-        let servers: Vec<_> = servers
-            .into_iter()
-            .map(|server| {
-                scope.spawn(move || {
-                    let mut heard = Vec::new();
-                    let ending = server.run(&mut |news, _| heard.push(news.clone()))?;
-                    Ok((heard, ending))
-                })
-            })
-            .collect();
-        let mut host = 0usize;
-        let workers: Vec<Vec<_>> = jobs
-            .iter()
-            .enumerate()
-            .map(|(group, job)| {
-                let own = (0..job.workers.len()).map(|rank| {
-                    let (own, network, job) = (host, network.clone(), job.clone());
-                    host += 1;
-                    let together = Arc::clone(&together);
-                    scope.spawn(move || {
-                        let place = (Box::new(network.port(mac(own as u8))) as Box<_>, options(peer_timeout));
-                        let id = rank.try_into().unwrap();
-                        let mut worker = RackWorker::new(job, id, groups, first_model(), place).unwrap();
-                        together.wait();
-                        let (mut turns, mut models) = (Vec::new(), Vec::new());
-                        for iteration in 0..stops(group, rank) {
-                            let mut own = update(worker.model(), own, iteration);
-                            turns.push(worker.push(&mut own)?);
-                            models.push(worker.model().to_vec());
-                        }
-                        Ok((turns, models))
-                    })
-                });
-                own.collect()
-            })
-            .collect();
-        let join = |threads: Vec<thread::ScopedJoinHandle<'_, Worked>>| {
-            threads.into_iter().map(|thread| thread.join().unwrap()).collect()
-        };
-        let workers = workers.into_iter().map(join).collect();
-        (workers, servers.into_iter().map(|server| server.join().unwrap()).collect())
-    })
-}
-
-/// The training once more, on one thread, by the rules of docs/protocol.md: what every worker has to have
-/// got, and the model in the end.
-fn again(sizes: &[u8], iterations: u32, worked: &[Vec<(Vec<Turn>, Vec<Vec<f32>>)>]) -> Vec<f32> {
-    let chunks: Vec<Range<usize>> = Split::new(&assignments(sizes)[0], VALUES).chunks().collect();
-    let mut model = first_model();
-    let mut has = vec![model.clone(); sizes.len()];
-    for iteration in 0..iterations {
-        let mut first = 0;
-        for (group, workers) in worked.iter().enumerate() {
-            let turns: Vec<&Turn> = workers.iter().map(|(turns, _)| &turns[iteration as usize]).collect();
-            for (rank, turn) in turns.iter().enumerate() {
-                let own = update(&has[group], first + rank, iteration);
-                for (chunk, range) in chunks.iter().enumerate() {
-                    let unit = 2f64.powi(turn.record.exponents[chunk].get().into());
-                    for at in range.clone() {
-                        let sent = (f64::from(own[at]) / unit).round_ties_even() as i32;
-                        assert_eq!(
-                            turn.record.sent[at], sent,
-                            "group {group}, iteration {iteration}, value {at}"
-                        );
-                    }
-                }
-            }
-            for (chunk, range) in chunks.iter().enumerate() {
-                let exponent = turns[0].record.exponents[chunk];
-                for at in range.clone() {
-                    let sum: i32 = turns.iter().map(|turn| turn.record.sent[at]).sum();
-                    model[at] += dequantise(sum, exponent);
-                }
-                let changes: Vec<f32> = range.clone().map(|at| model[at] - has[group][at]).collect();
-                let least = least_exponent(&changes);
-                for (at, change) in range.clone().zip(changes) {
-                    let value = (f64::from(change) / 2f64.powi(least.get().into())).round_ties_even() as i32;
-                    has[group][at] += dequantise(value, least);
-                    for turn in &turns {
-                        let got = (turn.record.result[at], turn.record.result_exponents[chunk]);
-                        assert_eq!(got, (value, least), "group {group}, iteration {iteration}, value {at}");
-                    }
-                }
-            }
-            for (_, models) in workers {
-                assert_eq!(models[iteration as usize], has[group], "group {group}, iteration {iteration}");
-            }
-            first += workers.len();
-        }
-    }
-    model
-}
-
-fn all_is_right(sizes: &[u8], at_once: usize, iterations: u32) {
-    let (workers, servers) = train(sizes, at_once, iterations, Duration::from_secs(20), &|_, _| iterations);
-    let worked: Vec<Vec<_>> =
-        workers.into_iter().map(|group| group.into_iter().map(Result::unwrap).collect()).collect();
-    let model = again(sizes, iterations, &worked);
-    let mut parts = Vec::new();
-    for server in servers {
-        let (news, ending) = server.unwrap();
-        parts.extend(ending.model);
-        assert_eq!(ending.servers.len(), sizes.len());
-        let ends = news.iter().filter_map(|news| match news {
-            News::Ends { group, turn, staleness } => Some((*group, *turn, *staleness)),
-            _ => None,
-        });
-        let ends: Vec<_> = ends.collect();
-        let groups = sizes.len() as u64;
-        // In the first round each group's sum is as stale as there were turns.
-        let expected = (0..groups * u64::from(iterations))
-            .map(|turn| ((turn % groups) as usize, turn, turn.min(groups - 1)));
-        assert_eq!(ends, expected.collect::<Vec<_>>());
-    }
-    assert_eq!(parts, model);
-    // Rounding is made good: what the last group has is the model, to within a rounding of its last change.
-    let last = &worked.last().unwrap()[0].1.last().unwrap();
-    let off = last.iter().zip(&model).map(|(has, model)| (has - model).abs()).fold(0.0, f32::max);
-    assert!(off < 1e-6, "{off}");
-    let one = Exponent::from(-31);
-    assert!(
-        worked[0][0].0.iter().all(|turn| turn.record.result_exponents.iter().all(|e| e.get() <= one.get()))
-    );
-}
+use support::{all_is_right, plain, train};
 
 #[test]
 fn two_groups_train_in_turn_at_two_servers() {
-    all_is_right(&[2, 1], 1, 5);
+    all_is_right(plain, &[2, 1], 1, 5);
 }
 
 #[test]
 fn three_groups_of_which_two_push_at_once() {
-    all_is_right(&[2, 1, 2], 2, 4);
+    all_is_right(plain, &[2, 1, 2], 2, 4);
 }
 
 #[test]
 fn one_group_needs_no_turns() {
-    let (workers, _) = train(&[3], 1, 2, Duration::from_secs(20), &|_, _| 2);
+    let (workers, _) = train(plain, &[3], 1, Duration::from_secs(20), ([2; 2], &|_, _| 2));
     assert!(
         workers[0].iter().all(|worked| worked.as_ref().unwrap().0.iter().all(|turn| turn.ready.is_none()))
     );
-    all_is_right(&[3], 1, 4);
+    all_is_right(plain, &[3], 1, 4);
 }
+
+const SHORT: Duration = Duration::from_millis(500);
 
 /// The only worker of its group is gone: nobody in the group misses it, but the other group waits for its
 /// turn.
 #[test]
 fn a_group_that_is_gone_ends_all_with_its_name() {
-    let (workers, servers) =
-        train(&[2, 1], 1, 50, Duration::from_millis(500), &|group, _| if group == 1 { 2 } else { 50 });
+    let stops = |group, _| if group == 1 { 2 } else { 50 };
+    let (workers, servers) = train(plain, &[2, 1], 1, SHORT, ([50; 2], &stops));
     for server in servers {
         let error = server.expect_err("it cannot go on").to_string();
-        assert!(error.contains("w2") || error.contains("job-2"), "{error}");
+        assert!(error.contains("w2"), "{error}");
     }
     for worker in &workers[0] {
         let error = worker.as_ref().expect_err("it cannot go on").to_string();
@@ -253,9 +47,8 @@ fn a_group_that_is_gone_ends_all_with_its_name() {
 /// One of two workers of a group is gone.
 #[test]
 fn a_worker_that_is_gone_ends_all_with_its_name() {
-    let (workers, servers) = train(&[2, 1], 1, 50, Duration::from_millis(500), &|group, rank| {
-        if (group, rank) == (0, 1) { 2 } else { 50 }
-    });
+    let stops = |group, rank| if (group, rank) == (0, 1) { 2 } else { 50 };
+    let (workers, servers) = train(plain, &[2, 1], 1, SHORT, ([50; 2], &stops));
     for server in servers {
         let error = server.expect_err("it cannot go on").to_string();
         assert!(error.contains("w1"), "{error}");
@@ -263,5 +56,18 @@ fn a_worker_that_is_gone_ends_all_with_its_name() {
     for worker in [&workers[0][0], &workers[1][0]] {
         let error = worker.as_ref().expect_err("it cannot go on").to_string();
         assert!(error.contains("w1"), "{error}");
+    }
+}
+
+/// One of two servers is gone.
+#[test]
+fn a_server_that_is_gone_ends_all_with_its_name() {
+    let (workers, servers) = train(plain, &[2, 1], 1, SHORT, ([50, 2], &|_, _| 50));
+    assert!(servers[1].is_ok(), "it has served its iterations");
+    let error = servers[0].as_ref().expect_err("it cannot go on").to_string();
+    assert!(error.contains("s1"), "{error}");
+    for worker in workers.iter().flatten() {
+        let error = worker.as_ref().expect_err("it cannot go on").to_string();
+        assert!(error.contains("s1"), "{error}");
     }
 }

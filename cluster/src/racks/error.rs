@@ -1,5 +1,6 @@
 //! Why groups have no plan or no run.
 
+use inart_order::TurnError;
 use inart_planner::PlanError;
 
 use crate::run::RunError;
@@ -13,6 +14,9 @@ pub enum RackError {
     /// The run cannot be.
     #[error(transparent)]
     Run(#[from] RunError),
+    /// Turns that cannot be: groups are made by hand.
+    #[error(transparent)]
+    Turns(#[from] TurnError),
     /// Too few or too many groups.
     #[error("job {job}: {groups} groups of {workers} workers; give a number from 1 to {workers}")]
     Groups {

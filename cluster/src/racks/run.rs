@@ -1,6 +1,8 @@
 //! Groups in turn, in virtual time.
 
-use inart_order::{Applied, Batch, Options, Output, Policy, Server, Taken, Update, WorkerNo};
+use inart_order::{
+    Applied, Batch, Options, Output, Policy, Server, Taken, TurnOutput, Turns, Update, WorkerNo,
+};
 use inart_random::SplitMix64;
 
 use super::error::RackError;
@@ -78,11 +80,12 @@ pub fn run_racks_watched(
         return Err(RackError::Groups { job: job.name.clone(), groups, workers });
     }
     let policy = Policy::r2sp(0.0, Applied::InTurn).map_err(RunError::from)?;
-    let mut world = World::new(job, racks, options, policy, watch);
+    let turns = Turns::new(racks.groups.len(), racks.at_once, 1)?;
+    let mut world = World::new(job, racks, options, (policy, turns), watch);
     world.start();
     while !world.record.is_over() {
         let Some((at_s, event)) = world.timers.take() else {
-            let waited_for = job.participants[racks.groups[world.turn].members[0]].name.clone();
+            let waited_for = job.participants[racks.groups[world.turns.next_group()].members[0]].name.clone();
             return Err(RunError::Stalled { at_s: world.now_s, waited_for }.into());
         };
         world.happens(at_s, event);
@@ -106,10 +109,8 @@ struct World<'r> {
     /// By group: since when its sum waits for its turn.
     ready_s: Vec<Option<f64>>,
     iteration: Vec<u64>,
-    /// Whose turn is next.
-    turn: usize,
-    /// How many push now.
-    pushing: usize,
+    /// A group's sum is one chunk.
+    turns: Turns,
     record: Record,
     watch: &'r mut dyn FnMut(f64, RackEvent),
 }
@@ -119,7 +120,7 @@ impl<'r> World<'r> {
         job: &'r Job,
         racks: &'r Racks,
         options: &RackOptions,
-        policy: Policy,
+        (policy, turns): (Policy, Turns),
         watch: &'r mut dyn FnMut(f64, RackEvent),
     ) -> Self {
         let groups = racks.groups.len();
@@ -133,8 +134,7 @@ impl<'r> World<'r> {
             now_s: 0.0,
             ready_s: vec![None; groups],
             iteration: vec![0; groups],
-            turn: 0,
-            pushing: 0,
+            turns,
             record: Record::new(groups, options.iterations),
             watch,
         }
@@ -152,18 +152,21 @@ impl<'r> World<'r> {
     }
 
     fn happens(&mut self, at_s: f64, event: Event) {
-        if self.pushing > 0 {
+        if self.turns.pushing() > 0 {
             self.record.was_busy(at_s - self.now_s);
         }
         self.now_s = at_s;
         match event {
-            Event::Computed(group) => self.ready_s[group] = Some(at_s),
+            Event::Computed(group) => {
+                self.ready_s[group] = Some(at_s);
+                self.turns.ready(group).expect("a group computes after its last turn");
+            }
             Event::Arrived(group) => {
-                self.pushing -= 1;
                 self.record.arrived(group, at_s);
                 (self.watch)(at_s, RackEvent::Arrived { group });
                 let taken = self.server.push(number(group), self.iteration[group], Ok(()), duration(at_s));
                 assert_eq!(taken, Ok(Taken::Held), "a group pushes once per permission");
+                self.turns.chunk(group, 0).expect("its turn goes on");
                 self.asks(group);
             }
         }
@@ -202,12 +205,11 @@ impl<'r> World<'r> {
 
     /// Turns begin in order, and no more at once than all capacities carry.
     fn begin(&mut self) {
-        while self.pushing < self.racks.at_once {
-            let group = self.turn;
-            let Some(since_s) = self.ready_s[group].take() else { return };
+        while let Some(output) = self.turns.next_output() {
+            // The server applies whole sums, in the same order.
+            let TurnOutput::Begin { group, .. } = output else { continue };
+            let Some(since_s) = self.ready_s[group].take() else { continue };
             self.record.waited(self.iteration[group], self.now_s - since_s);
-            self.turn = (group + 1) % self.racks.groups.len();
-            self.pushing += 1;
             (self.watch)(self.now_s, RackEvent::Push { group });
             let push_s = self.racks.groups[group].push_s(self.job.bits);
             self.timers.set(self.now_s + push_s, Event::Arrived(group));

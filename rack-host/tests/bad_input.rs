@@ -1,0 +1,142 @@
+//! What workers send that fits no turn, and groups that fit no model: each named, and the model as it was.
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+mod support;
+
+use inart_core::Assignment;
+use inart_core::policy::OwnSum;
+use inart_host_agent::{InProcess, Options};
+use inart_order::TurnError;
+use inart_rack_host::{Part, PartError, RackError, RackGroup, RackServer, RackWorker, Shape};
+use inart_wire::{Exponent, ShardId};
+use support::{assignments, mac};
+
+const VALUES: usize = 200;
+
+/// The first of two servers has 100 values, in a frame of 64 and one of 36; *ready* is a frame of one.
+fn part() -> Part {
+    let shape = Shape::new(&assignments(&[1, 1])[0], VALUES, 2).unwrap();
+    assert_eq!((shape.ready, shape.ready_frames(0.into()), shape.part(1.into())), (2, 1, 100..200));
+    Part::new((&shape, ShardId::from(0), 64), &[1.0; VALUES], 2, 1).unwrap()
+}
+
+fn sum(sequence: u32, values: &[i32], last: bool) -> OwnSum {
+    OwnSum { sequence: sequence.into(), values: values.to_vec(), exponent: Exponent::from(-10), last }
+}
+
+#[test]
+fn what_fits_no_turn_is_named() {
+    let mut part = part();
+    let length = |frame, values, expected| Err(PartError::Length { group: 0, frame, values, expected });
+    assert_eq!(part.take(0, sum(0, &[0, 0], true)), length(0, 2, 1));
+    assert_eq!(part.take(0, sum(0, &[0], false)), length(0, 1, 1), "*ready* goes on");
+    assert_eq!(part.take(0, sum(1, &[1; 64], false)), Err(TurnError::OutOfTurn(0).into()));
+    let mut part = self::part();
+    part.take(0, sum(0, &[0], true)).unwrap();
+    assert_eq!(part.take(0, sum(0, &[0], true)), Err(TurnError::Twice(0).into()));
+    assert_eq!(part.take(0, sum(3, &[1; 64], false)), Err(PartError::Frame { group: 0, frame: 3 }));
+    assert_eq!(part.take(0, sum(2, &[1; 64], false)), length(2, 64, 36));
+    assert_eq!(part.take(1, sum(1, &[1; 64], false)), Err(TurnError::OutOfTurn(1).into()));
+    assert_eq!(part.model(), [1.0; 100]);
+    part.take(0, sum(2, &[1024; 36], true)).unwrap();
+    assert_eq!((part.model()[63], part.model()[64]), (1.0, 2.0));
+    let again = part.take(0, sum(2, &[1024; 36], true));
+    assert_eq!(again, Err(TurnError::Chunk { group: 0, chunk: 1 }.into()));
+    assert_eq!(part.model()[64], 2.0, "it is not applied twice");
+}
+
+#[test]
+fn a_model_that_is_no_numbers_ends_it() {
+    let mut part = part();
+    part.take(0, sum(0, &[0], true)).unwrap();
+    let mut huge = sum(1, &[0; 64], false);
+    (huge.values[5], huge.exponent) = (i32::MAX, Exponent::from(120));
+    assert_eq!(part.take(0, huge), Err(PartError::NotFinite { group: 0, value: 5 }));
+}
+
+fn groups(jobs: Vec<Assignment>) -> Vec<RackGroup> {
+    let network = InProcess::new();
+    let group = |assignment| RackGroup {
+        assignment,
+        transport: Box::new(network.port(mac(100))),
+        options: Options::default(),
+    };
+    jobs.into_iter().map(group).collect()
+}
+
+fn refused(jobs: Vec<Assignment>, at_once: usize, values: usize) -> String {
+    let server = RackServer::new(0.into(), groups(jobs), at_once, &vec![0.0; values], 1);
+    server.err().expect("it cannot be").to_string()
+}
+
+#[test]
+fn groups_that_fit_no_model_are_named() {
+    let jobs = || assignments(&[1, 1]);
+    assert!(refused(jobs(), 3, VALUES).contains("at most as many at once as groups"));
+    assert!(refused(Vec::new(), 1, VALUES).contains("0 groups"));
+    let mut other = jobs();
+    (other[1].shards[0].share, other[1].shards[1].share) = (0.25, 0.75);
+    let error = refused(other, 1, VALUES);
+    assert!(error.contains("job-2") && error.contains("equal shares"), "{error}");
+    let mut none = jobs();
+    (none[0].shards[0].share, none[0].shards[1].share) = (0.0, 1.0);
+    let error = refused(none, 1, VALUES);
+    assert!(error.contains("server s0") && error.contains("no part"), "{error}");
+    assert!(refused(jobs(), 1, 1).contains("no part"));
+    let network = InProcess::new();
+    let place = (Box::new(network.port(mac(0))) as Box<_>, Options::default());
+    let mut worker =
+        RackWorker::new(jobs()[0].clone(), 0u16.try_into().unwrap(), 2, vec![0.0; VALUES], place).unwrap();
+    let error = worker.push(&mut [0.0; 3]).expect_err("another length");
+    assert!(matches!(error, RackError::Model { given: 3, values: VALUES }), "{error}");
+}
+
+/// Workers that take another number of groups for theirs sum no *ready*.
+#[test]
+fn workers_of_another_number_of_groups_end_all() {
+    let network = InProcess::new();
+    let jobs = assignments(&[1, 1]);
+    let servers: Vec<_> = (0..2u8)
+        .map(|shard| {
+            let group = |assignment: &Assignment| RackGroup {
+                assignment: assignment.clone(),
+                transport: Box::new(network.port(mac(100 + shard))),
+                options: Options::default(),
+            };
+            let all = jobs.iter().map(group).collect();
+            let shard = u16::from(shard).into();
+            let server = RackServer::new(shard, all, 1, &[0.5; VALUES], 3).unwrap();
+            std::thread::spawn(move || server.run(&mut |_, _| ()).err().map(|error| error.to_string()))
+        })
+        .collect();
+    let place = (Box::new(network.port(mac(0))) as Box<_>, Options::default());
+    let alone = RackWorker::new(jobs[0].clone(), 0u16.try_into().unwrap(), 1, vec![0.5; VALUES], place);
+    let error = alone.unwrap().push(&mut [1e-3; VALUES]).expect_err("it sums no *ready*").to_string();
+    assert!(error.contains("another number of groups") || error.contains("job-1"), "{error}");
+    for server in servers {
+        let error = server.join().unwrap().expect("it cannot go on");
+        assert!(error.contains("job-1"), "{error}");
+    }
+}
+
+#[test]
+fn a_nan_ends_all_with_the_name_of_its_worker() {
+    let network = InProcess::new();
+    let place = (Box::new(network.port(mac(0))) as Box<_>, Options::default());
+    let jobs = assignments(&[1]);
+    let server = RackGroup {
+        assignment: jobs[0].clone(),
+        transport: Box::new(network.port(mac(100))),
+        options: Options::default(),
+    };
+    let server = RackServer::new(0.into(), vec![server], 1, &[0.0; VALUES], 3).unwrap();
+    let server = std::thread::spawn(move || server.run(&mut |_, _| ()).err().map(|error| error.to_string()));
+    let mut worker =
+        RackWorker::new(jobs[0].clone(), 0u16.try_into().unwrap(), 1, vec![0.0; VALUES], place).unwrap();
+    let mut update = [0.0; VALUES];
+    update[7] = f32::NAN;
+    let error = worker.push(&mut update).expect_err("no number").to_string();
+    assert!(error.contains("value 7"), "{error}");
+    let error = server.join().unwrap().expect("it cannot go on");
+    assert!(error.contains("w0"), "{error}");
+}
