@@ -1,13 +1,17 @@
 //! What has to be of clients in groups: each model trained again from the version that its client had, and
-//! the server's model merged again from them.
+//! the server's model merged again from them. A server that was killed goes on from a version that is merged
+//! again as well; see [`Ledger`] for what may be lost. In addition, a client trains in vain if its round ends
+//! without it, if what it pushed before it was killed is in the round (docs/protocol.md, U10, U10a), or if it
+//! is left out.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use inart_order_agent::as_received;
+use inart_order_agent::{Kept, as_received};
 use inart_trainer::Client;
 
-use super::audit::{CHUNK_VALUES, Checked, arrived};
-use super::processes::{Applied, AppliedUpdate, Pushed, Said};
+use super::audit::{CHUNK_VALUES, Checked};
+use super::ledger::{Ledger, orders};
+use super::said::{Applied, AppliedUpdate, Pushed, Restart, Said, Sent};
 use super::setting::{Clients, Setting};
 use crate::error::Error;
 use crate::wide_area::digest;
@@ -20,52 +24,59 @@ pub fn check(setting: &Setting, clients: &Clients, groups: usize, said: &Said) -
     let mut audit = Audit::new(setting, clients, groups, said)?;
     let mut learnt = Vec::new();
     for (at, applied) in said.applied.iter().enumerate() {
-        let version = at as u64 + 1;
-        audit.apply(version, applied)?;
+        while audit.life < applied.life {
+            audit.start_again()?;
+        }
+        audit.apply(applied)?;
         // What nobody after it was trained from.
-        let after = said.applied[at + 1..].iter().flat_map(|applied| &applied.updates);
-        let bases = after.filter_map(|update| audit.arrived.get(&(update.worker.as_str(), update.iteration)));
-        let oldest = bases.map(|pushed| pushed.base).min().unwrap_or(version);
+        let oldest = audit.ledger.oldest_base(at + 1, applied.life).unwrap_or(audit.version);
         audit.versions.retain(|version, _| *version >= oldest);
-        if version.is_multiple_of(groups as u64) || version as usize == said.applied.len() {
+        if audit.version.is_multiple_of(groups as u64) || at + 1 == said.applied.len() {
             learnt.push((applied.at_ns, audit.clients[0].evaluate(&audit.model)));
         }
     }
-    let lost = audit.arrived.keys().find(|(name, round)| !audit.done.contains(&(*name, *round)));
-    if let Some((name, round)) = lost {
-        return Err(audit.failed(format!("it has lost {name}'s model of round {round}")));
+    while audit.life < said.restarts.len() {
+        audit.start_again()?;
     }
-    Ok(Checked { updates: audit.done.len() as u64, learnt })
+    let (in_vain, lost) = audit.losses()?;
+    Ok(Checked { updates: audit.counts.iter().sum(), in_vain, lost, learnt })
 }
 
 struct Audit<'a> {
     setting: &'a Setting,
     rule: &'a Clients,
     said: &'a Said,
+    ledger: Ledger<'a>,
     clients: Vec<Client>,
-    arrived: BTreeMap<(&'a str, u64), &'a Pushed>,
-    versions: BTreeMap<u64, Vec<f32>>,
+    /// How often the server was started again.
+    life: usize,
+    version: u64,
     model: Vec<f32>,
-    done: BTreeSet<(&'a str, u64)>,
-    /// By group, the round that it collects for.
+    versions: BTreeMap<u64, Vec<f32>>,
+    /// By group, the round that it collects for; counted anew in each life of the server.
     rounds: Vec<u64>,
+    /// By client, its models that were merged.
+    counts: Vec<u64>,
 }
 
 impl<'a> Audit<'a> {
     fn new(setting: &'a Setting, rule: &'a Clients, groups: usize, said: &'a Said) -> Result<Self, Error> {
-        let clients = (0..setting.job.participants.len()).map(|rank| setting.client(rule, rank));
+        let participants = setting.job.participants.len();
+        let clients = (0..participants).map(|rank| setting.client(rule, rank));
         let clients = clients.collect::<Result<Vec<_>, _>>()?;
         let model = clients[0].first_model();
         Ok(Audit {
             setting,
             rule,
             said,
-            arrived: arrived(said)?,
+            ledger: Ledger::new(said)?,
+            life: 0,
+            version: 0,
             versions: BTreeMap::from([(0, model.clone())]),
             model,
             clients,
-            done: BTreeSet::new(),
             rounds: vec![0; groups],
+            counts: vec![0; participants],
         })
     }
 
@@ -73,12 +84,17 @@ impl<'a> Audit<'a> {
         Error::Failed { who: self.setting.server.clone(), why }
     }
 
+    fn number(&self, name: &str) -> Option<usize> {
+        self.setting.job.participants.iter().position(|client| client.name == name)
+    }
+
     /// Merges what the server has merged, and compares.
-    fn apply(&mut self, version: u64, applied: &'a Applied) -> Result<(), Error> {
+    fn apply(&mut self, applied: &'a Applied) -> Result<(), Error> {
+        let version = self.version + 1;
         if applied.applied != version {
             return Err(self.failed(format!("version {version} of its model is lacking")));
         }
-        let mut sum = vec![0.0f64; self.model.len()];
+        let mut models = Vec::new();
         let mut group = None;
         for update in &applied.updates {
             let (client, values) = self.trained(version, update)?;
@@ -89,20 +105,18 @@ impl<'a> Audit<'a> {
                     self.failed(format!("{name}'s model of round {round} is not of its group's round"))
                 );
             }
-            sum.iter_mut().zip(&values).for_each(|(sum, value)| *sum += f64::from(*value));
+            self.counts[client] += 1;
+            models.push(values);
         }
         let Some(group) = group else {
             return Err(self.failed(format!("version {version} is of nobody's model")));
         };
         self.rounds[group] += 1;
-        let (count, part) = (applied.updates.len() as f64, 1.0 / self.rounds.len() as f64);
-        for (value, sum) in self.model.iter_mut().zip(&sum) {
-            let mean = (sum / count) as f32;
-            *value = (f64::from(*value) * (1.0 - part) + f64::from(mean) * part) as f32;
-        }
+        merge(&mut self.model, &models, self.rounds.len());
         if applied.model.as_ref().is_some_and(|own| *own != digest(&self.model)) {
             return Err(self.failed(format!("version {version} is not merged of its clients' models")));
         }
+        self.version = version;
         self.versions.insert(version, self.model.clone());
         Ok(())
     }
@@ -111,18 +125,32 @@ impl<'a> Audit<'a> {
     fn trained(&mut self, version: u64, update: &'a AppliedUpdate) -> Result<(usize, Vec<f32>), Error> {
         let (name, round) = (update.worker.as_str(), update.iteration);
         let wrong = |why: String| Error::Failed { who: name.to_owned(), why };
-        let client = self.setting.job.participants.iter().position(|client| client.name == name);
-        let sent = client.and_then(|client| self.said.sent.get(&(client, round)));
-        let pushed = self.arrived.get(&(name, round));
-        let (Some(client), Some([sent]), Some(pushed)) = (client, sent.map(Vec::as_slice), pushed) else {
-            return Err(wrong(format!("its model of round {round} was not trained once and taken once")));
-        };
-        if !self.done.insert((name, round)) {
+        let client = self.number(name);
+        let pushed = self.ledger.arrived(self.life, name, round);
+        if pushed.is_some() && !self.ledger.apply(self.life, name, round) {
             return Err(self.failed(format!("it has merged the model of {name} of round {round} twice")));
         }
+        let sent = client.zip(pushed).and_then(|(client, pushed)| self.ledger.copy(client, pushed));
+        let (Some(client), Some(pushed), Some(sent)) = (client, pushed, sent) else {
+            return Err(wrong(format!("its model of round {round} was not trained once and taken once")));
+        };
+        let again = self.again(client, name, sent)?;
+        if pushed.pushed != sent.sent {
+            return Err(wrong(format!("its model of round {round} is not what its images give")));
+        }
+        if update.staleness != version - 1 - pushed.base {
+            return Err(wrong(format!("round {round} is not {} stale", update.staleness)));
+        }
+        Ok((client, again))
+    }
+
+    /// Trains a model again, and compares.
+    fn again(&mut self, client: usize, name: &str, sent: &Sent) -> Result<Vec<f32>, Error> {
+        let round = sent.iteration;
+        let wrong = |why: String| Error::Failed { who: name.to_owned(), why };
         let arriving = |values: &[f32]| as_received(values, CHUNK_VALUES, self.setting.precision);
-        let base = self.versions.get(&pushed.base).map(|values| arriving(values));
-        let Some(base) = base.filter(|base| pushed.base == sent.base && digest(base) == sent.model) else {
+        let base = self.versions.get(&sent.base).map(|values| arriving(values));
+        let Some(base) = base.filter(|base| digest(base) == sent.model) else {
             return Err(wrong(format!("what it pulled for round {round} is no version")));
         };
         let mut again = self.clients[client].train(&base, round);
@@ -130,13 +158,119 @@ impl<'a> Audit<'a> {
             again.iter_mut().zip(&base).for_each(|(value, from)| *value = from - (*value - from));
         }
         let again = arriving(&again);
-        let expected = digest(&again);
-        if sent.sent != expected || pushed.pushed != expected {
+        if sent.sent != digest(&again) {
             return Err(wrong(format!("its model of round {round} is not what its images give")));
         }
-        if update.staleness != (version - 1).saturating_sub(pushed.base) {
-            return Err(wrong(format!("round {round} is not {} stale", update.staleness)));
+        Ok(again)
+    }
+
+    /// The server goes on from what it has kept: the version that it told last, or a later one, which is
+    /// merged of models that its clients had trained by then.
+    fn start_again(&mut self) -> Result<(), Error> {
+        let Restart { at_ns, kept } = &self.said.restarts[self.life];
+        let first =
+            || Kept { version: 0, done: vec![0; self.counts.len()], values: self.clients[0].first_model() };
+        let kept = kept.clone().unwrap_or_else(first);
+        if kept.version < self.version {
+            let why = format!("it went on from version {}, and had told of {}", kept.version, self.version);
+            return Err(self.failed(why));
         }
-        Ok((client, again))
+        if kept.version > self.version {
+            self.untold(&kept, *at_ns)?;
+        }
+        if digest(&kept.values) != digest(&self.model) {
+            return Err(self.failed(format!("what it has kept is not its version {}", kept.version)));
+        }
+        self.version = kept.version;
+        self.versions = BTreeMap::from([(kept.version, self.model.clone())]);
+        self.rounds.fill(0);
+        self.life += 1;
+        Ok(())
+    }
+
+    /// A server that was killed between keeping and telling has merged one more model of some clients.
+    fn untold(&mut self, kept: &Kept, at_ns: u64) -> Result<(), Error> {
+        let groups = self.rounds.len();
+        let mut merged: BTreeMap<usize, Vec<Vec<f32>>> = BTreeMap::new();
+        for client in 0..self.counts.len() {
+            let done = kept.done.get(client).copied().unwrap_or(0);
+            if done <= self.counts[client] {
+                continue;
+            }
+            let (setting, group) = (self.setting, client % groups);
+            let name = setting.job.participants[client].name.as_str();
+            let round = self.rounds[group];
+            if let Some(sent) = self.ledger.untold_copy(self.life, client, name, round, at_ns) {
+                let again = self.again(client, name, sent)?;
+                merged.entry(group).or_default().push(again);
+                self.counts[client] = done;
+            }
+        }
+        let (wanted, merged): (_, Vec<_>) = (digest(&kept.values), merged.into_values().collect());
+        for order in orders(merged.len()) {
+            let mut model = self.model.clone();
+            order.into_iter().for_each(|place| merge(&mut model, &merged[place], groups));
+            if digest(&model) == wanted {
+                self.model = model;
+                return Ok(());
+            }
+        }
+        Err(self.failed(format!("what it has kept as version {} is not merged of models", kept.version)))
+    }
+
+    /// How many models were trained in vain, and how many were lost with a server.
+    fn losses(&mut self) -> Result<(u64, u64), Error> {
+        let lost = self.ledger.lost();
+        for pushed in &lost {
+            let Pushed { worker: name, iteration: round, .. } = pushed;
+            let copy = self.number(name).and_then(|client| self.ledger.copy(client, pushed));
+            if copy.is_none_or(|copy| copy.sent != pushed.pushed) || !self.ledger.may_be_lost(pushed) {
+                return Err(self.failed(format!("it has lost {name}'s model of round {round}")));
+            }
+        }
+        let in_vain = self.ledger.in_vain();
+        for (client, sent) in &in_vain {
+            let name = &self.setting.job.participants[*client].name;
+            if !self.ledger.may_be_in_vain(*client, name, sent) && !self.is_late(*client, name, sent) {
+                let why = format!("it has not taken what {name} trained in round {}", sent.iteration);
+                return Err(self.failed(why));
+            }
+        }
+        Ok((in_vain.len() as u64, lost.len() as u64))
+    }
+
+    /// Whether the round has ended without a model, or before it could; or with one of an earlier process of
+    /// this client; or whether the client was left out.
+    fn is_late(&self, client: usize, name: &str, sent: &Sent) -> bool {
+        let left_out = self.said.counted.iter().flat_map(|counted| &counted.left_out);
+        if left_out.into_iter().any(|other| other == name) {
+            return true;
+        }
+        let (_, next) = self.ledger.neighbours(client, sent);
+        let life = self.said.restarts.iter().filter(|again| again.at_ns <= sent.began_ns).count();
+        if let Some(pushed) = self.ledger.arrived(life, name, sent.iteration) {
+            let copies = self.said.sent.get(&(client, sent.iteration)).into_iter().flatten();
+            let mut others = copies.filter(|copy| copy.process < sent.process);
+            return others.any(|copy| copy.sent == pushed.pushed);
+        }
+        let is_of = |applied: &&Applied| {
+            let first = applied.updates.first();
+            let group = first.and_then(|update| self.number(&update.worker));
+            group.is_some_and(|first| first % self.rounds.len() == client % self.rounds.len())
+                && first.is_some_and(|update| update.iteration == sent.iteration)
+        };
+        let mut own = self.said.applied.iter().filter(|applied| applied.life == life);
+        // Its last one may be under way when the training ends.
+        own.any(|applied| is_of(&applied)) || next.is_none() && self.said.counted.is_some()
+    }
+}
+
+/// Adds the mean of a group's models, as one of so many groups.
+fn merge(model: &mut [f32], models: &[Vec<f32>], groups: usize) {
+    let (count, part) = (models.len() as f64, 1.0 / groups as f64);
+    for (at, value) in model.iter_mut().enumerate() {
+        let sum = models.iter().fold(0.0, |sum, own| sum + f64::from(own[at]));
+        let mean = (sum / count) as f32;
+        *value = (f64::from(*value) * (1.0 - part) + f64::from(mean) * part) as f32;
     }
 }

@@ -1,19 +1,26 @@
 //! Training at a parameter server on one machine: a namespace per host, a port of its own rate to a switch,
 //! and the processes of the server and its workers. Every update is computed again and compared.
 
+mod absences;
 mod audit;
 mod audit_groups;
 mod chart;
+mod commands;
+mod ledger;
 mod processes;
 mod report;
+mod said;
 mod setting;
 mod wiring;
 
 use std::time::{Duration, Instant};
 
 use crate::certificates;
+use crate::clock::monotonic_ns;
 use crate::error::Error;
 use crate::scratch::Scratch;
+pub use absences::Outage;
+use absences::Schedule;
 pub use chart::chart;
 use processes::Processes;
 pub use report::{Learnt, Report, SchemeReport, Simulated};
@@ -61,10 +68,12 @@ fn run_scheme(setting: &Setting, scheme: &Scheme, tell: &mut dyn FnMut(u64)) -> 
     let wiring = OrderWiring::build(&setting.job)?;
     let mut processes = Processes::start(setting, scheme, &wiring, &scratch)?;
     let deadline = Instant::now() + LONGEST.saturating_mul(setting.iterations + 1);
+    let mut schedule = Schedule::new(&setting.absences, &setting.outages);
     let mut before = [0; 2];
     let mut carried = [0; 2];
     while !processes.are_over() && Instant::now() < deadline {
         processes.listen(Duration::from_millis(50))?;
+        change(&mut processes, &mut schedule)?;
         let said = processes.said();
         tell(said.pushed.len() as u64);
         let now = wiring.carried().map_err(Error::system("read what the port carries"))?;
@@ -79,6 +88,24 @@ fn run_scheme(setting: &Setting, scheme: &Scheme, tell: &mut dyn FnMut(u64)) -> 
         (Some(clients), Some(groups)) => audit_groups::check(setting, clients, groups, &said)?,
         _ => audit::check(setting, &said)?,
     };
+    if !schedule.is_over() {
+        tracing::warn!("{}: the training was over before all of --absent had come", scheme.name);
+    }
     let bytes = [0, 1].map(|way| carried[way].saturating_sub(before[way]));
     report::report(setting, scheme, &said, &checked, bytes)
+}
+
+/// Kills and starts processes, as far as it is time.
+fn change(processes: &mut Processes<'_>, schedule: &mut Schedule) -> Result<(), Error> {
+    let Some(began_ns) = processes.said().pulls.first().map(|first| first.at_ns) else { return Ok(()) };
+    let now_s = monotonic_ns().saturating_sub(began_ns) as f64 / 1e9;
+    while !processes.is_counted()
+        && let Some(change) = schedule.due(now_s)
+    {
+        match change.is_return {
+            true => processes.start_again(change.who)?,
+            false => processes.kill(change.who)?,
+        }
+    }
+    Ok(())
 }

@@ -1,202 +1,212 @@
-//! The processes of a server and its workers, and what they say.
+//! The running processes of a server and its workers.
 
-use std::collections::BTreeMap;
 use std::io;
-use std::process::Command;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use inart_order_agent::Precision;
-use serde::Deserialize;
+use inart_order_host::{Job, KeptFile};
 
-use super::setting::{Clients, Scheme, Setting};
-use super::wiring::{OrderWiring, at, listen};
+use super::absences::Who;
+use super::commands::{self, KEPT};
+use super::said::{Line, Restart, Said};
+use super::setting::{Scheme, Setting};
+use super::wiring::OrderWiring;
 use crate::child::{Child, Lines};
+use crate::clock::monotonic_ns;
 use crate::error::Error;
 use crate::scratch::Scratch;
 
-/// An update that a worker has computed. Times are on the system's monotonic clock, in nanoseconds.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Sent {
-    /// SHA-256 of its bits, as they arrive.
-    pub sent: String,
-    pub iteration: u64,
-    pub batch: usize,
-    /// The version that it was computed from, and SHA-256 of its bits as they arrived.
-    pub base: u64,
-    pub model: String,
-}
+/// Who was started again may have come too late to hear of the end, which others hear within this time.
+const LONGEST_END: Duration = Duration::from_secs(10);
 
-/// An update that has arrived at the server.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Pushed {
-    /// SHA-256 of its bits.
-    pub pushed: String,
-    pub worker: String,
-    pub iteration: u64,
-    pub base: u64,
-    pub at_ns: u64,
-}
+/// A line: whose process has said it, and how often that had been started again before.
+type Heard = (Who, usize, Vec<u8>);
 
-/// Updates that the server has applied.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Applied {
-    /// The version that the model has then.
-    pub applied: u64,
-    /// SHA-256 of the model's bits; none if another version has followed at once.
-    pub model: Option<String>,
-    pub updates: Vec<AppliedUpdate>,
-    pub at_ns: u64,
-}
-
-/// One of them.
-#[derive(Debug, Clone, Deserialize)]
-pub struct AppliedUpdate {
-    pub worker: String,
-    pub iteration: u64,
-    pub staleness: u64,
-    pub scale: f64,
-}
-
-/// A worker begins to pull.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Pulls {
-    pub pulls: String,
-    pub at_ns: u64,
-}
-
-/// What the server says in the end.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Counted {
-    /// Updates that were discarded, since their values were refused.
-    pub refused: u64,
-    /// Workers that were given up.
-    pub given_up: u64,
-    /// r at the end; of workers.
-    pub relaxation: Option<f64>,
-    /// Of clients: models that came after their round.
-    #[serde(default)]
-    pub late: u64,
-    /// Of clients: those that were left out for their data.
-    #[serde(default)]
-    pub left_out: Vec<String>,
-    /// Packets that were dropped as they had come before, or nothing stands behind them.
-    pub dropped: u64,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Line {
-    Sent(Sent),
-    Pushed(Pushed),
-    Applied(Applied),
-    Pulls(Pulls),
-    Counted(Counted),
-    Other(serde_json::Value),
-}
-
-/// What processes have said.
-#[derive(Debug, Default)]
-pub struct Said {
-    /// By worker and iteration, each copy.
-    pub sent: BTreeMap<(usize, u64), Vec<Sent>>,
-    pub pushed: Vec<Pushed>,
-    pub applied: Vec<Applied>,
-    pub pulls: Vec<Pulls>,
-    pub counted: Option<Counted>,
+/// Whose process there is, or was.
+#[derive(Debug)]
+struct Seat {
+    /// None while it is gone.
+    child: Option<Child>,
+    /// How often it was started again.
+    starts: usize,
 }
 
 /// Running processes; killed when dropped.
-#[derive(Debug)]
-pub struct Processes {
-    server: Child,
-    workers: Vec<Child>,
-    lines: Receiver<(Option<usize>, Vec<u8>)>,
+pub struct Processes<'a> {
+    setting: &'a Setting,
+    scheme: &'a Scheme,
+    wiring: &'a OrderWiring,
+    scratch: &'a Scratch,
+    server: Seat,
+    workers: Vec<Seat>,
+    told: Sender<Heard>,
+    lines: Receiver<Heard>,
     said: Said,
+    /// Since when the server has counted.
+    counted: Option<Instant>,
 }
 
-impl Processes {
+impl<'a> Processes<'a> {
     pub fn start(
-        setting: &Setting,
-        scheme: &Scheme,
-        wiring: &OrderWiring,
-        scratch: &Scratch,
+        setting: &'a Setting,
+        scheme: &'a Scheme,
+        wiring: &'a OrderWiring,
+        scratch: &'a Scratch,
     ) -> Result<Self, Error> {
         let (told, lines) = mpsc::channel();
-        let hear = |who: Option<usize>| -> Lines {
-            let told = told.clone();
-            Box::new(move |line: &[u8]| drop(told.send((who, line.to_vec()))))
+        let seat = || Seat { child: None, starts: 0 };
+        let mut processes = Processes {
+            setting,
+            scheme,
+            wiring,
+            scratch,
+            server: seat(),
+            workers: setting.job.participants.iter().map(|_| seat()).collect(),
+            told,
+            lines,
+            said: Said::default(),
+            counted: None,
         };
-        let mut command = wiring.host(0).command(&setting.program);
-        command.args(["--json", "order-server"]).arg(scratch.path("network.yaml"));
-        let length = if scheme.order.groups().is_some() { "--rounds" } else { "--iterations" };
-        command.args(&scheme.flags).args([length, &setting.iterations.to_string(), "--pace"]);
-        if setting.precision == Precision::Half {
-            command.arg("--half");
+        processes.spawn(Who::Server)?;
+        (0..processes.workers.len()).try_for_each(|worker| processes.spawn(Who::Worker(worker)))?;
+        Ok(processes)
+    }
+
+    fn seat(&mut self, who: Who) -> &mut Seat {
+        match who {
+            Who::Server => &mut self.server,
+            Who::Worker(worker) => &mut self.workers[worker],
         }
-        for (worker, participant) in setting.job.participants.iter().enumerate() {
-            command.arg("--worker").arg(format!("{}={}", participant.name, at(worker + 1)));
-        }
-        common(&mut command, setting, scratch, &setting.server);
-        let server = Child::spawn_heard(&*setting.server, command, hear(None), heard(&setting.server));
-        let server = server.map_err(Error::system("start the server"))?;
-        let mut workers = Vec::new();
-        for (worker, participant) in setting.job.participants.iter().enumerate() {
-            let mut command = wiring.host(worker + 1).command(&setting.program);
-            command.args(["--json", "order-worker"]).arg(scratch.path("network.yaml"));
-            command.args(["--stated-compute", "--pace", "--step", &setting.step.to_string()]);
-            if let Some(Clients { local, opposite }) = &setting.clients {
-                command.args([
-                    "--local-steps",
-                    &local.steps.to_string(),
-                    "--shards",
-                    &local.shards.to_string(),
-                ]);
-                command.args(opposite.contains(&worker).then_some("--opposite"));
+    }
+
+    fn spawn(&mut self, who: Who) -> Result<(), Error> {
+        let starts = self.seat(who).starts;
+        let (name, command) = match who {
+            Who::Server => {
+                let command =
+                    commands::server(self.setting, self.scheme, self.wiring, self.scratch, starts > 0);
+                (&self.setting.server, command)
             }
-            command.arg("--server").arg(format!("{}={}", setting.server, at(0)));
-            common(&mut command, setting, scratch, &participant.name);
-            let name = &participant.name;
-            let child = Child::spawn_heard(&**name, command, hear(Some(worker)), heard(name));
-            workers.push(child.map_err(Error::system("start a worker"))?);
-        }
-        Ok(Self { server, workers, lines, said: Said::default() })
+            Who::Worker(worker) => {
+                let command = commands::worker(self.setting, self.wiring, self.scratch, worker);
+                (&self.setting.job.participants[worker].name, command)
+            }
+        };
+        let told = self.told.clone();
+        let hear: Lines = Box::new(move |line: &[u8]| drop(told.send((who, starts, line.to_vec()))));
+        let child = Child::spawn_heard(&**name, command, hear, heard(name));
+        self.seat(who).child = Some(child.map_err(Error::system("start a process"))?);
+        Ok(())
     }
 
     pub fn said(&self) -> &Said {
         &self.said
     }
 
+    /// Whether the server has counted: nobody comes back any more.
+    pub fn is_counted(&self) -> bool {
+        self.said.counted.is_some()
+    }
+
+    /// Ends a process at once, as a crash would. What it has said before counts.
+    pub fn kill(&mut self, who: Who) -> Result<(), Error> {
+        let seat = self.seat(who);
+        let starts = seat.starts;
+        // Who has ended by itself was not killed.
+        let Some(mut child) = seat.child.take_if(|child| child.is_alive()) else { return Ok(()) };
+        child.kill();
+        child.hear_out();
+        if let Who::Worker(worker) = who {
+            self.said.killed.insert((worker, starts));
+        }
+        self.hear(Duration::ZERO)
+    }
+
+    /// Starts a process again that was killed.
+    pub fn start_again(&mut self, who: Who) -> Result<(), Error> {
+        if self.seat(who).child.is_some() {
+            return Ok(());
+        }
+        self.seat(who).starts += 1;
+        match who {
+            Who::Server => {
+                let kept = self.kept_file().read();
+                let kept = kept.map_err(|error| Error::Failed {
+                    who: self.setting.server.clone(),
+                    why: error.to_string(),
+                })?;
+                self.said.restarts.push(Restart { at_ns: monotonic_ns(), kept });
+            }
+            Who::Worker(_) => self.said.returned += 1,
+        }
+        self.spawn(who)
+    }
+
+    fn kept_file(&self) -> KeptFile {
+        let job = Job {
+            name: self.setting.job.name.clone(),
+            server: self.setting.server.clone(),
+            workers: self.setting.job.participants.iter().map(|worker| worker.name.clone()).collect(),
+            values: self.setting.values(),
+        };
+        KeptFile::new(&self.scratch.path(KEPT), job.fingerprint())
+    }
+
     /// Takes what processes say for a while.
     pub fn listen(&mut self, time: Duration) -> Result<(), Error> {
-        let until = Instant::now() + time;
-        loop {
-            match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok((who, line)) => self.line(who, &line)?,
-                Err(RecvTimeoutError::Timeout) => break,
-                Err(RecvTimeoutError::Disconnected) => break std::thread::sleep(time),
-            }
-        }
-        for child in self.workers.iter_mut().chain([&mut self.server]) {
+        self.hear(time)?;
+        let seats = self.workers.iter_mut().chain([&mut self.server]);
+        for child in seats.filter_map(|seat| seat.child.as_mut()) {
             if let Err(why) = child.check() {
                 return Err(Error::Failed { who: child.name().to_owned(), why });
             }
         }
+        if self.is_counted() && self.counted.get_or_insert_with(Instant::now).elapsed() > LONGEST_END {
+            let returned = |seat: &(usize, &Seat)| seat.1.starts > 0;
+            let late: Vec<_> = self.workers.iter().enumerate().filter(returned).map(|(at, _)| at).collect();
+            late.into_iter().try_for_each(|worker| self.kill(Who::Worker(worker)))?;
+        }
         Ok(())
     }
 
-    fn line(&mut self, who: Option<usize>, line: &[u8]) -> Result<(), Error> {
+    fn hear(&mut self, time: Duration) -> Result<(), Error> {
+        let until = Instant::now() + time;
+        loop {
+            match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok((who, starts, line)) => self.line(who, starts, &line)?,
+                Err(RecvTimeoutError::Timeout) => return Ok(()),
+                Err(RecvTimeoutError::Disconnected) => {
+                    std::thread::sleep(time);
+                    return Ok(());
+                }
+            }
+        }
+    }
+
+    fn line(&mut self, who: Who, starts: usize, line: &[u8]) -> Result<(), Error> {
+        let parsed = serde_json::from_slice(line);
+        // A line that a kill has cut off was not said.
+        let is_gone = self.seat(who).child.is_none();
         let said = &mut self.said;
-        match (who, serde_json::from_slice(line)) {
-            (Some(worker), Ok(Line::Sent(sent))) => {
+        match (who, parsed) {
+            (Who::Worker(worker), Ok(Line::Sent(mut sent))) => {
+                sent.process = starts;
                 said.sent.entry((worker, sent.iteration)).or_default().push(sent);
             }
-            (None, Ok(Line::Pushed(pushed))) => said.pushed.push(pushed),
-            (None, Ok(Line::Applied(applied))) => said.applied.push(applied),
-            (None, Ok(Line::Pulls(pulls))) => said.pulls.push(pulls),
-            (None, Ok(Line::Counted(counted))) => said.counted = Some(counted),
+            (Who::Server, Ok(Line::Pushed(mut pushed))) => {
+                pushed.life = starts;
+                said.pushed.push(pushed);
+            }
+            (Who::Server, Ok(Line::Applied(mut applied))) => {
+                applied.life = starts;
+                said.applied.push(applied);
+            }
+            (Who::Server, Ok(Line::Pulls(pulls))) => said.pulls.push(pulls),
+            (Who::Server, Ok(Line::Gone(gone))) => said.gone.push(gone),
+            (Who::Server, Ok(Line::Counted(counted))) => said.counted = Some(counted),
             (_, Ok(Line::Other(value))) => tracing::debug!("{who:?}: {value}"),
             (_, Ok(other)) => tracing::debug!("{who:?}: {other:?}"),
+            (_, Err(error)) if is_gone => tracing::debug!("{who:?}: {error}"),
             (_, Err(error)) => {
                 let cause = io::Error::other(format!("{error}: {}", String::from_utf8_lossy(line)));
                 return Err(Error::System { what: "read what processes say".to_owned(), cause });
@@ -205,33 +215,29 @@ impl Processes {
         Ok(())
     }
 
-    /// Whether the server has counted, and all workers have ended.
+    /// Whether the server has counted, and all workers that are there have ended.
     pub fn are_over(&mut self) -> bool {
-        self.said.counted.is_some() && !self.workers.iter_mut().any(Child::is_alive)
+        self.is_counted() && !children(&mut self.workers).any(Child::is_alive)
     }
 
     pub fn end(mut self) -> Result<Said, Error> {
         if !self.are_over() {
-            let mut alive = self.workers.iter_mut().chain([&mut self.server]).filter_map(|child| {
-                let is_alive = child.is_alive();
-                is_alive.then(|| child.name().to_owned())
-            });
+            let mut alive =
+                children(&mut self.workers).chain(self.server.child.as_mut()).filter_map(|child| {
+                    let is_alive = child.is_alive();
+                    is_alive.then(|| child.name().to_owned())
+                });
             let who = alive.next().unwrap_or_else(|| "the server".to_owned());
             return Err(Error::Failed { who, why: "it did not end".to_owned() });
         }
-        self.workers.iter_mut().chain([&mut self.server]).for_each(Child::hear_out);
+        children(&mut self.workers).chain(self.server.child.as_mut()).for_each(Child::hear_out);
         self.listen(Duration::from_millis(50))?;
         Ok(self.said)
     }
 }
 
-/// What all are told alike.
-fn common(command: &mut Command, setting: &Setting, scratch: &Scratch, name: &str) {
-    command.args(["--name", name, "--seed", &setting.seed.to_string()]);
-    command.args(["--listen", &listen().to_string(), "--congestion", &setting.congestion]);
-    command.arg("--tls-ca").arg(scratch.path("ca.pem"));
-    command.arg("--tls-cert").arg(scratch.path(&format!("{name}.pem")));
-    command.arg("--tls-key").arg(scratch.path(&format!("{name}.key")));
+fn children(seats: &mut [Seat]) -> impl Iterator<Item = &mut Child> {
+    seats.iter_mut().filter_map(|seat| seat.child.as_mut())
 }
 
 fn heard(name: &str) -> Lines {

@@ -6,7 +6,7 @@ use inart_cluster::{ClientOptions, Job, WorkerOptions, run_clients, run_workers}
 use serde::Serialize;
 
 use super::audit::Checked;
-use super::processes::{Counted, Said};
+use super::said::{Counted, Said};
 use super::setting::{Order, Scheme, Setting};
 use crate::error::Error;
 
@@ -77,6 +77,17 @@ pub struct SchemeReport {
     pub seconds: f64,
     /// Updates that were compared: at their worker, on arrival, and in the model.
     pub updates_checked: u64,
+    /// Updates that were computed and not taken: their process or the server's was killed, or they were given
+    /// up, or of clients came after their round.
+    pub in_vain: u64,
+    /// Updates that were taken, and gone with a server that was killed.
+    pub lost: u64,
+    /// Processes of workers that were killed.
+    pub killed: usize,
+    /// Processes of workers that were started again.
+    pub returned: usize,
+    /// How often the server was killed and started again.
+    pub server_restarts: usize,
     /// Updates that were discarded, as their values were refused.
     pub refused: u64,
     /// Workers that were given up.
@@ -176,6 +187,11 @@ pub fn report(
         utilisation_out: used(bytes[1], setting.job.server.out_bps),
         seconds,
         updates_checked: checked.updates,
+        in_vain: checked.in_vain,
+        lost: checked.lost,
+        killed: said.killed.len(),
+        returned: said.returned,
+        server_restarts: said.restarts.len(),
         refused,
         given_up,
         dropped,
@@ -244,6 +260,8 @@ fn simulated(setting: &Setting, scheme: &Scheme) -> Result<Simulated, Error> {
             let options = WorkerOptions {
                 tuning: setting.tuning,
                 seed: setting.seed,
+                patience_s: setting.patience_s,
+                absences: setting.absences.clone(),
                 ..WorkerOptions::new(policy, setting.iterations)
             };
             let run = run_workers(&job, &options).map_err(failed)?;
@@ -260,8 +278,8 @@ fn simulated(setting: &Setting, scheme: &Scheme) -> Result<Simulated, Error> {
                 relaxation,
                 rounds: setting.iterations,
                 seed: setting.seed,
-                patience_s: None,
-                absences: Vec::new(),
+                patience_s: setting.patience_s,
+                absences: setting.absences.clone(),
                 usage_s: None,
             };
             let iteration_s = run_clients(&job, &options).map_err(failed)?.round_s;

@@ -4,10 +4,12 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::PathBuf;
 
-use inart_cluster::{Job, Nic, Participant, Time};
+use inart_cluster::{Absence, Job, Nic, Participant, Time};
 use inart_order::{BatchRule, Policy};
 use inart_order_agent::Precision;
 use inart_trainer::{Client, Config, ConfigError, Local};
+
+use super::absences::Outage;
 
 /// What decides the order.
 #[derive(Debug, Clone, Copy)]
@@ -82,6 +84,12 @@ pub struct Setting {
     pub program: PathBuf,
     /// How connections follow the network.
     pub congestion: String,
+    /// How long the server waits for a worker before it gives it up, in seconds; for ever unless told.
+    pub patience_s: Option<f64>,
+    /// Whose process is killed when, and when it is started again: in seconds from the first pull.
+    pub absences: Vec<Absence>,
+    /// The same of the server.
+    pub outages: Vec<Outage>,
 }
 
 impl Setting {
@@ -204,6 +212,9 @@ mod tests {
             seed: 1,
             program: PathBuf::new(),
             congestion: String::new(),
+            patience_s: None,
+            absences: Vec::new(),
+            outages: Vec::new(),
         };
         (cluster, setting, time)
     }

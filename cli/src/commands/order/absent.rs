@@ -1,7 +1,8 @@
 //! Participants that vanish: `--absent NAME=FROM..UNTIL`.
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
 use inart_cluster::{Absence, Job};
+use inart_emulator::order::Outage;
 
 use crate::commands::sites::seconds;
 
@@ -31,8 +32,42 @@ impl std::str::FromStr for Absent {
     }
 }
 
+impl Absent {
+    /// Whose absence it is.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// As one of the server's process, which has to come back.
+    pub fn outage(&self) -> anyhow::Result<Outage> {
+        let Absent { name, from_s, until_s } = self;
+        let until_s = until_s.with_context(|| {
+            format!(
+                "--absent {name}: nobody trains without the server; say when it comes back, like 10s..12s"
+            )
+        })?;
+        Ok(Outage { from_s: *from_s, until_s })
+    }
+}
+
+/// Refuses two absences of one participant at the same time.
+pub fn disjoint(absent: &[Absent]) -> anyhow::Result<()> {
+    for (at, one) in absent.iter().enumerate() {
+        for other in absent[..at].iter().filter(|other| other.name == one.name) {
+            let is_before = |a: &Absent, b: &Absent| a.until_s.is_some_and(|until_s| until_s < b.from_s);
+            ensure!(
+                is_before(one, other) || is_before(other, one),
+                "--absent {}: two of its absences overlap or touch; give one for both",
+                one.name
+            );
+        }
+    }
+    Ok(())
+}
+
 /// As the run takes them. The server is told if a patience is not what it is to find out by.
 pub fn absences(job: &Job, absent: &[Absent], is_noticed: bool) -> anyhow::Result<Vec<Absence>> {
+    disjoint(absent)?;
     let of = |absent: &Absent| {
         let found = job.participants.iter().position(|participant| participant.name == absent.name);
         let participant = found

@@ -1,26 +1,27 @@
 //! `inart emulate TOPOLOGY --sync …`.
 
-use std::fmt::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
-use inart_cluster::{Job, Kind};
-use inart_emulator::order::{Clients, Order, Report, Scheme, Setting, chart, emulate_order, scaled};
+use inart_cluster::{Absence, Job, Kind};
+use inart_emulator::order::{Clients, Order, Outage, Scheme, Setting, chart, emulate_order, scaled};
 use inart_emulator::scale::Scale;
 use inart_order_agent::Precision;
 use inart_planner::Topology;
-use inart_planner::units::display_size;
 use inart_trainer::PARAMETERS;
 use indicatif::{ProgressBar, ProgressStyle};
 
+use super::absent::{Absent, absences, disjoint};
 use super::clients::{ClientArgs, Shape, cosine};
 use super::common::{Common, refuse};
 use super::connections::of_processes;
+use super::emulated::table;
 use super::learner::LearnerArgs;
 use super::network;
 use super::workers::WorkerArgs;
 use crate::commands::output::print;
+use crate::commands::sites::seconds;
 
 /// What the server's port carries in each direction on a machine of two cores, in bit/s.
 const CAPACITY_BPS: f64 = 50e6;
@@ -73,6 +74,15 @@ pub struct Args {
     /// How connections follow the network: bbr, which shares a port evenly, or cubic.
     #[arg(long, default_value = "bbr", value_parser = ["cubic", "bbr"])]
     congestion: String,
+    /// A process is killed, and started again later, such as w3=2s..6s, or not at all: w3=2s..; the
+    /// server's, too, which goes on from the model that it has kept: s1=3s..4s (again for others). Times are
+    /// the emulation's own, from its first pull on; those of the document are multiplied, see --scale.
+    #[arg(long, value_name = "NAME=FROM..UNTIL")]
+    absent: Vec<Absent>,
+    /// How long the server waits for a push, or a request, before it gives the worker or client up, such as
+    /// 3s. Without it, who has had no connection for 10 s is given up.
+    #[arg(long, value_name = "TIME")]
+    patience: Option<String>,
     /// Decides data, weights and times to compute.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -137,6 +147,7 @@ impl Args {
         let clients = self.trained(job)?;
         let schemes =
             self.sync.iter().map(|sync| self.scheme(job, sync)).collect::<anyhow::Result<Vec<_>>>()?;
+        let (absences, outages) = self.absences(job, &server)?;
         let bits = 32.0 * PARAMETERS as f64;
         let most_bps = job.server.in_bps.max(job.server.out_bps);
         let scale = self.scale.unwrap_or_else(|| Scale::fitting(most_bps, CAPACITY_BPS));
@@ -154,8 +165,29 @@ impl Args {
             seed: self.seed,
             program: std::env::current_exe().context("this program's own file")?,
             congestion: self.congestion.clone(),
+            patience_s: self.patience_s()?,
+            absences,
+            outages,
         };
         Ok((setting, scale, time))
+    }
+
+    fn patience_s(&self) -> anyhow::Result<Option<f64>> {
+        let read = |text: &String| {
+            seconds(text)
+                .ok()
+                .with_context(|| format!("--patience {text}: give a time above 0 with its unit, like 3 s"))
+        };
+        self.patience.as_ref().map(read).transpose()
+    }
+
+    /// Of workers or clients, and of the server.
+    fn absences(&self, job: &Job, server: &str) -> anyhow::Result<(Vec<Absence>, Vec<Outage>)> {
+        disjoint(&self.absent)?;
+        let (own, others): (Vec<_>, Vec<_>) =
+            self.absent.iter().cloned().partition(|absent| absent.name() == server);
+        let outages = own.iter().map(Absent::outage).collect::<anyhow::Result<_>>()?;
+        Ok((absences(job, &others, self.patience.is_none())?, outages))
     }
 
     /// The job's only server.
@@ -248,52 +280,4 @@ impl Args {
         }
         Ok(Scheme { name: sync.to_owned(), order, flags })
     }
-}
-
-fn table(report: &Report, scale: Scale, time: f64) -> String {
-    let mut out = format!(
-        "{}: {} workers, a model of {}; rates times {scale}, times of the document times {time:.4}\n\
-         order    iteration  simulated s   port in  port out  zero gaps  staleness  most  90% after  \
-         accuracy\n",
-        report.network,
-        report.workers,
-        display_size(report.model_bytes),
-    );
-    for scheme in &report.schemes {
-        let to_90 = scheme.to_90_s.map_or("-".to_owned(), |seconds| format!("{seconds:.1} s"));
-        let _ = writeln!(
-            out,
-            "{:7}  {:>9.3}  {:>11.3}  {:>7.1}%  {:>7.1}%  {:>8.1}%  {:>9.2}  {:>4}  {to_90:>9}  {:>7.1}%",
-            scheme.scheme,
-            scheme.iteration_s,
-            scheme.simulated.iteration_s,
-            scheme.utilisation_in * 100.0,
-            scheme.utilisation_out * 100.0,
-            scheme.zero_gaps * 100.0,
-            scheme.staleness_mean,
-            scheme.staleness_max,
-            scheme.accuracy * 100.0,
-        );
-    }
-    for scheme in report.schemes.iter().filter(|scheme| scheme.late > 0 || !scheme.left_out.is_empty()) {
-        let left_out =
-            if scheme.left_out.is_empty() { "nobody".to_owned() } else { scheme.left_out.join(", ") };
-        let _ = writeln!(
-            out,
-            "{}: {} models came after their round; left out: {left_out}",
-            scheme.scheme, scheme.late
-        );
-    }
-    let checked: u64 = report.schemes.iter().map(|scheme| scheme.updates_checked).sum();
-    let of = |name: &str| report.schemes.iter().find(|scheme| scheme.scheme == name);
-    let _ = writeln!(out, "{checked} updates computed again and compared bit for bit, each applied once");
-    if let (Some(bsp), Some(r2sp)) = (of("bsp"), of("r2sp")) {
-        let ratio = bsp.iteration_s / r2sp.iteration_s;
-        let _ = writeln!(out, "r2sp is {ratio:.2} times as fast per iteration as bsp");
-    }
-    if let (Some(bsp), Some(groups)) = (of("bsp"), of("fl-r2sp")) {
-        let ratio = bsp.iteration_s / groups.iteration_s;
-        let _ = writeln!(out, "a round of fl-r2sp is {ratio:.2} times as fast as one of bsp");
-    }
-    out
 }

@@ -7,6 +7,7 @@ mod clients;
 mod common;
 mod connections;
 mod emulate;
+mod emulated;
 mod ended;
 mod learner;
 mod network;

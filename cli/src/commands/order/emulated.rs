@@ -1,0 +1,70 @@
+//! What `inart emulate TOPOLOGY --sync …` prints.
+
+use std::fmt::Write as _;
+
+use inart_emulator::order::{Report, SchemeReport};
+use inart_emulator::scale::Scale;
+use inart_planner::units::display_size;
+
+/// The table of a report; times of the document were multiplied by `time`.
+pub fn table(report: &Report, scale: Scale, time: f64) -> String {
+    let mut out = format!(
+        "{}: {} workers, a model of {}; rates times {scale}, times of the document times {time:.4}\n\
+         order    iteration  simulated s   port in  port out  zero gaps  staleness  most  90% after  \
+         accuracy\n",
+        report.network,
+        report.workers,
+        display_size(report.model_bytes),
+    );
+    for scheme in &report.schemes {
+        let to_90 = scheme.to_90_s.map_or("-".to_owned(), |seconds| format!("{seconds:.1} s"));
+        let _ = writeln!(
+            out,
+            "{:7}  {:>9.3}  {:>11.3}  {:>7.1}%  {:>7.1}%  {:>8.1}%  {:>9.2}  {:>4}  {to_90:>9}  {:>7.1}%",
+            scheme.scheme,
+            scheme.iteration_s,
+            scheme.simulated.iteration_s,
+            scheme.utilisation_in * 100.0,
+            scheme.utilisation_out * 100.0,
+            scheme.zero_gaps * 100.0,
+            scheme.staleness_mean,
+            scheme.staleness_max,
+            scheme.accuracy * 100.0,
+        );
+    }
+    for scheme in report.schemes.iter().filter(|scheme| scheme.late > 0 || !scheme.left_out.is_empty()) {
+        let left_out =
+            if scheme.left_out.is_empty() { "nobody".to_owned() } else { scheme.left_out.join(", ") };
+        let _ = writeln!(
+            out,
+            "{}: {} models came after their round; left out: {left_out}",
+            scheme.scheme, scheme.late
+        );
+    }
+    report.schemes.iter().filter_map(absences).for_each(|line| out.push_str(&line));
+    let checked: u64 = report.schemes.iter().map(|scheme| scheme.updates_checked).sum();
+    let of = |name: &str| report.schemes.iter().find(|scheme| scheme.scheme == name);
+    let _ = writeln!(out, "{checked} updates computed again and compared bit for bit, each applied once");
+    if let (Some(bsp), Some(r2sp)) = (of("bsp"), of("r2sp")) {
+        let ratio = bsp.iteration_s / r2sp.iteration_s;
+        let _ = writeln!(out, "r2sp is {ratio:.2} times as fast per iteration as bsp");
+    }
+    if let (Some(bsp), Some(groups)) = (of("bsp"), of("fl-r2sp")) {
+        let ratio = bsp.iteration_s / groups.iteration_s;
+        let _ = writeln!(out, "a round of fl-r2sp is {ratio:.2} times as fast as one of bsp");
+    }
+    out
+}
+
+/// What became of those that were killed.
+fn absences(scheme: &SchemeReport) -> Option<String> {
+    let SchemeReport { scheme: name, killed, returned, server_restarts, given_up, in_vain, lost, .. } =
+        scheme;
+    (killed + server_restarts > 0 || *given_up > 0).then(|| {
+        format!(
+            "{name}: {killed} processes were killed, {returned} started again, the server {server_restarts} \
+             times; {given_up} times one was given up; {in_vain} updates computed in vain, {lost} gone with \
+             the server\n"
+        )
+    })
+}

@@ -1,0 +1,162 @@
+//! Which copy of an update that a worker has computed was taken, and which ones may have been lost.
+//!
+//! An update is computed in vain, or taken and not applied, only where
+//! - its worker's process was killed, and this was the last that it computed;
+//! - the server's process was killed, and this was the last that the worker's process computed, or that the
+//!   server took of it, before the server was started again: what the server had not kept is gone with it
+//!   (docs/protocol.md, U8);
+//! - the server has given the worker up meanwhile (U7, R8).
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::said::{Pushed, Said, Sent};
+use crate::error::Error;
+
+/// What was taken of what was computed.
+pub struct Ledger<'a> {
+    said: &'a Said,
+    /// By life of the server, worker and iteration.
+    arrived: BTreeMap<(usize, &'a str, u64), &'a Pushed>,
+    /// By life, worker and iteration: what was applied.
+    applied: BTreeSet<(usize, &'a str, u64)>,
+    /// By worker, iteration and place among the copies: those that were taken.
+    taken: BTreeSet<(usize, u64, usize)>,
+    /// By worker and process: when it began to compute each update, in order.
+    begun: BTreeMap<(usize, usize), Vec<u64>>,
+}
+
+impl<'a> Ledger<'a> {
+    /// # Errors
+    /// An update that was taken twice.
+    pub fn new(said: &'a Said) -> Result<Self, Error> {
+        let mut arrived = BTreeMap::new();
+        for pushed in &said.pushed {
+            let key = (pushed.life, pushed.worker.as_str(), pushed.iteration);
+            if arrived.insert(key, pushed).is_some() {
+                let why = format!("its update of iteration {} was taken twice", pushed.iteration);
+                return Err(Error::Failed { who: pushed.worker.clone(), why });
+            }
+        }
+        let mut begun: BTreeMap<_, Vec<u64>> = BTreeMap::new();
+        for ((worker, _), copies) in &said.sent {
+            copies
+                .iter()
+                .for_each(|sent| begun.entry((*worker, sent.process)).or_default().push(sent.began_ns));
+        }
+        begun.values_mut().for_each(|times| times.sort_unstable());
+        Ok(Ledger { said, arrived, applied: BTreeSet::new(), taken: BTreeSet::new(), begun })
+    }
+
+    /// What has arrived of a worker.
+    pub fn arrived(&self, life: usize, name: &str, iteration: u64) -> Option<&'a Pushed> {
+        self.arrived.get(&(life, name, iteration)).copied()
+    }
+
+    /// The copy that has arrived: the last one begun before of the same bits, or else of the same version. It
+    /// counts as taken.
+    pub fn copy(&mut self, worker: usize, pushed: &Pushed) -> Option<&'a Sent> {
+        let copies = self.said.sent.get(&(worker, pushed.iteration))?;
+        let is_free = |place: &usize| !self.taken.contains(&(worker, pushed.iteration, *place));
+        let is_of =
+            |place: &usize| copies[*place].base == pushed.base && copies[*place].began_ns <= pushed.at_ns;
+        let free = || (0..copies.len()).rev().filter(is_free).filter(is_of);
+        let place = free().find(|place| copies[*place].sent == pushed.pushed).or_else(|| free().next())?;
+        self.taken.insert((worker, pushed.iteration, place));
+        copies.get(place)
+    }
+
+    /// An update that a server had applied, and not told, before it was started again: the copy that it said
+    /// had arrived, or else the newest one that was not taken.
+    pub fn untold_copy(
+        &mut self,
+        life: usize,
+        worker: usize,
+        name: &'a str,
+        iteration: u64,
+        again_ns: u64,
+    ) -> Option<&'a Sent> {
+        if let Some(pushed) = self.arrived(life, name, iteration) {
+            self.apply(life, name, iteration);
+            return self.copy(worker, pushed);
+        }
+        let copies = self.said.sent.get(&(worker, iteration))?;
+        let is_free = |place: &usize| !self.taken.contains(&(worker, iteration, *place));
+        let place = (0..copies.len()).rev().filter(is_free).find(|at| copies[*at].began_ns < again_ns)?;
+        self.taken.insert((worker, iteration, place));
+        copies.get(place)
+    }
+
+    /// An update is applied; false if it was before.
+    pub fn apply(&mut self, life: usize, name: &'a str, iteration: u64) -> bool {
+        self.applied.insert((life, name, iteration))
+    }
+
+    /// The version that the oldest update was computed from of those that are applied from a place of the
+    /// record on, in that life of the server.
+    pub fn oldest_base(&self, from: usize, life: usize) -> Option<u64> {
+        let later = self.said.applied[from..].iter().take_while(|applied| applied.life == life);
+        let updates = later.flat_map(|applied| &applied.updates);
+        updates.filter_map(|update| self.arrived(life, &update.worker, update.iteration)?.base.into()).min()
+    }
+
+    /// Updates that have arrived, and that no version has.
+    pub fn lost(&self) -> Vec<&'a Pushed> {
+        let is_lost = |key: &(&(usize, &str, u64), &&Pushed)| !self.applied.contains(key.0);
+        self.arrived.iter().filter(is_lost).map(|(_, pushed)| *pushed).collect()
+    }
+
+    /// Whether an update that has arrived may be gone: it was the last one that the server took of its worker
+    /// before it was killed.
+    pub fn may_be_lost(&self, pushed: &Pushed) -> bool {
+        let of = self.said.pushed.iter().filter(|other| other.worker == pushed.worker);
+        let last = of.filter(|other| other.life == pushed.life).map(|other| other.at_ns).max();
+        pushed.life < self.said.restarts.len() && last == Some(pushed.at_ns)
+    }
+
+    /// Updates that were computed, and never taken: whose.
+    pub fn in_vain(&self) -> Vec<(usize, &'a Sent)> {
+        let copies = self.said.sent.iter().flat_map(|((worker, iteration), copies)| {
+            copies.iter().enumerate().map(move |(place, sent)| ((*worker, *iteration, place), sent))
+        });
+        copies.filter(|(key, _)| !self.taken.contains(key)).map(|(key, sent)| (key.0, sent)).collect()
+    }
+
+    /// Whether an update may have been computed in vain.
+    pub fn may_be_in_vain(&self, worker: usize, name: &str, sent: &Sent) -> bool {
+        let (before, next) = self.neighbours(worker, sent);
+        let is_killed = next.is_none() && self.said.killed.contains(&(worker, sent.process));
+        let next = next.unwrap_or(u64::MAX);
+        let is_server_killed =
+            self.said.restarts.iter().any(|again| sent.began_ns < again.at_ns && again.at_ns <= next);
+        let mut gone = self.said.gone.iter().filter(|gone| gone.gone == name);
+        is_killed || is_server_killed || gone.any(|gone| (before..=next).contains(&gone.at_ns))
+    }
+
+    /// When the same process began the update before, and the next one, if there is one.
+    pub fn neighbours(&self, worker: usize, sent: &Sent) -> (u64, Option<u64>) {
+        let times = self.begun.get(&(worker, sent.process)).map_or(&[][..], Vec::as_slice);
+        let before = times.iter().rfind(|time| **time < sent.began_ns).copied().unwrap_or(0);
+        (before, times.iter().find(|time| **time > sent.began_ns).copied())
+    }
+}
+
+/// In which orders so many are tried: all, or the one by number where that are too many.
+pub fn orders(count: usize) -> Vec<Vec<usize>> {
+    const MOST: usize = 5;
+    if count > MOST {
+        return vec![(0..count).collect()];
+    }
+    let mut all = vec![Vec::new()];
+    for next in 0..count {
+        let longer = |order: &Vec<usize>| {
+            let order = order.clone();
+            (0..=order.len()).rev().map(move |place| {
+                let mut order = order.clone();
+                order.insert(place, next);
+                order
+            })
+        };
+        all = all.iter().flat_map(longer).collect();
+    }
+    all
+}
