@@ -143,6 +143,8 @@ pub struct WorkerAgent {
     is_welcome: bool,
     server: Option<Server>,
     current: Option<Current>,
+    /// The newest permission of this life of the server; 0 for none.
+    newest: u64,
     incoming: Option<Incoming>,
     outgoing: Option<Outgoing>,
     lane: Lane,
@@ -164,6 +166,7 @@ impl WorkerAgent {
             is_welcome: false,
             server: None,
             current: None,
+            newest: 0,
             incoming: None,
             outgoing: None,
             lane: Lane::default(),
@@ -307,6 +310,10 @@ impl WorkerAgent {
         let Message { worker_life, server_life, body } = message;
         if worker_life != self.setup.life {
             self.counters.other_life += 1;
+            // The hello of a process before this one came late, and the server has taken that one in.
+            if self.is_up && matches!(body, Some(Body::Welcome(_))) {
+                self.hello();
+            }
             return;
         }
         match body {
@@ -350,6 +357,9 @@ impl WorkerAgent {
             self.counters.malformed += 1;
             return;
         }
+        if self.server.is_none_or(|server| server.life != life) {
+            self.newest = 0;
+        }
         self.server = Some(Server { life, chunk_values, precision });
         (self.is_welcome, self.alone_since) = (true, None);
         let arrived = Arrived::try_from(welcome.arrived).unwrap_or(Arrived::Void);
@@ -382,13 +392,13 @@ impl WorkerAgent {
 
     fn permit(&mut self, server_life: u32, permit: &Permit) {
         let &Permit { ticket, iteration, batch } = permit;
-        // A permission is older than one that it is followed by.
-        if self.current.is_some_and(|current| current.ticket >= ticket)
-            || self.machine.permitted(iteration, batch).is_none()
-        {
+        // A permission is older than one that it is followed by. One of a connection that has ended may come
+        // when what it permitted is done.
+        if ticket <= self.newest || self.machine.permitted(iteration, batch).is_none() {
             self.counters.repeated += 1;
             return;
         }
+        self.newest = ticket;
         self.current = Some(Current { ticket, server_life, iteration, pulls: 0, version: 0 });
         (self.incoming, self.outgoing) = (None, None);
         self.pull();

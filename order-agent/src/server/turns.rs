@@ -14,6 +14,17 @@ impl<S: Sequencer> ServerAgent<S> {
         self.begin(now);
         self.decisions();
         self.close(now);
+        self.watch(now);
+    }
+
+    /// What came late, of a connection that has ended, may have made a member of a worker that is gone.
+    fn watch(&mut self, now: Duration) {
+        for worker in self.workers() {
+            let link = &mut self.links[worker.index()];
+            if !link.is_up && link.down_since.is_none() && !self.sequencer.is_away(worker) {
+                link.down_since = Some(now);
+            }
+        }
     }
 
     fn begin(&mut self, now: Duration) {

@@ -1,0 +1,162 @@
+//! Between an agent and its connection: where mistakes of agents are made, in what they say and hear.
+
+use bytes::Bytes;
+use inart_order_agent::{Body, Message, Packet, Precision, Tag, chunk_packet, decode, message_packet};
+
+use crate::mistakes::Mistake;
+
+/// Higher than any hello's number.
+const HELLOS: u64 = 1000;
+
+/// What there is to know of one worker's packets so far.
+#[derive(Debug, Clone, Default)]
+pub struct Wire {
+    /// The permission that the server has given last, and its iteration.
+    ticket: u64,
+    iteration: u64,
+    /// The version that was pulled last.
+    pub base: u64,
+    /// The worker's last hello.
+    hello: u64,
+    is_told_of_the_end: bool,
+}
+
+/// A life of the server is in the upper half of its permissions' numbers.
+fn life_of(ticket: u64) -> u64 {
+    ticket >> 32 << 32
+}
+
+impl Wire {
+    /// What the server says to the worker, as it leaves; `None` for nothing.
+    pub fn server_says(&mut self, data: Bytes, mistake: Mistake, newest: &[f32]) -> Option<Bytes> {
+        match decode(&data).unwrap() {
+            Packet::Message(message) => self.message_of_server(message, mistake),
+            Packet::Chunk { tag, number, values } => {
+                let at = number as usize * values.len();
+                let tag = Tag { ticket: self.alias(tag.ticket, mistake), ..tag };
+                Some(match mistake {
+                    Mistake::NewestModel => single(&tag, number, &newest[at..at + values.len()]),
+                    Mistake::NumbersAgain => single(&tag, number, &values),
+                    _ => data,
+                })
+            }
+        }
+    }
+
+    fn message_of_server(&mut self, message: Message, mistake: Mistake) -> Option<Bytes> {
+        let Message { worker_life, server_life, mut body } = message;
+        match body.as_mut()? {
+            Body::Permit(permit) => {
+                (self.ticket, self.iteration) = (permit.ticket, permit.iteration);
+                permit.ticket = self.alias(permit.ticket, mistake);
+            }
+            Body::Pushed(pushed) => pushed.ticket = self.alias(pushed.ticket, mistake),
+            Body::NotPermitted(_) if mistake == Mistake::NotNotPermitted => return None,
+            Body::NotPermitted(not) => not.ticket = self.alias(not.ticket, mistake),
+            Body::Unknown(_) if mistake == Mistake::NotUnknown => return None,
+            Body::Welcome(welcome) => {
+                if mistake == Mistake::EarlierHellos {
+                    welcome.number = HELLOS - welcome.number;
+                }
+                if mistake == Mistake::NothingMissing {
+                    welcome.missing.clear();
+                }
+            }
+            Body::Over(_) if mistake == Mistake::OverOnce => {
+                if std::mem::replace(&mut self.is_told_of_the_end, true) {
+                    return None;
+                }
+            }
+            _ => {}
+        }
+        Some(message_packet(worker_life, server_life, body?))
+    }
+
+    /// What the worker says, as it leaves.
+    pub fn worker_says(&mut self, data: Bytes, mistake: Mistake) -> Bytes {
+        match decode(&data).unwrap() {
+            Packet::Message(Message { worker_life, body: Some(Body::Hello(mut hello)), .. }) => {
+                self.hello = hello.number;
+                if mistake == Mistake::NamesNothing {
+                    (hello.ticket, hello.ticket_of) = (0, 0);
+                }
+                message_packet(worker_life, 0, Body::Hello(hello))
+            }
+            Packet::Chunk { tag, number, values } if mistake == Mistake::BeyondHalf => {
+                half_of_any(&tag, number, &values)
+            }
+            Packet::Chunk { tag, number, values } if mistake == Mistake::CutOff => {
+                let cut = |value: &f32| f32::from_bits(value.to_bits() & !0x1fff);
+                single(&tag, number, &values.iter().map(cut).collect::<Vec<_>>())
+            }
+            _ => data,
+        }
+    }
+
+    /// What the server hears.
+    pub fn server_hears(&self, data: &Bytes, mistake: Mistake) -> Bytes {
+        match (mistake, decode(data).unwrap()) {
+            (Mistake::NumbersAgain, packet) => self.by_own_number(packet),
+            (Mistake::AnyPermission, Packet::Chunk { tag, number, values }) => {
+                single(&Tag { ticket: self.ticket, version: self.base, ..tag }, number, &values)
+            }
+            (Mistake::EarlierHellos, Packet::Message(message)) => {
+                let Message { worker_life, server_life, mut body } = message;
+                if let Some(Body::Hello(hello)) = &mut body {
+                    hello.number = HELLOS - hello.number;
+                }
+                message_packet(worker_life, server_life, body.unwrap())
+            }
+            _ => data.clone(),
+        }
+    }
+
+    /// What the worker hears.
+    pub fn worker_hears(&self, data: &Bytes, mistake: Mistake) -> Bytes {
+        let Mistake::EarlierAnswers = mistake else { return data.clone() };
+        match decode(data).unwrap() {
+            Packet::Message(Message { worker_life, server_life, body: Some(Body::Welcome(mut welcome)) }) => {
+                welcome.number = self.hello;
+                message_packet(worker_life, server_life, Body::Welcome(welcome))
+            }
+            _ => data.clone(),
+        }
+    }
+
+    /// A permission's number as the mistake has it: a life of the server, and the iteration.
+    fn alias(&self, ticket: u64, mistake: Mistake) -> u64 {
+        match mistake {
+            Mistake::NumbersAgain if ticket == self.ticket => life_of(ticket) | (self.iteration + 1),
+            _ => ticket,
+        }
+    }
+
+    fn by_own_number(&self, packet: Packet) -> Bytes {
+        let own = |ticket: u64| {
+            if ticket == self.alias(self.ticket, Mistake::NumbersAgain) { self.ticket } else { ticket }
+        };
+        match packet {
+            Packet::Chunk { tag, number, values } => {
+                single(&Tag { ticket: own(tag.ticket), ..tag }, number, &values)
+            }
+            Packet::Message(Message { worker_life, server_life, mut body }) => {
+                match &mut body {
+                    Some(Body::Hello(hello)) => hello.ticket = own(hello.ticket),
+                    Some(Body::Pull(pull)) => pull.ticket = own(pull.ticket),
+                    _ => {}
+                }
+                message_packet(worker_life, server_life, body.unwrap())
+            }
+        }
+    }
+}
+
+fn single(tag: &Tag, number: u32, values: &[f32]) -> Bytes {
+    chunk_packet(tag, number, values, Precision::Single)
+}
+
+/// The values as float16, infinity where it does not reach.
+fn half_of_any(tag: &Tag, number: u32, values: &[f32]) -> Bytes {
+    let most = |value: &f32| if value.abs() >= 65520.0 { f32::INFINITY.copysign(*value) } else { *value };
+    chunk_packet(tag, number, &values.iter().map(most).collect::<Vec<_>>(), Precision::Half)
+}

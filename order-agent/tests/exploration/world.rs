@@ -1,0 +1,510 @@
+//! A small training, and all that may come next in it.
+
+use std::fmt::{self, Write as _};
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_order::{Policy, WorkerNo};
+use inart_order_agent::{
+    Kept, Precision, Sequencer, ServerAgent, ServerOutput, ServerSetup, WorkerAgent, WorkerOutput,
+    WorkerSetup, as_received, decode,
+};
+
+use crate::key::key;
+use crate::mistakes::Mistake;
+use crate::order::Mistaken;
+use crate::sequencer::Either;
+use crate::trial::{Rule, Trial};
+use crate::truth::Truth;
+use crate::wire::Wire;
+
+const MODEL: u64 = 5;
+/// What failed may leave again.
+const PAUSE: Duration = Duration::from_secs(1);
+const ABSENCE: Duration = Duration::from_secs(100);
+/// Longer than anybody waits.
+const LONG: Duration = Duration::from_secs(1000);
+
+/// How often something may happen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Budget {
+    /// Packets that fail, whether they arrive or not.
+    pub failures: u8,
+    /// Connections that end.
+    pub cuts: u8,
+    /// Servers that start again, and workers.
+    pub server: u8,
+    pub worker: u8,
+    /// Workers that are gone for ever.
+    pub gone: u8,
+    /// Times that it takes longer than anybody waits.
+    pub long: u8,
+    /// Updates with a NaN.
+    pub not_finite: u8,
+}
+
+pub const NOTHING: Budget =
+    Budget { failures: 0, cuts: 0, server: 0, worker: 0, gone: 0, long: 0, not_finite: 0 };
+
+/// A training.
+#[derive(Debug, Clone)]
+pub struct World {
+    pub workers: usize,
+    pub rule: Rule,
+    pub iterations: u64,
+    /// Of the model; a chunk has one.
+    pub values: usize,
+    pub window: usize,
+    pub precision: Precision,
+    /// Whether the server gives up whom it waits for too long.
+    pub is_patient: bool,
+    pub budget: Budget,
+    pub mistake: Mistake,
+}
+
+#[derive(Clone)]
+pub struct Packet {
+    to_server: bool,
+    worker: usize,
+    /// On which connection.
+    connection: u32,
+    id: u64,
+    data: Bytes,
+}
+
+impl fmt::Debug for Packet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Packet { to_server, worker, connection, data, .. } = self;
+        let way = if *to_server { "from" } else { "to" };
+        write!(f, "{way} {worker} on {connection}: {:?}", decode(data))
+    }
+}
+
+/// What comes next.
+#[derive(Debug, Clone)]
+pub enum Step {
+    Arrives(Packet),
+    /// It is said to have failed; whether it arrives.
+    Fails(Packet, bool),
+    Computed {
+        worker: usize,
+        is_finite: bool,
+    },
+    Connects(usize),
+    IsCutOff(usize),
+    IsGone(usize),
+    StartsAgain(usize),
+    ServerStartsAgain,
+    ItIs(Duration),
+}
+
+#[derive(Debug, Clone)]
+struct Host {
+    /// None once it is gone.
+    agent: Option<WorkerAgent>,
+    lives: u32,
+    connection: Option<u32>,
+    connections: u32,
+    /// By which permission, from which version, what.
+    computing: Option<(u64, u64, Vec<f32>)>,
+    computed: u32,
+    wire: Wire,
+}
+
+/// Where a training is.
+#[derive(Debug, Clone)]
+pub struct State {
+    server: ServerAgent<Mistaken>,
+    server_lives: u32,
+    hosts: Vec<Host>,
+    net: Vec<Packet>,
+    kept: Kept,
+    truth: Truth,
+    now: Duration,
+    budget: Budget,
+}
+
+/// The first value of updates: others are odd multiples.
+fn update(world: &World, worker: usize, computed: u32) -> Vec<f32> {
+    let first = f32::powi(2.0, (computed as usize * world.workers + worker) as i32);
+    // Float16 rounds this up, and does not reach far beyond it.
+    let part = if world.precision == Precision::Half { 1.0 + 1.5 / 1024.0 } else { 1.0 };
+    let beyond = if world.precision == Precision::Half { 1e5 } else { 3.0 };
+    (0..world.values).map(|at| first * if at == 0 { part } else { beyond + 2.0 * at as f32 }).collect()
+}
+
+impl World {
+    fn server(&self, life: u32, kept: Kept, now: Duration) -> ServerAgent<Mistaken> {
+        let setup = ServerSetup {
+            life,
+            model: MODEL,
+            chunk_values: 1,
+            precision: self.precision,
+            window: self.window,
+            rates_bps: vec![None; self.workers],
+            gather: now + ABSENCE,
+            absence: ABSENCE,
+            iterations: Some(self.iterations),
+        };
+        let trial = Trial { workers: self.workers, rule: self.rule, ..Trial::random(1) };
+        let order = Either::new(&trial, self.is_patient.then_some(ABSENCE), MODEL, kept);
+        ServerAgent::new(setup, Mistaken::new(order, self.mistake, self.workers))
+    }
+
+    fn worker(&self, life: u32) -> WorkerAgent {
+        let (values, window) = (self.values, self.window);
+        let setup = WorkerSetup { life, model: MODEL, values, window, rate_bps: None, patience: 100 * LONG };
+        WorkerAgent::new(setup)
+    }
+
+    fn arriving(&self, values: &[f32]) -> Vec<f32> {
+        as_received(values, 1, self.precision)
+    }
+
+    /// All processes have started, and nobody is connected.
+    pub fn first(&self) -> State {
+        let kept = Kept { version: 0, done: vec![0; self.workers], values: vec![0.0; self.values] };
+        let host = |worker: usize| Host {
+            agent: Some(self.worker(self.life(worker, 1))),
+            lives: 1,
+            connection: None,
+            connections: 0,
+            computing: None,
+            computed: 0,
+            wire: Wire::default(),
+        };
+        State {
+            server: self.server(1, kept.clone(), Duration::ZERO),
+            server_lives: 1,
+            hosts: (0..self.workers).map(host).collect(),
+            net: Vec::new(),
+            truth: Truth::new(self.workers, self.rule, kept.values.clone(), self.counts()),
+            kept,
+            now: Duration::ZERO,
+            budget: self.budget,
+        }
+    }
+
+    /// Whether each worker does all its iterations, each once. Who leaves, or meets a server that has started
+    /// again after another one, begins where others are (R7).
+    fn counts(&self) -> bool {
+        let all_are_alike = self.workers == 1 || matches!(self.rule, Rule::Policy(Policy::Bsp(_)));
+        self.budget.long == 0 && (self.budget.server == 0 || all_are_alike)
+    }
+
+    fn life(&self, worker: usize, lives: u32) -> u32 {
+        let lives = if self.mistake == Mistake::WorkersLife { 1 } else { lives };
+        10 * (worker as u32 + 1) + lives
+    }
+}
+
+impl State {
+    /// What is the same in two states that go on alike.
+    pub fn key(&self) -> u64 {
+        let mut packets: Vec<_> = self.net.iter().collect();
+        packets.sort_by_key(|packet| (packet.to_server, packet.worker, packet.connection, &packet.data));
+        let mut text = String::with_capacity(1 << 13);
+        let Self { server, hosts, kept, truth, now, budget, .. } = self;
+        write!(text, "{server:?} {hosts:?} {kept:?} {truth:?} {now:?} {budget:?}").unwrap();
+        for Packet { to_server, worker, connection, data, .. } in packets {
+            write!(text, " {to_server} {worker} {connection} {data:?}").unwrap();
+        }
+        key(&text)
+    }
+
+    /// Does what the machines say.
+    pub fn settle(&mut self, world: &World) -> Result<(), String> {
+        while let Some(output) = self.server.next_output(self.now + PAUSE) {
+            self.of_server(world, output)?;
+        }
+        for worker in 0..world.workers {
+            while let Some(output) =
+                self.hosts[worker].agent.as_mut().and_then(|agent| agent.next_output(self.now + PAUSE))
+            {
+                self.of_worker(world, worker, output)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn of_server(&mut self, world: &World, output: ServerOutput) -> Result<(), String> {
+        match output {
+            ServerOutput::Send { to, id, data, .. } => {
+                let newest = self.server.sequencer().values();
+                match self.hosts[to.index()].wire.server_says(data, world.mistake, newest) {
+                    Some(data) => self.send(world, false, to.index(), id, data),
+                    None => self.server.ended(id, true, self.now),
+                }
+                Ok(())
+            }
+            ServerOutput::Pushed { worker, iteration, base, values, refusal } => {
+                self.truth.arrived(worker.index(), iteration, base, &values, refusal.is_some())
+            }
+            ServerOutput::Applied(applied) => {
+                let sequencer = self.server.sequencer();
+                let is_last = sequencer.version() == applied.version;
+                self.truth.applied(&applied, is_last.then(|| sequencer.values()))?;
+                if is_last {
+                    self.kept = sequencer.kept();
+                }
+                Ok(())
+            }
+            ServerOutput::Discarded { worker, iteration, .. } => {
+                self.truth.discarded(worker.index(), iteration)
+            }
+            ServerOutput::Pulls { worker, version } => {
+                self.hosts[worker.index()].wire.base = version;
+                Ok(())
+            }
+            ServerOutput::NotTakenIn { why, .. } => Err(why),
+            ServerOutput::Joined { .. } | ServerOutput::Gone { .. } => Ok(()),
+        }
+    }
+
+    fn of_worker(&mut self, world: &World, worker: usize, output: WorkerOutput) -> Result<(), String> {
+        match output {
+            WorkerOutput::Send { id, data, .. } => {
+                let data = self.hosts[worker].wire.worker_says(data, world.mistake);
+                self.send(world, true, worker, id, data);
+                Ok(())
+            }
+            WorkerOutput::Compute(start) => {
+                self.truth.pulled(&start, |values| world.arriving(values))?;
+                let host = &mut self.hosts[worker];
+                let values = update(world, worker, host.computed);
+                host.computed += 1;
+                host.computing = Some((start.ticket, start.version, values));
+                Ok(())
+            }
+            WorkerOutput::Pushed { iteration, refusal } => {
+                self.truth.told(worker, iteration, refusal.is_some())
+            }
+            WorkerOutput::Over { version } => {
+                let own = self.server.sequencer().version();
+                if version > own { Err(format!("version {version} is the last of {own}")) } else { Ok(()) }
+            }
+            WorkerOutput::Failed(error) => Err(error.to_string()),
+        }
+    }
+
+    fn send(&mut self, world: &World, to_server: bool, worker: usize, id: u64, data: Bytes) {
+        let Some(connection) = self.hosts[worker].connection else { return };
+        let packet = Packet { to_server, worker, connection, id, data };
+        let is_message = packet.data[0] == 2;
+        if world.mistake == Mistake::AllAtOnce && is_message {
+            self.end(&packet, true);
+        }
+        self.net.push(packet);
+    }
+
+    fn arrive(&mut self, world: &World, packet: &Packet) {
+        let host = &mut self.hosts[packet.worker];
+        if packet.to_server {
+            let data = host.wire.server_hears(&packet.data, world.mistake);
+            self.server.received(number(packet.worker), &data, self.now);
+        } else if let Some(agent) = &mut host.agent {
+            agent.received(&host.wire.worker_hears(&packet.data, world.mistake));
+        }
+    }
+
+    fn end(&mut self, packet: &Packet, is_taken: bool) {
+        let host = &mut self.hosts[packet.worker];
+        if host.connection != Some(packet.connection) {
+            return;
+        }
+        match (packet.to_server, &mut host.agent) {
+            (true, Some(agent)) => agent.ended(packet.id, is_taken, self.now),
+            (true, None) => {}
+            (false, _) => self.server.ended(packet.id, is_taken, self.now),
+        }
+    }
+
+    fn cut(&mut self, world: &World, worker: usize) {
+        let host = &mut self.hosts[worker];
+        if host.connection.take().is_none() {
+            return;
+        }
+        if world.mistake != Mistake::NoDown {
+            self.server.down(number(worker), self.now);
+        }
+        if let Some(agent) = &mut host.agent {
+            agent.down(self.now);
+        }
+    }
+
+    fn is_live(&self, packet: &Packet) -> bool {
+        self.hosts[packet.worker].connection == Some(packet.connection)
+    }
+
+    /// Nothing has to happen any more, if nothing fails.
+    pub fn is_quiet(&self) -> bool {
+        let rests =
+            |host: &Host| host.agent.is_none() || host.computing.is_none() && host.connection.is_some();
+        !self.net.iter().any(|packet| self.is_live(packet)) && self.hosts.iter().all(rests)
+    }
+
+    /// All that may come next, with what it is.
+    pub fn successors(&self, world: &World) -> Vec<(Step, State)> {
+        let mut all = self.packets_end(world);
+        for worker in 0..world.workers {
+            self.compute(world, worker, &mut all);
+            self.connect_or_cut(world, worker, &mut all);
+            self.restart_or_go(world, worker, &mut all);
+        }
+        self.restart_server(world, &mut all);
+        self.wait(world, &mut all);
+        all
+    }
+
+    fn packets_end(&self, world: &World) -> Vec<(Step, State)> {
+        let mut all = Vec::new();
+        for at in 0..self.net.len() {
+            let mut next = self.clone();
+            let packet = next.net.remove(at);
+            let mut arrives = next.clone();
+            arrives.arrive(world, &packet);
+            arrives.end(&packet, true);
+            all.push((Step::Arrives(packet.clone()), arrives));
+            // One of a connection that has ended may never come: it need not.
+            if self.is_live(&packet) && self.budget.failures > 0 {
+                next.budget.failures -= 1;
+                let mut arrives = next.clone();
+                arrives.arrive(world, &packet);
+                for (has_arrived, mut next) in [(true, arrives), (false, next)] {
+                    next.end(&packet, world.mistake == Mistake::LostIsTaken);
+                    all.push((Step::Fails(packet.clone(), has_arrived), next));
+                }
+            }
+        }
+        all
+    }
+
+    fn compute(&self, world: &World, worker: usize, all: &mut Vec<(Step, State)>) {
+        let host = &self.hosts[worker];
+        let Some((ticket, base, values)) = &host.computing else { return };
+        // Asynchronous workers could go on for ever while others do nothing.
+        let is_far = self.truth.done()[worker] > world.iterations;
+        if host.agent.is_none() || is_far && !self.server.is_closing() {
+            return;
+        }
+        for is_finite in [true, false] {
+            let (mut next, mut values) = (self.clone(), values.clone());
+            if !is_finite {
+                if self.budget.not_finite == 0 {
+                    continue;
+                }
+                next.budget.not_finite -= 1;
+                values[world.values - 1] = f32::from_bits(0x7fc0_0000 + host.computed);
+            }
+            next.truth.computed(worker, *base, &world.arriving(&values));
+            let host = &mut next.hosts[worker];
+            host.computing = None;
+            host.agent.as_mut().unwrap().computed(*ticket, values).unwrap();
+            all.push((Step::Computed { worker, is_finite }, next));
+        }
+    }
+
+    fn connect_or_cut(&self, world: &World, worker: usize, all: &mut Vec<(Step, State)>) {
+        let host = &self.hosts[worker];
+        if host.connection.is_none() && host.agent.is_some() {
+            let mut next = self.clone();
+            let host = &mut next.hosts[worker];
+            host.connections += 1;
+            host.connection = Some(host.connections);
+            if world.mistake != Mistake::NoDown || host.connections == 1 {
+                next.server.up(number(worker), self.now);
+            }
+            host.agent.as_mut().unwrap().up(self.now);
+            all.push((Step::Connects(worker), next));
+        } else if host.connection.is_some() && self.budget.cuts > 0 {
+            let mut next = self.clone();
+            next.budget.cuts -= 1;
+            next.cut(world, worker);
+            all.push((Step::IsCutOff(worker), next));
+        }
+    }
+
+    /// What was on its way to the last process of the worker is nobody's.
+    fn restart_or_go(&self, world: &World, worker: usize, all: &mut Vec<(Step, State)>) {
+        let may = self.budget.gone > 0 || self.budget.worker > 0;
+        if !may || self.hosts[worker].connection.is_none() {
+            return;
+        }
+        let mut next = self.clone();
+        next.cut(world, worker);
+        next.net.retain(|packet| packet.to_server || packet.worker != worker);
+        next.hosts[worker].computing = None;
+        if self.budget.gone > 0 {
+            let mut next = next.clone();
+            next.budget.gone -= 1;
+            next.hosts[worker].agent = None;
+            all.push((Step::IsGone(worker), next));
+        }
+        if self.budget.worker > 0 {
+            let host = &mut next.hosts[worker];
+            host.lives += 1;
+            host.agent = Some(world.worker(world.life(worker, host.lives)));
+            next.budget.worker -= 1;
+            all.push((Step::StartsAgain(worker), next));
+        }
+    }
+
+    fn restart_server(&self, world: &World, all: &mut Vec<(Step, State)>) {
+        if self.budget.server == 0 || self.hosts.iter().all(|host| host.connection.is_none()) {
+            return;
+        }
+        let mut next = self.clone();
+        next.budget.server -= 1;
+        (0..world.workers).for_each(|worker| next.cut(world, worker));
+        next.net.retain(|packet| !packet.to_server);
+        next.server_lives += 1;
+        let life = if world.mistake == Mistake::ServersLife { 1 } else { next.server_lives };
+        let mut kept = next.kept.clone();
+        match world.mistake {
+            Mistake::Version => (kept.version, kept.done) = (0, vec![0; world.workers]),
+            Mistake::Done => kept.done.fill(0),
+            _ => {}
+        }
+        next.truth.restarted();
+        next.server = world.server(life, kept, self.now);
+        all.push((Step::ServerStartsAgain, next));
+    }
+
+    /// Time is short, but for once in a while; what waits for time gets it when there is nothing else.
+    fn wait(&self, world: &World, all: &mut Vec<(Step, State)>) {
+        let is_waited = world.is_patient || self.hosts.iter().any(|host| host.connection.is_none());
+        let mut next = self.clone();
+        match self.server.wake_at() {
+            Some(at) if self.is_quiet() && !self.server.is_over() && at > self.now => next.now = at,
+            _ if self.budget.long > 0 && is_waited => {
+                next.budget.long -= 1;
+                next.now += LONG;
+            }
+            _ => return,
+        }
+        next.server.tick(next.now);
+        all.push((Step::ItIs(next.now), next));
+    }
+
+    /// Nothing has to happen any more: the training is over, with its updates.
+    pub fn is_right_at_the_end(&self, world: &World) -> Result<(), String> {
+        let is_over = |host: &Host| host.agent.as_ref().is_none_or(WorkerAgent::is_over);
+        if !self.hosts.iter().all(is_over) || !self.server.is_over() {
+            return Err("nobody goes on".to_owned());
+        }
+        let faults = Budget { failures: 0, cuts: 0, not_finite: 0, ..world.budget };
+        let nothing_is_lost = faults == NOTHING && matches!(world.rule, Rule::Policy(_));
+        self.truth.ended(self.server.sequencer().values(), nothing_is_lost)?;
+        let done = self.truth.done();
+        let has_done = |(host, done): (&Host, &u64)| host.agent.is_none() || *done >= world.iterations;
+        let is_counted = matches!(world.rule, Rule::Policy(_)) && world.counts();
+        match is_counted && !self.hosts.iter().zip(done).all(has_done) {
+            true => Err(format!("updates that were applied: {done:?}")),
+            false => Ok(()),
+        }
+    }
+}
+
+fn number(worker: usize) -> WorkerNo {
+    WorkerNo(worker as u32)
+}
