@@ -41,7 +41,8 @@ pub enum TurnOutput {
 pub enum TurnError {
     /// Numbers that no job has.
     #[error(
-        "{groups} groups, {at_once} at once, {chunks} chunks: give at least 1 of each, and at most as many at once as groups"
+        "{groups} groups, {at_once} at once, {chunks} chunks: give at least 1 of each, and at most as many \
+         at once as groups"
     )]
     Numbers {
         /// Groups.

@@ -10,7 +10,8 @@ pub enum PartError {
     Turn(#[from] TurnError),
     /// Workers sum something else.
     #[error(
-        "group {group}: frame {frame} of an iteration has {values} values, and {expected} are right: its workers sum another gradient, or take part in another number of groups"
+        "group {group}: frame {frame} of an iteration has {values} values, and {expected} are right: its \
+         workers sum another gradient, or take part in another number of groups"
     )]
     Length {
         /// The group.
@@ -57,7 +58,8 @@ pub enum RackError {
     },
     /// Groups that cut the model in different ways.
     #[error(
-        "job {job}: server {server} has another part of the model than in job {first}; plan groups with equal shares"
+        "job {job}: server {server} has another part of the model than in job {first}; plan groups with \
+         equal shares"
     )]
     OtherPart {
         /// The job of a group.

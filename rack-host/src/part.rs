@@ -68,6 +68,8 @@ struct Group {
     iterations: u32,
     /// *Ready* frames of this iteration: their exponents, and how many values they have.
     ready: BTreeMap<usize, (Exponent, usize)>,
+    /// This part of the model, each chunk as the group's last turn made it.
+    version: Vec<f32>,
     /// Sums of chunks that are not applied.
     held: BTreeMap<usize, OwnSum>,
     has_begun: bool,
@@ -107,6 +109,7 @@ impl Part {
         let (first, model) = (range.start, model[range].to_vec());
         let group = Group {
             has: model.clone(),
+            version: model.clone(),
             base: ChunkSeq::from(0),
             iterations: 0,
             ready: BTreeMap::new(),
@@ -176,6 +179,12 @@ impl Part {
         &self.model
     }
 
+    /// The version that the group's last turn made: this part of the model without chunks of later turns,
+    /// which may be in others already.
+    pub fn version(&self, group: usize) -> &[f32] {
+        &self.groups[group].version
+    }
+
     /// Iterations of a group that are applied.
     pub fn iterations(&self, group: usize) -> u32 {
         self.groups[group].iterations
@@ -242,6 +251,7 @@ impl Part {
         dequantise_all(&sum.values, sum.exponent, &mut floats);
         let (model, has) = (&mut self.model[range.clone()], &mut own.has[range.clone()]);
         model.iter_mut().zip(&floats).for_each(|(value, change)| *value += change);
+        own.version[range.clone()].copy_from_slice(model);
         let changes: Vec<f32> = model.iter().zip(&*has).map(|(value, has)| value - has).collect();
         if let Some(at) = changes.iter().position(|change| !change.is_finite()) {
             return Err(PartError::NotFinite { group, value: self.first + range.start + at });

@@ -128,8 +128,8 @@ impl RackServer {
         self.part.model()
     }
 
-    /// Serves until every group has done its iterations; tells what happens, with the part of the model as it
-    /// is then.
+    /// Serves until every group has done its iterations; tells what happens, with the version of the part of
+    /// the model that the group's last turn made.
     ///
     /// # Errors
     /// Why a group's job has ended, or what its workers sum wrongly. The workers of all groups have been
@@ -198,10 +198,9 @@ impl RackServer {
             self.seats[answer.group].back.give(answer.sequence, answer.values, answer.exponent);
         }
         for news in self.part.news() {
-            told(&news, self.part.model());
-            if let News::Ends { group, .. } = news
-                && self.part.iterations(group) == self.iterations
-            {
+            let (News::Ready { group } | News::Begins { group, .. } | News::Ends { group, .. }) = news;
+            told(&news, self.part.version(group));
+            if matches!(news, News::Ends { .. }) && self.part.iterations(group) == self.iterations {
                 self.seats[group].back.finish(self.part.end(group));
             }
         }

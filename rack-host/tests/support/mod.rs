@@ -65,7 +65,7 @@ fn update(model: &[f32], host: usize, iteration: u32) -> Vec<f32> {
 }
 
 pub type Worked = Result<(Vec<Turn>, Vec<Vec<f32>>), RackError>;
-pub type Served = Result<(Vec<News>, Ending), RackError>;
+pub type Served = Result<(Vec<(News, Vec<f32>)>, Ending), RackError>;
 
 /// Trains; `serves` is how many iterations of each group a server serves, `stops` how many a worker does, by
 /// group and rank.
@@ -98,7 +98,8 @@ pub fn train(
             .map(|server| {
                 scope.spawn(move || {
                     let mut heard = Vec::new();
-                    let ending = server.run(&mut |news, _| heard.push(news.clone()))?;
+                    let ending =
+                        server.run(&mut |news, version| heard.push((news.clone(), version.to_vec())))?;
                     Ok((heard, ending))
                 })
             })
@@ -138,10 +139,10 @@ pub fn train(
 }
 
 /// The training once more, on one thread, by the rules of docs/protocol.md: what every worker has to have
-/// got, and the model in the end.
-fn again(sizes: &[u8], iterations: u32, worked: &[Vec<(Vec<Turn>, Vec<Vec<f32>>)>]) -> Vec<f32> {
+/// got, and every version of the model.
+fn again(sizes: &[u8], iterations: u32, worked: &[Vec<(Vec<Turn>, Vec<Vec<f32>>)>]) -> Vec<Vec<f32>> {
     let chunks: Vec<Range<usize>> = Split::new(&assignments(sizes)[0], VALUES).chunks().collect();
-    let mut model = first_model();
+    let (mut model, mut versions) = (first_model(), Vec::new());
     let mut has = vec![model.clone(); sizes.len()];
     for iteration in 0..iterations {
         let mut first = 0;
@@ -180,10 +181,11 @@ fn again(sizes: &[u8], iterations: u32, worked: &[Vec<(Vec<Turn>, Vec<Vec<f32>>)
             for (_, models) in workers {
                 assert_eq!(models[iteration as usize], has[group], "group {group}, iteration {iteration}");
             }
+            versions.push(model.clone());
             first += workers.len();
         }
     }
-    model
+    versions
 }
 
 /// Frames as they are.
@@ -202,14 +204,19 @@ pub fn all_is_right(
         train(wrap, sizes, at_once, Duration::from_secs(4), ([iterations; 2], &|_, _| iterations));
     let worked: Vec<Vec<_>> =
         workers.into_iter().map(|group| group.into_iter().map(Result::unwrap).collect()).collect();
-    let model = again(sizes, iterations, &worked);
+    let versions = again(sizes, iterations, &worked);
+    let model = versions.last().unwrap().clone();
     let mut parts = Vec::new();
     for server in servers {
         let (news, ending) = server.unwrap();
+        let part = parts.len()..parts.len() + ending.model.len();
         parts.extend(ending.model);
         assert_eq!(ending.servers.len(), sizes.len());
         let ends = news.iter().filter_map(|news| match news {
-            News::Ends { group, turn, staleness } => Some((*group, *turn, *staleness)),
+            (News::Ends { group, turn, staleness }, version) => {
+                assert_eq!(version, &versions[*turn as usize][part.clone()], "version of turn {turn}");
+                Some((*group, *turn, *staleness))
+            }
             _ => None,
         });
         let ends: Vec<_> = ends.collect();
