@@ -4,8 +4,8 @@ use std::process::Command;
 
 use inart_order_agent::Precision;
 
-use super::setting::{Clients, Scheme, Setting};
-use super::wiring::{OrderWiring, at, listen};
+use super::setting::{Clients, Scheme, Setting, Transport};
+use super::wiring::{OrderWiring, UP, at, listen, mac};
 use crate::scratch::Scratch;
 
 /// The server's file of the model, where one is kept.
@@ -38,7 +38,7 @@ pub fn server(
         command.args(["--gather", GATHER_AGAIN]);
     }
     for (worker, participant) in setting.job.participants.iter().enumerate() {
-        command.arg("--worker").arg(format!("{}={}", participant.name, at(worker + 1)));
+        command.arg("--worker").arg(format!("{}={}", participant.name, place(setting, worker + 1)));
     }
     common(&mut command, setting, scratch, &setting.server);
     command
@@ -53,14 +53,26 @@ pub fn worker(setting: &Setting, wiring: &OrderWiring, scratch: &Scratch, worker
         command.args(["--local-steps", &local.steps.to_string(), "--shards", &local.shards.to_string()]);
         command.args(opposite.contains(&worker).then_some("--opposite"));
     }
-    command.arg("--server").arg(format!("{}={}", setting.server, at(0)));
+    command.arg("--server").arg(format!("{}={}", setting.server, place(setting, 0)));
     common(&mut command, setting, scratch, &setting.job.participants[worker].name);
     command
+}
+
+/// Where a host is found.
+fn place(setting: &Setting, host: usize) -> String {
+    match setting.transport {
+        Transport::Quic => at(host).to_string(),
+        Transport::Frames => mac(host).to_string(),
+    }
 }
 
 /// What all are told alike.
 fn common(command: &mut Command, setting: &Setting, scratch: &Scratch, name: &str) {
     command.args(["--name", name, "--pace", "--seed", &setting.seed.to_string()]);
+    if setting.transport == Transport::Frames {
+        command.args(["--interface", UP]);
+        return;
+    }
     command.args(["--listen", &listen().to_string(), "--congestion", &setting.congestion]);
     command.arg("--tls-ca").arg(scratch.path("ca.pem"));
     command.arg("--tls-cert").arg(scratch.path(&format!("{name}.pem")));

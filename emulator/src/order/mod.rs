@@ -11,6 +11,7 @@ mod processes;
 mod report;
 mod said;
 mod setting;
+mod simulated;
 mod wiring;
 
 use std::time::{Duration, Instant};
@@ -23,8 +24,9 @@ pub use absences::Outage;
 use absences::Schedule;
 pub use chart::chart;
 use processes::Processes;
-pub use report::{Learnt, Report, SchemeReport, Simulated};
-pub use setting::{Clients, Order, Scheme, Setting, scaled};
+pub use report::{Learnt, Report, SchemeReport};
+pub use setting::{Clients, Order, Scheme, Setting, Transport, scaled};
+pub use simulated::Simulated;
 use wiring::OrderWiring;
 
 /// An iteration that takes longer is a failure, and so is a start.
@@ -65,7 +67,7 @@ fn run_scheme(setting: &Setting, scheme: &Scheme, tell: &mut dyn FnMut(u64)) -> 
         .map_err(Error::system("write certificates"))?;
     let written = std::fs::write(scratch.path("network.yaml"), setting.document());
     written.map_err(Error::system("write the network"))?;
-    let wiring = OrderWiring::build(&setting.job)?;
+    let wiring = OrderWiring::build(setting)?;
     let mut processes = Processes::start(setting, scheme, &wiring, &scratch)?;
     let deadline = Instant::now() + LONGEST.saturating_mul(setting.iterations + 1);
     let mut schedule = Schedule::new(&setting.absences, &setting.outages);
@@ -92,7 +94,7 @@ fn run_scheme(setting: &Setting, scheme: &Scheme, tell: &mut dyn FnMut(u64)) -> 
         tracing::warn!("{}: the training was over before all of --absent had come", scheme.name);
     }
     let bytes = [0, 1].map(|way| carried[way].saturating_sub(before[way]));
-    report::report(setting, scheme, &said, &checked, bytes)
+    report::report(setting, scheme, &said, &checked, bytes, wiring.dropped())
 }
 
 /// Kills and starts processes, as far as it is time.

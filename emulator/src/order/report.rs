@@ -2,22 +2,18 @@
 
 use std::collections::BTreeMap;
 
-use inart_cluster::{ClientOptions, Job, WorkerOptions, run_clients, run_workers};
 use serde::Serialize;
 
 use super::audit::Checked;
 use super::said::{Counted, Said};
 use super::setting::{Order, Scheme, Setting};
+use super::simulated::{Simulated, simulated};
 use crate::error::Error;
 
 /// Rounds of each group that are not counted, as in virtual time.
 const DROPPED_ROUNDS: u64 = 3;
 /// A gap counts as none below this part of the even one.
 const ZERO_GAP: f64 = 0.1;
-/// Of a port's rate so much is there for values: of the 1494 bytes of a full frame 1418 are a message's; an
-/// acknowledgement of about 90 bytes for every two frames goes the other way.
-const PAYLOAD_SHARE: f64 = 1418.0 / 1494.0 * (1.0 - 90.0 / (2.0 * 1494.0));
-
 /// How good the model was when.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct Learnt {
@@ -27,19 +23,6 @@ pub struct Learnt {
     pub accuracy: f64,
     /// Mean loss on them.
     pub loss: f64,
-}
-
-/// The same in virtual time, at the rates that values have.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Simulated {
-    /// Mean time between own pushes, or between aggregations of a group, in seconds.
-    pub iteration_s: f64,
-    /// Mean staleness; of workers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub staleness_mean: Option<f64>,
-    /// The part of gaps that is about none; of workers.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub zero_gaps: Option<f64>,
 }
 
 /// One order.
@@ -88,9 +71,11 @@ pub struct SchemeReport {
     pub returned: usize,
     /// How often the server was killed and started again.
     pub server_restarts: usize,
+    /// Frames that links have lost at random.
+    pub frames_lost: u64,
     /// Updates that were discarded, as their values were refused.
     pub refused: u64,
-    /// Workers that were given up.
+    /// How often the server has given a worker up.
     pub given_up: u64,
     /// Packets that the server dropped: repeated, or nothing behind them.
     pub dropped: u64,
@@ -134,6 +119,7 @@ pub fn report(
     said: &Said,
     checked: &Checked,
     bytes: [u64; 2],
+    frames_lost: u64,
 ) -> Result<SchemeReport, Error> {
     let first = match scheme.order {
         Order::Workers(_) => u64::from(setting.iterations / 3),
@@ -163,8 +149,7 @@ pub fn report(
         .iter()
         .map(|(at_ns, of)| Learnt { at_s: since(*at_ns), accuracy: of.accuracy, loss: of.loss })
         .collect();
-    let Some(Counted { refused, given_up, relaxation, dropped, late, left_out }) = said.counted.clone()
-    else {
+    let Some(Counted { refused, relaxation, dropped, late, left_out, .. }) = said.counted.clone() else {
         let why = "it has not counted".to_owned();
         return Err(Error::Failed { who: setting.server.clone(), why });
     };
@@ -192,8 +177,9 @@ pub fn report(
         killed: said.killed.len(),
         returned: said.returned,
         server_restarts: said.restarts.len(),
+        frames_lost,
         refused,
-        given_up,
+        given_up: said.gone.len() as u64,
         dropped,
         accuracy: learnt.last().map_or(0.0, |last| last.accuracy),
         to_90_s: learnt.iter().find(|at| at.accuracy >= 0.9).map(|at| at.at_s),
@@ -242,50 +228,6 @@ fn blocking_s(said: &Said) -> f64 {
         next(&pushed.worker, pushed.at_ns).map(|at_ns| (at_ns - pushed.at_ns) as f64 / 1e9)
     });
     mean(&waits.collect::<Vec<_>>())
-}
-
-fn simulated(setting: &Setting, scheme: &Scheme) -> Result<Simulated, Error> {
-    let mut job: Job = setting.job.clone();
-    let nics = job.participants.iter_mut().map(|worker| &mut worker.nic).chain([&mut job.server]);
-    nics.for_each(|nic| {
-        (nic.out_bps, nic.in_bps) = (nic.out_bps * PAYLOAD_SHARE, nic.in_bps * PAYLOAD_SHARE)
-    });
-    if setting.precision == inart_order_agent::Precision::Half {
-        job.bits /= 2.0;
-    }
-    let failed =
-        |error: inart_cluster::RunError| Error::Option { option: "sync", problem: error.to_string() };
-    match scheme.order {
-        Order::Workers(policy) => {
-            let options = WorkerOptions {
-                tuning: setting.tuning,
-                seed: setting.seed,
-                patience_s: setting.patience_s,
-                absences: setting.absences.clone(),
-                ..WorkerOptions::new(policy, setting.iterations)
-            };
-            let run = run_workers(&job, &options).map_err(failed)?;
-            Ok(Simulated {
-                iteration_s: run.iteration_s,
-                staleness_mean: Some(run.staleness.mean),
-                zero_gaps: Some(run.zero_gaps),
-            })
-        }
-        Order::Groups { groups, fraction, relaxation } => {
-            let options = ClientOptions {
-                groups,
-                fraction,
-                relaxation,
-                rounds: setting.iterations,
-                seed: setting.seed,
-                patience_s: setting.patience_s,
-                absences: setting.absences.clone(),
-                usage_s: None,
-            };
-            let iteration_s = run_clients(&job, &options).map_err(failed)?.round_s;
-            Ok(Simulated { iteration_s, staleness_mean: None, zero_gaps: None })
-        }
-    }
 }
 
 fn mean(values: &[f64]) -> f64 {

@@ -78,8 +78,6 @@ pub struct Gone {
 pub struct Counted {
     /// Updates that were discarded, since their values were refused.
     pub refused: u64,
-    /// Workers that were given up.
-    pub given_up: u64,
     /// r at the end; of workers.
     pub relaxation: Option<f64>,
     /// Of clients: models that came after their round.

@@ -10,6 +10,7 @@ use inart_order_agent::Precision;
 use inart_trainer::{Client, Config, ConfigError, Local};
 
 use super::absences::Outage;
+use crate::fault::DropRate;
 
 /// What decides the order.
 #[derive(Debug, Clone, Copy)]
@@ -57,6 +58,15 @@ pub struct Scheme {
     pub flags: Vec<String>,
 }
 
+/// How processes speak to each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Transport {
+    /// By QUIC, as across routed networks.
+    Quic,
+    /// By raw frames inside one network.
+    Frames,
+}
+
 /// What is emulated.
 #[derive(Debug, Clone)]
 pub struct Setting {
@@ -82,8 +92,12 @@ pub struct Setting {
     pub seed: u64,
     /// The program of the processes.
     pub program: PathBuf,
-    /// How connections follow the network.
+    /// How processes speak to each other.
+    pub transport: Transport,
+    /// By QUIC, how connections follow the network.
     pub congestion: String,
+    /// The part of the frames that each worker's link loses, in either direction.
+    pub drop: DropRate,
     /// How long the server waits for a worker before it gives it up, in seconds; for ever unless told.
     pub patience_s: Option<f64>,
     /// Whose process is killed when, and when it is started again: in seconds from the first pull.
@@ -123,12 +137,15 @@ impl Setting {
             let _ = writeln!(out, "  - {{name: {}, kind: worker}}", quoted(&worker.name));
         }
         let rate = |nic: &Nic| format!("{} bps", nic.out_bps.min(nic.in_bps).round());
-        let link = |name: &str, nic: &Nic| {
-            format!("  - {{ends: [{switch}, {}], rate: {}}}\n", quoted(name), rate(nic))
+        let link = |name: &str, nic: &Nic, delay_s: f64| {
+            let delay = if delay_s > 0.0 { format!(", delay: {delay_s:.9} s") } else { String::new() };
+            format!("  - {{ends: [{switch}, {}], rate: {}{delay}}}\n", quoted(name), rate(nic))
         };
         out.push_str("links:\n");
-        out.push_str(&link(&self.server, &self.job.server));
-        self.job.participants.iter().for_each(|worker| out.push_str(&link(&worker.name, &worker.nic)));
+        out.push_str(&link(&self.server, &self.job.server, 0.0));
+        for Participant { name, nic, delay_s, .. } in &self.job.participants {
+            out.push_str(&link(name, nic, *delay_s));
+        }
         let all: Vec<_> = self.job.participants.iter().map(|worker| quoted(&worker.name)).collect();
         let _ = writeln!(out, "jobs:\n  - name: {}", quoted(&self.job.name));
         let _ = writeln!(
@@ -166,6 +183,7 @@ pub fn scaled(job: &Job, bits: f64, batch: Option<u32>, factor: f64) -> (Job, f6
         let images = batch.map_or(1.0, |batch| f64::from(batch) / f64::from(worker.batch));
         Participant {
             nic: nic(&worker.nic),
+            delay_s: worker.delay_s * time,
             compute: Time { mean_s: worker.compute.mean_s * time, cv: worker.compute.cv },
             batch: batch.unwrap_or(worker.batch),
             speed: worker.speed / time * images,
@@ -192,7 +210,7 @@ mod tests {
 
     const NETWORK: &str = "{name: n, nodes: [{name: v, kind: switch}, {name: s1, kind: server}, \
         {name: w1, kind: worker}, {name: w2, kind: worker}], links: [{ends: [v, s1], rate: 8 Gbps}, \
-        {ends: [v, w1], rate: 2 Gbps}, {ends: [v, w2], rate: 2 Gbps}], \
+        {ends: [v, w1], rate: 2 Gbps}, {ends: [v, w2], rate: 2 Gbps, delay: 5 ms}], \
         jobs: [{name: j, servers: [s1], gradient: 100 MB, compute: {mean: 2 s}, batch: 128, \
         computes: {w2: {mean: 1 s}}}]}";
 
@@ -211,7 +229,9 @@ mod tests {
             step: 0.5,
             seed: 1,
             program: PathBuf::new(),
+            transport: Transport::Quic,
             congestion: String::new(),
+            drop: DropRate::default(),
             patience_s: None,
             absences: Vec::new(),
             outages: Vec::new(),

@@ -5,7 +5,10 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use inart_cluster::{Absence, Job, Kind};
-use inart_emulator::order::{Clients, Order, Outage, Scheme, Setting, chart, emulate_order, scaled};
+use inart_emulator::fault::DropRate;
+use inart_emulator::order::{
+    Clients, Order, Outage, Scheme, Setting, Transport, chart, emulate_order, scaled,
+};
 use inart_emulator::scale::Scale;
 use inart_order_agent::Precision;
 use inart_planner::Topology;
@@ -71,9 +74,15 @@ pub struct Args {
     /// Send values as float16, rounded, both ways.
     #[arg(long)]
     half: bool,
-    /// How connections follow the network: bbr, which shares a port evenly, or cubic.
-    #[arg(long, default_value = "bbr", value_parser = ["cubic", "bbr"])]
-    congestion: String,
+    /// How processes speak: by quic, as across routed networks, or by raw frames inside one network.
+    #[arg(long, default_value = "quic", value_parser = ["quic", "frames"])]
+    transport: String,
+    /// By QUIC, how connections follow the network: bbr, which shares a port evenly, or cubic [default: bbr].
+    #[arg(long, value_parser = ["cubic", "bbr"])]
+    congestion: Option<String>,
+    /// Share of frames that each worker's link loses in either direction, like 0.1%.
+    #[arg(long, default_value = "0")]
+    drop: DropRate,
     /// A process is killed, and started again later, such as w3=2s..6s, or not at all: w3=2s..; the
     /// server's, too, which goes on from the model that it has kept: s1=3s..4s (again for others). Times are
     /// the emulation's own, from its first pull on; those of the document are multiplied, see --scale.
@@ -137,9 +146,8 @@ impl Args {
             job.name
         );
         ensure!(
-            job.participants.iter().all(|worker| worker.delay_s == 0.0),
-            "job {}: links with a delay are simulated only; leave `delay` out, or run `inart simulate`",
-            job.name
+            self.transport == "quic" || self.congestion.is_none(),
+            "--congestion: it is for QUIC, and with --transport frames frames are sent; leave it out"
         );
         let iterations = self.length(job.kind)?;
         ensure!(self.batch > 0, "--batch 0: give at least 1");
@@ -164,7 +172,9 @@ impl Args {
             step: self.learner.step,
             seed: self.seed,
             program: std::env::current_exe().context("this program's own file")?,
-            congestion: self.congestion.clone(),
+            transport: if self.transport == "frames" { Transport::Frames } else { Transport::Quic },
+            congestion: self.congestion.clone().unwrap_or_else(|| "bbr".to_owned()),
+            drop: self.drop,
             patience_s: self.patience_s()?,
             absences,
             outages,

@@ -41,6 +41,9 @@ pub fn table(report: &Report, scale: Scale, time: f64) -> String {
             scheme.scheme, scheme.late
         );
     }
+    for scheme in report.schemes.iter().filter(|scheme| scheme.frames_lost > 0) {
+        let _ = writeln!(out, "{}: {} frames were lost on links", scheme.scheme, scheme.frames_lost);
+    }
     report.schemes.iter().filter_map(absences).for_each(|line| out.push_str(&line));
     let checked: u64 = report.schemes.iter().map(|scheme| scheme.updates_checked).sum();
     let of = |name: &str| report.schemes.iter().find(|scheme| scheme.scheme == name);
