@@ -1,7 +1,9 @@
-//! `inart simulate TOPOLOGY --sync r2sp --racks`: groups in turn, from the document to the figures.
+//! `inart simulate` and `inart emulate TOPOLOGY --sync r2sp --racks`: groups in turn, from the document to
+//! the figures.
 #![allow(clippy::unwrap_used)]
 
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::Duration;
 
 const NETWORK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../topologies/fig1-computing.yaml");
 
@@ -74,8 +76,8 @@ fn what_has_no_meaning_is_refused() {
 }
 
 /// The report of an emulation; none where this process may not make namespaces.
-fn emulated(flags: &str) -> Option<serde_json::Value> {
-    let output = inart(&format!("--json emulate {NETWORK} --sync r2sp {flags}"));
+fn emulated(network: &str, flags: &str) -> Option<serde_json::Value> {
+    let output = inart(&format!("--json emulate {network} --sync r2sp {flags}"));
     let said = String::from_utf8_lossy(&output.stderr);
     if said.contains("run as root") {
         eprintln!("skipped: root is needed to make network namespaces");
@@ -88,7 +90,7 @@ fn emulated(flags: &str) -> Option<serde_json::Value> {
 /// One group, and three: the emulation computes every sum, answer and version again.
 #[test]
 fn processes_train_in_groups_and_every_turn_is_computed_again() {
-    let Some(report) = emulated("--racks=1,3 --iterations 5") else { return };
+    let Some(report) = emulated(NETWORK, "--racks=1,3 --iterations 5 --scale 1/500") else { return };
     let divisions = report["divisions"].as_array().unwrap();
     let groups: Vec<_> = divisions.iter().map(|one| one["groups"].as_array().unwrap().len()).collect();
     assert_eq!(groups, [1, 3]);
@@ -102,6 +104,84 @@ fn processes_train_in_groups_and_every_turn_is_computed_again() {
             one["iteration_s"].as_f64().unwrap() > 0.0 && one["accuracy"].as_f64().unwrap() > 0.2,
             "{one}"
         );
+    }
+}
+
+/// Two racks at a server whose port carries both: two groups push at once, and chunks that come before those
+/// of the turn before are held.
+const AT_ONCE: &str = "\
+name: wide
+nodes: [{name: v1, kind: switch}, {name: v2, kind: switch}, {name: s1, kind: server},
+  {name: w1, kind: worker}, {name: w2, kind: worker}, {name: w3, kind: worker}, {name: w4, kind: worker}]
+links: [{ends: [w1, v1], rate: 2 Gbps}, {ends: [w2, v1], rate: 2 Gbps}, {ends: [w3, v2], rate: 2 Gbps},
+  {ends: [w4, v2], rate: 2 Gbps}, {ends: [v1, v2], rate: 8 Gbps}, {ends: [s1, v2], rate: 8 Gbps}]
+jobs: [{name: job, workers: [w1, w2, w3, w4], servers: [s1], gradient: 100 MB,
+  compute: {mean: 300 ms, cv: 0.3}}]
+";
+
+#[test]
+fn two_groups_push_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let network = folder.path().join("wide.yaml");
+    std::fs::write(&network, AT_ONCE).unwrap();
+    let Some(report) = emulated(&network.display().to_string(), "--racks=2 --iterations 8 --scale 1/500")
+    else {
+        return;
+    };
+    let one = &report["divisions"][0];
+    assert_eq!(one["at_once"], 2, "{one}");
+    assert_eq!((&one["turns_checked"], &one["staleness_max"]), (&16.into(), &1.into()));
+}
+
+/// The process of an emulation's worker or server whose arguments have all of these.
+fn process_of(emulation: u32, words: &[&str]) -> Option<i32> {
+    let processes = std::fs::read_dir("/proc").unwrap().filter_map(Result::ok);
+    let numbers = processes.filter_map(|entry| entry.file_name().to_str()?.parse::<i32>().ok());
+    let is_it = |number: &i32| {
+        let read = |file: &str| std::fs::read_to_string(format!("/proc/{number}/{file}")).unwrap_or_default();
+        let parent =
+            read("stat").rsplit(')').next().and_then(|rest| rest.split_whitespace().nth(1)?.parse().ok());
+        let line = read("cmdline");
+        parent == Some(emulation) && words.iter().all(|word| line.contains(word))
+    };
+    numbers.into_iter().find(is_it)
+}
+
+/// A worker or a server that dies ends the training with its name.
+#[test]
+fn who_dies_is_named() {
+    for (words, named) in [
+        (["rack-worker\0", "\0--part\04/6\0"], "worker w5"),
+        (["rack-server\0", "\0--shard\01\0"], "server s2"),
+    ] {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_inart"));
+        let line = format!(
+            "emulate {NETWORK} --sync r2sp --racks=2 --iterations 1000 --scale 1/500 --peer-timeout 2"
+        );
+        command.args(line.split_whitespace()).stderr(Stdio::piped()).stdout(Stdio::null());
+        let mut emulation = command.spawn().unwrap();
+        let process = loop {
+            if let Some(process) = process_of(emulation.id(), &words) {
+                break process;
+            }
+            if emulation.try_wait().unwrap().is_some() {
+                break 0;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        };
+        if process != 0 {
+            std::thread::sleep(Duration::from_secs(3));
+            let killed = Command::new("kill").args(["-9", &process.to_string()]).status().unwrap();
+            assert!(killed.success());
+        }
+        let output = emulation.wait_with_output().unwrap();
+        let said = String::from_utf8_lossy(&output.stderr);
+        if said.contains("run as root") {
+            eprintln!("skipped: root is needed to make network namespaces");
+            return;
+        }
+        let error = said.lines().last().unwrap_or_default();
+        assert!(output.status.code() == Some(2) && error.contains(named), "{said}");
     }
 }
 
@@ -128,12 +208,15 @@ fn an_emulation_in_groups_that_cannot_be_is_refused() {
         assert!(text.contains(named) && text.trim().lines().count() == 1, "{flags}: {text}");
     }
     let folder = tempfile::tempdir().unwrap();
-    let exact = folder.path().join("exact.yaml");
-    let text = std::fs::read_to_string(NETWORK).unwrap();
-    std::fs::write(&exact, text.replace("{name: digits, ", "{name: digits, exact: true, ")).unwrap();
-    let output = inart(&format!("emulate {} --sync r2sp --racks=2", exact.display()));
-    let text = String::from_utf8_lossy(&output.stderr).into_owned();
-    assert!(output.status.code() == Some(2) && text.contains("is exact"), "{text}");
+    for (key, named) in [("exact", "is exact"), ("elastic", "is elastic")] {
+        let network = folder.path().join("network.yaml");
+        let text = std::fs::read_to_string(NETWORK).unwrap();
+        let changed = text.replace("{name: digits, ", &format!("{{name: digits, {key}: true, "));
+        std::fs::write(&network, changed).unwrap();
+        let output = inart(&format!("emulate {} --sync r2sp --racks=2", network.display()));
+        let text = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.code() == Some(2) && text.contains(named), "{text}");
+    }
 }
 
 #[test]

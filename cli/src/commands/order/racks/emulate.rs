@@ -56,9 +56,9 @@ pub struct Args {
     /// The step along the gradient, of all workers together.
     #[arg(long, default_value_t = 0.3)]
     step: f64,
-    /// Multiply the network's rates by this, like 1/500 [default: what this machine carries, and so that times
-    /// to compute are 0.4 s or more]. Times to compute are multiplied so that they keep their proportion to
-    /// transfers.
+    /// Multiply the network's rates by this, like 1/500 [default: what this machine carries, and so that
+    /// times to compute are 0.4 s or more]. Times to compute are multiplied so that they keep their
+    /// proportion to transfers.
     #[arg(long)]
     scale: Option<Scale>,
     /// Values per frame: 32, 64, 128 or 256.
@@ -88,14 +88,19 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let workers = job.participants.len();
     ensure!(
         workers <= MOST_WORKERS,
-        "job {}: {workers} workers are more processes than one machine runs, {MOST_WORKERS}; name some of them in \
-         `workers`, or run `inart simulate`",
+        "job {}: {workers} workers are more processes than one machine runs, {MOST_WORKERS}; name some of \
+         them in `workers`, or run `inart simulate`",
         job.name
     );
     let place = || args.topology.display().to_string();
     let text = std::fs::read_to_string(&args.topology).with_context(place)?;
     let topology = Topology::from_yaml(&text).with_context(place)?;
     let planned = topology.job_named(&job.name).context("the planner knows every job that trains")?.clone();
+    ensure!(
+        !planned.elastic,
+        "job {}: it is elastic, and groups (--racks) keep their workers; leave `elastic` out",
+        job.name
+    );
     let all = args.divisions(&topology, &planned, job)?;
     let setting = args.setting((topology, planned), job, &all)?;
     let bar = ProgressBar::new(1);
@@ -198,7 +203,8 @@ impl Args {
 fn text_of(table: &RackTable, scale: Scale) -> String {
     let mut out = format!(
         "{}: {} workers, a model of {}; rates times {scale}, {:.3} s to compute\n\
-         groups  at once  iteration  simulated s  waiting  simulated s  pushing  staleness  most  90% after  accuracy\n",
+         groups  at once  iteration  simulated s  waiting  simulated s  pushing  staleness  most  90% after  \
+         accuracy\n",
         table.network,
         table.workers,
         display_size(table.model_bytes),
@@ -208,7 +214,8 @@ fn text_of(table: &RackTable, scale: Scale) -> String {
         let to_90 = one.to_90_s.map_or("-".to_owned(), |seconds| format!("{seconds:.1} s"));
         let _ = writeln!(
             out,
-            "{:>6}  {:>7}  {:>9.3}  {:>11.3}  {:>7.3}  {:>11.3}  {:>6.1}%  {:>9.2}  {:>4}  {to_90:>9}  {:>7.1}%",
+            "{:>6}  {:>7}  {:>9.3}  {:>11.3}  {:>7.3}  {:>11.3}  {:>6.1}%  {:>9.2}  {:>4}  {to_90:>9}  \
+             {:>7.1}%",
             one.groups.len(),
             one.at_once,
             one.iteration_s,

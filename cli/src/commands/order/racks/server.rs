@@ -80,7 +80,8 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         let assignment = host.assignment()?;
         ensure!(
             !assignment.exact_sums,
-            "the assignment of job {} is of an exact-sum job, which no switch adds anything for; leave `exact` out",
+            "the assignment of job {} is of an exact-sum job, which no switch adds anything for; leave \
+             `exact` out",
             assignment.name
         );
         let status = StatusSocket::quiet();
@@ -106,9 +107,9 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         print_line(&json!({ "event": "listening" }).to_string())?;
     }
     let mut printed = Ok(());
-    let ending = server.run(&mut |news, model| {
+    let ending = server.run(&mut |news, version| {
         if printed.is_ok() {
-            printed = line(news, model, json).map_or(Ok(()), |line| print_line(&line));
+            printed = line(news, version, json).map_or(Ok(()), |line| print_line(&line));
         }
     })?;
     printed?;
@@ -117,8 +118,8 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     print_line(&match json {
         true => json!({ "event": "over", "frames": frames }).to_string(),
         false => format!(
-            "over: {} iterations of {} groups; {frames} frames of gradients, in which switches had summed those of \
-             {summed} workers",
+            "over: {} iterations of {} groups; {frames} frames of gradients, in which switches had summed \
+             those of {summed} workers",
             args.iterations,
             ending.servers.len()
         ),
@@ -156,19 +157,22 @@ impl Host {
     }
 }
 
-fn line(news: &News, model: &[f32], json: bool) -> Option<String> {
+fn line(news: &News, version: &[f32], json: bool) -> Option<String> {
     let at_ns = monotonic_ns();
     if json {
-        return Some(match news {
-            News::Ready { group } => json!({ "event": "ready", "group": group, "at_ns": at_ns }),
-            News::Begins { group, turn } => {
-                json!({ "event": "begins", "group": group, "turn": turn, "at_ns": at_ns })
+        return Some(
+            match news {
+                News::Ready { group } => json!({ "event": "ready", "group": group, "at_ns": at_ns }),
+                News::Begins { group, turn } => {
+                    json!({ "event": "begins", "group": group, "turn": turn, "at_ns": at_ns })
+                }
+                News::Ends { group, turn, staleness } => json!({
+                    "event": "ends", "group": group, "turn": turn, "staleness": staleness,
+                    "digest": digest(version), "at_ns": at_ns,
+                }),
             }
-            News::Ends { group, turn, staleness } => json!({
-                "event": "ends", "group": group, "turn": turn, "staleness": staleness, "digest": digest(model),
-                "at_ns": at_ns,
-            }),
-        }.to_string());
+            .to_string(),
+        );
     }
     let News::Ends { group, turn, staleness } = news else { return None };
     Some(format!("turn {turn}: the sum of group {} is applied, {staleness} versions stale", group + 1))

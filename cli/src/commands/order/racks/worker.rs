@@ -64,7 +64,13 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     args.host.run(json, |assignment, options, output| {
         ensure!(
             !assignment.exact_sums,
-            "the assignment of job {} is of an exact-sum job, which no switch adds anything for; leave `exact` out",
+            "the assignment of job {} is of an exact-sum job, which no switch adds anything for; leave \
+             `exact` out",
+            assignment.name
+        );
+        ensure!(
+            !args.host.is_elastic()?,
+            "job {}: it is elastic, and groups keep their workers; leave `elastic` out",
             assignment.name
         );
         let (rank, workers) = args.part;
