@@ -181,6 +181,6 @@ fn tables_and_figures_of_the_paper_come_with_its_numbers() {
     let list = bench.inart(&["experiment", "list", "--json"]);
     let list: Value = serde_json::from_slice(&list.stdout).unwrap();
     let all: Vec<&Value> = list.as_array().unwrap().iter().filter(|one| one["paper"] == "R²SP").collect();
-    assert_eq!(all.len(), 21);
+    assert_eq!(all.len(), 24);
     assert!(all.iter().any(|one| one["name"] == "r2sp-fig18" && one["figure"] == 18), "{all:?}");
 }

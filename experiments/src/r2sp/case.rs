@@ -1,6 +1,6 @@
 //! A run of either kind.
 
-use super::{clients, racks, training, workers};
+use super::{clients, federation, racks, training, workers};
 use crate::trials::{StudyError, Trial};
 
 /// What is run and measured, but for the seed.
@@ -10,6 +10,7 @@ pub enum Case {
     Clients(clients::Case),
     Racks(racks::Case),
     Training(training::Case),
+    Federation(federation::Case),
 }
 
 impl From<workers::Case> for Case {
@@ -36,6 +37,12 @@ impl From<training::Case> for Case {
     }
 }
 
+impl From<federation::Case> for Case {
+    fn from(case: federation::Case) -> Self {
+        Case::Federation(case)
+    }
+}
+
 impl Trial for Case {
     type Run = f64;
 
@@ -45,6 +52,7 @@ impl Trial for Case {
             Case::Clients(case) => case.run(seed),
             Case::Racks(case) => case.run(seed),
             Case::Training(case) => case.run(seed),
+            Case::Federation(case) => case.run(seed),
         }
     }
 }

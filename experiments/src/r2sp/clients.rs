@@ -6,11 +6,13 @@ use super::models::ClientModel;
 use crate::trials::StudyError;
 
 /// Section VI-B.
-const CLIENTS: usize = 128;
+pub const CLIENTS: usize = 128;
 /// The same: groups of 16.
-const GROUPS: usize = 8;
+pub const GROUPS: usize = 8;
 /// The same: C, the part of a group that is waited for.
 const FRACTION: f64 = 0.75;
+/// The same: τ, a client's iterations per round.
+const ITERATIONS: u32 = 100;
 /// Aggregations of each group, of which the first three are not counted.
 const ROUNDS: u32 = 40;
 /// Coefficient of variation of times to compute. Assumed: the paper does not state it.
@@ -35,7 +37,10 @@ pub enum Measure {
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Case {
     model: ClientModel,
+    clients: usize,
     groups: usize,
+    /// τ: a client's iterations per round.
+    iterations: u32,
     /// Coefficient of variation of times to compute.
     cv: f64,
     measure: Measure,
@@ -44,17 +49,22 @@ pub struct Case {
 impl Case {
     /// BSP: all clients are one group.
     pub fn bsp(model: ClientModel, measure: Measure) -> Self {
-        Case { model, groups: 1, cv: NOISE, measure }
+        Case { model, clients: CLIENTS, groups: 1, iterations: ITERATIONS, cv: NOISE, measure }
+    }
+
+    /// BSP with fewer clients, and with the iterations per round of Table II (Section II-B).
+    pub fn of_table_2(model: ClientModel, clients: usize) -> Self {
+        Case { clients, iterations: 50, ..Self::bsp(model, Measure::Communication) }
     }
 
     /// FL-R²SP with the paper's groups.
     pub fn fl(model: ClientModel, measure: Measure) -> Self {
-        Case { model, groups: GROUPS, cv: NOISE, measure }
+        Case { groups: GROUPS, ..Self::bsp(model, measure) }
     }
 
     /// Rounds of FL-R²SP with groups of so many clients.
     pub fn sized(model: ClientModel, size: usize) -> Self {
-        Case { model, groups: CLIENTS / size, cv: NOISE, measure: Measure::Round }
+        Case { groups: CLIENTS / size, ..Self::bsp(model, Measure::Round) }
     }
 
     /// With times to compute of this coefficient of variation.
@@ -62,26 +72,50 @@ impl Case {
         Case { cv, ..self }
     }
 
+    /// M.
+    pub fn groups(&self) -> usize {
+        self.groups
+    }
+
     /// The unit of data is one model.
-    fn job(&self) -> Job {
+    pub fn job(&self) -> Job {
         let [in_s, out_s] = self.model.pass_s();
+        let mean_s = self.model.compute_s() * f64::from(self.iterations) / f64::from(ITERATIONS);
         let alone_bps = 1.0 / self.model.alone_s();
         let participant = |at: usize| Participant {
             name: format!("{at:03}"),
             nic: Nic { out_bps: alone_bps, in_bps: alone_bps },
             delay_s: 0.0,
-            compute: Time { mean_s: self.model.compute_s(), cv: self.cv },
+            compute: Time { mean_s, cv: self.cv },
             batch: 1,
             speed: 1.0,
         };
         Job {
             name: self.model.name().to_owned(),
             kind: Kind::Clients,
-            participants: (0..CLIENTS).map(participant).collect(),
+            participants: (0..self.clients).map(participant).collect(),
             server: Nic { out_bps: 1.0 / out_s, in_bps: 1.0 / in_s },
             bits: 1.0,
             // Section VI-B: log-normal with μ = -2 and σ = 1.
             pause: Time { mean_s: (-1.5f64).exp(), cv: (1f64.exp() - 1.0).sqrt() },
+        }
+    }
+
+    /// How the job is run.
+    pub fn options(&self, seed: u64, rounds: u32) -> ClientOptions {
+        let window_s = match self.measure {
+            Measure::Peak(window_s) => Some(window_s.into()),
+            _ => None,
+        };
+        ClientOptions {
+            groups: self.groups,
+            fraction: FRACTION,
+            relaxation: 1.0,
+            rounds,
+            seed,
+            patience_s: None,
+            absences: Vec::new(),
+            usage_s: window_s,
         }
     }
 
@@ -90,21 +124,7 @@ impl Case {
     /// # Errors
     /// A run that fails.
     pub fn run(&self, seed: u64) -> Result<f64, StudyError> {
-        let window_s = match self.measure {
-            Measure::Peak(window_s) => Some(window_s.into()),
-            _ => None,
-        };
-        let options = ClientOptions {
-            groups: self.groups,
-            fraction: FRACTION,
-            relaxation: 1.0,
-            rounds: ROUNDS,
-            seed,
-            patience_s: None,
-            absences: Vec::new(),
-            usage_s: window_s,
-        };
-        let job = self.job();
+        let (job, options) = (self.job(), self.options(seed, ROUNDS));
         let run = run_clients(&job, &options).map_err(|source| StudyError::new(self, seed, source))?;
         Ok(self.measured(&job, &run))
     }

@@ -1,6 +1,6 @@
-//! Tables IV and V, Figs. 16 to 18: clients in groups (Section VI-B).
+//! Tables II, IV and V, Figs. 16 to 18: clients in groups (Sections II-B and VI-B).
 
-use super::clients::{Case as Run, Measure};
+use super::clients::{CLIENTS, Case as Run, Measure};
 use super::models::ClientModel;
 use super::numbers::{Line, Number, Panel, figure, only, over, percent, percent_of, saved};
 
@@ -33,6 +33,38 @@ fn panel(
     lines: Vec<Line>,
 ) -> Panel {
     Panel { key, title: "128 clients in 8 groups, or in one (bsp)", quantity, unit, axis, lines }
+}
+
+pub fn table_2() -> Vec<Panel> {
+    let slowdown = |model| over(Run::of_table_2(model, 1), Run::of_table_2(model, CLIENTS));
+    let times = |model: ClientModel| {
+        [("128 clients", CLIENTS), ("1 client", 1)].map(|(name, clients)| {
+            only(format!("{}, {name}", model.name()), figure(Run::of_table_2(model, clients)))
+        })
+    };
+    let title = "128 clients or one, bsp, 50 iterations a round";
+    vec![
+        Panel {
+            title,
+            ..panel(
+                "slowdown",
+                "Time of push and pull over that of one client",
+                "times",
+                "model",
+                each(slowdown),
+            )
+        },
+        Panel {
+            title,
+            ..panel(
+                "time",
+                "Time of push and pull",
+                "s",
+                "model and clients",
+                ClientModel::ALL.into_iter().flat_map(times).collect(),
+            )
+        },
+    ]
 }
 
 /// Coefficients of variation of times to compute.

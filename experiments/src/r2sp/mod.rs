@@ -4,6 +4,10 @@ mod between_racks;
 mod case;
 mod clients;
 mod contention;
+mod convergence;
+mod federated_model;
+mod federation;
+mod federations;
 mod groups;
 mod models;
 mod numbers;
@@ -25,6 +29,7 @@ pub use studies::STUDIES;
 fn panels(study: &Study) -> Vec<Panel> {
     match study.name {
         "r2sp-table1" => contention::table_1(),
+        "r2sp-table2" => groups::table_2(),
         "r2sp-table3" => settings::table_3(),
         "r2sp-table4" => groups::table_4(),
         "r2sp-table5" => groups::table_5(),
@@ -44,6 +49,8 @@ fn panels(study: &Study) -> Vec<Panel> {
         "r2sp-fig11" => trainings::fig11(),
         "r2sp-fig14b" => trainings::fig14b(),
         "r2sp-fig14c" => trainings::fig14c(),
+        "r2sp-fig15" => federations::fig15(),
+        "r2sp-table4b" => federations::table_4_convergence(),
         "r2sp-racks" => between_racks::panels(),
         _ => Vec::new(),
     }

@@ -1,0 +1,202 @@
+//! Trainings of clients in virtual time, until they converge.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use inart_cluster::{Job, Kind, RunError, Time, WorkerEvent, WorkerOptions};
+use inart_cluster::{run_clients_judged, run_workers_watched};
+use inart_order::{OutlierRule, Policy};
+
+use super::clients::{self, CLIENTS};
+use super::convergence::{Converged, TARGET};
+use super::federated_model::{Federation, Outliers};
+use super::models::ClientModel;
+use crate::trials::StudyError;
+
+/// After so many rounds of each client it has not converged, and will not.
+const ROUNDS: u32 = 400;
+
+/// How clients meet the server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Scheme {
+    /// All are one group.
+    Bsp,
+    /// The paper's groups.
+    FlR2sp,
+    /// Each by itself, whenever it is ready: Algorithm 2 with groups of one, and without turns.
+    Asp,
+}
+
+/// What is measured of a training until it converges.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Measure {
+    /// The best part of images of the test set whose digit is told rightly.
+    Accuracy,
+    /// Rounds of all clients.
+    Rounds,
+    /// Virtual seconds.
+    Seconds,
+    /// Virtual seconds until the accuracy is [`TARGET`].
+    ToTarget,
+    /// The part of outliers that is left out.
+    OutliersOut,
+    /// The part of the others that is left out.
+    OthersOut,
+}
+
+/// One training, but for the seed.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Case {
+    model: ClientModel,
+    scheme: Scheme,
+    is_filtered: bool,
+    outliers: Outliers,
+    measure: Measure,
+}
+
+/// What a training came to.
+#[derive(Debug, Clone, Copy)]
+struct Outcome {
+    converged: Converged,
+    /// The parts of outliers and of the others that are left out.
+    left_out: [f64; 2],
+}
+
+/// A training that stagnates too early.
+#[derive(Debug, thiserror::Error)]
+#[error("the accuracy has been {best:.3} at best, not {TARGET}")]
+struct TooLow {
+    best: f64,
+}
+
+type Known = Arc<Mutex<Option<Outcome>>>;
+
+/// Trainings that were run, by case (whatever is measured) and seed: several numbers are of the same one.
+static KNOWN: Mutex<Vec<((Case, u64), Known)>> = Mutex::new(Vec::new());
+
+impl Case {
+    /// A training with the filter of outliers (ASP has none: its clients begin from different models).
+    pub fn new(model: ClientModel, scheme: Scheme, measure: Measure) -> Self {
+        let (is_filtered, outliers) = (scheme != Scheme::Asp, Outliers::Skewed);
+        Case { model, scheme, is_filtered, outliers, measure }
+    }
+
+    /// Without the filter.
+    pub fn unfiltered(self) -> Self {
+        Case { is_filtered: false, ..self }
+    }
+
+    /// With outliers that push something else.
+    pub fn with(self, outliers: Outliers) -> Self {
+        Case { outliers, ..self }
+    }
+
+    /// What a seed's training comes to.
+    ///
+    /// # Errors
+    /// A run that fails, or a training that does not converge.
+    pub fn run(&self, seed: u64) -> Result<f64, StudyError> {
+        let key = (Case { measure: Measure::Accuracy, ..*self }, seed);
+        let known = {
+            let mut all = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+            let at = all.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
+                all.push((key, Known::default()));
+                all.len() - 1
+            });
+            Arc::clone(&all[at].1)
+        };
+        // Who needs the same one waits for it here.
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        let outcome = match *known {
+            Some(outcome) => outcome,
+            None => self.trained(seed)?,
+        };
+        *known = Some(outcome);
+        let converged = outcome.converged;
+        Ok(match self.measure {
+            Measure::Accuracy => converged.accuracy,
+            Measure::Rounds => f64::from(converged.rounds),
+            Measure::Seconds => converged.seconds,
+            Measure::ToTarget => {
+                let missed = TooLow { best: converged.accuracy };
+                converged.to_target_s.ok_or_else(|| StudyError::new(self, seed, missed))?
+            }
+            Measure::OutliersOut => outcome.left_out[0],
+            Measure::OthersOut => outcome.left_out[1],
+        })
+    }
+
+    fn trained(&self, seed: u64) -> Result<Outcome, StudyError> {
+        let run = match self.scheme {
+            Scheme::Bsp | Scheme::Asp => clients::Case::bsp(self.model, clients::Measure::Round),
+            Scheme::FlR2sp => clients::Case::fl(self.model, clients::Measure::Round),
+        };
+        let groups = if self.scheme == Scheme::Asp { CLIENTS } else { run.groups() };
+        let failed = |source| StudyError::new(self, seed, source);
+        let mut training = Federation::new(seed, groups, self.is_filtered, self.outliers).map_err(failed)?;
+        let job = run.job();
+        match self.scheme {
+            Scheme::Asp => one_by_one(job, seed, &mut training),
+            Scheme::Bsp | Scheme::FlR2sp => {
+                let options = run.options(seed, ROUNDS);
+                let rule = self.is_filtered.then(OutlierRule::default);
+                run_clients_judged(&job, &options, rule, &mut |at_s, event| training.hear(at_s, event))
+                    .map(|_| ())
+            }
+        }
+        .map_err(|source| StudyError::new(self, seed, source))?;
+        let left_out = training.left_out();
+        match training.convergence.reached() {
+            Ok(converged) => Ok(Outcome { converged, left_out }),
+            Err(not) => Err(StudyError::new(self, seed, not)),
+        }
+    }
+}
+
+/// Runs clients as workers that wait for nobody.
+fn one_by_one(job: Job, seed: u64, training: &mut Federation) -> Result<(), RunError> {
+    let job = Job { kind: Kind::Workers, ..with_pauses(job) };
+    let options = WorkerOptions { seed, ..WorkerOptions::new(Policy::asp(), ROUNDS) };
+    run_workers_watched(&job, &options, &mut |at_s, event| match event {
+        WorkerEvent::Pull { worker, .. } => training.pulled(worker),
+        WorkerEvent::Apply { updates, .. } => {
+            for update in updates {
+                training.arrived(at_s, update.worker.index(), update.iteration);
+            }
+        }
+        WorkerEvent::Push { .. } | WorkerEvent::Gone { .. } => {}
+    })?;
+    Ok(())
+}
+
+/// Workers have no pauses: their times to compute take them in, with the mean and the variance of the sum.
+fn with_pauses(mut job: Job) -> Job {
+    let deviation = |time: Time| time.mean_s * time.cv;
+    for participant in &mut job.participants {
+        let compute = participant.compute;
+        let mean_s = compute.mean_s + job.pause.mean_s;
+        let cv = deviation(compute).hypot(deviation(job.pause)) / mean_s;
+        participant.compute = Time { mean_s, cv };
+    }
+    job
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Clients that wait for nobody compute as long as those with pauses do, on average and as varied.
+    #[test]
+    fn pauses_are_in_the_times_to_compute_of_workers() {
+        let job = clients::Case::bsp(ClientModel::Cnn, clients::Measure::Round).job();
+        let compute = with_pauses(job).participants[0].compute;
+        assert!((compute.mean_s - (7.048 + (-1.5f64).exp())).abs() < 1e-9);
+        let deviations = [0.05 * 7.048, (-1.5f64).exp() * (1f64.exp() - 1.0).sqrt()];
+        assert!((compute.mean_s * compute.cv / deviations[0].hypot(deviations[1]) - 1.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn trainings_that_miss_the_target_are_said() {
+        let error = TooLow { best: 0.5 }.to_string();
+        assert!(error.contains("0.500") && error.contains("0.95"), "{error}");
+    }
+}
