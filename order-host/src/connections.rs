@@ -10,6 +10,8 @@ pub struct Connections {
     pub strangers: u64,
     /// By QUIC: packets longer than allowed. By frames: frames that nobody writes.
     pub malformed: u64,
+    /// Connections that have ended, before the process ended them itself.
+    pub ended: u64,
     /// What only frames count; with QUIC all 0.
     pub frames: FrameCounters,
 }

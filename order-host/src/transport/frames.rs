@@ -33,6 +33,7 @@ pub(crate) struct Frames {
     start: Instant,
     strangers: u64,
     malformed: u64,
+    ended: u64,
 }
 
 impl Frames {
@@ -75,6 +76,7 @@ impl Frames {
             start: Instant::now(),
             strangers: 0,
             malformed: 0,
+            ended: 0,
         })
     }
 
@@ -88,15 +90,16 @@ impl Frames {
     /// The interface cannot be used any more.
     pub async fn next(&mut self, until: Instant) -> Result<Next, HostError> {
         loop {
+            // First, since on a busy interface there is always an event.
+            if Instant::now() >= until {
+                return Ok(Next::Due);
+            }
             if let Some(event) = self.events.pop_front() {
                 return Ok(Next::Event(event));
             }
             self.exchange()?;
             if !self.events.is_empty() {
                 continue;
-            }
-            if Instant::now() >= until {
-                return Ok(Next::Due);
             }
             let due = self.links.iter().map(FrameLink::wake_at).min();
             let wake_at = due.map_or(until, |due| until.min(self.start + due));
@@ -115,6 +118,7 @@ impl Frames {
                 self.events.push_back(match event {
                     LinkEvent::Up => Event::Up { peer },
                     LinkEvent::Down => {
+                        self.ended += 1;
                         Event::Down { peer, reason: "it was not heard of, or began anew".to_owned() }
                     }
                     LinkEvent::Received(data) => Event::Received { peer, data },
@@ -171,6 +175,8 @@ impl Frames {
 
     /// Says for a while what has arrived; then what was counted.
     pub async fn close(mut self) -> Connections {
+        let Frames { strangers, malformed, ended, .. } = self;
+        let mut counted = Connections { strangers, malformed, ended, ..Connections::default() };
         let until = Instant::now() + LINGER;
         while Instant::now() < until {
             // What happens now concerns nobody any more; without the interface nobody hears.
@@ -178,8 +184,6 @@ impl Frames {
                 break;
             }
         }
-        let mut counted =
-            Connections { strangers: self.strangers, malformed: self.malformed, ..Connections::default() };
         for counters in self.links.iter().map(FrameLink::counters) {
             counted.frames.malformed += counters.malformed;
             counted.frames.other_connection += counters.other_connection;

@@ -16,6 +16,7 @@ pub(crate) struct Quic {
     others: Vec<String>,
     endpoint: Endpoint,
     events: Events,
+    ended: u64,
 }
 
 impl Quic {
@@ -30,7 +31,7 @@ impl Quic {
         let mut quic = inart_quic::Options::new(options.listen, options.tls, me, options.peers);
         quic.congestion = options.congestion;
         let (endpoint, events) = Endpoint::open(quic)?;
-        Ok(Quic { others: others.to_vec(), endpoint, events })
+        Ok(Quic { others: others.to_vec(), endpoint, events, ended: 0 })
     }
 
     pub fn send(&mut self, to: usize, id: u64, data: Bytes, priority: i32) -> bool {
@@ -57,11 +58,15 @@ impl Quic {
     }
 
     /// What the event is, if it concerns one of the others.
-    fn known(&self, event: QuicEvent) -> Option<Event> {
+    fn known(&mut self, event: QuicEvent) -> Option<Event> {
         let place = |name: &str| self.others.iter().position(|other| other == name);
         match event {
             QuicEvent::Up { peer } => Some(Event::Up { peer: place(&peer)? }),
-            QuicEvent::Down { peer, reason } => Some(Event::Down { peer: place(&peer)?, reason }),
+            QuicEvent::Down { peer, reason } => {
+                let peer = place(&peer)?;
+                self.ended += 1;
+                Some(Event::Down { peer, reason })
+            }
             QuicEvent::Received { peer, data, .. } => Some(Event::Received { peer: place(&peer)?, data }),
             QuicEvent::Acknowledged { id, .. } => Some(Event::Ended { id, is_taken: true }),
             QuicEvent::Failed { id, .. } => Some(Event::Ended { id, is_taken: false }),
@@ -78,6 +83,7 @@ impl Quic {
         Connections {
             strangers: counters.strangers + counters.refused,
             malformed: counters.too_long,
+            ended: self.ended,
             ..Connections::default()
         }
     }

@@ -119,9 +119,9 @@ impl Ended {
 
 /// What connections have counted, as JSON; the counts of frames are 0 with QUIC.
 pub fn counted(connections: &Connections) -> Value {
-    let Connections { strangers, malformed, frames } = connections;
+    let Connections { strangers, malformed, ended, frames } = connections;
     json!({
-        "strangers": strangers, "malformed": malformed + frames.malformed, "repeated": frames.repeated,
+        "ended": ended, "strangers": strangers, "malformed": malformed + frames.malformed, "repeated": frames.repeated,
         "sent_again": frames.sent_again, "other_connection": frames.other_connection,
     })
 }
