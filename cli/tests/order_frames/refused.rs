@@ -28,7 +28,7 @@ fn an_interface_that_is_removed_ends_its_process_with_its_name() {
     in_namespace(1500, || {
         let cluster = Cluster::new();
         let server = cluster.start("s1", "--sync bsp --iterations 1000 --gather 1s");
-        let words = Cluster::line("w1", "");
+        let words = Cluster::line("w1", "--patience 20s");
         let words: Vec<&str> = words.split_whitespace().collect();
         let mut command = cluster.0.command(&words);
         let worker = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();

@@ -19,8 +19,8 @@ use crate::commands::peers::place;
 /// Of a link's rate so much is there for packets: of the 1494 bytes of a full frame 1418 are a packet's, and
 /// acknowledgements of what comes in share the link with what goes out.
 const PACE_SHARE: f64 = 0.92;
-/// Of a link's rate so much is there for frames of values 256: of 1092 bytes on the wire 1068 are the frame's,
-/// a frame of 172 bytes acknowledges 16 that come in, and something is left for repairs' sake.
+/// Of a link's rate so much is there for frames of 256 values: of 1092 bytes on the wire 1068 are the
+/// frame's, a frame of 172 bytes acknowledges 16 that come in, and something is left for repairs.
 const FRAMES_SHARE: f64 = 0.95;
 
 /// Flags about connections.
@@ -126,7 +126,8 @@ impl Connections {
         ];
         match given.into_iter().find(|(is_given, _)| *is_given) {
             Some((_, flag)) => bail!(
-                "--{flag}: it is for QUIC, and with --interface {interface} frames are sent; leave out one of them"
+                "--{flag}: it is for QUIC, and with --interface {interface} frames are sent; leave out one of \
+                 them"
             ),
             None => Ok(()),
         }

@@ -121,7 +121,8 @@ impl Ended {
 pub fn counted(connections: &Connections) -> Value {
     let Connections { strangers, malformed, ended, frames } = connections;
     json!({
-        "ended": ended, "strangers": strangers, "malformed": malformed + frames.malformed, "repeated": frames.repeated,
-        "sent_again": frames.sent_again, "other_connection": frames.other_connection,
+        "ended": ended, "strangers": strangers, "malformed": malformed + frames.malformed,
+        "repeated": frames.repeated, "sent_again": frames.sent_again,
+        "other_connection": frames.other_connection,
     })
 }
