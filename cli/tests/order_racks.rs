@@ -108,7 +108,7 @@ fn processes_train_in_groups_and_every_turn_is_computed_again() {
 }
 
 /// Two racks at a server whose port carries both: two groups push at once, and chunks that come before those
-/// of the turn before are held.
+/// of the turn before are held. Links lose frames.
 const AT_ONCE: &str = "\
 name: wide
 nodes: [{name: v1, kind: switch}, {name: v2, kind: switch}, {name: s1, kind: server},
@@ -124,7 +124,8 @@ fn two_groups_push_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let network = folder.path().join("wide.yaml");
     std::fs::write(&network, AT_ONCE).unwrap();
-    let Some(report) = emulated(&network.display().to_string(), "--racks=2 --iterations 8 --scale 1/500")
+    let Some(report) =
+        emulated(&network.display().to_string(), "--racks=2 --iterations 8 --scale 1/500 --drop 2%")
     else {
         return;
     };
@@ -200,6 +201,7 @@ fn an_emulation_in_groups_that_cannot_be_is_refused() {
         ("--sync r2sp --racks --relaxation 0.5", "--relaxation"),
         ("--sync r2sp --racks=2 --window 3 --scale 1/500", "window: 3"),
         ("--sync r2sp --racks=2 --values 7", "--values"),
+        ("--sync r2sp --racks=2 --drop 2", "--drop"),
         ("--sync r2sp --racks=2 --job x", "--job x"),
     ] {
         let output = inart(&format!("emulate {NETWORK} {flags}"));

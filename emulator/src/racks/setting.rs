@@ -9,6 +9,7 @@ use inart_planner::{Levels, Results, Topology, schemes};
 use inart_trainer::{Config, ConfigError, Stepper};
 use inart_wire::ValuesPerPacket;
 
+use crate::fault::DropRate;
 use crate::options::Options;
 use crate::scale::Scale;
 
@@ -34,6 +35,8 @@ pub struct RackSetting {
     pub values: ValuesPerPacket,
     /// Chunks in flight per worker and server.
     pub window_chunks: u32,
+    /// Share of frames that every link drops.
+    pub drop: DropRate,
     /// How long hosts wait for a silent peer.
     pub peer_timeout: Duration,
     /// The `inart` command.
@@ -74,7 +77,7 @@ impl RackSetting {
             values: self.values,
             window_chunks: self.window_chunks,
             scale: None,
-            drop: Default::default(),
+            drop: self.drop,
             faults: Faults::default(),
             peer_timeout: self.peer_timeout,
             expose: None,

@@ -7,6 +7,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, ensure};
 use inart_cluster::{Job, Kind, RackError, Racks, candidate_racks, choose_racks};
+use inart_emulator::fault::DropRate;
 use inart_emulator::order::scaled;
 use inart_emulator::racks::{RackSetting, RackTable, emulate_racks, fitting_scale};
 use inart_emulator::scale::Scale;
@@ -67,6 +68,9 @@ pub struct Args {
     /// Chunks in flight per worker and server: a power of two.
     #[arg(long, value_name = "CHUNKS", default_value_t = 64)]
     window: u32,
+    /// Share of frames that every link drops, like 1%.
+    #[arg(long, default_value = "0")]
+    drop: DropRate,
     /// Seconds for which a peer that is waited for may be silent before the training ends.
     #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "10")]
     peer_timeout: Duration,
@@ -194,6 +198,7 @@ impl Args {
             seed: self.seed,
             values: self.values,
             window_chunks: self.window,
+            drop: self.drop,
             peer_timeout: self.peer_timeout,
             program: std::env::current_exe().context("this program's own file")?,
         })
