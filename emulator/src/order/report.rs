@@ -48,6 +48,9 @@ pub struct SchemeReport {
     /// r at the end; of workers.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub relaxation: Option<f64>,
+    /// By worker, the images of the last update that it computed; where batches are tuned.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub batches: BTreeMap<String, usize>,
     /// Of clients: models that came after their round.
     pub late: u64,
     /// Of clients: those that were left out for their data.
@@ -166,6 +169,7 @@ pub fn report(
         staleness_counts,
         blocking_s,
         relaxation,
+        batches: setting.tuning.map(|_| batches(setting, said)).unwrap_or_default(),
         late,
         left_out,
         utilisation_in: used(bytes[0], setting.job.server.in_bps),
@@ -186,6 +190,16 @@ pub fn report(
         learnt,
         simulated: simulated(setting, scheme)?,
     })
+}
+
+/// What workers computed with at the end.
+fn batches(setting: &Setting, said: &Said) -> BTreeMap<String, usize> {
+    let last = |worker: usize| {
+        let own = said.sent.range((worker, 0)..=(worker, u64::MAX)).flat_map(|(_, copies)| copies);
+        own.max_by_key(|sent| sent.began_ns).map(|sent| sent.batch)
+    };
+    let workers = setting.job.participants.iter().enumerate();
+    workers.filter_map(|(at, worker)| Some((worker.name.clone(), last(at)?))).collect()
 }
 
 /// Mean over workers of the time between own pushes, from an iteration on.

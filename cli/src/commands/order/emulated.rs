@@ -41,6 +41,7 @@ pub fn table(report: &Report, scale: Scale, time: f64) -> String {
             scheme.scheme, scheme.late
         );
     }
+    report.schemes.iter().filter_map(tuned).for_each(|line| out.push_str(&line));
     for scheme in report.schemes.iter().filter(|scheme| scheme.frames_lost > 0) {
         let _ = writeln!(out, "{}: {} frames were lost on links", scheme.scheme, scheme.frames_lost);
     }
@@ -57,6 +58,15 @@ pub fn table(report: &Report, scale: Scale, time: f64) -> String {
         let _ = writeln!(out, "a round of fl-r2sp is {ratio:.2} times as fast as one of bsp");
     }
     out
+}
+
+/// r and batches, as they were at the end.
+fn tuned(scheme: &SchemeReport) -> Option<String> {
+    let relaxation = scheme.relaxation.filter(|_| scheme.scheme == "r2sp").map(|r| format!("r {r:.2}"));
+    let batches: Vec<_> = scheme.batches.iter().map(|(name, batch)| format!("{name} {batch}")).collect();
+    let batches = (!batches.is_empty()).then(|| format!("batches {}", batches.join(", ")));
+    let all: Vec<_> = relaxation.into_iter().chain(batches).collect();
+    (!all.is_empty()).then(|| format!("{}, at the end: {}\n", scheme.scheme, all.join("; ")))
 }
 
 /// What became of those that were killed.
