@@ -210,7 +210,7 @@ impl Processes {
         ]);
         command.arg("--report").arg(testbed.scratch_path("reports.sock"));
         of_all(&mut command, setting, testbed);
-        let rank = Rank::try_from(rank).unwrap_or_else(|_| Rank::MAX);
+        let rank = Rank::try_from(rank).unwrap_or(Rank::MAX);
         self.agents.start(Role::Worker(assignment.job, rank), format!("worker {}", worker.name), command)
     }
 

@@ -62,7 +62,7 @@ pub struct Args {
     /// proportion to transfers.
     #[arg(long)]
     scale: Option<Scale>,
-    /// Values per frame: 32, 64, 128 or 256.
+    /// Values per frame: 32, 64 or 256.
     #[arg(long, default_value_t = ValuesPerPacket::N64)]
     values: ValuesPerPacket,
     /// Chunks in flight per worker and server: a power of two.
