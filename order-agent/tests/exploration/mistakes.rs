@@ -9,7 +9,7 @@ pub enum Mistake {
     ServersLife,
     /// A worker that starts again has the life that it had.
     WorkersLife,
-    /// A worker that the server does not know by its life is not told so.
+    /// A worker whose life the server does not know, or not any more, does not hear so.
     NotUnknown,
     /// A permission's number is that of its iteration.
     NumbersAgain,
@@ -53,8 +53,6 @@ pub enum Mistake {
     LateCounts,
     /// A client that pushes again in a round has it taken again.
     PushedAgain,
-    /// A client that pushes again is taken for one that waits, and is not answered with the others.
-    NotAnswered,
     /// A chunk that float16 does not reach goes as float16.
     BeyondHalf,
     /// Values are cut off, not rounded.

@@ -13,14 +13,13 @@ use crate::sequencer::Either;
 pub struct Mistaken {
     own: Either,
     mistake: Mistake,
-    /// By worker: updates that were applied; of a client, the round that it has pushed in.
+    /// By worker: updates that were applied.
     done: Vec<u64>,
-    pushed: Vec<Option<u64>>,
 }
 
 impl Mistaken {
     pub fn new(own: Either, mistake: Mistake, workers: usize) -> Mistaken {
-        Mistaken { own, mistake, done: vec![0; workers], pushed: vec![None; workers] }
+        Mistaken { own, mistake, done: vec![0; workers] }
     }
 
     /// The round of a client's group.
@@ -34,10 +33,6 @@ impl Mistaken {
         }
     }
 
-    fn has_pushed(&self, who: WorkerNo) -> bool {
-        self.pushed[who.index()].is_some() && self.pushed[who.index()] == self.round(who)
-    }
-
     fn push_mistaken(&mut self, who: WorkerNo, iteration: u64, values: Vec<f32>, now: Duration) -> Verdict {
         let is_finite = values.iter().all(|value| value.is_finite());
         let sound = |value: &f32| if value.is_finite() { *value } else { 0.0 };
@@ -49,7 +44,6 @@ impl Mistaken {
             }
             Mistake::LateCounts => self.own.push(who, self.round(who).unwrap_or(iteration), values, now),
             Mistake::PushedAgain => Verdict { is_taken: true, ..self.own.push(who, iteration, values, now) },
-            Mistake::NotAnswered if self.has_pushed(who) => Verdict { is_taken: false, refusal: None },
             _ => self.own.push(who, iteration, values, now),
         }
     }
@@ -75,12 +69,7 @@ impl Sequencer for Mistaken {
     }
 
     fn request(&mut self, who: WorkerNo, now: Duration) {
-        let waits = self.mistake == Mistake::NotAnswered && self.has_pushed(who);
         self.own.request(who, now);
-        if waits {
-            // What it was answered with is not said.
-            while self.own.next_decision().is_some() {}
-        }
     }
 
     fn pull(&mut self, who: WorkerNo, now: Duration) -> Option<u64> {
@@ -88,12 +77,7 @@ impl Sequencer for Mistaken {
     }
 
     fn push(&mut self, who: WorkerNo, iteration: u64, values: Vec<f32>, now: Duration) -> Verdict {
-        let round = self.round(who);
-        let verdict = self.push_mistaken(who, iteration, values, now);
-        if verdict.is_taken {
-            self.pushed[who.index()] = round;
-        }
-        verdict
+        self.push_mistaken(who, iteration, values, now)
     }
 
     fn tick(&mut self, now: Duration) {

@@ -16,7 +16,8 @@ pub struct Wire {
     iteration: u64,
     /// The version that was pulled last.
     pub base: u64,
-    /// The worker's last hello.
+    /// The worker's life, and its last hello.
+    life: u32,
     hello: u64,
     is_told_of_the_end: bool,
 }
@@ -76,7 +77,7 @@ impl Wire {
     pub fn worker_says(&mut self, data: Bytes, mistake: Mistake) -> Bytes {
         match decode(&data).unwrap() {
             Packet::Message(Message { worker_life, body: Some(Body::Hello(mut hello)), .. }) => {
-                self.hello = hello.number;
+                (self.life, self.hello) = (worker_life, hello.number);
                 if mistake == Mistake::NamesNothing {
                     (hello.ticket, hello.ticket_of) = (0, 0);
                 }
@@ -111,15 +112,20 @@ impl Wire {
         }
     }
 
-    /// What the worker hears.
-    pub fn worker_hears(&self, data: &Bytes, mistake: Mistake) -> Bytes {
-        let Mistake::EarlierAnswers = mistake else { return data.clone() };
-        match decode(data).unwrap() {
-            Packet::Message(Message { worker_life, server_life, body: Some(Body::Welcome(mut welcome)) }) => {
+    /// What the worker hears, if it does.
+    pub fn worker_hears(&self, data: &Bytes, mistake: Mistake) -> Option<Bytes> {
+        let Ok(Packet::Message(Message { worker_life, server_life, body: Some(Body::Welcome(mut welcome)) })) =
+            decode(data)
+        else {
+            return Some(data.clone());
+        };
+        match mistake {
+            Mistake::NotUnknown if worker_life != self.life => None,
+            Mistake::EarlierAnswers => {
                 welcome.number = self.hello;
-                message_packet(worker_life, server_life, Body::Welcome(welcome))
+                Some(message_packet(worker_life, server_life, Body::Welcome(welcome)))
             }
-            _ => data.clone(),
+            _ => Some(data.clone()),
         }
     }
 

@@ -23,7 +23,7 @@ const MODEL: u64 = 5;
 const PAUSE: Duration = Duration::from_secs(1);
 const ABSENCE: Duration = Duration::from_secs(100);
 /// Longer than anybody waits.
-const LONG: Duration = Duration::from_secs(1000);
+pub const LONG: Duration = Duration::from_secs(1000);
 
 /// How often something may happen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,12 +64,12 @@ pub struct World {
 
 #[derive(Clone)]
 pub struct Packet {
-    to_server: bool,
-    worker: usize,
+    pub to_server: bool,
+    pub worker: usize,
     /// On which connection.
-    connection: u32,
-    id: u64,
-    data: Bytes,
+    pub connection: u32,
+    pub id: u64,
+    pub data: Bytes,
 }
 
 impl fmt::Debug for Packet {
@@ -80,48 +80,30 @@ impl fmt::Debug for Packet {
     }
 }
 
-/// What comes next.
 #[derive(Debug, Clone)]
-pub enum Step {
-    Arrives(Packet),
-    /// It is said to have failed; whether it arrives.
-    Fails(Packet, bool),
-    Computed {
-        worker: usize,
-        is_finite: bool,
-    },
-    Connects(usize),
-    IsCutOff(usize),
-    IsGone(usize),
-    StartsAgain(usize),
-    ServerStartsAgain,
-    ItIs(Duration),
-}
-
-#[derive(Debug, Clone)]
-struct Host {
+pub struct Host {
     /// None once it is gone.
-    agent: Option<WorkerAgent>,
-    lives: u32,
-    connection: Option<u32>,
-    connections: u32,
+    pub agent: Option<WorkerAgent>,
+    pub lives: u32,
+    pub connection: Option<u32>,
+    pub connections: u32,
     /// By which permission, from which version, what.
-    computing: Option<(u64, u64, Vec<f32>)>,
-    computed: u32,
-    wire: Wire,
+    pub computing: Option<(u64, u64, Vec<f32>)>,
+    pub computed: u32,
+    pub wire: Wire,
 }
 
 /// Where a training is.
 #[derive(Debug, Clone)]
 pub struct State {
-    server: ServerAgent<Mistaken>,
-    server_lives: u32,
-    hosts: Vec<Host>,
-    net: Vec<Packet>,
-    kept: Kept,
-    truth: Truth,
-    now: Duration,
-    budget: Budget,
+    pub server: ServerAgent<Mistaken>,
+    pub server_lives: u32,
+    pub hosts: Vec<Host>,
+    pub net: Vec<Packet>,
+    pub kept: Kept,
+    pub truth: Truth,
+    pub now: Duration,
+    pub budget: Budget,
 }
 
 /// The first value of updates: others are odd multiples.
@@ -134,7 +116,7 @@ fn update(world: &World, worker: usize, computed: u32) -> Vec<f32> {
 }
 
 impl World {
-    fn server(&self, life: u32, kept: Kept, now: Duration) -> ServerAgent<Mistaken> {
+    pub fn server(&self, life: u32, kept: Kept, now: Duration) -> ServerAgent<Mistaken> {
         let setup = ServerSetup {
             life,
             model: MODEL,
@@ -151,13 +133,13 @@ impl World {
         ServerAgent::new(setup, Mistaken::new(order, self.mistake, self.workers))
     }
 
-    fn worker(&self, life: u32) -> WorkerAgent {
+    pub fn worker(&self, life: u32) -> WorkerAgent {
         let (values, window) = (self.values, self.window);
         let setup = WorkerSetup { life, model: MODEL, values, window, rate_bps: None, patience: 100 * LONG };
         WorkerAgent::new(setup)
     }
 
-    fn arriving(&self, values: &[f32]) -> Vec<f32> {
+    pub fn arriving(&self, values: &[f32]) -> Vec<f32> {
         as_received(values, 1, self.precision)
     }
 
@@ -192,7 +174,7 @@ impl World {
         self.budget.long == 0 && (self.budget.server == 0 || all_are_alike)
     }
 
-    fn life(&self, worker: usize, lives: u32) -> u32 {
+    pub fn life(&self, worker: usize, lives: u32) -> u32 {
         let lives = if self.mistake == Mistake::WorkersLife { 1 } else { lives };
         10 * (worker as u32 + 1) + lives
     }
@@ -297,17 +279,19 @@ impl State {
         self.net.push(packet);
     }
 
-    fn arrive(&mut self, world: &World, packet: &Packet) {
+    pub fn arrive(&mut self, world: &World, packet: &Packet) {
         let host = &mut self.hosts[packet.worker];
         if packet.to_server {
             let data = host.wire.server_hears(&packet.data, world.mistake);
             self.server.received(number(packet.worker), &data, self.now);
-        } else if let Some(agent) = &mut host.agent {
-            agent.received(&host.wire.worker_hears(&packet.data, world.mistake));
+        } else if let Some(agent) = &mut host.agent
+            && let Some(data) = host.wire.worker_hears(&packet.data, world.mistake)
+        {
+            agent.received(&data);
         }
     }
 
-    fn end(&mut self, packet: &Packet, is_taken: bool) {
+    pub fn end(&mut self, packet: &Packet, is_taken: bool) {
         let host = &mut self.hosts[packet.worker];
         if host.connection != Some(packet.connection) {
             return;
@@ -319,7 +303,7 @@ impl State {
         }
     }
 
-    fn cut(&mut self, world: &World, worker: usize) {
+    pub fn cut(&mut self, world: &World, worker: usize) {
         let host = &mut self.hosts[worker];
         if host.connection.take().is_none() {
             return;
@@ -332,158 +316,8 @@ impl State {
         }
     }
 
-    fn is_live(&self, packet: &Packet) -> bool {
+    pub fn is_live(&self, packet: &Packet) -> bool {
         self.hosts[packet.worker].connection == Some(packet.connection)
-    }
-
-    /// Nothing has to happen any more, if nothing fails.
-    pub fn is_quiet(&self) -> bool {
-        let rests =
-            |host: &Host| host.agent.is_none() || host.computing.is_none() && host.connection.is_some();
-        !self.net.iter().any(|packet| self.is_live(packet)) && self.hosts.iter().all(rests)
-    }
-
-    /// All that may come next, with what it is.
-    pub fn successors(&self, world: &World) -> Vec<(Step, State)> {
-        let mut all = self.packets_end(world);
-        for worker in 0..world.workers {
-            self.compute(world, worker, &mut all);
-            self.connect_or_cut(world, worker, &mut all);
-            self.restart_or_go(world, worker, &mut all);
-        }
-        self.restart_server(world, &mut all);
-        self.wait(world, &mut all);
-        all
-    }
-
-    fn packets_end(&self, world: &World) -> Vec<(Step, State)> {
-        let mut all = Vec::new();
-        for at in 0..self.net.len() {
-            let mut next = self.clone();
-            let packet = next.net.remove(at);
-            let mut arrives = next.clone();
-            arrives.arrive(world, &packet);
-            arrives.end(&packet, true);
-            all.push((Step::Arrives(packet.clone()), arrives));
-            // One of a connection that has ended may never come: it need not.
-            if self.is_live(&packet) && self.budget.failures > 0 {
-                next.budget.failures -= 1;
-                let mut arrives = next.clone();
-                arrives.arrive(world, &packet);
-                for (has_arrived, mut next) in [(true, arrives), (false, next)] {
-                    next.end(&packet, world.mistake == Mistake::LostIsTaken);
-                    all.push((Step::Fails(packet.clone(), has_arrived), next));
-                }
-            }
-        }
-        all
-    }
-
-    fn compute(&self, world: &World, worker: usize, all: &mut Vec<(Step, State)>) {
-        let host = &self.hosts[worker];
-        let Some((ticket, base, values)) = &host.computing else { return };
-        // Asynchronous workers could go on for ever while others do nothing.
-        let is_far = self.truth.done()[worker] > world.iterations;
-        if host.agent.is_none() || is_far && !self.server.is_closing() {
-            return;
-        }
-        for is_finite in [true, false] {
-            let (mut next, mut values) = (self.clone(), values.clone());
-            if !is_finite {
-                if self.budget.not_finite == 0 {
-                    continue;
-                }
-                next.budget.not_finite -= 1;
-                values[world.values - 1] = f32::from_bits(0x7fc0_0000 + host.computed);
-            }
-            next.truth.computed(worker, *base, &world.arriving(&values));
-            let host = &mut next.hosts[worker];
-            host.computing = None;
-            host.agent.as_mut().unwrap().computed(*ticket, values).unwrap();
-            all.push((Step::Computed { worker, is_finite }, next));
-        }
-    }
-
-    fn connect_or_cut(&self, world: &World, worker: usize, all: &mut Vec<(Step, State)>) {
-        let host = &self.hosts[worker];
-        if host.connection.is_none() && host.agent.is_some() {
-            let mut next = self.clone();
-            let host = &mut next.hosts[worker];
-            host.connections += 1;
-            host.connection = Some(host.connections);
-            if world.mistake != Mistake::NoDown || host.connections == 1 {
-                next.server.up(number(worker), self.now);
-            }
-            host.agent.as_mut().unwrap().up(self.now);
-            all.push((Step::Connects(worker), next));
-        } else if host.connection.is_some() && self.budget.cuts > 0 {
-            let mut next = self.clone();
-            next.budget.cuts -= 1;
-            next.cut(world, worker);
-            all.push((Step::IsCutOff(worker), next));
-        }
-    }
-
-    /// What was on its way to the last process of the worker is nobody's.
-    fn restart_or_go(&self, world: &World, worker: usize, all: &mut Vec<(Step, State)>) {
-        let may = self.budget.gone > 0 || self.budget.worker > 0;
-        if !may || self.hosts[worker].connection.is_none() {
-            return;
-        }
-        let mut next = self.clone();
-        next.cut(world, worker);
-        next.net.retain(|packet| packet.to_server || packet.worker != worker);
-        next.hosts[worker].computing = None;
-        if self.budget.gone > 0 {
-            let mut next = next.clone();
-            next.budget.gone -= 1;
-            next.hosts[worker].agent = None;
-            all.push((Step::IsGone(worker), next));
-        }
-        if self.budget.worker > 0 {
-            let host = &mut next.hosts[worker];
-            host.lives += 1;
-            host.agent = Some(world.worker(world.life(worker, host.lives)));
-            next.budget.worker -= 1;
-            all.push((Step::StartsAgain(worker), next));
-        }
-    }
-
-    fn restart_server(&self, world: &World, all: &mut Vec<(Step, State)>) {
-        if self.budget.server == 0 || self.hosts.iter().all(|host| host.connection.is_none()) {
-            return;
-        }
-        let mut next = self.clone();
-        next.budget.server -= 1;
-        (0..world.workers).for_each(|worker| next.cut(world, worker));
-        next.net.retain(|packet| !packet.to_server);
-        next.server_lives += 1;
-        let life = if world.mistake == Mistake::ServersLife { 1 } else { next.server_lives };
-        let mut kept = next.kept.clone();
-        match world.mistake {
-            Mistake::Version => (kept.version, kept.done) = (0, vec![0; world.workers]),
-            Mistake::Done => kept.done.fill(0),
-            _ => {}
-        }
-        next.truth.restarted();
-        next.server = world.server(life, kept, self.now);
-        all.push((Step::ServerStartsAgain, next));
-    }
-
-    /// Time is short, but for once in a while; what waits for time gets it when there is nothing else.
-    fn wait(&self, world: &World, all: &mut Vec<(Step, State)>) {
-        let is_waited = world.is_patient || self.hosts.iter().any(|host| host.connection.is_none());
-        let mut next = self.clone();
-        match self.server.wake_at() {
-            Some(at) if self.is_quiet() && !self.server.is_over() && at > self.now => next.now = at,
-            _ if self.budget.long > 0 && is_waited => {
-                next.budget.long -= 1;
-                next.now += LONG;
-            }
-            _ => return,
-        }
-        next.server.tick(next.now);
-        all.push((Step::ItIs(next.now), next));
     }
 
     /// Nothing has to happen any more: the training is over, with its updates.
@@ -505,6 +339,6 @@ impl State {
     }
 }
 
-fn number(worker: usize) -> WorkerNo {
+pub fn number(worker: usize) -> WorkerNo {
     WorkerNo(worker as u32)
 }
