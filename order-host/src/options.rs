@@ -13,7 +13,7 @@ use inart_wire::{JobId, MacAddr, ValuesPerPacket};
 #[derive(Debug, Clone)]
 pub enum HostOptions {
     /// By QUIC, across routed networks.
-    Quic(QuicOptions),
+    Quic(Box<QuicOptions>),
     /// By frames, inside one network.
     Frames(FrameOptions),
 }

@@ -62,7 +62,7 @@ impl Transport {
         options: HostOptions,
     ) -> Result<Self, HostError> {
         match options {
-            HostOptions::Quic(options) => Ok(Transport::Quic(Quic::open(me.name, others, options)?)),
+            HostOptions::Quic(options) => Ok(Transport::Quic(Quic::open(me.name, others, *options)?)),
             HostOptions::Frames(options) => {
                 Ok(Transport::Frames(Box::new(Frames::open(me.place, others, rates_bps, &options)?)))
             }

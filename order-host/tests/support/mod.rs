@@ -38,5 +38,5 @@ impl Identities {
 }
 
 pub fn options(tls: MutualTls, listen: SocketAddr, peers: BTreeMap<String, SocketAddr>) -> HostOptions {
-    HostOptions::Quic(QuicOptions { listen, tls, peers, congestion: Congestion::Bbr })
+    HostOptions::Quic(Box::new(QuicOptions { listen, tls, peers, congestion: Congestion::Bbr }))
 }

@@ -112,7 +112,7 @@ impl Connections {
                     values: self.frame_values,
                 }))
             }
-            None => Ok(HostOptions::Quic(self.quic(flag, places)?)),
+            None => Ok(HostOptions::Quic(Box::new(self.quic(flag, places)?))),
         }
     }
 
