@@ -218,7 +218,4 @@ fn an_emulation_that_cannot_be_is_refused() {
     refused("emulate ps16.yaml --sync r2sp --step -1", &["--step -1"]);
     refused("emulate ps16.yaml --sync bsp --relaxation 0.5", &["--relaxation", "r2sp"]);
     refused("emulate ps16.yaml --sync fl-r2sp", &["fl-r2sp"]);
-    let delayed = NETWORK.replace("rate: 80 Mbps}", "rate: 80 Mbps, delay: 5 ms}");
-    bench.write("delayed.yaml", delayed);
-    refused("emulate delayed.yaml --sync r2sp", &["delay", "simulate"]);
 }
