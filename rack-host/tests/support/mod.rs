@@ -66,7 +66,9 @@ fn update(model: &[f32], host: usize, iteration: u32) -> Vec<f32> {
     model.iter().enumerate().map(change).collect()
 }
 
-pub type Worked = Result<(Vec<Turn>, Vec<Vec<f32>>), RackError>;
+/// The turns of a worker, and its model after each.
+pub type Turned = (Vec<Turn>, Vec<Vec<f32>>);
+pub type Worked = Result<Turned, RackError>;
 pub type Served = Result<(Vec<(News, Vec<f32>)>, Ending), RackError>;
 
 /// Trains; `serves` is how many iterations of each group a server serves, `stops` how many a worker does, by
@@ -142,7 +144,7 @@ pub fn train(
 
 /// The training once more, on one thread, by the rules of docs/protocol.md: what every worker has to have
 /// got, and every version of the model.
-fn again(sizes: &[u8], iterations: u32, worked: &[Vec<(Vec<Turn>, Vec<Vec<f32>>)>]) -> Vec<Vec<f32>> {
+fn again(sizes: &[u8], iterations: u32, worked: &[Vec<Turned>]) -> Vec<Vec<f32>> {
     let chunks: Vec<Range<usize>> = Split::new(&assignments(sizes)[0], VALUES).chunks().collect();
     let (mut model, mut versions) = (first_model(), Vec::new());
     let mut has = vec![model.clone(); sizes.len()];
