@@ -63,10 +63,10 @@ impl Wire {
                     welcome.missing.clear();
                 }
             }
-            Body::Over(_) if mistake == Mistake::OverOnce => {
-                if std::mem::replace(&mut self.is_told_of_the_end, true) {
-                    return None;
-                }
+            Body::Over(_)
+                if mistake == Mistake::OverOnce && std::mem::replace(&mut self.is_told_of_the_end, true) =>
+            {
+                return None;
             }
             _ => {}
         }
