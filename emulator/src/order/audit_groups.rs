@@ -207,7 +207,8 @@ impl<'a> Audit<'a> {
             }
         }
         let (wanted, merged): (_, Vec<_>) = (digest(&kept.values), merged.into_values().collect());
-        for order in orders(merged.len()) {
+        let is_whole = kept.version - self.version == merged.len() as u64;
+        for order in orders(merged.len()).into_iter().filter(|_| is_whole) {
             let mut model = self.model.clone();
             order.into_iter().for_each(|place| merge(&mut model, &merged[place], groups));
             if digest(&model) == wanted {

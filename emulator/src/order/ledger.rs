@@ -91,12 +91,17 @@ impl<'a> Ledger<'a> {
         self.applied.insert((life, name, iteration))
     }
 
-    /// The version that the oldest update was computed from of those that are applied from a place of the
-    /// record on, in that life of the server.
+    /// The oldest version that what is applied from a place of the record on was computed from, in that life
+    /// of the server; and what it may have applied without telling, if it was killed.
     pub fn oldest_base(&self, from: usize, life: usize) -> Option<u64> {
         let later = self.said.applied[from..].iter().take_while(|applied| applied.life == life);
         let updates = later.flat_map(|applied| &applied.updates);
-        updates.filter_map(|update| self.arrived(life, &update.worker, update.iteration)?.base.into()).min()
+        let told =
+            updates.filter_map(|update| self.arrived(life, &update.worker, update.iteration)?.base.into());
+        let killed_ns = self.said.restarts.get(life).map(|again| again.at_ns);
+        let open =
+            killed_ns.map(|at_ns| self.in_vain().into_iter().filter(move |(_, sent)| sent.began_ns < at_ns));
+        told.chain(open.into_iter().flatten().map(|(_, sent)| sent.base)).min()
     }
 
     /// Updates that have arrived, and that no version has.
