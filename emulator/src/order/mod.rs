@@ -12,6 +12,8 @@ mod report;
 mod said;
 mod setting;
 mod simulated;
+#[cfg(test)]
+mod tests;
 mod wiring;
 
 use std::time::{Duration, Instant};
