@@ -107,8 +107,8 @@ fn links_have_delays_and_losses_by_quic_and_by_frames() {
             assert!(count(scheme, "frames_lost") > 0, "{transport}: {scheme}");
             assert!(count(scheme, "updates_checked") >= 24, "{transport}: {scheme}");
         }
-        // Six delays, times 2 as all times are here, are in each iteration of virtual time; w3 gains one of them
-        // back, as the others have pulled a part of their models when it begins.
+        // Six delays, times 2 as all times are here, are in each iteration of virtual time; w3 gains one of
+        // them back, as the others have pulled a part of their models when it begins.
         let near = format!("three.yaml --sync bsp --iterations 8 --transport {transport}");
         let near = emulated(&bench, &near).unwrap();
         assert_eq!(count(&near[0], "frames_lost"), 0);

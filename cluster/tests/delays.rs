@@ -31,8 +31,8 @@ fn job(kind: Kind, delays_s: &[f64]) -> Job {
     }
 }
 
-/// The model, the update, the server's word on it, the request, the permission and the wish to pull: six times
-/// the delay. All together wait for the one that is farthest.
+/// The model, the update, the server's word on it, the request, the permission and the wish to pull: six
+/// times the delay. All together wait for the one that is farthest.
 #[test]
 fn an_iteration_is_longer_by_six_delays() {
     for (policy, delays_s) in [

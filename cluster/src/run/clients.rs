@@ -150,15 +150,35 @@ pub type Judge<'j> = dyn FnMut(f64, ClientEvent) -> Vec<(usize, f64)> + 'j;
 
 #[derive(Debug, Clone, Copy)]
 enum Event {
-    PullArrived { client: usize, life: u32 },
-    Computed { client: usize, life: u32 },
-    PushArrived { client: usize, life: u32 },
+    PullArrived {
+        client: usize,
+        life: u32,
+    },
+    Computed {
+        client: usize,
+        life: u32,
+    },
+    PushArrived {
+        client: usize,
+        life: u32,
+    },
     /// The server's permission, at the client.
-    Answer { client: usize, life: u32, round: u64 },
+    Answer {
+        client: usize,
+        life: u32,
+        round: u64,
+    },
     /// The client's wish to pull, at the server.
-    Pull { client: usize, life: u32 },
-    Leaves { absence: usize },
-    Returns { absence: usize },
+    Pull {
+        client: usize,
+        life: u32,
+    },
+    Leaves {
+        absence: usize,
+    },
+    Returns {
+        absence: usize,
+    },
 }
 
 /// A client's process.

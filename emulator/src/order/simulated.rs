@@ -41,10 +41,10 @@ fn payload_share(transport: Transport, precision: Precision) -> f64 {
         return QUIC_SHARE;
     }
     let value_bytes = if precision == Precision::Half { 2 } else { 4 };
-    let (values, most) = (CHUNK_VALUES * value_bytes, 4 * (usize::from(FULL.get()) - PART_HEAD_VALUES));
+    let (values, most) = (CHUNK_VALUES * value_bytes, 4 * (FULL.get() - PART_HEAD_VALUES));
     let packet = CHUNK_HEAD_BYTES + values;
     let last = (packet % most).div_ceil(4) + PART_HEAD_VALUES;
-    let last = ValuesPerPacket::ALL.into_iter().find(|room| usize::from(room.get()) >= last);
+    let last = ValuesPerPacket::ALL.into_iter().find(|room| room.get() >= last);
     let carried = packet / most * FULL.frame_bytes() + last.unwrap_or(FULL).frame_bytes();
     let answers = ValuesPerPacket::N32.frame_bytes() as f64 / (PARTS_PER_ANSWER * FULL.frame_bytes() as f64);
     values as f64 / carried as f64 * (1.0 - answers)

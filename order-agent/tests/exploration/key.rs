@@ -2,8 +2,8 @@
 
 use std::hash::{DefaultHasher, Hasher};
 
-/// The key of a state by its `Debug` text. What a packet is called says nothing beside its contents, which the
-/// text has, too; counters of what was dropped decide nothing.
+/// The key of a state by its `Debug` text. What a packet is called says nothing beside its contents, which
+/// the text has, too; counters of what was dropped decide nothing.
 pub fn key(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     let mut rest = text;

@@ -1,5 +1,6 @@
-//! Mistakes of hosts and of agents: each breaks one rule of docs/protocol.md ("Push and pull"). Those of agents
-//! are made where they speak and hear, or behind the server's order, so the agents are those that are used.
+//! Mistakes of hosts and of agents: each breaks one rule of docs/protocol.md ("Push and pull"). Those of
+//! agents are made where they speak and hear, or behind the server's order, so the agents are those that are
+//! used.
 
 /// A mistake.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

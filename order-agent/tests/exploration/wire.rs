@@ -114,9 +114,10 @@ impl Wire {
 
     /// What the worker hears, if it does.
     pub fn worker_hears(&self, data: &Bytes, mistake: Mistake) -> Option<Bytes> {
-        let Ok(Packet::Message(Message { worker_life, server_life, body: Some(Body::Welcome(mut welcome)) })) =
-            decode(data)
-        else {
+        let Ok(Packet::Message(message)) = decode(data) else {
+            return Some(data.clone());
+        };
+        let Message { worker_life, server_life, body: Some(Body::Welcome(mut welcome)) } = message else {
             return Some(data.clone());
         };
         match mistake {
