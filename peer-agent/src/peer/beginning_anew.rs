@@ -13,7 +13,9 @@ use crate::setup::Sync;
 impl Peer {
     /// It takes part from now on: in the first round, or behind others' rounds.
     pub(super) fn enter(&mut self, now: Duration) {
-        if self.ended == 0 || self.ended >= self.setup.rounds {
+        let is_over = self.ended >= self.setup.rounds;
+        if self.ended == 0 || is_over {
+            self.counters.from_first_weights += u64::from(is_over);
             return self.begin_round(None, now);
         }
         self.newcomer = Some(Newcomer { since: now, passed: 0 });
