@@ -14,6 +14,7 @@ mod setting;
 mod simulated;
 #[cfg(test)]
 mod tests;
+mod versions;
 mod wiring;
 
 use std::time::{Duration, Instant};

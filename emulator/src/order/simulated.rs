@@ -2,10 +2,10 @@
 
 use inart_cluster::{ClientOptions, Job, RunError, WorkerOptions, run_clients, run_workers};
 use inart_order_agent::Precision;
+use inart_order_host::CHUNK_VALUES;
 use inart_wire::ValuesPerPacket;
 use serde::Serialize;
 
-use super::audit::CHUNK_VALUES;
 use super::setting::{Order, Scheme, Setting, Transport};
 use crate::error::Error;
 

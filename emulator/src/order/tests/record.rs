@@ -8,8 +8,8 @@ use std::time::Duration;
 use inart_cluster::Cluster;
 use inart_order::WorkerNo;
 use inart_order_agent::{Decision, Kept, Precision, Sequencer, as_received};
+use inart_order_host::CHUNK_VALUES;
 
-use super::super::audit::CHUNK_VALUES;
 use super::super::said::{Applied, AppliedUpdate, Counted, Gone, Pulls, Pushed, Restart, Said, Sent};
 use super::super::setting::{Clients, Setting, Transport, scaled};
 use crate::wide_area::digest;
