@@ -152,8 +152,8 @@ fn process_of(emulation: u32, words: &[&str]) -> Option<i32> {
 #[test]
 fn who_dies_is_named() {
     for (words, named) in [
-        (["rack-worker\0", "\0--part\04/6\0"], "worker w5"),
-        (["rack-server\0", "\0--shard\01\0"], "server s2"),
+        (["rack-worker\0", "\0--part\x004/6\0"], "worker w5"),
+        (["rack-server\0", "\0--shard\x001\0"], "server s2"),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_inart"));
         let line = format!(

@@ -60,11 +60,7 @@ impl Wire {
         let (own, other) = pair(link);
         match (mistake, words[0]) {
             (Mistake::AnyPair, PART | TAKEN) => (words[1], words[2]) = (other, own),
-            (Mistake::Twice, PART) => {
-                if !self.heard.insert((words[1], words[2], words[3])) {
-                    words[3] += 500;
-                }
-            }
+            (Mistake::Twice, PART) if !self.heard.insert((words[1], words[2], words[3])) => words[3] += 500,
             _ => {}
         }
         Some(words)
