@@ -8,8 +8,8 @@ use inart_order_agent::{FrameLink, LinkEvent, LinkSetup};
 use inart_wire::{MacAddr, Rank};
 
 use super::addresses::{Addresses, Refused, checked};
+use super::event::{Event, Next};
 use super::port::{Port, own_address};
-use super::{Event, Next};
 use crate::connections::Connections;
 use crate::error::HostError;
 use crate::options::FrameOptions;

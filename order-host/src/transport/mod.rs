@@ -1,6 +1,7 @@
 //! How a process reaches the others: what servers and workers see of it.
 
 mod addresses;
+mod event;
 mod frames;
 mod port;
 mod quic;
@@ -12,32 +13,9 @@ use bytes::Bytes;
 use crate::connections::Connections;
 use crate::error::HostError;
 use crate::options::HostOptions;
+pub(crate) use event::{Event, Next};
 use frames::Frames;
 use quic::Quic;
-
-/// What happens to connections. `peer`: the other side, by its place among those that were given.
-#[derive(Debug, PartialEq)]
-pub(crate) enum Event {
-    /// A connection is up.
-    Up { peer: usize },
-    /// It has ended.
-    Down { peer: usize, reason: String },
-    /// A packet has arrived.
-    Received { peer: usize, data: Bytes },
-    /// A packet has ended: the other side has it, or that is not known.
-    Ended { id: u64, is_taken: bool },
-}
-
-/// What a wait ends with.
-#[derive(Debug)]
-pub(crate) enum Next {
-    /// Something has happened.
-    Event(Event),
-    /// It is the time that was waited for.
-    Due,
-    /// Nothing will happen any more.
-    Closed,
-}
 
 /// How a process reaches the others.
 pub(crate) enum Transport {

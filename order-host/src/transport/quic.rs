@@ -6,7 +6,7 @@ use bytes::Bytes;
 use inart_quic::{Endpoint, Event as QuicEvent, Events};
 use tokio::time::sleep_until;
 
-use super::{Event, Next};
+use super::event::{Event, Next};
 use crate::connections::Connections;
 use crate::error::HostError;
 use crate::options::QuicOptions;
