@@ -37,8 +37,8 @@ pub struct Cli {
 enum Command {
     /// Run a job of workers or clients in virtual time.
     Simulate(Box<simulate::Args>),
-    /// Train at a parameter server on this machine: namespaces, processes, every update compared. Groups whose
-    /// gradients switches add up have flags of their own: --sync r2sp --racks --help.
+    /// Train at a parameter server on this machine: namespaces, processes, every update compared. Groups
+    /// whose gradients switches add up have flags of their own: --sync r2sp --racks --help.
     Emulate(Box<emulate::Args>),
 }
 
