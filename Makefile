@@ -43,7 +43,7 @@ demo-multicast: deps ## Sixteen peers train without a server over unequal ports:
 
 demo-order: deps ## Sixteen workers train at a parameter server: all together, by themselves, in turn (two minutes after the build)
 	$(CARGO) build $(ONCE) --bin inart
-	target/debug/inart emulate topologies/ps16.yaml --sync bsp,asp,r2sp --scale 1/300 --iterations 35 --chart out/ps16.svg
+	target/debug/inart emulate topologies/ps16.yaml --sync bsp,asp,r2sp --scale 1/300 --iterations 30 --chart out/ps16.svg
 
 demo-torch: deps ## Train with PyTorch: gradients summed in the switch, and by Gloo on the same links
 	@scripts/torch-venv.sh
