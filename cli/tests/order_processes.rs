@@ -8,32 +8,9 @@ use std::collections::BTreeMap;
 use std::net::UdpSocket;
 
 use serde_json::Value;
-use support::order::{applied, sent};
+use support::order::{NETWORK, WORKERS, applied, sent, server_is_killed};
 use support::processes::{Running, certify};
 use support::{Workbench, root};
-
-const WORKERS: [&str; 3] = ["w1", "w2", "w3"];
-const NETWORK: &str = "\
-name: three
-nodes:
-  - {name: v, kind: switch}
-  - {name: s1, kind: server}
-  - {name: w1, kind: worker}
-  - {name: w2, kind: worker}
-  - {name: w3, kind: worker}
-links:
-  - {ends: [v, s1], rate: 80 Mbps}
-  - {ends: [v, w1], rate: 40 Mbps}
-  - {ends: [v, w2], rate: 40 Mbps}
-  - {ends: [v, w3], rate: 40 Mbps}
-jobs:
-  - name: digits
-    workers: [w1, w2, w3]
-    servers: [s1]
-    gradient: 203304 B
-    compute: {mean: 20 ms, cv: 0.1}
-    batch: 16
-";
 
 struct Cluster {
     bench: Workbench,
@@ -128,20 +105,7 @@ fn one_worker_meets_the_server_alone_under_every_order() {
 #[test]
 fn a_server_that_is_killed_goes_on_from_its_last_version() {
     let cluster = Cluster::new();
-    let flags = "--sync r2sp --iterations 30 --keep model.kept";
-    let server = cluster.start("s1", flags);
-    let workers = WORKERS.map(|name| (name, cluster.start(name, "")));
-    let mut version = 0;
-    while version < 20 {
-        version = server.next()["applied"].as_u64().unwrap_or(version);
-    }
-    drop(server);
-    let server = cluster.start("s1", flags);
-    let said = server.until("accuracy");
-    let told: Vec<_> = workers.iter().map(|(name, worker)| (*name, worker.until("iterations"))).collect();
-    let first = said.iter().find_map(|line| line["applied"].as_u64()).unwrap();
-    assert!(first > version, "it began anew: version {first} after {version}");
-    assert!(applied(&said, &sent(&told)) > 0);
+    let flags = server_is_killed(&|name, flags| cluster.start(name, flags));
     cluster.bench.write("model.kept", "x");
     cluster.refused("s1", flags, &["model.kept", "remove it"]);
 }

@@ -6,34 +6,11 @@ use std::thread;
 use serde_json::Value;
 
 use crate::support::Workbench;
-use crate::support::order::{applied, sent};
+use crate::support::order::{NETWORK, WORKERS, applied, sent};
 use crate::support::processes::Running;
 
-pub const WORKERS: [&str; 3] = ["w1", "w2", "w3"];
 /// The host that is not in the job comes last.
 pub const HOSTS: [&str; 5] = ["s1", "w1", "w2", "w3", "x"];
-pub const NETWORK: &str = "\
-name: three
-nodes:
-  - {name: v, kind: switch}
-  - {name: s1, kind: server}
-  - {name: w1, kind: worker}
-  - {name: w2, kind: worker}
-  - {name: w3, kind: worker}
-links:
-  - {ends: [v, s1], rate: 80 Mbps}
-  - {ends: [v, w1], rate: 40 Mbps}
-  - {ends: [v, w2], rate: 40 Mbps}
-  - {ends: [v, w3], rate: 40 Mbps}
-jobs:
-  - name: digits
-    workers: [w1, w2, w3]
-    servers: [s1]
-    gradient: 203304 B
-    compute: {mean: 20 ms, cv: 0.1}
-    batch: 16
-";
-
 pub fn run(program: &str, words: &str) {
     assert!(Command::new(program).args(words.split(' ')).status().unwrap().success(), "{program} {words}");
 }

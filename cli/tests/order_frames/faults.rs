@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::cluster::{Cluster, WORKERS, in_namespace, run, trained};
-use crate::support::order::{applied, sent};
+use crate::cluster::{Cluster, in_namespace, run, trained};
+use crate::support::order::{WORKERS, applied, sent, server_is_killed};
 
 #[test]
 fn a_worker_that_is_killed_comes_back() {
@@ -45,20 +45,7 @@ fn a_worker_that_is_killed_comes_back() {
 fn a_server_that_is_killed_goes_on_from_its_last_version() {
     in_namespace(1500, || {
         let cluster = Cluster::new();
-        let flags = "--sync r2sp --iterations 30 --keep model.kept";
-        let server = cluster.start("s1", flags);
-        let workers = WORKERS.map(|name| (name, cluster.start(name, "")));
-        let mut version = 0;
-        while version < 20 {
-            version = server.next()["applied"].as_u64().unwrap_or(version);
-        }
-        drop(server);
-        let server = cluster.start("s1", flags);
-        let said = server.until("accuracy");
-        let told: Vec<_> = workers.iter().map(|(name, worker)| (*name, worker.until("iterations"))).collect();
-        let first = said.iter().find_map(|line| line["applied"].as_u64()).unwrap();
-        assert!(first > version, "it began anew: version {first} after {version}");
-        assert!(applied(&said, &sent(&told)) > 0);
+        server_is_killed(&|name, flags| cluster.start(name, flags));
     });
 }
 

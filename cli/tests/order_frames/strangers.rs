@@ -6,8 +6,8 @@ use inart_wire::{
     Seat, ShardId, ValuesPerPacket,
 };
 
-use crate::cluster::{Cluster, WORKERS, address, in_namespace};
-use crate::support::order::{applied, sent};
+use crate::cluster::{Cluster, address, in_namespace};
+use crate::support::order::{WORKERS, applied, sent};
 
 /// A hello to the server, as this worker's of that job would be.
 fn hello(source: MacAddr, seat: u16, job: u16, words: &[i32]) -> Vec<u8> {

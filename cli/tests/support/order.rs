@@ -1,8 +1,35 @@
-//! What a server and its workers tell, compared.
+//! A network of a server and three workers; what they tell, compared.
 
 use std::collections::BTreeMap;
 
 use serde_json::Value;
+
+use super::processes::Running;
+
+/// Three workers.
+pub const WORKERS: [&str; 3] = ["w1", "w2", "w3"];
+/// They and a server, s1.
+pub const NETWORK: &str = "\
+name: three
+nodes:
+  - {name: v, kind: switch}
+  - {name: s1, kind: server}
+  - {name: w1, kind: worker}
+  - {name: w2, kind: worker}
+  - {name: w3, kind: worker}
+links:
+  - {ends: [v, s1], rate: 80 Mbps}
+  - {ends: [v, w1], rate: 40 Mbps}
+  - {ends: [v, w2], rate: 40 Mbps}
+  - {ends: [v, w3], rate: 40 Mbps}
+jobs:
+  - name: digits
+    workers: [w1, w2, w3]
+    servers: [s1]
+    gradient: 203304 B
+    compute: {mean: 20 ms, cv: 0.1}
+    batch: 16
+";
 
 /// By worker and iteration: digests of what workers sent.
 pub fn sent(told: &[(&str, Vec<Value>)]) -> BTreeMap<(String, u64), Vec<String>> {
@@ -31,4 +58,25 @@ pub fn applied(server: &[Value], sent: &BTreeMap<(String, u64), Vec<String>>) ->
     all.dedup();
     assert_eq!(all.len(), count, "an update was applied twice");
     count
+}
+
+/// A server that keeps its model is killed and started again while three workers train: it goes on from the
+/// version that it told last, and applies nothing twice. `start`: a process by its name and further flags.
+/// Returns the server's.
+pub fn server_is_killed(start: &dyn Fn(&str, &str) -> Running) -> &'static str {
+    let flags = "--sync r2sp --iterations 30 --keep model.kept";
+    let server = start("s1", flags);
+    let workers = WORKERS.map(|name| (name, start(name, "")));
+    let mut version = 0;
+    while version < 20 {
+        version = server.next()["applied"].as_u64().unwrap_or(version);
+    }
+    drop(server);
+    let server = start("s1", flags);
+    let said = server.until("accuracy");
+    let told: Vec<_> = workers.iter().map(|(name, worker)| (*name, worker.until("iterations"))).collect();
+    let first = said.iter().find_map(|line| line["applied"].as_u64()).unwrap();
+    assert!(first > version, "it began anew: version {first} after {version}");
+    assert!(applied(&said, &sent(&told)) > 0);
+    flags
 }
