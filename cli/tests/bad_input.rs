@@ -1,7 +1,7 @@
 //! Bad input of every kind: one line that names the place and the fix, status 2, nothing left behind.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+use crate::support;
 
 use std::os::unix::process::CommandExt;
 use std::process::Stdio;

@@ -1,7 +1,7 @@
 //! `inart plan` and `inart simulate` on switches inside sites and trees between them, as people run them.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+use crate::support;
 
 use serde_json::Value;
 use support::{Workbench, root};

@@ -1,7 +1,7 @@
 //! `inart experiment` as people run it.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+use crate::support;
 
 use inart_experiments::{LinkRates, Network};
 use inart_planner::Topology;

@@ -1,7 +1,7 @@
 //! Several jobs through the command: planned, checked, refused.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+use crate::support;
 
 use inart_planner::{Job, JobPlans, Topology};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! `inart simulate TOPOLOGY --sync …`, through the command.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+use crate::support;
 
 use std::fmt::Write as _;
 

@@ -1,7 +1,7 @@
 //! `inart plan`, `inart simulate` and `inart topology mesh` on networks of peers, through the command.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+use crate::support;
 
 use serde_json::Value;
 use support::{Workbench, root};

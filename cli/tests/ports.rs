@@ -2,9 +2,8 @@
 //! program is the v1model one, whose tables are the same.
 #![allow(clippy::unwrap_used)]
 
-#[path = "../../softswitch/tests/bf_rt/mod.rs"]
-mod bf_rt;
-mod support;
+use crate::bf_rt;
+use crate::support;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};

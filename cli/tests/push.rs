@@ -1,7 +1,7 @@
 //! `inart push`, `diff` and `rollback` against two switches on the loopback interface.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+use crate::support;
 
 use std::process::Stdio;
 use std::time::{Duration, Instant};

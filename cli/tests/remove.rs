@@ -1,7 +1,7 @@
 //! `inart remove` against two switches on the loopback interface.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+use crate::support;
 
 use serde_json::{Value, json};
 use support::switches::{document, start};

@@ -1,7 +1,7 @@
 //! `inart simulate` as people run it.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+use crate::support;
 
 use serde_json::Value;
 use support::Workbench;

@@ -1,7 +1,7 @@
 //! `inart plan` and `inart simulate` on networks of sites, through the command.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+use crate::support;
 
 use serde_json::Value;
 use support::{Workbench, root};

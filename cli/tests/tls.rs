@@ -2,7 +2,7 @@
 //! PATH; both take the same options.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-mod support;
+use crate::support;
 
 use std::fs::File;
 use std::io::{BufRead, BufReader};

@@ -1,7 +1,7 @@
 //! `inart push --target tofino` over BFRuntime, against `inart switch --bfrt`, with the built-in program.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+use crate::support;
 
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};

@@ -1,7 +1,7 @@
 //! `inart topology`: networks read from other tools' files, drawn from ranges, and drawn as pictures.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+use crate::support;
 
 use serde_json::Value;
 use support::{Workbench, root};

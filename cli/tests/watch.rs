@@ -1,7 +1,7 @@
 //! `inart controller --follow` and what is asked of it, through the command.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+use crate::support;
 
 use std::process::{Output, Stdio};
 use std::time::{Duration, Instant};

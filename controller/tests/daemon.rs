@@ -2,7 +2,7 @@
 //! and other controllers take over.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 use std::future::pending;

@@ -3,7 +3,7 @@
 //! wire.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;

@@ -2,7 +2,7 @@
 //! next push ends where a clean one would have.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 

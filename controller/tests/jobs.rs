@@ -1,7 +1,7 @@
 //! Jobs come and go while others run: the daemon on a switch in memory, asked through its API.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use std::path::Path;
 use std::time::Duration;

@@ -2,7 +2,7 @@
 //! on a network within the process. Every sum is checked, and a change that is led sends nothing twice.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};

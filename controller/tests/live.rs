@@ -2,7 +2,7 @@
 //! it over its API. Whatever fails, the job goes on under one of the two plans, and nothing is left behind.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeSet;
 use std::path::Path;

@@ -2,7 +2,7 @@
 //! what cannot be changed is named.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use inart_controller::{
     Controller, LiveChange, LiveChangeError, Network, PortMap, Records, live_change, without,

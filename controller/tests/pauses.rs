@@ -2,7 +2,7 @@
 //! missing: the daemon on a switch in memory, asked through its API, with hosts that join as tasks.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use std::time::Duration;
 

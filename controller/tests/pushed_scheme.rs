@@ -2,9 +2,8 @@
 //! their way.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
-#[path = "../../planner/tests/toy/mod.rs"]
-mod toy;
+use crate::support;
+use crate::toy;
 
 use inart_controller::{PortMap, Records};
 use inart_planner::{Options, Topology, check, plan};

@@ -1,7 +1,7 @@
 //! Records that several processes use at the same time: nothing is lost, and no role is granted twice.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use std::path::Path;
 

@@ -2,7 +2,7 @@
 //! nothing.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeSet;
 

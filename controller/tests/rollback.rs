@@ -1,7 +1,7 @@
 //! Going back to an older plan, on a network that may have been rewired since.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use inart_controller::{Controller, InstallError, PortMap, Records};
 use inart_planner::{Options, Topology, plan, schemes};

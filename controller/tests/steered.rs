@@ -2,7 +2,7 @@
 //! counters a thread moves, with hosts as threads that follow over its API.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeSet;
 use std::sync::{Arc, Mutex};

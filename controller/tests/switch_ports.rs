@@ -1,7 +1,7 @@
 //! Ports that a topology states: what switches call them, which plans they forbid, how they are set up.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 

@@ -2,7 +2,7 @@
 //! with the same tables.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;

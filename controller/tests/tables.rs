@@ -1,7 +1,7 @@
 //! Plans to tables, without any switch: every frame must reach where the plan says.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use inart_controller::requirements::{self, PlanError, Roles};
 use inart_controller::tables::NoRoom;

@@ -2,7 +2,7 @@
 //! in memory are the model. The program is the built-in one for Tofino.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};

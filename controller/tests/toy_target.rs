@@ -2,7 +2,7 @@
 //! Plans are pushed to it, and the daemon keeps it in order, without a change to any crate.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;

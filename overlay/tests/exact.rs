@@ -1,7 +1,7 @@
 //! Trees, shares and paths beside exact values of a reference computation.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+use crate::support;
 
 use inart_overlay::{Disjoint, Options, Overlay, Plan, Scheme, cut, plan};
 use serde_json::Value;

@@ -1,7 +1,7 @@
 //! Schemes beside each other, in rounds whose sums are all compared.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+use crate::support;
 
 use inart_overlay::{
     AuxiliaryChoice, AuxiliaryUse, Disjoint, Knowledge, Options, Overlay, PlanError, Run, RunOptions, Scheme,

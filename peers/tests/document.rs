@@ -1,7 +1,7 @@
 //! Documents of networks of peers.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+use crate::support;
 
 use inart_peers::Mesh;
 use proptest::prelude::*;

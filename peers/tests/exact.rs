@@ -1,7 +1,7 @@
 //! Selections beside exact values of a reference computation.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+use crate::support;
 
 use inart_peers::{
     Draw, Drawn, Guard, Mesh, Multicast, Options, Pairs, Plan, Ports, Reading, Scheme, Setting, Sharing,

@@ -1,7 +1,7 @@
 //! Schemes beside an enumeration of all selections.
 #![allow(clippy::unwrap_used)]
 
-mod support;
+use crate::support;
 
 use inart_peers::{Draw, Multicast, Options, Plan, PlanError, Scheme, Sharing, check, plan, run_rounds};
 use proptest::prelude::*;

@@ -1,8 +1,6 @@
 //! Stale synchronous training in virtual time: what holds whoever chooses receivers.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
 use inart_peers::{
     Compute, Draw, Drawn, Guard, Mesh, Multicast, Options, Pairs, PlanError, Ports, Reading, Scheme, Setting,
     Sharing, Ssp, SspOptions, Task, Waits, draw, reselect, run_ssp,

@@ -3,7 +3,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod networks;
+use crate::networks;
+#[path = "tiny/mod.rs"]
 mod tiny;
 
 use std::collections::BTreeMap;

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod networks;
+use crate::networks;
 
 use std::path::Path;
 

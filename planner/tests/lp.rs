@@ -8,8 +8,8 @@ use inart_planner::{LpMethod, NodeKind, Paths, PlanError, Results, Topology, lp_
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 
-mod literal;
-mod networks;
+use crate::literal;
+use crate::networks;
 
 /// Six digits.
 const SAME: f64 = 1e-6;

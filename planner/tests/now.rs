@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod networks;
+use crate::networks;
 
 use inart_planner::topology::generate::{Equipment, fat_tree};
 use inart_planner::{

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod brute;
+use crate::brute;
 
 use brute::{Size, network, optimum};
 use inart_planner::plan::Moved;

@@ -7,9 +7,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[allow(dead_code, reason = "it draws networks of its own for other tests")]
-mod brute;
-mod networks;
+use crate::brute;
+use crate::networks;
 
 use std::cell::Cell;
 

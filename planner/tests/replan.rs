@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod networks;
+use crate::networks;
 
 use inart_planner::plan::Moved;
 use inart_planner::topology::generate::{Equipment, fat_tree};

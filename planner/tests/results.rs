@@ -3,9 +3,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-#[allow(dead_code, reason = "it knows the optimum, which other tests ask it for")]
-mod brute;
-mod networks;
+use crate::brute;
+use crate::networks;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod toy;
+use crate::toy;
 
 use inart_planner::{
     Levels, Limit, NodeId, Options, Order, Plan, PlanError, Problem, Promises, Results, Scheme, Topology,

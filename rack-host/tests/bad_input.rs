@@ -1,7 +1,7 @@
 //! What workers send that fits no turn, and groups that fit no model: each named, and the model as it was.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
+use crate::support;
 
 use inart_core::Assignment;
 use inart_core::policy::OwnSum;

@@ -1,7 +1,7 @@
 //! Groups in turn on frames that are lost, doubled and late.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 use std::time::Duration;

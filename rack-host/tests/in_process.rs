@@ -1,7 +1,7 @@
 //! Groups that take turns, and what becomes of them when somebody is gone.
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-mod support;
+use crate::support;
 
 use std::time::Duration;
 

@@ -1,7 +1,7 @@
 //! Random trials: see `make soak` for more of them.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! Plans that change while jobs run: no round is lost, no sum is wrong, and goodput stays.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use inart_faults::quantity::{Share, Span};
 use inart_planner::{Levels, Options as Planning, Topology, plan_all, schemes};

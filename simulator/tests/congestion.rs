@@ -2,7 +2,7 @@
 //! every worker.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use inart_planner::{Topology, schemes};
 use inart_simulator::{Faults, Options, simulate};

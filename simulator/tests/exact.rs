@@ -2,7 +2,7 @@
 //! added up digit by digit.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use inart_planner::{Job, Scheme, Topology, schemes};
 use inart_simulator::campaign::Trial;

@@ -1,7 +1,7 @@
 //! Several jobs, each planned as if it were alone, and background traffic on the same links.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use std::fmt::Write;
 

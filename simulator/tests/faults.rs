@@ -1,7 +1,7 @@
 //! Faults and the simulator: what trials draw can be written down, and what cannot be simulated is refused.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use inart_planner::schemes;
 use inart_simulator::campaign::Trial;

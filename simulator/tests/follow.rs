@@ -1,7 +1,7 @@
 //! Plans that follow other traffic and failures: goodput comes back, no sum is wrong.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use inart_faults::quantity::Span;
 use inart_planner::Topology;

@@ -1,7 +1,7 @@
 //! Peers that are gone for good: every worker that is left ends with an error that names who it is.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use inart_planner::schemes;
 use inart_simulator::{Faults, Options, Report, simulate};

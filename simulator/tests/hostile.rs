@@ -1,7 +1,7 @@
 //! A host that sends frames in the name of jobs that it is no part of: nothing of them changes.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use inart_p4::Reason;
 use inart_planner::{Topology, schemes};

@@ -1,7 +1,7 @@
 //! Jumbo frames: the same protocol, with up to 2048 values in a frame.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 

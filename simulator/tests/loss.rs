@@ -1,7 +1,7 @@
 //! What loss costs: a table in virtual time, the same on every machine, so that a slowdown is a diff.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use std::fmt::Write;
 

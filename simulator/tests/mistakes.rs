@@ -2,7 +2,7 @@
 //! any size.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use inart_planner::{Scheme, schemes};
 use inart_simulator::gradients::Sizes;

@@ -2,7 +2,7 @@
 //! compiled P4.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use inart_core::quantise::{dequantise, first_exponent, fit_sums, next_exponent};
 use inart_faults::quantity::Span;

@@ -3,7 +3,7 @@
 //! bit.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use inart_faults::quantity::Span;
 use inart_planner::schemes;

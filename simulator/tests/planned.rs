@@ -2,7 +2,7 @@
 //! nobody slows down.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use inart_planner::topology::generate::{Equipment, fat_tree};
 use inart_planner::{Options as Planning, Plan, PlanError, Topology, plan, schemes};

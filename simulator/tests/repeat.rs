@@ -1,7 +1,7 @@
 //! A run is a function of its arguments: the same event log, byte for byte.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use std::collections::BTreeMap;
 

@@ -1,7 +1,7 @@
 //! Whole runs, with and without faults.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use inart_planner::schemes;
 use inart_simulator::{Faults, Options, simulate};

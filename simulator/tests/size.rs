@@ -1,7 +1,7 @@
 //! The largest network that is run in the tests: 45 switches and 54 hosts.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use inart_planner::schemes;
 use inart_planner::topology::generate::{Equipment, fat_tree};

@@ -1,7 +1,7 @@
 //! Every single transmission of a small job, on every hop, lost, doubled or held back in its turn.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
-mod support;
+use crate::support;
 
 use inart_faults::quantity::Span;
 use inart_planner::schemes;

@@ -1,6 +1,6 @@
 //! The INART program on the switch: sums bit for bit, and fused code equal to scalar code.
 
-mod support;
+use crate::support;
 
 use inart_softswitch::{Program, Switch};
 use inart_wire::ValuesPerPacket;

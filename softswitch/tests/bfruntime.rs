@@ -1,7 +1,7 @@
 //! The BFRuntime server, by way of the client: what is written holds for frames and is read back.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod bf_rt;
+use crate::bf_rt;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

@@ -1,7 +1,7 @@
 //! Other people's P4Runtime clients insert, read, modify and delete entries of our program's tables.
 #![allow(clippy::unwrap_used)]
 
-mod rig;
+use crate::rig;
 
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,6 +1,6 @@
 //! Random expressions give what unbounded integers give, truncated on assignment: bmv2's arithmetic.
 
-mod support;
+use crate::support;
 
 use inart_softswitch::{Port, Program, Switch};
 use num_bigint::BigInt;

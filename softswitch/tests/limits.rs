@@ -2,7 +2,7 @@
 //! frames.
 #![allow(clippy::unwrap_used)]
 
-mod rig;
+use crate::rig;
 
 use inart_p4runtime::p4::v1::p4_runtime_client::P4RuntimeClient;
 use inart_p4runtime::p4::v1::{

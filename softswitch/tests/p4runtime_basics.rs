@@ -1,7 +1,7 @@
 //! The P4Runtime server over gRPC: arbitration, pipelines, packets.
 #![allow(clippy::unwrap_used)]
 
-mod rig;
+use crate::rig;
 
 use inart_p4runtime::p4::v1::{self, Update, stream_message_request as request};
 use inart_p4runtime::{

@@ -2,7 +2,7 @@
 //! digests.
 #![allow(clippy::unwrap_used)]
 
-mod rig;
+use crate::rig;
 
 use inart_p4runtime::p4::v1::{
     self, CounterData, Entity, FieldMatch, Index, MeterConfig, Update, entity, field_match,

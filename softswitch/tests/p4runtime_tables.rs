@@ -1,7 +1,7 @@
 //! The P4Runtime server over gRPC: table entries, what is refused and with which code.
 #![allow(clippy::unwrap_used)]
 
-mod rig;
+use crate::rig;
 
 use inart_p4runtime::p4::v1::{
     self, CounterData, Entity, MeterConfig, Update, entity, field_match, table_action,

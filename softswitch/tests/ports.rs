@@ -1,6 +1,6 @@
 //! Ports on real interfaces, in a network namespace that only this test has; and pcap files.
 
-mod support;
+use crate::support;
 
 use std::path::PathBuf;
 use std::process::Command;

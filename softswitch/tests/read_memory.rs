@@ -2,7 +2,7 @@
 //! allocations of its process.
 #![allow(clippy::unwrap_used)]
 
-mod rig;
+use crate::rig;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};

@@ -1,6 +1,6 @@
 //! Nothing that comes in makes the switch panic: neither frames, nor documents, nor control operations.
 
-mod support;
+use crate::support;
 
 use std::sync::Arc;
 

@@ -1,7 +1,7 @@
 //! The INART program for Tofino on the switch: p4testgen's cases, and sums. `tna_traffic` feeds it random
 //! frames, beside the one for v1model.
 
-mod support;
+use crate::support;
 
 use std::path::Path;
 use std::sync::{Arc, OnceLock};

@@ -2,7 +2,7 @@
 //! read the same.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod rig;
+use crate::rig;
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

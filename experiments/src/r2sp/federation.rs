@@ -1,7 +1,5 @@
 //! Trainings of clients in virtual time, until they converge.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
 use inart_cluster::{Job, Kind, RunError, Time, WorkerEvent, WorkerOptions};
 use inart_cluster::{run_clients_judged, run_workers_watched};
 use inart_order::{OutlierRule, Policy};
@@ -9,6 +7,7 @@ use inart_order::{OutlierRule, Policy};
 use super::clients::{self, CLIENTS};
 use super::convergence::{Converged, TARGET};
 use super::federated_model::{Federation, Outliers};
+use super::known::Known;
 use super::models::ClientModel;
 use crate::trials::StudyError;
 
@@ -68,10 +67,8 @@ struct TooLow {
     best: f64,
 }
 
-type Known = Arc<Mutex<Option<Outcome>>>;
-
 /// Trainings that were run, by case (whatever is measured) and seed: several numbers are of the same one.
-static KNOWN: Mutex<Vec<((Case, u64), Known)>> = Mutex::new(Vec::new());
+static KNOWN: Known<(Case, u64), Outcome> = Known::new();
 
 impl Case {
     /// A training with the filter of outliers (ASP has none: its clients begin from different models).
@@ -96,21 +93,7 @@ impl Case {
     /// A run that fails, or a training that does not converge.
     pub fn run(&self, seed: u64) -> Result<f64, StudyError> {
         let key = (Case { measure: Measure::Accuracy, ..*self }, seed);
-        let known = {
-            let mut all = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-            let at = all.iter().position(|(other, _)| *other == key).unwrap_or_else(|| {
-                all.push((key, Known::default()));
-                all.len() - 1
-            });
-            Arc::clone(&all[at].1)
-        };
-        // Who needs the same one waits for it here.
-        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
-        let outcome = match *known {
-            Some(outcome) => outcome,
-            None => self.trained(seed)?,
-        };
-        *known = Some(outcome);
+        let outcome = KNOWN.get(key, || self.trained(seed))?;
         let converged = outcome.converged;
         Ok(match self.measure {
             Measure::Accuracy => converged.accuracy,

@@ -9,6 +9,7 @@ mod federated_model;
 mod federation;
 mod federations;
 mod groups;
+mod known;
 mod models;
 mod numbers;
 mod racks;

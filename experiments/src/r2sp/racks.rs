@@ -1,6 +1,6 @@
 //! Runs of R²SP between racks with InArt inside them, and of either alone.
 
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::Arc;
 
 use inart_cluster::{
     Job, Kind, Nic, Participant, RackError, RackOptions, Racks, Time, WorkerOptions, candidate_racks,
@@ -9,6 +9,7 @@ use inart_cluster::{
 use inart_order::{Applied, Policy};
 use inart_planner::{NodeId, Topology};
 
+use super::known::Known;
 use crate::network::{LinkRates, Network};
 use crate::trials::StudyError;
 
@@ -113,33 +114,20 @@ struct Planned {
 }
 
 /// Plans by place and seed, each made once: many cases differ in times only.
-type Known = Mutex<Vec<((Place, u64), Arc<OnceLock<Arc<Planned>>>)>>;
-static KNOWN: Known = Mutex::new(Vec::new());
+static KNOWN: Known<(Place, u64), Arc<Planned>> = Known::new();
 
 fn planned(place: Place, seed: u64) -> Result<Arc<Planned>, RackError> {
     // A network that no seed draws is planned once.
     let key = (place, if place == Place::Fig1 { 0 } else { seed });
-    let cell = {
-        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        match known.iter().find(|(at, _)| *at == key) {
-            Some((_, cell)) => Arc::clone(cell),
-            None => {
-                let cell = Arc::new(OnceLock::new());
-                known.push((key, Arc::clone(&cell)));
-                cell
-            }
-        }
-    };
-    if let Some(planned) = cell.get() {
-        return Ok(Arc::clone(planned));
-    }
-    let topology = match place {
-        Place::Fig1 => Topology::from_yaml(include_str!("../../../topologies/fig1.yaml"))
-            .expect("topologies/fig1.yaml is a topology"),
-        Place::FatTree(links) => Network::FatTree { links, servers: 4, workers: 50 }.topology(seed),
-    };
-    let candidates = candidate_racks(&topology, &topology.jobs()[0])?;
-    Ok(Arc::clone(cell.get_or_init(|| Arc::new(Planned { topology, candidates }))))
+    KNOWN.get(key, || {
+        let topology = match place {
+            Place::Fig1 => Topology::from_yaml(include_str!("../../../topologies/fig1.yaml"))
+                .expect("topologies/fig1.yaml is a topology"),
+            Place::FatTree(links) => Network::FatTree { links, servers: 4, workers: 50 }.topology(seed),
+        };
+        let candidates = candidate_racks(&topology, &topology.jobs()[0])?;
+        Ok(Arc::new(Planned { topology, candidates }))
+    })
 }
 
 /// The topology's job, whose hosts have the rates of their own links.

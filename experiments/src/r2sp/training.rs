@@ -7,6 +7,7 @@ use inart_cluster::{Job, WorkerEvent, WorkerOptions, run_workers_watched};
 use inart_order::Update;
 use inart_trainer::{Config, ConfigError, Stepper};
 
+use super::known::Known;
 use super::workers;
 use crate::trials::StudyError;
 
@@ -41,6 +42,9 @@ pub struct Case {
     step: f64,
 }
 
+/// Iterations and seconds, by training (whatever is measured) and seed.
+static KNOWN: Known<(Case, u64), [f64; 2]> = Known::new();
+
 /// A training that does not converge.
 #[derive(Debug, thiserror::Error)]
 #[error(
@@ -66,17 +70,22 @@ impl Case {
     /// # Errors
     /// A run that fails, or a training that does not converge.
     pub fn run(&self, seed: u64) -> Result<f64, StudyError> {
+        let key = (Case { measure: Measure::Steps, ..*self }, seed);
+        let [steps, seconds] = KNOWN.get(key, || self.trained(seed))?;
+        Ok(match self.measure {
+            Measure::Steps => steps,
+            Measure::Seconds => seconds,
+        })
+    }
+
+    /// Iterations and seconds until it converges.
+    fn trained(&self, seed: u64) -> Result<[f64; 2], StudyError> {
         let (job, options) = self.run.setting(seed, ITERATIONS)?;
         let failed = |source| StudyError::new(self, seed, source);
         let mut training = Training::new(&job, seed, self.step).map_err(failed)?;
         train(&job, &options, &mut training).map_err(|source| StudyError::new(self, seed, source))?;
-        match training.reached {
-            Some([steps, seconds]) => Ok(match self.measure {
-                Measure::Steps => steps,
-                Measure::Seconds => seconds,
-            }),
-            None => Err(StudyError::new(self, seed, NotConverged { least: training.least })),
-        }
+        let missed = || StudyError::new(self, seed, NotConverged { least: training.least });
+        training.reached.ok_or_else(missed)
     }
 }
 

@@ -5,6 +5,7 @@ mod circles;
 mod document;
 mod packages;
 mod source;
+mod targets;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -18,15 +19,20 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
 }
 
-/// What cargo says about the members of the workspace: their folder, and the members that each depends on.
-fn members() -> BTreeMap<String, BTreeSet<String>> {
+/// What cargo says about the members of the workspace.
+fn packages() -> Vec<Value> {
     let mut cargo = Command::new(env!("CARGO"));
     cargo.args(["metadata", "--no-deps", "--offline", "--format-version", "1"]).current_dir(root());
     let output = cargo.output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     let metadata: Value = serde_json::from_slice(&output.stdout).unwrap();
-    let packages = metadata["packages"].as_array().unwrap().iter();
-    packages
+    metadata["packages"].as_array().unwrap().clone()
+}
+
+/// The members of the workspace, and the members that each depends on.
+fn members() -> BTreeMap<String, BTreeSet<String>> {
+    packages()
+        .iter()
         .map(|package| {
             let name =
                 |value: &Value| value["name"].as_str().unwrap().strip_prefix("inart-").map(str::to_owned);
@@ -90,4 +96,13 @@ fn no_files_import_each_other() {
     let found: Vec<_> = crates.iter().flat_map(circles_of).collect();
     let pairs: Vec<_> = crates.iter().flat_map(|(files, _)| files.pairs()).collect();
     assert!(found.is_empty(), "files that import each other: {found:#?}; of all, directly: {pairs:#?}");
+}
+
+#[test]
+fn every_file_of_tests_is_run() {
+    let untested: Vec<_> = packages().iter().flat_map(targets::untested).collect();
+    assert!(
+        untested.is_empty(),
+        "no program of tests has {untested:?}: name each in its crate's tests/main.rs"
+    );
 }

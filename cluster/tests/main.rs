@@ -1,0 +1,9 @@
+//! All tests of this crate but those with folders of their own: one program is built sooner than many.
+
+mod closed_forms;
+mod delays;
+mod document;
+mod judged;
+mod noise;
+mod racks;
+mod reference;

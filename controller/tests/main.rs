@@ -1,0 +1,29 @@
+//! All tests of this crate but those with folders of their own: one program is built sooner than many.
+
+mod daemon;
+mod forming;
+mod frames;
+mod install;
+mod jobs;
+mod led;
+mod live;
+mod live_plans;
+mod membership;
+mod membership_walk;
+mod multicast;
+mod pauses;
+mod pushed_scheme;
+mod records;
+mod remove;
+mod rollback;
+mod steered;
+mod support;
+mod switch_ports;
+mod switches;
+mod tables;
+mod tofino_pushes;
+#[path = "../../planner/tests/toy/mod.rs"]
+mod toy;
+mod toy_target;
+mod values;
+mod watching;

@@ -1,0 +1,8 @@
+//! All tests of this crate but those with folders of their own: one program is built sooner than many.
+
+mod exploration;
+mod framing;
+mod messages;
+mod receiving;
+mod sending;
+mod sets;

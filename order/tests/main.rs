@@ -1,0 +1,6 @@
+//! All tests of this crate but those with folders of their own: one program is built sooner than many.
+
+mod explore;
+mod groups;
+mod server;
+mod turns;

@@ -1,0 +1,29 @@
+//! All tests of this crate but those with folders of their own: one program is built sooner than many.
+
+mod again;
+mod brute;
+mod check;
+mod check_results;
+mod exact_jobs;
+mod fig1;
+mod hostile;
+mod import;
+mod instances;
+mod jobs;
+mod joining;
+mod levels;
+mod literal;
+mod lp;
+mod networks;
+mod now;
+mod optimum;
+mod paths;
+mod random;
+mod replan;
+mod results;
+mod results_bounds;
+mod schemes;
+mod switch_ports;
+mod topology;
+mod toy;
+mod toy_scheme;

@@ -1,0 +1,24 @@
+//! All tests of this crate but those with folders of their own: one program is built sooner than many.
+
+mod aggregation;
+mod bf_rt;
+mod bfrt_ports;
+mod bfruntime;
+mod clients;
+mod conformance;
+mod expressions;
+mod limits;
+mod p4runtime_basics;
+mod p4runtime_entities;
+mod p4runtime_tables;
+mod ports;
+mod programs;
+mod read_memory;
+mod rig;
+mod robustness;
+mod support;
+mod tna;
+mod tna_aggregation;
+mod tna_externs;
+mod tna_multicast;
+mod tna_servers;
