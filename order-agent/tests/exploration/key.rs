@@ -6,37 +6,42 @@ use std::hash::{DefaultHasher, Hasher};
 /// the text has, too; counters of what was dropped decide nothing.
 pub fn key(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(['_', 'C']) {
+    let (mut rest, mut at) = (text, 0);
+    while let Some(found) = rest.as_bytes()[at..].iter().position(|byte| matches!(byte, b'_' | b'C')) {
+        at += found;
         let (before, from) = rest.split_at(at);
-        hasher.write(before.as_bytes());
-        let skipped = from.strip_prefix("Counters {").map(|names| names.find('}').unwrap_or(names.len()));
-        rest = match skipped {
-            Some(length) => &from["Counters {".len() + length..],
-            None => numbers(from, &mut hasher),
-        };
+        match named(from) {
+            Some((kept, chunks, after)) => {
+                hasher.write(before.as_bytes());
+                hasher.write(kept.as_bytes());
+                chunks.iter().for_each(|chunk| hasher.write(chunk.as_bytes()));
+                (rest, at) = (after, 0);
+            }
+            None => at += 1,
+        }
     }
     hasher.write(rest.as_bytes());
     hasher.finish()
 }
 
-/// What follows a field whose numbers are names; else all but the first character.
-fn numbers<'t>(from: &'t str, hasher: &mut DefaultHasher) -> &'t str {
-    let digits = |text: &'t str| text.trim_start_matches(|digit: char| digit.is_ascii_digit());
+/// If names or counters stand here: what is kept of them, and what follows.
+fn named(from: &str) -> Option<(&str, Vec<&str>, &str)> {
+    if let Some(names) = from.strip_prefix("Counters {") {
+        return Some(("", Vec::new(), &names[names.find('}').unwrap_or(names.len())..]));
+    }
     for field in ["_id: ", "_again: ", "_way: Some("] {
         if let Some(number) = from.strip_prefix(field) {
-            hasher.write(field.as_bytes());
-            return digits(number);
+            return Some((
+                field,
+                Vec::new(),
+                number.trim_start_matches(|digit: char| digit.is_ascii_digit()),
+            ));
         }
     }
     // Chunks under way: by what they are called, which they are.
-    if let Some(map) = from.strip_prefix("_way: {") {
-        let (map, rest) = map.split_at(map.find('}').unwrap_or(map.len()));
-        let mut chunks: Vec<&str> = map.split(", ").filter_map(|pair| pair.split(": ").nth(1)).collect();
-        chunks.sort_unstable();
-        chunks.iter().for_each(|chunk| hasher.write(chunk.as_bytes()));
-        return rest;
-    }
-    hasher.write(&from.as_bytes()[..1]);
-    &from[1..]
+    let map = from.strip_prefix("_way: {")?;
+    let (map, rest) = map.split_at(map.find('}').unwrap_or(map.len()));
+    let mut chunks: Vec<&str> = map.split(", ").filter_map(|pair| pair.split(": ").nth(1)).collect();
+    chunks.sort_unstable();
+    Some(("", chunks, rest))
 }
