@@ -59,7 +59,7 @@ test: deps ## Run all tests
 	@$(MAKE) --no-print-directory fuzz-smoke
 	@scripts/say-skips.sh
 
-test-ignored: deps ## Those that `make test` leaves out: ten minutes of R²SP's studies, and one for bmv2 that says so where there is none
+test-ignored: deps ## What `make test` leaves out: all seeds of R²SP's long studies (ten minutes), and one for bmv2 that says so where there is none
 	$(CARGO) test --workspace --locked --test r2sp --test packets -- --ignored --nocapture
 
 SEEDS ?= 10000
