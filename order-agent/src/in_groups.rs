@@ -51,7 +51,7 @@ impl InGroups {
         model: u64,
         values: Vec<f32>,
     ) -> Result<Self, GroupError> {
-        let kept = Kept { version: 0, done: vec![0; options.clients], values };
+        let kept = Kept { version: 0, done: vec![0; options.clients], members: Vec::new(), values };
         Self::restored(options, batches, model, kept)
     }
 
@@ -65,7 +65,7 @@ impl InGroups {
         model: u64,
         kept: Kept,
     ) -> Result<Self, GroupError> {
-        let Kept { version, mut done, values } = kept;
+        let Kept { version, mut done, values, .. } = kept;
         let (clients, groups) = (options.clients, options.groups);
         let start = Arc::new(values.clone());
         batches.resize(clients, 1);
@@ -242,6 +242,12 @@ impl Sequencer for InGroups {
     }
 
     fn kept(&self) -> Kept {
-        Kept { version: self.version, done: self.done.clone(), values: self.values.clone() }
+        let members = (0..self.done.len() as u32).map(|client| self.members.contains(&WorkerNo(client)));
+        Kept {
+            version: self.version,
+            done: self.done.clone(),
+            members: members.collect(),
+            values: self.values.clone(),
+        }
     }
 }

@@ -24,9 +24,9 @@ impl<O: Order> InOrder<O> {
 
     /// Goes on from what was kept.
     pub fn restored(order: O, options: Options, model: u64, kept: Kept) -> Self {
-        let Kept { version, done, values } = kept;
+        let Kept { version, done, members, values } = kept;
         let workers = options.batches.len();
-        let server = Server::restored(order, options, &Snapshot { version, done });
+        let server = Server::restored(order, options, &Snapshot { version, done, members });
         InOrder { server, store: Store::new(model, values), model, workers }
     }
 
@@ -121,7 +121,7 @@ impl<O: Order> Sequencer for InOrder<O> {
     }
 
     fn kept(&self) -> Kept {
-        let Snapshot { version, done } = self.server.snapshot();
-        Kept { version, done, values: self.store.values().to_vec() }
+        let Snapshot { version, done, members } = self.server.snapshot();
+        Kept { version, done, members, values: self.store.values().to_vec() }
     }
 }

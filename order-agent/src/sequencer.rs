@@ -59,6 +59,8 @@ pub struct Kept {
     pub version: u64,
     /// By participant, its updates that were applied or discarded.
     pub done: Vec<u64>,
+    /// By participant, whether it took part.
+    pub members: Vec<bool>,
     /// The model's values.
     pub values: Vec<f32>,
 }

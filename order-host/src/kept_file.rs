@@ -1,7 +1,7 @@
 //! The file from which a server that was restarted goes on: the model, its version, and a count per worker.
 //!
-//! Magic, fingerprint of the job, version, number of workers, their counts, number of values, the values
-//! (float32), SHA-256 of all before; integers are big-endian. It is replaced as a whole: written beside it to
+//! Magic, fingerprint of the job, version, number of workers, their counts, a byte for each (1: it took part, 0),
+//! number of values, the values (float32), SHA-256 of all before; integers are big-endian. It is replaced as a whole: written beside it to
 //! the disk, renamed, and the folder written to the disk. Whenever the process or the machine fails, there is
 //! the version before, or this one.
 
@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use inart_order_agent::Kept;
 use sha2::{Digest, Sha256};
 
-const MAGIC: &[u8; 8] = b"INARTKP1";
+const MAGIC: &[u8; 8] = b"INARTKP2";
 const DIGEST_BYTES: usize = 32;
 
 /// Why a kept model cannot be used, or not be kept.
@@ -81,6 +81,8 @@ impl KeptFile {
         data.extend(kept.version.to_be_bytes());
         data.extend((kept.done.len() as u64).to_be_bytes());
         kept.done.iter().for_each(|done| data.extend(done.to_be_bytes()));
+        let is_member = |worker: usize| kept.members.get(worker).copied().unwrap_or_default();
+        data.extend((0..kept.done.len()).map(|worker| u8::from(is_member(worker))));
         data.extend((kept.values.len() as u64).to_be_bytes());
         kept.values.iter().for_each(|value| data.extend(value.to_bits().to_be_bytes()));
         let digest = Sha256::digest(&data);
@@ -108,19 +110,22 @@ fn parse(data: &[u8]) -> Option<(u64, Kept)> {
         return None;
     }
     let mut rest = body.strip_prefix(MAGIC)?;
-    let mut next = || {
+    let next = |rest: &mut &[u8]| {
         let (first, more) = rest.split_first_chunk::<8>()?;
-        rest = more;
+        *rest = more;
         Some(u64::from_be_bytes(*first))
     };
-    let (job, version, workers) = (next()?, next()?, next()?);
-    let done = (0..workers).map(|_| next()).collect::<Option<Vec<_>>>()?;
-    let values = next()?;
+    let (job, version, workers) = (next(&mut rest)?, next(&mut rest)?, next(&mut rest)?);
+    let done = (0..workers).map(|_| next(&mut rest)).collect::<Option<Vec<_>>>()?;
+    let (members, more) = rest.split_at_checked(done.len())?;
+    let members = members.iter().map(|byte| *byte == 1).collect();
+    rest = more;
+    let values = next(&mut rest)?;
     if rest.len() as u64 != values.checked_mul(4)? {
         return None;
     }
     let value = |four: &[u8]| f32::from_bits(u32::from_be_bytes([four[0], four[1], four[2], four[3]]));
-    Some((job, Kept { version, done, values: rest.chunks_exact(4).map(value).collect() }))
+    Some((job, Kept { version, done, members, values: rest.chunks_exact(4).map(value).collect() }))
 }
 
 #[cfg(test)]
@@ -134,10 +139,11 @@ mod tests {
         let path = folder.path().join("model");
         let file = KeptFile::new(&path, 7);
         assert!(file.read().unwrap().is_none());
-        let kept = Kept { version: 5, done: vec![2, 3], values: vec![1.5, -0.0, 1e-40] };
+        let members = vec![true, false];
+        let kept = Kept { version: 5, done: vec![2, 3], members, values: vec![1.5, -0.0, 1e-40] };
         file.write(&kept).unwrap();
         let back = file.read().unwrap().unwrap();
-        assert_eq!((back.version, &back.done), (5, &kept.done));
+        assert_eq!((back.version, &back.done, &back.members), (5, &kept.done, &kept.members));
         let bits = |kept: &Kept| kept.values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
         assert_eq!(bits(&back), bits(&kept));
         let other = KeptFile::new(&path, 8).read();
@@ -160,7 +166,9 @@ mod tests {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("model");
         let file = KeptFile::new(&path, 7);
-        let kept = |version| Kept { version, done: vec![version], values: vec![version as f32; 50] };
+        let values = |version| vec![version as f32; 50];
+        let kept =
+            |version| Kept { version, done: vec![version], members: vec![true], values: values(version) };
         file.write(&kept(1)).unwrap();
         // A process that died while it wrote the next one.
         let whole = std::fs::read(&path).unwrap();

@@ -76,14 +76,23 @@ pub struct Seats {
 
 impl Seats {
     pub(crate) fn new(workers: usize) -> Self {
-        Self::restored(0, &vec![0; workers])
+        Self::restored(0, &vec![0; workers], &[])
     }
 
-    /// Nobody takes part; versions and iterations go on from here.
-    pub(crate) fn restored(version: u64, done: &[u64]) -> Self {
-        let seat = |&done: &u64| Seat { standing: Standing::Away, done, base: 0, held: false };
+    /// Nobody takes part yet; versions and iterations go on from here. Nobody waits for what those have missed
+    /// that took no part.
+    pub(crate) fn restored(version: u64, done: &[u64], members: &[bool]) -> Self {
+        let was_member = |worker: usize| members.get(worker).copied().unwrap_or_default();
+        let of_members = done.iter().enumerate().filter(|(worker, _)| was_member(*worker));
+        let least = of_members.map(|(_, done)| *done).min().unwrap_or_default();
+        let seat = |(worker, &done): (usize, &u64)| Seat {
+            standing: Standing::Away,
+            done: if was_member(worker) { done } else { done.max(least) },
+            base: 0,
+            held: false,
+        };
         Seats {
-            seats: done.iter().map(seat).collect(),
+            seats: done.iter().enumerate().map(seat).collect(),
             members: BTreeSet::new(),
             waiting: BTreeSet::new(),
             held: BTreeSet::new(),
@@ -147,7 +156,9 @@ impl Seats {
     }
 
     pub(crate) fn join(&mut self, worker: WorkerNo) {
-        if !self.members.contains(&worker) && !self.members.is_empty() {
+        // Until the first permission nobody has missed anything: a server that starts again knows their counts.
+        let has_begun = self.last.is_some();
+        if has_begun && !self.members.contains(&worker) && !self.members.is_empty() {
             // Nobody waits for what it has missed.
             let seat = &mut self.seats[worker.index()];
             seat.done = seat.done.max(self.least);

@@ -39,6 +39,8 @@ pub struct Snapshot {
     pub version: u64,
     /// By worker, the updates that were applied or discarded.
     pub done: Vec<u64>,
+    /// By worker, whether it took part.
+    pub members: Vec<bool>,
 }
 
 /// Why the host's call means nothing.
@@ -93,11 +95,12 @@ impl<O: Order> Server<O> {
         Self::with_seats(order, options, seats)
     }
 
-    /// A server that goes on where another one was when its model was kept. Workers join again.
+    /// A server that goes on where another one was when its model was kept. Workers join again, with their own
+    /// counts; who had left begins at the least of the others' (docs/protocol.md, R9).
     pub fn restored(order: O, options: Options, snapshot: &Snapshot) -> Self {
         let mut done = snapshot.done.clone();
         done.resize(options.batches.len(), 0);
-        Self::with_seats(order, options, Seats::restored(snapshot.version, &done))
+        Self::with_seats(order, options, Seats::restored(snapshot.version, &done, &snapshot.members))
     }
 
     fn with_seats(order: O, options: Options, seats: Seats) -> Self {
@@ -244,8 +247,12 @@ impl<O: Order> Server<O> {
 
     /// What another server needs to go on with the model as it is.
     pub fn snapshot(&self) -> Snapshot {
-        let done = (0..self.seats.len() as u32).map(|worker| self.seats.seat(WorkerNo(worker)).done());
-        Snapshot { version: self.seats.version(), done: done.collect() }
+        let workers = || (0..self.seats.len() as u32).map(WorkerNo);
+        Snapshot {
+            version: self.seats.version(),
+            done: workers().map(|worker| self.seats.seat(worker).done()).collect(),
+            members: workers().map(|worker| self.seats.members().contains(&worker)).collect(),
+        }
     }
 
     /// Who takes part, who waits, and whose update is held.

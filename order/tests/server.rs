@@ -192,7 +192,7 @@ fn a_restarted_server_goes_on_from_its_last_model() {
     push(&mut before, 0, 0);
     push(&mut before, 1, 0);
     let snapshot = before.snapshot();
-    assert_eq!(snapshot, Snapshot { version: 2, done: vec![1, 1] });
+    assert_eq!(snapshot, Snapshot { version: 2, done: vec![1, 1], members: vec![true; 2] });
     before.request(WorkerNo(0), NOW).unwrap();
     before.pull(WorkerNo(0), NOW).unwrap();
     drop(before);
@@ -203,6 +203,29 @@ fn a_restarted_server_goes_on_from_its_last_model() {
     begin(&mut after, 2);
     assert_eq!(push(&mut after, 0, 1), Taken::Held);
     assert_eq!((applied(&drain(&mut after)), after.seats().version()), (vec![(0, 1)], 3));
+}
+
+/// Workers go on where each was, whoever comes first; only who had left has nobody wait for what it missed.
+#[test]
+fn workers_of_a_restarted_server_have_their_own_counts() {
+    let snapshot = Snapshot { version: 12, done: vec![5, 3, 1, 4], members: vec![true, true, false, true] };
+    let options = Options::fixed(4);
+    let mut server = Server::restored(Policy::asp(), options, &snapshot);
+    [2, 0, 1].into_iter().for_each(|worker| server.join(WorkerNo(worker), NOW).unwrap());
+    let done =
+        |server: &Server<Policy>| [0, 1, 2, 3].map(|worker| server.seats().seat(WorkerNo(worker)).done());
+    assert_eq!(done(&server), [5, 3, 3, 4]);
+    begin(&mut server, 3);
+    for round in 0..3 {
+        (0..3).for_each(|worker| {
+            let next = server.seats().seat(WorkerNo(worker)).done();
+            assert_eq!(push(&mut server, worker, next), Taken::Held, "{round}");
+        });
+        begin(&mut server, 3);
+    }
+    // One that comes while they train begins at the least count of the others, as ever.
+    server.join(WorkerNo(3), NOW).unwrap();
+    assert_eq!(done(&server), [8, 6, 6, 6]);
 }
 
 /// The host's part, with values: what is held is applied in turn, with its factor.

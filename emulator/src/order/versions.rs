@@ -124,8 +124,8 @@ impl<'a> Versions<'a> {
     pub fn kept(&self) -> Result<(Kept, u64), Error> {
         let restart = &self.said.restarts[self.life];
         let none = || {
-            let done = vec![0; self.setting.job.participants.len()];
-            Kept { version: 0, done, values: self.first.clone() }
+            let n = self.setting.job.participants.len();
+            Kept { version: 0, done: vec![0; n], members: vec![false; n], values: self.first.clone() }
         };
         let kept = restart.kept.clone().unwrap_or_else(none);
         if kept.version < self.version {

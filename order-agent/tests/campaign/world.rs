@@ -99,7 +99,7 @@ pub fn run(trial: &Trial) -> Seen {
         workers: vec![None; n],
         processes: vec![0; n],
         connections: vec![(0, false); n],
-        kept: Kept { version: 0, done: vec![0; n], values: first.clone() },
+        kept: Kept { version: 0, done: vec![0; n], members: vec![false; n], values: first.clone() },
         audit: Audit::new(first),
         dropped: Seen::default(),
     };

@@ -206,6 +206,8 @@ fn mistakes() -> Vec<(&'static str, Mistake, World)> {
         ("U7", Mistake::NotNotPermitted, World { is_patient: true, ..alone(long) }),
         ("U8", Mistake::Version, alone(server)),
         ("U8", Mistake::Done, alone(server)),
+        ("U8", Mistake::Ahead, asp(server)),
+        ("U8", Mistake::Left, asp(server)),
         ("U9", Mistake::OneIsEnough, asp(NOTHING)),
         ("U9", Mistake::NotUnderWay, World { iterations: 1, ..asp(NOTHING) }),
         ("U9", Mistake::OverOnce, alone(cut)),

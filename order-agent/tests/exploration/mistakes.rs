@@ -44,6 +44,10 @@ pub enum Mistake {
     Version,
     /// A server that starts again has forgotten what workers had done.
     Done,
+    /// A server that starts again has all workers begin where the first of them is.
+    Ahead,
+    /// A server that starts again takes a worker for one that had left.
+    Left,
     /// The training is over when one worker has done its iterations.
     OneIsEnough,
     /// Updates under way at the end are not waited for.

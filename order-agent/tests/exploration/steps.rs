@@ -152,6 +152,11 @@ impl State {
         match world.mistake {
             Mistake::Version => (kept.version, kept.done) = (0, vec![0; world.workers]),
             Mistake::Done => kept.done.fill(0),
+            Mistake::Ahead => {
+                let most = kept.done.iter().copied().max().unwrap_or_default();
+                kept.done.fill(most);
+            }
+            Mistake::Left => kept.members[0] = false,
             _ => {}
         }
         next.truth.restarted();

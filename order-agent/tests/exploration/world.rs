@@ -4,7 +4,7 @@ use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_order::{Policy, WorkerNo};
+use inart_order::WorkerNo;
 use inart_order_agent::{
     Kept, Precision, Sequencer, ServerAgent, ServerOutput, ServerSetup, WorkerAgent, WorkerOutput,
     WorkerSetup, as_received, decode,
@@ -145,7 +145,8 @@ impl World {
 
     /// All processes have started, and nobody is connected.
     pub fn first(&self) -> State {
-        let kept = Kept { version: 0, done: vec![0; self.workers], values: vec![0.0; self.values] };
+        let (n, values) = (self.workers, vec![0.0; self.values]);
+        let kept = Kept { version: 0, done: vec![0; n], members: vec![false; n], values };
         let host = |worker: usize| Host {
             agent: Some(self.worker(self.life(worker, 1))),
             lives: 1,
@@ -167,11 +168,9 @@ impl World {
         }
     }
 
-    /// Whether each worker does all its iterations, each once. Who leaves, or meets a server that has started
-    /// again after another one, begins where others are (R7).
+    /// Whether each worker does all its iterations, each once. Who leaves begins where others are (R7).
     fn counts(&self) -> bool {
-        let all_are_alike = self.workers == 1 || matches!(self.rule, Rule::Policy(Policy::Bsp(_)));
-        self.budget.long == 0 && (self.budget.server == 0 || all_are_alike)
+        self.budget.long == 0
     }
 
     pub fn life(&self, worker: usize, lives: u32) -> u32 {

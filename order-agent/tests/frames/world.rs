@@ -120,7 +120,7 @@ pub fn run(trial: &Trial, faults: &Faults) -> Seen {
         processes: vec![0; n],
         silent_until: vec![Duration::ZERO; n],
         lives: 0,
-        kept: Kept { version: 0, done: vec![0; n], values: first.clone() },
+        kept: Kept { version: 0, done: vec![0; n], members: vec![false; n], values: first.clone() },
         audit: Audit::new(first),
         seen: Seen::default(),
     };
