@@ -60,8 +60,20 @@ pub fn applied(server: &[Value], sent: &BTreeMap<(String, u64), Vec<String>>) ->
     count
 }
 
+/// By worker, the iterations whose updates the server has applied.
+fn iterations(server: &[Value]) -> BTreeMap<&str, Vec<u64>> {
+    let mut all = BTreeMap::<_, Vec<u64>>::new();
+    for update in server.iter().filter_map(|line| line.get("updates")?.as_array()).flatten() {
+        all.entry(update["worker"].as_str().unwrap())
+            .or_default()
+            .push(update["iteration"].as_u64().unwrap());
+    }
+    all
+}
+
 /// A server that keeps its model is killed and started again while three workers train: it goes on from the
-/// version that it told last, and applies nothing twice. `start`: a process by its name and further flags.
+/// version that it told last, applies nothing twice, and leaves no iteration of any worker out. `start`: a
+/// process by its name and further flags.
 /// Returns the server's.
 pub fn server_is_killed(start: &dyn Fn(&str, &str) -> Running) -> &'static str {
     let flags = "--sync r2sp --iterations 30 --keep model.kept";
@@ -78,5 +90,12 @@ pub fn server_is_killed(start: &dyn Fn(&str, &str) -> Running) -> &'static str {
     let first = said.iter().find_map(|line| line["applied"].as_u64()).unwrap();
     assert!(first > version, "it began anew: version {first} after {version}");
     assert!(applied(&said, &sent(&told)) > 0);
+    let iterations = iterations(&said);
+    // In turn a version has one update: the counts of all workers are those of the version that was kept.
+    assert_eq!(iterations.values().map(|own| own[0]).sum::<u64>(), first - 1, "{iterations:?}");
+    for (worker, own) in &iterations {
+        assert!(own.iter().zip(own[0]..).all(|(own, next)| *own == next), "{worker}: {own:?}");
+        assert!(own.last().is_some_and(|last| *last >= 29), "{worker}: {own:?}");
+    }
     flags
 }
