@@ -1,4 +1,5 @@
 //! Tests that make no interfaces and train nothing: one program is built sooner than many.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod bad_input;
 #[path = "../../softswitch/tests/bf_rt/mod.rs"]

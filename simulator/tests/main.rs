@@ -1,4 +1,5 @@
 //! All tests of this crate but those with folders of their own: one program is built sooner than many.
+#![allow(clippy::unwrap_used, reason = "tests")]
 
 mod campaign;
 mod changes;
