@@ -1,9 +1,9 @@
 //! The file from which a server that was restarted goes on: the model, its version, and a count per worker.
 //!
-//! Magic, fingerprint of the job, version, number of workers, their counts, a byte for each (1: it took part, 0),
-//! number of values, the values (float32), SHA-256 of all before; integers are big-endian. It is replaced as a whole: written beside it to
-//! the disk, renamed, and the folder written to the disk. Whenever the process or the machine fails, there is
-//! the version before, or this one.
+//! Magic, fingerprint of the job, version, number of workers, their counts, a byte for each (1 if it took
+//! part), number of values, the values (float32), SHA-256 of all before; integers are big-endian. It is
+//! replaced as a whole: written beside it to the disk, renamed, and the folder written to the disk. Whenever
+//! the process or the machine fails, there is the version before, or this one.
 
 use std::fs::File;
 use std::io::{self, Write};

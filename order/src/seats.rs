@@ -79,8 +79,8 @@ impl Seats {
         Self::restored(0, &vec![0; workers], &[])
     }
 
-    /// Nobody takes part yet; versions and iterations go on from here. Nobody waits for what those have missed
-    /// that took no part.
+    /// Nobody takes part yet; versions and iterations go on from here. Nobody waits for what those have
+    /// missed that took no part.
     pub(crate) fn restored(version: u64, done: &[u64], members: &[bool]) -> Self {
         let was_member = |worker: usize| members.get(worker).copied().unwrap_or_default();
         let of_members = done.iter().enumerate().filter(|(worker, _)| was_member(*worker));
@@ -156,7 +156,7 @@ impl Seats {
     }
 
     pub(crate) fn join(&mut self, worker: WorkerNo) {
-        // Until the first permission nobody has missed anything: a server that starts again knows their counts.
+        // Until the first permission nobody has missed anything: a restarted server knows their counts.
         let has_begun = self.last.is_some();
         if has_begun && !self.members.contains(&worker) && !self.members.is_empty() {
             // Nobody waits for what it has missed.

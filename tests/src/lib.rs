@@ -26,8 +26,8 @@ pub fn inart() -> PathBuf {
         cargo.args(["build", "--quiet", "--locked", "--workspace", "--bin", "inart"]);
         cargo.args(["--example", "digits", "--example", "rank"]);
         cargo.current_dir(workspace());
-        // What cargo tells this test of its package would make the build script of `ring` run again, and with it
-        // all that depends on it be compiled again, here and at the next call of cargo elsewhere.
+        // What cargo tells this test of its package would make the build script of `ring` run again, and all
+        // that depends on it be compiled again, here and at the next call of cargo elsewhere.
         for (name, _) in std::env::vars_os() {
             let starts = |start: &str| name.as_encoded_bytes().starts_with(start.as_bytes());
             if starts("CARGO_PKG_") || starts("CARGO_MANIFEST_") {
