@@ -1,4 +1,4 @@
-//! All tests of this crate but those with folders of their own: one program is built sooner than many.
+//! All tests of this crate but the programs that Cargo.toml names: one program is built sooner than many.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod aggregation;
@@ -14,7 +14,6 @@ mod p4runtime_entities;
 mod p4runtime_tables;
 mod ports;
 mod programs;
-mod read_memory;
 mod rig;
 mod robustness;
 mod support;

@@ -1,8 +1,8 @@
-//! The memory that a read of everything takes in the process of the data plane. One test, since it counts all
-//! allocations of its process.
+//! The memory that a read of everything takes in the process of the data plane. A program of its own with one
+//! test, since it counts all allocations of its process.
 #![allow(clippy::unwrap_used)]
 
-use crate::rig;
+mod rig;
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicUsize, Ordering};
