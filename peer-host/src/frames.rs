@@ -2,23 +2,17 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use inart_ethernet::Watch;
 use inart_host_agent::{BatchedPort, Error, Transport};
 use inart_multicast::{FrameWriter, Members, Message, Receivers};
 use inart_peer_agent::{Notice, Peer, Setup};
 use inart_wire::{MacAddr, Rank, ValuesPerPacket};
-use nix::sys::time::TimeSpec;
-use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 
-/// Frames that are sent, or batches that are received, before something else gets its turn.
+/// Frames that are sent before something else gets its turn.
 const MOST_FRAMES: usize = 256;
-const MOST_BATCHES: usize = 8;
-/// A timer that is set to no time at all never ends.
-const LEAST_SLEEP: Duration = Duration::from_nanos(1);
 
 /// The interface by which a peer's frames leave and arrive, and where the others' are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -29,25 +23,12 @@ pub struct Interface {
     pub addresses: Vec<MacAddr>,
 }
 
-/// An interface in use, and a timer that is as exact as the kernel's: tokio's own rounds up to milliseconds,
-/// in which many frames would leave.
+/// An interface in use.
 pub(crate) struct Frames {
     port: BatchedPort,
-    arrivals: AsyncFd<OwnedFd>,
-    /// What is there may be more than was taken.
-    is_more: bool,
-    timer: TimerFd,
-    ended: AsyncFd<OwnedFd>,
+    watch: Watch,
     writer: FrameWriter,
     addresses: Vec<MacAddr>,
-}
-
-/// Tells when that is readable. To be called within a tokio runtime.
-fn watched(source: BorrowedFd<'_>) -> io::Result<AsyncFd<OwnedFd>> {
-    let own = source.try_clone_to_owned()?;
-    // SAFETY: the descriptor is owned by what is made of it, and stays open and the same until that is
-    // dropped.
-    Ok(unsafe { AsyncFd::register_with_interest(own, Interest::READABLE) }?)
 }
 
 impl Frames {
@@ -63,39 +44,21 @@ impl Frames {
         let refused = |source: io::Error| Error::Io { interface: interface.name.clone(), source };
         let mut port = BatchedPort::open(&interface.name)?;
         port.prepare(values_per_packet.frame_bytes())?;
-        let arrivals = watched(port.as_fd()).map_err(refused)?;
-        let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
-        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags);
-        let timer = timer.map_err(|errno| refused(errno.into()))?;
-        let ended = watched(timer.as_fd()).map_err(refused)?;
+        let watch = Watch::new(port.as_fd()).map_err(refused)?;
         let own = interface.addresses.get(setup.me.index()).copied().unwrap_or(MacAddr([0; 6]));
         let writer = FrameWriter::new(own, MacAddr::results_of(setup.job), values_per_packet);
         let addresses = interface.addresses.clone();
-        Ok(Self { port, arrivals, is_more: false, timer, ended, writer, addresses })
+        Ok(Self { port, watch, writer, addresses })
     }
 
     /// Waits until frames are there.
     pub async fn readable(&self) -> io::Result<()> {
-        if !self.is_more {
-            // Cleared before frames are taken: one that comes meanwhile is told anew.
-            self.arrivals.readable().await?.clear_ready();
-        }
-        Ok(())
+        self.watch.readable().await
     }
 
     /// Waits until then.
     pub async fn sleep_until(&self, at: Instant) -> io::Result<()> {
-        let left = at.saturating_duration_since(Instant::now()).max(LEAST_SLEEP);
-        let expiration = Expiration::OneShot(TimeSpec::from_duration(left));
-        self.timer.set(expiration, TimerSetTimeFlags::empty())?;
-        loop {
-            self.ended.readable().await?.clear_ready();
-            // What was told may be the end of an earlier wait.
-            match self.timer.wait() {
-                Err(nix::errno::Errno::EAGAIN) => {}
-                ended => return Ok(ended?),
-            }
-        }
+        self.watch.sleep_until(at).await
     }
 
     /// Hands over the frames that are there, or many of them; the next call has the rest.
@@ -103,13 +66,7 @@ impl Frames {
     /// # Errors
     /// The interface cannot be used any more.
     pub fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
-        for _ in 0..MOST_BATCHES {
-            self.is_more = self.port.receive(take)? > 0;
-            if !self.is_more {
-                break;
-            }
-        }
-        Ok(())
+        self.watch.take(|| self.port.receive(take))
     }
 
     /// Sends the chunks that may leave now, one frame for each block of receivers. `clock`: the machine's.

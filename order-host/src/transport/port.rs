@@ -1,38 +1,20 @@
-//! An interface in use, and a timer that is as exact as the kernel's: tokio's own rounds up to milliseconds,
-//! in which many frames would leave.
+//! An interface in use.
 
 use std::io;
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
+use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
+use inart_ethernet::Watch;
 use inart_host_agent::{BatchedPort, Error, Transport};
 use inart_wire::{MacAddr, ValuesPerPacket};
-use nix::sys::time::TimeSpec;
-use nix::sys::timerfd::{ClockId, Expiration, TimerFd, TimerFlags, TimerSetTimeFlags};
-use tokio::io::Interest;
-use tokio::io::unix::AsyncFd;
 
-/// Batches that are received before something else gets its turn.
-const MOST_BATCHES: usize = 8;
-/// A timer that is set to no time at all never ends. Frames that are due within this time leave together.
+/// Frames that are due within this time leave together.
 const LEAST_SLEEP: Duration = Duration::from_micros(50);
 
 /// An interface in use.
 pub(super) struct Port {
     port: BatchedPort,
-    arrivals: AsyncFd<OwnedFd>,
-    /// What is there may be more than was taken.
-    is_more: bool,
-    timer: TimerFd,
-    ended: AsyncFd<OwnedFd>,
-}
-
-/// Tells when that is readable. To be called within a tokio runtime.
-fn watched(source: BorrowedFd<'_>) -> io::Result<AsyncFd<OwnedFd>> {
-    let own = source.try_clone_to_owned()?;
-    // SAFETY: the descriptor is owned by what is made of it, and stays open and the same until that is
-    // dropped.
-    Ok(unsafe { AsyncFd::register_with_interest(own, Interest::READABLE) }?)
+    watch: Watch,
 }
 
 /// The most values of a frame that an MTU has room for; the least that there are where it has room for none.
@@ -55,12 +37,8 @@ impl Port {
             None => most_values(inart_ethernet::mtu(name).map_err(refused)?),
         };
         port.prepare(values.frame_bytes())?;
-        let arrivals = watched(port.as_fd()).map_err(refused)?;
-        let flags = TimerFlags::TFD_NONBLOCK | TimerFlags::TFD_CLOEXEC;
-        let timer = TimerFd::new(ClockId::CLOCK_MONOTONIC, flags);
-        let timer = timer.map_err(|errno| refused(errno.into()))?;
-        let ended = watched(timer.as_fd()).map_err(refused)?;
-        Ok((Self { port, arrivals, is_more: false, timer, ended }, values))
+        let watch = Watch::new(port.as_fd()).map_err(refused)?;
+        Ok((Self { port, watch }, values))
     }
 
     /// Waits until frames are there, or until then.
@@ -68,33 +46,12 @@ impl Port {
     /// # Errors
     /// The system refuses to wait.
     pub async fn wait(&self, until: Instant) -> Result<(), Error> {
+        let until = until.max(Instant::now() + LEAST_SLEEP);
         let waited = tokio::select! {
-            there = self.readable() => there,
-            due = self.sleep_until(until) => due,
+            there = self.watch.readable() => there,
+            due = self.watch.sleep_until(until) => due,
         };
         waited.map_err(|source| Error::Io { interface: self.port.name().to_owned(), source })
-    }
-
-    async fn readable(&self) -> io::Result<()> {
-        if !self.is_more {
-            // Cleared before frames are taken: one that comes meanwhile is told anew.
-            self.arrivals.readable().await?.clear_ready();
-        }
-        Ok(())
-    }
-
-    async fn sleep_until(&self, at: Instant) -> io::Result<()> {
-        let left = at.saturating_duration_since(Instant::now()).max(LEAST_SLEEP);
-        let expiration = Expiration::OneShot(TimeSpec::from_duration(left));
-        self.timer.set(expiration, TimerSetTimeFlags::empty())?;
-        loop {
-            self.ended.readable().await?.clear_ready();
-            // What was told may be the end of an earlier wait.
-            match self.timer.wait() {
-                Err(nix::errno::Errno::EAGAIN) => {}
-                ended => return Ok(ended?),
-            }
-        }
     }
 
     /// Hands over the frames that are there, or many of them; the next call has the rest.
@@ -102,13 +59,7 @@ impl Port {
     /// # Errors
     /// The interface cannot be used any more.
     pub fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
-        for _ in 0..MOST_BATCHES {
-            self.is_more = self.port.receive(take)? > 0;
-            if !self.is_more {
-                break;
-            }
-        }
-        Ok(())
+        self.watch.take(|| self.port.receive(take))
     }
 
     /// Sends the frames that are written, until none is.

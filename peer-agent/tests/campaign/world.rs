@@ -1,21 +1,20 @@
 //! Peers and coordinators on a fabric, in virtual time.
 
+mod coordinators;
+mod sending;
+mod training;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_multicast::{
-    Copies, Cut, FrameWriter, ReceiverOptions, Receivers, SenderOptions, chunk_packet, message_packet,
-    notice_packet,
-};
-use inart_peer_agent::{
-    Body, Coordinator, CoordinatorOutput, CoordinatorSetup, Output, Peer, Schemes, Setup, Start, Term, decode,
-};
-use inart_peers::{Multicast, Ports, Reading};
-use inart_wire::{Contributors, Incarnation, MacAddr, Rank, ValuesPerPacket};
+use inart_multicast::{Copies, ReceiverOptions, Receivers, SenderOptions, message_packet, notice_packet};
+use inart_peer_agent::{Coordinator, Output, Peer, Schemes, Setup};
+use inart_wire::{Contributors, Incarnation, MacAddr, Rank};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
+use sending::writer;
 
 use crate::audit::{Audit, Seen};
 use crate::fabric::Fabric;
@@ -321,102 +320,6 @@ impl World {
         (VALUES * self.trial.chunks).saturating_sub(5).max(1)
     }
 
-    fn fault(&mut self, fault: Fault) {
-        match fault {
-            Fault::Peer { peer, back } => {
-                self.count(peer);
-                self.hosts[peer] = None;
-                self.tell_coordinators(|coordinator, now| coordinator.down(rank(peer), now));
-                if let Some(back) = back {
-                    self.at(back, Event::Start(peer));
-                }
-            }
-            Fault::CoordinatorDies => {
-                if let Some(last) = self.coordinators.iter().rposition(Option::is_some) {
-                    self.end_coordinator(last);
-                }
-            }
-            Fault::CoordinatorBegins => {
-                self.coordinator_begins();
-                (0..self.trial.peers).for_each(|peer| self.with(peer, |peer, now| peer.coordinator_up(now)));
-            }
-            Fault::Cut { peer, seconds } => self.fabric.cut[peer] = self.now + (seconds * 1e9) as u64,
-        }
-    }
-
-    fn end_coordinator(&mut self, at: usize) {
-        self.coordinators[at] = None;
-        if self.coordinators.iter().all(Option::is_none) {
-            (0..self.trial.peers).for_each(|peer| self.with(peer, |peer, now| peer.coordinator_down(now)));
-        }
-    }
-
-    fn coordinator_begins(&mut self) {
-        let trial = &self.trial;
-        let n = trial.peers;
-        let chunks = trial.chunks as f64;
-        let multicast = if trial.by_switch { Multicast::Switch } else { Multicast::Hosts };
-        let setup = CoordinatorSetup {
-            job: 3.into(),
-            names: Vec::new(),
-            update_values: vec![self.values(); n],
-            chunk_values: VALUES,
-            update_bits: vec![8.0 * FRAME_BYTES as f64 * chunks; n],
-            receivers: trial.receivers,
-            sync: trial.sync,
-            force_after: trial.force_after,
-            multicast,
-            rounds: trial.rounds,
-            ports: Ports {
-                up_bps: trial.rates.iter().map(|rates| rates[0]).collect(),
-                down_bps: trial.rates.iter().map(|rates| rates[1]).collect(),
-            },
-            gather: Duration::from_secs(1),
-            holder: self.draws.random(),
-        };
-        let schemes = Schemes::new(trial.scheme, Reading::default(), trial.seed, "campaign");
-        self.coordinators.push(Some(Coordinator::new(setup, schemes)));
-    }
-
-    fn tell_coordinators(&mut self, tell: impl Fn(&mut Coordinator<Schemes>, Duration)) {
-        let now = self.now();
-        for at in 0..self.coordinators.len() {
-            if let Some(coordinator) = &mut self.coordinators[at] {
-                tell(coordinator, now);
-                self.carry_out_coordinator(at);
-            }
-        }
-    }
-
-    fn carry_out_coordinator(&mut self, at: usize) {
-        while let Some(output) = self.coordinators[at].as_mut().and_then(Coordinator::next_output) {
-            match output {
-                CoordinatorOutput::Send { to, data } => {
-                    let to = to.index();
-                    if let Ok(Body::Choice(choice)) = decode(data.clone()) {
-                        let bits = 8.0 * FRAME_BYTES as f64 * self.trial.chunks as f64;
-                        self.planned.insert((to, choice.round), bits / choice.rate_bps);
-                    }
-                    let Some(life) = self.hosts[to].as_ref().map(|host| host.life) else { continue };
-                    if self.draws.random_bool(self.trial.breaks) {
-                        self.at(0.0, Event::Breaks(to));
-                    } else {
-                        // In their order, as on a connection.
-                        self.at(0.001, Event::Word { to, life, data });
-                    }
-                }
-                CoordinatorOutput::OtherJob { peer } => panic!("peer {peer} has the same job"),
-                CoordinatorOutput::NotChosen { why } => panic!("{why}"),
-                CoordinatorOutput::Superseded { by } => {
-                    // Its process ends.
-                    assert!(by > Term::default());
-                    self.audit.seen.superseded_coordinators += 1;
-                    self.end_coordinator(at);
-                }
-            }
-        }
-    }
-
     /// Does what a peer wants.
     fn carry_out(&mut self, at: usize) {
         let now = self.now();
@@ -445,41 +348,6 @@ impl World {
         if let Some(wake) = wake.filter(|&wake| self.wakes[at].is_none_or(|known| wake < known)) {
             self.wakes[at] = Some(wake);
             self.at_ns(wake, Event::Wake { peer: at });
-        }
-    }
-
-    fn send_chunk(&mut self, at: usize, sent: &inart_multicast::Transmission, words: &[u32], cut: Cut) {
-        let host = self.hosts[at].as_ref().unwrap();
-        let (life, to) = (host.life, sent.to.iter().next().unwrap().index());
-        let bytes = chunk_packet(host.peer.members(), sent.round, sent.chunk, &words[cut.range(sent.chunk)]);
-        let arrives = self.fabric.carry(at, to, bytes.len(), self.now, &mut self.draws);
-        match arrives.filter(|_| self.hosts[to].is_some()) {
-            Some(arrives) => {
-                let sent = Some((life, sent.round, sent.chunk));
-                self.at_ns(arrives, Event::Packet { from: at, to, bytes, sent });
-            }
-            None => {
-                let now = self.now();
-                let host = self.hosts[at].as_mut().unwrap();
-                host.peer.failed(sent.round, rank(to), sent.chunk, now);
-            }
-        }
-    }
-
-    fn send_frame(&mut self, from: usize, block: Contributors, bytes: Vec<u8>) {
-        let to = Receivers::of_block(block);
-        let ranks: Vec<usize> = to.iter().map(Rank::index).collect();
-        let bytes: Arc<[u8]> = bytes.into();
-        for (to, arrives) in self.fabric.send(from, ranks.into_iter(), bytes.len(), self.now, &mut self.draws)
-        {
-            self.at_ns(arrives, Event::Frame { to, bytes: bytes.clone() });
-        }
-    }
-
-    /// A message or a notice to one peer, which may be lost.
-    fn send_packet(&mut self, from: usize, to: usize, bytes: Vec<u8>) {
-        if let Some(arrives) = self.fabric.carry(from, to, bytes.len(), self.now, &mut self.draws) {
-            self.at_ns(arrives, Event::Packet { from, to, bytes, sent: None });
         }
     }
 
@@ -539,76 +407,4 @@ impl World {
             Output::NotTakenIn(_) => self.stays_out(at),
         }
     }
-
-    /// Its process ends. There is nobody to train with, or nobody who says who trains.
-    fn stays_out(&mut self, at: usize) {
-        self.audit.seen.not_taken_in += 1;
-        self.done[at] = true;
-        let others = self.hosts.iter().zip(&self.done).any(|(host, done)| host.is_some() && !done);
-        let is_led = self.coordinators.iter().any(Option::is_some);
-        assert!(!others || !is_led, "peer {at} is not taken in, and others train: {:?}", self.trial);
-    }
-
-    fn compute(&mut self, at: usize, start: Start) {
-        let host = self.hosts[at].as_mut().unwrap();
-        let (life, model) = ((at, host.life), host.model.clone());
-        // Whoever begins behind the first round goes on from others' updates, unless there are none.
-        let is_told = start.average.is_some() || host.peer.counters().0.from_first_weights > 0;
-        assert!(start.round == 1 || is_told, "{life:?} begins round {} from nothing", start.round);
-        self.notice_who_is_gone();
-        self.audit.averages(life, &model, &start);
-        let host = self.hosts[at].as_mut().unwrap();
-        (host.round, host.began_ns) = (start.round, self.now);
-        self.check_gate(at);
-        let takes = self.draws.random_range(0.0..0.1);
-        self.at(takes, Event::Computed { peer: at, life: life.1 });
-    }
-
-    /// Hosts' counters are added up when they end; the audit has to know before.
-    fn notice_who_is_gone(&mut self) {
-        let mut hosts = self.hosts.iter().flatten();
-        self.audit.is_anybody_gone |= hosts.any(|host| host.peer.counters().0.gone > 0);
-    }
-
-    /// Nobody who lives is too far behind, if nobody was ever taken for gone or has begun anew.
-    fn check_gate(&mut self, at: usize) {
-        let round = self.hosts[at].as_ref().unwrap().round;
-        let started = self.hosts.iter().flatten().filter(|host| host.round > 0);
-        let least = started.map(|host| host.peer.round()).min().unwrap_or(round);
-        let is_calm = self
-            .trial
-            .faults
-            .iter()
-            .all(|(_, fault)| !matches!(fault, Fault::Peer { .. } | Fault::Cut { .. }));
-        let lost = self.hosts.iter().flatten().any(|host| host.peer.counters().0.gone > 0);
-        let all = self.hosts.iter().all(Option::is_some);
-        if is_calm && !lost && all {
-            let ahead = round - least;
-            assert!(
-                ahead <= self.trial.sync.staleness(),
-                "peer {at} is {ahead} rounds ahead: {:?}",
-                self.trial
-            );
-        }
-    }
-
-    fn computed(&mut self, at: usize, life: u32) {
-        let values = self.values();
-        let Some(host) = self.hosts[at].as_mut().filter(|host| host.life == life) else { return };
-        // Multiples of 2^-16 below 2^8, so that sums of them are exact.
-        let draws = &mut self.draws;
-        host.model =
-            (0..values).map(|_| draws.random_range(-(1i32 << 23)..1 << 23) as f32 / 65536.0).collect();
-        let model = host.model.clone();
-        self.audit.sends((at, life), host.round, &model);
-        self.with(at, |peer, now| peer.computed(model, now).unwrap());
-    }
-}
-
-fn writer() -> FrameWriter {
-    FrameWriter::new(
-        MacAddr([2, 0, 0, 0, 0, 1]),
-        MacAddr([1; 6]),
-        ValuesPerPacket::try_from(VALUES as i64).unwrap(),
-    )
 }

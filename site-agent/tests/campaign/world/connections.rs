@@ -1,0 +1,150 @@
+//! Connections, and what is on them.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_site_agent::Peer;
+use inart_site_agent::message::{Body, encode};
+use inart_site_agent::policy_message::policy_message;
+use rand::Rng;
+
+use super::{Event, World, peer};
+
+impl World {
+    /// Connects whoever can be and is not.
+    pub(super) fn connect_all(&mut self) {
+        let mut pairs: Vec<(Peer, Peer)> = Vec::new();
+        for link in self.overlay.links() {
+            let [a, b] = link.ends.map(|end| end.index());
+            pairs.push((peer(a.min(b)), peer(a.max(b))));
+        }
+        pairs.extend((0..self.sites.len()).map(|site| (peer(site), Peer::Scheduler)));
+        for (a, b) in pairs {
+            if self.can_connect(a, b) && !self.connections.contains(&(a, b)) {
+                let delay = self.draws.random_range(0.01..0.3);
+                self.at(delay, Event::Connect(a, b));
+            }
+        }
+    }
+
+    fn can_connect(&self, a: Peer, b: Peer) -> bool {
+        let lives = |peer: Peer| match peer {
+            Peer::Site(site) => self.sites[site.index()].is_some(),
+            Peer::Scheduler => self.scheduler.is_some(),
+        };
+        let is_down = match (a, b) {
+            (Peer::Site(a), Peer::Site(b)) => self.down_links.contains(&(a.0, b.0)),
+            _ => false,
+        };
+        lives(a) && lives(b) && !is_down
+    }
+
+    pub(super) fn connect(&mut self, a: Peer, b: Peer) {
+        if !self.can_connect(a, b) || self.connections.contains(&(a, b)) {
+            return;
+        }
+        self.lives += 1;
+        self.connections.insert((a, b));
+        let now = self.now();
+        for (me, other) in [(a, b), (b, a)] {
+            match me {
+                Peer::Site(site) => {
+                    self.sites[site.index()].as_mut().unwrap().driver.up(other, now);
+                    self.carry_out(site.index());
+                }
+                Peer::Scheduler => {
+                    let offered = self.scheduler.as_ref().and_then(|scheduler| scheduler.offered().cloned());
+                    if let Some(policy) = offered {
+                        self.transmit(me, other, u64::MAX, encode(Body::Offer(policy_message(&policy))));
+                    }
+                }
+            }
+        }
+    }
+
+    /// What is on the connection is lost; who sent it learns that, and that the connection has ended.
+    pub(super) fn disconnect(&mut self, a: Peer, b: Peer) {
+        if !self.connections.remove(&(a, b)) {
+            return;
+        }
+        let on_it = |event: &Event| match event {
+            Event::Arrives { from, to, .. } => (*from, *to) == (a, b) || (*from, *to) == (b, a),
+            _ => false,
+        };
+        let keys: Vec<_> =
+            self.events.iter().filter(|(_, event)| on_it(event)).map(|(&key, _)| key).collect();
+        let mut failed = VecDeque::new();
+        for key in keys {
+            if let Some(Event::Arrives { from: Peer::Site(from), id, .. }) = self.events.remove(&key) {
+                failed.push_back((from, id));
+            }
+        }
+        // Failures and the end of the connection come in either order.
+        let down_first = self.draws.random_bool(0.5);
+        let now = self.now();
+        let down = |world: &mut World| {
+            for (me, other) in [(a, b), (b, a)] {
+                if let Peer::Site(site) = me
+                    && let Some(state) = &mut world.sites[site.index()]
+                {
+                    state.driver.down(other, now);
+                    world.carry_out(site.index());
+                }
+            }
+        };
+        if down_first {
+            down(self);
+        }
+        for (from, id) in failed {
+            let life = self.sites[from.index()].as_ref().map_or(0, |site| site.life);
+            self.told(from, life, |driver, now| driver.failed(id, now));
+        }
+        if !down_first {
+            down(self);
+        }
+    }
+
+    pub(super) fn transmit(&mut self, from: Peer, to: Peer, id: u64, data: Bytes) {
+        let pair = (from.min(to), from.max(to));
+        let life = match from {
+            Peer::Site(site) => self.sites[site.index()].as_ref().map_or(0, |site| site.life),
+            Peer::Scheduler => 0,
+        };
+        if !self.connections.contains(&pair) {
+            if let Peer::Site(at) = from {
+                self.at(0.0, Event::Failed { at, life, id });
+            }
+            return;
+        }
+        // Messages to a neighbour mostly keep their order, as those of a QUIC connection.
+        let takes = self.draws.random_range(0.001..0.08);
+        let after = self.busy.get(&(from, to)).copied().unwrap_or(0).max(self.now);
+        let arrives = after + self.draws.random_range(0..5_000_000) + (takes * 1e8) as u64;
+        self.busy.insert((from, to), arrives);
+        let jitter = if self.draws.random_bool(0.2) { self.draws.random_range(0.0..0.05) } else { 0.0 };
+        let in_seconds = (arrives - self.now) as f64 * 1e-9 + 0.01 + jitter;
+        let started = self.now_s() + in_seconds * 0.5;
+        self.at(in_seconds, Event::Arrives { from, to, life, id, data, started });
+    }
+
+    pub(super) fn arrive(&mut self, from: Peer, to: Peer, life: u64, id: u64, data: Bytes, started: f64) {
+        let (now, began) = (self.now(), Duration::from_secs_f64(started));
+        if let Peer::Site(at) = from {
+            self.at(0.01, Event::Delivered { at, life, id });
+        }
+        match to {
+            Peer::Site(site) => {
+                if let Some(state) = &mut self.sites[site.index()] {
+                    if let Peer::Site(neighbour) = from {
+                        let seconds = (now.saturating_sub(began)).as_secs_f64();
+                        state.driver.measured(neighbour, data.len() as f64 * 8.0, seconds);
+                    }
+                    state.driver.message(from, data, now);
+                    self.carry_out(site.index());
+                }
+            }
+            Peer::Scheduler => self.report(from, data),
+        }
+    }
+}

@@ -1,0 +1,107 @@
+//! What sites compute, and every sum compared.
+
+use std::time::Duration;
+
+use inart_sites::SiteNo;
+use inart_wire::Exponent;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
+
+use super::{Event, World, state};
+
+fn gradient(weights: &[f32], site: u16, round: u32) -> Vec<f32> {
+    let value = |(at, weight): (usize, &f32)| {
+        let mut draws =
+            ChaCha8Rng::seed_from_u64(u64::from(site) << 48 | u64::from(round) << 24 | (at as u64 / 7));
+        let size = [1.0, 1e-3, 1e3, 0.0][(at / 50 + round as usize) % 4];
+        draws.random_range(-1.0f32..1.0) * size + weight * 0.01
+    };
+    weights.iter().enumerate().map(value).collect()
+}
+
+fn apply(weights: &mut [f32], sum: &[f32]) {
+    weights.iter_mut().zip(sum).for_each(|(weight, sum)| *weight -= 0.05 * sum);
+}
+
+impl World {
+    pub(super) fn compute(&mut self, at: usize, life: u64, round: u32) {
+        let takes = self.draws.random_range(0.0..0.5);
+        self.at(takes, Event::Computed { at: SiteNo(at as u16), life, round });
+    }
+
+    pub(super) fn computed(&mut self, at: SiteNo, life: u64, round: u32) {
+        let now = self.now();
+        let Some(site) = self.sites[at.index()].as_mut().filter(|site| site.life == life) else { return };
+        let gradient = gradient(&site.weights, at.0, round);
+        // Every third site that never died gives its chunks one by one, the last ones first every other time.
+        let is_by_chunk = (u32::from(at.0) + round).is_multiple_of(3) && life == 1;
+        if !is_by_chunk || site.driver.begin(now).is_err() {
+            site.driver.all_reduce(gradient, now).unwrap();
+            return self.carry_out(at.index());
+        }
+        let mut first = 0;
+        let mut chunks = Vec::new();
+        for (chunk, &values) in self.setups[0].chunk_values.iter().enumerate() {
+            chunks.push((chunk, &gradient[first..first + values]));
+            first += values;
+        }
+        if round.is_multiple_of(2) {
+            chunks.reverse();
+        }
+        for (chunk, values) in chunks {
+            let Some(site) = &mut self.sites[at.index()] else { return };
+            site.driver.contribute(chunk, values, now).unwrap();
+            self.carry_out(at.index());
+        }
+        self.outcome.by_chunk += 1;
+    }
+
+    /// A chunk's sum, told before the round's.
+    pub(super) fn summed(&mut self, at: usize, round: u32, chunk: usize, values: &[i32], exponent: Exponent) {
+        let read = |value: &i32| (f64::from(*value) * 2f64.powi(exponent.into())) as f32;
+        let of_round = self.told.entry((at, round)).or_default();
+        assert!(of_round.insert(chunk, values.iter().map(read).collect()).is_none(), "told once");
+    }
+
+    pub(super) fn reduced(&mut self, at: usize, life: u64, round: u32, sum: &[f32]) {
+        while self.rounds.len() <= round as usize {
+            let next = self.rounds.len() as u32;
+            let expected = self.expected(next);
+            apply(&mut self.reference, &expected);
+            self.rounds.push(expected);
+        }
+        let bits = |values: &[f32]| values.iter().map(|value| value.to_bits()).collect::<Vec<_>>();
+        assert_eq!(bits(sum), bits(&self.rounds[round as usize]), "site {at}, round {round}");
+        if let Some(told) = self.told.remove(&(at, round)) {
+            let told: Vec<f32> = told.into_values().flatten().collect();
+            assert_eq!(bits(&told), bits(sum), "site {at}, round {round}, chunk by chunk");
+        }
+        let (last, site) = (self.last_round, self.sites[at].as_mut().unwrap());
+        apply(&mut site.weights, sum);
+        let (seen, agent) = site.driver.counters();
+        self.outcome.asks += agent.asks;
+        self.outcome.answered += seen.answered;
+        self.outcome.malformed += agent.malformed;
+        self.outcome.failed += agent.failed;
+        self.outcome.version = self.outcome.version.max(site.driver.policy_version());
+        if round >= last {
+            self.done.insert(at);
+            let now = Duration::from_nanos(self.now);
+            site.driver.finish(state(&site.weights), now).unwrap();
+        } else {
+            self.compute(at, life, round + 1);
+        }
+    }
+
+    fn expected(&mut self, round: u32) -> Vec<f32> {
+        let all: Vec<Vec<f32>> =
+            (0..self.sites.len()).map(|site| gradient(&self.reference, site as u16, round)).collect();
+        let mut sum = Vec::new();
+        for (chunk, &values) in self.chunks.iter_mut().zip(&self.setups[0].chunk_values) {
+            let first = sum.len();
+            let parts: Vec<&[f32]> = all.iter().map(|values_of| &values_of[first..first + values]).collect();
+            sum.extend(chunk.sum(&parts));
+        }
+        sum
+    }
+}
