@@ -3,6 +3,7 @@
 
 mod circles;
 mod document;
+mod modules;
 mod packages;
 mod source;
 mod targets;
@@ -103,6 +104,6 @@ fn every_file_of_tests_is_run() {
     let untested: Vec<_> = packages().iter().flat_map(targets::untested).collect();
     assert!(
         untested.is_empty(),
-        "no program of tests has {untested:?}: name each in its crate's tests/main.rs"
+        "no program of tests has {untested:?}: name each in its crate's tests/main.rs or tests/root.rs"
     );
 }
