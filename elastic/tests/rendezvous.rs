@@ -3,8 +3,6 @@
 //! workers have the same weights in the end, bit for bit.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
-
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
@@ -14,7 +12,8 @@ use inart_controller::api::proto::ChangeStage;
 use inart_elastic::{ElasticServer, ElasticWorker, Error, ServerStopper};
 use inart_steering::Outcome;
 use inart_wire::Incarnation;
-use support::Controller;
+
+use crate::support::Controller;
 
 /// Values of the model.
 const VALUES: usize = 3000;

@@ -1,8 +1,6 @@
 //! A version that a server tells of is kept: also one of several that were applied together.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
@@ -10,7 +8,8 @@ use std::time::Duration;
 use inart_order::{Applied, Options, Policy};
 use inart_order_agent::{InOrder, Precision};
 use inart_order_host::{Job, KeptFile, ServerHost, ServerOptions, Start, Told, Training, WorkerHost};
-use support::{Identities, options};
+
+use crate::support::{Identities, options};
 
 const WORKERS: usize = 3;
 const VALUES: usize = 2000;

@@ -2,8 +2,6 @@
 //! merges is one that its client sent, once; the model is merged again and compared bit for bit.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -12,7 +10,8 @@ use std::time::Duration;
 use inart_order::{GroupOptions, Part};
 use inart_order_agent::{InGroups, Precision, ServerOutput};
 use inart_order_host::{HostOptions, Job, ServerHost, ServerOptions, Start, Told, Training, WorkerHost};
-use support::{Identities, options};
+
+use crate::support::{Identities, options};
 
 const CLIENTS: usize = 200;
 const GROUPS: usize = 8;

@@ -2,13 +2,12 @@
 //! word at every receiver, every average with one computed in another way.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
 use std::time::Duration;
 
 use inart_peer_agent::{NotTakenIn, Sync};
 use inart_peer_host::{CHUNK_VALUES, HostError, Schedule};
-use support::{Recorded, World};
+
+use crate::support::{self, Recorded, World};
 
 /// Several chunks, of which the last is shorter.
 const VALUES: usize = 3 * CHUNK_VALUES + 1234;

@@ -1,14 +1,13 @@
 //! Endpoints on the loopback interface.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
 use inart_quic::{Endpoint, Event, Events, SendError};
-use support::{Authority, TIMEOUT, find, is_up, next, pattern};
+
+use crate::support::{Authority, TIMEOUT, find, is_up, next, pattern};
 
 /// Two endpoints that know each other.
 async fn pair(authority: &Authority) -> [(Endpoint, Events); 2] {

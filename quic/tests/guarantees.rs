@@ -1,8 +1,6 @@
 //! What endpoints hold to when others do not: kills, slow consumers, wrong names, the end.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
@@ -11,8 +9,9 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_quic::{Endpoint, Event, Events, OpenError};
 use quinn::crypto::rustls::QuicClientConfig;
-use support::{Authority, TIMEOUT, find, is_up, next, pattern};
 use tokio::runtime::{Builder, Runtime};
+
+use crate::support::{Authority, TIMEOUT, find, is_up, next, pattern};
 
 fn at(name: &str, endpoint: &Endpoint) -> BTreeMap<String, SocketAddr> {
     BTreeMap::from([(name.to_owned(), endpoint.address().unwrap())])

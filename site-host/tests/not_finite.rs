@@ -1,21 +1,19 @@
 //! A NaN or an infinity at one of three sites without workers, on connections over the loopback interface.
 #![allow(clippy::unwrap_used)]
 
-#[path = "support/certificates.rs"]
-mod certificates;
-
 use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::thread;
 
 use bytes::Bytes;
-use certificates::certify;
 use inart_overlay::{AuxiliaryUse, Options, Overlay, Scheme};
 use inart_quic::{Congestion, PROTOCOL};
 use inart_site_agent::Setup;
 use inart_site_host::{HostError, HostOptions, Next, SiteHost};
 use inart_tls::{IdentityFiles, MutualTls};
+
+use crate::certificates::certify;
 
 const NAMES: [&str; 3] = ["n1", "n2", "n3"];
 const VALUES: usize = 1000;

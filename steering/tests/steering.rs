@@ -2,14 +2,13 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
 use std::time::Duration;
 
 use inart_planner::schemes;
 use inart_steering::{Decision, LinkSeen, Outcome, Policy, Shares, SwitchSeen, Trigger, Verdict};
 use proptest::prelude::*;
-use support::{Owner, STEP, link, network, node};
+
+use crate::support::{Owner, STEP, link, network, node};
 
 #[test]
 fn congestion_is_gone_round_once() {

@@ -3,13 +3,12 @@
 
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
 use std::time::Duration;
 
 use inart_planner::{Job, Options, Plan, Topology, plan_all, schemes};
 use inart_steering::{Decision, HostSeen, LinkSeen, Policy, Shares, Trigger};
-use support::{Owner, STEP, link, network, node};
+
+use crate::support::{Owner, STEP, link, network, node};
 
 fn ms(decision: &Decision) -> f64 {
     decision.noticed_ms.unwrap()

@@ -2,9 +2,6 @@
 //! program, whose tables are the same.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-#[path = "../../softswitch/tests/bf_rt/mod.rs"]
-mod bf_rt;
-
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -20,6 +17,8 @@ use inart_tables::{
 use inart_targets::tofino::{Compiled, Image, TOFINO, TOFINO2};
 use inart_targets::{Access, Place, PortNumbers, Precedence, Program, Running, Session, SwitchError, Target};
 use inart_wire::{Contributors, MacAddr, Seat, ValuesPerPacket};
+
+use crate::bf_rt;
 
 const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
 const DEVICE: u32 = 1;

@@ -1,5 +1,4 @@
 //! A world of peers on the loopback interface, and what each has sent and received.
-#![allow(dead_code)]
 
 mod certificates;
 mod check;

@@ -1,6 +1,5 @@
 //! A network in virtual time, and who steers it.
 #![allow(clippy::unwrap_used, reason = "tests")]
-#![allow(dead_code, reason = "each test file uses its part")]
 
 use std::time::Duration;
 

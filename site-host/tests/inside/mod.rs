@@ -2,20 +2,17 @@
 //! which only forwards, and sites on QUIC connections over the loopback interface.
 #![allow(clippy::unwrap_used)]
 
-#[path = "../support/certificates.rs"]
-mod certificates;
 mod data_centres;
 #[path = "../../../site-agent/tests/campaign/reference.rs"]
 mod reference;
-#[path = "../support/three.rs"]
-mod three;
 
 use std::time::Duration;
 
 use data_centres::{DataCentres, Told};
 use inart_core::RoundRecord;
 use reference::Chunk;
-use three::{VALUES, own_sum};
+
+use crate::three::{VALUES, own_sum};
 
 /// Values of a frame.
 const FRAME: usize = 32;

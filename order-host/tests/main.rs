@@ -1,0 +1,6 @@
+//! Runs the tests of this crate as one program: cargo links one program sooner than many.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod kept;
+mod support;
+mod two_hundred;

@@ -1,0 +1,9 @@
+//! Runs the tests of this crate as one program: cargo links one program sooner than many.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+#[path = "support/certificates.rs"]
+mod certificates;
+mod inside;
+mod not_finite;
+#[path = "support/three.rs"]
+mod three;
