@@ -1,7 +1,8 @@
-//! All tests of this crate but those with folders of their own: one program is built sooner than many.
+//! Runs the tests of this crate as one program: cargo links one program sooner than many.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod invariants;
+mod lockstep;
 mod mutants;
 mod reduction;
 mod rendezvous;

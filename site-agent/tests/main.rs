@@ -1,6 +1,7 @@
-//! All tests of this crate but those with folders of their own: one program is built sooner than many.
+//! Runs the tests of this crate as one program: cargo links one program sooner than many.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod campaign;
 mod driver;
 mod gradients;
 mod inside;

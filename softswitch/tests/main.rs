@@ -1,4 +1,4 @@
-//! All tests of this crate but the programs that Cargo.toml names: one program is built sooner than many.
+//! Runs the tests of this crate but `read_memory` as one program: cargo links one program sooner than many.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod aggregation;
@@ -22,3 +22,4 @@ mod tna_aggregation;
 mod tna_externs;
 mod tna_multicast;
 mod tna_servers;
+mod tna_traffic;

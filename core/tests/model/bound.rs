@@ -9,9 +9,9 @@ use inart_wire::Exponent;
 use num_bigint::BigInt;
 use proptest::prelude::*;
 
-use crate::network::{Network, assignment, kind_fate};
-use crate::run_round;
-use crate::sizes::{Stated, check_stated};
+use super::network::{Network, assignment, kind_fate};
+use super::run_round;
+use super::sizes::{Stated, check_stated};
 
 /// Everything below is a multiple of 2^-UNIT: 2^-31 of the least f32 is, and half of that.
 const UNIT: i32 = 181;

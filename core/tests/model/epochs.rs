@@ -6,10 +6,10 @@ use inart_core::{Assignment, Instant, RerouteError, Split};
 use inart_wire::{Epoch, MacAddr, Seat};
 use proptest::prelude::*;
 
-use crate::network::{Network, assignment, kind_fate};
-use crate::switch::Switch;
-use crate::trouble::{fate_in, weather};
-use crate::{check_sums, gradients, run_round};
+use super::network::{Network, assignment, kind_fate};
+use super::switch::Switch;
+use super::trouble::{fate_in, weather};
+use super::{check_sums, gradients, run_round};
 
 /// What somebody is told, and when.
 #[derive(Clone, Debug)]

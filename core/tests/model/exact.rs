@@ -8,8 +8,8 @@ use inart_core::policy::Lockstep;
 use inart_core::{Assignment, Failure, Instant, ServerShard, Split, StateMachine};
 use inart_wire::{AbortReason, Contributors, Exponent, Flags, FrameRepr, HeaderRepr, Kind};
 
-use crate::network::{Network, PEER_TIMEOUT, SERVER, assignment, host, kind_fate};
-use crate::trouble::{Weather, fate_in, rank};
+use super::network::{Network, PEER_TIMEOUT, SERVER, assignment, host, kind_fate};
+use super::trouble::{Weather, fate_in, rank};
 
 fn exact_job(workers: usize) -> Assignment {
     Assignment { exact_sums: true, ..assignment(workers, &[0.6, 0.4], 4) }

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use inart_core::Split;
 
-use crate::network::{Fate, Network, assignment};
-use crate::{gradients, run_round};
+use super::network::{Fate, Network, assignment};
+use super::{gradients, run_round};
 
 /// Each frame is lost on each link with this probability, by a generator with this seed.
 fn lossy(loss: f64, seed: u64) -> Fate {

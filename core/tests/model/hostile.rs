@@ -4,8 +4,8 @@ use inart_core::{Instant, ServerShard, StateMachine, WorkerFlow};
 use inart_wire::{Contributors, Flags, FrameRepr, Group, HeaderRepr, Kind, MacAddr, Rank, Seat, ShardId};
 use proptest::prelude::*;
 
-use crate::gradient;
-use crate::network::{PEER_TIMEOUT, SERVER, assignment, host};
+use super::gradient;
+use super::network::{PEER_TIMEOUT, SERVER, assignment, host};
 
 /// A frame that gets past the first checks: of the job, to the host, with everything else as it may be.
 fn frame() -> impl Strategy<Value = (HeaderRepr, Vec<i32>)> {

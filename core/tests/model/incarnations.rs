@@ -6,9 +6,9 @@ use inart_core::{Failure, Instant, Split, StateMachine};
 use inart_wire::AbortReason;
 use proptest::prelude::*;
 
-use crate::network::{Network, PEER_TIMEOUT, assignment, kind_fate};
-use crate::trouble::{Weather, fate_in, rank};
-use crate::{gradients, run_round, run_rounds};
+use super::network::{Network, PEER_TIMEOUT, assignment, kind_fate};
+use super::trouble::{Weather, fate_in, rank};
+use super::{gradients, run_round, run_rounds};
 
 /// Another run has other gradients.
 fn run_of(life: usize, network: &mut Network, split: &Split, len: usize) {
@@ -115,7 +115,7 @@ fn a_worker_that_was_restarted_within_a_round_ends_the_job_by_name() {
         match network.servers.iter().all(|server| server.failure().is_none()) {
             true => {
                 assert!(ends.iter().all(Result::is_ok), "{ends:?}");
-                crate::check_sums(&network, &split);
+                super::check_sums(&network, &split);
             }
             false => assert!(ends.iter().all(|end| *end == Err(restarted(1))), "{micros} us: {ends:?}"),
         }

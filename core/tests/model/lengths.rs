@@ -5,9 +5,9 @@ use std::time::Duration;
 use inart_core::{Failure, Instant, Split};
 use inart_wire::AbortReason;
 
-use crate::network::{Network, assignment, kind_fate};
-use crate::trouble::{Weather, fate_in, rank};
-use crate::{gradient, gradients, run_round, run_rounds};
+use super::network::{Network, assignment, kind_fate};
+use super::trouble::{Weather, fate_in, rank};
+use super::{gradient, gradients, run_round, run_rounds};
 
 /// Everybody learns at once that the worker of that rank has `seen` values where others have `expected`.
 fn check_blame(network: &mut Network, gradients: &[Vec<f32>], culprit: usize, [seen, expected]: [usize; 2]) {
@@ -98,7 +98,7 @@ fn a_round_without_values_ends_when_somebody_is_gone() {
         let failure = network.workers[rank].finish_round(&mut []).unwrap_err().to_string();
         assert_eq!(failure, "the job was aborted: worker 2 (w3) has not been heard from");
     }
-    assert!(network.now.since(Instant::START) < 2 * crate::network::PEER_TIMEOUT);
+    assert!(network.now.since(Instant::START) < 2 * super::network::PEER_TIMEOUT);
 }
 
 /// The dead have told no length; those who live have, and are not kept waiting for ever.
@@ -112,7 +112,7 @@ fn a_worker_that_never_comes_does_not_hide_that_lengths_differ() {
     for result in network.all_reduce(&gradients) {
         assert_eq!(result, Err(Failure::Aborted { culprit: rank(0), name: "w1".into(), reason }));
     }
-    assert!(network.now.since(Instant::START) < 2 * crate::network::PEER_TIMEOUT);
+    assert!(network.now.since(Instant::START) < 2 * super::network::PEER_TIMEOUT);
 }
 
 #[test]

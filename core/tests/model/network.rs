@@ -8,7 +8,7 @@ use inart_core::{
 };
 use inart_wire::{Frame, Incarnation, Kind, MacAddr, Rank, ShardId, ValuesPerPacket};
 
-use crate::switch::Switch;
+use super::switch::Switch;
 
 pub const PEER_TIMEOUT: Duration = Duration::from_secs(10);
 /// The incarnation with which every server starts.

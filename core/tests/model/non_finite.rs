@@ -5,9 +5,9 @@ use std::ops::Range;
 use inart_core::{NonFinite, Split};
 use proptest::prelude::*;
 
-use crate::network::{Fate, Network, assignment, kind_fate};
-use crate::run_round;
-use crate::trouble::{fate_in, weather};
+use super::network::{Fate, Network, assignment, kind_fate};
+use super::run_round;
+use super::trouble::{fate_in, weather};
 
 const WORKERS: usize = 3;
 /// Chunks of 32 values: 35 of the first shard and 35 of the second, two each.

@@ -3,8 +3,8 @@
 use inart_core::Split;
 use proptest::prelude::*;
 
-use crate::network::{Network, assignment, kind_fate};
-use crate::{gradients, run_round};
+use super::network::{Network, assignment, kind_fate};
+use super::{gradients, run_round};
 
 fn scaled(mut gradients: Vec<Vec<f32>>, by: f32) -> Vec<Vec<f32>> {
     gradients.iter_mut().flatten().for_each(|value| *value *= by);

@@ -9,10 +9,10 @@ use inart_wire::Exponent;
 use num_bigint::BigInt;
 use proptest::prelude::*;
 
-use crate::bound::{check, exact, exact_f32, of_size, size};
-use crate::network::{Network, assignment, kind_fate};
-use crate::run_round;
-use crate::trouble::{fate_in, weather};
+use super::bound::{check, exact, exact_f32, of_size, size};
+use super::network::{Network, assignment, kind_fate};
+use super::run_round;
+use super::trouble::{fate_in, weather};
 
 /// What a chunk's round before says about its exponent.
 enum Before {

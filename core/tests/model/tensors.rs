@@ -7,9 +7,9 @@ use inart_core::{Assignment, Failure, RoundRecord, Split, TensorId};
 use inart_wire::AbortReason;
 use proptest::prelude::*;
 
-use crate::network::{Fate, Network, PEER_TIMEOUT, assignment, kind_fate};
-use crate::trouble::{Weather, fate_in, rank};
-use crate::{check_records, gradient};
+use super::network::{Fate, Network, PEER_TIMEOUT, assignment, kind_fate};
+use super::trouble::{Weather, fate_in, rank};
+use super::{check_records, gradient};
 
 /// Sums tensors of these lengths, one after the other, each as soon as a worker has fewer in flight than it
 /// may have: one more than its rank tells. By tensor, then by worker.

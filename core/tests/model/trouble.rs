@@ -6,8 +6,8 @@ use inart_core::{Failure, Split};
 use inart_wire::{AbortReason, Rank};
 use proptest::prelude::*;
 
-use crate::network::{Network, PEER_TIMEOUT, assignment, kind_fate};
-use crate::{check_sums, gradients, run_round, run_rounds};
+use super::network::{Network, PEER_TIMEOUT, assignment, kind_fate};
+use super::{check_sums, gradients, run_round, run_rounds};
 
 const ZERO: Duration = Duration::ZERO;
 
@@ -52,7 +52,7 @@ pub fn weather() -> impl Strategy<Value = Weather> {
 }
 
 /// A fate that is a function of seed and frame number.
-pub fn fate_in(weather: Weather, seed: u64) -> crate::network::Fate {
+pub fn fate_in(weather: Weather, seed: u64) -> super::network::Fate {
     Box::new(move |frame| {
         let mut state = seed ^ (frame + 1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
         let mut roll = |sides: u64| {

@@ -6,9 +6,9 @@ use inart_model::{Config, Frame, MAX_WINDOW, Node, State, System};
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 
-use crate::codec::Codec;
-use crate::switch::{Passed, RealSwitch};
-use crate::{any_contribution, any_flags, networks, told};
+use super::codec::Codec;
+use super::switch::{Passed, RealSwitch};
+use super::{any_contribution, any_flags, networks, told};
 
 /// Networks of switches of two passes: there is room for two slots of each.
 fn of_two_passes() -> impl Iterator<Item = Config> {

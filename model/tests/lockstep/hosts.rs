@@ -7,7 +7,7 @@ use inart_core::{Assignment, Instant, ServerShard, StateMachine, WorkerFlow};
 use inart_model::{Frame, Life, Node, Run, Talk};
 use inart_wire::Exponent;
 
-use crate::codec::{Codec, Seen, host, rank, server_of};
+use super::codec::{Codec, Seen, host, rank, server_of};
 
 /// Nobody gives up.
 const PEER_TIMEOUT: Duration = Duration::from_secs(1 << 30);

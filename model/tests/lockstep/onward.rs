@@ -4,7 +4,7 @@ use inart_core::policy::OwnSum;
 use inart_model::{Life, Sum};
 use inart_wire::Exponent;
 
-use crate::codec::{Codec, LANES, PLACES, values_per_packet};
+use super::codec::{Codec, LANES, PLACES, values_per_packet};
 
 impl Codec {
     /// The sum that every worker should end with.

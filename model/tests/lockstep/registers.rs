@@ -3,8 +3,8 @@
 use inart_model::{Config, MAX_WINDOW, Slot, Slots, slot_of};
 use inart_softswitch::Switch;
 
-use crate::codec::{epoch_of, server_of};
-use crate::switch::base;
+use super::codec::{epoch_of, server_of};
+use super::switch::base;
 
 /// Reads registers of one slot, by their names in a program.
 struct Cell<'s> {

@@ -8,8 +8,8 @@ use inart_softswitch::{Port, Program, Sink, Switch};
 use inart_tables::{PortNo, SlotRange, Steer, SteerAction, SteerKey, Table};
 use inart_wire::{Contributors, Seat, ValuesPerPacket};
 
-use crate::codec::{JOB, epoch_of};
-use crate::registers;
+use super::codec::{JOB, epoch_of};
+use super::registers;
 
 /// First slot of the job's ranges, a multiple of their length. With a second range they pass the last slot,
 /// but on Tofino, where a controller installs no such range.

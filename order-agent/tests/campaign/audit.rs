@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use inart_order::Update;
 use inart_order_agent::{Kept, Start};
 
-use crate::trial::{Groups, Rule, Trial};
+use super::trial::{Groups, Rule, Trial};
 
 /// What has happened.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::time::Duration;
 use inart_order::{GroupOptions, Options, Part, Policy, WorkerNo};
 use inart_order_agent::{Decision, InGroups, InOrder, Kept, Sequencer, Verdict};
 
-use crate::trial::{Groups, Rule, Trial};
+use super::trial::{Groups, Rule, Trial};
 
 /// Either of them.
 #[derive(Debug, Clone)]

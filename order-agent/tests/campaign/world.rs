@@ -13,9 +13,9 @@ use inart_order_agent::{
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::audit::{Audit, Seen};
-use crate::sequencer::Either;
-use crate::trial::{Rule, Trial};
+use super::audit::{Audit, Seen};
+use super::sequencer::Either;
+use super::trial::{Rule, Trial};
 
 const MODEL: u64 = 77;
 const LONGEST: Duration = Duration::from_secs(600);

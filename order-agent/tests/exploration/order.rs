@@ -5,8 +5,8 @@ use std::time::Duration;
 use inart_order::{Refusal, WorkerNo};
 use inart_order_agent::{Decision, Kept, Sequencer, Verdict};
 
-use crate::mistakes::Mistake;
-use crate::sequencer::Either;
+use super::mistakes::Mistake;
+use crate::campaign::sequencer::Either;
 
 /// An order that makes a mistake.
 #[derive(Debug, Clone)]

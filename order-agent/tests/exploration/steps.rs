@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use crate::mistakes::Mistake;
-use crate::world::{Host, LONG, Packet, State, World, number};
+use super::mistakes::Mistake;
+use super::world::{Host, LONG, Packet, State, World, number};
 
 /// What comes next.
 #[derive(Debug, Clone)]

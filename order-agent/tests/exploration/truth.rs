@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use inart_order::Update;
 use inart_order_agent::{Applied, Start};
 
-use crate::trial::{Groups, Rule};
+use crate::campaign::trial::{Groups, Rule};
 
 pub fn bits(values: &[f32]) -> Vec<u32> {
     values.iter().map(|value| value.to_bits()).collect()

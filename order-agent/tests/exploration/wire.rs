@@ -3,7 +3,7 @@
 use bytes::Bytes;
 use inart_order_agent::{Body, Message, Packet, Precision, Tag, chunk_packet, decode, message_packet};
 
-use crate::mistakes::Mistake;
+use super::mistakes::Mistake;
 
 /// Higher than any hello's number.
 const HELLOS: u64 = 1000;

@@ -10,13 +10,13 @@ use inart_order_agent::{
     WorkerSetup, as_received, decode,
 };
 
-use crate::key::key;
-use crate::mistakes::Mistake;
-use crate::order::Mistaken;
-use crate::sequencer::Either;
-use crate::trial::{Rule, Trial};
-use crate::truth::Truth;
-use crate::wire::Wire;
+use super::key::key;
+use super::mistakes::Mistake;
+use super::order::Mistaken;
+use super::truth::Truth;
+use super::wire::Wire;
+use crate::campaign::sequencer::Either;
+use crate::campaign::trial::{Rule, Trial};
 
 const MODEL: u64 = 5;
 /// What failed may leave again.

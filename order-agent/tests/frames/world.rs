@@ -12,10 +12,10 @@ use inart_order_agent::{
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::audit::Audit;
-use crate::network::Faults;
-use crate::sequencer::Either;
-use crate::trial::{Rule, Trial};
+use super::network::Faults;
+use crate::campaign::audit::Audit;
+use crate::campaign::sequencer::Either;
+use crate::campaign::trial::{Rule, Trial};
 
 const MODEL: u64 = 77;
 const LONGEST: Duration = Duration::from_secs(900);

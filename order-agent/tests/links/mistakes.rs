@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 
 use inart_order_agent::FrameLink;
 
-use crate::world::pair;
+use super::world::pair;
 
 const PART: u32 = 32;
 const TAKEN: u32 = 33;

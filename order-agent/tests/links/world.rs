@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_order_agent::{FrameLink, LinkEvent, LinkSetup};
 
-use crate::mistakes::{Mistake, Wire};
+use super::mistakes::{Mistake, Wire};
 
 const SILENCE: Duration = Duration::from_millis(1500);
 /// So often time passes with nothing under way, at most, until all is taken.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use inart_multicast::Outcome;
 use inart_peer_agent::{Average, Received, Start, Sync};
 
-use crate::trial::Trial;
+use super::trial::Trial;
 
 /// What has happened, added up over trials.
 #[derive(Debug, Clone, Default)]
@@ -172,8 +172,8 @@ impl Audit {
 
     /// Whether nobody is killed or cut off: peers that are not there cannot be sent to.
     fn is_calm(&self) -> bool {
-        use crate::trial::Fault::{CoordinatorBegins, CoordinatorDies};
-        let harmless = |fault: &crate::trial::Fault| matches!(fault, CoordinatorBegins | CoordinatorDies);
+        use super::trial::Fault::{CoordinatorBegins, CoordinatorDies};
+        let harmless = |fault: &super::trial::Fault| matches!(fault, CoordinatorBegins | CoordinatorDies);
         self.trial.faults.iter().all(|(_, fault)| harmless(fault)) && !self.is_anybody_gone
     }
 

@@ -3,7 +3,7 @@
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 
-use crate::trial::Trial;
+use super::trial::Trial;
 
 /// One way through the switch, in nanoseconds.
 const DELAY_NS: u64 = 100_000;

@@ -16,9 +16,9 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use sending::writer;
 
-use crate::audit::{Audit, Seen};
-use crate::fabric::Fabric;
-use crate::trial::{Fault, Trial};
+use super::audit::{Audit, Seen};
+use super::fabric::Fabric;
+use super::trial::{Fault, Trial};
 
 /// By then every trial is over, in seconds.
 const END_S: f64 = 2400.0;

@@ -18,7 +18,7 @@ use inart_sites::SiteNo;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use crate::reference::Chunk;
+use super::reference::Chunk;
 
 /// After so long nothing more is expected.
 const END_S: f64 = 600.0;

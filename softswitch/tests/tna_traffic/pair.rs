@@ -8,9 +8,9 @@ use inart_p4::{Outcome, Reason, Variant};
 use inart_softswitch::control::Port;
 use inart_softswitch::{Program, Sink, Switch};
 
-use crate::network::{self, slot_of};
-use crate::rule::Rule;
-use crate::traffic::{Arrival, BYPASS, GRADIENT, HEADER, Header, OVERFLOW, PARTIAL, STICKY};
+use super::network::{self, slot_of};
+use super::rule::Rule;
+use super::traffic::{Arrival, BYPASS, GRADIENT, HEADER, Header, OVERFLOW, PARTIAL, STICKY};
 
 /// What a switch did with a frame.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -3,7 +3,7 @@
 use inart_wire::ValuesPerPacket;
 use proptest::prelude::*;
 
-use crate::network::{ADDRESSES, RESULTS, senders};
+use super::network::{ADDRESSES, RESULTS, senders};
 
 pub const RESEND: u8 = 0x01;
 pub const BYPASS: u8 = 0x02;

@@ -7,7 +7,7 @@ use inart_peers::{Multicast, Ports, Reading};
 use rand::Rng;
 
 use super::{Event, FRAME_BYTES, VALUES, World, rank};
-use crate::trial::Fault;
+use crate::campaign::trial::Fault;
 
 impl World {
     pub(super) fn fault(&mut self, fault: Fault) {

@@ -4,7 +4,7 @@ use inart_peer_agent::Start;
 use rand::Rng;
 
 use super::{Event, World};
-use crate::trial::Fault;
+use crate::campaign::trial::Fault;
 
 impl World {
     pub(super) fn compute(&mut self, at: usize, start: Start) {

@@ -24,9 +24,9 @@ use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;
 use stateright::Model;
 
-use crate::codec::{Codec, SATURATING_LANE, Seen};
-use crate::hosts::{Host, RealServer};
-use crate::switch::RealSwitch;
+use self::codec::{Codec, SATURATING_LANE, Seen};
+use self::hosts::{Host, RealServer};
+use self::switch::RealSwitch;
 
 fn networks() -> Vec<Config> {
     let two = Config { restart: true, waves: true, ..Config::default() };

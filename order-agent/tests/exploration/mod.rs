@@ -7,13 +7,7 @@
 mod key;
 mod mistakes;
 mod order;
-#[allow(dead_code, reason = "it is the campaign's")]
-#[path = "../campaign/sequencer.rs"]
-mod sequencer;
 mod steps;
-#[allow(dead_code, reason = "it is the campaign's, which draws trials at random")]
-#[path = "../campaign/trial.rs"]
-mod trial;
 mod truth;
 mod wire;
 mod world;
@@ -25,8 +19,9 @@ use inart_order::{Applied, Blocking, Policy};
 use inart_order_agent::Precision;
 use mistakes::Mistake;
 use steps::Step;
-use trial::{Groups, Rule};
 use world::{Budget, NOTHING, State, World};
+
+use crate::campaign::trial::{Groups, Rule};
 
 /// More states than there are.
 const MOST: usize = 4_000_000;

@@ -17,9 +17,9 @@ use inart_softswitch::Program;
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestRng, TestRunner};
 
-use crate::pair::Pair;
-use crate::rule::Rule;
-use crate::traffic::arrival;
+use self::pair::Pair;
+use self::rule::Rule;
+use self::traffic::arrival;
 
 /// Sequences of frames for each variant, unless `PROPTEST_CASES` says another number.
 const CASES: u32 = 200;

@@ -4,9 +4,9 @@
 // It reads how many trials are wanted.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
-mod audit;
-mod sequencer;
-mod trial;
+pub mod audit;
+pub mod sequencer;
+pub mod trial;
 mod world;
 
 use audit::Seen;

@@ -5,20 +5,13 @@
 // It reads how many trials are wanted.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
-#[allow(dead_code, reason = "it is the campaign's, which counts more")]
-#[path = "../campaign/audit.rs"]
-mod audit;
 mod network;
-#[path = "../campaign/sequencer.rs"]
-mod sequencer;
-#[allow(dead_code, reason = "packets do not fail here, frames do")]
-#[path = "../campaign/trial.rs"]
-mod trial;
 mod world;
 
 use network::Faults;
-use trial::Trial;
 use world::Seen;
+
+use crate::campaign::trial::Trial;
 
 const TRIALS: u64 = 200;
 
