@@ -60,7 +60,7 @@ test: deps ## Run all tests
 	@scripts/say-skips.sh
 
 test-ignored: deps ## What `make test` leaves out: all seeds of R²SP's long studies (ten minutes), and one for bmv2 that says so where there is none
-	$(CARGO) test --workspace --locked --test experiments --test packets -- --ignored --nocapture
+	$(CARGO) test --workspace --locked --test experiments --test p4 -- --ignored --nocapture
 
 SEEDS ?= 10000
 FIRST ?= 1

@@ -14,10 +14,10 @@ use tokio_stream::wrappers::ReceiverStream;
 use tonic::transport::{Channel, Endpoint};
 use tonic::{Request, Streaming};
 
-use crate::frame::ordinary;
-use crate::network::{self, FLOODED, MARKER_PORT};
-use crate::program::Built;
-use crate::run::Switch;
+use super::frame::ordinary;
+use super::network::{self, FLOODED, MARKER_PORT};
+use super::program::Built;
+use super::run::Switch;
 
 const PROGRAM: &str = "simple_switch_grpc";
 const BROADCAST: [u8; 6] = [0xff; 6];

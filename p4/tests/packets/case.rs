@@ -2,9 +2,9 @@
 
 use inart_p4::{Outcome, Reason};
 
-use crate::frame::Inart;
-use crate::program::Built;
-use crate::rule::Rule;
+use super::frame::Inart;
+use super::program::Built;
+use super::rule::Rule;
 
 #[derive(Debug)]
 pub struct Case {

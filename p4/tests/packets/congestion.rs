@@ -4,12 +4,12 @@
 
 use inart_wire::ValuesPerPacket;
 
-use crate::embedded::Embedded;
-use crate::frame::{BYPASS, CONGESTION, Inart, LAST, RESEND, ordinary};
-use crate::network::AT_PORT_2;
-use crate::program::Built;
-use crate::run::Switch;
-use crate::updates::update;
+use super::embedded::Embedded;
+use super::frame::{BYPASS, CONGESTION, Inart, LAST, RESEND, ordinary};
+use super::network::AT_PORT_2;
+use super::program::Built;
+use super::run::Switch;
+use super::updates::update;
 
 const RESULT: u8 = 3;
 const PROBE: u8 = 4;

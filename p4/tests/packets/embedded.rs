@@ -6,8 +6,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use inart_softswitch::control::Replica;
 use inart_softswitch::{Port, Program, Sink, Switch};
 
-use crate::network;
-use crate::program::Built;
+use super::network;
+use super::program::Built;
 
 pub struct Embedded {
     switch: Switch,
@@ -53,7 +53,7 @@ impl Sink for Frames<'_> {
     }
 }
 
-impl crate::run::Switch for Embedded {
+impl super::run::Switch for Embedded {
     async fn load(&mut self, program: Built) {
         self.program = program;
         self.switch.load(compiled(program)).expect("the program loads");

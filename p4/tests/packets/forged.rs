@@ -3,14 +3,14 @@
 use inart_wire::ValuesPerPacket;
 use proptest::prelude::*;
 
-use crate::case::Case;
-use crate::frame::{Inart, TAGS, tagged};
-use crate::hostile::{GRADIENT, OWN_JOB, PARTIAL, RESULT};
-use crate::messages::{CONTROL, PROBE};
-use crate::network::HOSTILE;
-use crate::program::Built;
-use crate::run::Switch;
-use crate::updates::UPDATE;
+use super::case::Case;
+use super::frame::{Inart, TAGS, tagged};
+use super::hostile::{GRADIENT, OWN_JOB, PARTIAL, RESULT};
+use super::messages::{CONTROL, PROBE};
+use super::network::HOSTILE;
+use super::program::Built;
+use super::run::Switch;
+use super::updates::UPDATE;
 
 /// Any frame of any job but the host's own, perhaps behind VLAN tags.
 pub fn frame(n: ValuesPerPacket) -> impl Strategy<Value = Vec<u8>> {

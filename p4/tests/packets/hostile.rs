@@ -5,10 +5,10 @@ use inart_p4::Outcome::{Added, Completed, Repeated, Stored};
 use inart_p4::Reason::{self, *};
 use inart_wire::ValuesPerPacket;
 
-use crate::case::{Case, Step, case, consumed, dropped, leaves, switched};
-use crate::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND, TAGS, tagged};
-use crate::messages::{CONTROL, PROBE};
-use crate::network::{AT_PORT_2, HOSTILE};
+use super::case::{Case, Step, case, consumed, dropped, leaves, switched};
+use super::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND, TAGS, tagged};
+use super::messages::{CONTROL, PROBE};
+use super::network::{AT_PORT_2, HOSTILE};
 
 pub const GRADIENT: u8 = 1;
 pub const PARTIAL: u8 = 2;

@@ -1,6 +1,6 @@
 //! The mark of a tag on Tofino: the CRC-32 of IEEE 802.3 over epoch, job, shard, group and incarnation.
 
-use crate::frame::Inart;
+use super::frame::Inart;
 
 /// The polynomial, its lowest bit first.
 const POLYNOMIAL: u32 = 0xedb8_8320;

@@ -5,9 +5,9 @@ use inart_p4::Outcome::{Added, Completed, Stored};
 use inart_p4::Reason::{NoMacRoute, Stranger, Tagged};
 use inart_wire::ValuesPerPacket;
 
-use crate::case::{Case, Step, case, consumed, dropped, leaves, switched};
-use crate::frame::{Inart, TAGS, mac, tagged};
-use crate::network::{AT_PORT_2, REFUSED};
+use super::case::{Case, Step, case, consumed, dropped, leaves, switched};
+use super::frame::{Inart, TAGS, mac, tagged};
+use super::network::{AT_PORT_2, REFUSED};
 
 pub const PROBE: u8 = 4;
 pub const CONTROL: u8 = 5;

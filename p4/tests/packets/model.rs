@@ -4,8 +4,8 @@ use inart_p4::Outcome;
 use inart_wire::ValuesPerPacket;
 use proptest::prelude::*;
 
-use crate::case::{Case, Step, case, consumed, leaves};
-use crate::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND, VANISHED};
+use super::case::{Case, Step, case, consumed, leaves};
+use super::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND, VANISHED};
 
 /// A slot that somebody used.
 struct Slot {
@@ -21,7 +21,7 @@ struct Slot {
     values: Vec<i32>,
 }
 
-/// The four slots of shard 0 in [`crate::network`].
+/// The four slots of shard 0 in [`super::network`].
 #[derive(Default)]
 struct Slots([Option<Slot>; 4]);
 

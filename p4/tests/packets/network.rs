@@ -6,7 +6,7 @@ use inart_tables::{
 };
 use inart_wire::{Contributors, Group, MacAddr, Seat};
 
-use crate::program::Built;
+use super::program::Built;
 
 /// ```text
 ///  worker 0 ── 1 ┌────────┐ 5 ── server

@@ -4,11 +4,11 @@ use inart_p4::Outcome::{Absorbed, Added, Completed, Stored};
 use inart_p4::Reason::{self, *};
 use inart_wire::ValuesPerPacket;
 
-use crate::case::{Case, Step, case, consumed, dropped, kept, leaves, switched};
-use crate::frame::{Inart, LAST, RESEND, TAGS, mac, ordinary, tagged};
-use crate::messages::{CONTROL, PROBE};
-use crate::network::{AT_PORT_2, REFUSED};
-use crate::rule::Rule;
+use super::case::{Case, Step, case, consumed, dropped, kept, leaves, switched};
+use super::frame::{Inart, LAST, RESEND, TAGS, mac, ordinary, tagged};
+use super::messages::{CONTROL, PROBE};
+use super::network::{AT_PORT_2, REFUSED};
+use super::rule::Rule;
 
 const PARTIAL: u8 = 2;
 const RESULT: u8 = 3;

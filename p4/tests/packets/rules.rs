@@ -4,10 +4,10 @@ use inart_p4::Outcome::*;
 use inart_p4::Reason::{NoResultRoute, WrongSize};
 use inart_wire::ValuesPerPacket;
 
-use crate::case::{Case, case, consumed, dropped, leaves, passes, switched};
-use crate::frame::{CONGESTION, Inart, LAST, OVERFLOW, RESEND};
-use crate::mark;
-use crate::rule::Rule;
+use super::case::{Case, case, consumed, dropped, leaves, passes, switched};
+use super::frame::{CONGESTION, Inart, LAST, OVERFLOW, RESEND};
+use super::mark;
+use super::rule::Rule;
 
 const RESULT: u8 = 3;
 
@@ -27,7 +27,7 @@ fn two_tags_with_one_mark(n: ValuesPerPacket) -> Case {
     let same = mark::of(&first(0, 5));
     let second = |worker, sequence| mark::with(&first(worker, sequence).with(|f| f.epoch = 2), same);
     assert!(mark::of(&second(0, 5)) == same && second(0, 5).incarnation != first(0, 5).incarnation);
-    let refused = |step: crate::case::Step, worker: u16, frame: &Inart| {
+    let refused = |step: super::case::Step, worker: u16, frame: &Inart| {
         step.unless(Rule::Marks, passes(worker + 1, frame, OtherShape))
     };
     case(

@@ -3,9 +3,9 @@
 use inart_p4::{Outcome, Reason};
 use inart_wire::ValuesPerPacket;
 
-use crate::case::{Case, Counted};
-use crate::program::Built;
-use crate::{hostile, messages, network, refused, rules, slots, updates};
+use super::case::{Case, Counted};
+use super::program::Built;
+use super::{hostile, messages, network, refused, rules, slots, updates};
 
 /// A switch that the cases run on.
 pub trait Switch {
@@ -104,7 +104,7 @@ async fn compare_ports(switch: &mut impl Switch, program: Built, case: &Case, cr
         let (ours, others) =
             (switch.counter(&format!("{way}_inart")).await, switch.counter(&format!("{way}_others")).await);
         let is_summed =
-            |step: &crate::case::Step| matches!(step.answer(program).counted, Counted::Outcome(_));
+            |step: &super::case::Step| matches!(step.answer(program).counted, Counted::Outcome(_));
         let sound = case.steps.iter().all(is_summed);
         // Markers are other frames.
         let marked = switch.sends_markers();

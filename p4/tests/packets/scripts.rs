@@ -9,7 +9,7 @@ use inart_p4runtime::{ActionCall, Entry, Match, Schema, TableAction, Value};
 use inart_softswitch::conformance::run_on_all_ports;
 use inart_softswitch::conformance::stf::{Call, Statement, number, parse};
 
-use crate::bmv2::Bmv2;
+use super::bmv2::Bmv2;
 
 fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))

@@ -3,9 +3,9 @@
 use inart_p4::Outcome::*;
 use inart_wire::ValuesPerPacket;
 
-use crate::case::{Case, case, consumed, leaves, passes};
-use crate::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND, VANISHED};
-use crate::rule::Rule;
+use super::case::{Case, case, consumed, leaves, passes};
+use super::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND, VANISHED};
+use super::rule::Rule;
 
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
 pub fn cases(n: ValuesPerPacket) -> Vec<Case> {

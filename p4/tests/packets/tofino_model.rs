@@ -4,10 +4,10 @@ use inart_p4::Outcome;
 use inart_wire::ValuesPerPacket;
 use proptest::prelude::*;
 
-use crate::case::{Case, Step, case, consumed, leaves};
-use crate::frame::{BYPASS, Inart, LAST, OVERFLOW, RESEND};
-use crate::mark;
-use crate::model::{EXPECTED, STICKY, frame};
+use super::case::{Case, Step, case, consumed, leaves};
+use super::frame::{BYPASS, Inart, LAST, OVERFLOW, RESEND};
+use super::mark;
+use super::model::{EXPECTED, STICKY, frame};
 
 /// What a slot holds; zeros at first.
 #[derive(Clone, Default)]
@@ -27,7 +27,7 @@ struct Slot {
     parity: bool,
 }
 
-/// The four slots of shard 0 in [`crate::network`]. Each of its entries has one member, so all frames bring
+/// The four slots of shard 0 in [`super::network`]. Each of its entries has one member, so all frames bring
 /// whole units.
 #[derive(Default)]
 struct Slots([Slot; 4]);

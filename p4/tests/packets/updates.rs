@@ -8,10 +8,10 @@ use inart_p4::Reason::{
 };
 use inart_wire::ValuesPerPacket;
 
-use crate::case::{Case, Step, case, consumed, copied, dropped, leaves, switched};
-use crate::frame::{Inart, LAST, RESEND, TAGS, tagged};
-use crate::messages::{CONTROL, PROBE};
-use crate::network::{AT_PORT_2, HOSTILE, PEER_JOB};
+use super::case::{Case, Step, case, consumed, copied, dropped, leaves, switched};
+use super::frame::{Inart, LAST, RESEND, TAGS, tagged};
+use super::messages::{CONTROL, PROBE};
+use super::network::{AT_PORT_2, HOSTILE, PEER_JOB};
 
 pub const UPDATE: u8 = 6;
 

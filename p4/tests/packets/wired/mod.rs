@@ -15,11 +15,11 @@ use inart_targets::{Access, Counts, Place, Precedence, Program, Session, Target}
 
 use self::namespace::host_end;
 use self::process::Installed;
-use crate::case::Case;
-use crate::frame::ordinary;
-use crate::network::{self, FLOODED, MARKER_PORT};
-use crate::program::Built;
-use crate::run::{self, Switch};
+use crate::packets::case::Case;
+use crate::packets::frame::ordinary;
+use crate::packets::network::{self, FLOODED, MARKER_PORT};
+use crate::packets::program::Built;
+use crate::packets::run::{self, Switch};
 
 const BROADCAST: [u8; 6] = [0xff; 6];
 /// No Ethernet frame is shorter than its header, and Linux drops one that has less than two bytes behind a

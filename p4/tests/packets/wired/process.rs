@@ -12,7 +12,7 @@ use serde_json::json;
 use tempfile::TempDir;
 
 use super::namespace::switch_end;
-use crate::network::MARKER_PORT;
+use crate::packets::network::MARKER_PORT;
 
 /// Names the P4 folder with what p4c printed for the chip, as `inart push --p4` takes it.
 const FOLDER: &str = "INART_TOFINO_P4";

@@ -28,11 +28,11 @@ use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
 
-use crate::case::Counted;
-use crate::embedded::Embedded;
-use crate::program::Built;
-use crate::rule::Rule;
-use crate::run::{Switch, cases, cases_of, run, run_all};
+use self::case::Counted;
+use self::embedded::Embedded;
+use self::program::Built;
+use self::rule::Rule;
+use self::run::{Switch, cases, cases_of, run, run_all};
 
 /// What bmv2 is shown of jumbo frames: every register is written, added to, saturated and read, and frames of
 /// other sizes are refused. It takes seconds to load such a program, so not every case.
