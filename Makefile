@@ -50,12 +50,12 @@ demo-torch: deps ## Train with PyTorch: gradients summed in the switch, and by G
 	$(CARGO) build $(ONCE) --bin inart
 	@scripts/demo_torch.py target/debug/inart target/torch/bin/python3
 
-# The code behind the feature xdp, and what tests it.
-XDP = --workspace --locked --features inart-host-agent/xdp,inart-ethernet/xdp --test xdp --test each_port
+# The code behind the feature xdp, and the programs that test it.
+XDP = --workspace --locked --features inart-host-agent/xdp,inart-ethernet/xdp --test ethernet-root --test host-agent-root
 
 test: deps ## Run all tests
 	$(CARGO) test --workspace --locked --no-fail-fast
-	if scripts/has-xdp.sh; then $(CARGO) test $(XDP); fi
+	if scripts/has-xdp.sh; then $(CARGO) test $(XDP) -- xdp:: each_port::; fi
 	@$(MAKE) --no-print-directory fuzz-smoke
 	@scripts/say-skips.sh
 

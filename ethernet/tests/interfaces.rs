@@ -3,12 +3,11 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(clippy::print_stdout, reason = "skipping is not to be silent")]
 
-mod support;
-
 use std::io;
 
 use inart_ethernet::{Queue, Receiver, Ring, Sent, SocketOptions, interface_index, mtu};
-use support::{OTHERS, OURS, frame, heard, open, ours, run, tagged, with_a_cable};
+
+use crate::support::{OTHERS, OURS, frame, heard, open, ours, run, tagged, with_a_cable};
 
 #[test]
 fn all_frames_come_in_order_but_the_one_that_is_refused() {

@@ -3,15 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(clippy::print_stdout, reason = "skipping is not to be silent")]
 
-mod support;
-
 use std::os::fd::AsFd;
 use std::process::Command;
 
 use inart_ethernet::xdp::{MOST_FRAME_BYTES, Written, XdpSocket};
 use inart_ethernet::{Queue, Receiver, Sent, SocketOptions, interface_index};
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
-use support::{OTHERS, OURS, frame, heard, open, ours, run, tagged, with_a_cable};
+
+use crate::support::{OTHERS, OURS, frame, heard, open, ours, run, tagged, with_a_cable};
 
 fn open_xdp(name: &str, queue: u32) -> XdpSocket {
     XdpSocket::open(interface_index(name).unwrap(), queue, OURS).unwrap()

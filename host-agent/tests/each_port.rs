@@ -3,8 +3,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(clippy::print_stdout, reason = "skipping is not to be silent")]
 
-mod support;
-
 use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier, mpsc};
@@ -13,7 +11,8 @@ use std::time::Duration;
 
 use inart_core::Assignment;
 use inart_host_agent::{BatchedPort, Error, Options, Port, PortError, Server, Transport, Worker};
-use support::{PEER_TIMEOUT, assignment, ip, on_a_bridge, options};
+
+use crate::support::{PEER_TIMEOUT, assignment, ip, on_a_bridge, options};
 
 const LEN: usize = 5000;
 /// How long an interface is down: far less than hosts wait for each other here.

@@ -3,15 +3,14 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(clippy::print_stdout, reason = "skipping is not to be silent")]
 
-mod support;
-
 use std::sync::{Arc, Barrier};
 use std::thread;
 
 use inart_core::Failure;
 use inart_host_agent::{BatchedPort, Error, Options, PortError, Server, Worker};
 use inart_wire::{AbortReason, Rank};
-use support::{PEER_TIMEOUT, assignment, on_a_bridge, options};
+
+use crate::support::{PEER_TIMEOUT, assignment, on_a_bridge, options};
 
 /// Values of each gradient.
 const LEN: usize = 5000;

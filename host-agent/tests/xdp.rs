@@ -4,8 +4,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(clippy::print_stdout, reason = "skipping is not to be silent")]
 
-mod support;
-
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::Command;
@@ -20,7 +18,8 @@ use inart_host_agent::{Error, Options, PortError, Server, Transport, Worker, Xdp
 use inart_wire::{ETHER_TYPE, ValuesPerPacket};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::gettid;
-use support::{assignment, ip, on_a_bridge, options};
+
+use crate::support::{assignment, ip, on_a_bridge, options};
 
 const LEN: usize = 5000;
 const ROUNDS: u16 = 20;

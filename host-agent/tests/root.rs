@@ -1,0 +1,8 @@
+//! Runs the tests that need root, for network namespaces and raw sockets, as one program.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod each_port;
+mod ethernet;
+mod support;
+#[cfg(feature = "xdp")]
+mod xdp;
