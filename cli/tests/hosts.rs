@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use inart_core::Assignment;
 
+use crate::support::turn;
+
 const ASSIGNMENT: &str = r#"{
     "job": 1, "name": "digits", "epoch": 3, "values_per_packet": 32, "window_chunks": 4,
     "workers": [{"name": "w1", "mac": "02:00:00:00:00:01"}],
@@ -38,6 +40,7 @@ fn run_until_noted(assignment: &Path, note: &Path) -> Output {
 /// A second run would start its sequences anew, and a switch could answer with sums of the first one.
 #[test]
 fn an_assignment_serves_one_run() {
+    let _turn = turn();
     serde_json::from_str::<Assignment>(ASSIGNMENT).unwrap();
     if !nix::unistd::geteuid().is_root() {
         eprintln!("skipped: raw sockets need root");

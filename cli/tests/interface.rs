@@ -12,6 +12,8 @@ use nix::sched::{CloneFlags, unshare};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
+use crate::support::turn;
+
 /// More frames in flight than the kernel takes from one socket.
 const ASSIGNMENT: &str = r#"{
     "job": 1, "name": "pair", "epoch": 3, "values_per_packet": 256, "window_chunks": 1024,
@@ -60,6 +62,7 @@ fn ask_until(socket: &Path, what: &str, wish: impl Fn(&StatusReport) -> bool) {
 #[test]
 fn a_worker_whose_interface_sends_nothing_answers_and_stops() {
     thread::spawn(|| {
+        let _turn = turn();
         if unshare(CloneFlags::CLONE_NEWNET).is_err() {
             return eprintln!("skipped: root is needed to make a network namespace");
         }

@@ -1,12 +1,11 @@
 //! `inart experiment netstorm-…` as people run it.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
 use std::collections::BTreeMap;
 
 use serde_json::Value;
-use support::{Workbench, root};
+
+use crate::support::{Workbench, root};
 
 /// Rows of a CSV file: panel, row and series; mean, least and greatest.
 fn rows(text: &str) -> BTreeMap<[String; 3], [f64; 3]> {

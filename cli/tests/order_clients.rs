@@ -2,15 +2,14 @@
 //! are merged is compared with what clients say that they sent.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::net::UdpSocket;
 
 use serde_json::Value;
-use support::Workbench;
-use support::processes::{Running, certify};
+
+use crate::support::processes::{Running, certify};
+use crate::support::{Workbench, turn};
 
 const CLIENTS: [&str; 6] = ["c1", "c2", "c3", "c4", "c5", "c6"];
 
@@ -105,6 +104,7 @@ fn merged(server: &[Value], clients: &[Vec<Value>], groups: usize) -> usize {
 
 #[test]
 fn clients_with_few_digits_learn_in_groups_and_each_model_counts_once() {
+    let _turn = turn();
     let cluster = Cluster::new();
     for (flags, groups) in
         [("--sync fl-r2sp --groups 2 --fraction 0.6 --rounds 40", 2), ("--sync bsp --rounds 40 --half", 1)]
@@ -124,6 +124,7 @@ fn clients_with_few_digits_learn_in_groups_and_each_model_counts_once() {
 
 #[test]
 fn groups_of_one_client_each() {
+    let _turn = turn();
     let cluster = Cluster::new();
     let server = cluster.start("s1", "--sync fl-r2sp --groups 6 --fraction 0.1 --rounds 12");
     let clients = cluster.clients("");
@@ -138,6 +139,7 @@ fn groups_of_one_client_each() {
 
 #[test]
 fn a_client_that_is_killed_stops_nobody_and_comes_back() {
+    let _turn = turn();
     let cluster = Cluster::new();
     let flags = "--sync fl-r2sp --groups 2 --fraction 1 --rounds 60 --absence 1s";
     let server = cluster.start("s1", flags);
@@ -164,6 +166,7 @@ fn a_client_that_is_killed_stops_nobody_and_comes_back() {
 
 #[test]
 fn a_server_that_is_killed_amid_pushes_goes_on_from_its_last_version() {
+    let _turn = turn();
     let cluster = Cluster::new();
     let flags = "--sync fl-r2sp --groups 3 --fraction 1 --rounds 15 --keep model.kept";
     let server = cluster.start("s1", flags);
@@ -185,6 +188,7 @@ fn a_server_that_is_killed_amid_pushes_goes_on_from_its_last_version() {
 
 #[test]
 fn who_pushes_the_opposite_of_what_it_learns_is_left_out_and_nobody_else() {
+    let _turn = turn();
     let cluster = Cluster::new();
     // In a group of three the mean that it is compared with is too much its own.
     let flags = "--sync fl-r2sp --groups 1 --fraction 1 --rounds 25";
@@ -239,6 +243,7 @@ fn what_cannot_be_is_refused() {
 
 #[test]
 fn an_emulation_trains_clients_in_groups_and_trains_every_model_again() {
+    let _turn = turn();
     let cluster = Cluster::new();
     let line = "--json emulate six.yaml --sync bsp,fl-r2sp --groups 3 --fraction 1 --rounds 9 --shards 10 \
                 --opposite c5 --outliers=-0.2 --chart out/c.svg";

@@ -3,10 +3,9 @@
 //! skips without.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
 use serde_json::Value;
-use support::Workbench;
+
+use crate::support::{Workbench, turn};
 
 /// w1 computes in a sixth of the time of w3. All names are w1 and so on; kind: workers or clients.
 fn network(kind: &str, count: usize, link: &str) -> String {
@@ -25,6 +24,7 @@ fn network(kind: &str, count: usize, link: &str) -> String {
 
 /// The report of an emulation; none where this process may not make namespaces.
 fn emulated(bench: &Workbench, line: &str) -> Option<Vec<Value>> {
+    let _turn = turn();
     let line = format!("--json emulate {line}");
     let output = bench.inart(&line.split_whitespace().collect::<Vec<_>>());
     let said = String::from_utf8_lossy(&output.stderr);
@@ -90,6 +90,7 @@ fn batches_fill_the_time_of_fast_workers_and_r_is_tuned() {
     }
     let r = schemes[1]["relaxation"].as_f64().unwrap();
     assert!((0.0..=1.0).contains(&r) && r != 0.8, "{r}");
+    let _turn = turn();
     let table = bench.inart(
         &"emulate three.yaml --sync r2sp --iterations 6 --tune-batches".split(' ').collect::<Vec<_>>(),
     );

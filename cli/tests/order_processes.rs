@@ -2,15 +2,14 @@
 //! say that they sent. `inart emulate --sync` compares more.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::net::UdpSocket;
 
 use serde_json::Value;
-use support::order::{NETWORK, WORKERS, applied, sent, server_is_killed};
-use support::processes::{Running, certify};
-use support::{Workbench, root};
+
+use crate::support::order::{NETWORK, WORKERS, applied, sent, server_is_killed};
+use crate::support::processes::{Running, certify};
+use crate::support::{Workbench, root, turn};
 
 struct Cluster {
     bench: Workbench,
@@ -68,6 +67,7 @@ impl Cluster {
 
 #[test]
 fn workers_learn_in_turn_and_every_update_is_applied_once() {
+    let _turn = turn();
     let cluster = Cluster::new();
     for flags in ["--sync r2sp --iterations 40", "--sync bsp --iterations 40 --half"] {
         let server = cluster.start("s1", flags);
@@ -88,6 +88,7 @@ fn workers_learn_in_turn_and_every_update_is_applied_once() {
 
 #[test]
 fn one_worker_meets_the_server_alone_under_every_order() {
+    let _turn = turn();
     let cluster = Cluster::of(&["w1"]);
     let orders =
         ["bsp", "asp", "ssp --staleness 1", "safa --fraction 1 --lag 1", "r2sp", "r2sp --relaxation auto"];
@@ -104,6 +105,7 @@ fn one_worker_meets_the_server_alone_under_every_order() {
 
 #[test]
 fn a_server_that_is_killed_goes_on_from_its_last_version() {
+    let _turn = turn();
     let cluster = Cluster::new();
     let flags = server_is_killed(&|name, flags| cluster.start(name, flags));
     cluster.bench.write("model.kept", "x");
@@ -129,6 +131,7 @@ fn what_cannot_be_is_refused() {
 
 /// The report of an emulation; none where this process may not make namespaces.
 fn emulated(bench: &Workbench, arguments: &[&str]) -> Option<Value> {
+    let _turn = turn();
     let output = bench.inart(&[&["--json", "emulate"], arguments].concat());
     let said = String::from_utf8_lossy(&output.stderr);
     if said.contains("run as root") {

@@ -5,6 +5,8 @@
 use std::process::{Command, Output, Stdio};
 use std::time::Duration;
 
+use crate::support::turn;
+
 const NETWORK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../topologies/fig1-computing.yaml");
 
 fn inart(line: &str) -> Output {
@@ -77,6 +79,7 @@ fn what_has_no_meaning_is_refused() {
 
 /// The report of an emulation; none where this process may not make namespaces.
 fn emulated(network: &str, flags: &str) -> Option<serde_json::Value> {
+    let _turn = turn();
     let output = inart(&format!("--json emulate {network} --sync r2sp {flags}"));
     let said = String::from_utf8_lossy(&output.stderr);
     if said.contains("run as root") {
@@ -151,6 +154,7 @@ fn process_of(emulation: u32, words: &[&str]) -> Option<i32> {
 /// A worker or a server that dies ends the training with its name.
 #[test]
 fn who_dies_is_named() {
+    let _turn = turn();
     for (words, named) in [
         (["rack-worker\0", "\0--part\x004/6\0"], "worker w5"),
         (["rack-server\0", "\0--shard\x001\0"], "server s2"),

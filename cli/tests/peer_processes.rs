@@ -2,14 +2,13 @@
 //! what the others say that they sent.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::net::UdpSocket;
 
 use serde_json::Value;
-use support::processes::{Running, certify};
-use support::{Workbench, is_refusal, root};
+
+use crate::support::processes::{Running, certify};
+use crate::support::{Workbench, is_refusal, root, turn};
 
 const PEERS: [&str; 4] = ["p1", "p2", "p3", "p4"];
 
@@ -101,6 +100,7 @@ fn run_all(mesh: &Mesh, flags: &str, coordinator: &str) -> BTreeMap<&'static str
 
 #[test]
 fn every_update_arrives_as_it_was_sent_and_the_models_learn() {
+    let _turn = turn();
     let mesh = Mesh::new();
     let told = run_all(&mesh, "--rounds 40 --batch 64", "--rounds 40 --scheme selmcast");
     let sent = sent(&told);
@@ -124,6 +124,7 @@ fn every_update_arrives_as_it_was_sent_and_the_models_learn() {
 
 #[test]
 fn stale_synchronous_peers_follow_their_rule_of_k() {
+    let _turn = turn();
     let mesh = Mesh::new();
     let flags = "--sync ssp --staleness 2 --force-after 3 --rounds 20 --random";
     let coordinator = "--sync ssp --staleness 2 --force-after 3 --rounds 20 --scheme inart --guard-all";
@@ -143,6 +144,7 @@ fn stale_synchronous_peers_follow_their_rule_of_k() {
 
 #[test]
 fn a_peer_that_is_killed_is_left_out_and_one_that_is_restarted_is_taken_in() {
+    let _turn = turn();
     let mesh = Mesh::new();
     let flags = "--rounds 4000 --random --peer-timeout 1s --meeting-patience 60s";
     let _coordinator = mesh.start("c", "--rounds 4000 --scheme orpheus --seed 3");

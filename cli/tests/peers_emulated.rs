@@ -1,10 +1,9 @@
 //! `inart emulate` on networks of peers: processes in namespaces, every update compared.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
 use serde_json::Value;
-use support::{Workbench, root};
+
+use crate::support::{Workbench, root, turn};
 
 /// Three peers, each of which sends to both others; after 300 ms a tenth is left of p1's port down.
 const SLOWER: &str = "\
@@ -31,6 +30,7 @@ fn lossy() -> String {
 
 /// The report of an emulation; none where this process may not make namespaces.
 fn emulated(bench: &Workbench, arguments: &[&str]) -> Option<Value> {
+    let _turn = turn();
     let output = bench.inart(&[&["--json", "emulate"], arguments].concat());
     let said = String::from_utf8_lossy(&output.stderr);
     if said.contains("run as root") {
@@ -72,6 +72,7 @@ fn rounds_of_all_schemes_follow_their_ports() {
 
 #[test]
 fn the_summary_says_what_became_of_plans_where_rates_change() {
+    let _turn = turn();
     let bench = Workbench::new();
     bench.write("slower.yaml", SLOWER);
     bench.write("steady.yaml", SLOWER.replace("[40 Mbps, 4 Mbps]", "[40 Mbps]"));

@@ -2,14 +2,14 @@
 //! own: its processes would hold up those of tests beside it.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
 use serde_json::{Value, json};
-use support::Workbench;
+
+use crate::support::{Workbench, turn};
 
 /// A block of the header has 64 peers: an update to peers of two blocks leaves as two frames per chunk.
 #[test]
 fn more_peers_than_a_bitmap_holds_get_their_updates() {
+    let _turn = turn();
     let bench = Workbench::new();
     let names = || (1..=66).map(|peer| format!("p{peer}"));
     let nodes: String = names().map(|name| format!(", {{name: {name}, kind: peer}}")).collect();

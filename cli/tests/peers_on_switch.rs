@@ -3,8 +3,6 @@
 //! strangers. Needs root, and skips without.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::thread;
@@ -18,8 +16,9 @@ use inart_wire::{
     ValuesPerPacket,
 };
 use serde_json::Value;
-use support::Workbench;
-use support::processes::{Running, certify};
+
+use crate::support::processes::{Running, certify};
+use crate::support::{Workbench, turn};
 
 const NAMES: [&str; 4] = ["p1", "p2", "p3", "p4"];
 const VALUES: ValuesPerPacket = ValuesPerPacket::N256;
@@ -45,6 +44,7 @@ fn run(program: &str, words: &str) {
 
 /// Runs a test in a network namespace of its own: hosts' interfaces `u1` to `u4`, the switch's `d1` to `d4`.
 fn in_namespace(test: impl FnOnce() + Send + 'static) {
+    let _turn = turn();
     let body = move || {
         if nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNET).is_err() {
             return eprintln!("skipped: root is needed to make a network namespace");

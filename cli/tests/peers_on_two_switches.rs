@@ -2,8 +2,6 @@
 //! reach a host, or die in a switch. Needs root, and skips without.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
-mod support;
-
 use std::collections::BTreeMap;
 use std::process::Command;
 use std::thread;
@@ -15,8 +13,9 @@ use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, Seat,
     ShardId, ValuesPerPacket,
 };
-use support::Workbench;
-use support::processes::Running;
+
+use crate::support::processes::Running;
+use crate::support::{Workbench, turn};
 
 const VALUES: ValuesPerPacket = ValuesPerPacket::N256;
 /// Longer than anything takes; only a failure waits for it.
@@ -43,6 +42,7 @@ fn ip(words: &str) {
 /// Runs a test in a network namespace of its own: hosts' interfaces `u…`, the switches' `d…`, and the link
 /// between the switches `x` and `y`.
 fn in_namespace(test: impl FnOnce() + Send + 'static) {
+    let _turn = turn();
     let body = move || {
         if nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNET).is_err() {
             return eprintln!("skipped: root is needed to make a network namespace");

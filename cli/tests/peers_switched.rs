@@ -2,10 +2,9 @@
 //! and no copy at a host that was not chosen.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
 use serde_json::Value;
-use support::{Workbench, root};
+
+use crate::support::{Workbench, root, turn};
 
 /// Peers at one switch, p1 with a narrow port down; `extra` is about every link.
 fn mesh(peers: usize, receivers: usize, extra: &str) -> String {
@@ -22,6 +21,7 @@ fn mesh(peers: usize, receivers: usize, extra: &str) -> String {
 
 /// The only scheme of an emulation; none where this process may not make namespaces.
 fn emulated(bench: &Workbench, flags: &str) -> Option<Value> {
+    let _turn = turn();
     let flags: Vec<&str> = flags.split_whitespace().collect();
     let output =
         bench.inart(&[&["--json", "emulate", "--multicast", "switch", "--scale", "1"], &flags[..]].concat());
@@ -133,6 +133,7 @@ fn stale_synchronous_peers_train_through_a_switch() {
 
 #[test]
 fn both_ways_are_run_one_after_the_other() {
+    let _turn = turn();
     let bench = Workbench::new();
     bench.write("three.yaml", mesh(3, 2, ""));
     let flags = "--json emulate three.yaml --multicast hosts,switch --scale 1 --scheme inart --rounds 3 --update 200KB \
@@ -157,6 +158,7 @@ fn both_ways_are_run_one_after_the_other() {
 
 #[test]
 fn several_switches_copy_and_no_copy_crosses_a_link_for_nobody() {
+    let _turn = turn();
     let bench = Workbench::new();
     std::fs::copy(root().join("topologies/mesh8-two-switches.yaml"), bench.path("two.yaml")).unwrap();
     let flags = "--json emulate two.yaml --multicast hosts,switch --scheme orpheus --rounds 4 --update 60KB";

@@ -2,15 +2,15 @@
 //! fault, and that sums are those of a run without it.
 #![allow(clippy::unwrap_used)]
 
-mod support;
-
 use std::collections::BTreeSet;
 use std::process::Command;
 use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 
 use nix::time::{ClockId, clock_gettime};
-use support::ring::{Lines, NETWORK, Ring, Running, SITES, STRANGER, TIMEOUT, Told, certify};
+
+use crate::support::ring::{Lines, NETWORK, Ring, Running, SITES, STRANGER, TIMEOUT, Told, certify};
+use crate::support::turn;
 
 /// The longest run here.
 const ROUNDS: u32 = 60;
@@ -47,6 +47,7 @@ fn number(line: &str) -> u64 {
 
 #[test]
 fn a_site_that_is_killed_goes_on_where_the_others_are_and_a_scheduler_that_is_gone_stops_nobody() {
+    let _turn = turn();
     let ring = Ring::new(ROUNDS);
     let scheduler = ring.scheduler(&[]);
     let mut sites = ring.all_sites();
@@ -67,6 +68,7 @@ fn a_site_that_is_killed_goes_on_where_the_others_are_and_a_scheduler_that_is_go
 
 #[test]
 fn a_dead_link_is_planned_without_within_two_rounds_also_by_a_scheduler_that_has_restarted() {
+    let _turn = turn();
     let rounds = 24;
     let ring = Ring::with_slow_links(rounds);
     let scheduler = ring.scheduler(&[]);
@@ -107,6 +109,7 @@ fn a_dead_link_is_planned_without_within_two_rounds_also_by_a_scheduler_that_has
 
 #[test]
 fn strangers_are_refused_counted_and_logged_while_rounds_go_on() {
+    let _turn = turn();
     let ring = Ring::new(20);
     let mut command = ring.site_command("n2");
     command.env("INART_LOG", "info");
@@ -146,6 +149,7 @@ fn strangers_are_refused_counted_and_logged_while_rounds_go_on() {
 
 #[test]
 fn a_neighbour_with_another_network_is_named() {
+    let _turn = turn();
     let ring = Ring::new(20);
     ring.bench.write("other.yaml", NETWORK.replace("name: job", "name: other"));
     let (first, second) = (ring.site("n1"), Running::start(ring.site_command_of("other.yaml", "n2")));
@@ -169,6 +173,7 @@ fn a_neighbour_with_another_network_is_named() {
 
 #[test]
 fn a_probe_of_a_link_that_the_scheduler_does_not_have_is_dropped_and_said() {
+    let _turn = turn();
     let ring = Ring::with_slow_links(20);
     // Without a scheduler, sites follow the least links by name: n1 to n2, and n1 to n3.
     let sites = ring.all_sites();
@@ -218,6 +223,7 @@ time_t time(time_t *at) {
 
 #[test]
 fn a_clock_that_jumps_changes_nothing() {
+    let _turn = turn();
     let ring = Ring::with_slow_links(16);
     ring.bench.write("jumping.c", JUMPING);
     let mut compile = Command::new("cc");

@@ -5,9 +5,9 @@ use std::thread;
 
 use serde_json::Value;
 
-use crate::support::Workbench;
 use crate::support::order::{NETWORK, WORKERS, applied, sent};
 use crate::support::processes::Running;
+use crate::support::{Workbench, turn};
 
 /// The host that is not in the job comes last.
 pub const HOSTS: [&str; 5] = ["s1", "w1", "w2", "w3", "x"];
@@ -35,6 +35,7 @@ pub fn in_namespace(mtu: u32, test: impl FnOnce() + Send + 'static) {
 
 /// The same without the bridge.
 pub fn in_bare_namespace(mtu: u32, test: impl FnOnce() + Send + 'static) {
+    let _turn = turn();
     let body = move || {
         if nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNET).is_err() {
             return eprintln!("skipped: root is needed to make a network namespace");

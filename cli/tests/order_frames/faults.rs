@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use serde_json::Value;
 
-use crate::cluster::{Cluster, in_namespace, run, trained};
+use super::cluster::{Cluster, in_namespace, run, trained};
 use crate::support::order::{WORKERS, applied, sent, server_is_killed};
 
 #[test]

@@ -2,7 +2,7 @@
 
 use std::process::Stdio;
 
-use crate::cluster::{Cluster, address, in_namespace, run};
+use super::cluster::{Cluster, address, in_namespace, run};
 
 #[test]
 fn interfaces_that_cannot_be_used_are_refused() {

@@ -6,7 +6,7 @@ use inart_wire::{
     Seat, ShardId, ValuesPerPacket,
 };
 
-use crate::cluster::{Cluster, address, in_namespace};
+use super::cluster::{Cluster, address, in_namespace};
 use crate::support::order::{WORKERS, applied, sent};
 
 /// A hello to the server, as this worker's of that job would be.

@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 
-use crate::cluster::{Cluster, in_bare_namespace, in_namespace, trained};
+use super::cluster::{Cluster, in_bare_namespace, in_namespace, trained};
 use crate::support::processes::Running;
 
 #[test]

@@ -1,5 +1,5 @@
 //! The command as a process, and files to give it.
-#![allow(dead_code, clippy::unwrap_used)]
+#![allow(clippy::unwrap_used)]
 
 pub mod order;
 pub mod processes;
@@ -8,8 +8,16 @@ pub mod switches;
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use tempfile::TempDir;
+
+/// Waits until no other test of this program runs a network of processes. On two cores two such tests at once
+/// make processes time out.
+pub fn turn() -> MutexGuard<'static, ()> {
+    static TURN: Mutex<()> = Mutex::new(());
+    TURN.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
 /// A folder of its own for a test's files, with Fig. 1 and a plan for it.
 pub struct Workbench(TempDir);

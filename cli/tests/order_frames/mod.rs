@@ -2,9 +2,6 @@
 //! switch: what is applied is compared with what workers say that they sent. Needs root, and skips without.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
-#[path = "../support/mod.rs"]
-mod support;
-
 mod cluster;
 mod faults;
 mod refused;
