@@ -2,23 +2,22 @@
 //! installed. Skipped with a message without root or Mininet.
 
 use std::process::{Command, Output};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::MutexGuard;
 
-use inart_tests::{inart, is_root, workspace};
+use inart_tests::{inart, turn, workspace};
 use serde_json::Value;
 
 /// Debian's, which Mininet is installed for.
 const PYTHON: &str = "/usr/bin/python3";
 
 /// Leave to use Mininet, one test at a time: switches listen at fixed ports.
-fn turn() -> Option<MutexGuard<'static, ()>> {
-    static TURN: Mutex<()> = Mutex::new(());
+fn turn_with_mininet() -> Option<MutexGuard<'static, ()>> {
     let found = Command::new(PYTHON).args(["-c", "import mininet"]).output();
     if !found.is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: needs Mininet (Debian's package mininet)");
         return None;
     }
-    is_root().then(|| TURN.lock().unwrap_or_else(PoisonError::into_inner))
+    turn()
 }
 
 fn run(arguments: &[&str]) -> Output {
@@ -47,13 +46,13 @@ fn train(switch: &str) {
 
 #[test]
 fn a_job_trains_on_the_embedded_switch() {
-    let Some(_turn) = turn() else { return };
+    let Some(_turn) = turn_with_mininet() else { return };
     train("embedded");
 }
 
 #[test]
 fn a_job_trains_on_bmv2() {
-    let Some(_turn) = turn() else { return };
+    let Some(_turn) = turn_with_mininet() else { return };
     if Command::new("simple_switch_grpc").arg("--version").output().is_err() {
         eprintln!("skipped: simple_switch_grpc is not on the PATH");
         return;
@@ -63,7 +62,7 @@ fn a_job_trains_on_bmv2() {
 
 #[test]
 fn wrong_input_is_told_in_one_line() {
-    let Some(_turn) = turn() else { return };
+    let Some(_turn) = turn_with_mininet() else { return };
     for (arguments, named) in [
         (&["--topology", "nowhere.yaml"][..], "nowhere.yaml"),
         (&["--topology", "topologies/fig1.yaml", "--scale", "3"], "scale 3"),

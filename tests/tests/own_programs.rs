@@ -1,18 +1,16 @@
 //! `inart emulate TOPOLOGY -- COMMAND`: programs of a user's own, one process per worker. Real processes in
 //! real namespaces; skipped with a message without root.
 
-#[path = "python/package.rs"]
-mod package;
-
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
 use inart_tests::{document, inart, turn, workspace};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use package::{has, package, python};
 use serde_json::Value;
 use tempfile::TempDir;
+
+use crate::python::package::{has, package, python};
 
 /// Three workers at one switch, and a server.
 const STAR: &str = "{name: star, nodes: [{name: v, kind: switch, aggregation: 100 Mbps},

@@ -14,7 +14,7 @@ use inart_softswitch::{Port, Program, Switch};
 use inart_tables::{
     Mac, MacAction, MacKey, PortNo, Row, SwitchPorts, SwitchPortsAction, SwitchPortsKey, Table,
 };
-use inart_tests::is_root;
+use inart_tests::turn;
 use inart_wire::{
     AbortReason, Contributors, ControlMessage, Flags, FrameRepr, HeaderRepr, Kind, MacAddr, Rank, Seat,
     ValuesPerPacket,
@@ -196,9 +196,7 @@ impl Network {
 
 #[test]
 fn frames_in_vlans_come_to_nobody_who_would_take_them_for_frames_that_the_switch_checked() {
-    if !is_root() {
-        return;
-    }
+    let Some(_turn) = turn() else { return };
     // A thread of its own, whose namespace ends with it.
     let test = std::thread::spawn(|| {
         let network = Network::lay();

@@ -16,8 +16,8 @@ use nix::sched::{CloneFlags, unshare};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use crate::certificates::certify;
-use crate::three::{NETWORK, SITES, VALUES};
+use super::certificates::certify;
+use super::three::{NETWORK, SITES, VALUES};
 
 /// Values of a frame.
 pub const FRAME: usize = 64;

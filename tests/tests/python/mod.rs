@@ -4,7 +4,7 @@
 mod audit;
 mod elastic;
 mod network;
-mod package;
+pub mod package;
 mod testbed;
 
 use std::os::unix::process::ExitStatusExt;
