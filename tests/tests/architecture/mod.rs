@@ -1,5 +1,5 @@
-//! `ARCHITECTURE.md` says what is so, and no files of a crate import each other in a circle.
-#![allow(clippy::unwrap_used, reason = "tests")]
+//! `ARCHITECTURE.md` says what is so, no files of a crate import each other in a circle, and cargo builds and
+//! runs the tests that there are.
 
 mod circles;
 mod document;
@@ -104,6 +104,31 @@ fn every_file_of_tests_is_run() {
     let untested: Vec<_> = packages().iter().flat_map(targets::untested).collect();
     assert!(
         untested.is_empty(),
-        "no program of tests has {untested:?}: name each in its crate's tests/main.rs or tests/root.rs"
+        "no program of tests has {untested:?}: name each in tests/main.rs or tests/root.rs of its crate"
     );
+}
+
+#[test]
+fn every_file_of_seeds_is_read() {
+    let forgotten: Vec<_> = packages().iter().flat_map(targets::forgotten_seeds).collect();
+    assert!(
+        forgotten.is_empty(),
+        "proptest does not find {forgotten:?}; move them beside their tests' names"
+    );
+}
+
+#[test]
+fn a_crate_has_at_most_two_programs_of_tests() {
+    let surplus: Vec<_> = packages().iter().flat_map(targets::surplus).collect();
+    assert!(
+        surplus.is_empty(),
+        "set autotests = false; tests belong to the program CRATE (tests/main.rs), or CRATE-root (tests/root.rs) where they need root; \
+         a program of its own needs a reason in tests/tests/architecture/targets.rs: {surplus:#?}"
+    );
+}
+
+#[test]
+fn cargo_tests_the_libraries_and_commands_that_have_tests_and_no_others() {
+    let mislabeled: Vec<_> = packages().iter().flat_map(targets::mislabeled).collect();
+    assert!(mislabeled.is_empty(), "in Cargo.toml, by [lib] or [[bin]]: {mislabeled:#?}");
 }
