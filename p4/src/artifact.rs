@@ -3,6 +3,8 @@ use std::path::Path;
 
 use inart_wire::ValuesPerPacket;
 
+use crate::embedded::embedded;
+use crate::folder::{read, read_text};
 use crate::{Error, manifest};
 
 /// What p4c printed for one number of values per frame.
@@ -16,14 +18,14 @@ pub struct Artifact {
     pub p4info: Cow<'static, str>,
 }
 
-/// The artifact built into this crate.
+/// The artifact built into this crate. Its first use decompresses it.
 pub fn artifact(values: ValuesPerPacket) -> Artifact {
     macro_rules! built_in {
         ($n:literal) => {
             Artifact {
                 values,
-                json: Cow::Borrowed(include_bytes!(concat!("../build/inart-n", $n, ".json"))),
-                p4info: Cow::Borrowed(include_str!(concat!("../build/inart-n", $n, ".p4info.txtpb"))),
+                json: Cow::Borrowed(embedded!(concat!("../build/inart-n", $n, ".json.xz")).bytes()),
+                p4info: Cow::Borrowed(embedded!(concat!("../build/inart-n", $n, ".p4info.txtpb.xz")).text()),
             }
         };
     }
@@ -40,19 +42,14 @@ pub fn artifact(values: ValuesPerPacket) -> Artifact {
 /// there.
 ///
 /// # Errors
-/// If a file cannot be read, or the artifacts are not those of the sources.
+/// If a file cannot be read or is damaged, or the artifacts are not those of the sources.
 pub fn load_dir(dir: &Path, values: ValuesPerPacket) -> Result<Artifact, Error> {
     let [json, p4info] = files(values);
     manifest::check(dir, manifest::MANIFEST, &[json.clone(), p4info.clone()])?;
-    let (json, p4info) = (dir.join(json), dir.join(p4info));
-    Ok(Artifact {
-        values,
-        json: std::fs::read(&json).map_err(Error::file(&json))?.into(),
-        p4info: std::fs::read_to_string(&p4info).map_err(Error::file(&p4info))?.into(),
-    })
+    Ok(Artifact { values, json: read(dir, &json)?.into(), p4info: read_text(dir, &p4info)?.into() })
 }
 
-/// Bmv2 JSON and P4Info, relative to the P4 folder.
+/// Bmv2 JSON and P4Info, both compressed, relative to the P4 folder.
 pub(crate) fn files(values: ValuesPerPacket) -> [String; 2] {
-    ["json", "p4info.txtpb"].map(|kind| format!("build/inart-n{values}.{kind}"))
+    ["json", "p4info.txtpb"].map(|kind| format!("build/inart-n{values}.{kind}.xz"))
 }

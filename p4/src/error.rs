@@ -2,6 +2,7 @@ use std::path::{Path, PathBuf};
 
 use inart_wire::ValuesPerPacket;
 
+use crate::compressed::CompressionError;
 use crate::tofino::Variant;
 
 /// Why there is no artifact to load, or none could be made.
@@ -36,6 +37,22 @@ pub enum Error {
         path: PathBuf,
         /// Its line, from 1.
         line: usize,
+    },
+    /// A compressed artifact cannot be decompressed.
+    #[error("{}: {reason}; recompile with `cargo run -p inart-p4`", path.display())]
+    Damaged {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        reason: CompressionError,
+    },
+    /// p4c printed more than an artifact may have.
+    #[error("{}: {reason}; raise LONGEST in p4/src/compressed.rs", path.display())]
+    TooLong {
+        /// The file that was to be written.
+        path: PathBuf,
+        /// How long it would have been.
+        reason: CompressionError,
     },
     /// p4c refused the program.
     #[error("p4c-bm2-ss refused inart.p4 for {values} values: {message}")]

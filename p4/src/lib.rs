@@ -6,6 +6,7 @@
 //! - [`tofino_artifact()`]: the program for Tofino, for each variant: the intermediate form, `bf-rt.json`,
 //!   P4Info, and what it takes of the chip; [`load_tofino_dir`], the same from a folder;
 //! - [`tofino_multicast_artifact()`]: the program for Tofino that copies updates between peers;
+//! - [`compress`] and [`decompress`]: artifacts as they are committed (`.xz`);
 //! - [`cases`]: packets for the program with what must come out, by p4testgen;
 //! - [`Reason`] and [`Outcome`]: the numbers behind the program's counters.
 //!
@@ -14,8 +15,11 @@
 //! The tables, actions and slot rules are described in `docs/protocol.md`.
 
 mod artifact;
+mod compressed;
 mod counts;
+mod embedded;
 mod error;
+mod folder;
 mod generate;
 mod manifest;
 mod p4c;
@@ -25,6 +29,7 @@ mod tofino;
 mod version;
 
 pub use artifact::{Artifact, artifact, load_dir};
+pub use compressed::{CompressionError, LONGEST, compress, decompress};
 pub use counts::{Outcome, Reason};
 pub use error::Error;
 pub use generate::{generated_path, values_p4};

@@ -7,6 +7,7 @@ use inart_wire::ValuesPerPacket;
 use serde_json::Value;
 
 use crate::artifact::files;
+use crate::folder::write;
 use crate::scratch::Scratch;
 use crate::{Error, version, write_manifest};
 
@@ -77,19 +78,15 @@ impl P4c {
     /// # Errors
     /// If p4c fails, or a file cannot be written.
     pub fn build(&self, dir: &Path) -> Result<(), Error> {
-        let write = |file: &str, contents: &[u8]| {
-            let path = dir.join(file);
-            std::fs::write(&path, contents).map_err(Error::file(&path))
-        };
         let mut artifacts = Vec::new();
         for values in ValuesPerPacket::ALL {
             let (json, p4info) = self.compile(dir, values)?;
             let [json_file, p4info_file] = files(values);
-            write(&json_file, &json)?;
-            write(&p4info_file, p4info.as_bytes())?;
+            write(dir, &json_file, &json)?;
+            write(dir, &p4info_file, p4info.as_bytes())?;
             artifacts.extend([json_file, p4info_file]);
         }
-        write(VERSION_FILE, format!("{}\n", self.version).as_bytes())?;
+        write(dir, VERSION_FILE, format!("{}\n", self.version).as_bytes())?;
         write_manifest(dir, &artifacts)
     }
 }

@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;
+use std::process::Command;
 use std::{fs, io};
 
 use inart_p4::{
-    CASES, Error, Outcome, P4c, Reason, SLOTS, artifact, check_cases, generated_path, load_dir, values_p4,
+    CASES, Error, Outcome, P4c, Reason, SLOTS, artifact, check_cases, compress, generated_path, load_dir,
+    values_p4, write_manifest,
 };
 use inart_wire::ValuesPerPacket;
 
@@ -63,9 +65,9 @@ fn artifacts_are_what_p4c_prints(wanted: impl Fn(ValuesPerPacket) -> bool) {
         let committed = artifact(values);
         assert!(
             committed.json == json,
-            "build/inart-n{values}.json is not up to date: `cargo run -p inart-p4`"
+            "build/inart-n{values}.json.xz is not up to date: `cargo run -p inart-p4`"
         );
-        assert!(committed.p4info == p4info, "build/inart-n{values}.p4info.txtpb is not up to date");
+        assert!(committed.p4info == p4info, "build/inart-n{values}.p4info.txtpb.xz is not up to date");
     }
 }
 
@@ -168,20 +170,57 @@ fn refusal(spoil: impl FnOnce(&Path)) -> String {
 fn an_artifact_that_does_not_match_its_source_is_refused() {
     let append = |file: &'static str| {
         move |dir: &Path| {
-            let text = fs::read_to_string(dir.join(file)).unwrap();
-            fs::write(dir.join(file), text + "\n").unwrap();
+            let contents = fs::read(dir.join(file)).unwrap();
+            fs::write(dir.join(file), [&contents[..], b"\n"].concat()).unwrap();
         }
     };
     let mismatch = |what: &str| {
         format!("P4 artifact does not match its source: {what}; recompile with `cargo run -p inart-p4`")
     };
-    for file in ["inart.p4", "include/check.p4", "generated/values_n256.p4", "build/inart-n32.json"] {
+    for file in ["inart.p4", "include/check.p4", "generated/values_n256.p4", "build/inart-n32.json.xz"] {
         assert_eq!(refusal(append(file)), mismatch(&format!("{file} changed")));
     }
     let removed = refusal(|dir| fs::remove_file(dir.join("include/check.p4")).unwrap());
     assert_eq!(removed, mismatch("include/check.p4 is missing"));
     let added = refusal(|dir| fs::write(dir.join("include/new.p4"), "").unwrap());
     assert_eq!(added, mismatch("include/new.p4 is new"));
+}
+
+/// The list of hashes belongs to the spoilt file, as if that had been compiled.
+#[test]
+fn a_damaged_artifact_is_refused() {
+    let [json, p4info] = ["json", "p4info.txtpb"].map(|kind| format!("build/inart-n32.{kind}.xz"));
+    let files = [json.clone(), p4info.clone()];
+    let with = |file: &str, contents: &[u8]| {
+        refusal(|dir| {
+            fs::write(dir.join(file), contents).unwrap();
+            write_manifest(dir, &files).unwrap();
+        })
+    };
+    let compressed = fs::read(folder().join(&json)).unwrap();
+    let fix = "; recompile with `cargo run -p inart-p4`";
+    let damaged = [compressed[..compressed.len() / 2].to_vec(), b"{}\n".to_vec(), Vec::new()];
+    for contents in damaged {
+        let message = with(&json, &contents);
+        assert!(message.starts_with(&format!("DIR/{json}: not a whole xz file: ")), "{message}");
+        assert!(message.ends_with(fix) && message.lines().count() == 1, "{message}");
+    }
+    let message = with(&p4info, &compress(b"\xff").unwrap());
+    assert_eq!(message, format!("DIR/{p4info}: not UTF-8 when decompressed{fix}"));
+}
+
+/// `xz` is another implementation than ours.
+#[test]
+fn xz_reads_the_artifacts() {
+    let xz = |path: &Path| Command::new("xz").arg("-dc").arg(path).output();
+    for values in ValuesPerPacket::ALL {
+        let path = folder().join(format!("build/inart-n{values}.json.xz"));
+        let Ok(printed) = xz(&path) else {
+            eprintln!("skipped: xz is not on the PATH");
+            return;
+        };
+        assert!(printed.stdout == *artifact(values).json, "{} is other JSON by xz", path.display());
+    }
 }
 
 #[test]

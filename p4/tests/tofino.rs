@@ -196,15 +196,15 @@ fn an_artifact_that_does_not_match_its_source_is_refused() {
         "tofino/include/slots.p4",
         "tofino/generated/seats.p4",
         "include/reasons.p4",
-        "tofino/build/inart-tofino1-n32.json",
-        "tofino/build/inart-tofino1-n32.bf-rt.json",
-        "tofino/build/inart-tofino1-n32.p4info.txtpb",
+        "tofino/build/inart-tofino1-n32.json.xz",
+        "tofino/build/inart-tofino1-n32.bf-rt.json.xz",
+        "tofino/build/inart-tofino1-n32.p4info.txtpb.xz",
         "tofino/build/inart-tofino1-n32.resources.json",
     ];
     for file in files {
         let refused = refusal(|dir| {
-            let text = fs::read_to_string(dir.join(file)).unwrap();
-            fs::write(dir.join(file), text + "\n").unwrap();
+            let contents = fs::read(dir.join(file)).unwrap();
+            fs::write(dir.join(file), [&contents[..], b"\n"].concat()).unwrap();
         });
         assert_eq!(refused, mismatch(&format!("{file} changed")));
     }

@@ -125,13 +125,13 @@ fn an_artifact_that_does_not_match_its_source_is_refused() {
     let files = [
         "tofino/multicast/egress.p4",
         "include/updates.p4",
-        "tofino/multicast/build/multicast-tofino1-n256.json",
-        "tofino/multicast/build/multicast-tofino1-n256.bf-rt.json",
+        "tofino/multicast/build/multicast-tofino1-n256.json.xz",
+        "tofino/multicast/build/multicast-tofino1-n256.bf-rt.json.xz",
     ];
     for file in files {
         let refused = refusal(&|dir| {
-            let text = fs::read_to_string(dir.join(file)).unwrap();
-            fs::write(dir.join(file), text + "\n").unwrap();
+            let contents = fs::read(dir.join(file)).unwrap();
+            fs::write(dir.join(file), [&contents[..], b"\n"].concat()).unwrap();
         });
         assert!(refused.contains(&format!("{file} changed")), "{refused}");
     }

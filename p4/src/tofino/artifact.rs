@@ -5,7 +5,8 @@ use std::path::Path;
 use inart_wire::ValuesPerPacket;
 
 use super::{Chip, Variant};
-use crate::{Error, manifest};
+use crate::embedded::embedded;
+use crate::{Error, folder, manifest};
 
 /// The list of hashes, relative to the P4 folder.
 pub(super) const MANIFEST: &str = "tofino/build/SOURCES.sha256";
@@ -29,28 +30,21 @@ pub struct TofinoArtifact {
     pub resources: Cow<'static, [u8]>,
 }
 
-/// The artifact built into this crate; none if there is none for this variant.
+/// The artifact built into this crate; none if there is none for this variant. Its first use decompresses it.
 pub fn tofino_artifact(variant: Variant) -> Option<TofinoArtifact> {
+    macro_rules! file {
+        ($name:literal, $kind:literal) => {
+            concat!("../../tofino/build/inart-", $name, ".", $kind)
+        };
+    }
     macro_rules! built_in {
         ($name:literal) => {
             TofinoArtifact {
                 variant,
-                json: Cow::Borrowed(include_bytes!(concat!("../../tofino/build/inart-", $name, ".json"))),
-                bf_rt: Cow::Borrowed(include_bytes!(concat!(
-                    "../../tofino/build/inart-",
-                    $name,
-                    ".bf-rt.json"
-                ))),
-                p4info: Cow::Borrowed(include_str!(concat!(
-                    "../../tofino/build/inart-",
-                    $name,
-                    ".p4info.txtpb"
-                ))),
-                resources: Cow::Borrowed(include_bytes!(concat!(
-                    "../../tofino/build/inart-",
-                    $name,
-                    ".resources.json"
-                ))),
+                json: Cow::Borrowed(embedded!(file!($name, "json.xz")).bytes()),
+                bf_rt: Cow::Borrowed(embedded!(file!($name, "bf-rt.json.xz")).bytes()),
+                p4info: Cow::Borrowed(embedded!(file!($name, "p4info.txtpb.xz")).text()),
+                resources: Cow::Borrowed(include_bytes!(file!($name, "resources.json"))),
             }
         };
     }
@@ -65,7 +59,7 @@ pub fn tofino_artifact(variant: Variant) -> Option<TofinoArtifact> {
 /// The artifact in the P4 folder `dir`, which must be what p4c printed for the sources there.
 ///
 /// # Errors
-/// If a file cannot be read, or the artifact is not that of the sources.
+/// If a file cannot be read or is damaged, or the artifact is not that of the sources.
 pub fn load_tofino_dir(dir: &Path, variant: Variant) -> Result<TofinoArtifact, Error> {
     let files = files(variant);
     manifest::check_of(dir, MANIFEST, sources(dir)?, &files)?;
@@ -75,19 +69,20 @@ pub fn load_tofino_dir(dir: &Path, variant: Variant) -> Result<TofinoArtifact, E
 /// What p4c printed for a variant: intermediate form, `bf-rt.json`, P4Info and resources, relative to the P4
 /// folder `dir`.
 pub(super) fn read(dir: &Path, variant: Variant, files: &[String; 4]) -> Result<TofinoArtifact, Error> {
-    let [json, bf_rt, p4info, resources] = files.each_ref().map(|file| dir.join(file));
+    let [json, bf_rt, p4info, resources] = files;
     Ok(TofinoArtifact {
         variant,
-        json: std::fs::read(&json).map_err(Error::file(&json))?.into(),
-        bf_rt: std::fs::read(&bf_rt).map_err(Error::file(&bf_rt))?.into(),
-        p4info: std::fs::read_to_string(&p4info).map_err(Error::file(&p4info))?.into(),
-        resources: std::fs::read(&resources).map_err(Error::file(&resources))?.into(),
+        json: folder::read(dir, json)?.into(),
+        bf_rt: folder::read(dir, bf_rt)?.into(),
+        p4info: folder::read_text(dir, p4info)?.into(),
+        resources: folder::read(dir, resources)?.into(),
     })
 }
 
-/// Intermediate form, `bf-rt.json`, P4Info and resources of a variant, relative to the P4 folder.
+/// Intermediate form, `bf-rt.json`, P4Info (these compressed) and resources of a variant, relative to the P4
+/// folder.
 pub(super) fn files(variant: Variant) -> [String; 4] {
-    ["json", "bf-rt.json", "p4info.txtpb", "resources.json"]
+    ["json.xz", "bf-rt.json.xz", "p4info.txtpb.xz", "resources.json"]
         .map(|kind| format!("tofino/build/inart-{variant}.{kind}"))
 }
 

@@ -10,6 +10,8 @@ use super::artifact::read;
 use super::barefoot::{Barefoot, Source};
 use super::p4test::P4test;
 use super::{Chip, TofinoArtifact, Variant};
+use crate::embedded::embedded;
+use crate::folder::write;
 use crate::{Error, manifest};
 
 /// The program in the folder of its sources.
@@ -27,7 +29,7 @@ pub const MULTICAST: [Variant; 2] = [
     Variant { chip: Chip::Tofino2, values: ValuesPerPacket::N256 },
 ];
 
-/// The artifact built into this crate; none if there is none for this variant.
+/// The artifact built into this crate; none if there is none for this variant. Its first use decompresses it.
 pub fn tofino_multicast_artifact(variant: Variant) -> Option<TofinoArtifact> {
     macro_rules! file {
         ($chip:literal, $kind:literal) => {
@@ -38,9 +40,9 @@ pub fn tofino_multicast_artifact(variant: Variant) -> Option<TofinoArtifact> {
         ($chip:literal) => {
             TofinoArtifact {
                 variant,
-                json: Cow::Borrowed(include_bytes!(file!($chip, "json"))),
-                bf_rt: Cow::Borrowed(include_bytes!(file!($chip, "bf-rt.json"))),
-                p4info: Cow::Borrowed(include_str!(file!($chip, "p4info.txtpb"))),
+                json: Cow::Borrowed(embedded!(file!($chip, "json.xz")).bytes()),
+                bf_rt: Cow::Borrowed(embedded!(file!($chip, "bf-rt.json.xz")).bytes()),
+                p4info: Cow::Borrowed(embedded!(file!($chip, "p4info.txtpb.xz")).text()),
                 resources: Cow::Borrowed(include_bytes!(file!($chip, "resources.json"))),
             }
         };
@@ -55,7 +57,7 @@ pub fn tofino_multicast_artifact(variant: Variant) -> Option<TofinoArtifact> {
 /// The artifact in the P4 folder `dir`, which must be what p4c printed for the sources there.
 ///
 /// # Errors
-/// If a file cannot be read, or the artifact is not that of the sources.
+/// If a file cannot be read or is damaged, or the artifact is not that of the sources.
 pub fn load_tofino_multicast(dir: &Path, variant: Variant) -> Result<TofinoArtifact, Error> {
     let files = files(variant);
     manifest::check_of(dir, MANIFEST, sources(dir)?, &files)?;
@@ -67,22 +69,18 @@ pub fn load_tofino_multicast(dir: &Path, variant: Variant) -> Result<TofinoArtif
 /// # Errors
 /// If p4c refuses the program, prints something else than expected, or a file cannot be written.
 pub fn build_tofino_multicast(dir: &Path, p4test: &P4test, barefoot: &Barefoot) -> Result<(), Error> {
-    let write = |file: &str, contents: &[u8]| {
-        let path = dir.join(file);
-        std::fs::write(&path, contents).map_err(Error::file(&path))
-    };
     let mut artifacts = Vec::new();
     for variant in MULTICAST {
         let artifact = print_tofino_multicast(dir, variant, p4test, barefoot)?;
         let files = files(variant);
         let [json, bf_rt, p4info, resources] = &files;
-        write(json, &artifact.json)?;
-        write(bf_rt, &artifact.bf_rt)?;
-        write(p4info, artifact.p4info.as_bytes())?;
-        write(resources, &artifact.resources)?;
+        write(dir, json, &artifact.json)?;
+        write(dir, bf_rt, &artifact.bf_rt)?;
+        write(dir, p4info, artifact.p4info.as_bytes())?;
+        write(dir, resources, &artifact.resources)?;
         artifacts.extend(files);
     }
-    write(VERSION_FILE, format!("{}\n", p4test.version()).as_bytes())?;
+    write(dir, VERSION_FILE, format!("{}\n", p4test.version()).as_bytes())?;
     manifest::write_list_of(dir, MANIFEST, sources(dir)?, &artifacts)
 }
 
@@ -115,7 +113,7 @@ pub fn tofino_multicast_version(dir: &Path) -> Result<String, Error> {
 }
 
 fn files(variant: Variant) -> [String; 4] {
-    ["json", "bf-rt.json", "p4info.txtpb", "resources.json"]
+    ["json.xz", "bf-rt.json.xz", "p4info.txtpb.xz", "resources.json"]
         .map(|kind| format!("{}/build/{}-{variant}.{kind}", SOURCE.folder, SOURCE.name))
 }
 

@@ -2,7 +2,7 @@
 
 use std::path::{Path, PathBuf};
 
-use inart_p4::{Chip, Variant};
+use inart_p4::{Chip, Variant, decompress};
 
 use super::program::{Compiled, Image};
 use crate::error::ProgramError;
@@ -11,20 +11,24 @@ use crate::error::ProgramError;
 pub fn load(variant: Variant, folder: &Path) -> Result<Compiled, ProgramError> {
     let build = folder.join("tofino/build");
     let stem = build.join(format!("inart-{variant}"));
-    let info = info(&stem).ok_or_else(|| {
-        ProgramError::Folder(format!(
-            "{} has no program for {} values per packet (inart-{variant}.bf-rt.json): compile it",
-            build.display(),
-            variant.values
-        ))
-    })?;
-    Compiled::new(variant.values, &read(&info)?, image(variant.chip, &stem)?)
+    Compiled::new(variant.values, &info(variant, &stem)?, image(variant.chip, &stem)?)
 }
 
 /// The `bf-rt.json` of a variant: in the folder that p4c made for the chip, else beside the program for the
-/// embedded switch.
-fn info(variant: &Path) -> Option<PathBuf> {
-    [variant.join("bf-rt.json"), with(variant, "bf-rt.json")].into_iter().find(|path| path.exists())
+/// embedded switch, compressed.
+fn info(variant: Variant, stem: &Path) -> Result<Vec<u8>, ProgramError> {
+    let (of_chip, beside) = (stem.join("bf-rt.json"), with(stem, "bf-rt.json.xz"));
+    if of_chip.exists() {
+        read(&of_chip)
+    } else if beside.exists() {
+        read_compressed(&beside)
+    } else {
+        Err(ProgramError::Folder(format!(
+            "{} has no program for {} values per packet (inart-{variant}.bf-rt.json.xz): compile it",
+            stem.parent().unwrap_or(stem).display(),
+            variant.values
+        )))
+    }
 }
 
 /// What p4c printed for the chip, if that is there, else for the embedded switch.
@@ -37,7 +41,7 @@ fn image(chip: Chip, variant: &Path) -> Result<Image, ProgramError> {
     if binary.exists() {
         return Ok(Image { binary: read(&binary)?, context: read(&pipe.join("context.json"))? });
     }
-    Ok(Image { binary: read(&with(variant, "json"))?, context: Vec::new() })
+    Ok(Image { binary: read_compressed(&with(variant, "json.xz"))?, context: Vec::new() })
 }
 
 /// A file beside a variant's folder; its name has dots of its own.
@@ -50,9 +54,15 @@ fn read(path: &Path) -> Result<Vec<u8>, ProgramError> {
         .map_err(|error| ProgramError::Folder(format!("{}: {error}; compile the program", path.display())))
 }
 
+/// Reads a file that `cargo run -p inart-p4` wrote.
+fn read_compressed(path: &Path) -> Result<Vec<u8>, ProgramError> {
+    decompress(&read(path)?)
+        .map_err(|error| ProgramError::Folder(format!("{}: {error}; compile the program", path.display())))
+}
+
 #[cfg(test)]
 mod tests {
-    use inart_p4::tofino_artifact;
+    use inart_p4::{compress, tofino_artifact};
 
     use super::*;
 
@@ -65,11 +75,16 @@ mod tests {
             let pipe = build.join(format!("inart-{variant}/pipe"));
             std::fs::create_dir_all(&pipe)?;
             let built = tofino_artifact(variant).ok_or("it is built in")?;
-            std::fs::write(build.join(format!("inart-{variant}.bf-rt.json")), &built.bf_rt)?;
-            std::fs::write(build.join(format!("inart-{variant}.json")), b"the form")?;
+            std::fs::write(build.join(format!("inart-{variant}.bf-rt.json.xz")), compress(&built.bf_rt)?)?;
+            std::fs::write(build.join(format!("inart-{variant}.json.xz")), compress(b"the form")?)?;
             let image = |of: &Path| Ok::<_, ProgramError>(image(variant.chip, of)?.binary);
             let stem = build.join(format!("inart-{variant}"));
             assert_eq!(image(&stem)?, b"the form", "{variant}");
+            let form = build.join(format!("inart-{variant}.json.xz"));
+            std::fs::write(&form, b"{}")?;
+            let message = image(&stem).expect_err("it is not compressed").to_string();
+            assert!(message.contains(&format!("inart-{variant}.json.xz: not a whole xz file")), "{message}");
+            assert!(message.ends_with("; compile the program"), "{message}");
             std::fs::write(pipe.join(binary), b"the chip's")?;
             assert!(
                 load(variant, folder.path()).is_err_and(|error| error.to_string().contains("context.json"))

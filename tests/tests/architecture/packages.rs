@@ -28,7 +28,6 @@ const LICENCES: &[&str] = &[
 const TWICE: &[&str] = &[
     "base64",
     "bit-vec",
-    "cpufeatures",
     "embedded-io",
     "getrandom",
     "hashbrown",
