@@ -261,5 +261,6 @@ fn early(router: &Router<'_>, options: &Options<'_>) -> Option<Best> {
     let options = Options { time_left: &time_left, ..*options };
     let bound = bounds::closed_form(router.model, options.equal_shares);
     let starts = starts::starts(router, &options, None, bound);
-    Some(starts::improve(router, &options, starts, bound.min(racks::egress(router.model))))
+    // No more climbs than without a budget: the exact methods that follow may need only a moment.
+    Some(starts::improve_in(starts::CLIMBS, router, &options, starts, bound.min(racks::egress(router.model))))
 }

@@ -42,7 +42,7 @@ const ROOM_PARTS: [f64; 2] = [1.0, 0.5];
 const STEP: f64 = 0.015;
 /// Starts of each kind that are searched from, and searches in all where no time is set.
 const FRESH: usize = 2;
-const CLIMBS: u64 = 8;
+pub(super) const CLIMBS: u64 = 8;
 
 /// The best placement so far.
 #[derive(Debug, Clone)]
