@@ -143,23 +143,49 @@ fn r2sp_that_applies_in_turn_is_stale_by_all_others_at_most() {
 /// The paper's Algorithm 1, as it is printed.
 #[test]
 fn r2sp_that_orders_permissions_only_is_twice_as_stale() {
-    for (workers, iterations, worst) in [(2, 5, 2), (3, 4, 4), (4, 3, 6)] {
+    permissions_only([(2, 5, 2), (3, 4, 4)]);
+}
+
+#[test]
+#[ignore = "soak: about 10 s"]
+fn r2sp_of_four_workers_that_orders_permissions_only_is_twice_as_stale() {
+    permissions_only([(4, 3, 6)]);
+}
+
+/// Workers, iterations, and the worst staleness.
+fn permissions_only(jobs: impl IntoIterator<Item = (u32, u64, u64)>) {
+    for (workers, iterations, worst) in jobs {
         job(workers, iterations, Policy::r2sp(1.0, Applied::OnArrival).unwrap(), worst).check();
+    }
+}
+
+/// Workers, the bound, and the worst staleness.
+fn ssp(blocking: Blocking, jobs: impl IntoIterator<Item = (u32, u64, u64)>) {
+    for (workers, bound, worst) in jobs {
+        job(workers, 2 * bound + 1, Policy::ssp(bound, blocking).unwrap(), worst).check();
     }
 }
 
 #[test]
 fn ssp_that_blocks_after_the_push() {
-    for (workers, bound, worst) in [(2, 0, 1), (2, 1, 3), (2, 2, 5), (3, 0, 2), (3, 1, 6), (3, 2, 10)] {
-        job(workers, 2 * bound + 1, Policy::ssp(bound, Blocking::AfterPush).unwrap(), worst).check();
-    }
+    ssp(Blocking::AfterPush, [(2, 0, 1), (2, 1, 3), (2, 2, 5), (3, 0, 2), (3, 1, 6)]);
+}
+
+#[test]
+#[ignore = "soak: about 25 s"]
+fn ssp_of_three_workers_that_blocks_two_iterations_after_the_push() {
+    ssp(Blocking::AfterPush, [(3, 2, 10)]);
 }
 
 #[test]
 fn ssp_that_blocks_before_the_commit() {
-    for (workers, bound, worst) in [(2, 1, 2), (2, 2, 4), (3, 1, 4), (3, 2, 8)] {
-        job(workers, 2 * bound + 1, Policy::ssp(bound, Blocking::BeforeCommit).unwrap(), worst).check();
-    }
+    ssp(Blocking::BeforeCommit, [(2, 1, 2), (2, 2, 4), (3, 1, 4)]);
+}
+
+#[test]
+#[ignore = "soak: about 20 s"]
+fn ssp_of_three_workers_that_blocks_two_iterations_before_the_commit() {
+    ssp(Blocking::BeforeCommit, [(3, 2, 8)]);
 }
 
 #[test]

@@ -9,8 +9,7 @@ use inart_planner::{
     Levels, LpMethod, Options, Paths, PlanError, Results, Topology, lp_bound_over, plan, schemes,
 };
 
-/// Networks tried, and the ways and trees of one at most.
-const NETWORKS: u64 = 80;
+/// The ways and trees of a network at most.
 const BINARIES: usize = 80;
 
 /// Results whose tree has to take both ways around: two workers behind s's switch, three slow links.
@@ -106,13 +105,23 @@ fn compare(seed: u64, tally: &mut Tally) {
 
 #[test]
 fn no_bound_is_below_the_best_over_all_trees() {
+    compare_all(20);
+}
+
+#[test]
+#[ignore = "soak: about 20 s"]
+fn no_bound_of_eighty_networks_is_below_the_best_over_all_trees() {
+    compare_all(80);
+}
+
+fn compare_all(networks: u64) {
     let mut tally = Tally::default();
-    (0..NETWORKS).for_each(|seed| compare(seed, &mut tally));
+    (0..networks).for_each(|seed| compare(seed, &mut tally));
     let Tally { solved, exact, lowered, tight } = tally;
     eprintln!(
         "{solved} solved, {exact} of them by exact; {lowered} are slower with results; {tight} bounds are tight"
     );
-    assert!(u64::from(solved) * 3 > NETWORKS, "{solved} solved");
+    assert!(u64::from(solved) * 3 > networks, "{solved} solved");
     assert!(exact * 10 >= solved * 9, "{exact} of {solved} solved by exact");
     assert!(
         lowered * 10 >= solved && tight * 10 >= solved * 8,

@@ -3,6 +3,7 @@
 
 use crate::support;
 
+use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use inart_faults::quantity::Span;
@@ -14,9 +15,19 @@ use support::dataplane;
 
 #[test]
 fn random_trials_end_in_right_sums_or_named_failures() {
+    end_in_right_sums_or_named_failures(200);
+}
+
+#[test]
+#[ignore = "soak: about 8 s"]
+fn three_hundred_random_trials_end_in_right_sums_or_named_failures() {
+    end_in_right_sums_or_named_failures(300);
+}
+
+fn end_in_right_sums_or_named_failures(trials: u64) {
     let (mut tally, mut sums) = (Tally::default(), 0);
     let mut failed = Vec::new();
-    for seed in 1..=300 {
+    for seed in 1..=trials {
         let trial = Trial::of_seed(seed);
         let report = trial.run(dataplane()).unwrap_or_else(|error| panic!("seed {seed}: {error}"));
         if let Some(failure) = &report.failure {
@@ -64,13 +75,26 @@ fn random_trials_end_in_right_sums_or_named_failures() {
 /// The programs for Tofino under the same trials; docs/simulation.md says what is checked beside.
 #[test]
 fn random_trials_on_tofino_end_in_right_sums_or_named_failures() {
-    let mut failed = Vec::new();
-    let programs = [
-        (SwitchKind::Tofino, ValuesPerPacket::N32, 1..=30),
+    end_in_right_sums_on_tofino([
+        (SwitchKind::Tofino, ValuesPerPacket::N32, 1..=8),
         // Two passes.
+        (SwitchKind::Tofino, ValuesPerPacket::N64, 31..=38),
+        (SwitchKind::Tofino2, ValuesPerPacket::N64, 61..=64),
+    ]);
+}
+
+#[test]
+#[ignore = "soak: about 12 s"]
+fn seventy_random_trials_on_tofino_end_in_right_sums_or_named_failures() {
+    end_in_right_sums_on_tofino([
+        (SwitchKind::Tofino, ValuesPerPacket::N32, 1..=30),
         (SwitchKind::Tofino, ValuesPerPacket::N64, 31..=60),
         (SwitchKind::Tofino2, ValuesPerPacket::N64, 61..=70),
-    ];
+    ]);
+}
+
+fn end_in_right_sums_on_tofino(programs: [(SwitchKind, ValuesPerPacket, RangeInclusive<u64>); 3]) {
+    let mut failed = Vec::new();
     for (kind, values, seeds) in programs {
         let dataplane = Arc::new(Dataplane::new(kind, values).unwrap());
         let (mut tally, mut sums, mut summed) = (Tally::default(), 0, 0);

@@ -39,12 +39,28 @@ fn all_reach_their_rate(topology: &Topology, gradient_values: usize) {
 
 #[test]
 fn every_scheme_reaches_its_rate_on_fig1() {
+    all_reach_their_rate(&fig1(), 150_000);
+}
+
+#[test]
+#[ignore = "soak: about 10 s"]
+fn every_scheme_reaches_its_rate_on_fig1_with_half_a_million_values() {
     all_reach_their_rate(&fig1(), 500_000);
 }
 
-/// A fat-tree of k = 6 whose links carry gradients one way and results the other.
 #[test]
 fn every_scheme_reaches_its_rate_on_a_fat_tree() {
+    all_reach_their_rate(&of_links_that_carry_both_ways(), 150_000);
+}
+
+#[test]
+#[ignore = "soak: about 25 s"]
+fn every_scheme_reaches_its_rate_on_a_fat_tree_with_half_a_million_values() {
+    all_reach_their_rate(&of_links_that_carry_both_ways(), 500_000);
+}
+
+/// A fat-tree of k = 6 whose links carry gradients one way and results the other.
+fn of_links_that_carry_both_ways() -> Topology {
     let equipment = Equipment {
         servers: 4,
         workers: 10,
@@ -55,5 +71,5 @@ fn every_scheme_reaches_its_rate_on_a_fat_tree() {
         gradient_bytes: 1000,
         seed: 1,
     };
-    all_reach_their_rate(&fat_tree(6, &equipment).unwrap(), 500_000);
+    fat_tree(6, &equipment).unwrap()
 }

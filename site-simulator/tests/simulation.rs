@@ -68,20 +68,34 @@ fn without_faults_rounds_take_as_long_as_planned_ones() {
     }
 }
 
+/// Schemes that plan again without what is dead.
+const PLAN_AGAIN: [Scheme; 4] = [Scheme::Inart, Scheme::Netstorm, Scheme::Fapt, Scheme::Mst];
+
+/// Each link with one of the schemes, by turns.
 #[test]
 fn a_dead_link_is_planned_without_within_two_rounds() {
     let overlay = fixed();
-    for scheme in [Scheme::Inart, Scheme::Netstorm, Scheme::Fapt, Scheme::Mst] {
-        for link in overlay.links() {
-            let [a, b] = link.ends.map(|end| overlay.site_name(end));
-            let schedule = format!("events: [{{at: 20 s, link_down: [{a}, {b}], for: 2000 s}}]");
-            let outcome = run(&overlay, &options(scheme, 6), &schedule);
-            let consequence = &outcome.faults[0];
-            assert_eq!(consequence.noticed_s, Some(25.0), "{scheme:?} {consequence:?}");
-            let (_, begun) = consequence.without_it.unwrap();
-            assert!(begun <= 2, "{scheme:?} {consequence:?}");
-        }
+    let links = 0..overlay.links().len();
+    links.for_each(|link| is_planned_without(&overlay, PLAN_AGAIN[link % PLAN_AGAIN.len()], link));
+}
+
+#[test]
+#[ignore = "soak: about 25 s"]
+fn a_dead_link_is_planned_without_within_two_rounds_by_every_scheme() {
+    let overlay = fixed();
+    for scheme in PLAN_AGAIN {
+        (0..overlay.links().len()).for_each(|link| is_planned_without(&overlay, scheme, link));
     }
+}
+
+fn is_planned_without(overlay: &Overlay, scheme: Scheme, link: usize) {
+    let [a, b] = overlay.links()[link].ends.map(|end| overlay.site_name(end));
+    let schedule = format!("events: [{{at: 20 s, link_down: [{a}, {b}], for: 2000 s}}]");
+    let outcome = run(overlay, &options(scheme, 6), &schedule);
+    let consequence = &outcome.faults[0];
+    assert_eq!(consequence.noticed_s, Some(25.0), "{scheme:?} {consequence:?}");
+    let (_, begun) = consequence.without_it.unwrap();
+    assert!(begun <= 2, "{scheme:?} {consequence:?}");
 }
 
 #[test]
@@ -111,10 +125,21 @@ fn a_killed_site_joins_again_and_a_scheduler_delays_nobody() {
 /// What `inart simulate --soak` runs.
 #[test]
 fn random_faults_leave_every_sum_right() {
+    random_faults(8);
+}
+
+#[test]
+#[ignore = "soak: about 12 s"]
+fn random_faults_of_24_seeds_leave_every_sum_right() {
+    random_faults(24);
+}
+
+/// Runs that many seeds, times CAMPAIGN_TIMES.
+fn random_faults(seeds: u64) {
     let times = std::env::var("CAMPAIGN_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1u64);
     let overlay = network(include_str!("../../topologies/geo9.yaml"));
     let (mut joined, mut asks, mut kinds) = (0, 0, [0; 3]);
-    for seed in 0..24 * times {
+    for seed in 0..seeds * times {
         let faults = draw(&overlay, 100.0, seed);
         for fault in &faults {
             let kind = match fault.fault {

@@ -246,8 +246,11 @@ impl Model for Agreed {
     }
 }
 
+/// The version that each site begins by, if it has it.
+type Start = [Option<u64>; SITES as usize];
+
 /// Who begins by what: each of three sites by version 1 or 2, or lacking what was agreed on.
-fn all_starts() -> Vec<[Option<u64>; SITES as usize]> {
+fn all_starts() -> Vec<Start> {
     let versions = [None, Some(1), Some(2)];
     let mut all = Vec::new();
     for a in versions {
@@ -258,10 +261,16 @@ fn all_starts() -> Vec<[Option<u64>; SITES as usize]> {
     all
 }
 
+/// Nine of all starts, in which any two sites begin by any two versions.
+fn some_starts() -> Vec<Start> {
+    let number = |version: &Option<u64>| version.unwrap_or(0);
+    all_starts().into_iter().filter(|start| start.iter().map(number).sum::<u64>() % 3 == 1).collect()
+}
+
 /// What is violated from some start, and what is reached from some.
-fn explore(mistake: Option<Mistake>) -> (Vec<&'static str>, Vec<&'static str>, usize) {
+fn explore(starts: Vec<Start>, mistake: Option<Mistake>) -> (Vec<&'static str>, Vec<&'static str>, usize) {
     let (mut broken, mut reached, mut states) = (Vec::new(), Vec::new(), 0);
-    for begins in all_starts() {
+    for begins in starts {
         let checker = Agreed { begins, mistake }.checker().threads(2).spawn_bfs().join();
         states += checker.unique_state_count();
         for name in checker.discoveries().into_keys() {
@@ -277,7 +286,17 @@ fn explore(mistake: Option<Mistake>) -> (Vec<&'static str>, Vec<&'static str>, u
 
 #[test]
 fn in_every_order_the_round_ends_with_the_same_sums_everywhere() {
-    let (broken, reached, states) = explore(None);
+    the_round_ends(some_starts());
+}
+
+#[test]
+#[ignore = "soak: about 50 s"]
+fn from_all_27_starts_the_round_ends_with_the_same_sums_everywhere() {
+    the_round_ends(all_starts());
+}
+
+fn the_round_ends(starts: Vec<Start>) {
+    let (broken, reached, states) = explore(starts, None);
     assert_eq!(broken, Vec::<&str>::new());
     assert_eq!(reached, {
         let mut all = REACHED;
@@ -290,6 +309,6 @@ fn in_every_order_the_round_ends_with_the_same_sums_everywhere() {
 #[test]
 fn each_mistake_is_noticed() {
     for mistake in [Mistake::Hides, Mistake::Stays, Mistake::Waits] {
-        assert_eq!(explore(Some(mistake)).0, ["the round ends"], "{mistake:?}");
+        assert_eq!(explore(all_starts(), Some(mistake)).0, ["the round ends"], "{mistake:?}");
     }
 }

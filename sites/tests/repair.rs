@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use inart_sites::{Ask, ChunkNo, Output, Parcel, Policy, Sending, Site, SiteNo, Tree, TreeNo, Way};
-use stateright::{Checker, Model, Property};
+use stateright::{Checker, HasDiscoveries, Model, Property};
 
 const SITES: u16 = 3;
 const ROUNDS: u32 = 2;
@@ -282,8 +282,10 @@ fn held(site: &Site<Sum>) -> (Option<u32>, bool, u64) {
     (site.round(), site.is_complete(), seen.early)
 }
 
+/// What is broken, as far as the first that is, and how many states were looked at.
 fn broken(root: u16, mistake: Option<Mistake>) -> (Vec<&'static str>, usize) {
-    let checker = Repair { root, mistake }.checker().threads(2).spawn_bfs().join();
+    let checker = Repair { root, mistake }.checker().threads(2).finish_when(HasDiscoveries::Any);
+    let checker = checker.spawn_bfs().join();
     (checker.discoveries().into_keys().collect(), checker.unique_state_count())
 }
 
@@ -305,8 +307,8 @@ fn each_mistake_is_noticed() {
         Mistake::JoinsLatest,
         Mistake::Forgets,
     ] {
-        let found: Vec<_> = (0..SITES).flat_map(|root| broken(root, Some(mistake)).0).collect();
-        assert!(!found.is_empty(), "{mistake:?}");
+        let is_noticed = (0..SITES).any(|root| !broken(root, Some(mistake)).0.is_empty());
+        assert!(is_noticed, "{mistake:?}");
     }
 }
 

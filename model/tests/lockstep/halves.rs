@@ -63,6 +63,17 @@ fn step(
 
 #[test]
 fn the_program_of_two_passes_follows_the_model_on_any_frames_in_any_order() {
+    the_program_follows(750);
+}
+
+#[test]
+#[ignore = "soak: about 15 s"]
+fn the_program_of_two_passes_follows_the_model_for_three_thousand_steps_of_each_switch() {
+    the_program_follows(3000);
+}
+
+/// Takes `steps` steps at each switch of each network.
+fn the_program_follows(steps: u32) {
     let mut all = BTreeSet::new();
     for (seed, config) in of_two_passes().enumerate() {
         let (codec, system) = (Codec::new(config), System::new(config, None));
@@ -70,7 +81,7 @@ fn the_program_of_two_passes_follows_the_model_on_any_frames_in_any_order() {
         for number in 0..config.switches {
             let mut real = RealSwitch::new(config, number);
             let (mut state, mut between) = (State::new(&config), Vec::new());
-            for _ in 0..3000 {
+            for _ in 0..steps {
                 if random.random_ratio(1, 50) {
                     real.restart();
                     (state, between) = (State::new(&config), Vec::new());

@@ -163,6 +163,17 @@ fn at_switch(
 
 #[test]
 fn the_switch_program_follows_the_model_on_any_frames() {
+    the_switch_program_follows(500);
+}
+
+#[test]
+#[ignore = "soak: about 15 s"]
+fn the_switch_program_follows_the_model_on_two_thousand_frames_of_each_switch() {
+    the_switch_program_follows(2000);
+}
+
+/// Sends `frames` frames to each switch of each network.
+fn the_switch_program_follows(frames: u32) {
     let mut outcomes = BTreeSet::new();
     for (seed, config) in networks().into_iter().enumerate() {
         let codec = Codec::new(config);
@@ -170,7 +181,7 @@ fn the_switch_program_follows_the_model_on_any_frames() {
         for number in 0..config.switches {
             let mut real = RealSwitch::new(config, number);
             let mut slots = Slots::default();
-            for _ in 0..2000 {
+            for _ in 0..frames {
                 if random.random_ratio(1, 50) {
                     real.restart();
                     slots = Slots::default();
@@ -425,9 +436,20 @@ fn walk(config: Config, seed: u64) -> usize {
 
 #[test]
 fn hosts_and_switches_follow_the_model_on_random_walks() {
+    follow_the_model(4);
+}
+
+#[test]
+#[ignore = "soak: about 60 s"]
+fn hosts_and_switches_follow_the_model_on_twenty_random_walks_of_each_network() {
+    follow_the_model(20);
+}
+
+/// Walks each network with that many seeds.
+fn follow_the_model(seeds: u64) {
     let mut steps = 0;
     for (network, config) in (0..).zip(networks()) {
-        for seed in 0..20 {
+        for seed in 0..seeds {
             steps += walk(config, network * 1000 + seed);
         }
     }

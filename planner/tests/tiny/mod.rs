@@ -93,7 +93,7 @@ fn tiny_reference(rates: &[u32], added_up: &[u32], at: &[usize]) -> (Topology, V
 #[test]
 fn tiny_networks_against_all_placements() {
     let (all, met, least) = (Cell::new(0), Cell::new(0), Cell::new(f64::INFINITY));
-    let checked = TestRunner::new(ProptestConfig { cases: 4 * config().cases, ..config() }).run(
+    let checked = TestRunner::new(ProptestConfig { cases: 4 * config(24).cases, ..config(24) }).run(
         &tiny(),
         |(rates, added_up, at)| {
             let (topology, best) = tiny_reference(&rates, &added_up, &at);
