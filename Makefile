@@ -1,5 +1,5 @@
 # Two commands matter: `make demo` and `make test`. Both install what is missing (apt: see scripts/install-deps.sh).
-.PHONY: help demo demo-geo demo-live demo-multicast demo-order demo-torch test test-ignored soak fuzz fuzz-smoke lint bench experiments measure deps build p4 clean
+.PHONY: help demo demo-geo demo-live demo-multicast demo-order demo-torch test test-times soak soak-tests fuzz fuzz-smoke lint bench experiments measure deps build p4 clean
 
 CARGO ?= cargo
 
@@ -50,23 +50,26 @@ demo-torch: deps ## Train with PyTorch: gradients summed in the switch, and by G
 	$(CARGO) build $(ONCE) --bin inart
 	@scripts/demo_torch.py target/debug/inart target/torch/bin/python3
 
-# The code behind the feature xdp, and the programs that test it.
-XDP = --workspace --locked --features inart-host-agent/xdp,inart-ethernet/xdp --test ethernet-root --test host-agent-root
+# The code behind the feature xdp, and the packages that test it.
+XDP = --features inart-host-agent/xdp,inart-ethernet/xdp
 
-test: deps ## Run all tests
-	$(CARGO) test --workspace --locked --no-fail-fast
-	if scripts/has-xdp.sh; then $(CARGO) test $(XDP) -- xdp:: each_port::; fi
+test: deps ## Run all tests, side by side (scripts/test.py)
+	@scripts/test.py
+	@if scripts/has-xdp.sh; then scripts/test.py $(XDP) --package ethernet --package host-agent xdp:: each_port::; fi
 	@$(MAKE) --no-print-directory fuzz-smoke
 	@scripts/say-skips.sh
 
-test-ignored: deps ## What `make test` leaves out: all seeds of R²SP's long studies (ten minutes), and one for bmv2 that says so where there is none
-	$(CARGO) test --workspace --locked --test experiments --test p4 -- --ignored --nocapture
+test-times: deps ## Run all tests and write their times to docs/evidence/test-times.md
+	@scripts/test.py --times docs/evidence/test-times.md
 
 SEEDS ?= 10000
 FIRST ?= 1
 
-soak: build ## Run SEEDS random networks, jobs and faults in virtual time, from seed FIRST on
+soak: soak-tests build ## Run the long tests, then SEEDS random networks, jobs and faults in virtual time, from seed FIRST on
 	target/release/inart simulate --soak $(SEEDS) --first $(FIRST)
+
+soak-tests: deps ## Run the tests that are ignored by default: more seeds, larger explorations, longer studies
+	@scripts/test.py --soak
 
 RUNS ?= 10000000
 fuzz: deps ## Run every fuzz target RUNS times (10,000,000), or those of TARGETS="frame plan"
@@ -78,7 +81,7 @@ fuzz-smoke: deps
 lint: deps ## Formatting, clippy and rustdoc without warnings, no long lines; wire and core without std
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
-	$(CARGO) clippy $(XDP) -- -D warnings
+	$(CARGO) clippy --workspace --locked $(XDP) --test ethernet-root --test host-agent-root -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items --locked
 	@scripts/long-lines.sh
 	@scripts/no-std.sh

@@ -32,6 +32,7 @@ if ! have p4c-bm2-ss; then
 elif version=$(p4c-bm2-ss --version 2>&1 | sed -n 's/^ *Version //p'); [[ $version != "$(<p4/build/P4C_VERSION)" ]]; then
     say "recompiling p4/ and softswitch/tests/programs/v1model/, and comparing (p4c-bm2-ss is $version, the artifacts are by $(<p4/build/P4C_VERSION))"
 fi
+have xz || say "decompressing the artifacts of p4/build/ with xz, and comparing (install Debian's package xz-utils)"
 have simple_switch_grpc ||
     say "on bmv2: packet cases, p4testgen's cases, the embedded switch's own programs, pushes, TLS and jobs in Mininet (simple_switch_grpc is not on the PATH; install p4lang's bmv2)"
 have simple_switch_grpc &&
