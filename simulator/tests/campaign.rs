@@ -78,8 +78,8 @@ fn random_trials_on_tofino_end_in_right_sums_or_named_failures() {
     end_in_right_sums_on_tofino([
         (SwitchKind::Tofino, ValuesPerPacket::N32, 1..=8),
         // Two passes.
-        (SwitchKind::Tofino, ValuesPerPacket::N64, 31..=38),
-        (SwitchKind::Tofino2, ValuesPerPacket::N64, 61..=64),
+        (SwitchKind::Tofino, ValuesPerPacket::N64, 31..=46),
+        (SwitchKind::Tofino2, ValuesPerPacket::N64, 61..=66),
     ]);
 }
 
