@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
 """Builds the tests of the workspace and runs their programs side by side: what `make test` calls.
 
-Each program runs in one of three lanes, which its package names in Cargo.toml (`[package.metadata.tests]`):
+Each program runs in one of four lanes, which its package names in Cargo.toml (`[package.metadata.tests]`):
 
     compute    one program per processor, at idle priority (the default)
     real-time  waits for clocks, timers or sockets: one program at a time, at normal priority
     emulate    runs networks of processes in real time: one program at a time, at normal priority
+    alone      needs the whole machine: runs after all others, one program at a time
 
 A computing program gets only the processor time that the other two lanes leave over, so it delays no timer.
 """
@@ -27,7 +28,8 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parent.parent
 TIMES = ROOT / "docs/evidence/test-times.md"
 CARGO = os.environ.get("CARGO", "cargo")
-LANES = {"compute": os.cpu_count() or 1, "real-time": 1, "emulate": 1}
+SIDE_BY_SIDE = {"compute": os.cpu_count() or 1, "real-time": 1, "emulate": 1}
+LANES = [*SIDE_BY_SIDE, "alone"]
 # The runner kills a program that is still running after this many seconds, and counts it as failed.
 LIMIT_S = 1800
 # Process groups of the programs that run, for Ctrl-C.
@@ -162,7 +164,16 @@ def run(program, arguments, timed, idle):
 
 
 def run_all(programs, options):
-    """Runs the programs in their lanes, the longest first; with --one-by-one in cargo's order."""
+    """Runs the programs in their lanes, the longest first, then those that run alone; or all in cargo's order."""
+    if options.one_by_one:
+        run_lanes({None: 1}, programs, options)
+    else:
+        run_lanes(SIDE_BY_SIDE, programs, options)
+        run_lanes({"alone": 1}, programs, options)
+
+
+def run_lanes(lanes, programs, options):
+    """Runs the programs of each lane on as many threads as the lane has places; lane None has all programs."""
     lock = threading.Lock()
 
     def work(waiting):
@@ -176,16 +187,15 @@ def run_all(programs, options):
             with lock:
                 report(program, text)
 
-    lanes = [(None, 1)] if options.one_by_one else LANES.items()
     workers = []
-    for lane, slots in lanes:
+    for lane, places in lanes.items():
         waiting = queue.SimpleQueue()
         chosen = [program for program in programs if lane in (None, program.lane)]
         if lane:
             chosen.sort(key=lambda program: -program.expected_s)
         for program in chosen:
             waiting.put(program)
-        workers += [threading.Thread(target=work, args=(waiting,), daemon=True) for _ in range(slots)]
+        workers += [threading.Thread(target=work, args=(waiting,), daemon=True) for _ in range(places)]
     for worker in workers:
         worker.start()
     try:

@@ -1,15 +1,16 @@
-//! More peers than a bitmap of the header has room for, each a process, every update compared. A file of its
-//! own: its processes would hold up those of tests beside it.
+//! More peers than a bitmap of the header has room for, each a process, every update compared. A program of its
+//! own, which runs alone: on two processors its 67 processes leave no time for others.
 #![allow(clippy::unwrap_used)]
 
-use serde_json::{Value, json};
+#[allow(dead_code, reason = "the other programs use other parts")]
+mod support;
 
-use crate::support::{Workbench, turn};
+use serde_json::{Value, json};
+use support::Workbench;
 
 /// A block of the header has 64 peers: an update to peers of two blocks leaves as two frames per chunk.
 #[test]
 fn more_peers_than_a_bitmap_holds_get_their_updates() {
-    let _turn = turn();
     let bench = Workbench::new();
     let names = || (1..=66).map(|peer| format!("p{peer}"));
     let nodes: String = names().map(|name| format!(", {{name: {name}, kind: peer}}")).collect();

@@ -9,7 +9,6 @@ mod order_frames;
 mod order_processes;
 mod order_racks;
 mod peers_emulated;
-mod peers_many;
 mod peers_on_switch;
 mod peers_on_two_switches;
 mod peers_switched;

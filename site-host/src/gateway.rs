@@ -41,11 +41,35 @@ pub struct GatewayEnding {
     pub server: ServerCounters,
 }
 
-/// Of the round that goes on.
+/// Times of the current round. Workers may begin the next round before this site has been notified of the end
+/// of the current one.
 #[derive(Debug, Default)]
 struct Times {
     began: Option<Instant>,
     own: Option<Instant>,
+    /// The first frame after all workers were in all chunks of the current round.
+    next_began: Option<Instant>,
+}
+
+impl Times {
+    /// Records the first frame of a chunk.
+    fn begin(&mut self, now: Instant) {
+        self.began.get_or_insert(now);
+        self.next_began.get_or_insert(now);
+    }
+
+    /// Records a chunk of the current round that all workers are in.
+    fn fill(&mut self, now: Instant) {
+        self.own = Some(now);
+        self.next_began = None;
+    }
+
+    /// Ends the round, and returns when it began and when all workers were in all chunks.
+    fn end(&mut self, now: Instant) -> (Instant, Instant) {
+        let ended = std::mem::take(self);
+        self.began = ended.next_began;
+        (ended.began.unwrap_or(now), ended.own.unwrap_or(now))
+    }
 }
 
 struct Gateway<'a> {
@@ -129,7 +153,7 @@ impl Gateway<'_> {
                 return self.end(error.to_string(), error);
             }
             News::Inside(OnwardNews::Begun) => {
-                self.times.began.get_or_insert_with(Instant::now);
+                self.times.begin(Instant::now());
             }
             News::Inside(OnwardNews::Sum { sum, told }) => {
                 if let Err(error) = self.inside.take(sum, told) {
@@ -188,7 +212,7 @@ impl Gateway<'_> {
             if !std::mem::replace(&mut self.is_open, true) {
                 self.site.command(Command::Begin)?;
             }
-            self.times.own = Some(Instant::now());
+            self.times.fill(Instant::now());
             let (chunk, values) = (ready.chunk, ready.values);
             self.site.command(Command::Contribute { chunk, values })?;
         }
@@ -203,8 +227,7 @@ impl Gateway<'_> {
         told: &mut dyn FnMut(GatewayRound),
     ) -> Result<(), HostError> {
         let ended = Instant::now();
-        let Times { began, own } = std::mem::take(&mut self.times);
-        let (began, own) = (began.unwrap_or(ended), own.unwrap_or(ended));
+        let (began, own) = self.times.end(ended);
         told(GatewayRound { round, began, own, ended, version, sum });
         self.is_open = false;
         self.round = Some(round + 1).filter(|next| *next <= self.rounds);
@@ -221,5 +244,30 @@ fn in_words(site: &str, failure: &Failure) -> String {
     match failure {
         Failure::Aborted { name, reason, .. } => format!("site {site}: worker {name} {reason}"),
         other => format!("site {site}: {other}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::time::Duration;
+
+    use super::*;
+
+    #[test]
+    fn a_round_that_begins_before_the_one_before_has_ended_keeps_its_beginning() {
+        let start = Instant::now();
+        let at = |seconds| start + Duration::from_secs(seconds);
+        let mut times = Times::default();
+        // Two chunks of round 1; the second one begins after the first one is full.
+        times.begin(at(1));
+        times.fill(at(2));
+        times.begin(at(3));
+        times.fill(at(4));
+        // Round 2 begins.
+        times.begin(at(5));
+        times.begin(at(6));
+        assert_eq!(times.end(at(7)), (at(1), at(4)));
+        times.fill(at(8));
+        assert_eq!(times.end(at(9)), (at(5), at(8)));
     }
 }
