@@ -1,5 +1,5 @@
-//! More peers than a bitmap of the header has room for, each a process, every update compared. A program of its
-//! own, which runs alone: on two processors its 67 processes leave no time for others.
+//! More peers than a bitmap of the header has room for, each a process, every update compared. A program of
+//! its own, which runs alone: on two processors its 67 processes leave no time for others.
 #![allow(clippy::unwrap_used)]
 
 #[allow(dead_code, reason = "the other programs use other parts")]

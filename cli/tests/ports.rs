@@ -64,7 +64,10 @@ fn workbench() -> Workbench {
     let artifact = inart_p4::artifact(ValuesPerPacket::N32);
     let info = bf_rt::bf_rt(&Schema::from_text(&artifact.p4info).unwrap());
     std::fs::create_dir_all(bench.path("p4/tofino/build")).unwrap();
-    bench.write("p4/tofino/build/inart-tofino1-n32.bf-rt.json.xz", inart_p4::compress(info.as_bytes()).unwrap());
+    bench.write(
+        "p4/tofino/build/inart-tofino1-n32.bf-rt.json.xz",
+        inart_p4::compress(info.as_bytes()).unwrap(),
+    );
     bench.write("p4/tofino/build/inart-tofino1-n32.json.xz", inart_p4::compress(&artifact.json).unwrap());
     bench.write("pair.yaml", PAIR);
     let made = bench.inart(&["plan", "pair.yaml", "--json"]);

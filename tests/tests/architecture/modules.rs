@@ -32,7 +32,7 @@ fn folder(file: &Path) -> &Path {
     file.parent().expect("a file is in a folder")
 }
 
-/// Returns the modules that a file declares in other files: the name, and the `#[path]` if the file gives one.
+/// Returns the modules that a file declares in other files: the name, and the `#[path]` if there is one.
 fn modules(text: &str) -> Vec<(String, Option<String>)> {
     let (mut modules, mut path) = (Vec::new(), None);
     for line in text.lines().map(str::trim) {
