@@ -49,7 +49,7 @@ fn what_the_kernel_does_not_take_at_once_is_sent_later() {
             && run("tc class add dev left parent 1: classid 1:1 htb rate 8bit burst 1 cburst 1 quantum 1514")
             && run("tc qdisc add dev left parent 1:1 pfifo limit 1000");
         if !choked {
-            return println!("skipped: `tc` cannot limit a rate here");
+            return eprintln!("skipped: `tc` cannot limit a rate here");
         }
         let small = SocketOptions { send_buffer_bytes: Some(1 << 15), ..SocketOptions::EVERYTHING };
         let (a, b) = (open("left", &small), open("right", &ours()));

@@ -168,7 +168,7 @@ fn an_interface_that_sends_nothing_more_holds_nobody() {
     }
     with_shaped_ports(|open| {
         if !choke("br0") {
-            return println!("skipped: `tc` cannot limit a rate here");
+            return eprintln!("skipped: `tc` cannot limit a rate here");
         }
         let server = thread::spawn(move || server(open, wide(), options()).run().unwrap_err().to_string());
         let (ended, ends) = mpsc::channel();

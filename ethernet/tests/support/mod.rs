@@ -29,10 +29,10 @@ fn is_up(interface: &str) -> bool {
 pub fn with_a_cable(test: fn()) {
     let test = thread::spawn(move || {
         if unshare(CloneFlags::CLONE_NEWNET).is_err() {
-            return println!("skipped: root is needed to make a network namespace");
+            return eprintln!("skipped: root is needed to make a network namespace");
         }
         if !run("ip link add left type veth peer name right") {
-            return println!("skipped: `ip link add` does not work here");
+            return eprintln!("skipped: `ip link add` does not work here");
         }
         for end in ["left", "right"] {
             std::fs::write(format!("/proc/sys/net/ipv6/conf/{end}/disable_ipv6"), "1").ok();

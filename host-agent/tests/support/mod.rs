@@ -60,7 +60,7 @@ pub fn on_a_bridge(test: impl FnOnce() + Send + 'static) {
     // A thread of its own: the namespace ends with it, and the threads it starts live in it.
     let test = thread::spawn(move || match lay_network() {
         Ok(()) => test(),
-        Err(missing) => println!("skipped: {missing}"),
+        Err(missing) => eprintln!("skipped: {missing}"),
     });
     test.join().unwrap();
 }
