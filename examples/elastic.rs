@@ -12,7 +12,7 @@
 use std::collections::BTreeMap;
 use std::future::pending;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
@@ -39,12 +39,10 @@ const NETWORK: &str = "{name: star,
     {ends: [s1, v], rate: 1 Gbps}, {ends: [s2, v], rate: 1 Gbps}],
   jobs: [{name: example, elastic: true}]}";
 
-/// Rounds of the training.
-const ROUNDS: u64 = 60;
+/// The training is over after so many rounds of all three workers.
+const ROUNDS: u64 = 40;
 /// Worker w2 dies before this one.
 const DEATH: u64 = 5;
-/// The others wait in this one until it is about to come back.
-const PAUSE: u64 = 15;
 
 fn main() -> Result<()> {
     let weights = run()?;
@@ -52,17 +50,15 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// A worker's program. `died` counts deaths.
-fn train(host: Host, number: u64, died: &AtomicU64) -> Result<Vec<f32>> {
+/// A worker's program. Worker 2 dies if nobody has `died` yet.
+fn train(host: Host, number: u64, died: &AtomicBool) -> Result<Vec<f32>> {
     let mut weights = vec![number as f32; 1000];
     let mut job = ElasticWorker::join(host)?;
     job.load(&mut weights)?;
-    while job.rounds() < ROUNDS {
-        if number == 2 && job.rounds() == DEATH && died.fetch_max(1, Ordering::SeqCst) == 0 {
+    let mut begun = job.rounds();
+    while job.membership().workers.len() < 3 || job.rounds() < begun + ROUNDS {
+        if number == 2 && job.rounds() == DEATH && !died.swap(true, Ordering::SeqCst) {
             return Ok(weights); // nobody is told
-        }
-        while job.rounds() == PAUSE && died.load(Ordering::SeqCst) < 2 {
-            thread::sleep(Duration::from_millis(5));
         }
         let mut sum: Vec<f32> = weights.iter().map(|weight| weight - number as f32).collect();
         match job.all_reduce(&mut sum) {
@@ -73,6 +69,7 @@ fn train(host: Host, number: u64, died: &AtomicU64) -> Result<Vec<f32>> {
             Err(error) if error.is_membership() => {
                 println!("worker {number}, round {}: {error}", job.rounds());
                 job.load(&mut weights)?;
+                begun = job.rounds(); // the same round at every worker
             }
             Err(error) => return Err(error.into()),
         }
@@ -93,7 +90,7 @@ pub fn run() -> Result<Vec<Vec<f32>>> {
         let mut server = ElasticServer::new(network.host(name));
         servers.push((server.stopper(), thread::spawn(move || server.run(|_, _| ()))));
     }
-    let died = Arc::new(AtomicU64::new(0));
+    let died = Arc::new(AtomicBool::new(false));
     let worker = |number: u64| {
         let (host, died) = (network.host(&format!("w{number}")), died.clone());
         thread::spawn(move || train(host, number, &died))
@@ -101,7 +98,6 @@ pub fn run() -> Result<Vec<Vec<f32>>> {
     let mut workers = vec![worker(1), worker(2), worker(3)];
     workers.remove(1).join().map_err(|_| "w2 panicked")??;
     workers.push(worker(2));
-    died.store(2, Ordering::SeqCst);
     let weights = workers.into_iter().map(|worker| worker.join().map_err(|_| "a worker panicked")?).collect();
     for (stopper, server) in servers {
         stopper.stop();
