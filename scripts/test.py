@@ -77,17 +77,18 @@ def changed_packages(packages):
     return [name for name, folder in folders.items() if any(folder in path.parents for path in changed)]
 
 
-def targets(packages, names):
-    """Returns cargo's arguments for the test programs of some packages, with the features of the workspace."""
-    arguments = []
+def targets(packages, names, programs):
+    """Returns cargo's arguments for the test programs of some packages, or for some of them."""
+    chosen = []
     for name in names:
         if name not in packages:
             sys.exit(f"error: no package {name!r} in the workspace; use one of {', '.join(sorted(packages))}")
         for target in packages[name]["targets"]:
             kind = target["kind"][0]
-            if target["test"] and kind != "example":
-                arguments += {"test": ["--test", target["name"]], "bin": ["--bin", target["name"]]}.get(kind, ["--lib"])
-    return arguments
+            if target["test"] and kind != "example" and (not programs or target["name"] in programs):
+                chosen.append({"test": ("--test", target["name"]), "bin": ("--bin", target["name"])}.get(kind, ("--lib",)))
+    # cargo takes `--lib` once, for all packages that it names.
+    return [argument for target in dict.fromkeys(chosen) for argument in target]
 
 
 def lane_of(package, name):
@@ -270,6 +271,7 @@ def parse():
     parser.add_argument("--times", metavar="FILE", help="Write each program's and test's time to FILE (Markdown)")
     parser.add_argument("--soak", action="store_true", help="Run the long tests that are ignored by default")
     parser.add_argument("--package", action="append", default=[], metavar="NAME", help="Test only this package")
+    parser.add_argument("--program", action="append", default=[], metavar="NAME", help="Of --package, only this program")
     parser.add_argument("--changed", action="store_true", help="Test only packages with changes that are not committed")
     parser.add_argument("--lane", choices=LANES, action="append", help="Run only programs of this lane")
     parser.add_argument("--features", help="Build with these features (cargo's syntax)")
@@ -287,7 +289,7 @@ def main():
         if not options.package:
             sys.exit(print("no package has changes that are not committed"))
     began = time.monotonic()
-    programs = build(packages, [*cargo, *targets(packages, options.package)])
+    programs = build(packages, [*cargo, *targets(packages, options.package, options.program)])
     left_out = [
         program for program in programs
         if options.package and program.package not in options.package
