@@ -55,10 +55,7 @@ XDP = --features inart-host-agent/xdp,inart-ethernet/xdp
 
 test: deps ## Run all tests, side by side (scripts/test.py)
 	@scripts/test.py
-	@if scripts/has-xdp.sh; then \
-		scripts/test.py $(XDP) --package ethernet --program ethernet-root --package host-agent --program host-agent-root \
-			xdp:: each_port::; \
-	fi
+	@if scripts/has-xdp.sh; then scripts/test.py $(XDP) --program ethernet-root --program host-agent-root xdp:: each_port::; fi
 	@$(MAKE) --no-print-directory fuzz-smoke
 	@scripts/say-skips.sh
 

@@ -78,14 +78,20 @@ def changed_packages(packages):
 
 
 def targets(packages, names, programs):
-    """Returns cargo's arguments for the test programs of some packages, or for some of them."""
-    chosen = []
+    """Returns cargo's arguments for all test programs of the named packages, and for the named programs."""
+    found = sorted(
+        target["name"] for package in packages.values() for target in package["targets"] if target["kind"] == ["test"]
+    )
+    for name in programs:
+        if name not in found:
+            sys.exit(f"error: no test program {name!r} in the workspace; use one of {', '.join(found)}")
+    chosen = [("--test", name) for name in programs]
     for name in names:
         if name not in packages:
             sys.exit(f"error: no package {name!r} in the workspace; use one of {', '.join(sorted(packages))}")
         for target in packages[name]["targets"]:
             kind = target["kind"][0]
-            if target["test"] and kind != "example" and (not programs or target["name"] in programs):
+            if target["test"] and kind != "example":
                 chosen.append({"test": ("--test", target["name"]), "bin": ("--bin", target["name"])}.get(kind, ("--lib",)))
     # cargo takes `--lib` once, for all packages that it names.
     return [argument for target in dict.fromkeys(chosen) for argument in target]
@@ -271,7 +277,7 @@ def parse():
     parser.add_argument("--times", metavar="FILE", help="Write each program's and test's time to FILE (Markdown)")
     parser.add_argument("--soak", action="store_true", help="Run the long tests that are ignored by default")
     parser.add_argument("--package", action="append", default=[], metavar="NAME", help="Test only this package")
-    parser.add_argument("--program", action="append", default=[], metavar="NAME", help="Of --package, only this program")
+    parser.add_argument("--program", action="append", default=[], metavar="NAME", help="Test only this program")
     parser.add_argument("--changed", action="store_true", help="Test only packages with changes that are not committed")
     parser.add_argument("--lane", choices=LANES, action="append", help="Run only programs of this lane")
     parser.add_argument("--features", help="Build with these features (cargo's syntax)")
@@ -292,7 +298,9 @@ def main():
     programs = build(packages, [*cargo, *targets(packages, options.package, options.program)])
     left_out = [
         program for program in programs
-        if options.package and program.package not in options.package
+        if (options.package or options.program)
+        and program.package not in options.package
+        and program.name not in options.program
         or options.lane and program.lane not in options.lane
     ]
     programs = [program for program in programs if program not in left_out]
@@ -302,7 +310,7 @@ def main():
     run_all(programs, options)
     ran_s = time.monotonic() - began - built_s
     counts = [[program.passed, program.failed, program.ignored] for program in programs]
-    if not (options.soak or options.package or options.lane or options.filter):
+    if not (options.soak or options.package or options.program or options.lane or options.filter):
         counts.append(run_doc_tests(cargo))
     passed, failed, ignored = map(sum, zip(*counts)) if counts else (0, 0, 0)
     if options.times:
