@@ -320,6 +320,8 @@ def main():
             print(f"failed: {program.label()}: {program.path}")
     print(f"the tests took {time.monotonic() - began - built_s:.0f} s after a build of {built_s:.0f} s")
     print(f"{passed} passed, {failed} failed, {ignored} skipped")
+    if not passed + failed + ignored and not options.changed:
+        sys.exit("error: no test has such a name, package, program and lane; leave one out")
     sys.exit(1 if failed else 0)
 
 
