@@ -19,7 +19,7 @@ def floats_of(x: Any) -> Floats:
     """The memory of ``x``: a CPU tensor, a NumPy array, or another writable buffer of C floats.
 
     Raises:
-        TensorError: it is not float32, not contiguous, not writable, not on the CPU, or empty.
+        TensorError: it is not float32, not contiguous, not aligned, not writable, not on the CPU, or empty.
     """
     floats = _of_tensor(x) if _is_tensor(x) else _of_buffer(x)
     if floats[1] == 0:
@@ -40,6 +40,8 @@ def _of_tensor(x: Any) -> Floats:
         raise TensorError(f"the tensor is of {x.dtype}, only torch.float32 is summed: sum x.float()")
     if not x.is_contiguous():
         raise TensorError("the tensor is not contiguous: sum x.contiguous()")
+    if x.is_neg():
+        raise TensorError("the tensor's memory holds its values with the other sign: sum x.resolve_neg()")
     return x.data_ptr(), x.numel(), x
 
 
@@ -63,4 +65,7 @@ def _of_buffer(x: Any) -> Floats:
         return 0, 0, view
     # Holds the buffer, so that it is neither freed nor moved while it is summed.
     memory = (ctypes.c_char * view.nbytes).from_buffer(view)
-    return ctypes.addressof(memory), view.nbytes // 4, memory
+    address = ctypes.addressof(memory)
+    if address % 4:
+        raise TensorError(f"the array's memory is not aligned for floats (address 0x{address:x}): sum x.copy()")
+    return address, view.nbytes // 4, memory

@@ -105,6 +105,14 @@ class Sums(unittest.TestCase):
         handle.wait()
         self.assertEqual(list(x), [1.0, 2.5])
 
+    def test_floats_that_are_not_aligned_are_refused(self):
+        (worker,) = inart.local(1)
+        x = numpy.frombuffer(bytearray(21), numpy.float32, offset=1)
+        with self.assertRaisesRegex(inart.TensorError, r"not aligned.*copy\(\)"):
+            worker.all_reduce(x)
+        y = x.copy()
+        worker.all_reduce(y)
+
     def test_memory_is_used_in_place(self):
         (worker,) = inart.local(1)
         whole = numpy.arange(10, dtype=numpy.float32)

@@ -3,6 +3,7 @@
 import threading
 import unittest
 from datetime import timedelta
+from unittest import mock
 
 import torch
 from ranks_in_threads import right, run
@@ -71,6 +72,79 @@ class Completers(unittest.TestCase):
                 self.assertEqual(x.dtype, dtype)
                 self.assertTrue(torch.equal(x, exact.expand(5)), f"{x} for {exact}")
             close(workers)
+
+    def test_tensors_of_inference_mode_are_summed(self):
+        for dtype in (torch.float16, torch.bfloat16, torch.float32):
+            workers = inart.local(2)
+
+            def work(worker):
+                with torch.inference_mode():
+                    x = torch.full((3,), 2.0 * worker.rank, dtype=dtype)
+                    completer_of(worker).start(x, 2).wait(60)
+                return x
+
+            for x in right(run(workers, work)):
+                self.assertEqual(x.tolist(), [1.0] * 3)
+            close(workers)
+
+    def test_negative_views_are_summed_with_their_signs(self):
+        (worker,) = inart.local(1)
+        x = torch.tensor([1.0 + 2.0j]).conj().imag
+        self.assertTrue(x.is_neg())
+        with self.assertRaisesRegex(inart.TensorError, "other sign.*resolve_neg"):
+            worker.start(x)
+        completer_of(worker).start(x).wait(60)
+        self.assertEqual(x.tolist(), [-2.0])
+        close([worker])
+
+    def test_callbacks_may_wait_for_other_sums(self):
+        workers = inart.local(2)
+
+        def work(worker):
+            completer = completer_of(worker)
+            x, y = torch.ones(5), torch.full((7,), 3.0)
+            first, second = completer.start(x), completer.start(y)
+
+            def both(_):
+                second.wait(60)
+                return x[0].item() + y[0].item()
+
+            return first.future(x).then(both).wait()
+
+        self.assertEqual(right(run(workers, work)), [8.0, 8.0])
+        close(workers)
+
+    def test_a_callback_that_starts_a_sum_ends_the_job_with_an_error(self):
+        workers = inart.local(2)
+        registered = threading.Event()
+
+        def work(worker):
+            completer = completer_of(worker)
+            if worker.rank == 1:
+                # The sum is not there before the callback is.
+                registered.wait(60)
+                completer.start(torch.ones(1)).wait(60)
+                return
+            future = completer.start(torch.ones(1)).future(None)
+            future = future.then(lambda _: completer.start(torch.ones(1)))
+            registered.set()
+            with self.assertRaisesRegex(RuntimeError, "callback of a sum's future starts a sum"):
+                future.wait()
+            with self.assertRaisesRegex(inart.Error, "callback"):
+                completer.start(torch.ones(1))
+
+        right(run(workers, work))
+        close(workers)
+
+    def test_shutdown_does_not_wait_for_ever_for_a_callback(self):
+        (worker,) = inart.local(1)
+        go_on = threading.Event()
+        future = completer_of(worker).start(torch.ones(1)).future(None)
+        waits = future.then(lambda _: go_on.wait(60))
+        with mock.patch.object(_completer, "CALLBACKS_S", 0.1), self.assertWarnsRegex(RuntimeWarning, "still running"):
+            worker.shutdown()
+        go_on.set()
+        waits.wait()
 
     def test_means_are_the_sums_divided(self):
         workers = inart.local(3)

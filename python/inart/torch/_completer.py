@@ -1,9 +1,10 @@
-"""Sums that complete futures: a thread per worker waits for them."""
+"""Sums that complete futures: one thread per worker waits for them, and another runs what waits for the futures."""
 
 from __future__ import annotations
 
 import queue
 import threading
+import warnings
 from typing import Any, Optional
 
 import torch
@@ -13,6 +14,9 @@ from .._worker import Handle, Worker
 
 #: What is summed; the narrower two through float32.
 SUMMED = (torch.float32, torch.float16, torch.bfloat16)
+
+#: Seconds that ``shutdown`` gives callbacks that are still running.
+CALLBACKS_S = 5.0
 
 #: Sums that a worker may have under way here; one more waits for room. A worker itself takes 1024.
 MOST_SUMS = 512
@@ -56,29 +60,45 @@ class Sum:
             raise self.error
 
     def complete(self) -> None:
-        """Waits as long as it takes, writes the sum into the tensor and tells everybody."""
+        """Waits as long as it takes, and writes the sum into the tensor."""
         try:
             self._handle.wait()
-            if self._divisor != 1:
-                self._wide.div_(self._divisor)
-            if self._wide is not self.tensor:
-                self.tensor.copy_(self._wide)
-        except Exception as error:
-            self.error = error
+            # Tensors that were made in inference mode may be written in inference mode only.
+            with torch.inference_mode(self.tensor.is_inference() or self._wide.is_inference()):
+                if self._divisor != 1:
+                    self._wide.div_(self._divisor)
+                if self._wide is not self.tensor:
+                    self.tensor.copy_(self._wide)
+        except BaseException as error:
+            # Also a panic of the native part, which is no Exception: who waits is told all the same.
+            self.error = error if isinstance(error, Exception) else _errors.Error(f"{type(error).__name__}: {error}")
         self._ended.set()
+
+    def run_callbacks(self) -> None:
+        """Completes the future, which runs its callbacks."""
         self._future.set_result(None)
 
 
 class Completer:
-    """Starts a worker's sums, and completes them in that order on a thread of its own."""
+    """Starts a worker's sums, and completes them in that order on a thread of its own.
+
+    Callbacks of futures run on a second thread, one after the other in the order of the sums. So a callback may
+    take its time, and wait for other sums. It may not start one: callbacks run beside the program, or within it where
+    the sum is there already, so ranks would start that sum at different places among their others.
+    """
 
     def __init__(self, worker: Worker) -> None:
+        self._worker = worker
+        self._refused: Optional[_errors.Error] = None
         self._start = worker.start
         self._order = threading.Lock()
         self._room = threading.Semaphore(MOST_SUMS)
         self._sums: queue.SimpleQueue[Optional[Sum]] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="inart-completer", daemon=True)
         self._thread.start()
+        self._completed: queue.SimpleQueue[Optional[Sum]] = queue.SimpleQueue()
+        self._callbacks = threading.Thread(target=self._run_callbacks, name="inart-callbacks", daemon=True)
+        self._callbacks.start()
         worker._at_shutdown.append(self._stop)
 
     def start(self, tensor: torch.Tensor, divisor: int = 1) -> Sum:
@@ -92,11 +112,21 @@ class Completer:
 
         Raises:
             TensorError, AbortedError: as ``Worker.start``.
+            Error: a callback of a sum's future starts this sum, or has started one. The worker is shut down, since
+                another rank may have started the sum: it is told who has left.
         """
+        if threading.current_thread() is self._callbacks:
+            self._refused = _errors.Error(
+                "a callback of a sum's future starts a sum; ranks would start it at different places among their "
+                "others, so start it after wait(), or register a communication hook such as PowerSGD's with Gloo"
+            )
+            self._worker.shutdown()
+        if self._refused is not None:
+            raise self._refused
         tensor = tensor.detach()
         wide = tensor
         if tensor.dtype in SUMMED and tensor.layout == torch.strided:
-            if tensor.dtype != torch.float32 or not tensor.is_contiguous():
+            if tensor.dtype != torch.float32 or not tensor.is_contiguous() or tensor.is_neg():
                 wide = tensor.to(torch.float32, memory_format=torch.contiguous_format, copy=True)
         self._room.acquire()
         try:
@@ -111,14 +141,29 @@ class Completer:
     def _run(self) -> None:
         while True:
             pending = self._sums.get()
+            if pending is not None:
+                pending.complete()
+                self._room.release()
+            self._completed.put(pending)
             if pending is None:
                 return
-            pending.complete()
-            self._room.release()
+
+    def _run_callbacks(self) -> None:
+        while (pending := self._completed.get()) is not None:
+            pending.run_callbacks()
 
     def _stop(self) -> None:
         self._sums.put(None)
         self._thread.join()
+        if threading.current_thread() is not self._callbacks:
+            self._callbacks.join(CALLBACKS_S)
+            if self._callbacks.is_alive():
+                warnings.warn(
+                    f"a callback of a sum's future is still running {CALLBACKS_S:.0f} s after its worker was shut down; "
+                    "it is left alone",
+                    RuntimeWarning,
+                    stacklevel=2,
+                )
 
 
 #: Until their workers are shut down.

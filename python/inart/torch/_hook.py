@@ -1,10 +1,13 @@
 """The communication hook for DistributedDataParallel."""
 
 # DDP compares the hook's annotations with the types themselves, so they are not to be strings here.
+import gc
+import weakref
 from typing import Any, Optional, Union
 
 import torch
 import torch.distributed as dist
+from torch.nn.parallel import DistributedDataParallel
 
 from .. import _default, _errors
 from .._elastic import ElasticWorker
@@ -22,19 +25,69 @@ class HookState:
     Models that sum at the same time need a state with a job of their own each, or one state: then their
     backward passes are in the same order at all ranks.
 
+    A DDP model of a process group other than the default one needs ``process_group``, and a job of that group's
+    ranks; with arguments to join with, the rank is that in the group.
+
     Raises:
-        AssignmentError: the job's ranks are not those of ``torch.distributed``.
+        AssignmentError: the job's ranks are not those of the process group.
         Error: as :func:`inart.join`.
     """
 
-    def __init__(self, worker: Optional[Worker] = None, **arguments: Any) -> None:
+    def __init__(
+        self,
+        worker: Optional[Worker] = None,
+        process_group: Optional[dist.ProcessGroup] = None,
+        **arguments: Any,
+    ) -> None:
         if worker is not None and arguments:
             raise TypeError("HookState takes a worker, or arguments to join with, not both")
+        if process_group is not None and arguments:
+            arguments = {"rank": dist.get_rank(process_group), **arguments}
         joined = worker or (join(**arguments) if arguments else default_worker())
         self.worker = not_elastic(joined)
-        if dist.is_initialized():
-            check_ranks(self.worker, dist.get_rank(), dist.get_world_size())
+        self.process_group = process_group
+        #: The parameters' ids of models that were found to sum over the state's group.
+        self._models: weakref.WeakKeyDictionary[torch.nn.Module, frozenset[int]] = weakref.WeakKeyDictionary()
+        if process_group is not None or dist.is_initialized():
+            self._ranks()
         self._completer = completer_of(self.worker)
+
+    def _ranks(self) -> list[int]:
+        """The ranks that the job sums for."""
+        group = self.process_group
+        check_ranks(self.worker, dist.get_rank(group), dist.get_world_size(group))
+        return ranks_of(group)
+
+    def check_model(self, parameter: torch.Tensor) -> None:
+        """Checks that the DDP model of a parameter sums over the state's process group, the first time it is seen.
+
+        Raises:
+            AssignmentError: it has another group.
+        """
+        if any(id(parameter) in known for known in self._models.values()):
+            return
+        ranks = self._ranks()
+        for model in _models_of(parameter):
+            others = ranks_of(model.process_group)
+            if others != ranks:
+                raise _errors.AssignmentError(
+                    f"{self.worker!r} sums over ranks {ranks}, but the model's process group has ranks {others}: "
+                    "register the hook with HookState(process_group=...) and a job of those ranks"
+                )
+            self._models[model] = frozenset(map(id, model.parameters()))
+
+
+def ranks_of(group: Optional[dist.ProcessGroup]) -> list[int]:
+    """The global ranks of a process group, in the group's order; of the default group, if there is none given."""
+    if group is None or group is dist.group.WORLD:
+        return list(range(dist.get_world_size()))
+    return [dist.get_global_rank(group, rank) for rank in range(dist.get_world_size(group))]
+
+
+def _models_of(parameter: torch.Tensor) -> list[DistributedDataParallel]:
+    """The DDP models with that parameter. DDP tells a hook nothing of its model."""
+    models = [x for x in gc.get_objects() if issubclass(type(x), DistributedDataParallel)]
+    return [model for model in models if any(parameter is own for own in model.parameters())]
 
 
 def default_worker() -> Union[Worker, ElasticWorker]:
@@ -60,7 +113,7 @@ def check_ranks(worker: Worker, rank: int, size: int) -> None:
     """
     if (worker.rank, worker.world_size) != (rank, size):
         raise _errors.AssignmentError(
-            f"{worker!r}, but torch.distributed has rank {rank} of {size}: start as many processes as the job has "
+            f"{worker!r}, but the process group has rank {rank} of {size}: start as many processes as the job has "
             "workers, and give each the same rank in both"
         )
 
@@ -79,7 +132,9 @@ def all_reduce_hook(state: HookState, bucket: dist.GradBucket) -> torch.futures.
     Raises:
         TensorError: the gradients are sparse, or of another type.
         AbortedError: the job is over; or a gradient has a NaN or an infinity, where that ends it.
+        AssignmentError: the model sums over other ranks than the job.
     """
+    state.check_model(bucket.parameters()[0])
     buffer = bucket.buffer()
     pending = state._completer.start(buffer, state.worker.world_size)
     return pending.future(buffer)
