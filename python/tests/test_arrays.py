@@ -110,8 +110,9 @@ class Sums(unittest.TestCase):
         x = numpy.frombuffer(bytearray(21), numpy.float32, offset=1)
         with self.assertRaisesRegex(inart.TensorError, r"not aligned.*copy\(\)"):
             worker.all_reduce(x)
-        y = x.copy()
+        y = x.copy() + 3.0
         worker.all_reduce(y)
+        self.assertEqual(y.tolist(), [3.0] * 5)
 
     def test_memory_is_used_in_place(self):
         (worker,) = inart.local(1)

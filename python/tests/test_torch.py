@@ -99,19 +99,28 @@ class Completers(unittest.TestCase):
 
     def test_callbacks_may_wait_for_other_sums(self):
         workers = inart.local(2)
+        registered = threading.Event()
 
         def work(worker):
             completer = completer_of(worker)
             x, y = torch.ones(5), torch.full((7,), 3.0)
+            if worker.rank == 1:
+                # No sum is complete before rank 0 has added its callback.
+                registered.wait(60)
+                for pending in [completer.start(x), completer.start(y)]:
+                    pending.wait(60)
+                return None
             first, second = completer.start(x), completer.start(y)
 
             def both(_):
-                second.wait(60)
+                second.wait(10)
                 return x[0].item() + y[0].item()
 
-            return first.future(x).then(both).wait()
+            future = first.future(x).then(both)
+            registered.set()
+            return future.wait()
 
-        self.assertEqual(right(run(workers, work)), [8.0, 8.0])
+        self.assertEqual(right(run(workers, work)), [8.0, None])
         close(workers)
 
     def test_a_callback_that_starts_a_sum_ends_the_job_with_an_error(self):
@@ -121,7 +130,7 @@ class Completers(unittest.TestCase):
         def work(worker):
             completer = completer_of(worker)
             if worker.rank == 1:
-                # The sum is not there before the callback is.
+                # The sum is not complete before rank 0 has added its callback.
                 registered.wait(60)
                 completer.start(torch.ones(1)).wait(60)
                 return
@@ -137,14 +146,17 @@ class Completers(unittest.TestCase):
         close(workers)
 
     def test_shutdown_does_not_wait_for_ever_for_a_callback(self):
-        (worker,) = inart.local(1)
+        worker, other = inart.local(2)
         go_on = threading.Event()
-        future = completer_of(worker).start(torch.ones(1)).future(None)
-        waits = future.then(lambda _: go_on.wait(60))
+        pending = completer_of(worker).start(torch.ones(1))
+        waits = pending.future(None).then(lambda _: go_on.wait(60))
+        completer_of(other).start(torch.ones(1)).wait(60)
+        pending.wait(60)
         with mock.patch.object(_completer, "CALLBACKS_S", 0.1), self.assertWarnsRegex(RuntimeWarning, "still running"):
             worker.shutdown()
         go_on.set()
-        waits.wait()
+        self.assertTrue(waits.wait())
+        close([other])
 
     def test_means_are_the_sums_divided(self):
         workers = inart.local(3)

@@ -1,4 +1,4 @@
-"""Sums that complete futures: one thread per worker waits for them, and another runs what waits for the futures."""
+"""Sums that complete futures: one thread per worker waits for sums, and a second one runs callbacks."""
 
 from __future__ import annotations
 
@@ -70,7 +70,7 @@ class Sum:
                 if self._wide is not self.tensor:
                     self.tensor.copy_(self._wide)
         except BaseException as error:
-            # Also a panic of the native part, which is no Exception: who waits is told all the same.
+            # A panic of the native part is not an Exception. Waiting threads must see its error, too.
             self.error = error if isinstance(error, Exception) else _errors.Error(f"{type(error).__name__}: {error}")
         self._ended.set()
 
@@ -82,9 +82,10 @@ class Sum:
 class Completer:
     """Starts a worker's sums, and completes them in that order on a thread of its own.
 
-    Callbacks of futures run on a second thread, one after the other in the order of the sums. So a callback may
-    take its time, and wait for other sums. It may not start one: callbacks run beside the program, or within it where
-    the sum is there already, so ranks would start that sum at different places among their others.
+    Callbacks of futures run on a second thread, one after another in the order of the sums. A callback may wait
+    for other sums. It may not start one, because ranks would start that sum at different places among their other
+    sums. PyTorch runs a callback at once, in the calling thread, if the sum is complete when the callback is added;
+    the completer does not recognize such a callback.
     """
 
     def __init__(self, worker: Worker) -> None:
@@ -112,8 +113,8 @@ class Completer:
 
         Raises:
             TensorError, AbortedError: as ``Worker.start``.
-            Error: a callback of a sum's future starts this sum, or has started one. The worker is shut down, since
-                another rank may have started the sum: it is told who has left.
+            Error: a callback of a sum's future starts this sum, or has started one. The worker then leaves the job,
+                because another rank may have started the sum and would wait for this worker.
         """
         if threading.current_thread() is self._callbacks:
             self._refused = _errors.Error(

@@ -25,8 +25,8 @@ class HookState:
     Models that sum at the same time need a state with a job of their own each, or one state: then their
     backward passes are in the same order at all ranks.
 
-    A DDP model of a process group other than the default one needs ``process_group``, and a job of that group's
-    ranks; with arguments to join with, the rank is that in the group.
+    A DDP model with its own process group needs ``process_group`` and a job of that group's ranks. With arguments
+    to join with, the default rank is the rank in that group.
 
     Raises:
         AssignmentError: the job's ranks are not those of the process group.
@@ -46,23 +46,23 @@ class HookState:
         joined = worker or (join(**arguments) if arguments else default_worker())
         self.worker = not_elastic(joined)
         self.process_group = process_group
-        #: The parameters' ids of models that were found to sum over the state's group.
+        #: Models whose process group was checked, with the ids of their parameters.
         self._models: weakref.WeakKeyDictionary[torch.nn.Module, frozenset[int]] = weakref.WeakKeyDictionary()
         if process_group is not None or dist.is_initialized():
             self._ranks()
         self._completer = completer_of(self.worker)
 
     def _ranks(self) -> list[int]:
-        """The ranks that the job sums for."""
+        """Returns the global ranks whose gradients the job sums, after a check of this worker's rank among them."""
         group = self.process_group
         check_ranks(self.worker, dist.get_rank(group), dist.get_world_size(group))
         return ranks_of(group)
 
     def check_model(self, parameter: torch.Tensor) -> None:
-        """Checks that the DDP model of a parameter sums over the state's process group, the first time it is seen.
+        """Checks that the DDP model of a parameter has the state's process group. Each model is checked once.
 
         Raises:
-            AssignmentError: it has another group.
+            AssignmentError: the model's process group has other ranks.
         """
         if any(id(parameter) in known for known in self._models.values()):
             return
@@ -78,14 +78,14 @@ class HookState:
 
 
 def ranks_of(group: Optional[dist.ProcessGroup]) -> list[int]:
-    """The global ranks of a process group, in the group's order; of the default group, if there is none given."""
+    """Returns the global ranks of a process group in the group's order. ``None`` means the default group."""
     if group is None or group is dist.group.WORLD:
         return list(range(dist.get_world_size()))
     return [dist.get_global_rank(group, rank) for rank in range(dist.get_world_size(group))]
 
 
 def _models_of(parameter: torch.Tensor) -> list[DistributedDataParallel]:
-    """The DDP models with that parameter. DDP tells a hook nothing of its model."""
+    """Returns the DDP models with that parameter. A bucket has no reference to its model."""
     models = [x for x in gc.get_objects() if issubclass(type(x), DistributedDataParallel)]
     return [model for model in models if any(parameter is own for own in model.parameters())]
 

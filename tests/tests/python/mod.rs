@@ -104,7 +104,7 @@ fn ddp_trains_as_with_gloo_by_hook_and_by_backend() {
     assert!(buckets.as_u64() >= Some(2) && launches.as_u64() >= Some(100), "{hook:?}");
 }
 
-/// Sums over strangers are refused: those of a job of all ranks, in a model of a process group of two.
+/// The job has all three ranks. Models with process groups of two ranks and of one rank must not use it.
 #[test]
 fn a_hook_sums_over_the_process_group_of_its_model_only() {
     let Some(_turn) = turn() else { return };
@@ -113,14 +113,14 @@ fn a_hook_sums_over_the_process_group_of_its_model_only() {
     }
     let bridge = Bridge::new();
     let (_, file) = bridge.job(1);
-    let told = all_told(bridge.start(&["subgroup.py"], &file, &[]));
-    for (rank, told) in told.iter().enumerate() {
+    let reports = all_told(bridge.start(&["subgroup.py"], &file, &[]));
+    for (rank, report) in reports.iter().enumerate() {
         let own = if rank < 2 { "[0, 1]" } else { "[2]" };
-        let refused = told["refused"].as_str().expect("an error");
+        let refused = report["refused"].as_str().expect("an error");
         let why = format!("sums over ranks [0, 1, 2], but the model's process group has ranks {own}");
         assert!(refused.contains(&why), "{refused}");
     }
-    assert_eq!(told[2]["alone"], 5.0, "a job of the group's ranks is right");
+    assert_eq!(reports[2]["alone"], 5.0, "a job of the group's ranks is accepted");
 }
 
 #[test]
