@@ -214,10 +214,10 @@ fn an_emulation_in_groups_that_cannot_be_is_refused() {
         assert!(text.contains(named) && text.trim().lines().count() == 1, "{flags}: {text}");
     }
     let folder = tempfile::tempdir().unwrap();
-    for (key, named) in [("exact", "is exact"), ("elastic", "is elastic")] {
+    for (key, named) in [("sum: exact", "has exact sums"), ("elastic: true", "is elastic")] {
         let network = folder.path().join("network.yaml");
         let text = std::fs::read_to_string(NETWORK).unwrap();
-        let changed = text.replace("{name: digits, ", &format!("{{name: digits, {key}: true, "));
+        let changed = text.replace("{name: digits, ", &format!("{{name: digits, {key}, "));
         std::fs::write(&network, changed).unwrap();
         let output = inart(&format!("emulate {} --sync r2sp --racks=2", network.display()));
         let text = String::from_utf8_lossy(&output.stderr).into_owned();

@@ -165,7 +165,7 @@ fn difference(now: &Assignment, wanted: &Assignment) -> Option<(String, String, 
         let (share, wanted) = (now.share.to_string(), wanted.share.to_string());
         return Some((format!("the share of server {}", now.server), share, wanted));
     }
-    let exact = |of: &Assignment| if of.exact_sums { "exact" } else { "quantised" }.to_owned();
+    let exact = |of: &Assignment| if of.exact_sums { "exact" } else { "scaled" }.to_owned();
     if now.exact_sums != wanted.exact_sums {
         return Some(("the kind of sums".to_owned(), exact(now), exact(wanted)));
     }

@@ -22,8 +22,7 @@ pub struct Assignment {
     pub values_per_packet: ValuesPerPacket,
     /// Chunks in flight per worker and shard, and slots per (job, shard, switch): a power of two.
     pub window_chunks: u32,
-    /// Whether the sums are exact: floats go to the servers as they are, which add them up without error
-    /// ([`crate::exact_sum`]); no switch adds anything.
+    /// Whether the sums of tensors of any length are exact ([`crate::exact_sum`]). Short ones always are.
     #[serde(default, rename = "exact", skip_serializing_if = "core::ops::Not::not")]
     pub exact_sums: bool,
     /// The workers, in the order of their ranks.

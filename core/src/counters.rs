@@ -42,8 +42,6 @@ counters!(
         retransmissions,
         /// Gradient frames sent with flag bypass.
         bypasses,
-        /// Chunks whose values did not fit the agreed exponent.
-        clipped,
         /// INART frames received for this worker.
         frames_received,
         /// Their bytes.
@@ -86,16 +84,11 @@ counters!(
         overlaps,
         /// Partials discarded because a sum saturated on the way.
         overflows,
-        /// Gradients whose values did not fit the agreed exponent.
-        clipped,
-        /// Frames refused because of their exponent.
-        exponents,
-        /// Frames refused because their values are not of the job's kind: in an exact-sum job all but finite
-        /// floats by bypass, in any other floats.
+        /// Gradients with values that no worker may send: the job is aborted.
         other_numbers,
         /// Frames of chunks whose results are kept no more, or that no worker may send yet.
         out_of_window,
-        /// Frames that do not fit the chunk's length, or of which only one is the last.
+        /// Frames of another length or exponent than the chunk, or of which only one is the last.
         other_shapes,
         /// Frames of another run of the epoch.
         other_runs,

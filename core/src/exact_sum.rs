@@ -1,16 +1,29 @@
-//! Exact sums of floats: what an exact-sum job's server adds up with.
+//! Exact sums of floats: of tensors of up to [`EXACT_VALUES`] values, and of all tensors of an exact-sum job.
 //!
 //! **Guarantee.** The sum of up to 2^42 finite floats is their sum as real numbers, rounded once to the
 //! nearest `f32`, half to even: the same bits in whatever order they come. Subnormal numbers count as what
 //! they are; a sum that rounds to 2^128 or more in size is an infinity, as IEEE 754 has it; a sum of zero is
-//! +0, that of negative zeros too.
+//! +0, that of negative zeros too. A sum with a NaN, or with infinities of both signs, is NaN; one with
+//! infinities of one sign is that infinity.
 //!
-//! A [`ExactSum`] is a fixed-point number long enough for all of `f32` (Kulisch's long accumulator: U.
+//! An [`ExactSum`] is a fixed-point number long enough for all of `f32` (Kulisch's long accumulator: U.
 //! Kulisch, W. Miranker, "The arithmetic of the digital computer: a new approach", SIAM Review 28, 1986;
 //! "small superaccumulator" in R. M. Neal, "Fast exact summation using small and large superaccumulators",
 //! 2015). Every finite `f32` is a whole multiple of 2^-149 and less than 2^128, that is 277 bits in such
 //! units; 320 bits in two's complement leave 42 for the carries and one for the sign. All of it is integer
 //! arithmetic.
+//!
+//! In frames a float is [`Digits`] of that number: integers that switches add up like any others, and whose
+//! sums make up the sum.
+
+use crate::scale::carry_bits;
+
+/// Tensors of up to so many values are summed exactly, in any job.
+pub const EXACT_VALUES: usize = 256;
+
+/// Tensors of up to so many values go as digits, which switches add up. Longer ones of up to [`EXACT_VALUES`]
+/// go as floats, which the server adds up: so many digits would take a dozen frames in place of one.
+pub const DIGITS_VALUES: usize = 64;
 
 /// Units are of 2^-149; limbs of 64 bits, the least first, in two's complement.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -24,17 +37,42 @@ const FRACTION_BITS: u32 = f32::MANTISSA_DIGITS - 1;
 impl ExactSum {
     /// Adds a finite float.
     pub fn add(&mut self, value: f32) {
-        let bits = value.to_bits();
-        let fraction = bits & ((1 << FRACTION_BITS) - 1);
-        let (mantissa, place) = match bits >> FRACTION_BITS & 0xff {
-            0 => (fraction, 0),
-            exponent => (fraction | 1 << FRACTION_BITS, exponent - 1),
-        };
-        let shifted = u128::from(mantissa) << (place % 64);
+        let (mantissa, place) = parts(value);
+        self.add_shifted(mantissa, place, value.is_sign_negative());
+    }
+
+    /// Adds an integer times 2^`place` units: its words in two's complement, the lowest first.
+    ///
+    /// # Panics
+    /// If a word begins beyond the 320 bits.
+    pub fn add_words(&mut self, words: impl IntoIterator<Item = u32>, place: u32) {
+        let (mut at, mut highest) = (place, 0);
+        for word in words {
+            self.add_shifted(word, at, false);
+            (at, highest) = (at + u32::BITS, word);
+        }
+        if highest >> 31 == 1 {
+            self.add_shifted(1, at, true);
+        }
+    }
+
+    /// The sum in units of 2^`place` of its own, rounded down: words in two's complement, the lowest first.
+    pub fn words(&self, place: u32) -> [u32; 2 * LIMBS] {
+        let sign = if self.0[LIMBS - 1] >> 63 == 1 { u64::MAX } else { 0 };
+        let limb = |at: u32| self.0.get(at as usize).copied().unwrap_or(sign);
+        core::array::from_fn(|word| {
+            let bit = place + word as u32 * u32::BITS;
+            ((u128::from(limb(bit / 64 + 1)) << 64 | u128::from(limb(bit / 64))) >> (bit % 64)) as u32
+        })
+    }
+
+    /// Adds ± `size` · 2^`place` units.
+    fn add_shifted(&mut self, size: u32, place: u32, negative: bool) {
+        let shifted = u128::from(size) << (place % 64);
         let parts = [shifted as u64, (shifted >> 64) as u64, 0, 0, 0];
         // The negative of a number is its complement and one, carried in where the number begins: the limbs
         // below are zeros.
-        let mut carry = value.is_sign_negative();
+        let mut carry = negative;
         let sign = if carry { u64::MAX } else { 0 };
         for (limb, part) in self.0[(place / 64) as usize..].iter_mut().zip(parts) {
             (*limb, carry) = limb.carrying_add(part ^ sign, carry);
@@ -77,6 +115,101 @@ fn rounded_off(limbs: &[u64; LIMBS], cut: u32) -> u32 {
     let up = is_half && (is_more || mantissa & 1 == 1);
     // The mantissa's first bit counts as one in the exponent, and so does a carry out of it.
     (cut << FRACTION_BITS) + mantissa + u32::from(up)
+}
+
+/// A finite float without its sign: its mantissa, and by how many bits that is shifted, in units of 2^-149.
+fn parts(value: f32) -> (u32, u32) {
+    let bits = value.to_bits();
+    let fraction = bits & ((1 << FRACTION_BITS) - 1);
+    match bits >> FRACTION_BITS & 0xff {
+        0 => (fraction, 0),
+        exponent => (fraction | 1 << FRACTION_BITS, exponent - 1),
+    }
+}
+
+/// The exact sum of floats that may not be finite.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FloatSum {
+    finite: ExactSum,
+    /// Whether a positive infinity is in it, and a negative one; a NaN counts as both.
+    infinite: [bool; 2],
+}
+
+impl FloatSum {
+    /// Adds a float.
+    pub fn add(&mut self, value: f32) {
+        if value.is_finite() {
+            return self.finite.add(value);
+        }
+        self.infinite[0] |= value.is_nan() || value > 0.0;
+        self.infinite[1] |= value.is_nan() || value < 0.0;
+    }
+
+    /// The sum, rounded to the nearest float, half to even.
+    pub fn rounded(&self) -> f32 {
+        match self.infinite {
+            [true, true] => f32::NAN,
+            [true, false] => f32::INFINITY,
+            [false, true] => f32::NEG_INFINITY,
+            [false, false] => self.finite.rounded(),
+        }
+    }
+}
+
+/// How a float is written as integers whose sums over all workers are exact: digits of 31 - w bits, the
+/// lowest first, with the float's sign, for w = [`carry_bits`]. Behind them, 1 for a positive infinity, and 1
+/// for a negative one; a NaN counts as both.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Digits {
+    bits: u32,
+}
+
+/// Bits of the largest float in units of 2^-149.
+const FLOAT_BITS: u32 = 277;
+
+impl Digits {
+    /// For so many workers.
+    pub fn for_workers(workers: usize) -> Self {
+        Self { bits: 31 - carry_bits(workers) }
+    }
+
+    /// How many integers a float takes.
+    pub fn per_float(self) -> usize {
+        FLOAT_BITS.div_ceil(self.bits) as usize + 2
+    }
+
+    /// Appends the integers of a float.
+    pub fn write(self, value: f32, digits: &mut alloc::vec::Vec<i32>) {
+        let start = digits.len();
+        digits.resize(start + self.per_float(), 0);
+        let digits = &mut digits[start..];
+        let [.., positive, negative] = digits else { return };
+        if !value.is_finite() {
+            *positive = i32::from(value.is_nan() || value > 0.0);
+            *negative = i32::from(value.is_nan() || value < 0.0);
+            return;
+        }
+        let (mantissa, place) = parts(value);
+        let mut rest = u64::from(mantissa) << (place % self.bits);
+        for digit in &mut digits[(place / self.bits) as usize..] {
+            if rest == 0 {
+                break;
+            }
+            let size = (rest & ((1 << self.bits) - 1)) as i32;
+            *digit = if value.is_sign_negative() { -size } else { size };
+            rest >>= self.bits;
+        }
+    }
+
+    /// The float nearest to the sum of which these are the digits' sums: as many as [`Self::per_float`].
+    pub fn read(self, sums: &[i32]) -> f32 {
+        let [digits @ .., positive, negative] = sums else { return 0.0 };
+        let mut sum = FloatSum { infinite: [*positive != 0, *negative != 0], ..FloatSum::default() };
+        for (digit, place) in digits.iter().zip((0..).step_by(self.bits as usize)) {
+            sum.finite.add_shifted(digit.unsigned_abs(), place, *digit < 0);
+        }
+        sum.rounded()
+    }
 }
 
 #[cfg(test)]

@@ -157,3 +157,80 @@ fn carries_have_room() {
     let negative: Vec<f32> = values.iter().map(|value| -value).collect();
     assert_eq!(sum(&negative), f32::MIN);
 }
+
+/// Any float, NaN and infinities among them.
+fn any_at_all() -> impl Strategy<Value = f32> {
+    prop_oneof![
+        8 => any_float(),
+        1 => prop_oneof![Just(f32::NAN), Just(f32::INFINITY), Just(f32::NEG_INFINITY)],
+        1 => prop_oneof![Just(0.0), Just(-0.0), Just(f32::MAX), Just(f32::MIN), Just(f32::from_bits(1))],
+    ]
+}
+
+#[test]
+fn digits_take_this_many_integers() {
+    let per_float = [1, 2, 8, 64, 128, 256, 65_536].map(|workers| Digits::for_workers(workers).per_float());
+    assert_eq!(per_float, [11, 12, 12, 14, 14, 15, 22]);
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// Digits of as many workers as there are, added up as switches do, and floats, added up as servers do:
+    /// the sum of the floats, and nowhere beyond 32 bits.
+    #[test]
+    fn sums_of_digits_are_sums_of_floats(
+        floats in proptest::collection::vec(any_at_all(), 1..70),
+        more in 1..1000usize,
+    ) {
+        let workers = floats.len() * more;
+        let digits = Digits::for_workers(workers);
+        let mut sums = vec![0i32; digits.per_float()];
+        for float in &floats {
+            let mut of_one = Vec::new();
+            digits.write(*float, &mut of_one);
+            prop_assert_eq!(of_one.len(), digits.per_float());
+            for (sum, digit) in sums.iter_mut().zip(of_one) {
+                let most = crate::scale::largest_addend(workers).unsigned_abs();
+                prop_assert!(digit.unsigned_abs() <= most);
+                *sum = sum.checked_add(digit).expect("32 bits");
+            }
+        }
+        let mut sum = FloatSum::default();
+        floats.iter().for_each(|float| sum.add(*float));
+        let right = match floats.iter().all(|float| float.is_finite()) {
+            true => nearest(&floats.iter().map(|float| units(*float)).sum()),
+            false => floats.iter().filter(|float| !float.is_finite()).sum(),
+        };
+        for seen in [digits.read(&sums), sum.rounded()] {
+            prop_assert!(seen.to_bits() == right.to_bits() || seen.is_nan() && right.is_nan(), "{seen} for {right}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(config())]
+
+    /// Written as words from any place that loses nothing, cut to as few as tell the number, and read back.
+    #[test]
+    fn words_are_the_sum(floats in near_floats(), place in 0..240u32, others in near_floats()) {
+        let of = |floats: &[f32]| {
+            let mut sum = ExactSum::default();
+            floats.iter().for_each(|value| sum.add(*value));
+            sum
+        };
+        let (sum, total) = (of(&floats), floats.iter().map(|value| units(*value)).sum::<BigInt>());
+        let words = sum.words(place);
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+        prop_assert_eq!(BigInt::from_signed_bytes_le(&bytes), &total >> place);
+        let place = total.trailing_zeros().map_or(0, |zeros| zeros.min(240) as u32);
+        let words = sum.words(place);
+        let sign = if total.sign() == Sign::Minus { u32::MAX } else { 0 };
+        let least = (1..=words.len()).find(|count| {
+            words[*count..].iter().all(|word| *word == sign) && words[count - 1] >> 31 == sign >> 31
+        });
+        let mut both = of(&others);
+        both.add_words(words[..least.expect("all tell it")].iter().copied(), place);
+        prop_assert_eq!(both, of(&[floats, others].concat()));
+    }
+}

@@ -18,7 +18,7 @@ pub(crate) struct RttEstimator {
 
 impl RttEstimator {
     /// Before the first sample.
-    const INITIAL: Duration = Duration::from_millis(25);
+    pub(crate) const INITIAL: Duration = Duration::from_millis(25);
     const GRANULARITY: Duration = Duration::from_micros(250);
     /// What hosts that share processors delay frames by, with no queue.
     const QUEUE: Duration = Duration::from_millis(25);

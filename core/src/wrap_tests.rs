@@ -7,9 +7,8 @@ use inart_wire::{ChunkSeq, Incarnation, MacAddr, Rank, ValuesPerPacket};
 use crate::{Assignment, Instant, ServerShard, ShardAssignment, StateMachine, WorkerAddress, WorkerFlow};
 use core::time::Duration;
 
-#[test]
-fn sequences_wrap() {
-    let job = Assignment {
+fn job() -> Assignment {
+    Assignment {
         job: 1.into(),
         name: "old".into(),
         epoch: 1.into(),
@@ -24,13 +23,17 @@ fn sequences_wrap() {
             rate_bps: 1e9,
             seats: vec![],
         }],
-    };
+    }
+}
+
+/// Ten tensors of that many values, which take so many chunks each; the sequence wraps among them.
+fn check(len: usize, chunks: u64) {
     let peer_timeout = Duration::from_secs(1);
     let rank = Rank::try_from(0u16).expect("0 is a rank");
     let mut worker =
-        WorkerFlow::new(job.clone(), rank, Incarnation::new(1), peer_timeout).expect("the job is valid");
+        WorkerFlow::new(job(), rank, Incarnation::new(1), peer_timeout).expect("the job is valid");
     let mut server =
-        ServerShard::new(job, 0.into(), Incarnation::new(2), peer_timeout).expect("the job is valid");
+        ServerShard::new(job(), 0.into(), Incarnation::new(2), peer_timeout).expect("the job is valid");
     let start = ChunkSeq::from(u32::MAX - 12);
     worker.start_at(start);
     server.start_at(start);
@@ -38,8 +41,8 @@ fn sequences_wrap() {
     let mut buffer = [0; 2048];
     let mut now = Instant::START;
     for round in 1..=10u16 {
-        // Five chunks, the last short.
-        worker.start_round(now, &[f32::from(round); 150]).expect("the gradient is finite");
+        let tensor = vec![f32::from(round); len];
+        worker.start_round(now, &tensor).expect("the gradient is finite");
         while !worker.is_idle() {
             now = now + Duration::from_micros(10);
             while let Some(length) = worker.poll_transmit(now, &mut buffer) {
@@ -49,10 +52,18 @@ fn sequences_wrap() {
                 worker.handle_frame(now, &buffer[..length]);
             }
         }
-        let mut sum = [0.0; 150];
+        let mut sum = vec![0.0; len];
         worker.finish_round(&mut sum).expect("nothing failed");
-        assert_eq!(sum, [f32::from(round); 150]);
+        assert_eq!(sum, tensor);
     }
-    assert_eq!((server.counters().chunks, server.counters().out_of_window), (50, 0));
-    assert_eq!((worker.counters().results, worker.counters().retransmissions), (50, 0));
+    assert_eq!((server.counters().chunks, server.counters().out_of_window), (10 * chunks, 0));
+    assert_eq!((worker.counters().results, worker.counters().retransmissions), (10 * chunks, 0));
+}
+
+#[test]
+fn sequences_wrap() {
+    // Two values of eleven digits each in a frame, the last frame short.
+    check(9, 5);
+    // Maxima of two blocks, and ten frames of values, the last short.
+    check(300, 11);
 }

@@ -92,7 +92,8 @@ fn a_partial_shows_that_all_its_contributors_are_there_when_it_is_new() {
     let (mut first, mut second, mut server) = (worker(2, 0), worker(2, 1), server(2));
     let mut now = Instant::START;
     for worker in [&mut first, &mut second] {
-        worker.start_round(now, &[1.0; 32 * 20]).expect("finite");
+        // Of digits, which a switch may sum.
+        worker.start_round(now, &[1.0; 40]).expect("finite");
         gradient(&mut now, worker, &mut server);
     }
     let heard = |server: &ServerShard, now| server.status(now).heard_seconds[1].expect("it was heard");
@@ -104,7 +105,8 @@ fn a_partial_shows_that_all_its_contributors_are_there_when_it_is_new() {
     let frame = Frame::new_checked(&sent[..]).expect("a frame");
     let mut partial = FrameRepr::parse(&frame).expect("a header");
     (partial.header.kind, partial.header.contributors.bitmap) = (Kind::Partial, 0b11);
-    let values: Vec<i32> = frame.values().map(|value| 2 * value).collect();
+    let length = usize::from(partial.header.length);
+    let values: Vec<i32> = frame.values().take(length).map(|value| 2 * value).collect();
     let mut buffer = [0; 2048];
     let length = partial.emit(&values, &mut buffer).expect("it has room");
     server.handle_frame(now, &buffer[..length]);

@@ -7,9 +7,10 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use inart_core::audit::{Received, Sent, check_round};
-use inart_core::policy::{Due, Onward, Policy, Progress, Receivers, Sum};
+use inart_core::policy::{Answer, Due, Lockstep, Onward, OwnSum, Policy, Progress, Receivers, Sum};
 use inart_core::{
-    Assignment, Instant, RoundRecord, ServerShard, ShardAssignment, StateMachine, WorkerAddress, WorkerFlow,
+    Assignment, Instant, NonFinite, RoundRecord, ServerShard, ShardAssignment, StateMachine, WorkerAddress,
+    WorkerFlow,
 };
 use inart_wire::{ChunkSeq, Exponent, Frame, Incarnation, MacAddr, Rank, ValuesPerPacket};
 
@@ -40,12 +41,12 @@ impl Policy for Half {
         2 * chunk.present >= chunk.members
     }
 
-    fn reduction(&self, values: usize) -> Sum {
-        Sum::new(values, false)
+    fn reduction(&self, values: usize, exponent: Exponent) -> Sum {
+        Sum::new(values, exponent)
     }
 
     fn complete(&mut self, _chunk: &Progress, sum: Sum, exponent: Exponent) -> (Vec<i32>, Exponent) {
-        sum.result(exponent)
+        (sum.result(), exponent)
     }
 }
 
@@ -54,7 +55,7 @@ impl Policy for Half {
 #[derive(Clone, Debug)]
 struct InTurn {
     workers: usize,
-    /// By chunk and value: what was applied so far, scaled by the first exponent.
+    /// By chunk and number: what was applied so far, as digits.
     model: Vec<Vec<i64>>,
     /// By chunk: how many were applied.
     applied: Vec<usize>,
@@ -89,13 +90,13 @@ impl Policy for InTurn {
         chunk.present == 1 && self.applied[chunk.sequence.get() as usize] == chunk.cohort
     }
 
-    fn reduction(&self, values: usize) -> Sum {
-        Sum::new(values, false)
+    fn reduction(&self, values: usize, exponent: Exponent) -> Sum {
+        Sum::new(values, exponent)
     }
 
     fn complete(&mut self, chunk: &Progress, sum: Sum, exponent: Exponent) -> (Vec<i32>, Exponent) {
         let place = chunk.sequence.get() as usize;
-        let (values, exponent) = sum.result(exponent);
+        let values = sum.result();
         self.applied[place] += 1;
         self.order.push((chunk.cohort, chunk.sequence.get()));
         for (model, value) in self.model[place].iter_mut().zip(&values) {
@@ -144,7 +145,11 @@ struct Net<P: Policy> {
 
 impl<P: Policy> Net<P> {
     fn new(workers: usize, policy: P, lost_every: usize) -> Self {
-        let job = assignment(workers);
+        Self::of_job(assignment(workers), policy, lost_every)
+    }
+
+    fn of_job(job: Assignment, policy: P, lost_every: usize) -> Self {
+        let workers = job.workers.len();
         let life = |number: usize| Incarnation::new(1 + number as u32);
         let worker = |rank: usize| {
             let id = Rank::try_from(rank).unwrap();
@@ -163,7 +168,7 @@ impl<P: Policy> Net<P> {
     }
 
     fn poll(&mut self) {
-        let mut buffer = [0; 2048];
+        let mut buffer = [0; ValuesPerPacket::LONGEST_FRAME_BYTES];
         let mut state_machines: Vec<&mut dyn StateMachine> =
             self.workers.iter_mut().map(|worker| worker as &mut dyn StateMachine).collect();
         state_machines.push(&mut self.server);
@@ -212,11 +217,18 @@ impl<P: Policy> Net<P> {
     }
 }
 
-/// Eight chunks, the last short: two windows, which is as far as anybody may fall behind.
-const LEN: usize = 250;
+/// Eight chunks of two values as digits, the last short: two windows, which is as far as anybody may fall
+/// behind.
+const LEN: usize = 15;
+/// As many of scaled values: one of maxima, nine of 32 values, the last short.
+const LONG: usize = 270;
 
 fn gradient(rank: usize) -> Vec<f32> {
-    (0..LEN).map(|index| ((rank + 1) * (index % 7 + 1)) as f32).collect()
+    long_gradient(rank, LEN)
+}
+
+fn long_gradient(rank: usize, len: usize) -> Vec<f32> {
+    (0..len).map(|index| ((rank + 1) * (index % 7 + 1)) as f32).collect()
 }
 
 fn records<P: Policy>(net: &Net<P>) -> Vec<RoundRecord> {
@@ -307,43 +319,37 @@ impl Policy for Echo {
         chunk.present == chunk.members
     }
 
-    fn reduction(&self, values: usize) -> Sum {
-        Sum::new(values, false)
+    fn reduction(&self, values: usize, exponent: Exponent) -> Sum {
+        Sum::new(values, exponent)
     }
 
     fn complete(&mut self, _chunk: &Progress, sum: Sum, exponent: Exponent) -> (Vec<i32>, Exponent) {
-        sum.result(exponent)
+        (sum.result(), exponent)
     }
 }
 
 #[test]
 fn the_audit_asks_the_policy_what_is_in_a_sum() {
+    for len in [LEN, LONG] {
+        check_echo(len);
+    }
+}
+
+fn check_echo(len: usize) {
     let mut net = Net::new(3, Echo, 9);
     for rank in 0..3 {
-        net.start(rank, &gradient(rank));
+        net.start(rank, &long_gradient(rank, len));
     }
     net.run(&[0, 1, 2]);
     let records = records(&net);
-    let bytes = |exponents: &[Exponent]| exponents.iter().map(|e| e.get()).collect::<Vec<_>>();
-    let exponents: Vec<_> =
-        records.iter().map(|record| (bytes(&record.exponents), bytes(&record.result_exponents))).collect();
-    let sent: Vec<_> = records
+    let sent: Vec<_> = records.iter().map(|record| Sent { worker: "w", values: &record.sent }).collect();
+    let received: Vec<_> = records
         .iter()
-        .zip(&exponents)
-        .map(|(record, (exponents, _))| Sent { worker: "w", values: &record.sent, exponents })
+        .enumerate()
+        .map(|(rank, record)| Received { rank, worker: "w", result: &record.result })
         .collect();
-    let received: Vec<_> = (0..3)
-        .map(|rank| Received {
-            rank,
-            worker: "w",
-            result: &records[rank].result,
-            exponents: &exponents[rank].1,
-        })
-        .collect();
-    let chunks: Vec<_> = inart_core::Split::new(&assignment(3), LEN).chunks().collect();
-    assert_eq!(check_round(&Echo, 0, &sent, &received, &chunks), Ok(()));
-    let lockstep = inart_core::policy::Lockstep::default();
-    assert!(check_round(&lockstep, 0, &sent, &received, &chunks).is_err(), "nobody has the sum of all");
+    assert_eq!(check_round(&Echo, 0, &sent, &received, false), Ok(()));
+    assert!(check_round(&Lockstep, 0, &sent, &received, false).is_err(), "nobody has the sum of all");
 }
 
 /// Runs until the workers wait for sums that are elsewhere.
@@ -369,47 +375,140 @@ fn run_until_all_is_out(net: &mut Net<Onward>) {
     }
 }
 
+/// A round of three workers whose sums go on: every window's are answered with what `elsewhere` makes of
+/// them. Returns all that went on, in its order, and what all workers read in place of it.
+fn run_onward(
+    net: &mut Net<Onward>,
+    tensors: &[Vec<f32>; 3],
+    elsewhere: impl Fn(&OwnSum) -> Vec<f32>,
+) -> (Vec<OwnSum>, Vec<f32>) {
+    (0..3).for_each(|rank| net.start(rank, &tensors[rank]));
+    let (mut gone_on, mut all_read) = (Vec::new(), Vec::new());
+    while net.workers.iter().any(|worker| !worker.is_idle()) {
+        // As long as nobody answers, no more than a window goes on, and nothing twice.
+        run_until_all_is_out(net);
+        let sums: Vec<_> = std::iter::from_fn(|| net.server.next_sum()).collect();
+        assert!(sums.len() <= 4 && net.server.aborted().is_none());
+        for sum in sums {
+            let (answer, read) = sum.answer(&elsewhere(&sum));
+            let short = Answer { numbers: answer.numbers[1..].to_vec(), ..answer.clone() };
+            assert!(!net.server.sum_is_back(short), "another length");
+            assert!(net.server.sum_is_back(answer.clone()));
+            assert!(!net.server.sum_is_back(answer), "it has its result");
+            all_read.extend(read);
+            gone_on.push(sum);
+        }
+    }
+    for rank in 0..3 {
+        let sum = net.sum(rank, tensors[0].len());
+        assert_eq!(bits(&sum), bits(&all_read), "worker {rank}");
+    }
+    (gone_on, all_read)
+}
+
+fn bits(floats: &[f32]) -> Vec<u32> {
+    floats.iter().map(|float| float.to_bits()).collect()
+}
+
+/// All values that went on, in their order.
+fn values_of(sums: &[OwnSum]) -> Vec<f32> {
+    sums.iter().flat_map(|sum| sum.values.iter().copied()).collect()
+}
+
 #[test]
 fn sums_go_on_and_what_comes_back_however_late_is_the_result_at_all() {
     for lost_every in [5, 11, usize::MAX] {
-        let mut net = Net::new(3, Onward::default(), lost_every);
-        (0..3).for_each(|rank| net.start(rank, &gradient(rank)));
-        let mut gone_on = Vec::new();
-        while net.workers.iter().any(|worker| !worker.is_idle()) {
-            // As long as nobody answers, no more than a window goes on, and nothing twice.
-            run_until_all_is_out(&mut net);
-            let sums: Vec<_> = std::iter::from_fn(|| net.server.next_sum()).collect();
-            assert!(sums.len() <= 4 && net.server.aborted().is_none());
-            if gone_on.is_empty() {
-                assert_eq!(sums.len(), 4);
-            }
-            for sum in sums {
-                let expected = |index: usize| (1..=3).map(|one| (one * (index % 7 + 1)) as f64).sum::<f64>();
-                let scale = 2f64.powi(sum.exponent.get().into());
-                for (index, value) in sum.values.iter().enumerate() {
-                    let index = 32 * sum.sequence.get() as usize + index;
-                    assert_eq!(f64::from(*value) * scale, expected(index));
-                }
-                assert_eq!(sum.last, sum.sequence.get() == 7);
-                let short = sum.values[1..].to_vec();
-                assert!(!net.server.sum_is_back(sum.sequence, short, sum.exponent), "another length");
-                // Half as much again comes from others.
-                let all: Vec<i32> = sum.values.iter().map(|value| value + value / 2).collect();
-                assert!(net.server.sum_is_back(sum.sequence, all.clone(), sum.exponent));
-                assert!(!net.server.sum_is_back(sum.sequence, all, sum.exponent), "it has its result");
-                gone_on.push(sum.sequence.get());
-            }
+        let mut net = Net::new(3, Onward::new(3), lost_every);
+        let mut first = 0;
+        // The first chunk of a long tensor has maxima, which do not go on.
+        for (len, chunks, maxima) in [(LEN, 8, 0), (LONG, 10, 1), (LONG, 10, 1), (1, 1, 0), (700, 23, 1)] {
+            let tensors = [0, 1, 2].map(|rank| long_gradient(rank, len));
+            // Half as much again comes from others.
+            let more = |sum: &OwnSum| sum.values.iter().map(|value| 1.5 * value).collect();
+            let (gone_on, read) = run_onward(&mut net, &tensors, more);
+            let numbers: Vec<_> = gone_on.iter().map(|sum| sum.sequence.get()).collect();
+            assert_eq!(numbers, (first + maxima..first + chunks).collect::<Vec<_>>());
+            let last: Vec<_> = gone_on.iter().map(|sum| sum.last).collect();
+            assert!(last.iter().rev().skip(1).all(|last| !last) && last.ends_with(&[true]));
+            let own: Vec<f32> = (0..len).map(|index| 6.0 * (index % 7 + 1) as f32).collect();
+            assert_eq!(values_of(&gone_on), own);
+            assert_eq!(read, own.iter().map(|value| 1.5 * value).collect::<Vec<_>>());
+            first += chunks;
         }
-        gone_on.sort_unstable();
-        assert_eq!(gone_on, (0..8).collect::<Vec<_>>());
-        let right: Vec<f32> = (0..LEN).map(|index| 9.0 * (index % 7 + 1) as f32).collect();
-        (0..3).for_each(|rank| assert_eq!(net.sum(rank, LEN), right, "worker {rank}"));
+    }
+}
+
+/// Values that grow or shrink by orders of magnitude, elsewhere or against their neighbors: the workers read
+/// the bits that came back.
+#[test]
+fn sums_of_other_sizes_come_back() {
+    let factors = [1.0, 2f32.powi(-40), 2f32.powi(40), 1e30, 1.7e-30, 0.0, -3.3];
+    // Blocks of several frames each, and several in one frame.
+    let sizes = [ValuesPerPacket::N32, ValuesPerPacket::N2048];
+    for (factor, values_per_packet) in factors.into_iter().flat_map(|factor| sizes.map(|size| (factor, size)))
+    {
+        let job = Assignment { values_per_packet, ..assignment(3) };
+        let mut net = Net::of_job(job, Onward::new(3), 11);
+        for len in [LEN, 700, 300] {
+            let size = |index: usize| [1e3, 1e-3, 1.0][index / 256];
+            let tensor = |rank| {
+                let whole = long_gradient(rank, len);
+                whole.iter().enumerate().map(|(index, value)| value * size(index)).collect::<Vec<f32>>()
+            };
+            let tensors = [0, 1, 2].map(tensor);
+            let scale = |sum: &OwnSum| sum.values.iter().map(|value| factor * value).collect();
+            let (gone_on, read) = run_onward(&mut net, &tensors, scale);
+            let own = values_of(&gone_on);
+            assert_eq!(
+                own,
+                inart_core::audit::sum_of(&tensors.each_ref().map(|tensor| &tensor[..]), 3, false)
+            );
+            assert_eq!(bits(&read), bits(&own.iter().map(|own| factor * own + 0.0).collect::<Vec<_>>()));
+        }
+    }
+}
+
+/// What is not finite, here or elsewhere, is so at every worker.
+#[test]
+fn what_is_not_finite_comes_back_so() {
+    let mut net = Net::new(3, Onward::new(3), 11);
+    for worker in &mut net.workers {
+        *worker = worker.clone().with_non_finite(NonFinite::Pass);
+    }
+    let same = |sum: &OwnSum| sum.values.clone();
+    let infinite = |sum: &OwnSum| vec![f32::INFINITY; sum.values.len()];
+    let long = || [0, 1, 2].map(|rank| long_gradient(rank, 700));
+    let mut spoilt = long();
+    spoilt[1][300] = f32::NEG_INFINITY;
+    let (gone_on, read) = run_onward(&mut net, &spoilt, same);
+    for values in [values_of(&gone_on), read] {
+        let of_block = |(index, value): (usize, &f32)| value.is_nan() == (256..512).contains(&index);
+        assert!(values.iter().enumerate().all(of_block), "{values:?}");
+    }
+    let (_, read) = run_onward(&mut net, &long(), infinite);
+    assert_eq!(read, [f32::INFINITY; 700]);
+    let short = [0, 1, 2].map(gradient);
+    let (_, read) = run_onward(&mut net, &short, infinite);
+    assert_eq!(read, [f32::INFINITY; LEN]);
+}
+
+/// A tensor without values is a chunk that goes on, to be waited for like any other.
+#[test]
+fn nothing_goes_on_and_comes_back() {
+    let mut net = Net::new(3, Onward::new(3), 7);
+    let nothing = [const { Vec::new() }; 3];
+    for _ in 0..3 {
+        let (gone_on, _) = run_onward(&mut net, &nothing, |sum| sum.values.clone());
+        assert_eq!(gone_on.iter().map(|sum| sum.values.len()).collect::<Vec<_>>(), [0]);
+        let tensors = [0, 1, 2].map(|rank| long_gradient(rank, 300));
+        let (gone_on, _) = run_onward(&mut net, &tensors, |sum| sum.values.clone());
+        assert_eq!(values_of(&gone_on).len(), 300);
     }
 }
 
 #[test]
 fn a_job_that_ends_elsewhere_ends_here_with_what_was_done_there() {
-    let mut net = Net::new(3, Onward::default(), 7);
+    let mut net = Net::new(3, Onward::new(3), 7);
     (0..3).for_each(|rank| net.start(rank, &gradient(rank)));
     run_until_all_is_out(&mut net);
     net.server.abort_elsewhere("site n2: worker w5 was told to stop");
@@ -423,11 +522,12 @@ fn a_job_that_ends_elsewhere_ends_here_with_what_was_done_there() {
 /// It was kept, and was the result once the last worker was in, though no sum had gone on.
 #[test]
 fn what_comes_back_before_a_sum_went_on_is_no_result() {
-    let mut net = Net::new(3, Onward::default(), usize::MAX);
+    let mut net = Net::new(3, Onward::new(3), usize::MAX);
     (0..2).for_each(|rank| net.start(rank, &gradient(rank)));
     run_until_all_is_out(&mut net);
     assert!(net.server.next_sum().is_none(), "a worker is missing");
-    assert!(!net.server.sum_is_back(0.into(), vec![1; 32], Exponent::from(0)));
+    let early = Answer { sequence: 0.into(), numbers: vec![1; 24], exponent: Exponent::DIGITS };
+    assert!(!net.server.sum_is_back(early));
     net.start(2, &gradient(2));
     run_until_all_is_out(&mut net);
     let sums: Vec<_> = std::iter::from_fn(|| net.server.next_sum()).map(|sum| sum.sequence.get()).collect();

@@ -1,62 +1,30 @@
-//! Floats as small whole numbers, whose sums are exact: the bits of each, cut into digits.
+//! Floats as small whole numbers, whose sums are exact: the bits of each, cut into digits of 8 bits.
 //!
-//! A job's sums are those of values rounded to multiples of 2^e (`inart_core::quantise`), and whole numbers
-//! are multiples of 2^e if e is not above 0. Values below 2^8 fit the exponent of a first round, so digits of
-//! 8 bits do, and switches sum them; larger ones would go by bypass. After a sum of numbers below 2^b, e is
-//! at most b + ⌈log2 W⌉ - 23 for W workers: with very many workers digits have 4 bits. After larger sums (of
-//! gradients) e may be above 0. Then whoever looks at the exponents of the result sees it, the same at every
-//! worker, and the digits are summed once more.
+//! One worker has the digits and all others zeros. A block of whole numbers below 2^8 is summed in steps of
+//! at most 1 (`inart_core::scale`), whatever the number of workers, so nothing of it is rounded.
 
-use inart_core::RoundRecord;
-use inart_wire::Exponent;
+/// Digits of a float.
+pub const PER_FLOAT: usize = 4;
 
-/// How floats are cut.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Digits {
-    bits: u32,
+/// All first digits, then all second ones, and so on: the lowest first.
+pub fn write(floats: &[f32]) -> Vec<f32> {
+    let digit = |place: usize| move |float: &f32| f32::from(float.to_bits().to_le_bytes()[place]);
+    (0..PER_FLOAT).flat_map(|place| floats.iter().map(digit(place))).collect()
 }
 
-impl Digits {
-    /// For so many workers.
-    pub fn for_workers(workers: usize) -> Self {
-        let log = usize::BITS - workers.saturating_sub(1).leading_zeros();
-        Self { bits: if 8 + log <= 22 { 8 } else { 4 } }
+/// The floats of these digits.
+pub fn read(digits: &[f32], floats: &mut [f32]) {
+    let len = floats.len();
+    for (index, float) in floats.iter_mut().enumerate() {
+        *float = f32::from_le_bytes(std::array::from_fn(|place| digits[place * len + index] as u8));
     }
-
-    /// How many digits a float has.
-    pub fn per_float(self) -> usize {
-        (32 / self.bits) as usize
-    }
-
-    /// All first digits, then all second ones, and so on: the lowest first.
-    pub fn write(self, floats: &[f32]) -> Vec<f32> {
-        let mask = (1 << self.bits) - 1;
-        let digit = |place: u32| move |float: &f32| (float.to_bits() >> (place * self.bits) & mask) as f32;
-        (0..32 / self.bits).flat_map(|place| floats.iter().map(digit(place))).collect()
-    }
-
-    /// The floats of these digits.
-    pub fn read(self, digits: &[f32], floats: &mut [f32]) {
-        let len = floats.len();
-        for (index, float) in floats.iter_mut().enumerate() {
-            let places = (0..32 / self.bits).zip(digits[index..].iter().step_by(len.max(1)));
-            let bits = places.fold(0, |bits, (place, digit)| bits | (*digit as u32) << (place * self.bits));
-            *float = f32::from_bits(bits);
-        }
-    }
-}
-
-/// Whether whole numbers were not rounded in that sum.
-pub fn is_exact(record: &RoundRecord) -> bool {
-    // Floats as they are, in an exact-sum job, have an exponent below 0, too.
-    record.exponents.iter().chain(&record.result_exponents).all(|exponent| *exponent <= Exponent::from(0))
 }
 
 #[cfg(test)]
 mod tests {
-    use inart_core::quantise::{
-        dequantise_all, first_exponent, fit_sums, least_exponent, next_exponent, quantise,
-    };
+    use inart_core::audit::sum_of;
+    use inart_core::scale::{exponent_of, largest_size, step};
+    use inart_wire::Rank;
 
     use super::*;
 
@@ -73,75 +41,25 @@ mod tests {
     }
 
     #[test]
-    fn digits_give_back_every_bit() {
-        for workers in [1, 2, 64, 65, 16384, 16385, 65536] {
-            let digits = Digits::for_workers(workers);
-            let written = digits.write(&floats());
-            assert_eq!(written.len(), digits.per_float() * floats().len());
+    fn digits_are_multiples_of_the_step_for_any_number_of_workers() {
+        for workers in 1..=Rank::MAX.index() + 1 {
+            for digit in 0..=u8::MAX {
+                let exponent = exponent_of(largest_size(&[digit.into()])).expect("a digit is finite");
+                assert!(step(exponent, workers) <= 0, "{digit} in sums of {workers} workers");
+            }
+        }
+    }
+
+    #[test]
+    fn sums_of_digits_give_back_every_bit() {
+        let written = write(&floats());
+        assert_eq!(written.len(), PER_FLOAT * floats().len());
+        for workers in [1, 2, 64, 129, Rank::MAX.index() + 1] {
+            let zeros = vec![0.0; written.len()];
+            let sum = sum_of(&[&zeros, &written], workers, false);
             let mut read = vec![0.0; floats().len()];
-            digits.read(&written, &mut read);
+            super::read(&sum, &mut read);
             assert_eq!(bits(&read), bits(&floats()), "{workers} workers");
         }
-    }
-
-    /// As workers and servers do it: one worker has digits, all others zeros, after a sum of largest
-    /// `before`.
-    fn summed(
-        workers: usize,
-        digits: &[f32],
-        before: i32,
-        before_exponent: Exponent,
-    ) -> (Vec<f32>, Exponent) {
-        let agreed = next_exponent(workers, &[before], before_exponent, false);
-        let mut sent = vec![0; digits.len()];
-        let exponent = match quantise(digits, agreed, &mut sent) {
-            Ok(()) => agreed,
-            Err(_) => {
-                let least = least_exponent(digits);
-                quantise(digits, least, &mut sent).expect("it fits the least");
-                least
-            }
-        };
-        let mut sums: Vec<_> = sent.iter().map(|value| i64::from(*value)).collect();
-        let result_exponent = fit_sums(&mut sums, exponent);
-        let sums: Vec<_> = sums.into_iter().map(|sum| i32::try_from(sum).expect("it fits")).collect();
-        let mut floats = vec![0.0; sums.len()];
-        dequantise_all(&sums, result_exponent, &mut floats);
-        (floats, exponent.max(result_exponent))
-    }
-
-    #[test]
-    fn a_sum_after_one_of_digits_is_exact_for_any_number_of_workers() {
-        for workers in [1, 2, 3, 64, 65, 128, 16384, 16385, 65536] {
-            let digits = Digits::for_workers(workers);
-            let largest = (1 << digits.bits) - 1;
-            let written = digits.write(&floats());
-            for before in [1, largest] {
-                let (sum, exponent) = summed(workers, &written, before, Exponent::from(0));
-                assert!(exponent <= Exponent::from(0), "{workers} workers after {before}: {exponent}");
-                assert_eq!(sum, written);
-            }
-        }
-    }
-
-    #[test]
-    fn digits_fit_the_first_exponent_and_no_bypass_is_needed() {
-        for workers in [1, 2, 6, 64, 1000, 65536] {
-            let digits = Digits::for_workers(workers).write(&floats());
-            let mut sent = vec![0; digits.len()];
-            assert_eq!(quantise(&digits, first_exponent(workers), &mut sent), Ok(()), "{workers} workers");
-            let mut back = vec![0.0; sent.len()];
-            dequantise_all(&sent, first_exponent(workers), &mut back);
-            assert_eq!(back, digits);
-        }
-    }
-
-    #[test]
-    fn a_sum_after_large_ones_is_seen_to_be_rounded() {
-        let digits = Digits::for_workers(2);
-        let written = digits.write(&floats());
-        let (sum, exponent) = summed(2, &written, i32::MAX, Exponent::from(0));
-        assert!(exponent > Exponent::from(0));
-        assert_ne!(sum, written, "it was rounded, so the exponents have to be looked at");
     }
 }

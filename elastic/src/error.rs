@@ -44,11 +44,6 @@ pub enum Error {
     /// This host was told to stop.
     #[error("this host was told to stop")]
     Stopped,
-    /// The sums of a broadcast were rounded again and again.
-    #[error(
-        "the state could not be summed without rounding: this is a mistake in this program, please report it"
-    )]
-    Rounded,
     /// The system gives no thread or runtime.
     #[error("a thread or runtime for the controller's word: {0}")]
     System(#[from] std::io::Error),

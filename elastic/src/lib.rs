@@ -30,7 +30,7 @@
 
 #![forbid(unsafe_code)]
 
-mod digits;
+pub mod digits;
 mod error;
 mod gate;
 mod host;
@@ -40,7 +40,6 @@ mod seated;
 mod server;
 mod worker;
 
-pub use digits::{Digits, is_exact};
 pub use error::{Error, Left};
 pub use gate::Gate;
 pub use host::Host;

@@ -7,7 +7,7 @@ use inart_core::{Assignment, RoundRecord};
 use inart_host_agent::{RoundStats, Worker};
 use inart_wire::{Epoch, Rank};
 
-use crate::digits::{Digits, is_exact};
+use crate::digits;
 use crate::error::{Error, Left, left};
 use crate::host::Host;
 use crate::progress::{Progress, Standing};
@@ -73,8 +73,6 @@ impl Run {
 impl ElasticWorker {
     /// A tensor under way is looked at this often: whether the controller has ended the run.
     const LOOK: Duration = Duration::from_millis(20);
-    /// A state is summed so often at most until nothing of it is rounded; once or twice, as a rule.
-    const MOST_SUMS: usize = 4;
 
     /// Joins a job, and waits until its next run begins with this worker in it.
     ///
@@ -157,29 +155,18 @@ impl ElasticWorker {
             return Err(self.membership_error(why));
         }
         self.progress.begin_load();
-        let digits = Digits::for_workers(self.assignment().workers.len());
-        let own = (self.rank == from).then(|| digits.write(values));
-        let mut tensor = Vec::new();
-        for _ in 0..Self::MOST_SUMS {
-            match &own {
-                Some(own) => tensor.clone_from(own),
-                None => {
-                    tensor.clear();
-                    tensor.resize(digits.per_float() * values.len(), 0.0);
-                }
-            }
-            if let Err(left) = self.reduce(&mut tensor)? {
-                // All load, since one of them has not: so this is news for everybody.
-                self.go_on(left)?;
-                return Err(self.membership_error(Left::Told));
-            }
-            if self.record().is_none_or(|record| is_exact(&record)) {
-                digits.read(&tensor, values);
-                self.progress.loaded(from);
-                return Ok(());
-            }
+        let mut tensor = match self.rank == from {
+            true => digits::write(values),
+            false => vec![0.0; digits::PER_FLOAT * values.len()],
+        };
+        if let Err(left) = self.reduce(&mut tensor)? {
+            // All load, since one of them has not: so this is news for everybody.
+            self.go_on(left)?;
+            return Err(self.membership_error(Left::Told));
         }
-        Err(Error::Rounded)
+        digits::read(&tensor, values);
+        self.progress.loaded(from);
+        Ok(())
     }
 
     /// Loads the state of the newest worker into `state`, in whatever run that comes about:

@@ -21,7 +21,6 @@ use crate::error::Error;
 const TICK: Duration = Duration::from_millis(20);
 
 /// What a reading thread has to tell.
-#[expect(clippy::large_enum_variant, reason = "one at a time, and nearly all are reports")]
 enum Heard {
     /// A report. The role is unknown if a process failed before it reported its role.
     Report(Option<Role>, Report),

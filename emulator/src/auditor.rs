@@ -1,11 +1,11 @@
 //! Checks the sums of a job, tensor by tensor, as soon as every worker has reported one.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
+use inart_core::Assignment;
 use inart_core::audit::{Mismatch, Received, Sent, check_round};
 use inart_core::policy::Lockstep;
-use inart_core::{Assignment, Split};
+use inart_core::scale::BLOCK_VALUES;
 use inart_host_agent::report::RoundReport;
 use inart_wire::Rank;
 
@@ -71,9 +71,8 @@ impl Auditor {
         }
         let reports: Vec<_> = self.pending.remove(&round).unwrap_or_default().into_iter().flatten().collect();
         let values = values.unwrap_or_else(|| reports.first().map_or(0, |first| first.sent.len()));
-        let chunks: Vec<_> = Split::new(assignment, values).chunks().collect();
-        check(assignment, round, &reports, &chunks)?;
-        self.sums_checked += (chunks.len() * workers) as u64;
+        check(assignment, round, &reports)?;
+        self.sums_checked += (values.div_ceil(BLOCK_VALUES) * workers) as u64;
         let seconds = reports.iter().map(|report| report.comm_seconds).fold(f64::INFINITY, f64::min);
         self.audited.push(AuditedSum { values, seconds });
         for (tally, report) in self.tallies.iter_mut().zip(&reports) {
@@ -90,7 +89,7 @@ impl Auditor {
         &self.audited
     }
 
-    /// Sums compared so far: one per tensor, chunk and worker.
+    /// Sums compared so far: one per block of a tensor and worker.
     pub fn sums_checked(&self) -> u64 {
         self.sums_checked
     }
@@ -106,24 +105,16 @@ impl Auditor {
     }
 }
 
-/// Compares what each worker received with the sum of what all report to have sent.
-fn check(
-    assignment: &Assignment,
-    round: u32,
-    reports: &[RoundReport],
-    chunks: &[Range<usize>],
-) -> Result<(), Box<Mismatch>> {
+/// Compares what each worker received with the sum of what all of their programs passed in.
+fn check(assignment: &Assignment, round: u32, reports: &[RoundReport]) -> Result<(), Box<Mismatch>> {
     let names = assignment.workers.iter().map(|worker| worker.name.as_str());
     let (sent, received): (Vec<_>, Vec<_>) = names
         .zip(reports)
         .enumerate()
         .map(|(rank, (worker, report))| {
-            let RoundReport { sent, exponents, result, result_exponents, .. } = report;
-            (
-                Sent { worker, values: sent, exponents },
-                Received { rank, worker, result, exponents: result_exponents },
-            )
+            let RoundReport { sent, result, .. } = report;
+            (Sent { worker, values: sent }, Received { rank, worker, result })
         })
         .unzip();
-    check_round(&Lockstep::default(), round, &sent, &received, chunks).map_err(Box::new)
+    check_round(&Lockstep, round, &sent, &received, assignment.exact_sums).map_err(Box::new)
 }

@@ -23,7 +23,7 @@ pub struct Summary {
     pub bit_exact: bool,
     /// Rounds per job and scheme.
     pub rounds: u32,
-    /// Sums compared bit for bit: one per round, chunk and worker.
+    /// Sums compared bit for bit: one per round, block and worker.
     pub sums_checked: u64,
     /// All rates of the topology were multiplied by this.
     pub scale: f64,
@@ -179,7 +179,7 @@ pub struct Planned {
 }
 
 impl Planned {
-    /// For gradients of so many bytes.
+    /// For gradients of so many bytes in frames: digits, where sums are exact.
     pub fn of(plan: &Plan, gradient_bytes: f64, workers: usize) -> Self {
         let outcome = Outcome::from(plan);
         let figure = |quantity: Quantity| quantity.of_plan(&outcome, gradient_bytes, workers);

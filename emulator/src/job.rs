@@ -114,7 +114,7 @@ impl JobRun {
         }
     }
 
-    /// Sums compared so far: one per round, chunk and worker.
+    /// Sums compared so far: one per round, block and worker.
     pub fn sums_checked(&self) -> u64 {
         match &self.runs {
             Some(runs) => runs.auditors().map(Auditor::sums_checked).sum(),
@@ -221,16 +221,18 @@ impl JobRun {
             return Err(Error::Diverged { scheme: self.scheme, job, worker: worker.clone() });
         }
         let workers = done.len();
-        let chunks = Split::new(&self.assignment, gradient_len).chunks().count();
+        let split = Split::new(&self.assignment, gradient_len);
+        let chunks = split.chunks().count();
         let frame_bytes = chunks * self.assignment.values_per_packet.frame_bytes();
         let pace = Pace::of(&seconds, frame_bytes, gradient_len, scale);
+        let numbers = split.numbers_per_value() * gradient_len;
         Ok(JobFigures {
             job,
             bit_exact: true,
             rate_bps: pace.rate_bps,
             planned_rate_bps: plan.rate_bps,
             throughput_bps: pace.rate_bps * workers as f64,
-            planned: Planned::of(plan, 4.0 * gradient_len as f64, workers),
+            planned: Planned::of(plan, 4.0 * numbers as f64, workers),
             goodput_bps: pace.goodput_bps,
             comm_seconds: pace.wall_comm_seconds * scale,
             comm_seconds_mean: pace.wall_comm_seconds_mean * scale,
@@ -298,16 +300,14 @@ mod tests {
         Role::Worker(job, Rank::try_from(rank).expect("small"))
     }
 
-    fn round(sent: [i32; 3], result: [i32; 3], comm_seconds: f64) -> Report {
+    fn round(sent: [f32; 3], result: [f32; 3], comm_seconds: f64) -> Report {
         Report::Round(RoundReport {
             round: 0,
             comm_seconds,
             ended_ns: 0,
             counters: Default::default(),
             sent: sent.into(),
-            exponents: vec![-20],
             result: result.into(),
-            result_exponents: vec![-20],
         })
     }
 
@@ -316,9 +316,9 @@ mod tests {
     }
 
     fn end(run: &mut JobRun, digests: [&str; 2]) {
-        run.take(worker(0), round([1, 2, 3], [2, 4, 6], 0.5)).expect("waits for the other");
+        run.take(worker(0), round([1.0, 2.0, 3.0], [2.0, 4.0, 6.0], 0.5)).expect("waits for the other");
         assert_eq!(run.rounds_audited(), 0);
-        run.take(worker(1), round([1, 2, 3], [2, 4, 6], 0.25)).expect("right");
+        run.take(worker(1), round([1.0, 2.0, 3.0], [2.0, 4.0, 6.0], 0.25)).expect("right");
         assert_eq!((run.rounds_audited(), run.sums_checked()), (1, 2));
         for (rank, digest) in (0..).zip(digests) {
             assert!(!run.is_done());
@@ -338,14 +338,14 @@ mod tests {
         end(&mut run, ["a", "a"]);
         let figures = run.figures(&plan(), 0.01).expect("complete");
         assert_eq!((figures.wall_comm_seconds, figures.ps_ingress_bytes), (0.25, 77));
-        // One frame of 44 + 4 · 32 bytes in a quarter of a second, a hundred times slower than the topology's
-        // links.
-        assert!((figures.rate_bps - 172.0 * 8.0 / 0.25 * 100.0).abs() < 1e-6, "{figures:?}");
+        // Two frames of 44 + 4 · 32 bytes (digits of two values and of one) in a quarter of a second, a
+        // hundred times slower than the topology's links.
+        assert!((figures.rate_bps - 2.0 * 172.0 * 8.0 / 0.25 * 100.0).abs() < 1e-6, "{figures:?}");
         assert!((figures.throughput_bps - 2.0 * figures.rate_bps).abs() < 1e-6, "{figures:?}");
-        // Both gradients of 12 bytes go through the server's link of 3 Gbps.
+        // Both gradients of 3 · 12 digits, 144 bytes, go through the server's link of 3 Gbps.
         assert!((figures.planned_rate_bps - 1.5e9).abs() < 1.0, "{figures:?}");
-        assert!((figures.planned.comm_seconds - 96.0 / 1.5e9).abs() < 1e-12, "{figures:?}");
-        assert_eq!((figures.planned.throughput_bps, figures.planned.ps_ingress_bytes), (3e9, 24.0));
+        assert!((figures.planned.comm_seconds - 1152.0 / 1.5e9).abs() < 1e-12, "{figures:?}");
+        assert_eq!((figures.planned.throughput_bps, figures.planned.ps_ingress_bytes), (3e9, 288.0));
         let trained = figures.trained.expect("told");
         assert_eq!((trained.accuracy, trained.digest.as_str()), (0.9, "a"));
     }
@@ -353,13 +353,14 @@ mod tests {
     #[test]
     fn a_wrong_sum_ends_it_and_names_scheme_and_job() {
         let mut run = run();
-        run.take(worker(1), round([1, 2, 3], [2, 4, 6], 0.5)).expect("waits for the other");
-        let error = run.take(worker(0), round([1, 2, 3], [2, 5, 6], 0.5)).expect_err("4 is right");
+        run.take(worker(1), round([1.0, 2.0, 3.0], [2.0, 4.0, 6.0], 0.5)).expect("waits for the other");
+        let error =
+            run.take(worker(0), round([1.0, 2.0, 3.0], [2.0, 5.0, 6.0], 0.5)).expect_err("4 is right");
         assert!(error.is_failure());
         assert_eq!(
             error.to_string(),
-            "wrong sum under scheme atp, job digits: round 0, chunk 0, worker w0: it received 5 instead of 4 as \
-             value 1 of the gradient"
+            "wrong sum under scheme atp, job digits: round 0, worker w0: it received 5 instead of 4 as value 1 of \
+             the tensor"
         );
     }
 
@@ -375,16 +376,13 @@ mod tests {
 
     /// A tensor of so many values in a round, all 1; the sum is 2 in each of them.
     fn tensor(round: u32, values: usize) -> Report {
-        let exponents = vec![-20; values.div_ceil(32)];
         Report::Round(RoundReport {
             round,
             comm_seconds: 0.5,
             ended_ns: 0,
             counters: Default::default(),
-            sent: vec![1; values],
-            exponents: exponents.clone(),
-            result: vec![2; values],
-            result_exponents: exponents,
+            sent: vec![1.0; values],
+            result: vec![2.0; values],
         })
     }
 
@@ -392,14 +390,14 @@ mod tests {
     fn a_program_sums_tensors_of_any_length_as_often_as_it_likes() {
         let mut run = JobRun::of_program("inart", assignment());
         // One rank is two tensors ahead of the other.
-        for (rank, round, values) in [(0, 0, 70), (0, 1, 3), (1, 0, 70), (0, 2, 5), (1, 1, 3)] {
+        for (rank, round, values) in [(0, 0, 500), (0, 1, 3), (1, 0, 500), (0, 2, 5), (1, 1, 3)] {
             run.take(worker(rank), tensor(round, values)).expect("right");
         }
-        assert_eq!((run.rounds_audited(), run.sums_checked(), run.auditor().pending()), (2, 8, 1));
+        assert_eq!((run.rounds_audited(), run.sums_checked(), run.auditor().pending()), (2, 6, 1));
         let lengths: Vec<_> = run.auditor().audited().iter().map(|sum| sum.values).collect();
-        assert_eq!(lengths, [70, 3]);
+        assert_eq!(lengths, [500, 3]);
         let tally = run.auditor().tallies()[1];
-        assert_eq!((tally.tensors, tally.bytes, tally.seconds), (2, 292, 1.0));
+        assert_eq!((tally.tensors, tally.bytes, tally.seconds), (2, 2012, 1.0));
         run.take(worker(0), Report::Done { trained: None }).expect("taken");
         run.take(worker(1), Report::Done { trained: None }).expect("taken");
         assert!(!run.is_done(), "the processes may go on");
@@ -413,7 +411,7 @@ mod tests {
         run.take(worker(0), tensor(0, 7)).expect("waits for the other");
         let error = run.take(worker(1), tensor(0, 8)).expect_err("not one tensor").to_string();
         assert!(
-            error.ends_with("round 0, chunk 0, worker w1: the report holds 8 sent values instead of 7"),
+            error.ends_with("round 0, worker w1: the report holds 8 sent values instead of 7"),
             "{error}"
         );
     }

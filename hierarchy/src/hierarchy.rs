@@ -251,16 +251,14 @@ impl Parts {
         let topology = Topology::from_yaml(&text(&format!("{network}-{site}"), mtu, &sections))
             .map_err(|error| HierarchyError::Inside { site: site.to_owned(), error })?;
         let job = &topology.jobs()[0];
-        let cannot =
-            [(job.exact, "exact", "sums of floats"), (job.elastic, "elastic", "hosts that come and go")];
-        if let Some((_, field, what)) = cannot.into_iter().find(|(given, ..)| *given) {
-            let problem = format!("`{field}: true`, and {what} do not go on to other sites");
-            let error = TopologyError::new(
-                None,
-                format!("job {}", job.name),
-                problem,
-                format!("leave out `{field}`"),
-            );
+        let cannot = [
+            (job.exact, "sum: exact", "sites round the sums that they exchange"),
+            (job.elastic, "elastic: true", "the workers of a site cannot join or leave"),
+        ];
+        if let Some((_, key, why)) = cannot.into_iter().find(|(given, ..)| *given) {
+            let problem = format!("`{key}`, but {why}");
+            let error =
+                TopologyError::new(None, format!("job {}", job.name), problem, format!("leave out `{key}`"));
             return Err(HierarchyError::Inside { site: site.to_owned(), error });
         }
         Ok(Inside { site: site.to_owned(), topology })

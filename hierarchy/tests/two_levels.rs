@@ -205,8 +205,8 @@ fn a_network_for_another_gradient_is_written_and_read_back() {
 
 #[test]
 fn jobs_inside_whose_sums_cannot_go_on_are_refused() {
-    for (field, why) in [("exact", "sums of floats"), ("elastic", "come and go")] {
-        let text = NETWORK.replace("servers: [n2]}", &format!("servers: [n2], {field}: true}}"));
+    for (key, why) in [("sum: exact", "sites round"), ("elastic: true", "join or leave")] {
+        let text = NETWORK.replace("servers: [n2]}", &format!("servers: [n2], {key}}}"));
         let told = Hierarchy::from_yaml(&text).unwrap_err().to_string();
         assert!(told.contains("inside site n2") && told.contains(why), "{told}");
     }

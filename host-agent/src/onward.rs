@@ -5,9 +5,9 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use inart_core::policy::{Onward, OwnSum};
+use inart_core::policy::{Answer, Onward, OwnSum};
 use inart_core::{Assignment, Failure, Instant, ServerCounters, ServerShard, StateMachine};
-use inart_wire::{ChunkSeq, Exponent, Rank, ShardId};
+use inart_wire::{ChunkSeq, Rank, ShardId};
 
 use crate::agent::{Agent, Stopper};
 use crate::status::HostStatus;
@@ -37,7 +37,7 @@ pub enum OnwardNews {
 /// What the owner has for the server.
 #[derive(Debug)]
 enum Order {
-    Back { sequence: ChunkSeq, values: Vec<i32>, exponent: Exponent },
+    Back(Answer),
     Abort(String),
     Finish(ChunkSeq),
 }
@@ -52,8 +52,8 @@ pub struct SumsBack {
 impl SumsBack {
     /// The sum of all for a chunk whose own sum went on: every worker gets it. A server that has ended needs
     /// it no more.
-    pub fn give(&self, sequence: ChunkSeq, values: Vec<i32>, exponent: Exponent) {
-        self.tell(Order::Back { sequence, values, exponent });
+    pub fn give(&self, answer: Answer) {
+        self.tell(Order::Back(answer));
     }
 
     /// The larger job has ended: the workers hear who did what where.
@@ -80,7 +80,7 @@ pub struct OnwardServer {
     orders: Receiver<Order>,
     back: SumsBack,
     /// What came back and is not sent yet, and when it may be.
-    returning: VecDeque<(ChunkSeq, Vec<i32>, Exponent)>,
+    returning: VecDeque<Answer>,
     free_at: Instant,
     frame_time: Duration,
     end: Option<ChunkSeq>,
@@ -118,7 +118,7 @@ impl OnwardServer {
         let rate_bps = assignment.shards.get(shard.index()).map_or(f64::INFINITY, |shard| shard.rate_bps);
         let frame_time = Duration::try_from_secs_f64(8.0 * frame_bytes as f64 / rate_bps).unwrap_or_default();
         let (incarnation, peer_timeout) = (options.incarnation, options.peer_timeout);
-        let policy = Onward::default();
+        let policy = Onward::new(assignment.workers.len());
         let shard = ServerShard::with_policy(assignment, shard, incarnation, peer_timeout, policy)?;
         let agent = Agent::new(Box::new(transport), frame_bytes, options)?;
         let (orders, taken) = channel();
@@ -190,9 +190,7 @@ impl OnwardServer {
     fn carry_out(&mut self) {
         for order in self.orders.try_iter() {
             match order {
-                Order::Back { sequence, values, exponent } => {
-                    self.returning.push_back((sequence, values, exponent));
-                }
+                Order::Back(answer) => self.returning.push_back(answer),
                 Order::Abort(told) => self.shard.abort_elsewhere(&told),
                 Order::Finish(end) => self.end = Some(end),
             }
@@ -204,8 +202,7 @@ impl OnwardServer {
     fn send_back(&mut self) -> Option<Instant> {
         let now = self.agent.clock.now();
         while !self.returning.is_empty() && self.free_at <= now + BURST_FRAMES * self.frame_time {
-            let (sequence, values, exponent) = self.returning.pop_front()?;
-            self.shard.sum_is_back(sequence, values, exponent);
+            self.shard.sum_is_back(self.returning.pop_front()?);
             self.free_at = self.free_at.max(now) + self.frame_time;
         }
         (!self.returning.is_empty()).then_some(now + self.frame_time)

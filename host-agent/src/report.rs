@@ -1,7 +1,7 @@
 //! What host processes tell the emulator: messages over a Unix stream socket, each a big-endian `u32` length
 //! and that many bytes of postcard. In the other direction goes one byte, which lets a worker begin.
 
-mod integers;
+mod floats;
 mod json;
 
 use std::io::{self, BufReader, ErrorKind, Read, Write};
@@ -10,7 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use inart_core::{Assignment, RoundRecord, ServerCounters, WorkerCounters};
-use inart_wire::{Exponent, JobId, Rank, ShardId};
+use inart_wire::{JobId, Rank, ShardId};
 use serde::{Deserialize, Serialize};
 
 use crate::RoundStats;
@@ -57,8 +57,7 @@ pub enum Role {
 
 /// One round as one worker saw it: enough to check the sum bit for bit.
 ///
-/// Values are in the gradient's order. Exponents are per chunk, in the order of
-/// [`Split::chunks`](inart_core::Split::chunks). As in [`RoundRecord`].
+/// Values are in the tensor's order, as in [`RoundRecord`].
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct RoundReport {
     /// Rounds count from 0.
@@ -69,31 +68,24 @@ pub struct RoundReport {
     pub ended_ns: u64,
     /// What was counted during the round.
     pub counters: WorkerCounters,
-    /// What this worker sent.
-    #[serde(with = "integers")]
-    pub sent: Vec<i32>,
-    /// What those values are scaled by.
-    pub exponents: Vec<i8>,
-    /// The sum that this worker received.
-    #[serde(with = "integers")]
-    pub result: Vec<i32>,
-    /// What the sum is scaled by.
-    pub result_exponents: Vec<i8>,
+    /// What this worker's program passed in.
+    #[serde(with = "floats")]
+    pub sent: Vec<f32>,
+    /// The sum that it got.
+    #[serde(with = "floats")]
+    pub result: Vec<f32>,
 }
 
 impl RoundReport {
     /// What a round took, and what went into its sum and came out.
     pub fn new(stats: RoundStats, record: RoundRecord) -> Self {
-        let numbers = |exponents: &[Exponent]| exponents.iter().map(|exponent| exponent.get()).collect();
         Self {
             round: stats.round,
             comm_seconds: stats.communication.as_secs_f64(),
             ended_ns: monotonic_ns(),
             counters: stats.counters,
             sent: record.sent,
-            exponents: numbers(&record.exponents),
             result: record.result,
-            result_exponents: numbers(&record.result_exponents),
         }
     }
 }

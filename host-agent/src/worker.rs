@@ -125,9 +125,9 @@ impl Worker {
     /// Waits for a tensor that this worker has started, and hands it back as the sum over all workers'
     /// tensors (the caller divides, if it wants the mean).
     ///
-    /// The sum is that of the quantised values, exact to the bit and the same at every worker; for its
-    /// distance from the sum of the floats see [`inart_core::quantise`]. In an exact-sum job it is the sum of
-    /// the floats, rounded once ([`inart_core::exact_sum`]).
+    /// The sum is the same bits at every worker. Up to 256 values, and in an exact-sum job, it is the sum of
+    /// the floats, rounded once ([`inart_core::exact_sum`]). For the distance of longer ones from that see
+    /// [`inart_core::scale`].
     ///
     /// # Errors
     /// Why there is no sum; then the job is over.

@@ -26,8 +26,8 @@ pub struct Arrival {
     counts: bool,
     /// What is sent because of it.
     pub outgoing: Outgoing,
-    /// The chunk whose sum goes on, and that sum.
-    pub gone_on: Option<(u8, Sum)>,
+    /// Chunks whose sums go on, and those.
+    pub gone_on: Vec<(u8, Sum)>,
     broken: Broken,
 }
 
@@ -66,7 +66,7 @@ impl Arrival {
             &Some(Change::Worker(rank, worker)) => state.workers[usize::from(rank)] = worker,
             None => {}
         }
-        if let Some((sequence, sum)) = self.gone_on {
+        for &(sequence, sum) in &self.gone_on {
             state.onward[usize::from(sequence)] = Onward::Out(sum);
         }
         state.broken.add(self.broken);
@@ -152,7 +152,7 @@ impl System {
             change: Some(Change::Slot(switch, place, after, completed)),
             broken: step.broken(&self.config, state.ended(frame.run), switch, place),
             outgoing: sent.into_iter().collect(),
-            gone_on: None,
+            gone_on: Vec::new(),
         }
     }
 
@@ -164,10 +164,8 @@ impl System {
         let mut broken =
             invariant::server_step(&self.config, chunk(&state.server), frame, verdict, chunk(&server));
         broken.add(self.check_results(&state.onward, &mut server, &outgoing));
-        let gone_on = gone_on.map(|sum| (frame.sequence, sum));
-        if let Some((sequence, sum)) = gone_on {
-            let chunk = (sequence, frame.run, frame.exponent);
-            broken.add(invariant::goes_on(&self.config, &state.onward, chunk, sum));
+        for (sequence, sum) in &gone_on {
+            broken.add(invariant::goes_on(&self.config, &state.onward, frame.run, *sequence, *sum));
         }
         Arrival { broken, gone_on, ..self.of_server(state, server, outgoing) }
     }
@@ -183,7 +181,7 @@ impl System {
             counts: kept(server) != kept(state.server),
             change: Some(Change::Server(Box::new(server))),
             outgoing,
-            gone_on: None,
+            gone_on: Vec::new(),
             broken: Broken::default(),
         }
     }
@@ -197,20 +195,22 @@ impl System {
         let (mut worker, ended) = (before, state.ended(before.run.unwrap_or_default()));
         let (config, mutant) = (&self.config, self.mutant);
         match *frame {
-            Frame::Result { run, sequence, exponent, sum, other } => {
-                if let Some(chunk) = worker.result(config, mutant, ended, (run, other), (sequence, exponent))
-                {
-                    arrival.broken = invariant::result(config, run, chunk, sequence, exponent, sum);
+            Frame::Result { run, sequence, sum, other } => {
+                if let Some(chunk) = worker.result(config, mutant, ended, (run, other), (sequence, sum)) {
+                    arrival.broken = invariant::result(config, run, chunk, sequence, sum);
+                    arrival.broken.add(invariant::read(
+                        config,
+                        chunk,
+                        worker.reads_by(config, mutant, chunk),
+                    ));
                     // What went on from a server's life before is not known any more.
                     if [state.server.run, Run::Moved].contains(&run) {
-                        arrival.broken.add(invariant::came_back(&state.onward, chunk, sum));
+                        arrival.broken.add(invariant::came_back(config, &state.onward, chunk, sum));
                     }
                 }
             }
-            Frame::Request { to, sequence, exponent } => {
-                if worker.is_spoken_to(mutant, to)
-                    && worker.request(config, mutant, ended, sequence, exponent)
-                {
+            Frame::Request { to, sequence } => {
+                if worker.is_spoken_to(mutant, to) && worker.awaits(config, mutant, ended, sequence) {
                     arrival.outgoing = vec![self.gradient(&worker, sequence, config.waves, true)];
                 }
             }

@@ -16,7 +16,7 @@ impl Server {
     /// The sum of all for a chunk is back.
     pub fn back(&mut self, config: &Config, mutant: Option<Mutant>, sequence: u8, sum: Sum) -> Outgoing {
         let is = |mistake| mutant == Some(mistake);
-        let waits = |chunk: &Chunk| !chunk.complete && config.goes_on(chunk.have);
+        let waits = |chunk: &Chunk| !chunk.complete && config.goes_on(chunk.sequence, chunk.have);
         let waiting = self.chunks.into_iter().flatten().filter(waits);
         let oldest = waiting.map(|chunk| chunk.sequence).min();
         let taken_for = oldest.filter(|_| is(Mutant::BackInOrder)).unwrap_or(sequence);
@@ -76,9 +76,9 @@ impl System {
         let config = &self.config;
         let mut broken = Broken::default();
         for (_, frame) in outgoing {
-            if let Frame::Result { run, sequence, exponent, sum, .. } = *frame {
-                broken.add(invariant::result(config, run, sequence, sequence, exponent, sum));
-                broken.add(invariant::came_back(onward, sequence, sum));
+            if let Frame::Result { run, sequence, sum, .. } = *frame {
+                broken.add(invariant::result(config, run, sequence, sequence, sum));
+                broken.add(invariant::came_back(config, onward, sequence, sum));
                 if config.reborn && run == Run::First {
                     broken.add(invariant::one_life(config, sequence, sum, &mut server.counted));
                 }

@@ -3,17 +3,20 @@
 use anyhow::{Result, ensure};
 
 use inart_core::policy::{Due, Lockstep, Onward, Policy, Progress};
+use inart_wire::Exponent as WireExponent;
 
 use crate::marks::Marks;
 use crate::node::{Node, Ranks, one, ranks};
 use crate::run::Run;
-use crate::size::{MAX_CHUNKS, MAX_EXPONENT, MAX_SWITCHES, MAX_WINDOW, MAX_WORKERS};
+use crate::scale::{Exponent, NOT_FINITE, SIZES};
+use crate::size::{MAX_CHUNKS, MAX_SWITCHES, MAX_TENSORS, MAX_WINDOW, MAX_WORKERS};
 use crate::sum::{BEFORE, Sum};
 
 /// What completes a chunk, and who is in it, unless sums go on.
-const POLICY: Lockstep = Lockstep { exact_sums: false };
+const POLICY: Lockstep = Lockstep;
 
-/// Values of the workers, of which the first two are more than [`crate::sum::LIMITS`] hold, and all are not.
+/// Values of the workers, each larger than a worker's may be. The first two are more than
+/// [`crate::sum::LIMITS`] hold, and all are not.
 const SATURATING: [i8; MAX_WORKERS as usize] = [2, 2, -3];
 
 /// Who takes part, and what may go wrong beside loss, duplication, reordering and delay, which always may.
@@ -60,16 +63,20 @@ pub struct Config {
     /// The last worker's tensor has a chunk less than the others', and it goes on with its next.
     #[arg(long)]
     pub shorter: bool,
-    /// The last chunk is of a tensor that continues that of chunk 0: it is scaled by what the result of that
-    /// agrees on.
+    /// Tensors, 0 to 2, whose values are scaled by the maximum of the workers' sizes. Each has as many chunks
+    /// as another, of which the first is of sizes. With 0 there is one tensor, whose sums are exact.
+    #[arg(long, default_value_t = 0)]
+    pub scaled: u8,
+    /// The tensor whose sums are exact goes as floats, past the slots.
     #[arg(long)]
-    pub continued: bool,
-    /// Two values of chunk 0 are more than 32 bits hold.
+    pub floats: bool,
+    /// Worker 0's size of the last tensor is not finite.
+    #[arg(long)]
+    pub not_finite: bool,
+    /// Workers are broken: in the first chunk of values they send larger ones than a worker may, and the sum
+    /// of two of them is more than 32 bits hold.
     #[arg(long)]
     pub saturation: bool,
-    /// Worker 0's values of chunk 0 do not fit the agreed exponent; worker 1's do not even fit worker 0's.
-    #[arg(long)]
-    pub clipped: bool,
     /// Who has asked again since a partial or result last left, which decides whether a repeat is answered or
     /// another's answer does for it, is part of the state. Else nobody has, at every moment.
     #[arg(long)]
@@ -113,9 +120,10 @@ impl Default for Config {
             rerun: false,
             reborn: false,
             shorter: false,
-            continued: false,
+            scaled: 0,
+            floats: false,
+            not_finite: false,
             saturation: false,
-            clipped: false,
             waves: false,
             crash: false,
             moves: false,
@@ -164,11 +172,15 @@ impl Config {
         ensure!(matches!(self.chunks, 1..=MAX_CHUNKS), "chunks: {}; expected 1 to {MAX_CHUNKS}", self.chunks);
         for (first, second) in [
             (("rerun", self.rerun), ("old_epoch", self.old_epoch)),
-            (("reborn", self.reborn), ("clipped", self.clipped)),
+            (("reborn", self.reborn), ("scaled", self.scaled > 0)),
             (("reborn", self.reborn), ("crash", self.crash)),
             (("reborn", self.reborn), ("shorter", self.shorter)),
-            (("shorter", self.shorter), ("clipped", self.clipped)),
-            (("shorter", self.shorter), ("continued", self.continued)),
+            (("shorter", self.shorter), ("scaled", self.scaled > 0)),
+            (("floats", self.floats), ("scaled", self.scaled > 0)),
+            (("floats", self.floats), ("saturation", self.saturation)),
+            (("floats", self.floats), ("halves", self.halves)),
+            (("not_finite", self.not_finite), ("old_epoch", self.old_epoch)),
+            (("not_finite", self.not_finite), ("rerun", self.rerun)),
             (("moves", self.moves), ("old_epoch", self.old_epoch)),
             (("moves", self.moves), ("rerun", self.rerun)),
             (("moves", self.moves), ("reborn", self.reborn)),
@@ -176,10 +188,18 @@ impl Config {
             ensure!(!(first.1 && second.1), "{} with {}; expected one of them", first.0, second.0);
         }
         ensure!(
-            !(self.shorter || self.continued) || self.chunks > 1,
-            "chunks: {}; with shorter or continued, expected 2 or more",
+            !self.shorter || self.chunks > 1,
+            "chunks: {}; with shorter, expected 2 or more",
             self.chunks
         );
+        ensure!(self.scaled <= MAX_TENSORS, "scaled: {}; expected 0 to {MAX_TENSORS}", self.scaled);
+        ensure!(
+            self.scaled == 0 || self.chunks.is_multiple_of(self.scaled) && self.chunks >= 2 * self.scaled,
+            "chunks: {}; with scaled {}, expected 2 or more for each tensor",
+            self.chunks,
+            self.scaled
+        );
+        ensure!(!self.not_finite || self.scaled > 0, "not_finite without scaled; expected both");
         ensure!(
             self.moves || !(self.undo || self.led),
             "undo or led without moves; expected both, or moves alone"
@@ -204,14 +224,61 @@ impl Config {
         self.rerun || self.reborn
     }
 
-    /// The chunk whose result tells what that one is scaled by, if there is one.
-    pub fn continues(&self, sequence: u8) -> Option<u8> {
-        (self.continued && sequence > 0 && sequence + 1 == self.chunks).then_some(0)
-    }
-
-    /// Chunks of a worker's first tensor.
+    /// Chunks of a worker's first tensor, or of all of them if they are scaled.
     pub fn chunks_of(&self, worker: u8) -> u8 {
         self.chunks - u8::from(self.shorter && worker + 1 == self.workers)
+    }
+
+    /// Chunks of each tensor.
+    pub fn chunks_of_tensor(&self) -> u8 {
+        self.chunks / self.scaled.max(1)
+    }
+
+    /// The tensor that a chunk is of.
+    pub fn tensor(&self, sequence: u8) -> u8 {
+        sequence / self.chunks_of_tensor()
+    }
+
+    /// Whether a worker's chunk is the last of its tensor.
+    pub fn is_last(&self, worker: u8, sequence: u8) -> bool {
+        let ends = (sequence + 1).is_multiple_of(self.chunks_of_tensor());
+        sequence + 1 == self.chunks_of(worker) || self.scaled > 0 && ends
+    }
+
+    /// The chunk of sizes of the tensor that a chunk is of; none if its sums are exact.
+    pub fn maxima(&self, sequence: u8) -> Option<u8> {
+        (self.scaled > 0).then(|| self.tensor(sequence) * self.chunks_of_tensor())
+    }
+
+    /// Whether a chunk is of sizes.
+    pub fn is_of_maxima(&self, sequence: u8) -> bool {
+        self.maxima(sequence) == Some(sequence)
+    }
+
+    /// A worker's size of the tensor that a chunk is of. Those of an epoch or a run before are other ones.
+    pub fn size(&self, run: Run, sequence: u8, worker: u8) -> u8 {
+        let tensor = self.tensor(sequence);
+        match run {
+            Run::OldEpoch | Run::Former => NOT_FINITE,
+            _ if self.not_finite && worker == 0 && tensor + 1 == self.scaled => NOT_FINITE,
+            _ => SIZES[usize::from(tensor)][usize::from(worker)],
+        }
+    }
+
+    /// The greatest size of the tensor that a chunk is of; 0 if its sums are exact.
+    pub fn maximum(&self, sequence: u8) -> u8 {
+        let sizes = (0..self.workers).map(|worker| self.size(Run::First, sequence, worker));
+        if self.scaled > 0 { sizes.max().unwrap_or(0) } else { 0 }
+    }
+
+    /// What the numbers of a chunk are.
+    pub fn exponent(&self, sequence: u8) -> Exponent {
+        match self.maxima(sequence) {
+            None if self.floats => Exponent::Floats,
+            None => Exponent::Digits,
+            Some(maxima) if maxima == sequence => Exponent::Maxima,
+            Some(_) => Exponent::Scaled(self.maximum(sequence)),
+        }
     }
 
     /// All workers.
@@ -228,18 +295,25 @@ impl Config {
     /// Whether the server completes a chunk that those are in.
     pub fn is_complete(&self, sequence: u8, have: Ranks) -> bool {
         let (present, members) = (have.count_ones() as usize, self.workers.into());
-        let progress = Progress { cohort: 0, sequence: u32::from(sequence).into(), present, members };
-        if self.onward { Onward::default().is_complete(&progress) } else { POLICY.is_complete(&progress) }
+        let of_maxima = self.is_of_maxima(sequence);
+        let exponent = if of_maxima { WireExponent::MAXIMA } else { WireExponent::DIGITS };
+        let progress =
+            Progress { cohort: 0, sequence: u32::from(sequence).into(), exponent, present, members };
+        match self.onward {
+            true => Onward::new(self.workers.into()).is_complete(&progress),
+            false => POLICY.is_complete(&progress),
+        }
     }
 
-    /// Whether the sum of those goes on to others.
-    pub fn goes_on(&self, have: Ranks) -> bool {
-        self.onward && have == self.everybody()
+    /// Whether the sum of those goes on to others. Maxima do not.
+    pub fn goes_on(&self, sequence: u8, have: Ranks) -> bool {
+        self.onward && have == self.everybody() && !self.is_of_maxima(sequence)
     }
 
     /// What others add to a sum that goes on. No worker of such a network has ever sent that.
     pub fn of_others(&self, sequence: u8) -> Sum {
-        if self.onward { Sum::term(BEFORE, sequence, MAX_WORKERS - 1) } else { Sum::default() }
+        let goes_on = self.goes_on(sequence, self.everybody());
+        if goes_on { Sum::term(BEFORE, sequence, MAX_WORKERS - 1) } else { Sum::default() }
     }
 
     /// The switch that a worker is attached to.
@@ -285,15 +359,10 @@ impl Config {
         self.seats_of(run, (0..self.workers).filter(is_below).map(one).sum())
     }
 
-    /// What a worker sends for a chunk. On switches of Tofino saturation is that of true values.
+    /// What a worker sends for a chunk of values.
     pub fn term(&self, generation: u8, sequence: u8, worker: u8) -> Sum {
-        let saturates = self.saturation && self.tofino.is_some() && sequence == 0;
-        let value = if saturates { SATURATING[usize::from(worker)] } else { 0 };
+        let is_first = sequence == u8::from(self.scaled > 0);
+        let value = if self.saturation && is_first { SATURATING[usize::from(worker)] } else { 0 };
         Sum::term(generation, sequence, worker).with_value(value)
-    }
-
-    /// The least exponent at which a worker's values of a chunk fit.
-    pub fn need(&self, worker: u8, sequence: u8) -> u8 {
-        if self.clipped && sequence == 0 && worker < MAX_EXPONENT { worker + 1 } else { 0 }
     }
 }

@@ -94,11 +94,14 @@ impl System {
         }
     }
 
-    /// Whether that host was gone or restarted, or gave up, or has a gradient of another length.
+    /// Whether that host was gone or restarted, or gave up, or has a gradient of another length or values
+    /// that no worker may send.
     fn is_to_blame(&self, state: &State, whom: Peer) -> bool {
         let own_fault = match whom {
             Peer::Worker(rank) => {
-                self.is_shorter(rank) || state.workers[usize::from(rank)].failed.is_some_and(|by| by != whom)
+                self.is_shorter(rank)
+                    || self.config.saturation
+                    || state.workers[usize::from(rank)].failed.is_some_and(|by| by != whom)
             }
             Peer::Server | Peer::Elsewhere => false,
         };

@@ -3,9 +3,10 @@
 use crate::config::Config;
 use crate::node::{Node, Ranks, one};
 use crate::run::{Life, Run};
+use crate::scale::Exponent;
 use crate::sum::{BEFORE, Sum};
 
-/// A gradient or a partial. The flags congestion and vanished, which decide nothing here, are left out.
+/// A gradient or a partial. The flag congestion, which decides nothing here, is left out.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Contribution {
     /// Kind 2; else kind 1.
@@ -18,15 +19,15 @@ pub struct Contribution {
     pub worker: u8,
     /// Who is in it, by seats.
     pub contributors: Ranks,
-    /// Steps above the agreed exponent.
-    pub exponent: u8,
+    /// What the numbers are.
+    pub exponent: Exponent,
     /// Sent before; of a partial: made to leave by such a frame.
     pub resend: bool,
     /// No switch may add it.
     pub bypass: bool,
     /// The sender's last chunk of the tensor.
     pub last: bool,
-    /// Some sum saturated, or the sender's values do not fit the agreed exponent.
+    /// Some sum saturated.
     pub overflow: bool,
     /// The values.
     pub sum: Sum,
@@ -77,8 +78,6 @@ pub enum Frame {
         run: Run,
         /// The chunk.
         sequence: u8,
-        /// Steps above the agreed exponent.
-        exponent: u8,
         /// The values.
         sum: Sum,
         /// Whether it says that the other epoch is that of what comes after.
@@ -90,8 +89,6 @@ pub enum Frame {
         to: Talk,
         /// The chunk.
         sequence: u8,
-        /// Steps above the agreed exponent that it is wanted at.
-        exponent: u8,
     },
     /// Abort: server to worker.
     Abort {
@@ -143,18 +140,21 @@ impl Frame {
 impl Contribution {
     /// A gradient of an epoch or a run before.
     pub fn before(run: Run, config: &Config, worker: u8, sequence: u8) -> Self {
+        let of_maxima = config.is_of_maxima(sequence);
+        let size = config.size(run, sequence, worker);
+        let values = config.term(BEFORE, sequence, worker);
         Self {
             partial: false,
             run,
             sequence,
             worker,
             contributors: one(worker),
-            exponent: 0,
+            exponent: config.exponent(sequence),
             resend: false,
-            bypass: false,
-            last: sequence + 1 == config.chunks,
+            bypass: config.floats,
+            last: config.is_last(0, sequence),
             overflow: false,
-            sum: config.term(BEFORE, sequence, worker),
+            sum: if of_maxima { Sum::of_size(sequence, size) } else { values },
         }
     }
 }

@@ -6,6 +6,7 @@ use crate::frame::Contribution;
 use crate::node::{Ranks, one, ranks};
 use crate::onward;
 use crate::run::{Life, Run};
+use crate::scale::Exponent;
 use crate::server::{Chunk, Verdict};
 use crate::slot::{Slot, second_pass, slot_of};
 use crate::sum::{BEFORE, NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum, digit};
@@ -13,7 +14,8 @@ use crate::sum::{BEFORE, NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum, digit};
 /// An invariant of docs/protocol.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Invariant {
-    /// 1.
+    /// 1. In particular, values are scaled by the maximum of all workers' sizes of their tensor, and sums are
+    ///    read by this maximum.
     Once,
     /// 2.
     Disjoint,
@@ -96,52 +98,59 @@ impl Broken {
     }
 }
 
-/// The sum of what `contributors` send for a chunk in a run, each of them in the life that is in `like`.
-fn right_sum(config: &Config, run: Run, exponent: u8, sequence: u8, contributors: Ranks, like: Sum) -> Sum {
+/// The sum of what `contributors` send for a chunk in a run, each of them in the life that is in `like`; or
+/// the greatest of their sizes.
+fn right_sum(config: &Config, run: Run, sequence: u8, contributors: Ranks, like: Sum) -> Sum {
+    if config.exponent(sequence) == Exponent::Maxima {
+        let size = |worker| Sum::of_size(sequence, config.size(run, sequence, worker));
+        return ranks(contributors).map(size).max().unwrap_or_default();
+    }
+    let scale = config.maximum(sequence);
     let generations = match run {
         Run::OldEpoch | Run::Former => [BEFORE; 2],
-        Run::First if config.reborn => [exponent, SECOND_LIFE],
-        Run::First | Run::Moved if config.shorter => [exponent, NEXT_TENSOR],
-        Run::First | Run::Moved => [exponent; 2],
+        Run::First if config.reborn => [scale, SECOND_LIFE],
+        Run::First | Run::Moved if config.shorter => [scale, NEXT_TENSOR],
+        Run::First | Run::Moved => [scale; 2],
         Run::Second => [SECOND_RUN; 2],
     };
     let term = |worker| {
         let is_in = |generation: &u8| like.digit(digit(*generation, sequence, worker)) > 0;
-        let generation = generations.into_iter().find(is_in).unwrap_or(exponent);
+        let generation = generations.into_iter().find(is_in).unwrap_or(scale);
         config.term(generation, sequence, worker)
     };
     ranks(contributors).fold(Sum::default(), |sum, worker| sum + term(worker))
 }
 
 /// A result of `sequence` in `run` was sent, or is taken for that of `chunk`.
-pub fn result(config: &Config, run: Run, chunk: u8, sequence: u8, exponent: u8, sum: Sum) -> Broken {
+pub fn result(config: &Config, run: Run, chunk: u8, sequence: u8, sum: Sum) -> Broken {
     // From the last chunk of the shortest gradient on, there is nothing to be summed.
     let differ = config.shorter && sequence + 2 >= config.chunks;
     // Every worker gets it.
     let is_due = |receiver| {
         let due = config.due(receiver);
-        sum == right_sum(config, run, exponent, sequence, due, sum) + config.of_others(sequence)
+        sum == right_sum(config, run, sequence, due, sum) + config.of_others(sequence)
     };
     let right = (0..config.workers).all(is_due);
     let now = matches!(run, Run::First | Run::Second | Run::Moved);
     Broken::unless(now && chunk == sequence && right && !differ, Invariant::Once)
 }
 
-/// The sum of a chunk goes on, whose last frame had that run and exponent.
-pub fn goes_on(
-    config: &Config,
-    onward: &[onward::Onward],
-    (sequence, run, exponent): (u8, Run, u8),
-    sum: Sum,
-) -> Broken {
+/// A worker reads the result of a chunk as one that is scaled by that maximum.
+pub fn read(config: &Config, sequence: u8, scale: u8) -> Broken {
+    let is_scaled = matches!(config.exponent(sequence), Exponent::Scaled(_));
+    Broken::unless(!is_scaled || scale == config.maximum(sequence), Invariant::Once)
+}
+
+/// The sum of a chunk goes on because of a frame of that run.
+pub fn goes_on(config: &Config, onward: &[onward::Onward], run: Run, sequence: u8, sum: Sum) -> Broken {
     let is_first = onward.get(usize::from(sequence)) == Some(&onward::Onward::Here);
-    let right = right_sum(config, run, exponent, sequence, config.everybody(), sum);
+    let right = right_sum(config, run, sequence, config.everybody(), sum);
     Broken::unless(is_first && sum == right, Invariant::Onward)
 }
 
-/// A result of a chunk was sent, or is taken for it; nothing to check where no sums go on.
-pub fn came_back(onward: &[onward::Onward], sequence: u8, sum: Sum) -> Broken {
-    let back = onward.get(usize::from(sequence));
+/// A result of a chunk was sent, or is taken for it; nothing to check of maxima, and where no sums go on.
+pub fn came_back(config: &Config, onward: &[onward::Onward], sequence: u8, sum: Sum) -> Broken {
+    let back = onward.get(usize::from(sequence)).filter(|_| !config.is_of_maxima(sequence));
     Broken::unless(back.is_none_or(|back| *back == onward::Onward::Back(sum)), Invariant::Onward)
 }
 
@@ -167,19 +176,16 @@ pub fn server_step(
     after: Option<Chunk>,
 ) -> Broken {
     let what = |chunk: Option<Chunk>| chunk.map_or(Default::default(), |chunk| (chunk.have, chunk.sum));
-    // A chunk that starts anew at a higher exponent has nobody.
-    let anew = before.is_some_and(|before| after.is_some_and(|after| before.exponent != after.exponent));
-    let (had, sum) = what(before.filter(|_| !anew));
+    let (had, sum) = what(before);
     let unchanged = what(after) == (had, sum);
     let contributors = config.seats_of(frame.run, frame.contributors);
     let here = had & contributors;
     let holds = if here == 0 {
-        unchanged || what(after) == (had | contributors, sum + frame.sum)
+        unchanged || what(after) == (had | contributors, frame.exponent.combined(sum, frame.sum))
     } else if here == contributors {
-        let repeat =
-            matches!(verdict, Verdict::Repeat | Verdict::Resend | Verdict::Answered | Verdict::Behind);
+        let repeat = matches!(verdict, Verdict::Repeat | Verdict::Resend | Verdict::Answered);
         let refused = matches!(verdict, Verdict::Foreign | Verdict::OtherRun | Verdict::Mismatch);
-        unchanged && (repeat || refused || matches!(verdict, Verdict::GaveUp | Verdict::Exponent))
+        unchanged && (repeat || refused || verdict == Verdict::GaveUp)
     } else {
         unchanged && verdict != Verdict::Added && verdict != Verdict::Repeat
     };
@@ -244,7 +250,7 @@ impl SwitchStep<'_> {
         let mut broken = Broken::default();
 
         let seen = config.seats_of(after.run, after.seen);
-        let right = right_sum(config, after.run, after.exponent, after.sequence, seen, after.sum);
+        let right = right_sum(config, after.run, after.sequence, seen, after.sum);
         let own = after.seen == 0 || self.is_place(config, place) && holds_sum(after, right);
         broken.add(Broken::unless(own, Invariant::OwnSlot));
 
@@ -301,8 +307,7 @@ fn is_repeat(slot: &Slot, frame: &Contribution) -> bool {
 /// Whether a slot holds that sum, or says that it was cut off: by the flag, or by a value that is at a limit.
 fn holds_sum(slot: &Slot, right: Sum) -> bool {
     let cut = slot.overflow || slot.sum.is_at_limit();
-    slot.sum == right.saturated_if(slot.overflow && slot.sum.is_saturated())
-        || cut && slot.sum.with_value(0) == right.with_value(0)
+    slot.sum == right || cut && slot.sum.with_value(0) == right.with_value(0)
 }
 
 /// A slot that holds a frame alone, with what `after` says of who has asked, and of what was cut off.

@@ -13,11 +13,20 @@
 //! the server has seen and can make nothing of ever again (another epoch's or run's, a complete chunk's) is
 //! no longer under way. A state of this model stands for all states of the full one with the same hosts and
 //! switches and fewer frames: an invariant that breaks in one of those breaks here. Two things are left out
-//! because no decision of this round reads them: the flags congestion and vanished, and in a partial under
-//! way, whose frame completed it (it is given its lowest rank). Who has asked again since a partial or result
-//! last left only ever keeps frames from being sent, so it is part of the state only with [`Config::waves`],
-//! for
-//! *Ends*.
+//! because no decision of this round reads them: the flag congestion, and in a partial under way, whose frame
+//! completed it (it is given its lowest rank). Who has asked again since a partial or result last left only
+//! ever keeps frames from being sent, so it is part of the state only with [`Config::waves`], for *Ends*.
+//!
+//! **Scales.** With [`Config::scaled`] a tensor begins with a chunk of maxima. A worker's frame of this chunk
+//! has the worker's own size of the tensor; switches and the server take the greatest size. A worker sends
+//! values only with that result, scaled by the maximum, and reads their sums by the maximum. The exponent of
+//! a frame of values follows from the maximum, so frames of two maxima have two shapes. Each sum shows which
+//! maximum its values were scaled by, and *Once* includes that the maximum was the right one. The model
+//! leaves out that a worker aborts the job over a maximum below its own size: no server sends one.
+//!
+//! **Values that no worker may send.** With [`Config::saturation`] workers are broken. Values saturate in
+//! slots, between [`LIMITS`], in every order. The server discards partials that saturated or are too large,
+//! asks for their gradients by bypass, and aborts the job over the first gradient that is too large.
 //!
 //! **Lives.** With [`Config::rerun`] and [`Config::reborn`], hosts begin by learning of each other's
 //! incarnations, message by message; else they know. A worker's second life has other values than its first,
@@ -35,16 +44,17 @@
 //! **Tofino.** With [`Config::tofino`] switches follow the rules that the program for Tofino has
 //! (docs/protocol.md, "On Tofino"). Runs may have the same mark, which is that of an unused slot, too, if
 //! wanted. What leaves a switch may be lost inside, before its egress has noticed. A partial tells whose
-//! frame made it leave, where that decides who has asked. Values saturate for real, between [`LIMITS`], in
-//! every order. With [`Config::halves`] what a slot takes passes the switch twice; in between it is under way
-//! as frames are on links, so frames overtake each other there, come late, twice or never. A frame whose
-//! halves are of two sums has digits that no sum has. Frames that the switch would drop, and frames that are
-//! too long, are none of this model's.
+//! frame made it leave, where that decides who has asked. A value at a limit stays there. With
+//! [`Config::halves`] what a slot takes passes the switch twice; in between it is under way as frames are on
+//! links, so frames overtake each other there, come late, twice or never. A frame whose halves are of two
+//! sums has digits that no sum has. Frames that the switch would drop, and frames that are too long, are none
+//! of this model's.
 //!
-//! **Sums that go on.** With [`Config::onward`] the server gives the sum over all workers to others, who give
-//! the sum of all back at any later moment, in any order: it is the same process that does, so nothing of
-//! this is lost or doubled. A server that is restarted has others anew. What others add shows in a sum as
-//! what a worker sent before would ([`Config::of_others`]).
+//! **Sums that go on.** With [`Config::onward`] the server gives the sums over all workers to others, in the
+//! order of chunks, and the others give the sums of all back at any later moment, in any order: it is the
+//! same process that does, so nothing of this is lost or doubled. Maxima do not go on. A server that is
+//! restarted has others anew. What others add shows in a sum as what a worker sent before would
+//! ([`Config::of_others`]).
 //!
 //! **Ends**, which speaks of time, is decided for each reachable state by itself: everything under way is
 //! lost, from then on nothing is, timeouts come, what is with others comes back unless the larger job has
@@ -73,6 +83,7 @@ mod passes;
 pub mod rendezvous;
 mod report;
 mod run;
+mod scale;
 mod server;
 mod size;
 mod slot;
@@ -93,8 +104,9 @@ pub use node::{Node, Ranks, one, ranks};
 pub use onward::Onward;
 pub use report::{Report, explore, search};
 pub use run::{Life, Place, Run};
+pub use scale::{Exponent, NOT_FINITE};
 pub use server::{Chunk, Handled, Outgoing, Server, Verdict};
-pub use size::{MAX_CHUNKS, MAX_EXPONENT, MAX_WINDOW, MAX_WORKERS};
+pub use size::{MAX_CHUNKS, MAX_TENSORS, MAX_WINDOW, MAX_WORKERS};
 pub use slot::{Registers, Slot, Slots, slot_of};
 pub use state::State;
 pub use sum::{BEFORE, DIGITS, LIMITS, NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum};

@@ -43,9 +43,20 @@ pub enum Mutant {
     WindowAdvancesEarly,
     /// A worker goes on though it lacks the result of the chunk before the last in the slot.
     ResultsMissed,
-    /// A worker sends a chunk of a tensor that continues another before it has the result that its exponent
-    /// comes from.
-    SendsUnagreed,
+    /// A worker sends values before it knows the maximum: scaled by its own size.
+    ScaledBeforeMaximum,
+    /// A worker scales a tensor's values by the maximum of the tensor before.
+    ScaledByTensorBefore,
+    /// A worker takes a late result of an earlier tensor's maxima for that of the present tensor.
+    LateMaximum,
+    /// A worker with a finite size reads sums by that size where another's is not finite.
+    OthersNotFinite,
+    /// A worker sends floats without flag bypass.
+    FloatsInSlots,
+    /// A switch adds sizes up.
+    MaximaAddedUp,
+    /// A switch forgets sizes: its slot has the one that came last.
+    SlotMaximumForgets,
     /// A worker takes any result for the chunk that it waits for.
     AnyResult,
     /// A worker takes results of any run of the epoch.
@@ -78,10 +89,12 @@ pub enum Mutant {
     MismatchUnnoticed,
     /// The server adds a partial that saturated.
     SaturatedAdded,
-    /// The server keeps what it has of a chunk when a higher exponent is needed.
-    RaiseKeepsSum,
-    /// The server takes any exponent.
-    AnyExponent,
+    /// The server adds a gradient with larger values than a worker may send.
+    OtherNumbersAdded,
+    /// The server's maximum forgets workers: it is the size that came last.
+    MaximumForgets,
+    /// The server begins with the maximum of the tensor before.
+    MaximumKept,
     /// The server says only once that the job is aborted.
     AbortSaidOnce,
     /// The server does not notice that a worker is gone.
@@ -148,8 +161,10 @@ impl Mutant {
         let rerun = Config { rerun: true, ..plain };
         let reborn = Config { reborn: true, ..plain };
         let shorter = Config { shorter: true, ..plain };
-        let saturation = Config { saturation: true, ..plain };
-        let clipped = Config { clipped: true, ..plain };
+        let saturation = Config { saturation: true, chunks: 1, ..plain };
+        let scaled = Config { scaled: 1, ..plain };
+        let floats = Config { floats: true, ..plain };
+        let two_scaled = Config { scaled: 2, chunks: 4, ..plain };
         let crash = Config { crash: true, ..plain };
         let waves = Config { waves: true, ..restart };
         let moves = Config { moves: true, ..plain };
@@ -172,7 +187,13 @@ impl Mutant {
             (Self::WindowTooLong, NewerWins, plain),
             (Self::WindowAdvancesEarly, NewerWins, Config { window: 2, chunks: 3, ..plain }),
             (Self::ResultsMissed, Ends, Config { chunks: 5, ..plain }),
-            (Self::SendsUnagreed, Ends, Config { continued: true, window: 2, ..clipped }),
+            (Self::ScaledBeforeMaximum, Ends, Config { window: 2, ..scaled }),
+            (Self::ScaledByTensorBefore, Once, two_scaled),
+            (Self::LateMaximum, Once, two_scaled),
+            (Self::OthersNotFinite, Once, Config { not_finite: true, ..scaled }),
+            (Self::FloatsInSlots, Once, floats),
+            (Self::MaximaAddedUp, Once, scaled),
+            (Self::SlotMaximumForgets, Once, scaled),
             (Self::AnyResult, Once, Config { chunks: 3, ..plain }),
             (Self::AnyRunsResult, Once, rerun),
             (Self::UnboundSends, Once, reborn),
@@ -189,8 +210,9 @@ impl Mutant {
             (Self::LengthsOnly, Once, shorter),
             (Self::MismatchUnnoticed, Ends, shorter),
             (Self::SaturatedAdded, Once, saturation),
-            (Self::RaiseKeepsSum, Once, clipped),
-            (Self::AnyExponent, Once, clipped),
+            (Self::OtherNumbersAdded, Once, saturation),
+            (Self::MaximumForgets, Once, scaled),
+            (Self::MaximumKept, Once, two_scaled),
             (Self::AbortSaidOnce, Ends, crash),
             (Self::NoPeerTimeout, Ends, crash),
             (Self::NoEpochInTag, Once, Config { workers: 3, chunks: 1, ..moves }),

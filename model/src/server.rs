@@ -5,8 +5,9 @@ use crate::frame::{Contribution, Frame, Peer, Talk};
 use crate::mutant::Mutant;
 use crate::node::{Node, Ranks, one, ranks};
 use crate::run::{Life, Place, Run};
+use crate::scale::Exponent;
 use crate::size::{MAX_CHUNKS, MAX_WORKERS};
-use crate::sum::Sum;
+use crate::sum::{LIMITS, Sum};
 use crate::switch::ask;
 
 /// A chunk that is being summed, or was and is kept to answer repeats.
@@ -14,14 +15,13 @@ use crate::switch::ask;
 pub struct Chunk {
     /// Its number.
     pub sequence: u8,
-    /// What the values are scaled by; `None`: opened by a worker whose values do not fit the agreed exponent,
-    /// which nobody has told yet.
-    pub exponent: Option<u8>,
+    /// What the numbers are, as its first frame said.
+    pub exponent: Exponent,
     /// Whether it is the last chunk of the tensor, as its first frame said.
     pub last: bool,
     /// Who is in the sum.
     pub have: Ranks,
-    /// The sum.
+    /// The sum, or the greatest size.
     pub sum: Sum,
     /// Whether the result has been sent.
     pub complete: bool,
@@ -44,6 +44,8 @@ pub struct Server {
     pub ended: u8,
     /// A ring over four times the window, or all chunks.
     pub chunks: [Option<Chunk>; MAX_CHUNKS as usize],
+    /// Where sums go on: the next chunk that does, in their order.
+    pub next_onward: u8,
     /// Whether frames have shown that gradients differ in length.
     pub differs: bool,
     /// Because of whom the job was aborted, if it was.
@@ -75,7 +77,8 @@ pub enum Verdict {
     Resend,
     /// Of a complete chunk whose result has just been sent again because of somebody else.
     Answered,
-    /// It is the last chunk of its sender's tensor and not of others', or the other way round: discarded.
+    /// It is the last chunk of its sender's tensor and not of others', or the other way round, or its numbers
+    /// are others: discarded.
     Mismatch,
     /// Nobody in it was there: added.
     Added,
@@ -83,19 +86,15 @@ pub enum Verdict {
     Repeat,
     /// Some were there: refused and counted.
     Overlap,
-    /// A partial that saturated: discarded.
+    /// A partial that saturated, or has larger values than the workers in it may send: discarded.
     Overflow,
-    /// Its sender's values need this higher exponent: the chunk starts anew with it.
-    Raise,
-    /// Its sender has not heard that the chunk was started anew.
-    Behind,
-    /// Nobody agreed on or asked for its exponent: refused.
-    Exponent,
+    /// A gradient with larger values than a worker may send: the job is aborted because of its sender.
+    OtherNumbers,
 }
 
 impl Verdict {
     /// Every one, in order.
-    pub const ALL: [Self; 14] = [
+    pub const ALL: [Self; 12] = [
         Self::Foreign,
         Self::OtherRun,
         Self::GaveUp,
@@ -107,9 +106,7 @@ impl Verdict {
         Self::Repeat,
         Self::Overlap,
         Self::Overflow,
-        Self::Raise,
-        Self::Behind,
-        Self::Exponent,
+        Self::OtherNumbers,
     ];
 }
 
@@ -123,13 +120,13 @@ pub struct Handled {
     pub verdict: Verdict,
     /// What is sent.
     pub outgoing: Outgoing,
-    /// The sum of the chunk, if it goes on now.
-    pub gone_on: Option<Sum>,
+    /// Chunks whose sums go on now, and those.
+    pub gone_on: Vec<(u8, Sum)>,
 }
 
 impl From<(Verdict, Outgoing)> for Handled {
     fn from((verdict, outgoing): (Verdict, Outgoing)) -> Self {
-        Self { verdict, outgoing, gone_on: None }
+        Self { verdict, outgoing, gone_on: Vec::new() }
     }
 }
 
@@ -192,65 +189,74 @@ impl Server {
             self.heard |= contributors;
         }
         let sequence = frame.sequence;
-        let clipped = !frame.partial && frame.overflow;
         let chunk = self.chunk(config, sequence);
         if chunk.is_none() && !self.may_open(config, sequence) {
             return (Verdict::OutOfWindow, Vec::new()).into();
         }
         let mut chunk = chunk.unwrap_or(Chunk {
             sequence,
-            exponent: (!clipped).then_some(frame.exponent),
+            exponent: frame.exponent,
             last: frame.last,
             have: 0,
-            sum: Sum::default(),
+            sum: if is(Mutant::MaximumKept) { self.maximum_before(config, sequence) } else { Sum::default() },
             complete: false,
             asked: 0,
             opened: if config.moves { frame.run } else { Run::default() },
             next: Run::default(),
         });
-        if chunk.last != frame.last && !is(Mutant::LengthsOnly) {
+        if chunk.exponent != frame.exponent || chunk.last != frame.last && !is(Mutant::LengthsOnly) {
             self.differs |= !is(Mutant::MismatchUnnoticed);
             return (Verdict::Mismatch, Vec::new()).into();
         }
-        let request_all = |bitmap, exponent| {
-            self.bound_workers(ranks(bitmap), |to| Frame::Request { to, sequence, exponent })
-        };
-        let (verdict, outgoing) = match self.judge(mutant, &mut chunk, frame, contributors) {
+        let (verdict, outgoing) = match Self::judge(mutant, &mut chunk, frame, contributors) {
             Verdict::Resend if is(Mutant::NoResend) => (Verdict::Resend, Vec::new()),
             Verdict::Resend => (Verdict::Resend, self.results(config, mutant, &chunk, true)),
             Verdict::Added => (Verdict::Added, self.add(config, mutant, &mut chunk, frame, contributors)),
-            Verdict::Repeat if is(Mutant::OwnSumAnswered) && config.goes_on(chunk.have) => {
+            Verdict::Repeat if is(Mutant::OwnSumAnswered) && config.goes_on(sequence, chunk.have) => {
                 (Verdict::Repeat, self.results(config, mutant, &chunk, true))
             }
+            Verdict::OtherNumbers => {
+                let sender = config.seat_of(frame.run, frame.worker);
+                (Verdict::OtherNumbers, self.give_up(Peer::Worker(sender)))
+            }
             verdict @ (Verdict::Overlap | Verdict::Overflow) => {
-                let missing = contributors & !chunk.have;
-                (verdict, request_all(missing, chunk.exponent.unwrap_or(0)))
-            }
-            Verdict::Raise => {
-                let keeps = is(Mutant::RaiseKeepsSum);
-                chunk = Chunk {
-                    exponent: Some(frame.exponent),
-                    have: contributors,
-                    sum: if keeps { chunk.sum + frame.sum } else { frame.sum },
-                    ..chunk
-                };
-                (Verdict::Raise, request_all(config.everybody() & !chunk.have, frame.exponent))
-            }
-            Verdict::Behind => {
-                let sender = one(config.seat_of(frame.run, frame.worker));
-                (Verdict::Behind, request_all(sender, chunk.exponent.unwrap_or(0)))
+                let missing = ranks(contributors & !chunk.have);
+                (verdict, self.bound_workers(missing, |to| Frame::Request { to, sequence }))
             }
             verdict => (verdict, Vec::new()),
         };
         let forgotten = is(Mutant::ResultForgotten) && chunk.complete;
         self.chunks[Self::place(config, sequence)] = (!forgotten).then_some(chunk);
         self.ended |= u8::from(chunk.complete) << sequence;
-        let goes_on = match verdict {
-            Verdict::Added => config.goes_on(chunk.have) || config.onward && is(Mutant::SumGoesOnEarly),
-            Verdict::Repeat => config.goes_on(chunk.have) && is(Mutant::SumGoesOnAgain),
-            _ => false,
+        let gone_on = match verdict {
+            Verdict::Added if config.onward && is(Mutant::SumGoesOnEarly) => vec![(sequence, chunk.sum)],
+            Verdict::Added if config.onward => self.go_on(config),
+            Verdict::Repeat if config.goes_on(sequence, chunk.have) && is(Mutant::SumGoesOnAgain) => {
+                vec![(sequence, chunk.sum)]
+            }
+            _ => Vec::new(),
         };
-        Handled { verdict, outgoing, gone_on: goes_on.then_some(chunk.sum) }
+        Handled { verdict, outgoing, gone_on }
+    }
+
+    /// The sums that go on now: those of all workers, in the order of chunks, past maxima.
+    fn go_on(&mut self, config: &Config) -> Vec<(u8, Sum)> {
+        let mut gone_on = Vec::new();
+        while let Some(next) = self.chunk(config, self.next_onward)
+            && next.have == config.everybody()
+        {
+            gone_on.extend(config.goes_on(next.sequence, next.have).then_some((next.sequence, next.sum)));
+            self.next_onward += 1;
+        }
+        gone_on
+    }
+
+    /// The maximum of the tensor before the one whose maxima that chunk is of, as this one's.
+    fn maximum_before(&self, config: &Config, sequence: u8) -> Sum {
+        let before =
+            sequence.checked_sub(config.chunks_of_tensor()).filter(|_| config.is_of_maxima(sequence));
+        let chunk = before.and_then(|before| self.chunk(config, before));
+        chunk.map_or(Sum::default(), |chunk| Sum::of_size(sequence, chunk.sum.size(chunk.sequence)))
     }
 
     /// Adds a frame of which no contributor was there; what is sent if that completes the chunk.
@@ -263,10 +269,11 @@ impl Server {
         contributors: Ranks,
     ) -> Outgoing {
         chunk.have |= contributors;
-        chunk.sum = chunk.sum + frame.sum;
+        let forgets = mutant == Some(Mutant::MaximumForgets) && frame.exponent == Exponent::Maxima;
+        chunk.sum = if forgets { frame.sum } else { frame.exponent.combined(chunk.sum, frame.sum) };
         chunk.complete = config.is_complete(chunk.sequence, chunk.have);
         // Nobody else is added before the result is sent.
-        let is_last = chunk.complete || config.goes_on(chunk.have);
+        let is_last = chunk.complete || config.goes_on(chunk.sequence, chunk.have);
         chunk.asked = if is_last && frame.resend { contributors } else { 0 };
         chunk.next = if chunk.complete && config.moves { self.place.of(self.run) } else { chunk.next };
         if chunk.complete { self.results(config, mutant, chunk, false) } else { Vec::new() }
@@ -274,7 +281,6 @@ impl Server {
 
     /// What is to become of a contribution to a chunk.
     fn judge(
-        &self,
         mutant: Option<Mutant>,
         chunk: &mut Chunk,
         frame: &Contribution,
@@ -288,23 +294,21 @@ impl Server {
                 Verdict::Answered
             };
         }
-        let clipped = !frame.partial && frame.overflow;
-        if Some(frame.exponent) != chunk.exponent && !is(Mutant::AnyExponent) {
-            return match () {
-                () if chunk.exponent.is_some_and(|exponent| frame.exponent < exponent) => Verdict::Behind,
-                () if clipped => Verdict::Raise,
-                () => Verdict::Exponent,
-            };
-        }
         let here = contributors & chunk.have;
         if here == contributors && !is(Mutant::SubsetAdded) {
             Verdict::Repeat
         } else if frame.partial && frame.overflow && !is(Mutant::SaturatedAdded) {
             Verdict::Overflow
-        } else if here == 0 || is(Mutant::OverlapAdded) || here == contributors {
-            Verdict::Added
-        } else {
+        } else if !(here == 0 || is(Mutant::OverlapAdded) || here == contributors) {
             Verdict::Overlap
+        } else if may_be_added(frame)
+            || is(if frame.partial { Mutant::SaturatedAdded } else { Mutant::OtherNumbersAdded })
+        {
+            Verdict::Added
+        } else if frame.partial {
+            Verdict::Overflow
+        } else {
+            Verdict::OtherNumbers
         }
     }
 
@@ -384,10 +388,9 @@ impl Server {
         chunk: &Chunk,
         again: bool,
     ) -> Outgoing {
-        let exponent = chunk.exponent.unwrap_or(0);
-        let (sequence, sum) = (chunk.sequence, chunk.sum);
+        let (sequence, sum) = (chunk.sequence, chunk.sum.within_limits());
         let other = |run| config.moves && !self.closed && chunk.next != run && self.place.knows();
-        let result = |run| Frame::Result { run, sequence, exponent, sum, other: other(run) };
+        let result = |run| Frame::Result { run, sequence, sum, other: other(run) };
         let only_present =
             self.closed || self.heard == config.everybody() || mutant == Some(Mutant::ResultsInNewOnly);
         let runs = match self.place {
@@ -424,4 +427,11 @@ impl Server {
         self.closed = true;
         (self.heard, self.leads) = (0, false);
     }
+}
+
+/// Whether values are so small that no sum of all workers' is more than a frame holds. In terms of the
+/// model's values, a worker's is 1 at most.
+fn may_be_added(frame: &Contribution) -> bool {
+    let value = frame.sum.value();
+    value < LIMITS.1 && u32::from(value.unsigned_abs()) <= frame.contributors.count_ones()
 }

@@ -8,5 +8,5 @@ pub const MAX_SWITCHES: u8 = 2;
 pub const MAX_WINDOW: u8 = 4;
 /// Most chunks.
 pub const MAX_CHUNKS: u8 = 5;
-/// Highest exponent, in steps above the agreed one.
-pub const MAX_EXPONENT: u8 = 2;
+/// Most tensors that have maxima.
+pub const MAX_TENSORS: u8 = 2;

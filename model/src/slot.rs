@@ -1,8 +1,11 @@
 //! A slot of a switch, and which one a chunk has.
 
 use crate::config::Config;
+use crate::frame::Contribution;
+use crate::mutant::Mutant;
 use crate::node::Ranks;
 use crate::run::Run;
+use crate::scale::Exponent;
 use crate::size::MAX_WINDOW;
 use crate::sum::Sum;
 
@@ -13,8 +16,8 @@ pub struct Slot {
     pub run: Run,
     /// Its chunk.
     pub sequence: u8,
-    /// Its shape, with the next; all chunks have the same length here.
-    pub exponent: u8,
+    /// Its shape, with the next; all frames of a chunk have the same length here.
+    pub exponent: Exponent,
     /// Whether it is the last chunk of the tensor.
     pub last: bool,
     /// Who is in it; nobody: never used.
@@ -30,6 +33,20 @@ pub struct Slot {
 }
 
 impl Slot {
+    /// What is in it with a frame: of sizes the greater, of floats nothing that means anything, else the sum.
+    #[must_use]
+    pub(crate) fn plus(&self, mutant: Option<Mutant>, frame: &Contribution, stays_at_limit: bool) -> Sum {
+        if self.exponent == Exponent::Maxima && mutant != Some(Mutant::MaximaAddedUp) {
+            let forgets = mutant == Some(Mutant::SlotMaximumForgets);
+            return if forgets { frame.sum } else { self.sum.max(frame.sum) };
+        }
+        if self.exponent == Exponent::Floats {
+            // The sum of the bits of floats is no float's.
+            return Sum::default();
+        }
+        self.sum.plus_within_limits(frame.sum, stays_at_limit)
+    }
+
     /// The same, if nobody had asked for anything again.
     #[must_use]
     pub fn without_askers(self) -> Self {

@@ -93,7 +93,7 @@ impl State {
 
     /// Puts a frame under way for ever; whether it is new there, and can do anything.
     pub(crate) fn put(&mut self, node: Node, frame: Frame) -> bool {
-        if let Frame::Request { exponent: 0, .. } = frame {
+        if let Frame::Request { .. } = frame {
             // Asks for what is under way anyway.
             return false;
         }

@@ -1,16 +1,16 @@
 //! Values that show who is in a sum, and how often.
 
-use crate::size::{MAX_CHUNKS, MAX_EXPONENT, MAX_WORKERS};
+use crate::size::{MAX_CHUNKS, MAX_WORKERS};
 
 /// The values of one frame: a digit of two bits for everything that a worker can put into a sum, so that who
-/// was counted, for which chunk, at which exponent and how often can be read off any sum. Three stands for
+/// was counted, for which chunk, scaled by what and how often can be read off any sum. Three stands for
 /// three times or more.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct Sum(u128);
 
-/// The generation of what does not belong to the run of the server's first or second life; that of what does
-/// is its exponent, or one of the next.
-pub const BEFORE: u8 = MAX_EXPONENT + 1;
+/// The generation of what does not belong to the run of the server's first or second life. That of what does
+/// is 0, or what the values are scaled by, or one of the next; no network has two meanings of one generation.
+pub const BEFORE: u8 = 3;
 /// That of a restarted worker's values: another process's are others.
 pub const SECOND_LIFE: u8 = 1;
 /// That of values in the run of a restarted server.
@@ -19,23 +19,33 @@ pub const SECOND_RUN: u8 = 2;
 pub const NEXT_TENSOR: u8 = 1;
 
 /// Digits of a [`Sum`].
-pub const DIGITS: u32 = (MAX_EXPONENT as u32 + 2) * MAX_CHUNKS as u32 * MAX_WORKERS as u32;
+pub const DIGITS: u32 = (BEFORE as u32 + 1) * MAX_CHUNKS as u32 * MAX_WORKERS as u32;
 
-const SATURATED: u128 = 1 << 127;
 const LOW_BITS: u128 = (u128::MAX / 3) & ((1 << VALUE_AT) - 1);
 
 /// Where the value is, in six bits.
 const VALUE_AT: u32 = 2 * DIGITS;
 const VALUE_BITS: u128 = 63 << VALUE_AT;
-const _: () = assert!(VALUE_AT + 6 < 127);
+const _: () = assert!(VALUE_AT + 6 <= 128);
 
-/// The least and the greatest value that a register of Tofino holds.
+/// The least and the greatest value that a register holds.
 pub const LIMITS: (i8, i8) = (-4, 3);
 
 impl Sum {
     /// What `worker` sends for the chunk `sequence`, if that is its `generation`.
     pub fn term(generation: u8, sequence: u8, worker: u8) -> Self {
         Self::of_digit(digit(generation, sequence, worker), 1)
+    }
+
+    /// A size for the chunk `sequence` of maxima, and nothing else: so the greater of two such sums has the
+    /// greater size.
+    pub fn of_size(sequence: u8, size: u8) -> Self {
+        Self::of_digit(digit(0, sequence, 0), size)
+    }
+
+    /// The size for the chunk `sequence` of maxima.
+    pub fn size(self, sequence: u8) -> u8 {
+        self.digit(digit(0, sequence, 0))
     }
 
     /// A sum with `count` (at most 3) in one digit.
@@ -59,6 +69,12 @@ impl Sum {
         (((self.0 & VALUE_BITS) >> VALUE_AT) as i8) << 2 >> 2
     }
 
+    /// The same in a frame: a value beyond the limits is cut off there.
+    #[must_use]
+    pub fn within_limits(self) -> Self {
+        self.with_value(self.value().clamp(LIMITS.0, LIMITS.1))
+    }
+
     /// Whether the value is one that a register may have been cut off at.
     pub fn is_at_limit(self) -> bool {
         [LIMITS.0, LIMITS.1].contains(&self.value())
@@ -67,9 +83,8 @@ impl Sum {
     /// Added in a register: with saturation, and a value that is at a limit `stays` there.
     #[must_use]
     pub fn plus_within_limits(self, other: Self, stays: bool) -> Self {
-        let sum = (self.value() + other.value()).clamp(LIMITS.0, LIMITS.1);
-        let value = if stays && self.is_at_limit() { self.value() } else { sum };
-        (self + other).with_value(value)
+        let sum = (self + other).within_limits();
+        if stays && self.is_at_limit() { sum.with_value(self.value()) } else { sum }
     }
 
     /// A frame whose first half of values is of this sum, and whose second half is of another. If they
@@ -78,17 +93,6 @@ impl Sum {
     pub fn with_other_half(self, other: Self) -> Self {
         let differ = (0..DIGITS).filter(|digit| self.digit(*digit) != other.digit(*digit));
         differ.fold(self, |sum, digit| sum + Self::of_digit(digit, 3))
-    }
-
-    /// Whether the values were cut off on the way, so that they are nobody's sum.
-    pub fn is_saturated(self) -> bool {
-        self.0 & SATURATED != 0
-    }
-
-    /// The same, cut off if `condition` holds.
-    #[must_use]
-    pub fn saturated_if(self, condition: bool) -> Self {
-        if condition { Self(self.0 | SATURATED) } else { self }
     }
 }
 
@@ -102,7 +106,6 @@ impl std::ops::Add for Sum {
     type Output = Self;
 
     fn add(self, other: Self) -> Self {
-        let cut = (self.0 | other.0) & SATURATED;
         let (low, low_other) = (self.0 & LOW_BITS, other.0 & LOW_BITS);
         let (high, high_other) = (self.0 >> 1 & LOW_BITS, other.0 >> 1 & LOW_BITS);
         let carry = low & low_other;
@@ -110,7 +113,7 @@ impl std::ops::Add for Sum {
         let beyond = high & high_other | high & carry | high_other & carry;
         let digits = (low ^ low_other) | (high ^ high_other ^ carry) << 1;
         let value = ((self.0 & VALUE_BITS) + (other.0 & VALUE_BITS)) & VALUE_BITS;
-        Self(digits | beyond | beyond << 1 | value | cut)
+        Self(digits | beyond | beyond << 1 | value)
     }
 }
 
@@ -128,8 +131,16 @@ mod tests {
         let bounds = Sum::of_digit(0, 3).with_value(-4) + Sum::of_digit(DIGITS - 1, 3).with_value(3);
         assert_eq!([0, DIGITS - 1].map(|digit| bounds.digit(digit)), [3, 3]);
         assert_eq!(bounds.value(), -1);
-        assert!((Sum::default().saturated_if(true) + Sum::of_digit(DIGITS - 1, 3)).is_saturated());
-        assert!(!(Sum::of_digit(DIGITS - 1, 3) + Sum::of_digit(DIGITS - 1, 3)).is_saturated());
+        let most = Sum::of_digit(DIGITS - 1, 3) + Sum::of_digit(DIGITS - 1, 3);
+        assert_eq!((most.digit(DIGITS - 1), most.value()), (3, 0));
+    }
+
+    #[test]
+    fn the_greater_of_two_sums_of_sizes_has_the_greater_size() {
+        for (first, second) in (0..4).flat_map(|first| (0..4).map(move |second| (first, second))) {
+            let greater = Sum::of_size(2, first).max(Sum::of_size(2, second));
+            assert_eq!((greater.size(2), greater.size(1)), (first.max(second), 0));
+        }
     }
 
     #[test]

@@ -7,6 +7,7 @@ use crate::frame::Contribution;
 use crate::mutant::Mutant;
 use crate::node::Ranks;
 use crate::run::Run;
+use crate::scale::Exponent;
 use crate::slot::{Registers, Slot, Slots, slot_of};
 use crate::sum::Sum;
 use crate::tofino;
@@ -54,10 +55,12 @@ pub fn step(
             };
         }
         Outcome::Added => {
-            let saturates = config.saturation && frame.sequence == 0;
+            let sum = slot.plus(mutant, frame, false);
+            let is_sum = !matches!(slot.exponent, Exponent::Maxima | Exponent::Floats);
+            let saturated = is_sum && sum != slot.sum + frame.sum;
             slot.seen |= frame.contributors;
-            slot.overflow |= frame.overflow || saturates;
-            slot.sum = (slot.sum + frame.sum).saturated_if(saturates);
+            slot.overflow |= frame.overflow || saturated;
+            slot.sum = sum;
         }
         Outcome::Repeated if is(Mutant::CompleteRepeatAbsorbed) => return (Outcome::Absorbed, None),
         Outcome::Repeated => return (outcome, Some(partial(frame, slot))),

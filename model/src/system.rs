@@ -85,7 +85,7 @@ impl System {
         bypass: bool,
     ) -> (Node, Frame) {
         let bypass = bypass && self.mutant != Some(Mutant::NoBypass);
-        let gradient = worker.gradient(&self.config, sequence, resend, bypass);
+        let gradient = worker.gradient(&self.config, self.mutant, sequence, resend, bypass);
         (Node::Switch(self.config.switch_of(worker.rank)), Frame::Contribution(gradient))
     }
 
@@ -161,11 +161,13 @@ impl System {
         for sequence in 0..config.chunks {
             let gradients =
                 (0..config.workers).map(|worker| Contribution::before(run, config, worker, sequence));
-            let sum = gradients.clone().fold(Sum::default(), |sum, gradient| sum + gradient.sum);
+            let sum = gradients
+                .clone()
+                .fold(Sum::default(), |sum, gradient| gradient.exponent.combined(sum, gradient.sum));
             let switch = |worker| Node::Switch(config.switch_of(worker));
             frames.extend(gradients.map(|frame| (switch(frame.worker), Frame::Contribution(frame))));
             if config.rerun {
-                frames.push((Node::Workers, Frame::Result { run, sequence, exponent: 0, sum, other: false }));
+                frames.push((Node::Workers, Frame::Result { run, sequence, sum, other: false }));
             }
         }
         let (life, to) = (Life::Former, Talk { life: Life::Former, run });

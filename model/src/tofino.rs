@@ -42,7 +42,7 @@ pub(crate) fn ingress(
     } else if let Some(outcome) = refused(is, slot, frame) {
         return (outcome, Some(*frame));
     }
-    let (outcome, complete) = add(is, slot, frame, expected, took);
+    let (outcome, complete) = add(mutant, slot, frame, expected, took);
     let outcome = match outcome {
         Outcome::Absorbed if complete => Outcome::Repeated,
         _ if complete => Outcome::Completed,
@@ -87,7 +87,7 @@ fn refused(is: impl Fn(Mutant) -> bool, slot: &Slot, frame: &Contribution) -> Op
 
 /// What is stored, added, or there already, and whether the slot is complete then.
 fn add(
-    is: impl Fn(Mutant) -> bool,
+    mutant: Option<Mutant>,
     slot: &mut Slot,
     frame: &Contribution,
     expected: Ranks,
@@ -104,7 +104,7 @@ fn add(
     if missing & one(frame.worker) == 0 {
         return (Outcome::Absorbed, missing == 0);
     }
-    slot.sum = slot.sum.plus_within_limits(frame.sum, !is(Mutant::LimitLeft));
+    slot.sum = slot.plus(mutant, frame, mutant != Some(Mutant::LimitLeft));
     (Outcome::Added, missing == frame.contributors)
 }
 

@@ -5,8 +5,9 @@ use crate::frame::{Contribution, Peer, Talk};
 use crate::mutant::Mutant;
 use crate::node::one;
 use crate::run::{Life, Place, Run};
-use crate::size::MAX_CHUNKS;
-use crate::sum::{NEXT_TENSOR, SECOND_LIFE, SECOND_RUN};
+use crate::scale::{Exponent, NOT_FINITE};
+use crate::size::MAX_TENSORS;
+use crate::sum::{NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum};
 
 /// What a worker has and knows.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -21,10 +22,8 @@ pub struct Worker {
     pub bound: bool,
     /// The chunks whose results it has: a bitmap.
     pub held: u8,
-    /// What its values of each chunk are scaled by, in steps above the agreed exponent.
-    pub used: [u8; MAX_CHUNKS as usize],
-    /// What the result of chunk 0 agrees on for the chunk that continues it.
-    pub agreed: u8,
+    /// By tensor: the maximum, once it holds the result that tells it.
+    pub maxima: [u8; MAX_TENSORS as usize],
     /// In which epoch it is.
     pub place: Place,
     /// Because of whom it aborted the job, if it did.
@@ -34,9 +33,8 @@ pub struct Worker {
 impl Worker {
     /// A worker that has just started the round.
     pub fn new(config: &Config, rank: u8, life: Life) -> Self {
-        let used = std::array::from_fn(|sequence| config.need(rank, sequence as u8));
         let known = !config.handshake();
-        Self { rank, life, run: known.then_some(Run::First), bound: known, used, ..Self::default() }
+        Self { rank, life, run: known.then_some(Run::First), bound: known, ..Self::default() }
     }
 
     /// Whether frames of that run are for it.
@@ -63,8 +61,7 @@ impl Worker {
 
     /// Whether it may send that chunk: the one before it in its slot has ended, and it has the result of the
     /// one before that. It knows which chunks have `ended` at once: to hear of it later is to have the frame
-    /// under way meanwhile. Windows span tensors. A chunk that continues another waits for the result that
-    /// its exponent comes from.
+    /// under way meanwhile. Windows span tensors. Values wait for the maximum that they are scaled by.
     fn may_send(&self, config: &Config, mutant: Option<Mutant>, ended: u8, sequence: u8) -> bool {
         let window = match mutant {
             Some(Mutant::WindowTooLong) => config.window + 1,
@@ -72,8 +69,8 @@ impl Worker {
         };
         let has_ended = |before: u8| ended >> before & 1 == 1;
         let is_held = |before: u8| self.holds(before) || mutant == Some(Mutant::ResultsMissed);
-        if config.continues(sequence).is_some_and(|before| !self.holds(before))
-            && mutant != Some(Mutant::SendsUnagreed)
+        let waits_for = config.maxima(sequence).filter(|maxima| *maxima < sequence);
+        if waits_for.is_some_and(|maxima| !self.holds(maxima)) && mutant != Some(Mutant::ScaledBeforeMaximum)
         {
             return false;
         }
@@ -88,7 +85,7 @@ impl Worker {
     }
 
     /// Whether that chunk was sent and has no result yet.
-    fn awaits(&self, config: &Config, mutant: Option<Mutant>, ended: u8, sequence: u8) -> bool {
+    pub(crate) fn awaits(&self, config: &Config, mutant: Option<Mutant>, ended: u8, sequence: u8) -> bool {
         let may_begin = self.bound || self.run.is_some() && mutant == Some(Mutant::UnboundSends);
         let sent = sequence < config.chunks && self.may_send(config, mutant, ended, sequence);
         self.failed.is_none() && may_begin && sent && !self.holds(sequence)
@@ -104,19 +101,58 @@ impl Worker {
         (0..config.chunks).filter(move |sequence| self.awaits(config, mutant, ended, *sequence))
     }
 
-    /// The frame of an outstanding chunk, sent for the first time or again, with flag bypass if it is set for
-    /// the chunk, or has to be.
-    pub fn gradient(&self, config: &Config, sequence: u8, resend: bool, bypass: bool) -> Contribution {
-        let exponent = self.used[usize::from(sequence)];
-        let clipped = exponent != 0 && exponent == config.need(self.rank, sequence);
-        let agreed = config.continues(sequence).map_or(0, |_| self.agreed);
-        let (run, own) = (self.run.unwrap_or_default(), config.chunks_of(self.rank));
-        let generation = match (run, self.life) {
-            _ if sequence >= own => NEXT_TENSOR,
+    /// Its own size of the tensor that a chunk is of.
+    fn size(&self, config: &Config, sequence: u8) -> u8 {
+        config.size(self.run.unwrap_or_default(), sequence, self.rank)
+    }
+
+    /// The maximum that it scales a chunk of values by.
+    fn scale(&self, config: &Config, mutant: Option<Mutant>, sequence: u8) -> u8 {
+        let tensor = config.tensor(sequence);
+        let maximum = |tensor: u8| self.maxima[usize::from(tensor)];
+        let knows = config.maxima(sequence).is_some_and(|maxima| self.holds(maxima));
+        match mutant {
+            Some(Mutant::ScaledBeforeMaximum) if !knows => self.size(config, sequence),
+            Some(Mutant::ScaledByTensorBefore) => maximum(tensor.saturating_sub(1)),
+            _ => maximum(tensor),
+        }
+    }
+
+    /// The maximum by which it reads a chunk's sums.
+    pub(crate) fn reads_by(&self, config: &Config, mutant: Option<Mutant>, sequence: u8) -> u8 {
+        let (scale, own) = (self.scale(config, mutant, sequence), self.size(config, sequence));
+        let reads_own = mutant == Some(Mutant::OthersNotFinite) && scale == NOT_FINITE && own != NOT_FINITE;
+        if reads_own { own } else { scale }
+    }
+
+    /// What it sends for a chunk.
+    fn numbers(&self, config: &Config, mutant: Option<Mutant>, sequence: u8) -> (Exponent, Sum) {
+        let scale = self.scale(config, mutant, sequence);
+        let generation = match (self.run.unwrap_or_default(), self.life) {
+            _ if sequence >= config.chunks_of(self.rank) => NEXT_TENSOR,
             (Run::Second, _) => SECOND_RUN,
             (_, Life::Second) => SECOND_LIFE,
-            _ => exponent,
+            _ => scale,
         };
+        match config.exponent(sequence) {
+            Exponent::Maxima => (Exponent::Maxima, Sum::of_size(sequence, self.size(config, sequence))),
+            Exponent::Scaled(_) => (Exponent::Scaled(scale), config.term(generation, sequence, self.rank)),
+            exact => (exact, config.term(generation, sequence, self.rank)),
+        }
+    }
+
+    /// The frame of an outstanding chunk, sent for the first time or again, with flag bypass if it is set for
+    /// the chunk, or if it holds floats.
+    pub fn gradient(
+        &self,
+        config: &Config,
+        mutant: Option<Mutant>,
+        sequence: u8,
+        resend: bool,
+        bypass: bool,
+    ) -> Contribution {
+        let (exponent, sum) = self.numbers(config, mutant, sequence);
+        let run = self.run.unwrap_or_default();
         let run = self.place.of(run);
         let seat = config.seat_of(run, self.rank);
         Contribution {
@@ -127,11 +163,11 @@ impl Worker {
             contributors: one(seat),
             exponent,
             resend,
-            bypass: bypass || exponent != agreed,
-            // The tensor after it is longer than what of it is sent here.
-            last: sequence + 1 == own,
-            overflow: clipped,
-            sum: config.term(generation, sequence, self.rank),
+            bypass: bypass || exponent == Exponent::Floats && mutant != Some(Mutant::FloatsInSlots),
+            // The tensor after a shorter one is longer than what of it is sent here.
+            last: config.is_last(self.rank, sequence),
+            overflow: false,
+            sum,
         }
     }
 
@@ -142,7 +178,7 @@ impl Worker {
         mutant: Option<Mutant>,
         ended: u8,
         (run, other): (Run, bool),
-        (sequence, exponent): (u8, u8),
+        (sequence, sum): (u8, Sum),
     ) -> Option<u8> {
         if !self.hears(run) && mutant != Some(Mutant::AnyRunsResult) {
             return None;
@@ -153,12 +189,13 @@ impl Worker {
             _ => sequence,
         };
         let awaited = self.awaits(config, mutant, ended, chunk);
-        if awaited {
-            self.held |= 1 << chunk;
-            let last = config.chunks - 1;
-            if config.continues(last) == Some(chunk) {
-                self.agreed = exponent;
-                self.used[usize::from(last)] = exponent;
+        self.held |= u8::from(awaited) << chunk;
+        if config.is_of_maxima(chunk) {
+            let maximum = sum.size(sequence);
+            match mutant {
+                Some(Mutant::LateMaximum) => self.maxima.fill(maximum),
+                _ if awaited => self.maxima[usize::from(config.tensor(chunk))] = maximum,
+                _ => {}
             }
         }
         awaited.then_some(chunk)
@@ -178,22 +215,5 @@ impl Worker {
             self.failed = Some(Peer::Server);
         }
         run == to.run
-    }
-
-    /// The server wants a chunk by bypass, at that exponent; whether it will be sent.
-    pub fn request(
-        &mut self,
-        config: &Config,
-        mutant: Option<Mutant>,
-        ended: u8,
-        sequence: u8,
-        exponent: u8,
-    ) -> bool {
-        let awaited = self.awaits(config, mutant, ended, sequence);
-        let used = &mut self.used[usize::from(sequence)];
-        if awaited && exponent > *used {
-            *used = exponent.max(config.need(self.rank, sequence));
-        }
-        awaited
     }
 }

@@ -68,7 +68,7 @@ fn walk(system: &System, steps: usize, random: &mut ChaCha8Rng) -> HashSet<Every
             let Some(sequence) = state.outstanding(&config, None, rank).choose(random) else {
                 continue;
             };
-            let gradient = worker.gradient(&config, sequence, random.random(), random.random());
+            let gradient = worker.gradient(&config, None, sequence, random.random(), random.random());
             under_way.push((Node::Switch(config.switch_of(rank)), Frame::Contribution(gradient)));
         } else {
             let place = random.random_range(0..under_way.len());
@@ -111,7 +111,8 @@ fn networks() -> Vec<(bool, Config)> {
         (false, Config { window: 2, chunks: 3, ..two }),
         (false, Config { old_epoch: true, ..two }),
         (false, Config { saturation: true, ..three }),
-        (false, Config { clipped: true, ..three }),
+        (false, Config { scaled: 1, chunks: 3, ..two }),
+        (false, Config { scaled: 2, chunks: 4, window: 2, restart: false, ..two }),
         (false, Config { rerun: true, ..two }),
         (false, Config { reborn: true, restart: false, ..two }),
         (false, Config { shorter: true, ..three }),
@@ -120,10 +121,12 @@ fn networks() -> Vec<(bool, Config)> {
         (false, Config { moves: true, undo: true, chunks: 1, ..two }),
         (false, Config { onward: true, window: 2, chunks: 3, ..two }),
         (false, Config { onward: true, ..three }),
+        (false, Config { onward: true, scaled: 1, ..two }),
         (false, Config { onward: true, reborn: true, restart: false, ..two }),
         (false, Config { onward: true, moves: true, chunks: 1, restart: false, ..two }),
         (false, Config { tofino: Some(Marks::Alike), ..three }),
-        (false, Config { tofino: Some(Marks::Zero), saturation: true, switches: 2, ..three }),
+        (false, Config { tofino: Some(Marks::Zero), switches: 2, ..three }),
+        (false, Config { tofino: Some(Marks::Zero), saturation: true, ..three }),
         (false, Config { tofino: Some(Marks::Alike), halves: true, old_epoch: true, restart: false, ..two }),
     ]
 }

@@ -38,7 +38,7 @@ fn networks() -> Vec<(&'static str, Config)> {
         ("a shorter gradient, two switches", Config { shorter: true, ..row(alike) }),
         ("saturation", Config { saturation: true, chunks: 2, ..three(apart) }),
         ("saturation, two switches", Config { saturation: true, ..row(apart) }),
-        ("clipped values", Config { clipped: true, chunks: 2, ..three(alike) }),
+        ("scaled values", Config { scaled: 1, ..three(alike) }),
         ("who asked again", Config { waves: true, chunks: 1, ..apart }),
         ("who asked again, two switches", Config { waves: true, chunks: 1, switches: 2, ..apart }),
         ("who asked again, three workers", Config { waves: true, chunks: 1, restart: false, ..three(alike) }),
@@ -50,7 +50,7 @@ fn networks() -> Vec<(&'static str, Config)> {
         ("halves, restarts", Config { restart: true, ..halves(apart) }),
         ("halves, two switches, saturation", Config { saturation: true, chunks: 1, ..halves(row(alike)) }),
         ("halves, who asked again", Config { halves: true, waves: true, chunks: 1, ..apart }),
-        ("all", Config { old_epoch: true, clipped: true, saturation: true, crash: true, ..alike }),
+        ("all", Config { old_epoch: true, scaled: 1, saturation: true, crash: true, ..alike }),
     ]
 }
 

@@ -465,6 +465,138 @@ control SlotValues(inout values_h values, inout metadata_t meta) {
         values.v63 = (bit<32>)((int<32>)(values.v63 - meta.stored) |+| (int<32>)meta.stored);
     }
 
+    // Of sizes the greatest counts: what a value has above the slot's, and the slot's.
+    @hidden action raise_values() {
+        value_0.read(meta.stored, meta.slot);
+        values.v0 = (values.v0 |-| meta.stored) + meta.stored;
+        value_1.read(meta.stored, meta.slot);
+        values.v1 = (values.v1 |-| meta.stored) + meta.stored;
+        value_2.read(meta.stored, meta.slot);
+        values.v2 = (values.v2 |-| meta.stored) + meta.stored;
+        value_3.read(meta.stored, meta.slot);
+        values.v3 = (values.v3 |-| meta.stored) + meta.stored;
+        value_4.read(meta.stored, meta.slot);
+        values.v4 = (values.v4 |-| meta.stored) + meta.stored;
+        value_5.read(meta.stored, meta.slot);
+        values.v5 = (values.v5 |-| meta.stored) + meta.stored;
+        value_6.read(meta.stored, meta.slot);
+        values.v6 = (values.v6 |-| meta.stored) + meta.stored;
+        value_7.read(meta.stored, meta.slot);
+        values.v7 = (values.v7 |-| meta.stored) + meta.stored;
+        value_8.read(meta.stored, meta.slot);
+        values.v8 = (values.v8 |-| meta.stored) + meta.stored;
+        value_9.read(meta.stored, meta.slot);
+        values.v9 = (values.v9 |-| meta.stored) + meta.stored;
+        value_10.read(meta.stored, meta.slot);
+        values.v10 = (values.v10 |-| meta.stored) + meta.stored;
+        value_11.read(meta.stored, meta.slot);
+        values.v11 = (values.v11 |-| meta.stored) + meta.stored;
+        value_12.read(meta.stored, meta.slot);
+        values.v12 = (values.v12 |-| meta.stored) + meta.stored;
+        value_13.read(meta.stored, meta.slot);
+        values.v13 = (values.v13 |-| meta.stored) + meta.stored;
+        value_14.read(meta.stored, meta.slot);
+        values.v14 = (values.v14 |-| meta.stored) + meta.stored;
+        value_15.read(meta.stored, meta.slot);
+        values.v15 = (values.v15 |-| meta.stored) + meta.stored;
+        value_16.read(meta.stored, meta.slot);
+        values.v16 = (values.v16 |-| meta.stored) + meta.stored;
+        value_17.read(meta.stored, meta.slot);
+        values.v17 = (values.v17 |-| meta.stored) + meta.stored;
+        value_18.read(meta.stored, meta.slot);
+        values.v18 = (values.v18 |-| meta.stored) + meta.stored;
+        value_19.read(meta.stored, meta.slot);
+        values.v19 = (values.v19 |-| meta.stored) + meta.stored;
+        value_20.read(meta.stored, meta.slot);
+        values.v20 = (values.v20 |-| meta.stored) + meta.stored;
+        value_21.read(meta.stored, meta.slot);
+        values.v21 = (values.v21 |-| meta.stored) + meta.stored;
+        value_22.read(meta.stored, meta.slot);
+        values.v22 = (values.v22 |-| meta.stored) + meta.stored;
+        value_23.read(meta.stored, meta.slot);
+        values.v23 = (values.v23 |-| meta.stored) + meta.stored;
+        value_24.read(meta.stored, meta.slot);
+        values.v24 = (values.v24 |-| meta.stored) + meta.stored;
+        value_25.read(meta.stored, meta.slot);
+        values.v25 = (values.v25 |-| meta.stored) + meta.stored;
+        value_26.read(meta.stored, meta.slot);
+        values.v26 = (values.v26 |-| meta.stored) + meta.stored;
+        value_27.read(meta.stored, meta.slot);
+        values.v27 = (values.v27 |-| meta.stored) + meta.stored;
+        value_28.read(meta.stored, meta.slot);
+        values.v28 = (values.v28 |-| meta.stored) + meta.stored;
+        value_29.read(meta.stored, meta.slot);
+        values.v29 = (values.v29 |-| meta.stored) + meta.stored;
+        value_30.read(meta.stored, meta.slot);
+        values.v30 = (values.v30 |-| meta.stored) + meta.stored;
+        value_31.read(meta.stored, meta.slot);
+        values.v31 = (values.v31 |-| meta.stored) + meta.stored;
+        value_32.read(meta.stored, meta.slot);
+        values.v32 = (values.v32 |-| meta.stored) + meta.stored;
+        value_33.read(meta.stored, meta.slot);
+        values.v33 = (values.v33 |-| meta.stored) + meta.stored;
+        value_34.read(meta.stored, meta.slot);
+        values.v34 = (values.v34 |-| meta.stored) + meta.stored;
+        value_35.read(meta.stored, meta.slot);
+        values.v35 = (values.v35 |-| meta.stored) + meta.stored;
+        value_36.read(meta.stored, meta.slot);
+        values.v36 = (values.v36 |-| meta.stored) + meta.stored;
+        value_37.read(meta.stored, meta.slot);
+        values.v37 = (values.v37 |-| meta.stored) + meta.stored;
+        value_38.read(meta.stored, meta.slot);
+        values.v38 = (values.v38 |-| meta.stored) + meta.stored;
+        value_39.read(meta.stored, meta.slot);
+        values.v39 = (values.v39 |-| meta.stored) + meta.stored;
+        value_40.read(meta.stored, meta.slot);
+        values.v40 = (values.v40 |-| meta.stored) + meta.stored;
+        value_41.read(meta.stored, meta.slot);
+        values.v41 = (values.v41 |-| meta.stored) + meta.stored;
+        value_42.read(meta.stored, meta.slot);
+        values.v42 = (values.v42 |-| meta.stored) + meta.stored;
+        value_43.read(meta.stored, meta.slot);
+        values.v43 = (values.v43 |-| meta.stored) + meta.stored;
+        value_44.read(meta.stored, meta.slot);
+        values.v44 = (values.v44 |-| meta.stored) + meta.stored;
+        value_45.read(meta.stored, meta.slot);
+        values.v45 = (values.v45 |-| meta.stored) + meta.stored;
+        value_46.read(meta.stored, meta.slot);
+        values.v46 = (values.v46 |-| meta.stored) + meta.stored;
+        value_47.read(meta.stored, meta.slot);
+        values.v47 = (values.v47 |-| meta.stored) + meta.stored;
+        value_48.read(meta.stored, meta.slot);
+        values.v48 = (values.v48 |-| meta.stored) + meta.stored;
+        value_49.read(meta.stored, meta.slot);
+        values.v49 = (values.v49 |-| meta.stored) + meta.stored;
+        value_50.read(meta.stored, meta.slot);
+        values.v50 = (values.v50 |-| meta.stored) + meta.stored;
+        value_51.read(meta.stored, meta.slot);
+        values.v51 = (values.v51 |-| meta.stored) + meta.stored;
+        value_52.read(meta.stored, meta.slot);
+        values.v52 = (values.v52 |-| meta.stored) + meta.stored;
+        value_53.read(meta.stored, meta.slot);
+        values.v53 = (values.v53 |-| meta.stored) + meta.stored;
+        value_54.read(meta.stored, meta.slot);
+        values.v54 = (values.v54 |-| meta.stored) + meta.stored;
+        value_55.read(meta.stored, meta.slot);
+        values.v55 = (values.v55 |-| meta.stored) + meta.stored;
+        value_56.read(meta.stored, meta.slot);
+        values.v56 = (values.v56 |-| meta.stored) + meta.stored;
+        value_57.read(meta.stored, meta.slot);
+        values.v57 = (values.v57 |-| meta.stored) + meta.stored;
+        value_58.read(meta.stored, meta.slot);
+        values.v58 = (values.v58 |-| meta.stored) + meta.stored;
+        value_59.read(meta.stored, meta.slot);
+        values.v59 = (values.v59 |-| meta.stored) + meta.stored;
+        value_60.read(meta.stored, meta.slot);
+        values.v60 = (values.v60 |-| meta.stored) + meta.stored;
+        value_61.read(meta.stored, meta.slot);
+        values.v61 = (values.v61 |-| meta.stored) + meta.stored;
+        value_62.read(meta.stored, meta.slot);
+        values.v62 = (values.v62 |-| meta.stored) + meta.stored;
+        value_63.read(meta.stored, meta.slot);
+        values.v63 = (values.v63 |-| meta.stored) + meta.stored;
+    }
+
     @hidden action store_values() {
         value_0.write(meta.slot, values.v0);
         value_1.write(meta.slot, values.v1);
@@ -601,9 +733,13 @@ control SlotValues(inout values_h values, inout metadata_t meta) {
 
     apply {
         if (meta.outcome == Outcome.ADDED) {
-            add_values();
-            if (meta.overflow[31:31] == 1) {
-                saturate_values();
+            if (meta.shape[31:24] == EXPONENT_MAXIMA) {
+                raise_values();
+            } else {
+                add_values();
+                if (meta.overflow[31:31] == 1) {
+                    saturate_values();
+                }
             }
         }
         if (meta.outcome == Outcome.STORED || meta.outcome == Outcome.ADDED) {

@@ -4,7 +4,7 @@ const bit<16> ETHERTYPE_INART = 0x88B5;     // IEEE local experimental 1
 const bit<16> ETHERTYPE_VLAN = 0x8100;      // IEEE 802.1Q
 const bit<16> ETHERTYPE_SERVICE = 0x88A8;   // IEEE 802.1ad
 const bit<16> ETHERTYPE_STACKED = 0x9100;   // what switches stacked tags with before 802.1ad
-const bit<4>  VERSION = 2;
+const bit<4>  VERSION = 3;
 
 enum bit<4> Kind {
     GRADIENT = 1,       // worker -> switch or server
@@ -19,13 +19,12 @@ const bit<8> FLAG_BYPASS = 0x02;            // no switch may add this frame
 const bit<8> FLAG_OVERFLOW = 0x04;          // some sum did not fit 32 bits
 const bit<8> FLAG_CONGESTION = 0x08;
 const bit<8> FLAG_LAST = 0x10;              // last chunk of the shard
-// The sender's values are not all zeros, but so small for the chunk's exponent that all of them quantise to less than 2^16, most
-// often to zeros. A result of zero with the flag makes every worker choose a lower exponent for the chunk's next round; without it,
-// the values are zeros, and the exponent stays.
-const bit<8> FLAG_VANISHED = 0x20;
-const bit<8> FLAGS_KNOWN = 0x3f;
+const bit<8> FLAGS_KNOWN = 0x1f;
 // One input has it: the sum has it.
-const bit<8> FLAGS_STICKY = FLAG_OVERFLOW | FLAG_CONGESTION | FLAG_VANISHED;
+const bit<8> FLAGS_STICKY = FLAG_OVERFLOW | FLAG_CONGESTION;
+
+// Of a frame whose values are sizes: not their sum counts, but the greatest.
+const bit<8> EXPONENT_MAXIMA = 0x80;
 
 const bit<32> TAGS = 4;                     // VLAN tags that the parser looks behind
 

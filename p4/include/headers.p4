@@ -21,7 +21,7 @@ header inart_h {
     bit<32> sequence;           // compared as a serial number
     bit<64> contributors;       // ranks summed here, relative to the group; of an update: its receivers
     bit<8>  group;              // which block of 64 ranks
-    bit<8>  exponent;           // signed; only ever compared for equality here
+    bit<8>  exponent;           // signed; EXPONENT_MAXIMA: the greatest value counts, not the sum
     bit<16> length;             // values that mean something
     bit<32> incarnation;        // which run of the epoch
 }

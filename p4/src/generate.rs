@@ -32,6 +32,10 @@ pub fn values_p4(values: ValuesPerPacket) -> String {
         "        value_{i}.read(meta.stored, meta.slot);",
         "        values.v{i} = (bit<32>)((int<32>)(values.v{i} - meta.stored) |+| (int<32>)meta.stored);",
     ]);
+    let raise = for_each(&[
+        "        value_{i}.read(meta.stored, meta.slot);",
+        "        values.v{i} = (values.v{i} |-| meta.stored) + meta.stored;",
+    ]);
     let store = for_each(&["        value_{i}.write(meta.slot, values.v{i});"]);
     let load = for_each(&["        value_{i}.read(values.v{i}, meta.slot);"]);
     format!(
@@ -54,6 +58,10 @@ control SlotValues(inout values_h values, inout metadata_t meta) {{
         meta.flags = meta.flags | FLAG_OVERFLOW;
 {saturate}    }}
 
+    // Of sizes the greatest counts: what a value has above the slot's, and the slot's.
+    @hidden action raise_values() {{
+{raise}    }}
+
     @hidden action store_values() {{
 {store}    }}
 
@@ -62,9 +70,13 @@ control SlotValues(inout values_h values, inout metadata_t meta) {{
 
     apply {{
         if (meta.outcome == Outcome.ADDED) {{
-            add_values();
-            if (meta.overflow[31:31] == 1) {{
-                saturate_values();
+            if (meta.shape[31:24] == EXPONENT_MAXIMA) {{
+                raise_values();
+            }} else {{
+                add_values();
+                if (meta.overflow[31:31] == 1) {{
+                    saturate_values();
+                }}
             }}
         }}
         if (meta.outcome == Outcome.STORED || meta.outcome == Outcome.ADDED) {{

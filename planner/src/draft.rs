@@ -249,7 +249,7 @@ impl<'a> Draft<'a> {
                 return Err(format!("comes to {name} again and again"));
             }
             let capacity = self.problem.node_bps(NodeId(at));
-            if model.job.exact || !ignored && capacity <= 0.0 {
+            if !ignored && capacity <= 0.0 {
                 return Err(format!("is added up at {name}, which has no aggregation left"));
             }
             sums.push(at);

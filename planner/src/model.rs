@@ -28,7 +28,7 @@ pub(crate) struct Model<'a> {
     pub workers: Vec<NodeIx>,
     /// S: servers, in the job's order.
     pub servers: Vec<NodeIx>,
-    /// V: switches with aggregation left; none for an exact job.
+    /// V: switches with aggregation left.
     pub aggregators: Vec<NodeIx>,
     /// What is left of every resource; infinite where nothing limits it.
     pub capacity: Vec<f64>,
@@ -57,22 +57,14 @@ impl<'a> Model<'a> {
     }
 
     /// The job within what is left of every resource, as [`capacities`] lists them, at no more than
-    /// `ceiling_bps`. An exact job is left no switch's aggregation.
+    /// `ceiling_bps`.
     pub fn within(
         topology: &'a Topology,
         job: &'a Job,
         results: Results,
-        mut capacity: Vec<f64>,
+        capacity: Vec<f64>,
         ceiling_bps: f64,
     ) -> Self {
-        if job.exact {
-            let own = &mut capacity[2 * topology.links().len()..];
-            for (capacity, node) in own.iter_mut().zip(topology.nodes()) {
-                if node.kind == NodeKind::Switch {
-                    *capacity = 0.0;
-                }
-            }
-        }
         let index = |ids: &[NodeId]| ids.iter().map(|id| id.0).collect();
         let arcs = arcs(topology);
         let nodes = topology.nodes().len();

@@ -30,7 +30,7 @@ pub struct Plan {
     /// made before there was a choice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paths: Option<Paths>,
-    /// Whether it is for an exact job: no switch adds anything. Left out of the JSON if not.
+    /// Whether it is for an exact job. Left out of the JSON if not.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub exact: bool,
     /// Limits that its rate does not keep to, as its scheme promises no better; left out of the JSON if there

@@ -33,7 +33,7 @@ impl<'a> Problem<'a> {
     }
 
     /// What is left of a switch's aggregation or a server's ingress, in bit/s: 0 for a switch that only
-    /// forwards, and for all switches in an exact job; infinite where nothing limits it.
+    /// forwards; infinite where nothing limits it.
     pub fn node_bps(&self, node: NodeId) -> f64 {
         let model = self.router.model;
         model.capacity_of(model.own(node.0))

@@ -63,7 +63,7 @@ fn a_job_may_be_elastic() {
         assert!(elastic(&document).unwrap(), "{document}");
     }
     let wrong = elastic(&GOOD.replace("gradient: ", "elastic: maybe, gradient: ")).unwrap_err().to_string();
-    assert!(wrong.contains("a job's `exact` or `elastic` is neither true nor false"), "{wrong}");
+    assert!(wrong.contains("a job's `elastic` is neither true nor false"), "{wrong}");
 }
 
 #[test]

@@ -95,8 +95,8 @@ def join(
         peer_timeout: seconds for which a worker or server that is waited for may be silent before the job is
             aborted; 2.5 if not given.
         non_finite: what becomes of a NaN or an infinity in one of this worker's arrays. ``"pass"``: the sums of
-            all values that share a frame with it are NaN, at all workers, and the job goes on. ``"abort"``: it
-            ends the job, with this worker's name. In an exact-sum job it always does.
+            all values in its block of 256 are NaN, at all workers, and the job goes on; where sums are exact,
+            its own sum alone is not finite. ``"abort"``: it ends the job, with this worker's name.
         status: where ``inart doctor`` may ask what this worker does: a path for a Unix socket, or
             ``127.0.0.1:PORT`` (``INART_STATUS``).
         tls_ca: connect to the controller by TLS, and believe servers with a certificate of this authority
@@ -149,7 +149,7 @@ def local(
     Args:
         world_size: how many workers, 1 to 64.
         servers: how many parameter servers, 1 to 64.
-        exact: whether sums are exact sums of the floats, rounded once, instead of sums of quantised values.
+        exact: whether sums of any length are exact, rounded once, as those of up to 256 values always are.
         peer_timeout, non_finite: as for :func:`join`.
 
     Raises:

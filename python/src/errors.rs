@@ -119,7 +119,7 @@ impl From<inart_elastic::Error> for Trouble {
             Error::Control(error) => error.into(),
             Error::Host(error) => error.into(),
             Error::NoController | Error::OtherRole { .. } => Self::new("AssignmentError", message),
-            Error::Stopped | Error::Rounded | Error::System(_) => Self::new("Error", message),
+            Error::Stopped | Error::System(_) => Self::new("Error", message),
         }
     }
 }

@@ -50,8 +50,54 @@ class Sums(unittest.TestCase):
             numpy.random.default_rng(rank).normal(size=(50, 41)).astype(numpy.float32).astype(float)
             for rank in range(3)
         )
-        # The first round's step is 2^-21 for 3 workers (core/src/quantise.rs), half of it for each.
-        numpy.testing.assert_allclose(first, exact, rtol=1e-7, atol=3 * 2.0**-22)
+        # No value is above 2^3, so 3 workers' step is 2^-26 at most (core/src/scale.rs), half of it for each.
+        numpy.testing.assert_allclose(first, exact, rtol=1e-7, atol=3 * 2.0**-27)
+
+    def test_metrics_of_different_magnitudes_keep_their_digits(self):
+        ranks, steps = 4, 3
+        workers = inart.local(ranks)
+
+        def work(worker):
+            steps_seen = []
+            for _ in range(steps):
+                correct, total, loss = (
+                    numpy.array([value], numpy.float32) for value in (2_000_000 + worker.rank, 10_000, 0.0123)
+                )
+                for x in (correct, total, loss):
+                    worker.all_reduce(x)
+                steps_seen.append([float(x[0]) for x in (correct, total, loss)])
+            return steps_seen
+
+        exact = [8_000_006.0, 40_000.0, 4 * float(numpy.float32(0.0123))]
+        for steps_seen in right(run(workers, work)):
+            self.assertEqual(steps_seen, [exact] * steps)
+
+    def test_tensors_of_one_length_are_scaled_independently(self):
+        ranks, length, sizes = 4, 4096, [1.0, 1e-6, 1e-20]
+        gradients = [
+            [
+                (numpy.random.default_rng([bucket, rank]).normal(size=length) * size).astype(numpy.float32)
+                for bucket, size in enumerate(sizes)
+            ]
+            for rank in range(ranks)
+        ]
+        workers = inart.local(ranks)
+
+        def work(worker):
+            iterations = []
+            for _ in range(3):
+                buckets = [bucket.copy() for bucket in gradients[worker.rank]]
+                for handle in [worker.start(bucket) for bucket in buckets]:
+                    handle.wait()
+                iterations.append(buckets)
+            return iterations
+
+        for iterations in right(run(workers, work)):
+            for buckets in iterations:
+                for place, bucket in enumerate(buckets):
+                    exact = sum(gradients[rank][place].astype(float) for rank in range(ranks))
+                    error = numpy.linalg.norm(bucket - exact) / numpy.linalg.norm(exact)
+                    self.assertLess(error, 1e-7, f"bucket {place}")
 
     def test_an_exact_job_rounds_the_sum_once(self):
         workers = inart.local(3, exact=True)
@@ -148,7 +194,7 @@ class Refused(unittest.TestCase):
                 worker.start(x)
         worker.all_reduce(numpy.ones(3, numpy.float32))
 
-    def test_a_nan_passes_to_all_workers_and_spoils_its_frame(self):
+    def test_a_nan_passes_to_all_workers_and_spoils_its_block(self):
         workers = inart.local(2)
 
         def work(worker):

@@ -25,4 +25,4 @@ pub use options::{Congestion, Options};
 pub use shared::Counters;
 
 /// What both sides speak (ALPN).
-pub const PROTOCOL: &str = "inart-sites/2";
+pub const PROTOCOL: &str = "inart-sites/3";

@@ -23,8 +23,11 @@ pub enum PartError {
         /// As there have to be.
         expected: usize,
     },
-    /// A frame of another iteration, or one that comes twice.
-    #[error("group {group}: frame {frame} is none of its iteration, or comes for the second time")]
+    /// A frame of another iteration or tensor, or one that comes twice.
+    #[error(
+        "group {group}: frame {frame} of an iteration has no such values, or comes for the second time: its \
+         workers sum another gradient, or take part in another number of groups"
+    )]
     Frame {
         /// The group.
         group: usize,
@@ -58,8 +61,8 @@ pub enum RackError {
     },
     /// Groups that cut the model in different ways.
     #[error(
-        "job {job}: server {server} has another part of the model than in job {first}; plan groups with \
-         equal shares"
+        "job {job}: server {server} has another part of the model than in job {first}, or gets it in other \
+         frames; plan groups with equal shares and `--values`, none of them with `sum: exact`"
     )]
     OtherPart {
         /// The job of a group.

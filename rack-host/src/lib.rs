@@ -16,7 +16,7 @@ mod shape;
 mod worker;
 
 pub use error::{PartError, RackError};
-pub use part::{Answer, News, Part};
+pub use part::{News, Part};
 pub use server::{Ending, RackGroup, RackServer};
 pub use shape::Shape;
 pub use worker::{RackWorker, Turn};

@@ -87,16 +87,13 @@ impl RackServer {
             let shape = Shape::new(&assignment, model.len(), number)?;
             let server = own.server.clone();
             match &part {
-                Some((_, first, job))
-                    if first.part(shard) != shape.part(shard) || first.ready != shape.ready =>
-                {
+                Some((_, first, job)) if !first.is_cut_like(&shape, shard) => {
                     let (job, first) = (assignment.name.clone(), job.clone());
                     return Err(RackError::OtherPart { job, server, first });
                 }
                 Some(_) => {}
                 None => {
-                    let frame = assignment.values_per_packet.get();
-                    let own = Part::new((&shape, shard, frame), model, number, at_once)?;
+                    let own = Part::new((&shape, shard), model, number, at_once)?;
                     part = Some((own, shape, assignment.name.clone()));
                 }
             }
@@ -194,8 +191,8 @@ impl RackServer {
     }
 
     fn pass_on(&mut self, told: &mut dyn FnMut(&News, &[f32])) {
-        for answer in self.part.answers() {
-            self.seats[answer.group].back.give(answer.sequence, answer.values, answer.exponent);
+        for (group, answer) in self.part.answers() {
+            self.seats[group].back.give(answer);
         }
         for news in self.part.news() {
             let (News::Ready { group } | News::Begins { group, .. } | News::Ends { group, .. }) = news;

@@ -2,13 +2,14 @@
 
 use std::ops::Range;
 
-use inart_core::{Assignment, Split};
+use inart_core::{Assignment, Chunk, Split};
 use inart_wire::ShardId;
 
 use crate::error::RackError;
 
-/// What a group's workers sum in each iteration, by its assignment: a tensor that says that they are ready,
-/// unless there is one group, whose turn it always is; then the gradient.
+/// What a group's workers sum in each iteration, by its assignment: a tensor of one value that says that they
+/// are ready, unless there is one group, whose turn it always is; then the gradient. *Ready* is one frame at
+/// each server: without a value at all but one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
     /// Values of the tensor *ready*; 0 if there is none.
@@ -17,36 +18,19 @@ pub struct Shape {
     split: Split,
 }
 
-/// As many values are the most that *ready* may need: a server with a smaller share than one in so many has
-/// hardly a part of the model.
-const MOST_READY: usize = 1 << 16;
-
 impl Shape {
     /// Of a gradient of so many values, in one of so many groups.
     ///
     /// # Errors
     /// A server without a part of the model: it would have no turns.
     pub fn new(assignment: &Assignment, values: usize, groups: usize) -> Result<Self, RackError> {
-        let none = |split: &Split| split.shards().iter().position(Range::is_empty);
         let split = Split::new(assignment, values);
-        let no_part = |shard: usize| RackError::NoPart {
-            job: assignment.name.clone(),
-            server: assignment.shards[shard].server.clone(),
-            values,
-        };
-        if let Some(shard) = none(&split) {
-            return Err(no_part(shard));
+        if let Some(shard) = split.shards().iter().position(Range::is_empty) {
+            let (job, server) = (assignment.name.clone(), assignment.shards[shard].server.clone());
+            return Err(RackError::NoPart { job, server, values });
         }
-        let mut ready = if groups > 1 { assignment.shards.len() } else { 0 };
-        let mut ready_split = Split::new(assignment, ready);
-        while let Some(shard) = none(&ready_split).filter(|_| ready > 0) {
-            ready *= 2;
-            if ready > MOST_READY {
-                return Err(no_part(shard));
-            }
-            ready_split = Split::new(assignment, ready);
-        }
-        Ok(Shape { ready, ready_split, split })
+        let ready = usize::from(groups > 1);
+        Ok(Shape { ready, ready_split: Split::new(assignment, ready), split })
     }
 
     /// The values of a server's part of the model.
@@ -54,14 +38,31 @@ impl Shape {
         self.split.shards().get(shard.index()).cloned().unwrap_or(0..0)
     }
 
-    /// Frames of *ready* at a server.
-    pub fn ready_frames(&self, shard: ShardId) -> usize {
-        self.ready_split.chunk_count(shard)
+    /// Values of *ready* at a server; `None` if there is no such tensor.
+    pub fn ready_values(&self, shard: ShardId) -> Option<usize> {
+        (self.ready > 0).then(|| self.ready_split.shards().get(shard.index()).map_or(0, Range::len))
     }
 
-    /// Values of *ready* at a server.
-    pub fn ready_values(&self, shard: ShardId) -> usize {
-        self.ready_split.shards().get(shard.index()).map_or(0, Range::len)
+    /// The gradient's frames at a server: their values in its part of the model; none in those of maxima.
+    pub fn frames(&self, shard: ShardId) -> Vec<Range<usize>> {
+        let first = self.part(shard).start;
+        let before = (0..shard.get()).map(|shard| self.split.chunk_count(ShardId::from(shard))).sum();
+        let own = self.split.chunks().skip(before).take(self.split.chunk_count(shard));
+        own.map(|chunk| match chunk {
+            Chunk::Maxima(_) => 0..0,
+            Chunk::Scaled(values) | Chunk::Digits(values) | Chunk::Floats(values) => {
+                values.start - first..values.end - first
+            }
+        })
+        .collect()
+    }
+
+    /// Whether another group has the same frames at a server, with the same values in them. The frames of
+    /// exact sums depend on how many workers there are.
+    pub fn is_cut_like(&self, other: &Self, shard: ShardId) -> bool {
+        self.ready == other.ready
+            && self.part(shard) == other.part(shard)
+            && self.frames(shard) == other.frames(shard)
     }
 
     /// Values of the gradient.

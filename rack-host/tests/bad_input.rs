@@ -8,50 +8,80 @@ use inart_core::policy::OwnSum;
 use inart_host_agent::{InProcess, Options};
 use inart_order::TurnError;
 use inart_rack_host::{Part, PartError, RackError, RackGroup, RackServer, RackWorker, Shape};
-use inart_wire::{Exponent, ShardId};
+use inart_wire::ShardId;
 use support::{assignments, mac};
 
-const VALUES: usize = 200;
+const VALUES: usize = 600;
 
-/// The first of two servers has 100 values, in a frame of 64 and one of 36; *ready* is a frame of one.
-fn part() -> Part {
+/// Of *ready* one of two servers has the value and the other nothing. The second has a block of 88 values of
+/// the gradient, in a frame of 64 and one of 24, behind their maxima.
+fn part(shard: u16) -> Part {
     let shape = Shape::new(&assignments(&[1, 1])[0], VALUES, 2).unwrap();
-    assert_eq!((shape.ready, shape.ready_frames(0.into()), shape.part(1.into())), (2, 1, 100..200));
-    Part::new((&shape, ShardId::from(0), 64), &[1.0; VALUES], 2, 1).unwrap()
+    assert_eq!([0, 1, 2].map(|shard: u16| shape.ready_values(shard.into())), [Some(1), Some(0), Some(0)]);
+    assert_eq!((shape.part(0.into()), shape.part(1.into())), (0..512, 512..600));
+    assert_eq!(shape.frames(1.into()), [0..0, 0..64, 64..88]);
+    Part::new((&shape, ShardId::from(shard)), &[1.0; VALUES], 2, 1).unwrap()
 }
 
-fn sum(sequence: u32, values: &[i32], last: bool) -> OwnSum {
-    OwnSum { sequence: sequence.into(), values: values.to_vec(), exponent: Exponent::from(-10), last }
+fn sum(sequence: u32, values: &[f32], last: bool) -> OwnSum {
+    OwnSum::exact(sequence.into(), values.to_vec(), last)
 }
 
 #[test]
 fn what_fits_no_turn_is_named() {
-    let mut part = part();
     let length = |frame, values, expected| Err(PartError::Length { group: 0, frame, values, expected });
-    assert_eq!(part.take(0, sum(0, &[0, 0], true)), length(0, 2, 1));
-    assert_eq!(part.take(0, sum(0, &[0], false)), length(0, 1, 1), "*ready* goes on");
-    assert_eq!(part.take(0, sum(1, &[1; 64], false)), Err(TurnError::OutOfTurn(0).into()));
-    let mut part = self::part();
-    part.take(0, sum(0, &[0], true)).unwrap();
-    assert_eq!(part.take(0, sum(0, &[0], true)), Err(TurnError::Twice(0).into()));
-    assert_eq!(part.take(0, sum(3, &[1; 64], false)), Err(PartError::Frame { group: 0, frame: 3 }));
-    assert_eq!(part.take(0, sum(2, &[1; 64], false)), length(2, 64, 36));
-    assert_eq!(part.take(1, sum(1, &[1; 64], false)), Err(TurnError::OutOfTurn(1).into()));
-    assert_eq!(part.model(), [1.0; 100]);
-    part.take(0, sum(2, &[1024; 36], true)).unwrap();
+    let mut part = self::part(0);
+    assert_eq!(part.take(0, sum(0, &[0.0; 2], true)), length(0, 2, 1));
+    assert_eq!(part.take(0, sum(0, &[0.0], false)), length(0, 1, 1), "*ready* goes on");
+    let mut part = self::part(1);
+    assert_eq!(part.take(0, sum(0, &[0.0], true)), length(0, 1, 0));
+    assert_eq!(part.take(0, sum(2, &[1.0; 64], false)), Err(TurnError::OutOfTurn(0).into()));
+    let mut part = self::part(1);
+    part.take(0, sum(0, &[], false)).unwrap();
+    assert_eq!(part.take(0, sum(0, &[], false)), Err(TurnError::Twice(0).into()));
+    let no_such = |frame| Err(PartError::Frame { group: 0, frame });
+    assert_eq!(part.take(0, sum(1, &[1.0; 64], false)), no_such(1), "maxima do not come here");
+    assert_eq!(part.take(0, sum(4, &[1.0; 64], false)), no_such(4));
+    assert_eq!(part.take(0, sum(3, &[1.0; 64], false)), length(3, 64, 24));
+    assert_eq!(part.take(1, sum(2, &[1.0; 64], false)), Err(TurnError::OutOfTurn(1).into()));
+    assert_eq!(part.model(), [1.0; 88]);
+    part.take(0, sum(3, &[1.0; 24], true)).unwrap();
     assert_eq!((part.model()[63], part.model()[64]), (1.0, 2.0));
-    let again = part.take(0, sum(2, &[1024; 36], true));
+    let again = part.take(0, sum(3, &[1.0; 24], true));
     assert_eq!(again, Err(TurnError::Chunk { group: 0, chunk: 1 }.into()));
     assert_eq!(part.model()[64], 2.0, "it is not applied twice");
 }
 
 #[test]
 fn a_model_that_is_no_numbers_ends_it() {
-    let mut part = part();
-    part.take(0, sum(0, &[0], true)).unwrap();
-    let mut huge = sum(1, &[0; 64], false);
-    (huge.values[5], huge.exponent) = (i32::MAX, Exponent::from(120));
-    assert_eq!(part.take(0, huge), Err(PartError::NotFinite { group: 0, value: 5 }));
+    let mut part = part(1);
+    part.take(0, sum(0, &[], false)).unwrap();
+    let mut huge = [0.0; 64];
+    huge[5] = f32::INFINITY;
+    assert_eq!(part.take(0, sum(2, &huge, false)), Err(PartError::NotFinite { group: 0, value: 512 + 5 }));
+}
+
+/// The group hears of its turn, and then by how much its model changes; the next iteration's frames follow.
+#[test]
+fn frames_are_answered_by_their_numbers() {
+    let mut part = part(1);
+    for first in [0, 4] {
+        part.take(0, sum(first, &[], false)).unwrap();
+        part.take(0, sum(first + 2, &[0.5; 64], false)).unwrap();
+        part.take(0, sum(first + 3, &[0.25; 24], true)).unwrap();
+        let answers: Vec<_> =
+            part.answers().iter().map(|(group, own)| (*group, own.sequence.get())).collect();
+        assert_eq!(answers, [(0, first), (0, first + 2), (0, first + 3)]);
+        assert_eq!(part.end(0).get(), first + 4);
+        // The other group's turn, whose model lacks both.
+        part.take(1, sum(first, &[], false)).unwrap();
+        for (ahead, len) in [(2, 64), (3, 24)] {
+            part.take(1, sum(first + ahead, &vec![0.0; len], ahead == 3)).unwrap();
+        }
+        let (_, change) = &part.answers()[1];
+        let right = sum(first + 2, &[0.5; 64], false);
+        assert_eq!(*change, right.answer(&right.values).0);
+    }
 }
 
 fn groups(jobs: Vec<Assignment>) -> Vec<RackGroup> {

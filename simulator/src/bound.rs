@@ -1,103 +1,109 @@
-//! The error bound that `docs/protocol.md` states (*Numbers*), round after round: in terms of the exponents,
-//! and those in terms of the sums before.
+//! The error that `docs/protocol.md` states (*Numbers*), against the exact sums of the floats.
 
-use std::ops::Range;
+use inart_core::exact_sum::EXACT_VALUES;
 
-use crate::record::Record;
-
-/// Quantised values that are all below this in size may have vanished.
-const VANISHING: u32 = 1 << 16;
-/// What `f64` loses when it sums floats, far below what a bound allows.
+/// Values of a block.
+const BLOCK: usize = 256;
+/// What `f64` may lose of an error that it computes.
 const SLACK: f64 = 1.0 + 1e-9;
+/// What is rounded to an infinity.
+const BEYOND: f64 = f32::MAX as f64 + HALF_OF_LARGEST;
+/// Half of the last bit of the largest float: 2^103.
+const HALF_OF_LARGEST: f64 = (1u128 << 103) as f64;
 
-/// What the round before tells of a chunk.
-#[derive(Clone, Copy, Debug)]
-enum Before {
-    /// There was none.
-    Nothing,
-    /// The size of the largest sum, not 0.
-    Largest(f64),
-    /// Sums of 0, and `W · 2^(e-1)` then.
-    Zeros(f64),
-    /// Sums of 0 of values that were not.
-    Vanished,
-}
-
-/// The bound on the sums of a job that is not exact.
-#[derive(Debug)]
-pub(crate) struct Bound {
-    /// By chunk.
-    before: Vec<Before>,
-}
-
-impl Bound {
-    pub fn new(chunks: usize) -> Self {
-        Self { before: vec![Before::Nothing; chunks] }
-    }
-
-    /// Checks the next round, which every worker has ended. By rank: what it put in, as floats, and its
-    /// record; all have the same sums.
-    ///
-    /// # Errors
-    /// Which value of which chunk is off, and by how much.
-    pub fn check(
-        &mut self,
-        chunks: &[Range<usize>],
-        floats: &[Vec<f32>],
-        records: &[Record],
-    ) -> Result<(), String> {
-        for (chunk, range) in chunks.iter().enumerate() {
-            let (e, r) = (records[0].exponents[chunk], records[0].result_exponents[chunk]);
-            let workers = floats.len() as f64;
-            let rounding = workers * power(i32::from(e) - 1);
-            let allowed = self.allowed(chunk, range, floats);
-            if rounding > allowed {
-                return Err(format!(
-                    "chunk {chunk}: exponent {e}, which errs by up to {rounding:e}; {allowed:e} is promised"
-                ));
+/// Checks the sums of one tensor, of which these are all workers' values.
+///
+/// # Errors
+/// Which value is off, and by how much.
+pub(crate) fn check(tensors: &[&[f32]], sums: &[f32], exact: bool) -> Result<(), String> {
+    let exact = exact || sums.len() <= EXACT_VALUES;
+    for (block, sums) in sums.chunks(BLOCK).enumerate() {
+        let start = block * BLOCK;
+        let values = tensors.iter().flat_map(|tensor| &tensor[start..start + sums.len()]);
+        let largest = values.fold(0.0, |largest: f32, value| largest.max(value.abs()));
+        let bound = if exact { 0.0 } else { rounding(largest, tensors.len()) };
+        for (index, sum) in (start..).zip(sums) {
+            let of_value = tensors.iter().map(|tensor| tensor[index]);
+            let is_beyond = sum.is_infinite()
+                && f64::from(sum.signum()) * difference(0.0, of_value.clone()) + bound >= BEYOND;
+            let (off, allowed) = (difference(*sum, of_value).abs(), (bound + half_of_last_bit(*sum)) * SLACK);
+            // A NaN is within no bound.
+            let is_within = off <= allowed;
+            if !is_beyond && !is_within {
+                return Err(format!("value {index}: {sum:e} is off by {off:e}; it may be by {allowed:e}"));
             }
-            let bound = rounding + if r > e { power(i32::from(r) - 1) } else { 0.0 };
-            let results = &records[0].result[range.clone()];
-            for (index, result) in range.clone().zip(results) {
-                let right: f64 = floats.iter().map(|floats| f64::from(floats[index])).sum();
-                let sum = f64::from(*result) * power(r.into());
-                if (sum - right).abs() > bound * SLACK {
-                    return Err(format!(
-                        "chunk {chunk}, value {index}: {sum:e} for {right:e}; it may err by {bound:e}"
-                    ));
-                }
-            }
-            let largest = results.iter().map(|result| result.unsigned_abs()).max().unwrap_or(0);
-            let vanished = |(floats, record): (&Vec<f32>, &Record)| {
-                floats[range.clone()].iter().any(|value| *value != 0.0)
-                    && record.sent[range.clone()].iter().all(|sent| sent.unsigned_abs() < VANISHING)
-            };
-            self.before[chunk] = match largest {
-                0 if floats.iter().zip(records).any(vanished) => Before::Vanished,
-                0 => Before::Zeros(rounding),
-                _ => Before::Largest(f64::from(largest) * power(r.into())),
-            };
         }
-        Ok(())
     }
-
-    /// The most that `W · 2^(e-1)` may be.
-    fn allowed(&self, chunk: usize, range: &Range<usize>, floats: &[Vec<f32>]) -> f64 {
-        let workers = floats.len() as f64;
-        let bits = workers.log2().ceil() as i32;
-        let by_sums = match self.before[chunk] {
-            Before::Nothing => workers * power(bits - 24),
-            Before::Largest(largest) => workers * power(bits - 23) * largest,
-            Before::Zeros(then) => then,
-            Before::Vanished => 0.0,
-        };
-        let values = floats.iter().flat_map(|floats| &floats[range.clone()]);
-        let largest = f64::from(values.fold(0f32, |largest, value| largest.max(value.abs())));
-        by_sums.max(workers * power(-31) * largest).max(workers * power(-128))
-    }
+    Ok(())
 }
 
-/// 2^exponent, exactly.
-fn power(exponent: i32) -> f64 {
-    2f64.powi(exponent)
+/// Half a step for each of the workers; nothing where steps are the least there are.
+fn rounding(largest: f32, workers: usize) -> f64 {
+    // The least power of two above it, from that of the least block on.
+    let above = (-124..).find(|power| 2f64.powi(*power) > largest.into()).unwrap_or_default();
+    let carries =
+        (workers as f64).log2().ceil() as i32 + i32::from(workers > 128 && workers.is_power_of_two());
+    let step = above - 31 + carries;
+    if step <= -149 { 0.0 } else { workers as f64 * 2f64.powi(step - 1) }
+}
+
+/// What reading a number as this float may have lost.
+fn half_of_last_bit(float: f32) -> f64 {
+    let next = f64::from(float.abs().next_up());
+    (next - f64::from(float.abs())) / 2.0
+}
+
+/// By how much the sum of floats is above a float: the exact difference, rounded once or twice. It is held in
+/// numbers whose sum it is, each of what the next has no room for (J. R. Shewchuk, "Adaptive precision
+/// floating-point arithmetic and fast robust geometric predicates", 1997).
+fn difference(float: f32, floats: impl Iterator<Item = f32>) -> f64 {
+    let mut parts = vec![-f64::from(float)];
+    for value in floats {
+        let mut carried = f64::from(value);
+        for part in &mut parts {
+            let sum = *part + carried;
+            let added = sum - *part;
+            *part = (*part - (sum - added)) + (carried - added);
+            carried = sum;
+        }
+        parts.retain(|part| *part != 0.0);
+        parts.push(carried);
+    }
+    parts.iter().sum()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn differences_are_exact() {
+        assert_eq!(difference(1.0, [1e30, 1.0, -1e30].into_iter()), 0.0);
+        assert_eq!(difference(0.0, [1e30, 1e-30, -1e30].into_iter()), f64::from(1e-30f32));
+        assert_eq!(difference(3.0, [].into_iter()), -3.0);
+    }
+
+    /// Two workers: the largest value is below 2^1, so a step is 2^-29.
+    #[test]
+    fn a_sum_may_be_off_by_a_step_and_by_half_of_its_last_bit() {
+        let one: Vec<f32> = vec![1.5; 300];
+        let tensors = [&one[..], &vec![-1.5 + 2f32.powi(-23); 300]];
+        let sums = |off: f32| vec![2f32.powi(-23) + off; 300];
+        assert_eq!(check(&tensors, &sums(2f32.powi(-29)), false), Ok(()));
+        let told = "value 0: 1.2293458e-7 is off by 3.725290298461914e-9; it may be by ";
+        let problem = check(&tensors, &sums(2f32.powi(-28)), false).expect_err("two steps");
+        assert!(problem.starts_with(told), "{problem}");
+        assert!(check(&tensors, &sums(2f32.powi(-29)), true).is_err(), "not exact");
+        assert_eq!(check(&tensors, &sums(0.0), true), Ok(()));
+        assert!(check(&tensors, &vec![f32::NAN; 300], false).is_err());
+    }
+
+    #[test]
+    fn an_infinity_is_right_only_for_sums_beyond_all_floats() {
+        let infinite = [f32::INFINITY; 2];
+        assert_eq!(check(&[&[f32::MAX; 2], &[f32::MAX; 2]], &infinite, false), Ok(()));
+        assert!(check(&[&[f32::MAX; 2], &[1.0; 2]], &infinite, false).is_err());
+        assert!(check(&[&[f32::MIN; 2], &[f32::MIN; 2]], &infinite, false).is_err(), "of the other sign");
+        assert_eq!(check(&[&[f32::MIN; 2], &[f32::MIN; 2]], &infinite.map(|value| -value), false), Ok(()));
+    }
 }

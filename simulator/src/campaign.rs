@@ -6,6 +6,7 @@ mod part;
 
 use std::sync::Arc;
 
+use inart_core::exact_sum::EXACT_VALUES;
 use inart_faults::quantity::{QueueLimit, Share, Span};
 use inart_faults::{Background, FaultEvent, Faults, LinkFaults, Protocol};
 use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
@@ -49,7 +50,7 @@ impl Trial {
         let two = scheme.promises().levels > 1 && topology.jobs().len() == 1 && rng.random_bool(0.3);
         let options = Options {
             rounds: rng.random_range(1..=4),
-            gradient_values: rng.random_range(1..=600),
+            gradient_values: more::some_around_a_block(seed, rng.random_range(1..=600)),
             spikes: share(&mut rng, 0.3, 0.2),
             seed,
             peer_timeout: PEER_TIMEOUT,
@@ -57,7 +58,9 @@ impl Trial {
             ..Options::default()
         };
         let rate_bps = topology.links()[0].rate_bps;
-        let chunks = f64::from(options.rounds) * (options.gradient_values as f64 / 32.0 + 2.0);
+        let exact = topology.jobs().iter().any(|job| job.exact) || options.gradient_values <= EXACT_VALUES;
+        let per_frame = if exact { 2.0 } else { 32.0 };
+        let chunks = f64::from(options.rounds) * (options.gradient_values as f64 / per_frame + 3.0);
         let ideal = Span((chunks * 172.0 * 8e9 / rate_bps * 2.0) as u64 + 500_000);
         let mut trial = Self {
             levels: if two { Levels::Two } else { Levels::One },

@@ -19,11 +19,13 @@ pub enum Sizes {
     Outlier,
     /// From -2^k to 2^k, with another k from -130 to 100 in every round.
     Wild,
+    /// The same, with another k for every 100 values at each worker; about one hundred in five is all zeros.
+    Mixed,
 }
 
 impl Sizes {
     /// All of them.
-    pub const ALL: [Self; 5] = [Self::Even, Self::Tiny, Self::Sparse, Self::Outlier, Self::Wild];
+    pub const ALL: [Self; 6] = [Self::Even, Self::Tiny, Self::Sparse, Self::Outlier, Self::Wild, Self::Mixed];
 
     fn name(self) -> &'static str {
         match self {
@@ -32,6 +34,7 @@ impl Sizes {
             Self::Sparse => "sparse",
             Self::Outlier => "outlier",
             Self::Wild => "wild",
+            Self::Mixed => "mixed",
         }
     }
 }
@@ -63,8 +66,7 @@ pub(crate) struct Gradients {
     pub job: usize,
     /// How often the job was run before.
     pub run: u32,
-    /// Share of gradients with one value that is far larger than the others, and does not fit the exponent
-    /// agreed on.
+    /// Share of gradients with one value that is far larger than the others.
     pub spikes: Share,
     pub sizes: Sizes,
     pub adjust: Option<Adjust>,
@@ -110,13 +112,28 @@ impl Gradients {
                 }
             }
             Sizes::Wild => {
-                // The same at all workers, so that none outgrows the others by chance.
+                // The same at all workers.
                 let mut state = self.seed ^ u64::from(round).wrapping_mul(0x8ebc_6af0_9c88_c6e3);
                 let power = (unit(&mut state) * 231.0) as i32 - 130;
-                out.iter_mut().for_each(|value| *value = (f64::from(*value) * 2f64.powi(power)) as f32);
+                scale_by(power, out);
+            }
+            Sizes::Mixed => {
+                for (place, part) in (0u64..).zip(out.chunks_mut(100)) {
+                    let place = place ^ u64::from(round) << 20 ^ (rank as u64) << 40;
+                    let mut state = self.seed ^ place.wrapping_mul(0x8ebc_6af0_9c88_c6e3);
+                    let power = (unit(&mut state) * 231.0) as i32 - 130;
+                    match unit(&mut state) < 0.2 {
+                        true => part.fill(0.0),
+                        false => scale_by(power, part),
+                    }
+                }
             }
         }
     }
+}
+
+fn scale_by(power: i32, values: &mut [f32]) {
+    values.iter_mut().for_each(|value| *value = (f64::from(*value) * 2f64.powi(power)) as f32);
 }
 
 /// A number from 0 to 1 (SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators",

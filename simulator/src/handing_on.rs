@@ -22,14 +22,8 @@ impl Simulation<'_> {
         let Some(onward) = &options.onward else { return Ok(()) };
         let wrong = |problem: String| Err(Error::Option { option: "onward", problem });
         for job in &onward.jobs {
-            match assignments.iter().find(|assignment| assignment.name == *job) {
-                None => {
-                    return wrong(format!("job {job} is none of the run's; give its name in the topology"));
-                }
-                Some(assignment) if assignment.exact_sums => {
-                    return wrong(format!("job {job} has exact sums, which do not go on; expected another"));
-                }
-                Some(_) => {}
+            if assignments.iter().all(|assignment| assignment.name != *job) {
+                return wrong(format!("job {job} is none of the run's; give its name in the topology"));
             }
         }
         if options.live.is_some() {
@@ -67,14 +61,14 @@ impl Simulation<'_> {
         while let Some(own) = server.next_sum() {
             self.wire.tally.gone_on += 1;
             let others: Vec<_> = (0..went_on.others()).map(|_| larger.drawn(&own)).collect();
-            let (values, exponent) = sum_of_all(&own, &others);
-            if let Err(problem) = went_on.add(*shard, &own, others) {
+            let all = sum_of_all(&own.values, &others);
+            let (answer, read) = own.answer(&all);
+            if let Err(problem) = went_on.add(*shard, &own, &all, read) {
                 state.wrong.get_or_insert(problem);
             }
-            let sequence = own.sequence;
             let delay = larger.delay(onward.within);
             self.wire.tally.long_away += u64::from(u128::from(delay) >= self.options.peer_timeout.as_nanos());
-            larger.coming.insert(larger.next, Coming { to: id, life: *life, sequence, values, exponent });
+            larger.coming.insert(larger.next, Coming { to: id, life: *life, answer });
             self.wire.events.schedule(now + delay, EventKind::Back(larger.next));
             larger.next += 1;
         }
@@ -89,15 +83,14 @@ impl Simulation<'_> {
             self.wire.events.schedule(self.wire.now + AGAIN_NANOS, EventKind::Back(number));
             return;
         }
-        let Some(Coming { life, sequence, values, exponent, .. }) = self.larger.coming.remove(&number) else {
-            return;
-        };
+        let Some(Coming { life, answer, .. }) = self.larger.coming.remove(&number) else { return };
         // What went on from a server that is gone has nobody that it could come back to.
         match role {
             Role::Server(Server::Onward(server, alive), shard)
                 if *alive == life && !self.larger.has_ended =>
             {
-                if !server.sum_is_back(sequence, values, exponent) && server.aborted().is_none() {
+                let sequence = answer.sequence;
+                if !server.sum_is_back(answer) && server.aborted().is_none() {
                     let wrong = format!("shard {shard}: the sum of all for chunk {sequence} is not taken");
                     self.jobs[*job].wrong.get_or_insert(wrong);
                 }

@@ -2,10 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use inart_core::policy::OwnSum;
-use inart_core::quantise::fit_sums;
+use inart_core::policy::{Answer, OwnSum};
 use inart_faults::quantity::Span;
-use inart_wire::{ChunkSeq, Exponent, Incarnation};
+use inart_wire::Incarnation;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -15,15 +14,14 @@ use crate::event_queue::ProcessId;
 pub(crate) const ENDED: &str = "site n2: worker w5 was told to stop";
 /// Nothing is back sooner.
 const SOONEST_NANOS: f64 = 1e3;
+
 /// A sum of all on its way back.
 #[derive(Debug)]
 pub(crate) struct Coming {
     pub to: ProcessId,
     /// Of the server whose sum it is of.
     pub life: Incarnation,
-    pub sequence: ChunkSeq,
-    pub values: Vec<i32>,
-    pub exponent: Exponent,
+    pub answer: Answer,
 }
 
 /// The larger job.
@@ -52,29 +50,28 @@ impl Larger {
     }
 
     /// What one of the others adds to a sum: values of about its size, mostly.
-    pub fn drawn(&mut self, own: &OwnSum) -> Vec<i32> {
-        // A placeholder means nothing.
-        if own.values.len() == 1 && !own.last {
-            return vec![0];
-        }
-        let largest = own.values.iter().map(|value| value.unsigned_abs()).max().unwrap_or(0);
-        let bits = (u32::BITS - largest.leading_zeros()).min(31);
-        let bits = match self.rng.random_range(0..8) {
-            0 => 0,
-            1 => self.rng.random_range(0..=(bits + 8).min(31)),
-            _ => bits,
+    pub fn drawn(&mut self, own: &OwnSum) -> Vec<f32> {
+        let largest = own.values.iter().fold(0.0, |largest: f32, value| largest.max(value.abs()));
+        let size = match self.rng.random_range(0..8) {
+            0 => 0.0,
+            1 => largest * 2f32.powi(self.rng.random_range(-40..=8)),
+            _ => largest,
         };
-        let most = (1i64 << bits) - 1;
-        own.values.iter().map(|_| self.rng.random_range(-most..=most) as i32).collect()
+        let mixed = self.rng.random_range(0..4) == 0;
+        let value = |_: &f32| {
+            let less = if mixed { 2f32.powi(-self.rng.random_range(0..60)) } else { 1.0 };
+            // A sum beyond all floats has no size.
+            if size.is_finite() { self.rng.random_range(-1.0..=1.0f32) * size * less } else { 1.0 }
+        };
+        own.values.iter().map(value).collect()
     }
 }
 
-/// The sum of a sum that went on and of what others add, as a result holds it.
-pub(crate) fn sum_of_all(own: &OwnSum, others: &[Vec<i32>]) -> (Vec<i32>, Exponent) {
-    let mut sums: Vec<i64> = own.values.iter().map(|value| i64::from(*value)).collect();
+/// The sum of what went on and of what others add, value by value: in double precision, then as floats.
+pub(crate) fn sum_of_all(own: &[f32], others: &[Vec<f32>]) -> Vec<f32> {
+    let mut sums: Vec<f64> = own.iter().map(|value| f64::from(*value)).collect();
     for values in others {
-        sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += i64::from(*value));
+        sums.iter_mut().zip(values).for_each(|(sum, value)| *sum += f64::from(*value));
     }
-    let exponent = fit_sums(&mut sums, own.exponent);
-    (sums.into_iter().map(|sum| sum as i32).collect(), exponent)
+    sums.into_iter().map(|sum| sum as f32).collect()
 }

@@ -30,7 +30,6 @@ mod observer;
 mod onward;
 mod options;
 mod pool;
-mod record;
 mod refusals;
 mod report;
 mod rerun;

@@ -5,7 +5,7 @@ use inart_faults::quantity::Span;
 /// Jobs whose parameter servers give each sum to others, and get the sum of all back.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct Onward {
-    /// The jobs, by their names in the topology; none of them exact or elastic.
+    /// The jobs, by their names in the topology; none of them elastic.
     pub jobs: Vec<String>,
     /// How many others add to each sum.
     pub others: u32,

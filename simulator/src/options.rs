@@ -66,7 +66,7 @@ pub struct Options {
     pub odd_length: Option<OddLength>,
     /// How large the values are.
     pub sizes: Sizes,
-    /// Share of gradients with a value that does not fit the exponent agreed on.
+    /// Share of gradients with one value that is far larger than the others.
     pub spikes: Share,
     /// Changes every gradient before its round starts, if given.
     pub adjust: Option<Adjust>,

@@ -29,7 +29,7 @@ pub struct Report {
     pub summed_in_switches: u64,
     /// Frames that switches refused, by reason.
     pub refused: BTreeMap<String, u64>,
-    /// Sums compared bit for bit: one per round, chunk and worker.
+    /// Sums compared bit for bit: one per round, block and worker.
     pub sums_checked: u64,
     /// How often each fault happened.
     pub faults: BTreeMap<&'static str, u64>,
@@ -87,7 +87,7 @@ pub struct JobReport {
     pub job: String,
     /// Rounds that ended with the right sum at every worker.
     pub rounds: u32,
-    /// A digest of those sums, values and exponents: equal digests, equal bits.
+    /// A digest of those sums: equal digests, equal bits.
     pub digest: String,
     /// From the start to the last worker's end.
     pub seconds: f64,

@@ -5,12 +5,12 @@ use std::ops::Range;
 
 use inart_core::audit::{Difference, Mismatch, Received, Sent, check_round};
 use inart_core::policy::Lockstep;
-use inart_core::{Assignment, RoundRecord, Split};
+use inart_core::scale::BLOCK_VALUES;
+use inart_core::{Assignment, RoundRecord};
 
-use crate::bound::Bound;
+use crate::bound;
 use crate::gradients::Gradients;
 use crate::host::cut;
-use crate::record::Record;
 use crate::went_on::WentOn;
 
 /// The rounds of a run.
@@ -22,14 +22,13 @@ pub(crate) struct Rounds {
     lens: Vec<usize>,
     /// Tensors that each is cut into.
     pub tensors: usize,
-    /// `None` in an exact-sum job, whose sums have no error, and where sums go on.
-    bound: Option<Bound>,
-    chunks: Vec<Range<usize>>,
+    /// Whether all sums are exact.
+    exact: bool,
     /// Rounds that not every worker has ended: by round, then by rank.
-    open: BTreeMap<u32, Vec<Option<Record>>>,
+    open: BTreeMap<u32, Vec<Option<RoundRecord>>>,
     /// Rounds whose sums were right at every worker.
     pub audited: u32,
-    /// Sums compared: one per chunk and worker.
+    /// Sums compared: one per block and worker.
     pub sums_checked: u64,
     /// Of all sums of those rounds, in order: equal if they are equal bit for bit.
     pub digest: u64,
@@ -47,18 +46,12 @@ impl Rounds {
         tensors: usize,
         went_on: Option<WentOn>,
     ) -> Self {
-        let mut chunks: Vec<Range<usize>> = Vec::new();
-        for part in cut(lens[0], tensors) {
-            let split = Split::new(assignment, part.len());
-            chunks.extend(split.chunks().map(|chunk| part.start + chunk.start..part.start + chunk.end));
-        }
         Self {
             names: assignment.workers.iter().map(|worker| worker.name.clone()).collect(),
             gradients,
             lens,
             tensors,
-            bound: (!assignment.exact_sums && went_on.is_none()).then(|| Bound::new(chunks.len())),
-            chunks,
+            exact: assignment.exact_sums,
             open: BTreeMap::new(),
             audited: 0,
             sums_checked: 0,
@@ -72,7 +65,6 @@ impl Rounds {
         self.gradients.run += 1;
         self.open.clear();
         self.went_on.iter_mut().for_each(WentOn::clear);
-        self.bound = self.bound.as_ref().map(|_| Bound::new(self.chunks.len()));
     }
 
     /// Writes what the worker of that rank puts into that round.
@@ -94,71 +86,94 @@ impl Rounds {
             ));
         }
         let records = self.open.entry(round).or_insert_with(|| vec![None; self.names.len()]);
-        records[rank] = Some(Record::of(record));
+        records[rank] = Some(record);
         if records.iter().any(Option::is_none) {
             return Ok(());
         }
         let records: Vec<_> = self.open.remove(&round).into_iter().flatten().flatten().collect();
         self.audited += 1;
-        let first = &records[0];
-        let exponents = first.result_exponents.iter().map(|exponent| i32::from(*exponent));
-        for value in first.result.iter().copied().chain(exponents) {
+        for value in &records[0].result {
             // FNV-1a, a word at a time.
-            self.digest = (self.digest ^ u64::from(value as u32)).wrapping_mul(0x0000_0100_0000_01b3);
+            self.digest = (self.digest ^ u64::from(value.to_bits())).wrapping_mul(0x0000_0100_0000_01b3);
         }
+        self.check_gradients(round, &records)?;
         self.check(round, &records, &vec![true; records.len()])?;
-        let Some(bound) = &mut self.bound else { return Ok(()) };
-        let floats: Vec<_> = (0..records.len())
-            .map(|rank| {
-                let mut floats = vec![0.0; self.lens[rank]];
-                self.gradients.write(rank, round, &mut floats);
-                floats
-            })
-            .collect();
-        bound.check(&self.chunks, &floats, &records).map_err(|problem| format!("round {round}, {problem}"))
+        if self.went_on.is_some() {
+            return Ok(());
+        }
+        for part in self.parts() {
+            let tensors: Vec<_> = records.iter().map(|record| &record.sent[part.clone()]).collect();
+            bound::check(&tensors, &records[0].result[part], self.exact)
+                .map_err(|problem| format!("round {round}, {problem}"))?;
+        }
+        Ok(())
+    }
+
+    /// The tensors that a gradient is cut into.
+    fn parts(&self) -> impl Iterator<Item = Range<usize>> + use<> {
+        cut(self.lens[0], self.tensors)
+    }
+
+    /// Whether what workers report is what their programs passed in.
+    fn check_gradients(&self, round: u32, records: &[RoundRecord]) -> Result<(), String> {
+        let mut passed_in = Vec::new();
+        for (rank, record) in records.iter().enumerate() {
+            self.write_gradient(round, rank, &mut passed_in);
+            let same = |(one, other): (&f32, &f32)| one.to_bits() == other.to_bits();
+            if passed_in.len() != record.sent.len() || !passed_in.iter().zip(&record.sent).all(same) {
+                let worker = &self.names[rank];
+                return Err(format!(
+                    "round {round}, worker {worker}: it summed something else than its gradient"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Audits the rounds that only some workers have ended. `last` is each worker's present round and what it
     /// put in.
-    pub fn audit_open(&mut self, last: &[(u32, Option<Record>)]) -> Result<(), String> {
+    pub fn audit_open(&mut self, last: &[(u32, Option<RoundRecord>)]) -> Result<(), String> {
         for (round, ended) in std::mem::take(&mut self.open) {
             let received: Vec<bool> = ended.iter().map(Option::is_some).collect();
             let others = last.iter().map(|(at, record)| record.clone().filter(|_| *at == round));
-            let records: Option<Vec<Record>> =
+            let records: Option<Vec<RoundRecord>> =
                 ended.into_iter().zip(others).map(|(ended, other)| ended.or(other)).collect();
             let Some(records) = records else {
                 // A worker that never began the round cannot be in its sum, which then nobody may have.
                 let (seen, expected) = (received.iter().filter(|ended| **ended).count(), self.names.len());
                 let what = Difference::Length { items: "workers' gradients", seen, expected };
-                let mismatch = Mismatch { round, chunk: 0, worker: self.names[0].clone(), what };
+                let mismatch = Mismatch { round, worker: self.names[0].clone(), what };
                 return Err(mismatch.to_string());
             };
+            self.check_gradients(round, &records)?;
             self.check(round, &records, &received)?;
         }
         Ok(())
     }
 
-    fn check(&mut self, round: u32, records: &[Record], ended: &[bool]) -> Result<(), String> {
-        let named = || self.names.iter().map(String::as_str).zip(records);
-        let sent: Vec<_> = named()
-            .map(|(worker, record)| Sent { worker, values: &record.sent, exponents: &record.exponents })
-            .collect();
-        let received: Vec<_> = named()
-            .enumerate()
-            .filter(|(rank, _)| ended[*rank])
-            .map(|(rank, (worker, record))| Received {
-                rank,
-                worker,
-                result: &record.result,
-                exponents: &record.result_exponents,
-            })
-            .collect();
-        self.sums_checked += (received.len() * self.chunks.len()) as u64;
-        if let Some(went_on) = &self.went_on {
-            return went_on.check(round, &sent, &received, &self.chunks);
+    fn check(&mut self, round: u32, records: &[RoundRecord], ended: &[bool]) -> Result<(), String> {
+        let receivers = ended.iter().filter(|ended| **ended).count();
+        for part in self.parts() {
+            self.sums_checked += (receivers * part.len().div_ceil(BLOCK_VALUES)) as u64;
+            let named = || self.names.iter().map(String::as_str).zip(records);
+            let sent: Vec<_> =
+                named().map(|(worker, record)| Sent { worker, values: &record.sent[part.clone()] }).collect();
+            let received: Vec<_> = named()
+                .enumerate()
+                .filter(|(rank, _)| ended[*rank])
+                .map(|(rank, (worker, record))| Received {
+                    rank,
+                    worker,
+                    result: &record.result[part.clone()],
+                })
+                .collect();
+            match &self.went_on {
+                Some(went_on) => went_on.check(round, &part, &sent, &received)?,
+                None => check_round(&Lockstep, round, &sent, &received, self.exact)
+                    .map_err(|mismatch| mismatch.to_string())?,
+            }
         }
-        let checked = check_round(&Lockstep::default(), round, &sent, &received, &self.chunks);
-        checked.map_err(|mismatch| mismatch.to_string())
+        Ok(())
     }
 }
 
@@ -166,7 +181,7 @@ impl Rounds {
 mod tests {
     use inart_core::{ShardAssignment, WorkerAddress};
     use inart_faults::quantity::Share;
-    use inart_wire::{Epoch, Exponent, JobId, MacAddr, ValuesPerPacket};
+    use inart_wire::{Epoch, JobId, MacAddr, ValuesPerPacket};
 
     use super::*;
     use crate::gradients::Sizes;
@@ -199,16 +214,11 @@ mod tests {
         Rounds::new(&assignment, gradients, vec![2, 2], 1, None)
     }
 
-    /// In units of 2^-24.
-    fn record(sent: i32, result: [i32; 2]) -> RoundRecord {
-        let exponents = vec![Exponent::from(-24i8)];
-        let result_exponents = exponents.clone();
-        RoundRecord { sent: vec![sent; 2], exponents, result: result.into(), result_exponents }
+    fn record(sent: f32, result: [f32; 2]) -> RoundRecord {
+        RoundRecord { sent: vec![sent; 2], result: result.into() }
     }
 
-    const ONE: i32 = 1 << 24;
-    const HALF: i32 = 1 << 23;
-    const RIGHT: [i32; 2] = [ONE + HALF; 2];
+    const RIGHT: [f32; 2] = [1.5; 2];
 
     /// The problem once both workers have ended the round.
     fn told(first: RoundRecord, second: RoundRecord) -> Result<(), String> {
@@ -219,33 +229,38 @@ mod tests {
 
     #[test]
     fn a_right_sum_is_right() {
-        assert_eq!(told(record(ONE, RIGHT), record(HALF, RIGHT)), Ok(()));
+        assert_eq!(told(record(1.0, RIGHT), record(0.5, RIGHT)), Ok(()));
     }
 
     #[test]
     fn a_bit_that_differs_from_the_sum_of_what_was_sent_is_told() {
-        let wrong = [RIGHT[0], RIGHT[1] + 1];
-        let problem = told(record(ONE, RIGHT), record(HALF, wrong)).expect_err("one is too many");
-        assert!(
-            problem.contains("worker w2") && problem.contains("25165825 instead of 25165824"),
-            "{problem}"
-        );
-        assert!(told(record(ONE, wrong), record(HALF, RIGHT)).is_err());
+        let wrong = [RIGHT[0], RIGHT[1].next_up()];
+        let problem = told(record(1.0, RIGHT), record(0.5, wrong)).expect_err("one is too many");
+        assert!(problem.contains("worker w2") && problem.contains("1.5000001 instead of 1.5"), "{problem}");
+        assert!(told(record(1.0, wrong), record(0.5, RIGHT)).is_err());
     }
 
     #[test]
     fn a_sum_of_what_is_not_the_gradient_is_told() {
         // The sum of what was sent, but the first worker sent halves.
-        let wrong = [ONE; 2];
-        let problem =
-            told(record(HALF, wrong), record(HALF, wrong)).expect_err("the sum of the floats is 1.5");
-        assert!(problem.starts_with("round 0, "), "{problem}");
+        let wrong = [1.0; 2];
+        let problem = told(record(0.5, wrong), record(0.5, wrong)).expect_err("its gradient is 1.0");
+        assert_eq!(problem, "round 0, worker w1: it summed something else than its gradient");
+    }
+
+    #[test]
+    fn so_it_is_of_a_round_that_not_all_have_ended() {
+        let mut rounds = rounds();
+        rounds.end(0, 0, record(1.0, [1.25; 2])).expect("the other has not ended");
+        let problem = rounds.audit_open(&[(1, None), (0, Some(record(0.25, [0.0; 2])))]);
+        let problem = problem.expect_err("its gradient is 0.5");
+        assert_eq!(problem, "round 0, worker w2: it summed something else than its gradient");
     }
 
     #[test]
     fn a_sum_without_somebody_who_never_began_is_told() {
         let mut rounds = rounds();
-        rounds.end(0, 0, record(ONE, [ONE; 2])).expect("the other has not ended");
+        rounds.end(0, 0, record(1.0, [1.0; 2])).expect("the other has not ended");
         assert!(rounds.audit_open(&[(1, None), (0, None)]).is_err());
     }
 }

@@ -38,7 +38,7 @@ impl Server {
         let assignment = assignment.clone();
         Ok(match goes_on {
             true => {
-                let policy = Onward::default();
+                let policy = Onward::new(assignment.workers.len());
                 let server = ServerShard::with_policy(assignment, shard, life, peer_timeout, policy)?;
                 Self::Onward(server, life)
             }

@@ -6,7 +6,6 @@ use inart_wire::AbortReason;
 use crate::changing::Changing;
 use crate::host::{End, Role, Worker};
 use crate::larger::ENDED;
-use crate::record::Record;
 use crate::report::{ChangesReport, JobReport, Report, WorkerEnd};
 use crate::simulation::{Job, Node, Simulation};
 
@@ -102,8 +101,7 @@ impl Simulation<'_> {
 
     /// Audits the rounds of a job's run that not every worker has ended.
     pub(crate) fn audit_open(&mut self, job: usize) {
-        let last: Vec<_> =
-            self.workers(job).map(|worker| (worker.round, worker.record().map(Record::of))).collect();
+        let last: Vec<_> = self.workers(job).map(|worker| (worker.round, worker.record())).collect();
         let job = &mut self.jobs[job];
         let audited = job.rounds.audit_open(&last);
         job.wrong = job.wrong.take().or(audited.err());

@@ -21,9 +21,9 @@ fn run(scheme: &dyn Scheme, faults: &str, options: &Options) -> Report {
 #[test]
 fn a_job_that_is_run_again_under_its_epoch_has_the_sums_of_its_own_run() {
     for (scheme, faults) in [(schemes::INART, ""), (schemes::ATP, LOSS)] {
-        // As many chunks as slots, fewer and more: the slots hold sums of the run before at the same
-        // sequences.
-        for gradient_values in [8 * 32, 5 * 32, 700] {
+        // As many chunks as slots, fewer and more, of two values each or of 32: the slots hold sums of the
+        // run before at the same sequences.
+        for gradient_values in [8 * 2, 5 * 2, 700] {
             let options = Options { rounds: 3, runs: 4, gradient_values, ..Options::default() };
             let report = run(scheme, faults, &options);
             assert_eq!((report.jobs[0].rounds, report.tally.reruns), (12, 3), "{report}");
@@ -36,8 +36,8 @@ fn a_job_that_is_run_again_under_its_epoch_has_the_sums_of_its_own_run() {
 fn every_worker_is_told_whose_gradient_has_another_length() {
     for scheme in [schemes::INART, schemes::ATP, schemes::LBMM] {
         for rank in [0, 3, 5] {
-            // A shorter last chunk, a chunk less and more, nothing at all.
-            for gradient_values in [295, 256, 340, 0] {
+            // A shorter last chunk, a chunk less and more, what is summed exactly, nothing at all.
+            for gradient_values in [295, 280, 340, 256, 0] {
                 let odd = Some(OddLength { rank, gradient_values });
                 let options = Options { gradient_values: 300, odd_length: odd, ..Options::default() };
                 let report = run(scheme, LOSS, &options);
@@ -76,5 +76,5 @@ fn sums_of_values_of_any_size_are_within_the_bound() {
         }
         assert_eq!(sizes.to_string().parse(), Ok(sizes));
     }
-    assert!("huge".parse::<Sizes>().unwrap_err().contains("even, tiny, sparse, outlier, wild"));
+    assert!("huge".parse::<Sizes>().unwrap_err().contains("even, tiny, sparse, outlier, wild, mixed"));
 }

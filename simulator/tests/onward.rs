@@ -6,7 +6,8 @@
 use crate::support;
 
 use inart_faults::quantity::Span;
-use inart_planner::schemes;
+use inart_planner::{Job, Topology, schemes};
+use inart_simulator::gradients::Sizes;
 use inart_simulator::{Faults, Onward, Options, Report, simulate};
 use support::{network, racks};
 
@@ -19,12 +20,18 @@ fn options(within: Span, ends: Option<Span>) -> Options {
 }
 
 fn run(faults: &str, options: &Options) -> Report {
-    let network = network(&racks(3), schemes::INART, 8);
+    run_on(&racks(3), faults, options)
+}
+
+fn run_on(topology: &Topology, faults: &str, options: &Options) -> Report {
+    let network = network(topology, schemes::INART, 8);
     simulate(&network, &Faults::from_yaml(faults).unwrap(), options, None).unwrap()
 }
 
-/// Chunks of 333 values, then of 667: eleven, and twenty-one.
+/// Chunks of 333 values, then of 667: eleven, and twenty-one. Maxima do not go on.
 const CHUNKS: u64 = 11 + 21;
+/// Blocks of them.
+const BLOCKS: u64 = 2 + 3;
 
 #[test]
 fn what_comes_back_is_the_result_whatever_is_lost_doubled_or_late() {
@@ -35,8 +42,32 @@ fn what_comes_back_is_the_result_whatever_is_lost_doubled_or_late() {
         assert_eq!((report.failure.as_deref(), report.jobs[0].rounds), (None, 3), "{report}");
         assert_eq!(report.tally.gone_on, 3 * CHUNKS, "each once: {report}");
         assert_eq!(report.tally.came_back, 3 * CHUNKS, "{report}");
-        assert_eq!(report.sums_checked, 3 * 3 * CHUNKS, "{report}");
+        assert_eq!(report.sums_checked, 3 * 3 * BLOCKS, "{report}");
         assert!(report.tally.dropped > 0 && report.tally.duplicated > 0 && report.tally.restarts == 1);
+    }
+}
+
+#[test]
+fn exact_sums_of_any_size_go_on_and_come_back() {
+    let job = racks(3).jobs()[0].clone();
+    let exact = racks(3).with_jobs(vec![Job { exact: true, ..job }]);
+    let faults = "links: [{drop: 2%, duplicate: 2%, reorder: 5%, reorder_by: 2 ms}]";
+    // Of two tensors, as digits (two values in a frame) or floats (32): 200 and 400 values of an exact-sum
+    // job, and in any job 30 and 60, or 100 and 200.
+    for (topology, gradient_values, chunks) in
+        [(&exact, 600, 7 + 200), (&racks(3), 90, 15 + 30), (&racks(3), 300, 4 + 7)]
+    {
+        for sizes in [Sizes::Even, Sizes::Mixed] {
+            let options = Options { gradient_values, sizes, ..options(Span(3_000_000), None) };
+            let report = run_on(topology, faults, &options);
+            assert_eq!((report.failure.as_deref(), report.jobs[0].rounds), (None, 3), "{report}");
+            assert_eq!((report.tally.gone_on, report.tally.came_back), (3 * chunks, 3 * chunks), "{report}");
+            assert_eq!(
+                report.summed_in_switches == 0,
+                gradient_values == 300,
+                "switches sum digits only: {report}"
+            );
+        }
     }
 }
 

@@ -42,11 +42,11 @@ fn the_same_bits_whichever_hop_fails() {
     let mut hops = 0;
     for (scheme, window) in [(schemes::INART, 2), (schemes::ATP, 1), (schemes::LBMM, 4)] {
         let network = network(&topology, scheme, window);
-        // Three chunks per shard, or so, and one value in a gradient that makes its chunk go by another
-        // exponent.
-        let options =
-            Options { rounds: 2, gradient_values: 150, spikes: "20%".parse().unwrap(), ..Options::default() };
-        hops += disturb_each_hop(&network, &options);
+        // Maxima, then a block of eight chunks and one of a chunk; and three chunks of exact sums.
+        for (rounds, gradient_values) in [(1, 260), (2, 5)] {
+            let options = Options { rounds, gradient_values, ..Options::default() };
+            hops += disturb_each_hop(&network, &options);
+        }
     }
     println!(
         "{hops} transmissions, each lost, doubled and held back twice: {} runs, the same bits",

@@ -2,15 +2,17 @@
 //! sites, and the sums of those become the results of frames.
 //!
 //! A round is the job's tensors, one after the other; the workers sum each as a tensor of theirs. No chunk
-//! between sites spans two tensors, and chunks are whole frames but for a tensor's last one, so each frame is
-//! of one chunk. A chunk's sum has one exponent; its frames take their values of it as they are, so every
-//! worker of every site reads the same bits.
+//! between sites spans two tensors, and chunks are whole frames and whole blocks but for a tensor's last one,
+//! so each frame is of one chunk. Frames of maxima are of none: they take numbers of the stream, and have
+//! their results when all workers of the site are in. The result of a frame is the bits of its chunk's sum,
+//! so every worker of every site reads the same.
 
 use std::collections::{BTreeMap, VecDeque};
 
-use inart_core::policy::OwnSum;
-use inart_core::quantise::dequantise_all;
-use inart_wire::{ChunkSeq, Exponent};
+use inart_core::policy::{Answer, OwnSum};
+use inart_core::scale::BLOCK_VALUES;
+use inart_core::{Assignment, Chunk, Split};
+use inart_wire::ChunkSeq;
 
 /// What of an inside does not fit the job between sites.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -28,9 +30,16 @@ pub enum InsideError {
         /// The values of theirs, if they have told.
         told: Option<u32>,
     },
-    /// Frames that do not make up chunks.
+    /// A tensor without values.
+    #[error("tensor {tensor} has no values; give each tensor of the job at least 4 bytes, one value")]
+    Empty {
+        /// Which tensor of the job, from 0.
+        tensor: usize,
+    },
+    /// Frames or blocks that do not make up chunks.
     #[error(
-        "frames of {frame} values do not make up chunks of {chunk} values between sites; give --values {frame}"
+        "frames of {frame} values and blocks of {BLOCK_VALUES} do not make up chunks of {chunk} values between \
+         sites; give the job a chunk of a multiple of {}", frame.max(&BLOCK_VALUES)
     )]
     Frames {
         /// Values of a frame.
@@ -64,20 +73,11 @@ pub struct Ready {
     pub values: Vec<f32>,
 }
 
-/// The result of a frame.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Answer {
-    /// Which frame.
-    pub sequence: ChunkSeq,
-    /// The sum over all sites.
-    pub values: Vec<i32>,
-    /// What they are scaled by.
-    pub exponent: Exponent,
-}
-
-/// A frame of a round.
+/// A frame of a round that has values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Place {
+    /// Its number among all frames of the round.
+    number: usize,
     tensor: usize,
     length: usize,
     is_last: bool,
@@ -88,108 +88,105 @@ struct Place {
 #[derive(Debug, Clone)]
 pub struct Inside {
     tensors: Vec<usize>,
-    frames: Vec<Place>,
-    /// By chunk: the number of its first frame in a round, and one past its last.
-    chunks: Vec<(usize, usize)>,
-    /// Frames taken so far, over all rounds.
+    /// In the order of their numbers.
+    places: Vec<Place>,
+    /// Frames of a round, those of maxima among them.
+    frames: usize,
+    /// By chunk: frames with its values.
+    chunks: Vec<usize>,
+    /// Sums taken so far, over all rounds.
     taken: u64,
-    /// Sums that are there before one that comes earlier.
-    early: BTreeMap<u64, OwnSum>,
     gathering: Vec<f32>,
     ready: VecDeque<Ready>,
-    /// What frames that were taken and not answered are scaled by.
-    exponents: VecDeque<Exponent>,
-    /// Frames answered so far.
+    /// Sums that were taken and not answered, without their values; and how many those were.
+    waiting: VecDeque<(OwnSum, usize)>,
+    /// Chunks answered so far, over all rounds.
     answered: u64,
     /// Sums between sites that are there before one that comes earlier.
-    done: BTreeMap<(u32, usize), (Vec<i32>, Exponent)>,
+    done: BTreeMap<u64, Vec<f32>>,
 }
 
 impl Inside {
-    /// Of a job of these tensors, cut into these chunks between sites and into frames of `frame_values`, of
-    /// which workers have `window` in flight. All lengths in values.
+    /// Of a job of these tensors, cut into these chunks between sites, whose workers here have that
+    /// assignment: of one shard. All lengths in values.
     ///
     /// # Errors
-    /// Frames or a window that do not fit the chunks.
+    /// A tensor without values; frames or a window that do not fit the chunks.
     pub fn new(
         tensors: &[usize],
         chunk_values: &[usize],
-        frame_values: usize,
-        window: u32,
+        assignment: &Assignment,
     ) -> Result<Self, InsideError> {
-        let (mut frames, mut chunks) = (Vec::new(), Vec::new());
-        let mut chunk = 0;
+        if let Some(tensor) = tensors.iter().position(|values| *values == 0) {
+            return Err(InsideError::Empty { tensor });
+        }
+        let (mut places, mut frames, mut chunks) = (Vec::<Place>::new(), 0, Vec::new());
+        let frame = assignment.values_per_packet.get();
+        let mut values_of = chunk_values.iter();
         for (tensor, &values) in tensors.iter().enumerate() {
-            let mut left = values;
-            while left > 0 {
-                let of = chunk_values.get(chunk).copied().unwrap_or(0).min(left);
-                if of == 0 || of < left && !of.is_multiple_of(frame_values) {
-                    return Err(InsideError::Frames { frame: frame_values, chunk: of });
+            // Where the chunk ends that frames are of.
+            let (mut end, mut chunk_of_end) = (0, 0);
+            for content in Split::new(assignment, values).chunks() {
+                let number = frames;
+                frames += 1;
+                let (range, is_scaled) = match content {
+                    Chunk::Maxima(_) => continue,
+                    Chunk::Scaled(range) => (range, true),
+                    Chunk::Digits(range) | Chunk::Floats(range) => (range, false),
+                };
+                if range.start == end {
+                    chunk_of_end = values_of.next().copied().unwrap_or(0);
+                    end += chunk_of_end;
+                    chunks.push(0);
                 }
-                let first = frames.len();
-                left -= of;
-                for start in (0..of).step_by(frame_values) {
-                    let length = frame_values.min(of - start);
-                    let is_last = left == 0 && start + length == of;
-                    frames.push(Place { tensor, length, is_last, chunk });
+                let is_bound = end == values || !is_scaled || end.is_multiple_of(BLOCK_VALUES);
+                if range.end > end || end > values || !is_bound {
+                    return Err(InsideError::Frames { frame, chunk: chunk_of_end });
                 }
-                chunks.push((first, frames.len()));
-                chunk += 1;
+                let chunk = chunks.len() - 1;
+                chunks[chunk] += 1;
+                let is_last = range.end == values;
+                places.push(Place { number, tensor, length: range.len(), is_last, chunk });
             }
         }
-        let needed = chunks.iter().map(|(first, end)| end - first).max().unwrap_or(0);
+        // Maxima do not wait for other sites, so they hold no chunk up.
+        let (window, needed) = (assignment.window_chunks, chunks.iter().copied().max().unwrap_or(0));
         if needed > window as usize {
             let least = needed.next_power_of_two();
             return Err(InsideError::Window { window, needed, least });
         }
-        let (early, ready, exponents, done) = Default::default();
-        Ok(Self {
-            tensors: tensors.to_vec(),
-            frames,
-            chunks,
-            taken: 0,
-            early,
-            gathering: Vec::new(),
-            ready,
-            exponents,
-            answered: 0,
-            done,
-        })
+        let (gathering, ready, waiting, done) = Default::default();
+        let tensors = tensors.to_vec();
+        Ok(Self { tensors, places, frames, chunks, taken: 0, gathering, ready, waiting, answered: 0, done })
     }
 
     /// One past the last frame of so many rounds.
     pub fn end_of(&self, rounds: u32) -> ChunkSeq {
-        ChunkSeq::from((u64::from(rounds) * self.frames.len() as u64) as u32)
+        self.sequence(rounds.into(), 0)
     }
 
-    /// The sum of a frame over all workers; frames may come in any order. `told`: how long the workers'
-    /// tensor is, if they have said so.
+    fn sequence(&self, round: u64, number: usize) -> ChunkSeq {
+        ChunkSeq::from((round * self.frames as u64 + number as u64) as u32)
+    }
+
+    /// The sum of a frame over all workers, in the order of frames. `told`: how long the workers' tensor is,
+    /// if they have said so.
     ///
     /// # Errors
     /// A frame that is none of the job's tensors'.
-    pub fn take(&mut self, sum: OwnSum, told: Option<u32>) -> Result<(), InsideError> {
-        let ahead = sum.sequence.since(ChunkSeq::from(self.taken as u32));
-        self.early.insert(self.taken + u64::from(ahead), sum);
-        while let Some(sum) = self.early.remove(&self.taken) {
-            self.take_next(&sum, told)?;
-        }
-        Ok(())
-    }
-
-    fn take_next(&mut self, sum: &OwnSum, told: Option<u32>) -> Result<(), InsideError> {
-        let per_round = self.frames.len() as u64;
+    pub fn take(&mut self, mut sum: OwnSum, told: Option<u32>) -> Result<(), InsideError> {
+        let per_round = self.places.len() as u64;
         let (round, at) = (self.taken / per_round, (self.taken % per_round) as usize);
-        let Place { tensor, length, is_last, chunk } = self.frames[at];
-        if (sum.values.len(), sum.last) != (length, is_last) {
-            let told = self.length_of_theirs(at, sum).or(told);
+        let Place { number, tensor, length, is_last, chunk } = self.places[at];
+        let is_next = sum.sequence == self.sequence(round, number);
+        if !is_next || (sum.values.len(), sum.last) != (length, is_last) {
+            let told = self.length_of_theirs(at, &sum).filter(|_| is_next).or(told);
             return Err(InsideError::Length { tensor, expected: self.tensors[tensor], told });
         }
-        let start = self.gathering.len();
-        self.gathering.resize(start + length, 0.0);
-        dequantise_all(&sum.values, sum.exponent, &mut self.gathering[start..]);
-        self.exponents.push_back(sum.exponent);
+        self.gathering.append(&mut sum.values);
+        self.waiting.push_back((sum, length));
         self.taken += 1;
-        if at + 1 == self.chunks[chunk].1 {
+        if self.places.get(at + 1).is_none_or(|next| next.chunk != chunk) {
             let values = std::mem::take(&mut self.gathering);
             self.ready.push_back(Ready { round: round as u32 + 1, chunk, values });
         }
@@ -199,8 +196,8 @@ impl Inside {
     /// How long the workers' tensor is that ends with this sum, in the place of that frame. What they tell
     /// may still be of the tensor before.
     fn length_of_theirs(&self, at: usize, sum: &OwnSum) -> Option<u32> {
-        let tensor = self.frames[at].tensor;
-        let before = self.frames[..at].iter().rev().take_while(|place| place.tensor == tensor);
+        let tensor = self.places[at].tensor;
+        let before = self.places[..at].iter().rev().take_while(|place| place.tensor == tensor);
         let length = before.map(|place| place.length).sum::<usize>() + sum.values.len();
         sum.last.then_some(length as u32)
     }
@@ -214,34 +211,20 @@ impl Inside {
     }
 
     /// The sum of a chunk over all sites is there: the results that may be sent now, in the order of frames.
-    /// A frame of zeros keeps the exponent that its workers have agreed on.
-    pub fn complete(
-        &mut self,
-        round: u32,
-        chunk: usize,
-        values: Vec<i32>,
-        exponent: Exponent,
-    ) -> Vec<Answer> {
-        self.done.insert((round, chunk), (values, exponent));
+    pub fn complete(&mut self, round: u32, chunk: usize, values: Vec<f32>) -> Vec<Answer> {
+        let chunks = self.chunks.len() as u64;
+        self.done.insert((u64::from(round) - 1) * chunks + chunk as u64, values);
         let mut answers = Vec::new();
-        loop {
-            let per_round = self.frames.len() as u64;
-            let (round, at) = (self.answered / per_round, (self.answered % per_round) as usize);
-            let chunk = self.frames[at].chunk;
-            let Some((values, exponent)) = self.done.remove(&(round as u32 + 1, chunk)) else {
-                return answers;
-            };
+        while let Some(values) = self.done.remove(&self.answered) {
             let mut rest = &values[..];
-            for frame in self.chunks[chunk].0..self.chunks[chunk].1 {
-                let (values, others) = rest.split_at(self.frames[frame].length.min(rest.len()));
+            for _ in 0..self.chunks[(self.answered % chunks) as usize] {
+                let Some((own, length)) = self.waiting.pop_front() else { break };
+                let (values, others) = rest.split_at(length.min(rest.len()));
                 rest = others;
-                let own = self.exponents.pop_front().unwrap_or(exponent);
-                let is_zero = values.iter().all(|value| *value == 0);
-                let exponent = if is_zero { own } else { exponent };
-                let sequence = ChunkSeq::from(self.answered as u32);
-                answers.push(Answer { sequence, values: values.to_vec(), exponent });
-                self.answered += 1;
+                answers.push(own.answer(values).0);
             }
+            self.answered += 1;
         }
+        answers
     }
 }

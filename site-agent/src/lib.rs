@@ -1,9 +1,10 @@
-//! What a data centre runs to train with others: gradients as exact integers, messages, and the [`Driver`]
+//! What a data centre runs to train with others: gradients and their exact sums, messages, and the [`Driver`]
 //! around `inart_sites::Site` that meets its neighbours, begins rounds, asks, measures and lets a site that
 //! has restarted join; and the [`Scheduler`] that plans by what sites measure.
 //!
 //! No I/O and no clock: the owner says what arrived and when, and does what it is told.
 
+pub mod audit;
 mod counters;
 mod detour;
 mod driver;
@@ -18,7 +19,7 @@ mod setup;
 
 pub use counters::AgentCounters;
 pub use driver::{Driver, DriverError, Output, Peer};
-pub use inside::{Answer, Inside, InsideError, Ready};
+pub use inside::{Inside, InsideError, Ready};
 pub use message_error::MessageError;
 pub use scheduler::{Scheduler, Task};
 pub use setup::{Setup, SetupError};

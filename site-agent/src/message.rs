@@ -3,10 +3,9 @@
 
 use bytes::Bytes;
 use inart_sites::{Ask, ChunkNo, Parcel, Way};
-use inart_wire::Exponent;
 use prost::Message as _;
 
-use crate::gradient::ChunkSum;
+use crate::gradient::{ChunkSum, Run};
 use crate::message_error::{MessageError, site, sites};
 use crate::policy_message::PolicyMessage;
 
@@ -100,26 +99,15 @@ pub struct ChunkMessage {
     /// With the last chunk: the versions that all hold, or the one that the next round follows.
     #[prost(uint64, repeated, tag = "9")]
     pub policies: Vec<u64>,
-    /// The least exponent at which every value would fit.
-    #[prost(sint32, tag = "10")]
-    pub needs: i32,
     /// The least site with a NaN or an infinity.
     #[prost(uint32, optional, tag = "11")]
     pub not_finite: Option<u32>,
-    /// The values.
-    #[prost(message, repeated, tag = "12")]
-    pub parts: Vec<Part>,
-}
-
-/// Values of one exponent.
-#[derive(Clone, PartialEq, prost::Message)]
-pub struct Part {
-    /// The values' unit is 2 to this.
-    #[prost(sint32, tag = "1")]
-    pub exponent: i32,
-    /// int32, little-endian.
-    #[prost(bytes = "bytes", tag = "2")]
-    pub values: Bytes,
+    /// By run of 256 values: the number of its unit, and of the words of a value.
+    #[prost(bytes = "bytes", tag = "13")]
+    pub runs: Bytes,
+    /// The words of all values.
+    #[prost(bytes = "bytes", tag = "14")]
+    pub words: Bytes,
 }
 
 /// A question.
@@ -194,9 +182,6 @@ pub struct State {
     /// The policy of that round.
     #[prost(message, optional, tag = "2")]
     pub policy: Option<PolicyMessage>,
-    /// The exponents of all chunks in that round, one int8 each.
-    #[prost(bytes = "bytes", tag = "3")]
-    pub exponents: Bytes,
     /// What the training program needs, as it gave it.
     #[prost(bytes = "bytes", tag = "4")]
     pub training: Bytes,
@@ -230,8 +215,6 @@ pub fn encode(body: Body) -> Bytes {
 
 /// A chunk as a message.
 pub fn chunk_message(parcel: &Parcel<ChunkSum>) -> ChunkMessage {
-    let part =
-        |(&exponent, values): (&i8, &Bytes)| Part { exponent: exponent.into(), values: values.clone() };
     ChunkMessage {
         round: parcel.round,
         version: parcel.version,
@@ -246,9 +229,9 @@ pub fn chunk_message(parcel: &Parcel<ChunkSum>) -> ChunkMessage {
         path: parcel.path.into(),
         route: parcel.route.iter().map(|site| site.0.into()).collect(),
         policies: parcel.policies.clone(),
-        needs: parcel.data.needs.into(),
         not_finite: parcel.data.not_finite.map(|site| site.0.into()),
-        parts: parcel.data.parts.iter().map(part).collect(),
+        runs: parcel.data.runs.iter().flat_map(|run| [run.unit, run.words]).collect(),
+        words: parcel.data.words.clone(),
     }
 }
 
@@ -263,17 +246,13 @@ pub fn parcel(message: ChunkMessage) -> Result<Parcel<ChunkSum>, MessageError> {
         2 => Way::Answer,
         other => return Err(MessageError::Field { field: "way", value: other.into(), most: 2 }),
     };
-    let exponent = |value: i32| {
-        let wrong = MessageError::Field { field: "exponent", value: value.into(), most: 126 };
-        i8::try_from(value).map_err(|_| wrong)
-    };
-    let mut parts = std::collections::BTreeMap::new();
-    for part in message.parts {
-        parts.insert(exponent(part.exponent)?, part.values);
+    let (runs, rest) = message.runs.as_chunks();
+    if !rest.is_empty() {
+        return Err(MessageError::Runs(message.runs.len()));
     }
     let data = ChunkSum {
-        parts,
-        needs: Exponent::saturating(exponent(message.needs)?.into()),
+        runs: runs.iter().map(|&[unit, words]| Run { unit, words }).collect(),
+        words: message.words,
         not_finite: message.not_finite.map(|value| site("not_finite", value)).transpose()?,
     };
     let path = u8::try_from(message.path);

@@ -8,6 +8,9 @@ pub enum MessageError {
     /// No protocol buffer, or one without anything that is known.
     #[error("{0} bytes that are no message of a site")]
     Unknown(usize),
+    /// Half a run of a chunk.
+    #[error("runs of {0} bytes, which is not an even number")]
+    Runs(usize),
     /// A field with a value that it cannot have.
     #[error("{field} is {value}, which is not allowed; at most {most}")]
     Field {

@@ -3,6 +3,8 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use inart_core::exact_sum::EXACT_VALUES;
+use inart_core::scale::BLOCK_VALUES;
 use inart_overlay::{Options, Overlay, Plan, PlanError, Scheme, SiteJob, chunk_sizes};
 use inart_sites::{AuxiliaryUse, Policy, Sending, SiteNo};
 
@@ -41,7 +43,9 @@ pub struct Setup {
     pub names: Vec<String>,
     /// Of each site of the network: those that it has a link to, within the job, ascending.
     pub neighbours: Vec<Vec<SiteNo>>,
-    /// Values of each chunk.
+    /// Values of each tensor of a gradient.
+    pub tensors: Vec<usize>,
+    /// Values of each chunk. None spans two tensors.
     pub chunk_values: Vec<usize>,
     /// How chunks are handed to links.
     pub sending: Sending,
@@ -92,14 +96,15 @@ impl Setup {
         let rates = inart_overlay::Rates(vec![1e6; overlay.arcs().count()]);
         let plan = inart_overlay::plan_with_chunks(overlay, job, &rates, &first, chunk_bytes)?;
         let policy = inart_overlay::policy(overlay, job, &plan, 0)?;
-        let bytes = chunk_sizes(job, &plan);
+        let values = |bytes: &u64| *bytes as usize / VALUE_BYTES;
         Ok(Setup {
             me: number(me.index()),
             sites: policy.sites.clone(),
             names: overlay.sites().to_vec(),
             can_rejoin: job.unit_bytes == VALUE_BYTES as u64,
             neighbours,
-            chunk_values: bytes.iter().map(|&bytes| bytes as usize / VALUE_BYTES).collect(),
+            tensors: job.tensors_bytes.iter().map(values).collect(),
+            chunk_values: chunk_sizes(job, &plan).iter().map(values).collect(),
             sending: sending(options, auxiliary),
             first_policy: Arc::new(policy),
             job: fingerprint(overlay, job, &plan, options),
@@ -111,6 +116,22 @@ impl Setup {
     /// Values of a gradient.
     pub fn values(&self) -> usize {
         self.chunk_values.iter().sum()
+    }
+
+    /// Values of the tensor that a chunk is of, if the chunk can be rounded by itself: no other has values of
+    /// its blocks, or nothing is rounded.
+    pub(crate) fn tensor_of_whole(&self, chunk: usize) -> Option<usize> {
+        let start: usize = self.chunk_values[..chunk].iter().sum();
+        let end = start + self.chunk_values[chunk];
+        let mut first = 0;
+        let mut tensors = self.tensors.iter().map(|tensor| {
+            first += tensor;
+            first - tensor..first
+        });
+        let tensor = tensors.find(|tensor| tensor.contains(&start))?;
+        let is_bound = |at: usize| (at - tensor.start).is_multiple_of(BLOCK_VALUES) || at == tensor.end;
+        let is_whole = tensor.len() <= EXACT_VALUES || is_bound(start) && is_bound(end);
+        is_whole.then_some(tensor.len())
     }
 
     /// The name of a site.

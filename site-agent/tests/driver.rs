@@ -170,7 +170,7 @@ fn chunks_of_other_rounds_plans_and_lengths_are_counted_and_dropped() {
         (with(&|chunk| chunk.version = 5), [0, 1, 1, 0, 0, 1]),
         (with(&|chunk| chunk.from = 9), [0, 1, 1, 1, 0, 1]),
         (with(&|chunk| chunk.chunk = 4), [0, 1, 1, 1, 0, 2]),
-        (with(&|chunk| chunk.parts.clear()), [0, 1, 1, 1, 0, 3]),
+        (with(&|chunk| chunk.words.clear()), [0, 1, 1, 1, 0, 3]),
     ] {
         pair.tell_a(B, body);
         assert_eq!(counted(&pair), counters);

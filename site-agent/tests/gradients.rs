@@ -5,69 +5,128 @@
 use std::collections::BTreeMap;
 
 use bytes::Bytes;
-use inart_site_agent::gradient::{ChunkSum, first_exponent};
+use inart_site_agent::audit::sum_of_sites;
+use inart_site_agent::gradient::{ChunkSum, Run, round};
 use inart_site_agent::message::{self, Body, decode, encode};
 use inart_site_agent::policy_message::{policy, policy_message};
 use inart_sites::{ChunkNo, Parcel, Policy, SiteNo, Summand, Tree, TreeNo, Way};
-use inart_wire::Exponent;
 use proptest::prelude::*;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha8Rng;
 
-/// Finite floats of all sizes.
-fn float() -> impl Strategy<Value = f32> {
-    prop_oneof![any::<f32>().prop_filter("finite", |value| value.is_finite()), -4.0f32..4.0, Just(0.0)]
+/// Finite floats: of all sizes, of like sizes, whole numbers, zeros, and the largest and least there are.
+fn values(len: usize) -> impl Strategy<Value = Vec<f32>> {
+    let finite = any::<f32>().prop_filter("finite", |value| value.is_finite());
+    let edges = prop::sample::select(
+        [
+            f32::MAX,
+            f32::MIN,
+            f32::MIN_POSITIVE,
+            f32::from_bits(1),
+            -0.0,
+            2f32.powi(106),
+            2f32.powi(107),
+            2f32.powi(127),
+        ]
+        .to_vec(),
+    );
+    let whole = (-1000..1000i32).prop_map(|value| value as f32);
+    prop_oneof![
+        4 => prop::collection::vec(-4.0f32..4.0, len),
+        1 => prop::collection::vec(finite, len),
+        1 => prop::collection::vec(whole, len),
+        1 => prop::collection::vec(edges, len),
+        1 => Just(vec![0.0; len]),
+        2 => (prop::collection::vec(-1.0f32..1.0, len), -140..120i32)
+            .prop_map(|(values, power)| values.iter().map(|value| value * 2f32.powi(power)).collect()),
+    ]
 }
 
-fn of(values: &[f32], agreed: Exponent, sites: usize, site: usize) -> ChunkSum {
-    ChunkSum::of(values, agreed, sites, SiteNo(site as u16))
+/// Gradients of some sites: of one tensor, or of two.
+fn gradients() -> impl Strategy<Value = (Vec<Vec<f32>>, Vec<usize>)> {
+    let tensors = prop_oneof![
+        (1..=256usize).prop_map(|len| vec![len]),
+        (257..900usize).prop_map(|len| vec![len]),
+        (1..=256usize, 257..600usize).prop_map(|(short, long)| vec![short, long]),
+    ];
+    (tensors, 1..9usize).prop_flat_map(|(tensors, sites)| {
+        let one = tensors.iter().map(|len| values(*len)).collect::<Vec<_>>().prop_map(|all| all.concat());
+        (prop::collection::vec(one, sites), Just(tensors))
+    })
+}
+
+/// What each site gives of a chunk, which is all of its gradient.
+fn given(gradients: &[Vec<f32>], tensors: &[usize]) -> Vec<ChunkSum> {
+    let of = |(site, gradient): (usize, &Vec<f32>)| {
+        let (mut rounded, mut first) = (gradient.clone(), 0);
+        for &tensor in tensors {
+            round(&mut rounded[first..first + tensor], tensor);
+            first += tensor;
+        }
+        ChunkSum::of(&rounded, SiteNo(site as u16))
+    };
+    gradients.iter().enumerate().map(of).collect()
+}
+
+fn added(parts: &[ChunkSum], indices: &[usize]) -> ChunkSum {
+    let mut sum = ChunkSum::empty();
+    indices.iter().for_each(|&at| sum.add(&parts[at]));
+    sum
+}
+
+fn floats(sum: &ChunkSum, len: usize) -> Vec<f32> {
+    let mut floats = vec![f32::NAN; len];
+    sum.write(&mut floats);
+    floats
+}
+
+fn bits(floats: &[f32]) -> Vec<u32> {
+    floats.iter().map(|float| float.to_bits()).collect()
 }
 
 proptest! {
     #[test]
-    fn sums_are_the_same_in_any_order_and_within_the_bound(
-        gradients in prop::collection::vec(prop::collection::vec(float(), 5), 1..10),
-        agreed in -40i32..20,
-        order in any::<prop::sample::Index>(),
+    fn sums_are_the_same_in_any_order_and_what_the_rule_says(
+        (gradients, tensors) in gradients(),
+        order in prop::collection::vec(any::<prop::sample::Index>(), 8),
+        cut in any::<prop::sample::Index>(),
     ) {
-        let (sites, agreed) = (gradients.len(), Exponent::saturating(agreed));
-        let parts: Vec<ChunkSum> =
-            gradients.iter().enumerate().map(|(site, values)| of(values, agreed, sites, site)).collect();
-        let add = |indices: &[usize]| {
-            let mut sum = ChunkSum::empty();
-            indices.iter().for_each(|&at| sum.add(&parts[at]));
-            sum
+        let (parts, len) = (given(&gradients, &tensors), gradients[0].len());
+        prop_assert!(parts.iter().all(|part| part.is_of(len)));
+        let mut indices: Vec<usize> = (0..parts.len()).collect();
+        let sum = added(&parts, &indices);
+        for (at, index) in order.iter().enumerate().take(parts.len()) {
+            indices.swap(at, index.index(parts.len()));
+        }
+        prop_assert_eq!(&added(&parts, &indices), &sum);
+        // As two subtrees add them.
+        let (some, others) = indices.split_at(cut.index(parts.len()));
+        prop_assert_eq!(&added(&[added(&parts, some), added(&parts, others)], &[0, 1]), &sum);
+        prop_assert!(sum.is_of(len) && !sum.is_of(len + 256));
+        let of: Vec<&[f32]> = gradients.iter().map(|gradient| &gradient[..]).collect();
+        prop_assert_eq!(bits(&floats(&sum, len)), bits(&sum_of_sites(&of, &tensors)));
+    }
+
+    #[test]
+    fn sums_of_long_tensors_are_within_the_bound(gradients in (1..9usize).prop_flat_map(|sites| {
+        prop::collection::vec(prop::collection::vec(-1.0f32..1.0, 300), sites)
+    }), sizes in prop::collection::vec(-20..20i32, 9)) {
+        let scaled = |(gradient, size): (&Vec<f32>, &i32)| {
+            gradient.iter().map(|value| value * 2f32.powi(*size)).collect::<Vec<_>>()
         };
-        let mut indices: Vec<usize> = (0..sites).collect();
-        let sum = add(&indices);
-        indices.rotate_left(order.index(sites));
-        indices.reverse();
-        prop_assert_eq!(&add(&indices), &sum);
-        // Each site errs by half a unit of its part at most; then the result is rounded.
-        let (integers, exponent) = sum.integers(5).unwrap();
-        let last = if sum.parts.len() > 1 { 2f64.powi(i32::from(exponent) - 1) } else { 0.0 };
-        let bound: f64 =
-            parts.iter().map(|part| 2f64.powi(i32::from(*part.parts.keys().next().unwrap()) - 1)).sum();
-        let bound = bound + last;
-        let mut floats = vec![0.0; 5];
-        sum.write(&mut floats);
-        for (float, integer) in floats.iter().zip(&integers) {
-            let read = (f64::from(*integer) * 2f64.powi(exponent.into())) as f32;
-            prop_assert_eq!(float.to_bits(), read.to_bits());
-        }
-        for (at, float) in floats.iter().enumerate() {
-            let exact: f64 = gradients.iter().map(|values| f64::from(values[at])).sum();
-            let size: f64 = gradients.iter().map(|values| f64::from(values[at]).abs()).sum();
-            if exact.abs() < f64::from(f32::MAX) {
-                let rounding = exact.abs() * 2f64.powi(-23) + size * 2f64.powi(-45) + 2f64.powi(-149);
-                prop_assert!((f64::from(*float) - exact).abs() <= bound + rounding, "{float} {exact} {bound}");
-            }
-        }
-        // With the next exponent nothing of this size needs a part of its own, even four times as large.
-        let next = sum.next_exponent(agreed, sites);
-        for values in &gradients {
-            let larger: Vec<f32> = values.iter().map(|value| value * 3.9).collect();
-            if larger.iter().all(|value| value.is_finite()) && values.iter().any(|value| *value != 0.0) {
-                let part = of(&larger, next, sites, 0);
-                prop_assert!(i32::from(*part.parts.keys().next().unwrap()) <= i32::from(next));
+        let gradients: Vec<_> = gradients.iter().zip(&sizes).map(scaled).collect();
+        let parts = given(&gradients, &[300]);
+        let sum = floats(&added(&parts, &(0..parts.len()).collect::<Vec<_>>()), 300);
+        for (block, range) in [0..256, 256..300].into_iter().enumerate() {
+            let of_block = || gradients.iter().flat_map(|gradient| &gradient[range.clone()]);
+            let largest = of_block().fold(0.0f64, |largest, value| largest.max(f64::from(value.abs())));
+            for at in range {
+                // Exact: of like sizes.
+                let exact: f64 = gradients.iter().map(|gradient| f64::from(gradient[at])).sum();
+                let bound = gradients.len() as f64 * 2f64.powi(-24) * largest;
+                let reading = exact.abs() * 2f64.powi(-24) + 2f64.powi(-149);
+                let off = (f64::from(sum[at]) - exact).abs();
+                prop_assert!(off <= bound * (1.0 + 2f64.powi(-24)) + reading, "block {block}: {off} {bound}");
             }
         }
     }
@@ -78,8 +137,9 @@ proptest! {
         way in 0..3usize,
         route in prop::collection::vec(any::<u16>(), 0..5),
         policies in prop::collection::vec(any::<u64>(), 0..5),
-        parts in prop::collection::btree_map(any::<i8>(), prop::collection::vec(any::<u8>(), 0..30), 0..4),
-        (needs, not_finite) in (-127i32..127, prop::option::of(any::<u16>())),
+        runs in prop::collection::vec(any::<(u8, u8)>(), 0..4),
+        words in prop::collection::vec(any::<u8>(), 0..30),
+        not_finite in prop::option::of(any::<u16>()),
     ) {
         let (round, version, chunk, from, to, path) = numbers;
         let parcel = Parcel {
@@ -93,8 +153,8 @@ proptest! {
             route: route.into_iter().map(SiteNo).collect(),
             policies,
             data: ChunkSum {
-                parts: parts.into_iter().map(|(at, part)| (at, Bytes::from(part))).collect(),
-                needs: Exponent::saturating(needs),
+                runs: runs.into_iter().map(|(unit, words)| Run { unit, words }).collect(),
+                words: Bytes::from(words),
                 not_finite: not_finite.map(SiteNo),
             },
         };
@@ -115,16 +175,89 @@ proptest! {
     }
 }
 
+proptest! {
+    /// Runs and words that somebody made up are refused, or are a sum like any other.
+    #[test]
+    fn made_up_sums_are_refused_or_added(
+        runs in prop::collection::vec((any::<u8>(), 0..12u8), 2),
+        bytes in prop::collection::vec(any::<u8>(), 0..200 * 4),
+        values in values(300),
+    ) {
+        let runs: Vec<_> = runs.into_iter().map(|(unit, words)| Run { unit, words }).collect();
+        let length = 4 * (256 * usize::from(runs[0].words) + 44 * usize::from(runs[1].words));
+        let words: Bytes = bytes.iter().chain(&[1]).copied().cycle().take(length).collect();
+        let mut made_up = ChunkSum { runs, words, not_finite: None };
+        if made_up.is_of(300) {
+            made_up.add(&ChunkSum::of(&values, SiteNo(0)));
+            prop_assert!(made_up.is_of(300));
+            floats(&made_up, 300);
+        }
+    }
+}
+
 #[test]
 fn a_nan_is_told_as_the_least_site_that_has_one() {
-    let agreed = first_exponent(3);
-    let mut sum = of(&[1.0, 2.0], agreed, 3, 0);
-    sum.add(&of(&[f32::NAN, 0.0], agreed, 3, 2));
-    sum.add(&of(&[0.0, f32::INFINITY], agreed, 3, 1));
-    assert_eq!(sum.not_finite, Some(SiteNo(1)));
-    let mut floats = [0.0; 2];
-    sum.write(&mut floats);
-    assert!(floats.iter().all(|value| value.is_nan()));
+    let mut sum = ChunkSum::of(&[1.0, 2.0], SiteNo(0));
+    sum.add(&ChunkSum::of(&[f32::NAN, 0.0], SiteNo(2)));
+    sum.add(&ChunkSum::of(&[0.0, f32::INFINITY], SiteNo(1)));
+    assert_eq!(sum, ChunkSum { not_finite: Some(SiteNo(1)), ..ChunkSum::empty() });
+    assert!(sum.is_of(2) && floats(&sum, 2).iter().all(|value| value.is_nan()));
+}
+
+/// The cases of decision 40, between sites.
+#[test]
+fn what_is_small_beside_other_values_is_not_lost() {
+    let sum = |gradients: &[Vec<f32>], tensors: &[usize]| {
+        let parts = given(gradients, tensors);
+        floats(&added(&parts, &(0..parts.len()).collect::<Vec<_>>()), gradients[0].len())
+    };
+    // Counts and mean losses in one tensor.
+    let metrics: Vec<_> = (0..4).map(|site| vec![10_000.0 + site as f32, 0.0123]).collect();
+    assert_eq!(sum(&metrics, &[2]), [40_006.0, 0.0492]);
+    assert_eq!(sum(&[vec![8_000_000.0], vec![24.0]], &[1]), [8_000_024.0]);
+    // Two tensors of one length, one after the other.
+    let of = |size: f32| (0..300).map(move |at| size * (at as f32 - 150.0));
+    let buckets: Vec<f32> = of(1.0).chain(of(1e-6)).collect();
+    let doubled: Vec<f32> = buckets.iter().map(|value| 2.0 * value).collect();
+    assert!(sum(&[buckets.clone(), buckets], &[300, 300]).iter().zip(&doubled).all(|(sum, right)| {
+        (sum - right).abs() <= 2f32.powi(-22) * if right.abs() > 1e-3 { 300.0 } else { 3e-4 }
+    }));
+}
+
+/// Gradients of nine sites, whose sizes differ by up to a factor of four: a word per value, and half a
+/// percent more for all the rest.
+#[test]
+fn sums_of_like_gradients_take_a_word_per_value() {
+    let mut draws = ChaCha8Rng::seed_from_u64(5);
+    let len = 100_000;
+    let gradients: Vec<Vec<f32>> = (0..9)
+        .map(|_| {
+            let size = draws.random_range(0.5f32..2.0);
+            // Of a bell curve, nearly.
+            let value =
+                |draws: &mut ChaCha8Rng| (0..12).map(|_| draws.random_range(-1.0f32..1.0)).sum::<f32>();
+            (0..len).map(|_| size * value(&mut draws)).collect()
+        })
+        .collect();
+    let parts = given(&gradients, &[len]);
+    for sites in 1..=9 {
+        let data = added(&parts, &(0..sites).collect::<Vec<_>>());
+        assert_eq!(data.words.len(), 4 * len, "{sites} sites");
+        let parcel = Parcel {
+            round: 1,
+            version: 1 << 40,
+            chunk: ChunkNo(0),
+            way: Way::Push,
+            from: SiteNo(0),
+            to: SiteNo(1),
+            path: 0,
+            route: Vec::new(),
+            policies: vec![1 << 40],
+            data,
+        };
+        let bytes = encode(Body::Chunk(message::chunk_message(&parcel))).len();
+        assert!(bytes as f64 <= 1.005 * 4.0 * len as f64, "{bytes} bytes");
+    }
 }
 
 #[test]

@@ -12,7 +12,7 @@ use bytes::Bytes;
 use inart_overlay::{AuxiliaryUse, Options, Overlay, Scheme};
 use inart_quic::{Congestion, PROTOCOL};
 use inart_site_agent::Setup;
-use inart_site_agent::gradient::{first_exponent, reduce};
+use inart_site_agent::audit::sum_of_sites;
 use inart_site_host::{HostOptions, Next, SiteHost};
 use inart_tls::{IdentityFiles, MutualTls};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
@@ -93,13 +93,11 @@ fn main() {
     let free = || UdpSocket::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let addresses: [(&str, SocketAddr); 2] = [("a", free()), ("b", free())];
     let options = Options::new(Scheme::Mst);
-    let mut chunk_values = Vec::new();
     let mut hosts = Vec::new();
     for at in 0..2 {
         let (name, listen) = addresses[at];
         let job = &overlay.jobs()[0];
         let setup = Arc::new(Setup::new(&overlay, job, name, &options, AuxiliaryUse::default()).unwrap());
-        chunk_values.clone_from(&setup.chunk_values);
         let (other, address) = addresses[1 - at];
         let options = HostOptions {
             listen,
@@ -115,10 +113,9 @@ fn main() {
     let threads: Vec<_> = sites.map(|(at, host)| std::thread::spawn(move || train(host, at))).collect();
     let ends: Vec<(Vec<u64>, f64)> = threads.into_iter().map(|thread| thread.join().unwrap()).collect();
     let (seconds, busy) = (began.elapsed().as_secs_f64(), ends.iter().map(|end| end.1).fold(0.0, f64::max));
-    let mut exponents = vec![first_exponent(2); chunk_values.len()];
     for round in 1..=ROUNDS {
         let gradients = [gradient(0, round), gradient(1, round)];
-        let right = digest(&reduce(&gradients, &chunk_values, &mut exponents));
+        let right = digest(&sum_of_sites(&gradients.each_ref().map(|own| &own[..]), &[VALUES]));
         assert!(ends.iter().all(|end| end.0[round as usize - 1] == right), "round {round}");
     }
     // Each site sends its gradient, or the sum, and receives the other, once per round.

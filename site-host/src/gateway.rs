@@ -174,10 +174,11 @@ impl Gateway<'_> {
                 let error = HostError::Inside { site: name(), error: Box::new(error) };
                 return self.end(error.to_string(), error);
             }
-            News::Summed { round, chunk, values, exponent } => {
-                for answer in self.inside.complete(round, chunk, values, exponent) {
-                    self.back.give(answer.sequence, answer.values, answer.exponent);
-                }
+            News::Summed { round, chunk, values } => {
+                self.inside
+                    .complete(round, chunk, values)
+                    .into_iter()
+                    .for_each(|answer| self.back.give(answer));
             }
             News::Reduced { round, sum, version } => self.end_round(round, sum, version, told)?,
             News::Failed(error) => {

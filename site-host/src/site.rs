@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use inart_overlay::Overlay;
 use inart_site_agent::Setup;
+use inart_site_agent::gradient::ChunkSum;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::error::HostError;
@@ -73,6 +74,8 @@ impl SiteHost {
         let mut quic = inart_quic::Options::new(options.listen, options.tls, me.clone(), options.peers);
         quic.peers.extend(options.scheduler);
         quic.congestion = options.congestion;
+        let longest = setup.chunk_values.iter().copied().max().unwrap_or(0);
+        quic.most_bytes = quic.most_bytes.max(ChunkSum::most_bytes(longest));
         let (endpoint, events) = {
             let _inside = runtime.enter();
             inart_quic::Endpoint::open(quic)?

@@ -10,7 +10,6 @@ use inart_host_agent::OnwardNews;
 use inart_quic::{Endpoint, Event, Events};
 use inart_site_agent::{AgentCounters, Driver, DriverError, Output, Peer, Setup};
 use inart_sites::{Counters, SiteNo};
-use inart_wire::Exponent;
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::MissedTickBehavior;
 
@@ -63,8 +62,7 @@ pub(crate) enum News {
     Summed {
         round: u32,
         chunk: usize,
-        values: Vec<i32>,
-        exponent: Exponent,
+        values: Vec<f32>,
     },
     /// What the server of the site's inside has.
     Inside(OnwardNews),
@@ -218,7 +216,7 @@ impl SiteLoop {
         let result = match command {
             Command::AllReduce(gradient) => self.driver.all_reduce(gradient, now),
             Command::Begin => self.driver.begin(now),
-            Command::Contribute { chunk, values } => self.driver.contribute(chunk, &values, now),
+            Command::Contribute { chunk, values } => self.driver.contribute(chunk, values, now),
             Command::End(told) => {
                 self.driver.end_everywhere(&told);
                 Ok(())
@@ -256,8 +254,8 @@ impl SiteLoop {
                     let version = self.driver.policy_version();
                     self.tell(News::Reduced { round, sum, version });
                 }
-                Output::Summed { round, chunk, values, exponent } => {
-                    self.tell(News::Summed { round, chunk, values, exponent });
+                Output::Summed { round, chunk, values } => {
+                    self.tell(News::Summed { round, chunk, values });
                 }
                 Output::StateWanted { round } => self.tell(News::StateWanted { round }),
                 Output::Failed(error) => {

@@ -1,7 +1,6 @@
 //! What every sum has to be.
 
-use inart_site_agent::gradient::{first_exponent, reduce};
-use inart_wire::Exponent;
+use inart_site_agent::audit::sum_of_sites;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -9,17 +8,15 @@ use rand_chacha::ChaCha8Rng;
 pub struct Audit {
     seed: u64,
     sites: usize,
-    chunk_values: Vec<usize>,
-    exponents: Vec<Exponent>,
+    tensors: Vec<usize>,
     /// The bits of the sums, from round 1 on.
     expected: Vec<Vec<u32>>,
     pub values: u64,
 }
 
 impl Audit {
-    pub fn new(seed: u64, sites: usize, chunk_values: Vec<usize>) -> Self {
-        let exponents = vec![first_exponent(sites); chunk_values.len()];
-        Audit { seed, sites, chunk_values, exponents, expected: Vec::new(), values: 0 }
+    pub fn new(seed: u64, sites: usize, tensors: Vec<usize>) -> Self {
+        Audit { seed, sites, tensors, expected: Vec::new(), values: 0 }
     }
 
     /// A site's gradient in a round: the same whenever it is computed. Sizes change from round to round.
@@ -27,7 +24,7 @@ impl Audit {
         let mut draws =
             ChaCha8Rng::seed_from_u64(self.seed ^ (site as u64) << 40 ^ u64::from(round).rotate_left(20));
         let size = [1.0, 1e-3, 1e3, 8.0][round as usize % 4];
-        let values = self.chunk_values.iter().sum::<usize>();
+        let values = self.tensors.iter().sum::<usize>();
         (0..values).map(|_| draws.random_range(-1.0f32..1.0) * size).collect()
     }
 
@@ -35,8 +32,9 @@ impl Audit {
     pub fn is_right(&mut self, round: u32, sum: &[f32]) -> bool {
         while self.expected.len() < round as usize {
             let next = self.expected.len() as u32 + 1;
-            let gradients: Vec<_> = (0..self.sites).map(|site| self.gradient(site, next)).collect();
-            let sum = reduce(&gradients, &self.chunk_values, &mut self.exponents);
+            let all: Vec<_> = (0..self.sites).map(|site| self.gradient(site, next)).collect();
+            let gradients: Vec<_> = all.iter().map(|gradient| &gradient[..]).collect();
+            let sum = sum_of_sites(&gradients, &self.tensors);
             self.expected.push(sum.iter().map(|value| value.to_bits()).collect());
         }
         self.values += sum.len() as u64;

@@ -172,7 +172,7 @@ impl<'o> World<'o> {
             events: BTreeMap::new(),
             given: 0,
             faults: faults.to_vec(),
-            audit: Audit::new(options.seed, setups.len(), first.chunk_values.clone()),
+            audit: Audit::new(options.seed, setups.len(), first.tensors.clone()),
             plans: BTreeMap::from([(first.first_policy.version, first.first_policy.clone())]),
             ends: BTreeMap::new(),
             done: BTreeSet::new(),

@@ -104,7 +104,7 @@ struct Inart {
 impl Inart {
     fn bytes(&self) -> Vec<u8> {
         let mut frame = self.dst.to_vec();
-        frame.extend([2, 0, 0, 0, 0, 9, 0x88, 0xb5, 0x20 | self.kind, self.flags]);
+        frame.extend([2, 0, 0, 0, 0, 9, 0x88, 0xb5, 0x30 | self.kind, self.flags]);
         for word in [self.epoch, self.job, 0x1234, self.worker] {
             frame.extend(word.to_be_bytes());
         }
@@ -119,7 +119,7 @@ impl Inart {
 
     /// The copies that its peers are to have of it, if it is well formed and comes from where its sender is.
     fn copies(&self, ingress: u16) -> Option<Vec<(u32, Vec<u8>)>> {
-        let is_sound = self.kind == UPDATE && self.flags < 0x40 && (1..=256).contains(&self.length);
+        let is_sound = self.kind == UPDATE && self.flags < 0x20 && (1..=256).contains(&self.length);
         let is_peer = (self.epoch, self.job) == (1, JOB) && SENDERS.contains(&(self.worker, ingress));
         let behind = BEHIND.get(usize::from(self.group))?;
         (is_sound && is_peer && self.contributors != 0).then(|| {
@@ -147,7 +147,7 @@ fn inart() -> impl Strategy<Value = Inart> {
     let bits = prop_oneof![6 => 0..32u64, 1 => Just(u64::MAX), 1 => Just(0), 1 => any::<u64>()];
     let group = prop_oneof![8 => 0..2u8, 1 => any::<u8>()];
     let length = prop_oneof![6 => 1..=256u16, 1 => Just(0), 1 => 255..=258u16, 1 => any::<u16>()];
-    let flags = prop_oneof![6 => 0..0x40u8, 1 => any::<u8>()];
+    let flags = prop_oneof![6 => 0..0x20u8, 1 => any::<u8>()];
     let plan = prop_oneof![9 => Just((1, JOB)), 1 => (0..3u16, 6..9u16)];
     let other = (select(ADDRESSES.to_vec()), any::<u8>());
     (kind, rank, bits, group, length, flags, plan, other).prop_map(
@@ -277,7 +277,7 @@ fn rule(arrival: &Arrival, v1model: &Answer, tna: &Answer) -> Option<Rule> {
         return (is_seen && is_dropped && tna.out.is_empty() && tna.copies() == 0).then_some(Rule::Size);
     }
     let of_sums = [Reason::BadGroup, Reason::BadContributors].map(index);
-    let is_sum = frame[14] == 0x21 || frame[14] == 0x22;
+    let is_sum = frame[14] == 0x31 || frame[14] == 0x32;
     let differs = of_sums.map(|reason| vec![(reason, 1)]).contains(&v1model.drops());
     let has_no_route = tna.drops() == [(index(Reason::NoRoute), 1)];
     (is_sum && differs && has_no_route && tna.out.is_empty()).then_some(Rule::Sums)

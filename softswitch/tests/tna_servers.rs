@@ -36,7 +36,7 @@ const WORKERS: [(u16, u16); 2] = [(0, 1), (1, 2)];
 
 /// The gradient of a worker.
 fn gradient(values: ValuesPerPacket, worker: u16, value: i32) -> Vec<u8> {
-    let mut frame = vec![2, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 9, 0x88, 0xb5, 0x21, 0];
+    let mut frame = vec![2, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 9, 0x88, 0xb5, 0x31, 0];
     [1, 1, 0, worker].iter().for_each(|field: &u16| frame.extend(field.to_be_bytes()));
     frame.extend(5u32.to_be_bytes());
     frame.extend((1u64 << worker).to_be_bytes());
@@ -58,7 +58,7 @@ fn feed(values: ValuesPerPacket, mut send: impl FnMut(u32, &[u8]) -> Vec<(u32, V
     let sums = send(2, &gradient(values, 1, 2));
     assert_eq!((sums.len(), sums[0].0), (1, 9));
     let (header, sum) = sums[0].1.split_at(44);
-    assert_eq!((header[14], header[35]), (0x22, 0b11), "a partial of both");
+    assert_eq!((header[14], header[35]), (0x32, 0b11), "a partial of both");
     assert!(sum.chunks(4).all(|value| value == 42i32.to_be_bytes()));
     assert_eq!(send(4, &gradient(values, 1, 2)), [], "nobody there");
     let copies: Vec<_> = send(1, &stray()).into_iter().map(|(port, _)| port).collect();

@@ -115,7 +115,7 @@ fn tables() -> SwitchTables {
 /// A gradient of worker 0 or 1.
 fn gradient(values: ValuesPerPacket, worker: u8) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, worker, 0x88, 0xb5];
-    frame.extend([0x21, 0, 0, 1, 0, 1, 0, 0, 0, worker]);
+    frame.extend([0x31, 0, 0, 1, 0, 1, 0, 0, 0, worker]);
     frame.extend(5u32.to_be_bytes());
     frame.extend((1u64 << worker).to_be_bytes());
     frame.extend([0, 0]);

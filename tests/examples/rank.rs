@@ -12,7 +12,7 @@ use std::time::Duration;
 use inart_core::Assignment;
 use inart_host_agent::report::{Report, Reporter, Role, RoundReport};
 use inart_host_agent::{Handle, Options, Port, Worker};
-use inart_wire::{Exponent, Rank};
+use inart_wire::Rank;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
 
@@ -36,16 +36,13 @@ fn main() -> Result<()> {
     for handle in started? {
         let (sum, stats) = worker.wait(handle)?;
         let record = worker.record().ok_or("a sum is there")?;
-        let numbers = |exponents: &[Exponent]| exponents.iter().map(|exponent| exponent.get()).collect();
         reporter.send(&Report::Round(RoundReport {
             round: stats.round,
             comm_seconds: stats.communication.as_secs_f64(),
             ended_ns: 0,
             counters: stats.counters,
             sent: record.sent,
-            exponents: numbers(&record.exponents),
             result: record.result,
-            result_exponents: numbers(&record.result_exponents),
         }))?;
         if sum.iter().any(|value| *value != right) {
             return Err(format!("round {}: not every value is {right}", stats.round).into());

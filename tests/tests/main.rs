@@ -2,4 +2,3 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod architecture;
-mod training;

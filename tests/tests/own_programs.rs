@@ -202,7 +202,7 @@ fn tensors_of_a_program_are_audited_whatever_their_lengths() {
     let summary = summary(&output);
     let scheme = &summary["schemes"]["inart"];
     let job = &scheme["jobs"][0];
-    // 20 + 1 + 274 + 1 chunks of 256 values at three workers.
+    // 20 + 1 + 274 + 1 blocks at three workers.
     assert_eq!((&summary["bit_exact"], &summary["sums_checked"]), (&true.into(), &(3 * 296).into()));
     assert_eq!((&job["tensors"], &job["tensors_not_compared"]), (&4.into(), &0.into()), "{job}");
     let lengths: Vec<_> =

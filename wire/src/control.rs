@@ -27,7 +27,7 @@ pub enum AbortReason {
     ServerLost(ShardId),
     /// The server of that shard was restarted: the culprit knows another incarnation of it.
     ServerRestarted(ShardId),
-    /// The culprit's values are floats and the server's sums are not, or the other way round.
+    /// The culprit sends numbers that no worker may send, or was told a maximum below its own.
     OtherNumbers,
     /// Two incarnations of the culprit are in one run of the job.
     WorkerRestarted,
@@ -97,9 +97,10 @@ impl fmt::Display for AbortReason {
                     "was in a run that the restarted parameter server of shard {shard} knows nothing of"
                 )
             }
-            Self::OtherNumbers => {
-                f.write_str("and the parameter server were told differently whether the job is exact")
-            }
+            Self::OtherNumbers => f.write_str(
+                "and its peers do not agree on the numbers of the job: do all hosts and switches run the \
+                 same version?",
+            ),
             Self::WorkerRestarted => f.write_str("was restarted"),
             Self::Elsewhere(told) => write!(f, "is told: {told}"),
             Self::Unknown(code) => {
@@ -109,11 +110,11 @@ impl fmt::Display for AbortReason {
     }
 }
 
-/// What a control frame says; its words are the frame's values. The chunk, the worker, the exponent and the
-/// run spoken of are in the header.
+/// What a control frame says; its words are the frame's values. The chunk, the worker and the run
+/// spoken of are in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ControlMessage {
-    /// Server to worker: send this chunk at this exponent, by bypass.
+    /// Server to worker: send this chunk by bypass.
     RequestBypass,
     /// Worker to server: the worker runs.
     KeepAlive {

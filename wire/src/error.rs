@@ -2,6 +2,7 @@
 
 use core::fmt;
 
+use crate::field::VERSION;
 use crate::{Contributors, Seat};
 
 /// Why bytes are not an INART frame, or a frame cannot be written.
@@ -72,7 +73,7 @@ impl fmt::Display for WireError {
         match *self {
             Self::Truncated { seen } => write!(f, "frame: {seen} bytes, the headers alone take 44"),
             Self::EtherType { seen } => write!(f, "EtherType: 0x{seen:04x}, INART has 0x88b5"),
-            Self::Version { seen } => write!(f, "version: {seen}, this program speaks 2"),
+            Self::Version { seen } => write!(f, "version: {seen}, this program speaks {VERSION}"),
             Self::FrameLength { seen } => {
                 write!(f, "frame: {seen} bytes, INART frames have 172, 300, 1068, 4140 or 8236")
             }

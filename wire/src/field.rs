@@ -5,7 +5,7 @@ use core::ops::Range;
 /// EtherType of INART frames: IEEE 802 local experimental 1.
 pub const ETHER_TYPE: u16 = 0x88b5;
 /// The version of the header this crate speaks.
-pub const VERSION: u8 = 2;
+pub const VERSION: u8 = 3;
 /// Length of the Ethernet II header in bytes.
 pub const ETHERNET_BYTES: usize = 14;
 /// Length of the INART header in bytes.

@@ -17,24 +17,19 @@ impl Flags {
     /// On a result, the same bit: the chunk after it at its window position goes in the other epoch that is
     /// open.
     pub const OTHER_EPOCH: Self = Self(0x02);
-    /// A sum saturated on the way, or a worker's values do not fit the agreed exponent.
+    /// A sum saturated on the way.
     pub const OVERFLOW: Self = Self(0x04);
     /// A queue on the way was long.
     pub const CONGESTION: Self = Self(0x08);
     /// The last chunk of the shard in this round.
     pub const LAST: Self = Self(0x10);
-    /// The sender's values are not all zero, but all of them are so small at this exponent, most often
-    /// rounded to zero, that a sum of zero says nothing about them; in a sum, those of somebody in it.
-    pub const VANISHED: Self = Self(0x20);
-
     /// Every flag with a name.
-    pub const NAMES: [(Self, &'static str); 6] = [
+    pub const NAMES: [(Self, &'static str); 5] = [
         (Self::RESEND, "resend"),
         (Self::BYPASS, "bypass"),
         (Self::OVERFLOW, "overflow"),
         (Self::CONGESTION, "congestion"),
         (Self::LAST, "last"),
-        (Self::VANISHED, "vanished"),
     ];
 
     /// Whether all bits of `other` are set.

@@ -105,7 +105,7 @@ impl<T: AsRef<[u8]>> Frame<T> {
         }
     }
 
-    /// What its values are scaled by.
+    /// What its values are, and what they are scaled by.
     pub fn exponent(&self) -> Exponent {
         i8::from_be_bytes(self.array(EXPONENT)).into()
     }
@@ -144,6 +144,14 @@ impl<T: AsRef<[u8]>> Frame<T> {
         let (lanes, _) = self.bytes()[VALUES..].as_chunks::<4>();
         for (sum, lane) in sums.iter_mut().zip(lanes) {
             *sum += i64::from(i32::from_be_bytes(*lane));
+        }
+    }
+
+    /// Raises each of `maxima` to the value in its place, as far as there are some.
+    pub fn raise_to_values(&self, maxima: &mut [i32]) {
+        let (lanes, _) = self.bytes()[VALUES..].as_chunks::<4>();
+        for (maximum, lane) in maxima.iter_mut().zip(lanes) {
+            *maximum = i32::from_be_bytes(*lane).max(*maximum);
         }
     }
 

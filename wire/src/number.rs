@@ -93,8 +93,10 @@ impl FromStr for ValuesPerPacket {
     }
 }
 
-/// Block scaling exponent of a chunk: a value `v` stands for `v · 2^exponent`. Two exponents,
-/// [`FLOATS`](Self::FLOATS) and [`NOT_FINITE`](Self::NOT_FINITE), scale nothing.
+/// What a chunk's values are: `v` stands for `v · 2^step`, and the step follows from this exponent and the
+/// number of workers (`docs/protocol.md`, section *Numbers*). An exponent x says that the largest of the
+/// values that were scaled is below 2^(x + 2) in size. Three exponents, [`MAXIMA`](Self::MAXIMA),
+/// [`FLOATS`](Self::FLOATS) and [`DIGITS`](Self::DIGITS), scale nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(transparent))]
@@ -103,16 +105,18 @@ pub struct Exponent(i8);
 const EXPONENT_EXPECTED: &str = "a whole number from -128 to 127";
 
 impl Exponent {
-    /// Values are no scaled integers but the bits of `f32`s: frames of an exact-sum job.
-    pub const FLOATS: Self = Self(i8::MIN);
+    /// Values are the sizes of the largest values of blocks, of which the greatest counts.
+    pub const MAXIMA: Self = Self(i8::MIN);
+    /// Values are the bits of floats. Only servers sum them: switches pass them on.
+    pub const FLOATS: Self = Self(i8::MIN + 1);
     /// The lowest exponent that scales.
-    pub const MIN: Self = Self(i8::MIN + 1);
-    /// Some worker's chunk has a NaN or an infinity: all values of its sum are NaN, whatever the frame holds.
-    pub const NOT_FINITE: Self = Self(i8::MAX);
+    pub const MIN: Self = Self(i8::MIN + 2);
+    /// Values are the digits of exact sums.
+    pub const DIGITS: Self = Self(i8::MAX);
     /// The highest exponent that scales.
     pub const MAX: Self = Self(i8::MAX - 1);
 
-    /// The exponent of 2.
+    /// The number itself.
     pub const fn get(self) -> i8 {
         self.0
     }

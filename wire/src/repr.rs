@@ -28,7 +28,7 @@ pub struct HeaderRepr {
     pub sequence: ChunkSeq,
     /// Who is summed in it; in a result, the bits of its [`Feedback`]; in an update, its receivers.
     pub contributors: Contributors,
-    /// What its values are scaled by.
+    /// What its values are, and what they are scaled by.
     pub exponent: Exponent,
     /// Number of values that mean something; the rest are zeros.
     pub length: u16,

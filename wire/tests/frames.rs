@@ -121,7 +121,7 @@ fn vector() -> FrameRepr {
 #[rustfmt::skip]
 const VECTOR: [u8; 60] = [
     0x02, 0, 0, 0, 0, 0x51, 0x02, 0, 0, 0, 0, 0x01, 0x88, 0xb5, // Ethernet
-    0x22, 0x91, // version 2, kind 2; resend, last, one nobody knows
+    0x32, 0x91, // version 3, kind 2; resend, last, one nobody knows
     0x01, 0x02, 0x03, 0x04, 0x05, 0x06, // epoch, job, shard
     0x00, 0x42, 0x07, 0x08, 0x09, 0x0a, // worker, sequence
     0x80, 0, 0, 0, 0, 0, 0, 0x2f, 0x01, // contributors, group
@@ -159,18 +159,18 @@ fn errors_name_the_field_and_what_was_seen() {
         "frame: 171 bytes, INART frames have 172, 300, 1068, 4140 or 8236"
     );
     assert_eq!(error(&|bytes| bytes[13] = 0xb6), "EtherType: 0x88b6, INART has 0x88b5");
-    assert_eq!(error(&|bytes| bytes[14] = 0x12), "version: 1, this program speaks 2");
+    assert_eq!(error(&|bytes| bytes[14] = 0x12), "version: 1, this program speaks 3");
     assert_eq!(error(&|bytes| bytes[22] = 0x40), "worker: seat 16450, the highest is 16383");
     assert_eq!(error(&|bytes| bytes[39] = 33), "length: 33 values, the frame has room for 32");
     assert_eq!(error(&|bytes| bytes[35] = 0x02), "contributors: {65,127}, which does not fit worker 66");
     assert_eq!(
-        error(&|bytes| bytes[14] = 0x21),
+        error(&|bytes| bytes[14] = 0x31),
         "contributors: {64-67,69,127}, which does not fit worker 66"
     );
     // An update to nobody.
     assert_eq!(
         error(&|bytes| {
-            bytes[14] = 0x26;
+            bytes[14] = 0x36;
             bytes[28..36].fill(0);
         }),
         "contributors: {}, which does not fit worker 66"
@@ -185,7 +185,7 @@ fn the_receivers_of_an_update_may_be_anybody() {
     let mut bytes = [0; 172];
     repr.emit(&[1, -1, i32::MIN], &mut bytes).unwrap();
     assert_eq!(FrameRepr::parse(&Frame::new_checked(&bytes[..]).unwrap()), Ok(repr));
-    assert_eq!(bytes[14], 0x26);
+    assert_eq!(bytes[14], 0x36);
     assert!(repr.to_string().contains(" update epoch 258 "), "{repr}");
     assert!(repr.to_string().contains(" receivers {192,194} "), "{repr}");
 }

@@ -83,7 +83,9 @@ fn numbers_out_of_range_are_refused_with_the_range() {
     );
     assert_eq!(Exponent::saturating(1000), Exponent::MAX);
     assert_eq!(Exponent::saturating(-1000), Exponent::MIN);
-    assert_eq!((Exponent::MIN.get(), Exponent::FLOATS.get()), (-127, -128));
+    assert_eq!((Exponent::MIN.get(), Exponent::MAX.get()), (-126, 126));
+    let unscaled = [Exponent::MAXIMA, Exponent::FLOATS, Exponent::DIGITS];
+    assert_eq!(unscaled.map(Exponent::get), [-128, -127, 127]);
 }
 
 #[test]

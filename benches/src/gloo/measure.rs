@@ -35,7 +35,7 @@ pub struct Pair {
     pub gloo_seconds: f64,
     /// The least time that the links allow InArt.
     pub limit_seconds: f64,
-    /// Sums of InArt's that were compared bit for bit: one per round, chunk and worker.
+    /// Sums of InArt's that were compared bit for bit: one per round, block and worker.
     pub sums_checked: u64,
     /// Values of Gloo's that were compared.
     pub gloo_values_checked: u64,

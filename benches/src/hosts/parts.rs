@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 use inart_core::policy::{Reduction, Sum};
-use inart_core::quantise::{dequantise_all, first_not_finite, next_exponent, quantise};
+use inart_core::scale::{dequantise, first_not_finite, largest_size, quantise};
 use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, Kind, MacAddr, Seat,
     ShardId, ValuesPerPacket,
@@ -25,19 +25,25 @@ pub fn print(values_per_packet: ValuesPerPacket) {
         println!("{name:<34}{nanos:>10.0}{:>10.1}", 4.0 * values as f64 / nanos);
     };
     let floats: Vec<f32> = (0..values).map(|place| (place as f32 - 100.0) * 0.37).collect();
-    let exponent = Exponent::from(-20);
-    let mut quantised = vec![0i32; values];
-    quantise(&floats, exponent, &mut quantised).expect("they fit");
+    let step = -20;
+    let mut quantised = Vec::new();
+    quantise(&floats, step, &mut quantised);
     let (repr, bytes) = frame(values_per_packet, &quantised);
 
     let (from, mut to) = (bytes.clone(), bytes.clone());
     row("memcpy", Box::new(move || black_box(&mut to).copy_from_slice(black_box(&from))));
     let source = floats.clone();
     row("look for NaN and infinity", Box::new(move || _ = black_box(first_not_finite(black_box(&source)))));
+    let source = floats.clone();
+    row("look for the largest", Box::new(move || _ = black_box(largest_size(black_box(&source)))));
     let (source, mut target) = (floats.clone(), quantised.clone());
     row(
         "quantise",
-        Box::new(move || _ = black_box(quantise(black_box(&source), black_box(exponent), &mut target))),
+        Box::new(move || {
+            target.clear();
+            quantise(black_box(&source), black_box(step), &mut target);
+            black_box(&mut target);
+        }),
     );
     let (source, mut target) = (quantised.clone(), bytes.clone());
     row(
@@ -53,20 +59,16 @@ pub fn print(values_per_packet: ValuesPerPacket) {
             black_box(&mut target);
         }),
     );
-    let source = quantised.clone();
-    row(
-        "the next exponent",
-        Box::new(move || _ = black_box(next_exponent(8, black_box(&source), exponent, false))),
-    );
     let (source, mut target) = (quantised.clone(), floats);
     row(
         "dequantise",
         Box::new(move || {
-            dequantise_all(&source, black_box(exponent), &mut target);
+            let step = black_box(step);
+            target.iter_mut().zip(&source).for_each(|(float, number)| *float = dequantise(*number, step));
             black_box(&mut target);
         }),
     );
-    let (source, mut sum) = (bytes, Sum::new(values, false));
+    let (source, mut sum) = (bytes, Sum::new(values, Exponent::from(0)));
     row(
         "sum, byte order in included",
         Box::new(move || {
@@ -74,9 +76,9 @@ pub fn print(values_per_packet: ValuesPerPacket) {
             black_box(&mut sum);
         }),
     );
-    let mut sum = Sum::new(values, false);
+    let mut sum = Sum::new(values, Exponent::from(0));
     sum.add(&Frame::new_checked(&frame(values_per_packet, &quantised).1[..]).expect("it is one"));
-    row("a sum's result, copy included", Box::new(move || _ = black_box(sum.clone().result(exponent))));
+    row("a sum's result, copy included", Box::new(move || _ = black_box(sum.clone().result())));
     let mut start = Instant::now();
     row("reading the clock", Box::new(move || start = black_box(start).max(Instant::now())));
 }

@@ -93,19 +93,27 @@ struct FrameJson {
     values: Option<Values>,
 }
 
-/// A frame's values: scaled integers, or floats: an exact-sum job's, a peer's.
+/// A frame's values. The floats that integers stand for take the number of workers, too, which no frame has.
 #[derive(Serialize)]
 #[serde(untagged)]
 enum Values {
+    /// Scaled by the exponent of their block; or a message.
     Scaled(Vec<i32>),
+    /// Of exact sums; or, in results of a job that is part of a larger one, the bits of floats.
+    Digits(Vec<i32>),
+    /// The largest of blocks, without their signs.
+    Maxima(Vec<f32>),
+    /// A peer's.
     Floats(Vec<f32>),
 }
 
 impl fmt::Display for Values {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Scaled(values) => write!(f, "{values:?}"),
-            Self::Floats(values) => write!(f, "{values:?}"),
+            Self::Scaled(values) => write!(f, "values {values:?}"),
+            Self::Digits(digits) => write!(f, "digits {digits:?}"),
+            Self::Maxima(maxima) => write!(f, "maxima {maxima:?}"),
+            Self::Floats(values) => write!(f, "values {values:?}"),
         }
     }
 }
@@ -170,15 +178,15 @@ fn message(frame: &Frame<&[u8]>) -> Option<String> {
 }
 
 fn meaningful_values(frame: &Frame<&[u8]>) -> Values {
-    let values = frame.values().take(frame.length().into());
-    let are_floats = match frame.kind() {
-        Kind::Update => true,
-        Kind::Control => false,
-        _ => frame.exponent() == Exponent::FLOATS,
-    };
-    match are_floats {
-        true => Values::Floats(values.map(|value| f32::from_bits(value as u32)).collect()),
-        false => Values::Scaled(values.collect()),
+    let integers = || frame.values().take(frame.length().into());
+    let floats = || integers().map(|value| f32::from_bits(value as u32)).collect();
+    match (frame.kind(), frame.exponent()) {
+        (Kind::Update, _) | (Kind::Gradient | Kind::Result, Exponent::FLOATS) => Values::Floats(floats()),
+        (Kind::Gradient | Kind::Partial | Kind::Result, Exponent::MAXIMA) => Values::Maxima(floats()),
+        (Kind::Gradient | Kind::Partial | Kind::Result, Exponent::DIGITS) => {
+            Values::Digits(integers().collect())
+        }
+        _ => Values::Scaled(integers().collect()),
     }
 }
 
@@ -228,7 +236,7 @@ fn write_text(
         write!(out, " {message}")?;
     }
     if values {
-        write!(out, " values {}", meaningful_values(frame))?;
+        write!(out, " {}", meaningful_values(frame))?;
     }
     writeln!(out)
 }

@@ -80,7 +80,7 @@ fn run_rounds(
         retransmissions += stats.counters.retransmissions;
         output.report(|| round_report(worker, stats))?;
         let audited = output.is_audited();
-        workload.apply(round, assignment, &gradient, || worker.record(), audited)?;
+        workload.apply(round, assignment, &gradient, audited)?;
         if let Some(loss) = loss {
             output.report(|| Report::Training { round, loss })?;
         }

@@ -54,7 +54,7 @@ fn frames_of_strangers_and_frames_without_sense_are_dropped_and_counted() {
         // Cut; of a later version.
         wrong.push(wrong[0][..100].to_vec());
         wrong.push(
-            wrong[0].iter().enumerate().map(|(at, byte)| if at == 14 { 0x35 } else { *byte }).collect(),
+            wrong[0].iter().enumerate().map(|(at, byte)| if at == 14 { 0x45 } else { *byte }).collect(),
         );
         let count = wrong.len();
         let mut port = BatchedPort::open("on-x").unwrap();

@@ -27,9 +27,7 @@ pub enum RackError {
         /// How many workers it has.
         workers: usize,
     },
-    /// Every group sends its own sums, which an exact job has none of.
-    #[error(
-        "job {0} is exact: no switch adds anything for it, so there are no groups to sum; leave `exact` out"
-    )]
+    /// Groups do not take exact sums.
+    #[error("job {0} has exact sums, which groups cannot use; leave `sum: exact` out")]
     Exact(String),
 }

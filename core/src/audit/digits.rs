@@ -3,24 +3,39 @@
 
 /// Places of 2^-149 to 2^170: the sum of as many floats as anybody has.
 const PLACES: usize = 320;
+/// Places that a sum takes above the place of the largest of its floats: 24 of a mantissa, and those of carries.
+const PLACES_ABOVE: usize = 24 + 42;
+
+/// The sum of floats, as IEEE 754 has it where some are not finite.
+pub(super) fn sum(floats: impl Iterator<Item = f32> + Clone) -> f32 {
+    if floats.clone().all(f32::is_finite) {
+        return rounded_sum(floats);
+    }
+    // One that is not finite decides, and no order of them matters.
+    floats.filter(|float| !float.is_finite()).sum()
+}
 
 /// The sum of finite floats, rounded to the nearest, half to even; +0 if it is zero.
-pub(super) fn rounded_sum(floats: impl Iterator<Item = f32>) -> f32 {
+fn rounded_sum(floats: impl Iterator<Item = f32>) -> f32 {
     let mut digits = [0i64; PLACES];
+    let (mut least, mut end) = (PLACES, 0);
     for float in floats {
         let (mantissa, place) = parts(float);
         digits[place] += mantissa;
+        (least, end) = (least.min(place), end.max(place + PLACES_ABOVE));
     }
-    if carry(&mut digits) < 0 {
-        digits.iter_mut().for_each(|digit| *digit = -*digit);
-        carry(&mut digits);
-        return -of_digits(&digits);
+    let Some(taken) = digits.get_mut(least..end) else { return 0.0 };
+    let is_negative = carry(taken) < 0;
+    if is_negative {
+        taken.iter_mut().for_each(|digit| *digit = -*digit);
+        carry(taken);
     }
-    of_digits(&digits)
+    let size = of_digits(&digits[..end]);
+    if is_negative { -size } else { size }
 }
 
 /// A float as `mantissa · 2^(place - 149)`.
-fn parts(float: f32) -> (i64, usize) {
+pub(super) fn parts(float: f32) -> (i64, usize) {
     let bits = float.to_bits();
     let (exponent, fraction) = (bits >> 23 & 0xff, i64::from(bits & 0x7f_ffff));
     let (size, place) = if exponent == 0 { (fraction, 0) } else { (fraction + 0x80_0000, exponent - 1) };
@@ -49,7 +64,7 @@ fn of_digits(digits: &[i64]) -> f32 {
 }
 
 /// 2^power, exactly.
-fn power_of_two(power: i32) -> f64 {
+pub(super) fn power_of_two(power: i32) -> f64 {
     f64::from_bits(((1023 + power) as u64) << 52)
 }
 
@@ -63,7 +78,7 @@ mod tests {
     proptest! {
         /// Two ways to one sum.
         #[test]
-        fn sums_are_those_of_the_server(bits in proptest::collection::vec(any::<u32>(), 0..100)) {
+        fn sums_are_those_of_the_accumulator(bits in proptest::collection::vec(any::<u32>(), 0..100)) {
             // All but NaNs and infinities.
             let is_finite = |bits: &u32| bits >> 23 & 0xff != 0xff;
             let finite = |bits: &u32| f32::from_bits(if is_finite(bits) { *bits } else { bits ^ 1 << 23 });

@@ -4,16 +4,14 @@ use alloc::vec::Vec;
 
 use inart_wire::{Exponent, Frame};
 
-use super::traits::{Due, Policy, Progress, Receivers, Reduction};
-use crate::exact_sum::ExactSum;
-use crate::quantise::fit_sums;
+use crate::exact_sum::FloatSum;
 
-/// A chunk is complete when every worker is in; its result is their sum; every worker gets it.
+use super::traits::{Due, Policy, Progress, Receivers, Reduction};
+
+/// A chunk is complete when every worker is in; its result is their sum, or their maximum; every worker gets
+/// it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lockstep {
-    /// Whether values are floats, whose sums are exact.
-    pub exact_sums: bool,
-}
+pub struct Lockstep;
 
 impl Due for Lockstep {
     fn is_due(&self, _contributor: usize, _receiver: usize) -> bool {
@@ -36,43 +34,46 @@ impl Policy for Lockstep {
         chunk.present == chunk.members
     }
 
-    fn reduction(&self, values: usize) -> Sum {
-        Sum::new(values, self.exact_sums)
+    fn reduction(&self, values: usize, exponent: Exponent) -> Sum {
+        Sum::new(values, exponent)
     }
 
     fn complete(&mut self, _chunk: &Progress, sum: Sum, exponent: Exponent) -> (Vec<i32>, Exponent) {
-        sum.result(exponent)
+        (sum.result(), exponent)
     }
 }
 
-/// One sum per value of a frame.
+/// One number per value of a frame.
 #[derive(Clone, Debug)]
 pub enum Sum {
-    /// Of scaled integers, in 64 bits.
-    Integers(Vec<i64>),
-    /// Of floats, in an exact-sum job.
-    Floats(Vec<ExactSum>),
+    /// Sums, in 64 bits.
+    Sums(Vec<i64>),
+    /// The greatest of each.
+    Maxima(Vec<i32>),
+    /// Exact sums of floats.
+    Floats(Vec<FloatSum>),
 }
 
 impl Sum {
-    /// `values` sums, all zero.
-    pub fn new(values: usize, exact_sums: bool) -> Self {
-        match exact_sums {
-            true => Self::Floats(alloc::vec![ExactSum::default(); values]),
-            false => Self::Integers(alloc::vec![0; values]),
+    /// Of nothing, for `values` values of that exponent.
+    pub fn new(values: usize, exponent: Exponent) -> Self {
+        match exponent {
+            Exponent::MAXIMA => Self::Maxima(alloc::vec![0; values]),
+            Exponent::FLOATS => Self::Floats(alloc::vec![FloatSum::default(); values]),
+            _ => Self::Sums(alloc::vec![0; values]),
         }
     }
 
-    /// The result, of values scaled by `exponent`, and what the result's are scaled by.
-    pub fn result(self, exponent: Exponent) -> (Vec<i32>, Exponent) {
+    /// The result. Sums of addends that are as small as they have to be fit; the server has seen that they
+    /// are.
+    pub fn result(self) -> Vec<i32> {
         match self {
-            Self::Integers(mut sums) => {
-                let exponent = fit_sums(&mut sums, exponent);
-                (sums.iter().map(|sum| *sum as i32).collect(), exponent)
+            Self::Sums(sums) => {
+                let fit = |sum: &i64| (*sum).clamp(i32::MIN.into(), i32::MAX.into()) as i32;
+                sums.iter().map(fit).collect()
             }
-            Self::Floats(sums) => {
-                (sums.iter().map(|sum| sum.rounded().to_bits() as i32).collect(), Exponent::FLOATS)
-            }
+            Self::Maxima(maxima) => maxima,
+            Self::Floats(sums) => sums.iter().map(|sum| sum.rounded().to_bits() as i32).collect(),
         }
     }
 }
@@ -80,19 +81,13 @@ impl Sum {
 impl Reduction for Sum {
     fn add(&mut self, frame: &Frame<&[u8]>) {
         match self {
-            Self::Integers(sums) => frame.add_values_to(sums),
+            Self::Sums(sums) => frame.add_values_to(sums),
+            Self::Maxima(maxima) => frame.raise_to_values(maxima),
             Self::Floats(sums) => {
-                for (sum, value) in sums.iter_mut().zip(frame.values()) {
-                    sum.add(f32::from_bits(value as u32));
-                }
+                let floats = frame.values().map(|bits| f32::from_bits(bits as u32));
+                let floats = floats.take(frame.length().into());
+                sums.iter_mut().zip(floats).for_each(|(sum, float)| sum.add(float));
             }
-        }
-    }
-
-    fn clear(&mut self) {
-        match self {
-            Self::Integers(sums) => sums.fill(0),
-            Self::Floats(sums) => sums.fill(ExactSum::default()),
         }
     }
 }

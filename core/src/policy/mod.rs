@@ -16,5 +16,5 @@ mod onward;
 mod traits;
 
 pub use lockstep::{Lockstep, Sum};
-pub use onward::{Onward, OwnSum};
+pub use onward::{Answer, Onward, OwnSum};
 pub use traits::{Due, Gathered, Policy, Progress, Receivers, Reduction};

@@ -12,6 +12,8 @@ pub struct Progress {
     pub cohort: usize,
     /// Its number among the cohort's chunks.
     pub sequence: ChunkSeq,
+    /// What its values are.
+    pub exponent: Exponent,
     /// Members of the cohort that are in.
     pub present: usize,
     /// Members of the cohort.
@@ -25,8 +27,6 @@ pub struct Gathered<'a, R> {
     pub progress: Progress,
     /// Their values.
     pub reduction: &'a R,
-    /// What those are scaled by.
-    pub exponent: Exponent,
     /// Number of values that mean something.
     pub length: u16,
     /// Whether it is the last chunk of its tensor.
@@ -46,9 +46,6 @@ pub enum Receivers {
 pub trait Reduction: Clone + Debug {
     /// Takes in the values of a frame whose senders are not in yet.
     fn add(&mut self, frame: &Frame<&[u8]>);
-
-    /// Forgets everything: the chunk starts anew at another exponent.
-    fn clear(&mut self);
 }
 
 /// What workers, the audit and the model ask; ranks count from 0.
@@ -72,14 +69,14 @@ pub trait Policy: Due + Clone + Debug {
     /// Whether a chunk is complete. Asked when somebody came in, and when it was [released](Self::releases).
     fn is_complete(&self, chunk: &Progress) -> bool;
 
-    /// Somebody came in, and the chunk is not complete. A policy that needs to know what is in it before it
-    /// can complete it takes that here.
+    /// Somebody came in, before it is asked whether that [completes](Self::is_complete) the chunk. A policy
+    /// that needs to know what is in it takes that here.
     fn gather(&mut self, chunk: &Gathered<'_, Self::Reduction>) {
         let _ = chunk;
     }
 
-    /// An empty reduction, for a chunk of that many values.
-    fn reduction(&self, values: usize) -> Self::Reduction;
+    /// An empty reduction, for a chunk of that many values of that exponent.
+    fn reduction(&self, values: usize, exponent: Exponent) -> Self::Reduction;
 
     /// The result of a chunk that is complete, and its exponent; the contributions' is `exponent`.
     fn complete(

@@ -21,9 +21,11 @@ pub(super) struct Chunk<R> {
     pub opened: Instant,
     pub length: u16,
     pub last: bool,
-    /// What the values are scaled by; the result's once complete.
+    /// What the values are; the result's once complete.
     pub exponent: Exponent,
-    /// Flags congestion and vanished if any contribution had them: the result passes them on.
+    /// Of the frames.
+    sent_by: Exponent,
+    /// Flag congestion if any contribution had it: the result passes it on.
     pub marks: Flags,
     /// The worker whose frame came in last.
     pub completed_by: Rank,
@@ -55,22 +57,10 @@ pub(super) enum Verdict {
     Overlap,
     /// Its sum saturated on the way: discard it, ask those who are missing to send by bypass.
     Overflow,
-    /// Its sender's values need this higher exponent: start anew with it, ask everybody else.
-    Raise,
-    /// Its sender has not heard that the chunk was started anew: ask it.
-    Behind,
-    /// Nobody agreed on or asked for its exponent: refuse it.
-    Exponent,
-}
-
-/// Whether a worker says with this frame that its values do not fit the agreed exponent.
-fn is_clipped(header: &HeaderRepr) -> bool {
-    header.kind == Kind::Gradient && header.flags.contains(Flags::OVERFLOW)
 }
 
 impl<R: Reduction> Chunk<R> {
-    /// A chunk that none of the `members` is in yet, as its first frame describes it. If that frame does not
-    /// fit the agreed exponent, which it does not tell, the chunk starts at the lowest, to be raised by it.
+    /// A chunk that none of the `members` is in yet, as its first frame describes it.
     pub(super) fn open(
         now: Instant,
         header: &HeaderRepr,
@@ -85,7 +75,8 @@ impl<R: Reduction> Chunk<R> {
             opened: now,
             length: header.length,
             last: header.flags.contains(Flags::LAST),
-            exponent: if is_clipped(header) { Exponent::MIN } else { header.exponent },
+            exponent: header.exponent,
+            sent_by: header.exponent,
             marks: Flags::NONE,
             completed_by: sender,
             missing: members.to_vec(),
@@ -95,14 +86,14 @@ impl<R: Reduction> Chunk<R> {
         }
     }
 
+    /// Whether a frame is of the same length, numbers and place in its tensor.
+    pub(super) fn is_like(&self, header: &HeaderRepr) -> bool {
+        let last = header.flags.contains(Flags::LAST);
+        (self.length, self.last, self.sent_by) == (header.length, last, header.exponent)
+    }
+
     /// What is to become of a frame of those contributors.
     pub(super) fn judge(&self, header: &HeaderRepr, contributors: &[Contributors]) -> Verdict {
-        if header.exponent < self.exponent {
-            return Verdict::Behind;
-        }
-        if header.exponent > self.exponent {
-            return if is_clipped(header) { Verdict::Raise } else { Verdict::Exponent };
-        }
         let missing = contributors.iter().map(|block| self.missing_of(*block).count()).sum::<u32>();
         if missing == 0 {
             Verdict::Repeat
@@ -150,24 +141,14 @@ impl<R: Reduction> Chunk<R> {
     /// How far it is, as a chunk of a cohort of so many members.
     pub(super) fn progress(&self, cohort: usize, members: usize) -> Progress {
         let missing: u32 = self.missing.iter().map(|bitmap| bitmap.count_ones()).sum();
-        Progress { cohort, sequence: self.sequence, present: members - missing as usize, members }
+        let (sequence, present) = (self.sequence, members - missing as usize);
+        Progress { cohort, sequence, exponent: self.sent_by, present, members }
     }
 
     /// What is in it; none once it is complete.
     pub(super) fn gathered(&self, progress: Progress) -> Option<Gathered<'_, R>> {
         let Content::Open(reduction) = &self.content else { return None };
-        let (exponent, length, last) = (self.exponent, self.length, self.last);
-        Some(Gathered { progress, reduction, exponent, length, last })
-    }
-
-    /// Forgets what was added and goes on with a higher exponent. Marks stay: what had vanished does so
-    /// again.
-    pub(super) fn raise(&mut self, exponent: Exponent, members: &[u64]) {
-        self.exponent = exponent;
-        self.missing.copy_from_slice(members);
-        if let Content::Open(reduction) = &mut self.content {
-            reduction.clear();
-        }
+        Some(Gathered { progress, reduction, length: self.length, last: self.last })
     }
 
     /// Adds a frame of which no contributor was there.
@@ -181,9 +162,8 @@ impl<R: Reduction> Chunk<R> {
         for block in contributors {
             self.missing[block.group.index()] &= !block.bitmap;
         }
-        for mark in [Flags::CONGESTION, Flags::VANISHED] {
-            self.marks = self.marks.with_if(mark, header.flags.contains(mark));
-        }
+        let congestion = header.flags.contains(Flags::CONGESTION);
+        self.marks = self.marks.with_if(Flags::CONGESTION, congestion);
         if let Content::Open(reduction) = &mut self.content {
             reduction.add(frame);
         }

@@ -1,30 +1,15 @@
 //! What a parameter server does with gradients and partials.
 
-use alloc::vec::Vec;
-
-use inart_wire::{
-    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, HeaderRepr, Kind, Rank, Seat,
-};
+use inart_wire::{AbortReason, ChunkSeq, Contributors, Exponent, Flags, Frame, HeaderRepr, Kind, Rank};
 
 use super::ServerShard;
 use super::chunk::{Chunk, Verdict};
 use super::stream::Opening;
 use crate::Instant;
+use crate::exact_sum::EXACT_VALUES;
 use crate::policy::Policy;
+use crate::scale::largest_addend;
 use crate::timer::Timer;
-
-/// Whether a contribution's values are such as the job adds up. Those of an exact-sum job no switch can have
-/// touched.
-fn is_of_the_kind(frame: &Frame<&[u8]>, header: &HeaderRepr, exact: bool) -> bool {
-    let floats = header.exponent == Exponent::FLOATS;
-    let is_exact = || {
-        header.kind == Kind::Gradient
-            && header.flags.contains(Flags::BYPASS)
-            && !header.flags.contains(Flags::OVERFLOW)
-            && frame.values().all(|value| f32::from_bits(value as u32).is_finite())
-    };
-    floats == exact && (!exact || is_exact())
-}
 
 /// A gradient or partial.
 #[derive(Clone, Copy)]
@@ -56,15 +41,6 @@ impl<P: Policy> ServerShard<P> {
     fn take_in(&mut self, now: Instant, contribution: Contribution<'_>) {
         let Contribution { frame, header, sender, contributors } = contribution;
         let sequence = header.sequence;
-        let exact = self.assignment.exact_sums;
-        if !is_of_the_kind(frame, header, exact) {
-            self.counters.other_numbers += 1;
-            // A worker that was told otherwise would wait for ever.
-            if header.kind == Kind::Gradient && exact != (header.exponent == Exponent::FLOATS) {
-                self.abort(AbortReason::OtherNumbers, sender);
-            }
-            return;
-        }
         let cohort = self.seats.cohort(sender);
         if self.streams[cohort].chunk(sequence).is_none() && !self.open(now, cohort, header, sender) {
             self.counters.out_of_window += 1;
@@ -73,7 +49,7 @@ impl<P: Policy> ServerShard<P> {
         let stream = &mut self.streams[cohort];
         stream.hear(sequence, contributors);
         let chunk = stream.chunk_mut(sequence).expect("it was there, or has been opened");
-        if (chunk.length, chunk.last) != (header.length, header.flags.contains(Flags::LAST)) {
+        if !chunk.is_like(header) {
             self.counters.other_shapes += 1;
             self.lengths.differ(now, sender, sequence);
             return self.settle_lengths(now);
@@ -86,6 +62,17 @@ impl<P: Policy> ServerShard<P> {
             return;
         }
         match chunk.judge(header, contributors) {
+            Verdict::Add if !self.may_be_added(frame, header) => match header.kind {
+                // It saturated on the way, or somebody's values are wrong: those who are asked tell whose.
+                Kind::Partial => {
+                    self.counters.overflows += 1;
+                    self.request_missing_of(cohort, sequence, contributors);
+                }
+                _ => {
+                    self.counters.other_numbers += 1;
+                    self.abort(AbortReason::OtherNumbers, sender);
+                }
+            },
             Verdict::Add => {
                 self.hear_of(now, contributors);
                 self.add(cohort, contribution);
@@ -99,15 +86,25 @@ impl<P: Policy> ServerShard<P> {
                 self.counters.overflows += 1;
                 self.request_missing_of(cohort, sequence, contributors);
             }
-            Verdict::Raise => {
-                chunk.raise(header.exponent, &self.seats.members()[cohort]);
-                self.counters.clipped += 1;
-                self.add(cohort, contribution);
-                self.request_all_missing(cohort, sequence);
-            }
-            Verdict::Behind => self.message(ControlMessage::RequestBypass, sequence, sender),
-            Verdict::Exponent => self.counters.exponents += 1,
         }
+    }
+
+    /// Whether values are so small that no sum of all workers' leaves 32 bits. Sizes are not below zero, and
+    /// a placeholder is zero. Floats may be of any size, and no switch adds them up.
+    fn may_be_added(&self, frame: &Frame<&[u8]>, header: &HeaderRepr) -> bool {
+        if header.exponent == Exponent::MAXIMA {
+            return frame.values().all(|value| value >= 0);
+        }
+        if header.exponent == Exponent::FLOATS {
+            return header.kind == Kind::Gradient && usize::from(header.length) <= EXACT_VALUES;
+        }
+        let is_placeholder = header.exponent == Exponent::from(0) && header.length == 1;
+        if is_placeholder && !header.flags.contains(Flags::LAST) {
+            return frame.values().next() == Some(0);
+        }
+        let each = largest_addend(self.assignment.workers.len()).unsigned_abs();
+        let largest = each.saturating_mul(header.contributors.count());
+        frame.values().fold(0, |most, value| value.unsigned_abs().max(most)) <= largest
     }
 
     /// Those workers have sent something new. It may have been in a slot for as long as chunks take, no
@@ -137,7 +134,8 @@ impl<P: Policy> ServerShard<P> {
                 false
             }
             Opening::Yes => {
-                let reduction = self.policy.reduction(self.assignment.values_per_packet.get());
+                let values = self.assignment.values_per_packet.get();
+                let reduction = self.policy.reduction(values, header.exponent);
                 let members = &self.seats.members()[cohort];
                 stream.open(Chunk::open(now, header, sender, reduction, members));
                 self.timers.set_at_latest(Timer::PeerTimeout, peer_timeout);
@@ -159,13 +157,13 @@ impl<P: Policy> ServerShard<P> {
         self.counters.marked += u64::from(header.flags.contains(Flags::CONGESTION));
         let chunk = self.streams[cohort].chunk_mut(header.sequence);
         chunk.expect("frames are added to open chunks").add(header, sender, contributors, frame);
-        self.complete_from(cohort, header.sequence);
         let stream = &self.streams[cohort];
         let progress = stream.progress(cohort, header.sequence);
         let chunk = stream.chunk(header.sequence).zip(progress);
         if let Some(gathered) = chunk.and_then(|(chunk, progress)| chunk.gathered(progress)) {
             self.policy.gather(&gathered);
         }
+        self.complete_from(cohort, header.sequence);
     }
 
     /// Completes a chunk, and those that it releases.
@@ -196,13 +194,6 @@ impl<P: Policy> ServerShard<P> {
     fn request_missing_of(&mut self, cohort: usize, sequence: ChunkSeq, contributors: &[Contributors]) {
         let chunk = self.streams[cohort].chunk(sequence);
         let missing = chunk.map(|chunk| chunk.missing_among(contributors)).unwrap_or_default();
-        self.request(sequence, missing);
-    }
-
-    /// Asks every member that is not in to send the chunk by bypass.
-    fn request_all_missing(&mut self, cohort: usize, sequence: ChunkSeq) {
-        let chunk = self.streams[cohort].chunk(sequence);
-        let missing: Vec<Seat> = chunk.into_iter().flat_map(Chunk::missing).collect();
         self.request(sequence, missing);
     }
 }

@@ -18,8 +18,8 @@ impl<P: Policy> ServerShard<P> {
                 Outgoing::Result { cohort, sequence, again, epoch, to } => {
                     self.emit_result((cohort, sequence), again, (epoch, to), buffer)
                 }
-                Outgoing::Message { message, sequence, exponent, epoch, to, host } => {
-                    Some(self.emit_message(message, (epoch, to, host), (sequence, exponent), buffer))
+                Outgoing::Message { message, sequence, epoch, to, host } => {
+                    Some(self.emit_message(message, (epoch, to, host), sequence, buffer))
                 }
             };
             if sent.is_some() {
@@ -118,7 +118,7 @@ impl<P: Policy> ServerShard<P> {
         &mut self,
         message: ControlMessage,
         (epoch, to, host): (Epoch, Rank, Incarnation),
-        (sequence, exponent): (ChunkSeq, Exponent),
+        sequence: ChunkSeq,
         buffer: &mut [u8],
     ) -> usize {
         self.counters.requests_sent += u64::from(message == ControlMessage::RequestBypass);
@@ -126,7 +126,7 @@ impl<P: Policy> ServerShard<P> {
         let route = self.epochs.route_or_current(epoch);
         let (epoch, worker) = (route.epoch, route.seats.of(to.index()));
         let length = words.len() as u16;
-        let header = HeaderRepr { epoch, worker, sequence, exponent, length, ..self.header() };
+        let header = HeaderRepr { epoch, worker, sequence, length, ..self.header() };
         self.emit(self.mac_of(to), header, &words, buffer)
     }
 

@@ -1,8 +1,6 @@
 //! Messages between workers and a parameter server.
 
-use inart_wire::{
-    AbortReason, ChunkSeq, ControlMessage, Epoch, Exponent, HeaderRepr, Incarnation, Rank, Seat,
-};
+use inart_wire::{AbortReason, ChunkSeq, ControlMessage, Epoch, HeaderRepr, Incarnation, Rank, Seat};
 
 use super::{Outgoing, ServerShard};
 use crate::Instant;
@@ -109,9 +107,7 @@ impl<P: Policy> ServerShard<P> {
         epoch: Epoch,
         (to, host): (Rank, Incarnation),
     ) {
-        let chunk = self.streams[self.seats.cohort(to)].chunk(sequence);
-        let exponent = chunk.map_or(Exponent::from(0), |chunk| chunk.exponent);
-        self.outbox.push_back(Outgoing::Message { message, sequence, exponent, epoch, to, host });
+        self.outbox.push_back(Outgoing::Message { message, sequence, epoch, to, host });
     }
 
     /// Asks those workers, by their home seats, to send the chunk by bypass.

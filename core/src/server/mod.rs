@@ -18,8 +18,7 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use inart_wire::{
-    AbortReason, ChunkSeq, ControlMessage, Epoch, Exponent, Frame, HeaderRepr, Incarnation, Kind, Rank, Seat,
-    ShardId,
+    AbortReason, ChunkSeq, ControlMessage, Epoch, Frame, HeaderRepr, Incarnation, Kind, Rank, Seat, ShardId,
 };
 
 use crate::peer_timeout::{LISTENS_PER_PEER_TIMEOUT, STARTING_PEER_TIMEOUTS};
@@ -49,7 +48,6 @@ enum Outgoing {
     Message {
         message: ControlMessage,
         sequence: ChunkSeq,
-        exponent: Exponent,
         /// The epoch that the worker knows.
         epoch: Epoch,
         to: Rank,
@@ -99,8 +97,7 @@ impl ServerShard {
         incarnation: Incarnation,
         peer_timeout: Duration,
     ) -> Result<Self, AssignmentError> {
-        let policy = Lockstep { exact_sums: assignment.exact_sums };
-        Self::with_policy(assignment, shard, incarnation, peer_timeout, policy)
+        Self::with_policy(assignment, shard, incarnation, peer_timeout, Lockstep)
     }
 }
 

@@ -1,12 +1,10 @@
 //! A server whose job is part of a larger one.
 
-use alloc::vec::Vec;
-
-use inart_wire::{AbortReason, ChunkSeq, Exponent, Rank, ShortText};
+use inart_wire::{AbortReason, ChunkSeq, Rank, ShortText};
 
 use super::ServerShard;
 use crate::Instant;
-use crate::policy::{Onward, OwnSum, Policy};
+use crate::policy::{Answer, Onward, OwnSum, Policy};
 
 impl ServerShard<Onward> {
     /// The next sum over all workers that goes on to others.
@@ -15,16 +13,17 @@ impl ServerShard<Onward> {
     }
 
     /// The sum of all for a chunk whose [own sum](Self::next_sum) went on is back: every worker gets it.
-    /// `values`: as many as the own sum has. False if no such chunk waits for it.
-    pub fn sum_is_back(&mut self, sequence: ChunkSeq, values: Vec<i32>, exponent: Exponent) -> bool {
+    /// False if no such chunk waits for it.
+    pub fn sum_is_back(&mut self, answer: Answer) -> bool {
+        let sequence = answer.sequence;
         let chunk = self.streams[0].chunk(sequence).filter(|chunk| !chunk.is_complete());
-        let fits = chunk.is_some_and(|chunk| usize::from(chunk.length) == values.len());
+        let fits = chunk.is_some_and(|chunk| usize::from(chunk.length) == answer.numbers.len());
         let progress = self.streams[0].progress(0, sequence);
         let has_gone_on = progress.is_some_and(|progress| progress.present == progress.members);
         if !fits || !has_gone_on || self.abort.is_some() {
             return false;
         }
-        self.policy.put(sequence, values, exponent);
+        self.policy.put(answer);
         self.complete_from(0, sequence);
         self.streams[0].is_complete(sequence)
     }

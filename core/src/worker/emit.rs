@@ -24,25 +24,18 @@ impl<P: Due> WorkerFlow<P> {
         self.counters.retransmissions += u64::from(send.resend);
         let sequence = self.flows[shard].sequence(send.chunk);
         let (place, content) = self.tensors.find(shard, send.chunk)?;
-        if let Content::Chunk(chunk, _) = content {
-            self.counters.clipped += u64::from(self.tensors.numeric_mut(place).prepare(chunk));
-        }
-        let (exact, numeric) = (self.assignment.exact_sums, self.tensors.numeric(place));
-        let (values, exponent, marks) = match content {
-            Content::Chunk(chunk, last) => {
-                let marks = Flags::NONE
-                    .with_if(Flags::BYPASS, send.bypass || numeric.bypasses(chunk))
-                    .with_if(Flags::OVERFLOW, numeric.clipped(chunk))
-                    .with_if(Flags::VANISHED, numeric.vanished(chunk))
-                    .with_if(Flags::LAST, last);
-                (numeric.values(chunk), numeric.used(chunk), marks)
-            }
+        let (numeric, numbers) = (self.tensors.numeric(place), &mut self.numbers);
+        let (exponent, last, bypass) = match content {
+            Content::Chunk(chunk, last) => (numeric.write(chunk, numbers), last, numeric.bypasses(chunk)),
             Content::Nothing => {
-                let exponent = if exact { Exponent::FLOATS } else { Exponent::from(0) };
-                (&[0][..], exponent, Flags::NONE.with_if(Flags::BYPASS, send.bypass || exact))
+                numbers.clear();
+                numbers.push(0);
+                (Exponent::from(0), false, false)
             }
         };
-        self.counters.bypasses += u64::from(marks.contains(Flags::BYPASS));
+        let bypass = bypass || send.bypass;
+        let marks = Flags::NONE.with_if(Flags::LAST, last).with_if(Flags::BYPASS, bypass);
+        self.counters.bypasses += u64::from(bypass);
         let epoch = self.told_if(send.behind).epoch;
         let seat = self.seat_in(epoch, shard).unwrap_or(self.rank.seat());
         let header = HeaderRepr {
@@ -50,10 +43,10 @@ impl<P: Due> WorkerFlow<P> {
             worker: seat,
             contributors: Contributors::one(seat),
             exponent,
-            length: values.len() as u16,
+            length: self.numbers.len() as u16,
             ..self.header(shard, Kind::Gradient, marks.with_if(Flags::RESEND, send.resend), sequence)
         };
-        Some(self.emit(shard, header, values, buffer))
+        Some(self.emit(shard, header, &self.numbers, buffer))
     }
 
     /// Its number in the frames that it sends in that shard.

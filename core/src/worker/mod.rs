@@ -5,7 +5,6 @@ mod busy;
 mod congestion;
 mod emit;
 mod epochs;
-mod history;
 mod non_finite;
 mod shard;
 mod status;
@@ -20,14 +19,15 @@ use inart_wire::{
 };
 
 use crate::policy::{Due, Lockstep, Receivers};
-use crate::quantise::first_not_finite;
+use crate::scale::first_not_finite;
 use crate::{Assignment, AssignmentError, Failure, Instant, StateMachine, WorkerCounters};
 use abort::Abort;
 use busy::Busy;
 pub use non_finite::NonFinite;
 use shard::ShardFlow;
+use tensor::Refused;
 pub use tensor::RoundRecord;
-use tensors::{Content, Tensors};
+use tensors::Tensors;
 pub use tensors::{Reduced, TensorId};
 
 /// A worker of a job: sums tensors with the other workers.
@@ -51,6 +51,8 @@ pub struct WorkerFlow<P = Lockstep> {
     /// The shard that sent last.
     last_sent: usize,
     tensors: Tensors,
+    /// What the frame that is written holds.
+    numbers: Vec<i32>,
     /// The tensor that was started last, and its sum once a round was finished.
     round: Option<(TensorId, Option<Reduced>)>,
     abort: Option<Abort>,
@@ -75,8 +77,7 @@ impl WorkerFlow {
         incarnation: Incarnation,
         peer_timeout: Duration,
     ) -> Result<Self, AssignmentError> {
-        let policy = Lockstep { exact_sums: assignment.exact_sums };
-        Self::with_policy(assignment, rank, incarnation, peer_timeout, policy)
+        Self::with_policy(assignment, rank, incarnation, peer_timeout, Lockstep)
     }
 }
 
@@ -106,6 +107,7 @@ impl<P: Due> WorkerFlow<P> {
             peer_timeout,
             non_finite: NonFinite::default(),
             tensors: Tensors::default(),
+            numbers: Vec::new(),
             round: None,
             abort: None,
             failure: None,
@@ -138,8 +140,9 @@ impl<P: Due> WorkerFlow<P> {
     pub fn start(&mut self, now: Instant, tensor: Vec<f32>) -> Result<TensorId, Failure> {
         self.check()?;
         assert!(self.has_room(), "{} tensors are in flight", WorkerFlow::MOST_TENSORS);
-        let passes = self.non_finite == NonFinite::Pass && !self.assignment.exact_sums;
-        if !passes && let Some(index) = first_not_finite(&tensor) {
+        if self.non_finite == NonFinite::Abort
+            && let Some(index) = first_not_finite(&tensor)
+        {
             let failure = Failure::NotFinite { index, value: tensor[index] };
             self.fail(now, failure.clone(), AbortReason::NotFinite, self.rank);
             return Err(failure);
@@ -299,9 +302,16 @@ impl<P: Due> WorkerFlow<P> {
             }
             return;
         };
-        if !self.tensors.store(shard, chunk, frame, self.assignment.exact_sums) {
-            self.counters.malformed += 1;
-            return;
+        match self.tensors.store(shard, chunk, frame) {
+            Ok(()) => {}
+            Err(Refused::Malformed) => {
+                self.counters.malformed += 1;
+                return;
+            }
+            Err(Refused::Forgotten) => {
+                let failure = Failure::aborted(&self.assignment, AbortReason::OtherNumbers, self.rank);
+                return self.fail(now, failure, AbortReason::OtherNumbers, self.rank);
+            }
         }
         let marked = header.flags.contains(Flags::CONGESTION);
         self.flows[shard].answer(now, chunk, marked, old);
@@ -342,11 +352,9 @@ impl<P: Due> WorkerFlow<P> {
         match message {
             ControlMessage::RequestBypass => {
                 self.counters.requests += 1;
-                let Some(frame) = self.flows[shard].awaiting(header.sequence) else { return };
-                if let Some((place, Content::Chunk(chunk, _))) = self.tensors.find(shard, frame) {
-                    self.tensors.numeric_mut(place).raise(chunk, header.exponent);
+                if let Some(frame) = self.flows[shard].awaiting(header.sequence) {
+                    self.flows[shard].request(now, frame);
                 }
-                self.flows[shard].request(now, frame);
             }
             ControlMessage::Abort { reason, culprit } => self.take_abort(now, shard, reason, culprit),
             ControlMessage::KeepAliveAnswer { bound } => {

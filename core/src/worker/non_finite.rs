@@ -7,7 +7,7 @@ pub enum NonFinite {
     /// Aborts the job, and tells all workers whose tensor it was.
     #[default]
     Abort,
-    /// Lets it pass: all sums of the chunk that it is in are NaN, at every worker. In an exact-sum job the
-    /// job is aborted as well.
+    /// Lets it pass: all sums of its block are NaN, at every worker. Where sums are exact, only the sum of
+    /// that value is not finite.
     Pass,
 }

@@ -280,7 +280,7 @@ impl ShardFlow {
         }
         // What follows this frame waits for its own turn.
         self.timers.set(Timer::Pace, now);
-        self.timers.set(Timer::Probe, now + self.silence(self.probes));
+        self.timers.set(Timer::Probe, now + self.silence_before_result(self.probes));
         let (after, behind) = (self.sent, self.following.behind);
         let entry = self.entry_mut(chunk);
         entry.after = if entry.sends == 0 { entry.order } else { after };
@@ -296,6 +296,13 @@ impl ShardFlow {
     /// How long to wait in silence, after `probes` such waits.
     fn silence(&self, probes: u32) -> Duration {
         self.rtt.probe_timeout(probes) + CHUNKS_OF_MARGIN * self.pacer.frame_time()
+    }
+
+    /// How long to wait for a result in silence, after `probes` such waits. Before the very first, peers may
+    /// still be introducing themselves, over longer ways than this worker's.
+    fn silence_before_result(&self, probes: u32) -> Duration {
+        let silence = self.silence(probes);
+        if self.reached == 0 { silence.max(RttEstimator::INITIAL) } else { silence }
     }
 
     /// A chunk to retransmit, else the next new one.

@@ -3,42 +3,17 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use inart_wire::{Exponent, Flags, Frame};
+use inart_wire::{Exponent, Frame};
 
-use crate::quantise::{
-    dequantise_all, first_exponent, have_vanished, least_exponent, next_exponent, quantise,
-};
-
-/// A chunk's exponents.
-#[derive(Clone, Copy, Debug)]
-struct Scale {
-    /// What all workers agree on; `None` before the result that they learn it from.
-    agreed: Option<Exponent>,
-    /// What this worker's values are scaled by, once they are.
-    used: Option<Exponent>,
-    /// Whether the values did not fit the agreed exponent, so that `used` is this worker's own need.
-    clipped: bool,
-    /// Whether a sum of zero would say nothing about the values.
-    vanished: bool,
-    /// What the result is scaled by.
-    result: Exponent,
-}
-
-/// What the values in frames are.
-#[derive(Clone, Debug)]
-enum Numbers {
-    /// Integers, scaled by a power of two for each chunk; the floats they are made of.
-    Scaled { workers: usize, floats: Vec<f32>, scales: Vec<Scale> },
-    /// The bits of the floats themselves, in an exact-sum job.
-    Floats,
-}
+use crate::Chunk;
+use crate::exact_sum::Digits;
+use crate::scale::{BLOCK_VALUES, dequantise, exponent_of, largest_size, quantise, step};
 
 /// Memory for a tensor's numbers; what is in it means nothing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Buffers {
     floats: Vec<f32>,
-    sent: Vec<i32>,
-    sums: Vec<i32>,
+    sums: Vec<f32>,
 }
 
 impl Buffers {
@@ -53,227 +28,205 @@ impl Buffers {
     }
 }
 
+/// What all workers agree on about a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Block {
+    /// Values are scaled by this.
+    Finite(Exponent),
+    /// Somebody has a NaN or an infinity in it.
+    NotFinite,
+}
+
+/// Why a result is not taken.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Refused {
+    /// It has another length, or other numbers than the chunk.
+    Malformed,
+    /// The largest size over all workers is below this worker's own.
+    Forgotten,
+}
+
 /// A worker's tensor, as it goes into frames, and the sum that comes back.
 ///
 /// Chunks are counted over all shards, in the order of [`Split::chunks`](crate::Split::chunks).
 #[derive(Clone, Debug)]
 pub(super) struct Numeric {
-    /// Each chunk's place in the tensor.
-    chunks: Vec<Range<usize>>,
-    /// What goes into frames.
-    sent: Vec<i32>,
-    sums: Vec<i32>,
-    numbers: Numbers,
+    chunks: Vec<Chunk>,
+    workers: usize,
+    floats: Vec<f32>,
+    sums: Vec<f32>,
+    /// `None` before the result that tells it.
+    blocks: Vec<Option<Block>>,
 }
 
 impl Numeric {
-    /// One of `workers` workers' tensors; in an exact-sum job, of finite values. `agreed` are the exponents
-    /// of its chunks as far as they are known; without any, they begin anew. `buffers` is memory to use.
-    pub(super) fn new(
-        chunks: Vec<Range<usize>>,
-        floats: Vec<f32>,
-        workers: usize,
-        exact: bool,
-        agreed: Option<Vec<Option<Exponent>>>,
-        buffers: Buffers,
-    ) -> Self {
-        let Buffers { mut sent, mut sums, .. } = buffers;
+    /// One of `workers` workers' tensors. `buffers` is memory to use.
+    pub(super) fn new(chunks: Vec<Chunk>, floats: Vec<f32>, workers: usize, buffers: Buffers) -> Self {
+        let mut sums = buffers.sums;
         // Zeros only where the memory is new: every number is written before it is read.
-        sums.resize(floats.len(), 0);
-        if exact {
-            sent.clear();
-            sent.extend(floats.iter().map(|float| float.to_bits() as i32));
-            return Self { chunks, sent, sums, numbers: Numbers::Floats };
-        }
-        sent.resize(floats.len(), 0);
-        let first = first_exponent(workers);
-        let agreed = agreed.unwrap_or_else(|| alloc::vec![Some(first); chunks.len()]);
-        let scale = |agreed| Scale { agreed, used: None, clipped: false, vanished: false, result: first };
-        let scales = agreed.into_iter().map(scale).collect();
-        let numbers = Numbers::Scaled { workers, floats, scales };
-        Self { chunks, sent, sums, numbers }
+        sums.resize(floats.len(), 0.0);
+        let is_scaled = chunks.iter().any(|chunk| matches!(chunk, Chunk::Maxima(_)));
+        let blocks = if is_scaled { floats.len().div_ceil(BLOCK_VALUES) } else { 0 };
+        Self { chunks, workers, floats, sums, blocks: alloc::vec![None; blocks] }
     }
 
     /// The memory of a tensor that is not needed any more.
     pub(super) fn into_buffers(self) -> Buffers {
-        let floats = match self.numbers {
-            Numbers::Scaled { floats, .. } => floats,
-            Numbers::Floats => Vec::new(),
-        };
-        Buffers { floats, sent: self.sent, sums: self.sums }
+        Buffers { floats: self.floats, sums: self.sums }
     }
 
     pub(super) fn len(&self) -> usize {
         self.sums.len()
     }
 
-    /// Whether it is known what the chunk's values are scaled by.
-    pub(super) fn has_exponent(&self, chunk: usize) -> bool {
-        match &self.numbers {
-            Numbers::Scaled { scales, .. } => scales[chunk].agreed.is_some(),
-            Numbers::Floats => true,
+    /// The parts of a range of values that are in one block each, and what is known of those blocks.
+    fn parts(&self, values: &Range<usize>) -> impl Iterator<Item = (Range<usize>, Option<Block>)> {
+        let (first, end) = (values.start / BLOCK_VALUES, values.end.div_ceil(BLOCK_VALUES));
+        let values = values.clone();
+        self.blocks[first..end].iter().zip(first..).map(move |(known, block)| {
+            let start = (block * BLOCK_VALUES).max(values.start);
+            (start..((block + 1) * BLOCK_VALUES).min(values.end), *known)
+        })
+    }
+
+    /// What a frame of these values is scaled by: the highest exponent of its blocks.
+    fn exponent(&self, values: &Range<usize>) -> Exponent {
+        let finite = self.parts(values).filter_map(|(_, known)| match known {
+            Some(Block::Finite(exponent)) => Some(exponent),
+            Some(Block::NotFinite) | None => None,
+        });
+        finite.max().unwrap_or(Exponent::MIN)
+    }
+
+    /// Whether all is known that the chunk's frame needs.
+    pub(super) fn can_write(&self, chunk: usize) -> bool {
+        match &self.chunks[chunk] {
+            Chunk::Scaled(values) => self.parts(values).all(|(_, known)| known.is_some()),
+            Chunk::Maxima(_) | Chunk::Digits(_) | Chunk::Floats(_) => true,
         }
     }
 
-    /// All workers agree on a chunk's exponent.
-    pub(super) fn agree(&mut self, chunk: usize, exponent: Exponent) {
-        if let Numbers::Scaled { scales, .. } = &mut self.numbers {
-            scales[chunk].agreed = Some(exponent);
-        }
-    }
-
-    /// Quantises a chunk that is to be sent for the first time and has its exponent; whether its values do
-    /// not fit that.
-    pub(super) fn prepare(&mut self, chunk: usize) -> bool {
-        let Numbers::Scaled { scales, .. } = &self.numbers else { return false };
-        match (scales[chunk].used, scales[chunk].agreed) {
-            (None, Some(agreed)) => {
-                self.scale(chunk, agreed);
-                self.clipped(chunk)
-            }
-            _ => false,
-        }
-    }
-
-    /// Quantises a chunk at a higher exponent than it has, since the server wants it; floats have none.
-    pub(super) fn raise(&mut self, chunk: usize, exponent: Exponent) {
-        if exponent > self.used(chunk) {
-            self.scale(chunk, exponent);
-        }
-    }
-
-    /// Quantises a chunk at an exponent, or at the least one that fits if that does not. Where somebody's
-    /// values are not finite, everybody's are zeros.
-    fn scale(&mut self, chunk: usize, exponent: Exponent) {
-        let Numbers::Scaled { floats, scales, .. } = &mut self.numbers else { return };
-        let floats = &floats[self.chunks[chunk].clone()];
-        let quantised = &mut self.sent[self.chunks[chunk].clone()];
-        let scale = &mut scales[chunk];
-        let fits = exponent == Exponent::NOT_FINITE || quantise(floats, exponent, quantised).is_ok();
-        let used = if fits { exponent } else { least_exponent(floats) };
-        scale.clipped = !fits;
-        scale.used = Some(used);
-        if used == Exponent::NOT_FINITE {
-            quantised.fill(0);
-            scale.vanished = false;
-            return;
-        }
-        if !fits {
-            quantise(floats, used, quantised).expect("values fit their least exponent");
-        }
-        scale.vanished = have_vanished(floats, quantised);
-    }
-
-    pub(super) fn used(&self, chunk: usize) -> Exponent {
-        match &self.numbers {
-            Numbers::Scaled { scales, .. } => used(&scales[chunk]),
-            Numbers::Floats => Exponent::FLOATS,
-        }
-    }
-
-    /// Whether the chunk does not fit the agreed exponent.
-    pub(super) fn clipped(&self, chunk: usize) -> bool {
-        match &self.numbers {
-            Numbers::Scaled { scales, .. } => scales[chunk].clipped,
-            Numbers::Floats => false,
-        }
-    }
-
-    /// Whether the chunk's values are not all zeros, but what goes into frames is, or nearly.
-    pub(super) fn vanished(&self, chunk: usize) -> bool {
-        match &self.numbers {
-            Numbers::Scaled { scales, .. } => scales[chunk].vanished,
-            Numbers::Floats => false,
-        }
-    }
-
-    /// Whether only the server can add the chunk up.
+    /// Whether the chunk goes to the server alone, past the slots of switches.
     pub(super) fn bypasses(&self, chunk: usize) -> bool {
-        matches!(self.numbers, Numbers::Floats) || self.clipped(chunk)
+        matches!(self.chunks[chunk], Chunk::Floats(_))
     }
 
-    pub(super) fn values(&self, chunk: usize) -> &[i32] {
-        &self.sent[self.chunks[chunk].clone()]
-    }
-
-    /// Whether a result of that exponent and length can be the chunk's.
-    pub(super) fn takes(&self, chunk: usize, exponent: Exponent, length: u16) -> bool {
-        let floats = matches!(self.numbers, Numbers::Floats);
-        floats == (exponent == Exponent::FLOATS) && self.chunks[chunk].len() == usize::from(length)
-    }
-
-    /// Stores a chunk's result, which it [`takes`](Self::takes); returns the exponent on which all workers
-    /// thereby agree for the next use of the chunk.
-    pub(super) fn store(&mut self, chunk: usize, frame: &Frame<&[u8]>) -> Option<Exponent> {
-        let sums = &mut self.sums[self.chunks[chunk].clone()];
-        frame.copy_values_to(sums);
-        let Numbers::Scaled { workers, scales, .. } = &mut self.numbers else { return None };
-        let scale = &mut scales[chunk];
-        scale.result = frame.exponent();
-        if scale.result == Exponent::NOT_FINITE {
-            return scale.agreed;
+    /// Writes what the chunk's frame holds in place of `numbers`, and returns its exponent.
+    pub(super) fn write(&self, chunk: usize, numbers: &mut Vec<i32>) -> Exponent {
+        numbers.clear();
+        match &self.chunks[chunk] {
+            Chunk::Maxima(blocks) => {
+                numbers.extend(self.own_maxima(blocks));
+                Exponent::MAXIMA
+            }
+            Chunk::Scaled(values) => {
+                for (part, known) in self.parts(values) {
+                    match known {
+                        Some(Block::Finite(exponent)) => {
+                            quantise(&self.floats[part], step(exponent, self.workers), numbers);
+                        }
+                        Some(Block::NotFinite) | None => numbers.extend(part.map(|_| 0)),
+                    }
+                }
+                self.exponent(values)
+            }
+            Chunk::Digits(values) => {
+                let digits = Digits::for_workers(self.workers);
+                self.floats[values.clone()].iter().for_each(|value| digits.write(*value, numbers));
+                Exponent::DIGITS
+            }
+            Chunk::Floats(values) => {
+                numbers.extend(self.floats[values.clone()].iter().map(|value| value.to_bits() as i32));
+                Exponent::FLOATS
+            }
         }
-        let vanished = frame.flags().contains(Flags::VANISHED);
-        Some(next_exponent(*workers, sums, frame.exponent(), vanished))
     }
 
-    /// Writes the sums as floats.
+    /// By block, the size of this worker's largest value.
+    fn own_maxima(&self, blocks: &Range<usize>) -> impl Iterator<Item = i32> {
+        let values = blocks.start * BLOCK_VALUES..(blocks.end * BLOCK_VALUES).min(self.floats.len());
+        self.floats[values].chunks(BLOCK_VALUES).map(largest_size)
+    }
+
+    /// Stores a chunk's result.
+    ///
+    /// # Errors
+    /// Why it cannot be the chunk's.
+    pub(super) fn store(&mut self, chunk: usize, frame: &Frame<&[u8]>) -> Result<(), Refused> {
+        let (exponent, length) = (frame.exponent(), usize::from(frame.length()));
+        let numbers = || frame.values().take(length);
+        match (self.chunks[chunk].clone(), exponent) {
+            (Chunk::Maxima(blocks), Exponent::MAXIMA) if length == blocks.len() => {
+                if numbers().zip(self.own_maxima(&blocks)).any(|(largest, own)| largest < own) {
+                    return Err(Refused::Forgotten);
+                }
+                for (block, largest) in self.blocks[blocks].iter_mut().zip(numbers()) {
+                    *block = Some(exponent_of(largest).map_or(Block::NotFinite, Block::Finite));
+                }
+            }
+            // Scaled sums that are parts of larger ones come back as floats.
+            (Chunk::Floats(values) | Chunk::Scaled(values), Exponent::FLOATS) if length == values.len() => {
+                let floats = numbers().map(|bits| f32::from_bits(bits as u32));
+                self.sums[values].iter_mut().zip(floats).for_each(|(sum, float)| *sum = float);
+            }
+            (Chunk::Scaled(values), _) if exponent == self.exponent(&values) && length == values.len() => {
+                self.store_scaled(&values, numbers());
+            }
+            (Chunk::Digits(values), Exponent::DIGITS) => {
+                let digits = Digits::for_workers(self.workers);
+                if length != values.len() * digits.per_float() {
+                    return Err(Refused::Malformed);
+                }
+                let mut numbers = numbers();
+                let mut sums = Vec::with_capacity(digits.per_float());
+                for sum in &mut self.sums[values] {
+                    sums.clear();
+                    sums.extend(numbers.by_ref().take(digits.per_float()));
+                    *sum = digits.read(&sums);
+                }
+            }
+            _ => return Err(Refused::Malformed),
+        }
+        Ok(())
+    }
+
+    /// Stores the result of scaled values.
+    fn store_scaled(&mut self, values: &Range<usize>, mut numbers: impl Iterator<Item = i32>) {
+        let parts: Vec<_> = self.parts(values).collect();
+        for (part, known) in parts {
+            let scale = match known {
+                Some(Block::Finite(exponent)) => Some(step(exponent, self.workers)),
+                Some(Block::NotFinite) | None => None,
+            };
+            for (sum, number) in self.sums[part].iter_mut().zip(&mut numbers) {
+                *sum = scale.map_or(f32::NAN, |scale| dequantise(number, scale));
+            }
+        }
+    }
+
+    /// Writes the sums.
     pub(super) fn read(&self, floats: &mut [f32]) {
-        match &self.numbers {
-            Numbers::Scaled { scales, .. } => {
-                for (values, scale) in self.chunks.iter().zip(scales) {
-                    let sums = &self.sums[values.clone()];
-                    dequantise_all(sums, scale.result, &mut floats[values.clone()]);
-                }
-            }
-            Numbers::Floats => {
-                for (float, sum) in floats.iter_mut().zip(&self.sums) {
-                    *float = f32::from_bits(*sum as u32);
-                }
-            }
-        }
+        floats[..self.sums.len()].copy_from_slice(&self.sums);
     }
 
     pub(super) fn record(&self) -> RoundRecord {
-        let exponents = |of: fn(&Scale) -> Exponent| match &self.numbers {
-            Numbers::Scaled { scales, .. } => scales.iter().map(of).collect(),
-            Numbers::Floats => alloc::vec![Exponent::FLOATS; self.chunks.len()],
-        };
-        RoundRecord {
-            sent: self.sent.clone(),
-            exponents: exponents(used),
-            result: self.sums.clone(),
-            result_exponents: exponents(|scale| scale.result),
-        }
+        RoundRecord { sent: self.floats.clone(), result: self.sums.clone() }
     }
 }
 
-/// What a chunk's values are scaled by, or will be.
-fn used(scale: &Scale) -> Exponent {
-    scale.used.or(scale.agreed).unwrap_or(scale.result)
-}
-
-/// What a worker sent and what it received, bit for bit. Values are in the tensor's order, exponents per
-/// chunk in the order of [`Split::chunks`](crate::Split::chunks). In an exact-sum job the values are the bits
-/// of floats and the exponents [`Exponent::FLOATS`].
+/// What a worker put into a sum, and what it received.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct RoundRecord {
-    /// What this worker sent.
-    pub sent: Vec<i32>,
-    /// What those values are scaled by.
-    pub exponents: Vec<Exponent>,
-    /// The sum.
-    pub result: Vec<i32>,
-    /// What the sum is scaled by.
-    pub result_exponents: Vec<Exponent>,
+    /// This worker's values.
+    pub sent: Vec<f32>,
+    /// The sums.
+    pub result: Vec<f32>,
 }
 
 impl RoundRecord {
     /// The record of this sum and the next as one.
     pub fn append(&mut self, next: Self) {
         self.sent.extend(next.sent);
-        self.exponents.extend(next.exponents);
         self.result.extend(next.result);
-        self.result_exponents.extend(next.result_exponents);
     }
 }

@@ -5,8 +5,7 @@ use alloc::vec::Vec;
 
 use inart_wire::{Exponent, Frame, ShardId};
 
-use super::history::History;
-use super::tensor::{Buffers, Numeric, RoundRecord};
+use super::tensor::{Buffers, Numeric, Refused, RoundRecord};
 use crate::{Assignment, Split};
 
 /// Names a tensor that a worker has started: the number of those it started before.
@@ -35,8 +34,6 @@ pub(super) struct Tensor {
     parts: Vec<Part>,
     /// Frames without a result.
     pending: usize,
-    /// Tensors that were started before this one had all of its results, and continue it.
-    continued_by: Vec<TensorId>,
     /// Whether the sum is not wanted.
     is_discarded: bool,
 }
@@ -86,7 +83,6 @@ pub(super) struct Tensors {
     tensors: VecDeque<Tensor>,
     /// How many were started.
     started: u64,
-    history: History,
     /// Memory of tensors that were there before.
     spare: Vec<Buffers>,
 }
@@ -127,19 +123,11 @@ impl Tensors {
         let parts: Vec<_> = assignment.shards.iter().enumerate().map(&mut part).collect();
         let id = TensorId(self.started);
         self.started += 1;
-        let begin = self.history.start(floats.len(), chunk);
-        if let Some(begin) = &begin
-            && let Some(continued) = self.get_mut(TensorId(begin.continues))
-        {
-            continued.continued_by.push(id);
-        }
         let chunks = split.chunks().collect();
-        let agreed = begin.map(|begin| begin.exponents);
         let buffers = self.take_spare(floats.len());
-        let (workers, exact) = (assignment.workers.len(), assignment.exact_sums);
-        let numeric = Numeric::new(chunks, floats, workers, exact, agreed, buffers);
+        let numeric = Numeric::new(chunks, floats, assignment.workers.len(), buffers);
         let pending = parts.iter().map(|part| part.frames as usize).sum();
-        let tensor = Tensor { id, numeric, parts, pending, continued_by: Vec::new(), is_discarded: false };
+        let tensor = Tensor { id, numeric, parts, pending, is_discarded: false };
         self.tensors.push_back(tensor);
         id
     }
@@ -197,15 +185,11 @@ impl Tensors {
         &self.tensors[place].numeric
     }
 
-    /// The same, to be changed.
-    pub(super) fn numeric_mut(&mut self, place: usize) -> &mut Numeric {
-        &mut self.tensors[place].numeric
-    }
-
-    /// Whether that frame of the shard can be sent: its tensor was started, and its exponent is known.
+    /// Whether that frame of the shard can be sent: its tensor was started, and what it is scaled by is
+    /// known.
     pub(super) fn has_values(&self, shard: usize, frame: u64) -> bool {
         match self.find(shard, frame) {
-            Some((place, Content::Chunk(chunk, _))) => self.tensors[place].numeric.has_exponent(chunk),
+            Some((place, Content::Chunk(chunk, _))) => self.tensors[place].numeric.can_write(chunk),
             Some((_, Content::Nothing)) => true,
             None => false,
         }
@@ -217,40 +201,27 @@ impl Tensors {
         Some(u32::try_from(self.tensors[place].numeric.len()).unwrap_or(u32::MAX))
     }
 
-    /// Stores the result of a frame of the shard, unless it cannot be its result.
-    pub(super) fn store(&mut self, shard: usize, at: u64, frame: &Frame<&[u8]>, exact: bool) -> bool {
-        let Some((place, content)) = self.find(shard, at) else { return false };
+    /// Stores the result of a frame of the shard.
+    ///
+    /// # Errors
+    /// Why it cannot be its result.
+    pub(super) fn store(&mut self, shard: usize, at: u64, frame: &Frame<&[u8]>) -> Result<(), Refused> {
+        let (place, content) = self.find(shard, at).ok_or(Refused::Malformed)?;
         let tensor = &mut self.tensors[place];
         match content {
             Content::Nothing => {
-                let is_zero = frame.values().next() == Some(0);
-                let floats = frame.exponent() == Exponent::FLOATS;
-                if frame.length() != 1 || floats != exact || !is_zero {
-                    return false;
+                let is_zero = frame.values().next() == Some(0) && frame.exponent() == Exponent::from(0);
+                if frame.length() != 1 || !is_zero {
+                    return Err(Refused::Malformed);
                 }
             }
-            Content::Chunk(chunk, _) => {
-                if !tensor.numeric.takes(chunk, frame.exponent(), frame.length()) {
-                    return false;
-                }
-                let agreed = tensor.numeric.store(chunk, frame);
-                let (id, continued_by) = (tensor.id, tensor.continued_by.clone());
-                if let Some(exponent) = agreed {
-                    self.history.agree(id.0, chunk, exponent);
-                    for next in continued_by {
-                        if let Some(next) = self.get_mut(next) {
-                            next.numeric.agree(chunk, exponent);
-                        }
-                    }
-                }
-            }
+            Content::Chunk(chunk, _) => tensor.numeric.store(chunk, frame)?,
         }
-        let tensor = &mut self.tensors[place];
         tensor.pending -= 1;
         if tensor.is_discarded && tensor.is_done() {
             self.tensors.remove(place);
         }
-        true
+        Ok(())
     }
 
     /// Returns a tensor that has all its results.

@@ -2,8 +2,6 @@
 
 use std::time::Duration;
 
-use inart_core::Split;
-
 use super::network::{Fate, Network, assignment};
 use super::{gradients, run_round};
 
@@ -20,14 +18,13 @@ fn lossy(loss: f64, seed: u64) -> Fate {
     })
 }
 
-/// Seconds of a round of 3000 chunks.
+/// Seconds of a round of 3000 chunks, and what their maxima take.
 fn seconds(workers: usize, aggregated: u64, window: u32, loss: f64) -> f64 {
     let len = 32 * 3000;
     let job = assignment(workers, &[1.0], window);
-    let split = Split::new(&job, len);
     let mut network = Network::new(job, aggregated, lossy(loss, 1));
     let start = network.now;
-    run_round(&mut network, &split, &gradients(workers, 0, len));
+    run_round(&mut network, &gradients(workers, 0, len));
     network.now.since(start).as_secs_f64()
 }
 
@@ -45,9 +42,8 @@ fn one_percent_of_loss_costs_less_than_fifteen_percent_of_goodput() {
 fn heavy_loss_lowers_no_rate() {
     let len = 32 * 3000;
     let job = assignment(8, &[1.0], 32);
-    let split = Split::new(&job, len);
     let mut network = Network::new(job, 0x0f, lossy(0.05, 1));
-    run_round(&mut network, &split, &gradients(8, 0, len));
+    run_round(&mut network, &gradients(8, 0, len));
     for worker in &network.workers {
         let flow = &worker.status(network.now).shards[0];
         assert_eq!(flow.rate_bps, flow.planned_rate_bps);

@@ -8,25 +8,25 @@ use proptest::prelude::*;
 
 use super::network::{Network, PEER_TIMEOUT, assignment, kind_fate};
 use super::trouble::{Weather, fate_in, rank};
-use super::{gradients, run_round, run_rounds};
+use super::{chunk_count, gradients, run_round, run_rounds};
 
 /// Another run has other gradients.
-fn run_of(life: usize, network: &mut Network, split: &Split, len: usize) {
+fn run_of(life: usize, network: &mut Network, len: usize) {
     for round in 0..3 {
-        run_round(network, split, &gradients(network.workers.len(), 3 * life + round, len));
+        run_round(network, &gradients(network.workers.len(), 3 * life + round, len));
     }
 }
 
 #[test]
 fn the_same_plan_is_run_again_on_the_same_switch() {
-    for len in [100, 200, 1000] {
+    for len in [10, 300, 1000] {
         let job = assignment(4, &[0.6, 0.4], 4);
-        let split = Split::new(&job, len);
+        let chunks = chunk_count(&Split::new(&job, len));
         let mut network = Network::new(job, 0b0111, kind_fate());
         for life in 0..4 {
             network.run_again(life);
-            run_of(life as usize, &mut network, &split, len);
-            let added = 3 * (life as u64 + 1) * 3 * split.chunks().count() as u64;
+            run_of(life as usize, &mut network, len);
+            let added = 3 * (life as u64 + 1) * 3 * chunks;
             assert_eq!(network.switch.added, added, "each run is summed at the switch");
         }
     }
@@ -42,12 +42,11 @@ proptest! {
     ) {
         let weather = Weather { lost_percent: 5, doubled_percent: 30, late_percent, latest_micros: 200_000 };
         let job = assignment(3, &[0.3, 0.7], 1 << window_log);
-        let split = Split::new(&job, len);
         let peer_timeout = Duration::from_secs(250);
         let mut network = Network::with_peer_timeout(job, 0b011, fate_in(weather, seed), peer_timeout);
         for life in 0..3 {
             network.run_again(life);
-            run_of(life as usize, &mut network, &split, len);
+            run_of(life as usize, &mut network, len);
         }
     }
 }
@@ -79,10 +78,9 @@ fn a_worker_that_was_made_anew_ends_the_job_by_name() {
     for (workers, rounds) in [(1, 1), (3, 1), (3, 2)] {
         for worker in [0, workers - 1] {
             let job = assignment(workers, &[0.5, 0.5], 4);
-            let split = Split::new(&job, 500);
             let mut network = Network::new(job, 0b001, kind_fate());
             for round in 0..rounds {
-                run_round(&mut network, &split, &gradients(workers, round, 500));
+                run_round(&mut network, &gradients(workers, round, 500));
             }
             network.restart_worker(worker, 1);
             check_end(&mut network, rounds, restarted(worker), &[0, 1]);
@@ -98,7 +96,6 @@ fn a_worker_that_was_made_anew_ends_the_job_by_name() {
 fn a_worker_that_was_restarted_within_a_round_ends_the_job_by_name() {
     for micros in (10..2000).step_by(35) {
         let job = assignment(3, &[0.5, 0.5], 4);
-        let split = Split::new(&job, 500);
         let mut network = Network::new(job, 0b011, kind_fate());
         let all = gradients(3, 0, 500);
         network.late_start = Some((0, Duration::from_micros(micros)));
@@ -115,7 +112,7 @@ fn a_worker_that_was_restarted_within_a_round_ends_the_job_by_name() {
         match network.servers.iter().all(|server| server.failure().is_none()) {
             true => {
                 assert!(ends.iter().all(Result::is_ok), "{ends:?}");
-                super::check_sums(&network, &split);
+                super::check_sums(&network, &all);
             }
             false => assert!(ends.iter().all(|end| *end == Err(restarted(1))), "{micros} us: {ends:?}"),
         }
@@ -127,17 +124,16 @@ fn a_worker_that_was_restarted_within_a_round_ends_the_job_by_name() {
 fn a_server_that_was_restarted_ends_the_job_by_name() {
     for rounds in [1, 2] {
         let job = assignment(3, &[0.5, 0.5], 4);
-        let split = Split::new(&job, 500);
         let mut network = Network::new(job, 0b011, kind_fate());
         for round in 0..rounds {
-            run_round(&mut network, &split, &gradients(3, round, 500));
+            run_round(&mut network, &gradients(3, round, 500));
         }
         network.restart_server(1, 1);
         check_end(&mut network, rounds, server_restarted(1), &[0, 1]);
         assert!(network.servers[1].counters().other_runs > 0);
         // Another run is another thing.
         network.run_again(2);
-        run_rounds(&mut network, &split, 500);
+        run_rounds(&mut network, 500);
     }
 }
 
@@ -167,12 +163,11 @@ fn a_server_that_was_restarted_keeps_nobody_waiting_who_comes_later() {
 #[test]
 fn what_is_said_in_another_run_ends_no_run() {
     let job = assignment(3, &[1.0], 4);
-    let split = Split::new(&job, 500);
     let mut network = Network::new(job, 0b011, kind_fate());
-    run_round(&mut network, &split, &gradients(3, 0, 500));
+    run_round(&mut network, &gradients(3, 0, 500));
     let mut stale = network.workers[1].clone();
     network.run_again(1);
-    run_round(&mut network, &split, &gradients(3, 1, 500));
+    run_round(&mut network, &gradients(3, 1, 500));
     let mut buffer = [0; 2048];
     for _ in 0..100 {
         network.now = network.now + Duration::from_millis(50);
@@ -186,16 +181,15 @@ fn what_is_said_in_another_run_ends_no_run() {
     assert_eq!(stale.finish_round(&mut [0.0; 500]), Err(server_restarted(0)));
     assert!(stale.is_idle(), "it knows that it has been heard");
     assert!(network.servers[0].counters().other_runs > 0 && network.servers[0].aborted().is_none());
-    run_round(&mut network, &split, &gradients(3, 2, 500));
+    run_round(&mut network, &gradients(3, 2, 500));
 }
 
 /// Workers that all begin anew find the server of the run before.
 #[test]
 fn no_run_goes_on_with_other_workers() {
     let job = assignment(3, &[1.0], 4);
-    let split = Split::new(&job, 500);
     let mut network = Network::new(job, 0b011, kind_fate());
-    run_round(&mut network, &split, &gradients(3, 0, 500));
+    run_round(&mut network, &gradients(3, 0, 500));
     (0..3).for_each(|worker| network.restart_worker(worker, 1));
     check_end(&mut network, 1, restarted(0), &[0]);
 }
@@ -205,9 +199,8 @@ fn lives_are_told_apart_whatever_is_lost() {
     let weather = Weather { lost_percent: 20, doubled_percent: 20, late_percent: 30, latest_micros: 50_000 };
     for seed in 0..30 {
         let job = assignment(3, &[0.5, 0.5], 4);
-        let split = Split::new(&job, 500);
         let mut network = Network::new(job, 0b011, fate_in(weather.clone(), seed));
-        run_round(&mut network, &split, &gradients(3, 0, 500));
+        run_round(&mut network, &gradients(3, 0, 500));
         let failure = match seed % 2 {
             0 => {
                 network.restart_worker(1, 1);

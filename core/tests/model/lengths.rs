@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_core::{Failure, Instant, Split};
+use inart_core::{Failure, Instant};
 use inart_wire::AbortReason;
 
 use super::network::{Network, assignment, kind_fate};
@@ -25,7 +25,19 @@ fn check_blame(network: &mut Network, gradients: &[Vec<f32>], culprit: usize, [s
 
 /// (One worker's length, that of the others): equally many chunks, one chunk more or less, a shard without
 /// chunks, none at all.
-const LENGTHS: [(usize, usize); 7] = [(490, 500), (64, 96), (96, 64), (1, 500), (500, 1), (0, 500), (500, 0)];
+const LENGTHS: [(usize, usize); 10] = [
+    (490, 500),
+    (300, 700),
+    (64, 96),
+    (96, 64),
+    (1, 500),
+    (500, 1),
+    (0, 500),
+    (500, 0),
+    // One is exact, the other is not.
+    (256, 257),
+    (257, 256),
+];
 
 #[test]
 fn everybody_learns_that_lengths_differ() {
@@ -53,9 +65,8 @@ fn everybody_learns_that_lengths_differ() {
 fn everybody_learns_who_has_another_length_later() {
     for (len, others) in LENGTHS {
         let job = assignment(3, &[0.5, 0.5], 4);
-        let split = Split::new(&job, 500);
         let mut network = Network::new(job, 0b011, kind_fate());
-        run_round(&mut network, &split, &gradients(3, 0, 500));
+        run_round(&mut network, &gradients(3, 0, 500));
         let lengths = [others, len, others];
         let gradients: Vec<_> = (0..3).map(|rank| gradient(rank, 1, lengths[rank])).collect();
         check_blame(&mut network, &gradients, 1, [len, others]);
@@ -67,8 +78,7 @@ fn gradients_without_values_at_everybody_are_a_job() {
     for workers in [1, 3] {
         let job = assignment(workers, &[0.5, 0.5], 4);
         for len in [0, 1] {
-            let split = Split::new(&job, len);
-            run_rounds(&mut Network::new(job.clone(), 0b11, kind_fate()), &split, len);
+            run_rounds(&mut Network::new(job.clone(), 0b11, kind_fate()), len);
         }
     }
 }

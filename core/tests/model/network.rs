@@ -6,7 +6,7 @@ use std::time::Duration;
 use inart_core::{
     Assignment, Failure, Instant, ServerShard, ShardAssignment, StateMachine, WorkerAddress, WorkerFlow,
 };
-use inart_wire::{Frame, Incarnation, Kind, MacAddr, Rank, ShardId, ValuesPerPacket};
+use inart_wire::{Frame, FrameRepr, HeaderRepr, Incarnation, Kind, MacAddr, Rank, ShardId, ValuesPerPacket};
 
 use super::switch::Switch;
 
@@ -29,6 +29,9 @@ pub type Fate = Box<dyn FnMut(u64) -> Vec<Duration>>;
 pub fn kind_fate() -> Fate {
     Box::new(|_| vec![Duration::ZERO])
 }
+
+/// What a host that breaks the rules puts into a frame in place of its values.
+pub type Forge = Box<dyn FnMut(&HeaderRepr, &mut [i32])>;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Node {
@@ -60,6 +63,8 @@ pub struct Network {
     pub switch_forgets_after: Option<u64>,
     /// Beside every frame, hosts get copies with one of these bytes changed.
     pub also_damaged: Vec<usize>,
+    /// Changes the values of every frame that a host sends.
+    pub forge: Option<Forge>,
     peer_timeout: Duration,
     assignment: Assignment,
     queue: BTreeMap<(Instant, u64), (Node, Vec<u8>)>,
@@ -135,11 +140,17 @@ impl Network {
             stopped: None,
             switch_forgets_after: None,
             also_damaged: Vec::new(),
+            forge: None,
             peer_timeout,
             assignment,
             queue: BTreeMap::new(),
             queued: 0,
         }
+    }
+
+    /// Whether all sums of the job are exact.
+    pub fn has_exact_sums(&self) -> bool {
+        self.assignment.exact_sums
     }
 
     /// A process begins anew, and knows nothing of its earlier run.
@@ -251,10 +262,11 @@ impl Network {
     }
 
     pub fn transmit(&mut self) {
-        let mut buffer = [0xa5; 2048];
+        let mut buffer = [0xa5; ValuesPerPacket::LONGEST_FRAME_BYTES];
         for rank in 0..self.workers.len() {
             while let Some(length) = self.workers[rank].poll_transmit(self.now, &mut buffer) {
                 if !self.dead_workers.contains(&rank) {
+                    self.forge(&mut buffer[..length]);
                     self.put(Node::Switch, &buffer[..length]);
                 }
             }
@@ -262,10 +274,21 @@ impl Network {
         for shard in 0..self.servers.len() {
             while let Some(length) = self.servers[shard].poll_transmit(self.now, &mut buffer) {
                 if !self.dead_servers.contains(&shard) {
+                    self.forge(&mut buffer[..length]);
                     self.put(Node::Switch, &buffer[..length]);
                 }
             }
         }
+    }
+
+    /// Writes other values into a frame that a host sends, if it is to.
+    fn forge(&mut self, bytes: &mut [u8]) {
+        let Some(forge) = &mut self.forge else { return };
+        let frame = Frame::new_checked(&*bytes).expect("hosts send well-formed frames");
+        let repr = FrameRepr::parse(&frame).expect("hosts send well-formed headers");
+        let mut values: Vec<i32> = frame.values().take(repr.header.length.into()).collect();
+        forge(&repr.header, &mut values);
+        repr.emit(&values, bytes).expect("the frame has the room that it had");
     }
 
     fn put(&mut self, to: Node, frame: &[u8]) {

@@ -1,29 +1,35 @@
-//! A NaN or an infinity that is let pass: it spoils its chunk at every worker, and nothing else.
+//! A NaN or an infinity that is let pass: it spoils its block at every worker, or its one value where sums
+//! are exact, and nothing else.
 
-use std::ops::Range;
-
-use inart_core::{NonFinite, Split};
+use inart_core::{Assignment, NonFinite};
 use proptest::prelude::*;
 
 use super::network::{Fate, Network, assignment, kind_fate};
-use super::run_round;
 use super::trouble::{fate_in, weather};
+use super::{bits, run_round};
 
 const WORKERS: usize = 3;
-/// Chunks of 32 values: 35 of the first shard and 35 of the second, two each.
-const LEN: usize = 70;
+/// Blocks of 256 values: two of the first shard, one and a bit of the second.
+const LEN: usize = 800;
 const SHARES: [f64; 2] = [0.5, 0.5];
-/// The values of the chunks that hold them, by shard.
-const FIRST: Range<usize> = 0..32;
-const LAST: Range<usize> = 67..70;
+/// Which values are spoilt, of which worker.
+const SPOILT: [(usize, usize); 2] = [(0, 37), (2, 780)];
+/// The same of tensors whose sums are exact.
+const EXACT_LEN: usize = 30;
+const EXACT_SPOILT: [(usize, usize); 2] = [(0, 3), (2, 29)];
 
-fn gradients(sizes: f32) -> Vec<Vec<f32>> {
+fn gradients(sizes: f32, len: usize) -> Vec<Vec<f32>> {
     let value = |rank: usize, index: usize| sizes * ((rank * 31 + index * 7) % 19) as f32 - 3.0 * sizes;
-    (0..WORKERS).map(|rank| (0..LEN).map(|index| value(rank, index)).collect()).collect()
+    (0..WORKERS).map(|rank| (0..len).map(|index| value(rank, index)).collect()).collect()
 }
 
-fn network(fate: Fate, aggregated: u64) -> Network {
-    let mut network = Network::new(assignment(WORKERS, &SHARES, 4), aggregated, fate);
+fn job(exact_sums: bool) -> Assignment {
+    Assignment { exact_sums, ..assignment(WORKERS, &SHARES, 4) }
+}
+
+fn network(exact_sums: bool, fate: Fate, aggregated: u64) -> Network {
+    let peer_timeout = std::time::Duration::from_secs(250);
+    let mut network = Network::with_peer_timeout(job(exact_sums), aggregated, fate, peer_timeout);
     for worker in &mut network.workers {
         *worker = worker.clone().with_non_finite(NonFinite::Pass);
     }
@@ -33,65 +39,89 @@ fn network(fate: Fate, aggregated: u64) -> Network {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
     #[test]
-    fn it_spoils_its_chunk_at_every_worker_and_nothing_else(
+    fn it_spoils_its_block_at_every_worker_and_nothing_else(
         weather in weather(),
         seed in any::<u64>(),
         aggregated in 0u64..8,
         sizes in prop_oneof![Just(1e-30f32), Just(1.0), Just(1e36)],
         value in prop_oneof![Just(f32::NAN), Just(f32::INFINITY), Just(f32::NEG_INFINITY)],
+        exact in proptest::bool::weighted(0.3),
     ) {
-        let split = Split::new(&assignment(WORKERS, &SHARES, 4), LEN);
-        let mut finite = network(kind_fate(), aggregated);
-        let mut spoilt = network(fate_in(weather, seed), aggregated);
+        let (len, places) = if exact { (EXACT_LEN, EXACT_SPOILT) } else { (LEN, SPOILT) };
+        let mut finite = network(exact, kind_fate(), aggregated);
+        let mut spoilt = network(exact, fate_in(weather, seed), aggregated);
+        let right = run_round(&mut finite, &gradients(sizes, len));
         for round in 0..5 {
-            let right = run_round(&mut finite, &split, &gradients(sizes));
-            let mut with = gradients(sizes);
+            let mut with = gradients(sizes, len);
             let now = round == 2 || round == 3;
             if now {
-                with[0][FIRST.start + 5] = value;
-                with[2][LAST.start + 1] = value;
+                places.iter().for_each(|(rank, index)| with[*rank][*index] = value);
             }
-            let sum = run_round(&mut spoilt, &split, &with);
+            let sum = run_round(&mut spoilt, &with);
             for (index, (seen, right)) in sum.iter().zip(&right).enumerate() {
-                if now && (FIRST.contains(&index) || LAST.contains(&index)) {
-                    prop_assert!(seen.is_nan(), "round {}: value {} is {}", round, index, seen);
-                } else {
-                    prop_assert_eq!(seen.to_bits(), right.to_bits(), "round {}: value {}", round, index);
-                }
+                let is_near = |(_, spoilt): &(usize, usize)| match exact {
+                    true => index == *spoilt,
+                    false => index / 256 == spoilt / 256,
+                };
+                let right = match now && places.iter().any(is_near) {
+                    true if exact => value,
+                    true => f32::NAN,
+                    false => *right,
+                };
+                prop_assert_eq!(seen.to_bits(), right.to_bits(), "round {}: value {}", round, index);
             }
         }
     }
 }
 
-/// In the first round nothing is agreed on but the first exponent.
+/// A short tensor's sums are those of IEEE 754.
 #[test]
-fn it_may_come_in_the_first_round_and_at_all_workers() {
-    let mut network = network(kind_fate(), 0b111);
-    let all = vec![vec![f32::NAN; LEN]; WORKERS];
-    let split = Split::new(&assignment(WORKERS, &SHARES, 4), LEN);
-    assert!(run_round(&mut network, &split, &all).iter().all(|value| value.is_nan()));
-    let sum = run_round(&mut network, &split, &gradients(1.0));
-    let right: Vec<f32> =
-        (0..LEN).map(|index| gradients(1.0).iter().map(|gradient| gradient[index]).sum()).collect();
-    assert_eq!(sum, right, "whole numbers are exact at the first exponent");
+fn infinities_are_summed_where_sums_are_exact() {
+    let (infinity, nan) = (f32::INFINITY, f32::NAN);
+    let values = [
+        ([1.0, infinity, 2.0], infinity),
+        ([infinity, infinity, f32::MIN], infinity),
+        ([-infinity, 0.0, 3.0], -infinity),
+        ([infinity, 1.0, -infinity], nan),
+        ([nan, 1.0, -infinity], nan),
+        ([f32::MAX, f32::MAX, f32::MIN], f32::MAX),
+        ([-0.0, -0.0, -0.0], 0.0),
+    ];
+    for aggregated in [0b000, 0b111] {
+        let mut network = network(false, kind_fate(), aggregated);
+        let of_worker = |rank: usize| values.iter().map(|(values, _)| values[rank]).collect::<Vec<f32>>();
+        let sums = run_round(&mut network, &[0, 1, 2].map(of_worker));
+        assert_eq!(bits(&sums), bits(&values.map(|(_, sum)| sum)));
+    }
 }
 
-/// A worker that is not told so aborts the job, whatever the others do; so does every worker of an exact-sum
-/// job.
+#[test]
+fn it_may_come_in_the_first_round_and_at_all_workers() {
+    let mut network = network(false, kind_fate(), 0b111);
+    let all = vec![vec![f32::NAN; LEN]; WORKERS];
+    assert!(run_round(&mut network, &all).iter().all(|value| value.is_nan()));
+    let gradients = gradients(1.0, LEN);
+    let sum = run_round(&mut network, &gradients);
+    let right: Vec<f32> =
+        (0..LEN).map(|index| gradients.iter().map(|gradient| gradient[index]).sum()).collect();
+    assert_eq!(sum, right, "whole numbers are exact");
+}
+
+/// A worker that is not told so aborts the job, whatever the others do.
 #[test]
 fn it_passes_only_where_it_may() {
-    let mut exact = assignment(WORKERS, &[1.0], 4);
-    exact.exact_sums = true;
-    for (assignment, told) in [(assignment(WORKERS, &[1.0], 4), 0..2), (exact, 0..3)] {
-        let mut network = Network::new(assignment, 0b111, kind_fate());
-        for rank in told {
-            network.workers[rank] = network.workers[rank].clone().with_non_finite(NonFinite::Pass);
-        }
-        let mut with = gradients(1.0);
-        with[2][0] = f32::INFINITY;
-        for end in network.all_reduce(&with) {
-            let told = end.expect_err("no sum").to_string();
-            assert!(told.contains("gradient"), "{told}");
+    for exact in [false, true] {
+        for len in [5, LEN] {
+            let mut network = Network::new(job(exact), 0b111, kind_fate());
+            for rank in 0..2 {
+                network.workers[rank] = network.workers[rank].clone().with_non_finite(NonFinite::Pass);
+            }
+            let mut with = gradients(1.0, len);
+            with[2][0] = f32::INFINITY;
+            for end in network.all_reduce(&with) {
+                let told = end.expect_err("no sum").to_string();
+                assert!(told.contains("gradient"), "{told}");
+            }
         }
     }
 }

@@ -14,7 +14,6 @@ struct Slot {
     /// Who repeated since the complete partial last left.
     asked: u64,
     overflow: bool,
-    vanished: bool,
     values: Vec<i32>,
 }
 
@@ -57,8 +56,11 @@ impl Switch {
                 if slot.seen & bitmap == 0 {
                     slot.seen |= bitmap;
                     slot.overflow |= header.flags.contains(Flags::OVERFLOW);
-                    slot.vanished |= header.flags.contains(Flags::VANISHED);
                     for (sum, value) in slot.values.iter_mut().zip(frame.values()) {
+                        if header.exponent == Exponent::MAXIMA {
+                            *sum = (*sum as u32).max(value as u32) as i32;
+                            continue;
+                        }
                         slot.overflow |= sum.checked_add(value).is_none();
                         *sum = sum.saturating_add(value);
                     }
@@ -90,7 +92,6 @@ impl Switch {
                     seen: bitmap,
                     asked: if header.flags.contains(Flags::RESEND) { bitmap } else { 0 },
                     overflow: header.flags.contains(Flags::OVERFLOW),
-                    vanished: header.flags.contains(Flags::VANISHED),
                     values: frame.values().collect(),
                 });
                 self.added += 1;
@@ -119,8 +120,7 @@ fn partial(completing: &FrameRepr, slot: &Slot) -> Vec<u8> {
     let mut repr = *completing;
     repr.header.kind = Kind::Partial;
     repr.header.contributors.bitmap = slot.seen;
-    let marks = repr.header.flags.with_if(Flags::OVERFLOW, slot.overflow);
-    repr.header.flags = marks.with_if(Flags::VANISHED, slot.vanished);
+    repr.header.flags = repr.header.flags.with_if(Flags::OVERFLOW, slot.overflow);
     let mut bytes = vec![0xa5; repr.buffer_len()];
     repr.emit(&slot.values[..usize::from(repr.header.length)], &mut bytes).unwrap();
     bytes

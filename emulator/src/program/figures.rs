@@ -19,7 +19,7 @@ pub struct ProgramSummary {
     pub command: Vec<String>,
     /// True, if any sum was reported: an emulation with a wrong sum has no summary.
     pub bit_exact: Option<bool>,
-    /// Sums compared bit for bit: one per tensor, chunk and worker.
+    /// Sums compared bit for bit: one per tensor, block and worker.
     pub sums_checked: u64,
     /// All rates of the topology were multiplied by this.
     pub scale: f64,
@@ -69,7 +69,7 @@ pub struct ProgramJob {
     pub tensors: usize,
     /// Tensors that some workers reported and others did not: they ended before.
     pub tensors_not_compared: usize,
-    /// Sums compared: one per tensor, chunk and worker.
+    /// Sums compared: one per tensor, block and worker.
     pub sums_checked: u64,
     /// The plan's rate, on the emulated links, in bits per second.
     pub planned_rate_bps: f64,

@@ -5,16 +5,16 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 
 use inart_cluster::Racks;
-use inart_core::quantise::{dequantise, least_exponent};
+use inart_core::audit::sum_of;
 use inart_core::{Assignment, Split};
 use inart_host_agent::report::RoundReport;
 use inart_trainer::{Evaluation, Stepper};
-use inart_wire::{Exponent, Rank};
+use inart_wire::Rank;
 
 use super::processes::{Said, ServerLine};
 use super::setting::RackSetting;
 use crate::error::Error;
-use crate::wide_area::digest;
+use crate::wide_area::{differs, digest};
 
 /// A worker's report is of how many at most that wait for others.
 type Reports = BTreeMap<Rank, RoundReport>;
@@ -23,8 +23,6 @@ type Reports = BTreeMap<Rank, RoundReport>;
 pub struct Audit {
     /// By group and rank: who, and its training.
     workers: Vec<Vec<(String, Stepper)>>,
-    /// By chunk of the gradient: its values.
-    chunks: Vec<Range<usize>>,
     /// By server: its part of the model.
     parts: Vec<Range<usize>>,
     servers: Vec<String>,
@@ -59,7 +57,6 @@ impl Audit {
         let split = Split::new(&assignments[0], model.len());
         Ok(Audit {
             workers,
-            chunks: split.chunks().collect(),
             parts: split.shards().to_vec(),
             servers: assignments[0].shards.iter().map(|shard| shard.server.clone()).collect(),
             has: vec![model.clone(); assignments.len()],
@@ -104,49 +101,29 @@ impl Audit {
     }
 
     fn check(&mut self, group: usize, iteration: u32, reports: &Reports) -> Result<(), Error> {
+        let who = |name: &str| format!("worker {name}");
         for (rank, report) in reports {
             let (name, stepper) = &mut self.workers[group][rank.index()];
             let update = stepper.update(&self.has[group], iteration.into(), self.batch)?;
-            is_sent(report, &update, &self.chunks)
-                .map_err(|what| wrong(&format!("worker {name}"), format!("iteration {iteration}: {what}")))?;
+            if let Some(at) = differs(&report.sent, &update) {
+                let what = format!("value {at} of what it sent in iteration {iteration} is not its update's");
+                return Err(wrong(&who(name), what));
+            }
         }
-        let reports: Vec<_> = reports.values().collect();
-        for (chunk, range) in self.chunks.iter().enumerate() {
-            let exponent = reports[0].exponents[chunk];
-            if let Some(at) = reports.iter().position(|report| report.exponents[chunk] != exponent) {
-                let (name, _) = &self.workers[group][at];
-                return Err(wrong(
-                    name,
-                    format!("chunk {chunk} of iteration {iteration} has another exponent"),
-                ));
+        let sent: Vec<_> = reports.values().map(|report| &report.sent[..]).collect();
+        let (sum, has) = (sum_of(&sent, sent.len(), false), &mut self.has[group]);
+        self.model.iter_mut().zip(&sum).for_each(|(value, change)| *value += change);
+        let changes: Vec<f32> = self.model.iter().zip(&*has).map(|(value, has)| value - has).collect();
+        has.iter_mut().zip(&changes).for_each(|(value, change)| *value += change);
+        for (rank, report) in reports {
+            if let Some(at) = differs(&report.result, &changes) {
+                let (name, _) = &self.workers[group][rank.index()];
+                let what =
+                    format!("value {at} of the model of iteration {iteration} is not what it has to be");
+                return Err(wrong(&who(name), what));
             }
-            let exact: Vec<i64> =
-                range.clone().map(|at| reports.iter().map(|one| i64::from(one.sent[at])).sum()).collect();
-            let (sums, exponent) = fitted(&exact, exponent);
-            let (model, has) = (&mut self.model[range.clone()], &mut self.has[group][range.clone()]);
-            for (value, sum) in model.iter_mut().zip(&sums) {
-                *value += dequantise(*sum, exponent);
-            }
-            let changes: Vec<f32> = model.iter().zip(&*has).map(|(value, has)| value - has).collect();
-            let is_zero = changes.iter().all(|change| *change == 0.0);
-            let least = if is_zero { exponent } else { least_exponent(&changes) };
-            let unit = 2f64.powi(least.get().into());
-            for (at, (change, has)) in range.clone().zip(changes.iter().zip(has)) {
-                let value = (f64::from(*change) / unit).round_ties_even() as i32;
-                *has += dequantise(value, least);
-                for (rank, report) in reports.iter().enumerate() {
-                    if (report.result.get(at), report.result_exponents[chunk]) != (Some(&value), least.get())
-                    {
-                        let (name, _) = &self.workers[group][rank];
-                        let what = format!(
-                            "value {at} of the model of iteration {iteration} is not what it has to be"
-                        );
-                        return Err(wrong(&format!("worker {name}"), what));
-                    }
-                }
-            }
-            self.sums += 2 * (range.len() * reports.len()) as u64;
         }
+        self.sums += 2 * (changes.len() * reports.len()) as u64;
         self.versions.push(self.parts.iter().map(|part| digest(&self.model[part.clone()])).collect());
         self.turns += 1;
         let groups = self.workers.len() as u64;
@@ -195,30 +172,4 @@ impl Audit {
         }
         Ok(self.learnt.clone())
     }
-}
-
-/// Whether a worker has sent this update, value by value.
-fn is_sent(report: &RoundReport, update: &[f32], chunks: &[Range<usize>]) -> Result<(), String> {
-    let lengths =
-        [report.sent.len(), report.result.len(), report.exponents.len(), report.result_exponents.len()];
-    if lengths != [update.len(), update.len(), chunks.len(), chunks.len()] {
-        return Err(format!("it reports {} values in {} chunks", lengths[0], lengths[2]));
-    }
-    for (chunk, range) in chunks.iter().enumerate() {
-        let unit = 2f64.powi(report.exponents[chunk].into());
-        for at in range.clone() {
-            if (f64::from(update[at]) / unit).round_ties_even() as i64 != i64::from(report.sent[at]) {
-                return Err(format!("value {at} of what it sent is not its gradient's"));
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Sums as 32 bits: divided by the least power of two with which all fit, half to even.
-fn fitted(exact: &[i64], exponent: i8) -> (Vec<i32>, Exponent) {
-    let divided = |by: i32| exact.iter().map(move |value| (*value as f64 / 2f64.powi(by)).round_ties_even());
-    let fits = |by: &i32| divided(*by).all(|value| (-2147483648.0..=2147483647.0).contains(&value));
-    let by = (0..32).find(fits).unwrap_or(32);
-    (divided(by).map(|value| value as i32).collect(), Exponent::saturating(i32::from(exponent) + by))
 }

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use inart_overlay::Scheme;
-use inart_site_agent::gradient::{VALUE_BYTES, first_exponent, reduce};
+use inart_site_agent::audit::sum_of_sites;
+use inart_site_agent::gradient::VALUE_BYTES;
 use inart_trainer::{Config, Trainer};
 use sha2::{Digest, Sha256};
 
@@ -16,14 +16,14 @@ pub struct Audit {
     trainers: Vec<Trainer>,
     seed: u64,
     sites: usize,
-    chunk_values: Vec<usize>,
-    exponents: Vec<inart_wire::Exponent>,
+    tensors: Vec<usize>,
     /// Of each round, from 1 on.
     expected: Vec<String>,
     checked: BTreeSet<(u32, usize)>,
 }
 
-/// The random gradient of a site in a round: from -1 to 1, by the seed.
+/// The random gradient of a site in a round: from -1 to 1, by the seed. Every hundred values are scaled by
+/// another power of two, from 2^-40 to 1: so blocks have steps of their own, and values are rounded.
 pub fn random_gradient(seed: u64, site: usize, round: u32, values: usize) -> Vec<f32> {
     let mut state = seed ^ (site as u64) << 40 ^ u64::from(round) << 8;
     let mut next = || {
@@ -32,9 +32,14 @@ pub fn random_gradient(seed: u64, site: usize, round: u32, values: usize) -> Vec
         let mut z = state;
         z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
         z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        ((z ^ (z >> 31)) >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+        z ^ (z >> 31)
     };
-    (0..values).map(|_| next()).collect()
+    let mut gradient = vec![0.0; values];
+    for part in gradient.chunks_mut(100) {
+        let size = (1u64 << (next() % 41)) as f32;
+        part.iter_mut().for_each(|value| *value = ((next() >> 40) as f32 / (1u64 << 23) as f32 - 1.0) / size);
+    }
+    gradient
 }
 
 /// SHA-256 of the bits of a sum, in hexadecimal.
@@ -44,8 +49,14 @@ pub fn digest(sum: &[f32]) -> String {
     hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
+/// The first value whose bits are not the right ones.
+pub fn differs(seen: &[f32], right: &[f32]) -> Option<usize> {
+    let at = seen.iter().zip(right).position(|(seen, right)| seen.to_bits() != right.to_bits());
+    at.or((seen.len() != right.len()).then_some(right.len().min(seen.len())))
+}
+
 impl Audit {
-    pub fn new(setting: &Setting, scheme: Scheme) -> Result<Self, Error> {
+    pub fn new(setting: &Setting) -> Result<Self, Error> {
         let job = &setting.overlay.jobs()[0];
         let workers = job.sites.len();
         let trainers = match setting.workload {
@@ -54,14 +65,11 @@ impl Audit {
                 .map(|rank| Trainer::new(Config { seed: setting.seed, rank, workers, batch }))
                 .collect::<Result<_, _>>()?,
         };
-        let bytes = inart_overlay::cut(&job.tensors_bytes, inart_overlay::longest_chunk(job, scheme));
-        let chunk_values: Vec<usize> = bytes.iter().map(|&bytes| bytes as usize / VALUE_BYTES).collect();
         Ok(Self {
             trainers,
             seed: setting.seed,
             sites: workers,
-            exponents: vec![first_exponent(workers); chunk_values.len()],
-            chunk_values,
+            tensors: job.tensors_bytes.iter().map(|bytes| *bytes as usize / VALUE_BYTES).collect(),
             expected: Vec::new(),
             checked: BTreeSet::new(),
         })
@@ -88,12 +96,12 @@ impl Audit {
 
     /// Sums compared so far: values, over all sites and rounds.
     pub fn sums(&self) -> u64 {
-        self.checked.len() as u64 * self.chunk_values.iter().sum::<usize>() as u64
+        self.checked.len() as u64 * self.tensors.iter().sum::<usize>() as u64
     }
 
     fn next_round(&mut self) {
         let round = self.expected.len() as u32 + 1;
-        let values = self.chunk_values.iter().sum();
+        let values = self.tensors.iter().sum();
         let gradients: Vec<Vec<f32>> = match self.trainers.is_empty() {
             true => (0..self.sites).map(|at| random_gradient(self.seed, at, round, values)).collect(),
             false => {
@@ -105,7 +113,8 @@ impl Audit {
                 self.trainers.iter_mut().map(gradient).collect()
             }
         };
-        let sum = reduce(&gradients, &self.chunk_values, &mut self.exponents);
+        let gradients: Vec<_> = gradients.iter().map(|gradient| &gradient[..]).collect();
+        let sum = sum_of_sites(&gradients, &self.tensors);
         self.trainers.iter_mut().for_each(|trainer| trainer.apply(&sum));
         self.expected.push(digest(&sum));
     }

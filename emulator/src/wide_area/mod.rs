@@ -21,7 +21,7 @@ use inart_overlay::Options as PlanOptions;
 use crate::error::Error;
 use crate::scratch::Scratch;
 use audit::Audit;
-pub use audit::{digest, random_gradient};
+pub use audit::{differs, digest, random_gradient};
 pub use chart::chart;
 use processes::{Processes, Rounds, Said};
 use refusal::system;
@@ -75,7 +75,7 @@ fn run_variant(
     };
     let rounds = simulated::rounds(setting, plan)?;
     let processes = Processes::start(setting, flags, rounds, &wiring, &scratch, &|_| None)?;
-    let mut audit = Audit::new(setting, plan.scheme)?;
+    let mut audit = Audit::new(setting)?;
     let said = listen(setting, processes, &wiring, tell, &mut |rounds| audit.check_all(rounds))?;
     audit.check_all(&said.rounds)?;
     let (sums, lost) = (audit.sums(), wiring.lost());

@@ -1,40 +1,19 @@
 //! The model's frames as real ones, and real ones in the model's terms.
 
-use inart_core::{Assignment, ShardAssignment, WorkerAddress, quantise};
-use inart_model::{
-    BEFORE, Config, Contribution, DIGITS, Frame, LIMITS, Life, MAX_CHUNKS, MAX_WORKERS, Marks, NEXT_TENSOR,
-    Node, Peer, Run, SECOND_LIFE, Sum, Talk,
-};
+use inart_core::{Assignment, ShardAssignment, WorkerAddress};
+use inart_model::{Config, Contribution, Frame, Life, Marks, Node, Peer, Run, Talk};
 use inart_wire::{
-    AbortReason, Contributors, ControlMessage, Exponent, Feedback, Flags, FrameRepr, Group, HeaderRepr,
-    Incarnation, Kind, MacAddr, Rank, Seat, ValuesPerPacket,
+    AbortReason, Contributors, ControlMessage, Exponent as WireExponent, Feedback, Flags, FrameRepr, Group,
+    HeaderRepr, Incarnation, Kind, MacAddr, Rank, Seat,
 };
+
+use super::numbers::{halves, values_per_packet};
 
 pub const EPOCH: u16 = 2;
 pub const OLD_EPOCH: u16 = 1;
 /// The one that hosts move to.
 pub const NEW_EPOCH: u16 = 3;
 pub const JOB: u16 = 7;
-/// Values in every chunk.
-const LENGTH: usize = 32;
-/// In each of the first four lanes, of two bits each, above two bits of zeros that a higher exponent may cut
-/// off.
-const DIGITS_PER_LANE: u32 = 14;
-/// The lane in which two workers' values of chunk 0 are more than 32 bits hold, if that may be.
-pub const SATURATING_LANE: usize = 4;
-/// The lane in which values of chunk 0 do not fit the agreed exponent, if that may be.
-const CLIPPED_LANE: usize = 5;
-pub const LANES: usize = 6;
-/// Where the lanes are in a frame of 32 values, and in one of 64: there each pass of a switch of Tofino sums
-/// all lanes, the first the values 0 to 3 and 8 to 35.
-pub const PLACES: [usize; LANES] = [0, 1, 2, 3, 4, 5];
-const PLACES_OF_HALVES: [[usize; LANES]; 2] = [[0, 1, 2, 3, 8, 9], [4, 5, 6, 7, 36, 37]];
-
-/// The values of a frame.
-pub fn values_per_packet(config: &Config) -> ValuesPerPacket {
-    if config.halves { ValuesPerPacket::N64 } else { ValuesPerPacket::N32 }
-}
-
 /// The server's incarnation in a run.
 pub fn server_of(config: &Config, run: Run) -> Incarnation {
     Incarnation::new(match run {
@@ -105,25 +84,24 @@ pub enum Seen {
         sequence: u8,
         worker: u8,
         contributors: u8,
-        exponent: i16,
+        exponent: WireExponent,
         resend: bool,
         bypass: bool,
         last: bool,
         overflow: bool,
-        values: [i64; LANES],
+        /// Those of a half of the frame, if two passes sum it: both halves are alike.
+        numbers: Vec<i32>,
     },
-    /// Its exponent may be higher than the model's, so that the sum fits; the values say by themselves
-    /// whether that is right.
     Result {
         run: Run,
         sequence: u8,
-        values: [i64; LANES],
+        exponent: WireExponent,
+        numbers: Vec<i32>,
         other: bool,
     },
     Request {
         to: Talk,
         sequence: u8,
-        exponent: i16,
     },
     Abort {
         to: Talk,
@@ -149,7 +127,6 @@ pub struct Codec {
     pub assignment: Assignment,
     /// What hosts that move are told.
     pub moved: Assignment,
-    pub agreed: Exponent,
 }
 
 impl Codec {
@@ -177,72 +154,7 @@ impl Codec {
         let mut moved = Assignment { epoch: NEW_EPOCH.into(), ..assignment.clone() };
         moved.shards[0].seats =
             (0..config.workers).map(|rank| seat(config.seat_of(Run::Moved, rank))).collect();
-        Self { config, assignment, moved, agreed: quantise::first_exponent(workers) }
-    }
-
-    /// The places of the lanes, in each half of a frame.
-    fn places(&self) -> &'static [[usize; LANES]] {
-        if self.config.halves { &PLACES_OF_HALVES } else { &[PLACES] }
-    }
-
-    /// A sum's values at the agreed exponent: those of a digit are the same at every exponent.
-    pub fn values(&self, sum: Sum) -> [i64; LANES] {
-        let mut values = [0; LANES];
-        for digit in (0..DIGITS).filter(|digit| sum.digit(*digit) > 0) {
-            let count = i64::from(sum.digit(digit));
-            let per_generation = u32::from(MAX_CHUNKS) * u32::from(MAX_WORKERS);
-            let generation = (digit / per_generation) as u8;
-            // The values at every exponent are those at the agreed one, and in every run of a worker's life
-            // those of the life.
-            let kind = match generation {
-                BEFORE => 1,
-                SECOND_LIFE if !self.config.clipped => 2,
-                _ => 0,
-            };
-            let place = digit % per_generation + kind * per_generation;
-            let shift = 2 + 2 * (place % DIGITS_PER_LANE);
-            values[(place / DIGITS_PER_LANE) as usize] += count << shift;
-            let (chunk, worker) = ((digit % per_generation) as u8 / MAX_WORKERS, digit as u8 % MAX_WORKERS);
-            if chunk == 0 && self.config.saturation && self.config.tofino.is_none() {
-                values[SATURATING_LANE] += count << 30;
-            }
-            if generation != BEFORE && self.config.need(worker, chunk) > 0 {
-                values[CLIPPED_LANE] += count << (30 + self.config.need(worker, chunk));
-            }
-        }
-        if self.config.tofino.is_some() {
-            // The greatest value of the model's register comes about as a limit only.
-            let value = i64::from(sum.value());
-            values[SATURATING_LANE] = if sum.value() == LIMITS.1 { i32::MAX.into() } else { value << 29 };
-        }
-        if sum.is_saturated() {
-            values[SATURATING_LANE] = i32::MAX.into();
-        }
-        values
-    }
-
-    /// What a worker wants to be summed.
-    pub fn gradient(&self, rank: u8, life: Life) -> Vec<f32> {
-        let generation = if life == Life::Second { SECOND_LIFE } else { 0 };
-        (0..self.config.chunks_of(rank))
-            .flat_map(|sequence| self.floats(self.config.term(generation, sequence, rank)))
-            .collect()
-    }
-
-    /// What it wants to be summed after that: of another length, so that it begins anew.
-    pub fn next_tensor(&self, rank: u8) -> Vec<f32> {
-        let first = self.config.chunks_of(rank);
-        let chunk = |sequence: u8| self.floats(Sum::term(NEXT_TENSOR, sequence.min(MAX_CHUNKS - 1), rank));
-        (first..2 * first + 1).flat_map(chunk).collect()
-    }
-
-    pub fn floats(&self, sum: Sum) -> [f32; LENGTH] {
-        let scale = 2f64.powi(self.agreed.into());
-        let mut values = [0.0; LENGTH];
-        for (value, lane) in values.iter_mut().zip(self.values(sum)) {
-            *value = (lane as f64 * scale) as f32;
-        }
-        values
+        Self { config, assignment, moved }
     }
 
     fn header(&self, sequence: u8) -> HeaderRepr {
@@ -255,34 +167,21 @@ impl Codec {
             worker: seat(0),
             sequence: u32::from(sequence).into(),
             contributors: Contributors::default(),
-            exponent: self.agreed,
+            exponent: WireExponent::from(0),
             length: values_per_packet(&self.config).get() as u16,
             incarnation: server_of(&self.config, Run::First),
         }
-    }
-
-    fn exponent(&self, steps: u8) -> Exponent {
-        Exponent::from(self.agreed.get() + steps as i8)
     }
 
     fn write(&self, destination: MacAddr, source: MacAddr, header: HeaderRepr, values: &[i32]) -> Vec<u8> {
         let values_per_packet = values_per_packet(&self.config);
         let frame = FrameRepr { destination, source, values_per_packet, header };
         let mut bytes = vec![0; frame.buffer_len()];
-        frame.emit(values, &mut bytes).unwrap();
+        frame.emit(&values[..header.length.into()], &mut bytes).unwrap();
+        // Switches sum all numbers of a frame.
+        let (lanes, _) = bytes[frame.buffer_len() - 4 * values_per_packet.get()..].as_chunks_mut::<4>();
+        lanes.iter_mut().zip(values).for_each(|(lane, value)| *lane = value.to_be_bytes());
         bytes
-    }
-
-    fn write_values(&self, destination: MacAddr, source: MacAddr, header: HeaderRepr, sum: Sum) -> Vec<u8> {
-        let shift = header.exponent.get() - self.agreed.get();
-        let mut values = vec![0; values_per_packet(&self.config).get()];
-        for places in self.places() {
-            for (place, lane) in places.iter().zip(self.values(sum)) {
-                values[*place] =
-                    i32::try_from(lane >> shift).unwrap_or_else(|_| panic!("{header}: {sum:?} is {lane}"));
-            }
-        }
-        self.write(destination, source, header, &values)
     }
 
     /// The bytes of a gradient or partial. `also` are flags that no rule reads.
@@ -299,37 +198,37 @@ impl Codec {
             worker: seat(frame.worker),
             contributors: Contributors { bitmap: frame.contributors.into(), group: Group(0) },
             exponent: self.exponent(frame.exponent),
+            length: self.length(frame.sequence, frame.exponent) as u16,
             ..self.header(frame.sequence)
         };
         let source = self.assignment.workers[usize::from(self.config.seat_of(frame.run, frame.worker))].mac;
-        self.write_values(self.assignment.shards[0].mac, source, header, frame.sum)
+        let numbers = self.spread(&self.numbers(frame.sequence, frame.exponent, frame.sum));
+        self.write(self.assignment.shards[0].mac, source, header, &numbers)
     }
 
     fn last(&self, sequence: u8) -> Flags {
-        Flags::NONE.with_if(Flags::LAST, sequence + 1 == self.config.chunks)
+        Flags::NONE.with_if(Flags::LAST, self.config.is_last(0, sequence))
     }
 
     /// The bytes of a frame from the server to a worker.
     pub fn to_worker(&self, worker: u8, frame: &Frame) -> Vec<u8> {
         let source = self.assignment.shards[0].mac;
         match *frame {
-            Frame::Result { run, sequence, exponent, sum, other } => {
-                // A sum of saturating values fits one step higher; with what others add, two.
-                let saturates = self.config.saturation && sequence == 0;
-                let steps = exponent + u8::from(saturates) * (1 + u8::from(self.config.onward));
+            Frame::Result { run, sequence, sum, other } => {
+                let (exponent, numbers) = self.result(sequence, sum);
                 let header = HeaderRepr {
                     kind: Kind::Result,
                     flags: self.last(sequence).with_if(Flags::OTHER_EPOCH, other),
                     epoch: epoch_of(run).into(),
                     incarnation: server_of(&self.config, run),
-                    exponent: self.exponent(steps),
+                    exponent,
+                    length: self.length(sequence, self.config.exponent(sequence)) as u16,
                     ..self.header(sequence)
                 };
-                self.write_values(MacAddr::results_of(JOB.into()), source, header, sum)
+                self.write(MacAddr::results_of(JOB.into()), source, header, &numbers)
             }
-            Frame::Request { to, sequence, exponent } => {
-                let header = HeaderRepr { exponent: self.exponent(exponent), ..self.header(sequence) };
-                self.say(worker, to, header, ControlMessage::RequestBypass)
+            Frame::Request { to, sequence } => {
+                self.say(worker, to, self.header(sequence), ControlMessage::RequestBypass)
             }
             Frame::Abort { to, culprit } => {
                 let (reason, culprit) = match culprit {
@@ -386,7 +285,7 @@ impl Codec {
         let incarnation = server_of(&self.config, run);
         let header = HeaderRepr { kind: Kind::Result, contributors, incarnation, ..self.header(sequence) };
         let source = self.assignment.shards[0].mac;
-        self.write(MacAddr::results_of(JOB.into()), source, header, &[0; LENGTH])
+        self.write(MacAddr::results_of(JOB.into()), source, header, &vec![0; header.length.into()])
     }
 
     /// A real frame, and where it goes if it is the server's.
@@ -395,19 +294,19 @@ impl Codec {
         let FrameRepr { destination, header, .. } =
             FrameRepr::parse(&frame).expect("what is sent makes sense");
         assert_eq!((header.job, header.shard), (JOB.into(), 0.into()));
-        let steps = i16::from(header.exponent.get()) - i16::from(self.agreed.get());
         let (sequence, worker) = (header.sequence.get() as u8, header.worker.get() as u8);
         let words: Vec<i32> = frame.values().collect();
-        let of_half = |places: &[usize; LANES]| places.map(|place| i64::from(words[place]) << steps.max(0));
-        let [values, other] =
-            [self.places().first(), self.places().last()].map(|half| of_half(half.unwrap()));
+        let halves = halves(&self.config);
+        let [numbers, other] =
+            halves.map(|half| half.into_iter().map(|place| words[place]).collect::<Vec<_>>());
         // Of a partial with flag overflow the PS reads no value.
         let overflow = header.flags.contains(Flags::OVERFLOW);
-        assert!(overflow || values == other, "{header}: the halves are of two sums: {values:?} {other:?}");
+        assert!(overflow || numbers == other, "{header}: the halves are of two sums: {numbers:?} {other:?}");
         let seen = match header.kind {
             Kind::Result => {
                 let run = run_of(&self.config, header.epoch.get(), header.incarnation);
-                Seen::Result { run, sequence, values, other: header.flags.contains(Flags::OTHER_EPOCH) }
+                let (exponent, other) = (header.exponent, header.flags.contains(Flags::OTHER_EPOCH));
+                Seen::Result { run, sequence, exponent, numbers, other }
             }
             Kind::Control => self.read_message(&header, ControlMessage::parse(&frame).unwrap()),
             _ => Seen::Contribution {
@@ -416,12 +315,12 @@ impl Codec {
                 sequence,
                 worker,
                 contributors: header.contributors.bitmap as u8,
-                exponent: steps,
+                exponent: header.exponent,
                 resend: header.flags.contains(Flags::RESEND),
                 bypass: header.flags.contains(Flags::BYPASS),
                 last: header.flags.contains(Flags::LAST),
-                overflow: header.flags.contains(Flags::OVERFLOW),
-                values,
+                overflow,
+                numbers,
             },
         };
         let mac = |worker: &WorkerAddress| worker.mac == destination;
@@ -444,16 +343,15 @@ impl Codec {
         let worker = self.config.seat_of(run.unwrap_or_default(), header.worker.get() as u8);
         let life = life_of(worker, host);
         let to = || Talk { life, run: run.expect("a server knows its run") };
-        let steps = i16::from(header.exponent.get()) - i16::from(self.agreed.get());
         match message {
             ControlMessage::RequestBypass => {
-                Seen::Request { to: to(), sequence: header.sequence.get() as u8, exponent: steps }
+                Seen::Request { to: to(), sequence: header.sequence.get() as u8 }
             }
             ControlMessage::KeepAlive { .. } => Seen::KeepAlive { worker, life, run },
             ControlMessage::KeepAliveAnswer { bound, .. } => Seen::Answer { to: to(), bound },
             ControlMessage::Abort { reason, culprit } => match reason {
                 AbortReason::ServerRestarted(_) => Seen::Abort { to: to(), culprit: Peer::Server },
-                AbortReason::WorkerRestarted => {
+                AbortReason::WorkerRestarted | AbortReason::OtherNumbers => {
                     Seen::Abort { to: to(), culprit: Peer::Worker(culprit.get() as u8) }
                 }
                 _ => panic!("nobody gives up because of {reason:?} in these runs"),
@@ -471,19 +369,18 @@ impl Codec {
                 sequence: frame.sequence,
                 worker: frame.worker,
                 contributors: frame.contributors,
-                exponent: frame.exponent.into(),
+                exponent: self.exponent(frame.exponent),
                 resend: frame.resend,
                 bypass: frame.bypass,
                 last: frame.last,
                 overflow: frame.overflow,
-                values: self.values(frame.sum),
+                numbers: self.numbers(frame.sequence, frame.exponent, frame.sum),
             },
-            Frame::Result { run, sequence, sum, other, .. } => {
-                Seen::Result { run, sequence, values: self.values(sum), other }
+            Frame::Result { run, sequence, sum, other } => {
+                let (exponent, numbers) = self.result(sequence, sum);
+                Seen::Result { run, sequence, exponent, numbers, other }
             }
-            Frame::Request { to, sequence, exponent } => {
-                Seen::Request { to, sequence, exponent: exponent.into() }
-            }
+            Frame::Request { to, sequence } => Seen::Request { to, sequence },
             Frame::Abort { to, culprit } => Seen::Abort { to, culprit },
             Frame::KeepAlive { worker, life, run } => Seen::KeepAlive { worker, life, run },
             Frame::Answer { to, bound } => Seen::Answer { to, bound },

@@ -8,7 +8,7 @@ use rand_chacha::ChaCha8Rng;
 
 use super::codec::Codec;
 use super::switch::{Passed, RealSwitch};
-use super::{any_contribution, any_flags, networks, told};
+use super::{any_contribution, any_flags, compared, networks};
 
 /// Networks of switches of two passes: there is room for two slots of each.
 fn of_two_passes() -> impl Iterator<Item = Config> {
@@ -51,7 +51,7 @@ fn step(
             if first.complete { "around, complete" } else { "around" }
         }
         (Some(out @ Frame::Contribution(_)), Passed::Up(bytes)) => {
-            assert_eq!(told(codec, codec.read(&bytes).1), told(codec, codec.seen(&out)), "{frame:?}");
+            assert_eq!(compared(codec.read(&bytes).1), compared(codec.seen(&out)), "{frame:?}");
             if second { "partial" } else { "passed on" }
         }
         (None, Passed::Nowhere) if second => "kept",

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use inart_core::policy::{Onward, OwnSum, Policy};
-use inart_core::{Assignment, Instant, ServerShard, StateMachine, WorkerFlow};
+use inart_core::policy::{Answer, Lockstep, Onward, OwnSum, Policy};
+use inart_core::{Assignment, Failure, Instant, NonFinite, ServerShard, StateMachine, TensorId, WorkerFlow};
 use inart_model::{Frame, Life, Node, Run, Talk};
-use inart_wire::Exponent;
+use inart_wire::ValuesPerPacket;
 
 use super::codec::{Codec, Seen, host, rank, server_of};
 
@@ -18,6 +18,8 @@ const TIMEOUT: Duration = Duration::from_secs(1);
 pub struct Host<M> {
     pub state_machine: M,
     now: Instant,
+    /// A worker's.
+    tensors: Vec<TensorId>,
 }
 
 /// A server, whose sums go on or do not.
@@ -40,8 +42,8 @@ impl RealServer {
     /// The server in the run that its life names.
     pub fn new(codec: &Codec, run: Run) -> Self {
         match codec.config.onward {
-            true => Self::Onward(server(codec, run, Onward::default())),
-            false => Self::Lockstep(server(codec, run, Default::default())),
+            true => Self::Onward(server(codec, run, Onward::new(codec.config.workers.into()))),
+            false => Self::Lockstep(server(codec, run, Lockstep)),
         }
     }
 
@@ -74,12 +76,10 @@ impl RealServer {
     }
 
     /// The sum of all is back; whether it is a result now.
-    pub fn sum_is_back(&mut self, sequence: u8, values: Vec<i32>, exponent: Exponent) -> bool {
+    pub fn sum_is_back(&mut self, answer: Answer) -> bool {
         match self {
             Self::Lockstep(_) => false,
-            Self::Onward(host) => {
-                host.state_machine.sum_is_back(u32::from(sequence).into(), values, exponent)
-            }
+            Self::Onward(host) => host.state_machine.sum_is_back(answer),
         }
     }
 }
@@ -88,7 +88,7 @@ impl RealServer {
 fn server<P: Policy>(codec: &Codec, run: Run, policy: P) -> Host<ServerShard<P>> {
     let (assignment, life) = (codec.assignment.clone(), server_of(&codec.config, run));
     let state_machine = ServerShard::with_policy(assignment, 0.into(), life, PEER_TIMEOUT, policy).unwrap();
-    let mut host = Host { state_machine, now: Instant::START };
+    let mut host = Host { state_machine, now: Instant::START, tensors: Vec::new() };
     if !codec.config.handshake() {
         for worker in 0..codec.config.workers {
             host.receive(&codec.keepalive(worker, Life::First, Some(run)));
@@ -98,16 +98,18 @@ fn server<P: Policy>(codec: &Codec, run: Run, policy: P) -> Host<ServerShard<P>>
     host
 }
 
-/// A life of a worker, which has started the round; it knows the server, unless they are to learn of each
+/// A life of a worker, which has started its tensors; it knows the server, unless they are to learn of each
 /// other.
 pub fn worker(codec: &Codec, number: u8, life: Life) -> Host<WorkerFlow> {
-    let mut state_machine =
-        WorkerFlow::new(codec.assignment.clone(), rank(number), host(number, life), PEER_TIMEOUT).unwrap();
-    state_machine.start_round(Instant::START, &codec.gradient(number, life)).unwrap();
+    let (assignment, incarnation) = (codec.assignment.clone(), host(number, life));
+    let worker = WorkerFlow::new(assignment, rank(number), incarnation, PEER_TIMEOUT).unwrap();
+    let mut state_machine = worker.with_non_finite(NonFinite::Pass);
+    let mut start = |tensor| state_machine.start(Instant::START, tensor).unwrap();
+    let tensors = codec.gradients(number, life).into_iter().map(&mut start).collect();
     if codec.config.chunks_of(number) < codec.config.chunks {
-        state_machine.start(Instant::START, codec.next_tensor(number)).unwrap();
+        start(codec.next_tensor(number));
     }
-    let mut host = Host { state_machine, now: Instant::START };
+    let mut host = Host { state_machine, now: Instant::START, tensors };
     if !codec.config.handshake() {
         let to = Talk { life, run: Run::First };
         host.receive(&codec.to_worker(number, &Frame::Answer { to, bound: true }));
@@ -120,6 +122,17 @@ impl Host<WorkerFlow> {
     pub fn reroute(&mut self, told: &Assignment) {
         self.state_machine.reroute(self.now, told.clone()).expect("it may move there");
     }
+
+    /// The sums of its tensors, which have ended, or why there are none.
+    pub fn finish(&mut self) -> Result<Vec<Vec<f32>>, Failure> {
+        let finish = |tensor: &TensorId| {
+            let reduced = self.state_machine.finish(*tensor)?;
+            let mut sum = vec![0.0; reduced.len()];
+            reduced.read(&mut sum);
+            Ok(sum)
+        };
+        self.tensors.iter().map(finish).collect()
+    }
 }
 
 impl<M: StateMachine> Host<M> {
@@ -130,7 +143,7 @@ impl<M: StateMachine> Host<M> {
 
     /// All that it sends now.
     pub fn send(&mut self, codec: &Codec) -> Vec<(Node, Seen)> {
-        let mut buffer = [0; 2048];
+        let mut buffer = [0; ValuesPerPacket::LONGEST_FRAME_BYTES];
         let mut sent = Vec::new();
         while let Some(length) = self.state_machine.poll_transmit(self.now, &mut buffer) {
             sent.push(codec.read(&buffer[..length]));

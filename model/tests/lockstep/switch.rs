@@ -9,6 +9,7 @@ use inart_tables::{PortNo, SlotRange, Steer, SteerAction, SteerKey, Table};
 use inart_wire::{Contributors, Seat, ValuesPerPacket};
 
 use super::codec::{JOB, epoch_of};
+use super::numbers::values_per_packet;
 use super::registers;
 
 /// First slot of the job's ranges, a multiple of their length. With a second range they pass the last slot,
@@ -36,15 +37,20 @@ pub struct RealSwitch {
 
 /// The compiled program of the model's switches.
 fn program(config: &Config) -> Arc<Program> {
-    static V1MODEL: LazyLock<Arc<Program>> =
-        LazyLock::new(|| Program::compile(&artifact(ValuesPerPacket::N32).json).expect("it compiles"));
+    static V1MODEL: LazyLock<Arc<Program>> = LazyLock::new(|| v1model(ValuesPerPacket::N32));
+    static LONG_FRAMES: LazyLock<Arc<Program>> = LazyLock::new(|| v1model(ValuesPerPacket::N1024));
     static ONE_PASS: LazyLock<Arc<Program>> = LazyLock::new(|| tofino(ValuesPerPacket::N32));
     static TWO_PASSES: LazyLock<Arc<Program>> = LazyLock::new(|| tofino(ValuesPerPacket::N64));
     Arc::clone(match (config.tofino, config.halves) {
+        (None, _) if values_per_packet(config) == ValuesPerPacket::N1024 => &LONG_FRAMES,
         (None, _) => &V1MODEL,
         (Some(_), false) => &ONE_PASS,
         (Some(_), true) => &TWO_PASSES,
     })
+}
+
+fn v1model(values: ValuesPerPacket) -> Arc<Program> {
+    Program::compile(&artifact(values).json).expect("it compiles")
 }
 
 fn tofino(values: ValuesPerPacket) -> Arc<Program> {

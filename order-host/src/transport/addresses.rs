@@ -193,7 +193,7 @@ mod tests {
         };
         assert_eq!(changed(0, buffer[0]), Ok((1, vec![34, 7, 0, 0])));
         // Its source, its job, its worker; another kind of frame.
-        for (at, to) in [(11, 8), (11, 1), (19, 4), (23, 0), (14, 0x24)] {
+        for (at, to) in [(11, 8), (11, 1), (19, 4), (23, 0), (14, 0x34)] {
             assert_eq!(changed(at, to), Err(Refused::Stranger), "{at} {to}");
         }
         assert_eq!(changed(5, 8), Err(Refused::NotHere));

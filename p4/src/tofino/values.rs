@@ -106,6 +106,14 @@ fn register(index: usize) -> String {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_{i}) top_{i} = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < {field}) {
+                slot = (int<32>){field};
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_{i}) get_{i} = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -113,6 +121,7 @@ fn register(index: usize) -> String {
     };
     @hidden action store_{i}() { put_{i}.execute(meta.slot); }
     @hidden action add_{i}() { {field} = sum_{i}.execute(meta.slot); }
+    @hidden action raise_{i}() { {field} = top_{i}.execute(meta.slot); }
     @hidden action read_{i}() { {field} = get_{i}.execute(meta.slot); }
 "
     .replace("{i}", &index.to_string())
@@ -120,7 +129,7 @@ fn register(index: usize) -> String {
 }
 
 fn table(index: usize, first: bool, stage: usize) -> String {
-    let actions = format!("store_{index}; add_{index}; read_{index};");
+    let actions = format!("store_{index}; add_{index}; raise_{index}; read_{index};");
     let action = |mode: &str| format!("{}_{index}()", mode.to_lowercase());
     if first {
         return format!("    @stage({stage})\n") + &by_fate(&format!("use_{index}"), &actions, action);
@@ -142,12 +151,12 @@ fn table(index: usize, first: bool, stage: usize) -> String {
     )
 }
 
-const MODES: [&str; 3] = ["STORE", "ADD", "READ"];
+const MODES: [&str; 4] = ["STORE", "ADD", "RAISE", "READ"];
 
 /// A table that decides by what is done with the slot, and by whether the sender's seat is in it.
 fn by_fate(name: &str, actions: &str, action: impl Fn(&str) -> String) -> String {
-    let [store, add, read] = MODES.map(action);
-    let repeats = rows("Mode.ADD", &read);
+    let [store, add, raise, read] = MODES.map(action);
+    let (repeats, of_sizes) = (rows("Mode.ADD", &read), rows("Mode.RAISE", &read));
     format!(
         "    @hidden table {name} {{
         key = {{
@@ -161,8 +170,9 @@ fn by_fate(name: &str, actions: &str, action: impl Fn(&str) -> String) -> String
         const entries = {{
             (Mode.STORE, _, _, _): {store};
 {repeats}            (Mode.ADD, _, _, _): {add};
+{of_sizes}            (Mode.RAISE, _, _, _): {raise};
         }}
-        size = 66;
+        size = 131;
     }}
 
 "

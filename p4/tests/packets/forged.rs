@@ -26,7 +26,7 @@ fn untagged(n: ValuesPerPacket) -> impl Strategy<Value = Inart> {
             4 => Just(GRADIENT), 2 => Just(PARTIAL), 1 => Just(RESULT), 1 => Just(PROBE), 2 => Just(CONTROL),
             1 => Just(UPDATE),
         ],
-        prop_oneof![4 => Just(0u8), 4 => 0..0x40u8, 1 => any::<u8>()],
+        prop_oneof![4 => Just(0u8), 4 => 0..0x20u8, 1 => any::<u8>()],
         prop_oneof![8 => 0..3u16, 1 => any::<u16>()],
         (prop_oneof![8 => Just(1u16), 1 => any::<u16>()], prop_oneof![Just(0x0a0b_0c0du32), any::<u32>()]),
         like(5, (0..=0xffffu32).boxed()),

@@ -7,7 +7,9 @@ pub const BYPASS: u8 = 0x02;
 pub const OVERFLOW: u8 = 0x04;
 pub const CONGESTION: u8 = 0x08;
 pub const LAST: u8 = 0x10;
-pub const VANISHED: u8 = 0x20;
+
+/// The exponent of a frame whose values are sizes.
+pub const MAXIMA: i8 = -128;
 
 /// EtherTypes of VLAN tags: IEEE 802.1Q, IEEE 802.1ad, and what came before that.
 pub const TAGS: [u16; 3] = [0x8100, 0x88a8, 0x9100];
@@ -49,7 +51,7 @@ impl Inart {
     pub fn gradient(n: ValuesPerPacket, shard: u16, worker: u16, sequence: u32) -> Self {
         Self {
             dst: mac(0x55),
-            version: 2,
+            version: 3,
             kind: 1,
             flags: 0,
             epoch: 1,

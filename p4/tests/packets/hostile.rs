@@ -67,7 +67,7 @@ fn forged(n: ValuesPerPacket) -> Vec<(Reason, Inart)> {
         (NoRoute, but(&|f| f.flags = RESEND)),
         (NoRoute, Inart::gradient(n, 0, 1, 6).with(|f| (f.values, f.flags) = (wrong(), RESEND))),
         (NoRoute, Inart::gradient(n, 0, 0, 5).with(|f| f.values = wrong())),
-        // What would raise the exponent at the server, and what would make it discard the sum.
+        // Another exponent, and what would make the server discard the sum.
         (NoRoute, but(&|f| (f.flags, f.exponent) = (BYPASS | OVERFLOW, 40))),
         (NoRoute, but(&|f| (f.flags, f.exponent) = (OVERFLOW | CONGESTION | LAST, -20))),
         (NoRoute, but(&|f| (f.kind, f.flags, f.contributors) = (PARTIAL, OVERFLOW, 0b111))),

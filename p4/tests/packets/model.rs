@@ -5,7 +5,7 @@ use inart_wire::ValuesPerPacket;
 use proptest::prelude::*;
 
 use super::case::{Case, Step, case, consumed, leaves};
-use super::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND, VANISHED};
+use super::frame::{BYPASS, CONGESTION, Inart, LAST, MAXIMA, OVERFLOW, RESEND};
 
 /// A slot that somebody used.
 struct Slot {
@@ -26,7 +26,7 @@ struct Slot {
 struct Slots([Option<Slot>; 4]);
 
 pub const EXPECTED: u64 = 0b111;
-pub const STICKY: u8 = OVERFLOW | CONGESTION | VANISHED;
+pub const STICKY: u8 = OVERFLOW | CONGESTION;
 
 impl Slots {
     /// What becomes of the gradient or partial: the frame that leaves, if any.
@@ -63,6 +63,10 @@ impl Slots {
                     };
                 }
                 for (sum, &value) in slot.values.iter_mut().zip(&frame.values) {
+                    if frame.exponent == MAXIMA {
+                        *sum = (*sum as u32).max(value as u32) as i32;
+                        continue;
+                    }
                     if sum.checked_add(value).is_none() {
                         slot.flags |= OVERFLOW;
                     }
@@ -113,11 +117,10 @@ pub fn frame(n: ValuesPerPacket) -> impl Strategy<Value = Inart> {
         2 => Just(RESEND),
         1 => Just(BYPASS | RESEND),
         2 => Just(LAST),
-        1 => Just(VANISHED),
         1 => Just(OVERFLOW),
         1 => Just(CONGESTION)
     ];
-    let exponent = prop_oneof![12 => Just(-20i8), 1 => any::<i8>()];
+    let exponent = prop_oneof![12 => Just(-20i8), 6 => Just(MAXIMA), 1 => any::<i8>()];
     let epoch = prop_oneof![15 => Just(1u16), 1 => Just(2)];
     let incarnation = prop_oneof![15 => Just(0x0a0b_0c0du32), 1 => Just(0x0a0b_0c0e), 1 => Just(0)];
     let length = prop_oneof![15 => Just(n.get() as u16), 1 => 1..=n.get() as u16];

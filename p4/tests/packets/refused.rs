@@ -139,7 +139,8 @@ fn malformed(n: ValuesPerPacket) -> Vec<(Reason, Vec<u8>)> {
     let mut frames = vec![
         (BadVersion, but(&|f| f.version = 0)),
         (BadVersion, but(&|f| f.version = 1)),
-        (BadVersion, but(&|f| f.version = 3)),
+        (BadVersion, but(&|f| f.version = 2)),
+        (BadVersion, but(&|f| f.version = 4)),
         (BadVersion, but(&|f| f.version = 15)),
         (UnknownKind, but(&|f| f.kind = 0)),
         (BadLength, but(&|f| f.length = 0)),
@@ -157,7 +158,7 @@ fn malformed(n: ValuesPerPacket) -> Vec<(Reason, Vec<u8>)> {
         (NotMember, but(&|f| (f.kind, f.contributors) = (PARTIAL, 0b111))),
     ];
     frames.extend((7..16).map(|kind| (UnknownKind, but(&|f| f.kind = kind))));
-    frames.extend([0x40, 0x80].map(|flag| (UnknownFlag, but(&|f| f.flags = flag))));
+    frames.extend([0x20, 0x40, 0x80].map(|flag| (UnknownFlag, but(&|f| f.flags = flag))));
     frames
 }
 

@@ -4,7 +4,7 @@ use inart_p4::Outcome::*;
 use inart_wire::ValuesPerPacket;
 
 use super::case::{Case, case, consumed, leaves, passes};
-use super::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND, VANISHED};
+use super::frame::{BYPASS, CONGESTION, Inart, LAST, MAXIMA, OVERFLOW, RESEND};
 use super::rule::Rule;
 
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
@@ -279,7 +279,7 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
             ],
         ),
         case(
-            "flags: resend is the completing frame's; congestion, overflow and vanished are anyone's",
+            "flags: resend is the completing frame's; congestion and overflow are anyone's",
             [
                 consumed(1, &first.clone().with(|f| f.flags = RESEND | CONGESTION | LAST), Stored),
                 consumed(2, &second.clone().with(|f| f.flags = OVERFLOW | LAST), Added),
@@ -291,20 +291,21 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
                     &third.completing(&[0, 1, 2]).with(|f| f.flags = LAST | CONGESTION | OVERFLOW),
                 ),
                 consumed(1, &gradient(0, 9), Stored),
-                consumed(2, &gradient(1, 9).with(|f| f.flags = VANISHED), Added),
+                consumed(2, &gradient(1, 9).with(|f| f.flags = CONGESTION), Added),
                 consumed(2, &gradient(1, 9), Absorbed),
-                leaves(3, &gradient(2, 9), Completed, 5, &whole(2, 9).with(|f| f.flags = VANISHED)),
+                leaves(3, &gradient(2, 9), Completed, 5, &whole(2, 9).with(|f| f.flags = CONGESTION)),
                 leaves(1, &gradient(0, 9).with(|f| f.flags = RESEND), Repeated, 5, &{
-                    whole(0, 9).with(|f| f.flags = RESEND | VANISHED)
+                    whole(0, 9).with(|f| f.flags = RESEND | CONGESTION)
                 }),
-                consumed(1, &gradient(0, 13).with(|f| f.flags = VANISHED), Stored),
+                consumed(1, &gradient(0, 13).with(|f| f.flags = CONGESTION), Stored),
                 consumed(2, &gradient(1, 13), Added),
-                leaves(3, &gradient(2, 13), Completed, 5, &whole(2, 13).with(|f| f.flags = VANISHED)),
+                leaves(3, &gradient(2, 13), Completed, 5, &whole(2, 13).with(|f| f.flags = CONGESTION)),
                 consumed(1, &gradient(0, 17), Stored),
                 consumed(2, &gradient(1, 17), Added),
                 leaves(3, &gradient(2, 17), Completed, 5, &whole(2, 17)),
             ],
         ),
+        maxima(n),
         overflow(n, "a sum above the highest number saturates", i32::MAX, 1, -7),
         overflow(n, "a sum below the lowest number saturates", i32::MIN, -1, 7),
         overflow(n, "the third addition saturates", i32::MAX - 5, 5, 1),
@@ -313,6 +314,41 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
         exact(n, "the lowest number is no overflow", [i32::MIN + 1, -1, 0]),
         exact(n, "opposite extremes are no overflow", [i32::MIN, i32::MAX, 1]),
     ]
+}
+
+/// Of sizes the greatest counts, in each lane for itself, and repeats change nothing.
+fn maxima(n: ValuesPerPacket) -> Case {
+    let last = n.get() - 1;
+    // Compared without a sign: the lowest number is above all others.
+    let sizes = |worker, [first, second, other]: [i32; 3]| {
+        Inart::gradient(n, 0, worker, 5).with(|f| {
+            (f.exponent, f.values) = (MAXIMA, vec![0; n.get()]);
+            (f.values[0], f.values[1], f.values[last]) = (first, second, other);
+        })
+    };
+    let one = sizes(0, [7, i32::MIN, 0x7f80_0000]);
+    let two = sizes(1, [0x3f80_0000, 5, 0]);
+    let three = sizes(2, [0x3f80_0000, 6, 0x0080_0000]);
+    let partial =
+        sizes(2, [0x3f80_0000, i32::MIN, 0x7f80_0000]).with(|f| (f.kind, f.contributors) = (2, 0b111));
+    let again = one.clone().with(|f| f.flags = RESEND);
+    let answer = partial.clone().with(|f| (f.worker, f.flags) = (0, RESEND));
+    // Tofino takes a word at a limit for an overflow.
+    let marked = |of: &Inart| of.clone().with(|f| f.flags |= OVERFLOW);
+    let sum = two.clone().with(|f| f.exponent = -20);
+    case(
+        "of sizes the greatest counts",
+        [
+            consumed(1, &one, Stored),
+            consumed(2, &two, Added),
+            consumed(2, &two.clone().with(|f| f.flags = RESEND), Absorbed),
+            passes(2, &sum, OtherShape),
+            leaves(3, &three, Completed, 5, &partial)
+                .unless(Rule::Limits, leaves(3, &three, Completed, 5, &marked(&partial))),
+            leaves(1, &again, Repeated, 5, &answer)
+                .unless(Rule::Limits, leaves(1, &again, Repeated, 5, &marked(&answer))),
+        ],
+    )
 }
 
 /// Three workers with `terms` in the last lane and ordinary values in the others.

@@ -5,7 +5,7 @@ use inart_wire::ValuesPerPacket;
 use proptest::prelude::*;
 
 use super::case::{Case, Step, case, consumed, leaves};
-use super::frame::{BYPASS, Inart, LAST, OVERFLOW, RESEND};
+use super::frame::{BYPASS, Inart, LAST, MAXIMA, OVERFLOW, RESEND};
 use super::mark;
 use super::model::{EXPECTED, STICKY, frame};
 
@@ -85,6 +85,13 @@ impl Slot {
         self.flags |= frame.flags & STICKY;
         if before & frame.contributors != 0 {
             return Outcome::Absorbed;
+        }
+        if frame.exponent == MAXIMA {
+            self.values
+                .iter_mut()
+                .zip(&frame.values)
+                .for_each(|(most, &value)| *most = (*most as u32).max(value as u32) as i32);
+            return Outcome::Added;
         }
         for (sum, &value) in self.values.iter_mut().zip(&frame.values).filter(|(sum, _)| !is_limit(**sum)) {
             *sum = sum.saturating_add(value);

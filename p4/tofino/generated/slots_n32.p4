@@ -19,6 +19,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_31) top_31 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v31) {
+                slot = (int<32>)hdr.rest.v31;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_31) get_31 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -26,6 +34,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_31() { put_31.execute(meta.slot); }
     @hidden action add_31() { hdr.rest.v31 = sum_31.execute(meta.slot); }
+    @hidden action raise_31() { hdr.rest.v31 = top_31.execute(meta.slot); }
     @hidden action read_31() { hdr.rest.v31 = get_31.execute(meta.slot); }
     @stage(4)
     @hidden table use_31 {
@@ -35,7 +44,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             meta.seen_hi: ternary;
             meta.seen_lo: ternary;
         }
-        actions = { store_31; add_31; read_31; @defaultonly NoAction; }
+        actions = { store_31; add_31; raise_31; read_31; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             (Mode.STORE, _, _, _): store_31();
@@ -104,8 +113,73 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             (Mode.ADD, 62, 0x40000000 &&& 0x40000000, _): read_31();
             (Mode.ADD, 63, 0x80000000 &&& 0x80000000, _): read_31();
             (Mode.ADD, _, _, _): add_31();
+            (Mode.RAISE, 0, _, 0x00000001 &&& 0x00000001): read_31();
+            (Mode.RAISE, 1, _, 0x00000002 &&& 0x00000002): read_31();
+            (Mode.RAISE, 2, _, 0x00000004 &&& 0x00000004): read_31();
+            (Mode.RAISE, 3, _, 0x00000008 &&& 0x00000008): read_31();
+            (Mode.RAISE, 4, _, 0x00000010 &&& 0x00000010): read_31();
+            (Mode.RAISE, 5, _, 0x00000020 &&& 0x00000020): read_31();
+            (Mode.RAISE, 6, _, 0x00000040 &&& 0x00000040): read_31();
+            (Mode.RAISE, 7, _, 0x00000080 &&& 0x00000080): read_31();
+            (Mode.RAISE, 8, _, 0x00000100 &&& 0x00000100): read_31();
+            (Mode.RAISE, 9, _, 0x00000200 &&& 0x00000200): read_31();
+            (Mode.RAISE, 10, _, 0x00000400 &&& 0x00000400): read_31();
+            (Mode.RAISE, 11, _, 0x00000800 &&& 0x00000800): read_31();
+            (Mode.RAISE, 12, _, 0x00001000 &&& 0x00001000): read_31();
+            (Mode.RAISE, 13, _, 0x00002000 &&& 0x00002000): read_31();
+            (Mode.RAISE, 14, _, 0x00004000 &&& 0x00004000): read_31();
+            (Mode.RAISE, 15, _, 0x00008000 &&& 0x00008000): read_31();
+            (Mode.RAISE, 16, _, 0x00010000 &&& 0x00010000): read_31();
+            (Mode.RAISE, 17, _, 0x00020000 &&& 0x00020000): read_31();
+            (Mode.RAISE, 18, _, 0x00040000 &&& 0x00040000): read_31();
+            (Mode.RAISE, 19, _, 0x00080000 &&& 0x00080000): read_31();
+            (Mode.RAISE, 20, _, 0x00100000 &&& 0x00100000): read_31();
+            (Mode.RAISE, 21, _, 0x00200000 &&& 0x00200000): read_31();
+            (Mode.RAISE, 22, _, 0x00400000 &&& 0x00400000): read_31();
+            (Mode.RAISE, 23, _, 0x00800000 &&& 0x00800000): read_31();
+            (Mode.RAISE, 24, _, 0x01000000 &&& 0x01000000): read_31();
+            (Mode.RAISE, 25, _, 0x02000000 &&& 0x02000000): read_31();
+            (Mode.RAISE, 26, _, 0x04000000 &&& 0x04000000): read_31();
+            (Mode.RAISE, 27, _, 0x08000000 &&& 0x08000000): read_31();
+            (Mode.RAISE, 28, _, 0x10000000 &&& 0x10000000): read_31();
+            (Mode.RAISE, 29, _, 0x20000000 &&& 0x20000000): read_31();
+            (Mode.RAISE, 30, _, 0x40000000 &&& 0x40000000): read_31();
+            (Mode.RAISE, 31, _, 0x80000000 &&& 0x80000000): read_31();
+            (Mode.RAISE, 32, 0x00000001 &&& 0x00000001, _): read_31();
+            (Mode.RAISE, 33, 0x00000002 &&& 0x00000002, _): read_31();
+            (Mode.RAISE, 34, 0x00000004 &&& 0x00000004, _): read_31();
+            (Mode.RAISE, 35, 0x00000008 &&& 0x00000008, _): read_31();
+            (Mode.RAISE, 36, 0x00000010 &&& 0x00000010, _): read_31();
+            (Mode.RAISE, 37, 0x00000020 &&& 0x00000020, _): read_31();
+            (Mode.RAISE, 38, 0x00000040 &&& 0x00000040, _): read_31();
+            (Mode.RAISE, 39, 0x00000080 &&& 0x00000080, _): read_31();
+            (Mode.RAISE, 40, 0x00000100 &&& 0x00000100, _): read_31();
+            (Mode.RAISE, 41, 0x00000200 &&& 0x00000200, _): read_31();
+            (Mode.RAISE, 42, 0x00000400 &&& 0x00000400, _): read_31();
+            (Mode.RAISE, 43, 0x00000800 &&& 0x00000800, _): read_31();
+            (Mode.RAISE, 44, 0x00001000 &&& 0x00001000, _): read_31();
+            (Mode.RAISE, 45, 0x00002000 &&& 0x00002000, _): read_31();
+            (Mode.RAISE, 46, 0x00004000 &&& 0x00004000, _): read_31();
+            (Mode.RAISE, 47, 0x00008000 &&& 0x00008000, _): read_31();
+            (Mode.RAISE, 48, 0x00010000 &&& 0x00010000, _): read_31();
+            (Mode.RAISE, 49, 0x00020000 &&& 0x00020000, _): read_31();
+            (Mode.RAISE, 50, 0x00040000 &&& 0x00040000, _): read_31();
+            (Mode.RAISE, 51, 0x00080000 &&& 0x00080000, _): read_31();
+            (Mode.RAISE, 52, 0x00100000 &&& 0x00100000, _): read_31();
+            (Mode.RAISE, 53, 0x00200000 &&& 0x00200000, _): read_31();
+            (Mode.RAISE, 54, 0x00400000 &&& 0x00400000, _): read_31();
+            (Mode.RAISE, 55, 0x00800000 &&& 0x00800000, _): read_31();
+            (Mode.RAISE, 56, 0x01000000 &&& 0x01000000, _): read_31();
+            (Mode.RAISE, 57, 0x02000000 &&& 0x02000000, _): read_31();
+            (Mode.RAISE, 58, 0x04000000 &&& 0x04000000, _): read_31();
+            (Mode.RAISE, 59, 0x08000000 &&& 0x08000000, _): read_31();
+            (Mode.RAISE, 60, 0x10000000 &&& 0x10000000, _): read_31();
+            (Mode.RAISE, 61, 0x20000000 &&& 0x20000000, _): read_31();
+            (Mode.RAISE, 62, 0x40000000 &&& 0x40000000, _): read_31();
+            (Mode.RAISE, 63, 0x80000000 &&& 0x80000000, _): read_31();
+            (Mode.RAISE, _, _, _): raise_31();
         }
-        size = 66;
+        size = 131;
     }
 
     Register<int<32>, index_t>(CELLS, 0) value_30;
@@ -122,6 +196,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_30) top_30 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v30) {
+                slot = (int<32>)hdr.rest.v30;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_30) get_30 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -129,6 +211,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_30() { put_30.execute(meta.slot); }
     @hidden action add_30() { hdr.rest.v30 = sum_30.execute(meta.slot); }
+    @hidden action raise_30() { hdr.rest.v30 = top_30.execute(meta.slot); }
     @hidden action read_30() { hdr.rest.v30 = get_30.execute(meta.slot); }
     @stage(4)
     @hidden table use_30 {
@@ -138,7 +221,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             meta.seen_hi: ternary;
             meta.seen_lo: ternary;
         }
-        actions = { store_30; add_30; read_30; @defaultonly NoAction; }
+        actions = { store_30; add_30; raise_30; read_30; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             (Mode.STORE, _, _, _): store_30();
@@ -207,8 +290,73 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             (Mode.ADD, 62, 0x40000000 &&& 0x40000000, _): read_30();
             (Mode.ADD, 63, 0x80000000 &&& 0x80000000, _): read_30();
             (Mode.ADD, _, _, _): add_30();
+            (Mode.RAISE, 0, _, 0x00000001 &&& 0x00000001): read_30();
+            (Mode.RAISE, 1, _, 0x00000002 &&& 0x00000002): read_30();
+            (Mode.RAISE, 2, _, 0x00000004 &&& 0x00000004): read_30();
+            (Mode.RAISE, 3, _, 0x00000008 &&& 0x00000008): read_30();
+            (Mode.RAISE, 4, _, 0x00000010 &&& 0x00000010): read_30();
+            (Mode.RAISE, 5, _, 0x00000020 &&& 0x00000020): read_30();
+            (Mode.RAISE, 6, _, 0x00000040 &&& 0x00000040): read_30();
+            (Mode.RAISE, 7, _, 0x00000080 &&& 0x00000080): read_30();
+            (Mode.RAISE, 8, _, 0x00000100 &&& 0x00000100): read_30();
+            (Mode.RAISE, 9, _, 0x00000200 &&& 0x00000200): read_30();
+            (Mode.RAISE, 10, _, 0x00000400 &&& 0x00000400): read_30();
+            (Mode.RAISE, 11, _, 0x00000800 &&& 0x00000800): read_30();
+            (Mode.RAISE, 12, _, 0x00001000 &&& 0x00001000): read_30();
+            (Mode.RAISE, 13, _, 0x00002000 &&& 0x00002000): read_30();
+            (Mode.RAISE, 14, _, 0x00004000 &&& 0x00004000): read_30();
+            (Mode.RAISE, 15, _, 0x00008000 &&& 0x00008000): read_30();
+            (Mode.RAISE, 16, _, 0x00010000 &&& 0x00010000): read_30();
+            (Mode.RAISE, 17, _, 0x00020000 &&& 0x00020000): read_30();
+            (Mode.RAISE, 18, _, 0x00040000 &&& 0x00040000): read_30();
+            (Mode.RAISE, 19, _, 0x00080000 &&& 0x00080000): read_30();
+            (Mode.RAISE, 20, _, 0x00100000 &&& 0x00100000): read_30();
+            (Mode.RAISE, 21, _, 0x00200000 &&& 0x00200000): read_30();
+            (Mode.RAISE, 22, _, 0x00400000 &&& 0x00400000): read_30();
+            (Mode.RAISE, 23, _, 0x00800000 &&& 0x00800000): read_30();
+            (Mode.RAISE, 24, _, 0x01000000 &&& 0x01000000): read_30();
+            (Mode.RAISE, 25, _, 0x02000000 &&& 0x02000000): read_30();
+            (Mode.RAISE, 26, _, 0x04000000 &&& 0x04000000): read_30();
+            (Mode.RAISE, 27, _, 0x08000000 &&& 0x08000000): read_30();
+            (Mode.RAISE, 28, _, 0x10000000 &&& 0x10000000): read_30();
+            (Mode.RAISE, 29, _, 0x20000000 &&& 0x20000000): read_30();
+            (Mode.RAISE, 30, _, 0x40000000 &&& 0x40000000): read_30();
+            (Mode.RAISE, 31, _, 0x80000000 &&& 0x80000000): read_30();
+            (Mode.RAISE, 32, 0x00000001 &&& 0x00000001, _): read_30();
+            (Mode.RAISE, 33, 0x00000002 &&& 0x00000002, _): read_30();
+            (Mode.RAISE, 34, 0x00000004 &&& 0x00000004, _): read_30();
+            (Mode.RAISE, 35, 0x00000008 &&& 0x00000008, _): read_30();
+            (Mode.RAISE, 36, 0x00000010 &&& 0x00000010, _): read_30();
+            (Mode.RAISE, 37, 0x00000020 &&& 0x00000020, _): read_30();
+            (Mode.RAISE, 38, 0x00000040 &&& 0x00000040, _): read_30();
+            (Mode.RAISE, 39, 0x00000080 &&& 0x00000080, _): read_30();
+            (Mode.RAISE, 40, 0x00000100 &&& 0x00000100, _): read_30();
+            (Mode.RAISE, 41, 0x00000200 &&& 0x00000200, _): read_30();
+            (Mode.RAISE, 42, 0x00000400 &&& 0x00000400, _): read_30();
+            (Mode.RAISE, 43, 0x00000800 &&& 0x00000800, _): read_30();
+            (Mode.RAISE, 44, 0x00001000 &&& 0x00001000, _): read_30();
+            (Mode.RAISE, 45, 0x00002000 &&& 0x00002000, _): read_30();
+            (Mode.RAISE, 46, 0x00004000 &&& 0x00004000, _): read_30();
+            (Mode.RAISE, 47, 0x00008000 &&& 0x00008000, _): read_30();
+            (Mode.RAISE, 48, 0x00010000 &&& 0x00010000, _): read_30();
+            (Mode.RAISE, 49, 0x00020000 &&& 0x00020000, _): read_30();
+            (Mode.RAISE, 50, 0x00040000 &&& 0x00040000, _): read_30();
+            (Mode.RAISE, 51, 0x00080000 &&& 0x00080000, _): read_30();
+            (Mode.RAISE, 52, 0x00100000 &&& 0x00100000, _): read_30();
+            (Mode.RAISE, 53, 0x00200000 &&& 0x00200000, _): read_30();
+            (Mode.RAISE, 54, 0x00400000 &&& 0x00400000, _): read_30();
+            (Mode.RAISE, 55, 0x00800000 &&& 0x00800000, _): read_30();
+            (Mode.RAISE, 56, 0x01000000 &&& 0x01000000, _): read_30();
+            (Mode.RAISE, 57, 0x02000000 &&& 0x02000000, _): read_30();
+            (Mode.RAISE, 58, 0x04000000 &&& 0x04000000, _): read_30();
+            (Mode.RAISE, 59, 0x08000000 &&& 0x08000000, _): read_30();
+            (Mode.RAISE, 60, 0x10000000 &&& 0x10000000, _): read_30();
+            (Mode.RAISE, 61, 0x20000000 &&& 0x20000000, _): read_30();
+            (Mode.RAISE, 62, 0x40000000 &&& 0x40000000, _): read_30();
+            (Mode.RAISE, 63, 0x80000000 &&& 0x80000000, _): read_30();
+            (Mode.RAISE, _, _, _): raise_30();
         }
-        size = 66;
+        size = 131;
     }
 
     Register<int<32>, index_t>(CELLS, 0) value_29;
@@ -225,6 +373,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_29) top_29 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v29) {
+                slot = (int<32>)hdr.rest.v29;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_29) get_29 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -232,6 +388,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_29() { put_29.execute(meta.slot); }
     @hidden action add_29() { hdr.rest.v29 = sum_29.execute(meta.slot); }
+    @hidden action raise_29() { hdr.rest.v29 = top_29.execute(meta.slot); }
     @hidden action read_29() { hdr.rest.v29 = get_29.execute(meta.slot); }
     @stage(4)
     @hidden table use_29 {
@@ -241,7 +398,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             meta.seen_hi: ternary;
             meta.seen_lo: ternary;
         }
-        actions = { store_29; add_29; read_29; @defaultonly NoAction; }
+        actions = { store_29; add_29; raise_29; read_29; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             (Mode.STORE, _, _, _): store_29();
@@ -310,8 +467,73 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             (Mode.ADD, 62, 0x40000000 &&& 0x40000000, _): read_29();
             (Mode.ADD, 63, 0x80000000 &&& 0x80000000, _): read_29();
             (Mode.ADD, _, _, _): add_29();
+            (Mode.RAISE, 0, _, 0x00000001 &&& 0x00000001): read_29();
+            (Mode.RAISE, 1, _, 0x00000002 &&& 0x00000002): read_29();
+            (Mode.RAISE, 2, _, 0x00000004 &&& 0x00000004): read_29();
+            (Mode.RAISE, 3, _, 0x00000008 &&& 0x00000008): read_29();
+            (Mode.RAISE, 4, _, 0x00000010 &&& 0x00000010): read_29();
+            (Mode.RAISE, 5, _, 0x00000020 &&& 0x00000020): read_29();
+            (Mode.RAISE, 6, _, 0x00000040 &&& 0x00000040): read_29();
+            (Mode.RAISE, 7, _, 0x00000080 &&& 0x00000080): read_29();
+            (Mode.RAISE, 8, _, 0x00000100 &&& 0x00000100): read_29();
+            (Mode.RAISE, 9, _, 0x00000200 &&& 0x00000200): read_29();
+            (Mode.RAISE, 10, _, 0x00000400 &&& 0x00000400): read_29();
+            (Mode.RAISE, 11, _, 0x00000800 &&& 0x00000800): read_29();
+            (Mode.RAISE, 12, _, 0x00001000 &&& 0x00001000): read_29();
+            (Mode.RAISE, 13, _, 0x00002000 &&& 0x00002000): read_29();
+            (Mode.RAISE, 14, _, 0x00004000 &&& 0x00004000): read_29();
+            (Mode.RAISE, 15, _, 0x00008000 &&& 0x00008000): read_29();
+            (Mode.RAISE, 16, _, 0x00010000 &&& 0x00010000): read_29();
+            (Mode.RAISE, 17, _, 0x00020000 &&& 0x00020000): read_29();
+            (Mode.RAISE, 18, _, 0x00040000 &&& 0x00040000): read_29();
+            (Mode.RAISE, 19, _, 0x00080000 &&& 0x00080000): read_29();
+            (Mode.RAISE, 20, _, 0x00100000 &&& 0x00100000): read_29();
+            (Mode.RAISE, 21, _, 0x00200000 &&& 0x00200000): read_29();
+            (Mode.RAISE, 22, _, 0x00400000 &&& 0x00400000): read_29();
+            (Mode.RAISE, 23, _, 0x00800000 &&& 0x00800000): read_29();
+            (Mode.RAISE, 24, _, 0x01000000 &&& 0x01000000): read_29();
+            (Mode.RAISE, 25, _, 0x02000000 &&& 0x02000000): read_29();
+            (Mode.RAISE, 26, _, 0x04000000 &&& 0x04000000): read_29();
+            (Mode.RAISE, 27, _, 0x08000000 &&& 0x08000000): read_29();
+            (Mode.RAISE, 28, _, 0x10000000 &&& 0x10000000): read_29();
+            (Mode.RAISE, 29, _, 0x20000000 &&& 0x20000000): read_29();
+            (Mode.RAISE, 30, _, 0x40000000 &&& 0x40000000): read_29();
+            (Mode.RAISE, 31, _, 0x80000000 &&& 0x80000000): read_29();
+            (Mode.RAISE, 32, 0x00000001 &&& 0x00000001, _): read_29();
+            (Mode.RAISE, 33, 0x00000002 &&& 0x00000002, _): read_29();
+            (Mode.RAISE, 34, 0x00000004 &&& 0x00000004, _): read_29();
+            (Mode.RAISE, 35, 0x00000008 &&& 0x00000008, _): read_29();
+            (Mode.RAISE, 36, 0x00000010 &&& 0x00000010, _): read_29();
+            (Mode.RAISE, 37, 0x00000020 &&& 0x00000020, _): read_29();
+            (Mode.RAISE, 38, 0x00000040 &&& 0x00000040, _): read_29();
+            (Mode.RAISE, 39, 0x00000080 &&& 0x00000080, _): read_29();
+            (Mode.RAISE, 40, 0x00000100 &&& 0x00000100, _): read_29();
+            (Mode.RAISE, 41, 0x00000200 &&& 0x00000200, _): read_29();
+            (Mode.RAISE, 42, 0x00000400 &&& 0x00000400, _): read_29();
+            (Mode.RAISE, 43, 0x00000800 &&& 0x00000800, _): read_29();
+            (Mode.RAISE, 44, 0x00001000 &&& 0x00001000, _): read_29();
+            (Mode.RAISE, 45, 0x00002000 &&& 0x00002000, _): read_29();
+            (Mode.RAISE, 46, 0x00004000 &&& 0x00004000, _): read_29();
+            (Mode.RAISE, 47, 0x00008000 &&& 0x00008000, _): read_29();
+            (Mode.RAISE, 48, 0x00010000 &&& 0x00010000, _): read_29();
+            (Mode.RAISE, 49, 0x00020000 &&& 0x00020000, _): read_29();
+            (Mode.RAISE, 50, 0x00040000 &&& 0x00040000, _): read_29();
+            (Mode.RAISE, 51, 0x00080000 &&& 0x00080000, _): read_29();
+            (Mode.RAISE, 52, 0x00100000 &&& 0x00100000, _): read_29();
+            (Mode.RAISE, 53, 0x00200000 &&& 0x00200000, _): read_29();
+            (Mode.RAISE, 54, 0x00400000 &&& 0x00400000, _): read_29();
+            (Mode.RAISE, 55, 0x00800000 &&& 0x00800000, _): read_29();
+            (Mode.RAISE, 56, 0x01000000 &&& 0x01000000, _): read_29();
+            (Mode.RAISE, 57, 0x02000000 &&& 0x02000000, _): read_29();
+            (Mode.RAISE, 58, 0x04000000 &&& 0x04000000, _): read_29();
+            (Mode.RAISE, 59, 0x08000000 &&& 0x08000000, _): read_29();
+            (Mode.RAISE, 60, 0x10000000 &&& 0x10000000, _): read_29();
+            (Mode.RAISE, 61, 0x20000000 &&& 0x20000000, _): read_29();
+            (Mode.RAISE, 62, 0x40000000 &&& 0x40000000, _): read_29();
+            (Mode.RAISE, 63, 0x80000000 &&& 0x80000000, _): read_29();
+            (Mode.RAISE, _, _, _): raise_29();
         }
-        size = 66;
+        size = 131;
     }
 
     Register<int<32>, index_t>(CELLS, 0) value_28;
@@ -328,6 +550,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_28) top_28 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v28) {
+                slot = (int<32>)hdr.rest.v28;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_28) get_28 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -335,6 +565,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_28() { put_28.execute(meta.slot); }
     @hidden action add_28() { hdr.rest.v28 = sum_28.execute(meta.slot); }
+    @hidden action raise_28() { hdr.rest.v28 = top_28.execute(meta.slot); }
     @hidden action read_28() { hdr.rest.v28 = get_28.execute(meta.slot); }
     @stage(4)
     @hidden table use_28 {
@@ -344,7 +575,7 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             meta.seen_hi: ternary;
             meta.seen_lo: ternary;
         }
-        actions = { store_28; add_28; read_28; @defaultonly NoAction; }
+        actions = { store_28; add_28; raise_28; read_28; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             (Mode.STORE, _, _, _): store_28();
@@ -413,8 +644,73 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             (Mode.ADD, 62, 0x40000000 &&& 0x40000000, _): read_28();
             (Mode.ADD, 63, 0x80000000 &&& 0x80000000, _): read_28();
             (Mode.ADD, _, _, _): add_28();
+            (Mode.RAISE, 0, _, 0x00000001 &&& 0x00000001): read_28();
+            (Mode.RAISE, 1, _, 0x00000002 &&& 0x00000002): read_28();
+            (Mode.RAISE, 2, _, 0x00000004 &&& 0x00000004): read_28();
+            (Mode.RAISE, 3, _, 0x00000008 &&& 0x00000008): read_28();
+            (Mode.RAISE, 4, _, 0x00000010 &&& 0x00000010): read_28();
+            (Mode.RAISE, 5, _, 0x00000020 &&& 0x00000020): read_28();
+            (Mode.RAISE, 6, _, 0x00000040 &&& 0x00000040): read_28();
+            (Mode.RAISE, 7, _, 0x00000080 &&& 0x00000080): read_28();
+            (Mode.RAISE, 8, _, 0x00000100 &&& 0x00000100): read_28();
+            (Mode.RAISE, 9, _, 0x00000200 &&& 0x00000200): read_28();
+            (Mode.RAISE, 10, _, 0x00000400 &&& 0x00000400): read_28();
+            (Mode.RAISE, 11, _, 0x00000800 &&& 0x00000800): read_28();
+            (Mode.RAISE, 12, _, 0x00001000 &&& 0x00001000): read_28();
+            (Mode.RAISE, 13, _, 0x00002000 &&& 0x00002000): read_28();
+            (Mode.RAISE, 14, _, 0x00004000 &&& 0x00004000): read_28();
+            (Mode.RAISE, 15, _, 0x00008000 &&& 0x00008000): read_28();
+            (Mode.RAISE, 16, _, 0x00010000 &&& 0x00010000): read_28();
+            (Mode.RAISE, 17, _, 0x00020000 &&& 0x00020000): read_28();
+            (Mode.RAISE, 18, _, 0x00040000 &&& 0x00040000): read_28();
+            (Mode.RAISE, 19, _, 0x00080000 &&& 0x00080000): read_28();
+            (Mode.RAISE, 20, _, 0x00100000 &&& 0x00100000): read_28();
+            (Mode.RAISE, 21, _, 0x00200000 &&& 0x00200000): read_28();
+            (Mode.RAISE, 22, _, 0x00400000 &&& 0x00400000): read_28();
+            (Mode.RAISE, 23, _, 0x00800000 &&& 0x00800000): read_28();
+            (Mode.RAISE, 24, _, 0x01000000 &&& 0x01000000): read_28();
+            (Mode.RAISE, 25, _, 0x02000000 &&& 0x02000000): read_28();
+            (Mode.RAISE, 26, _, 0x04000000 &&& 0x04000000): read_28();
+            (Mode.RAISE, 27, _, 0x08000000 &&& 0x08000000): read_28();
+            (Mode.RAISE, 28, _, 0x10000000 &&& 0x10000000): read_28();
+            (Mode.RAISE, 29, _, 0x20000000 &&& 0x20000000): read_28();
+            (Mode.RAISE, 30, _, 0x40000000 &&& 0x40000000): read_28();
+            (Mode.RAISE, 31, _, 0x80000000 &&& 0x80000000): read_28();
+            (Mode.RAISE, 32, 0x00000001 &&& 0x00000001, _): read_28();
+            (Mode.RAISE, 33, 0x00000002 &&& 0x00000002, _): read_28();
+            (Mode.RAISE, 34, 0x00000004 &&& 0x00000004, _): read_28();
+            (Mode.RAISE, 35, 0x00000008 &&& 0x00000008, _): read_28();
+            (Mode.RAISE, 36, 0x00000010 &&& 0x00000010, _): read_28();
+            (Mode.RAISE, 37, 0x00000020 &&& 0x00000020, _): read_28();
+            (Mode.RAISE, 38, 0x00000040 &&& 0x00000040, _): read_28();
+            (Mode.RAISE, 39, 0x00000080 &&& 0x00000080, _): read_28();
+            (Mode.RAISE, 40, 0x00000100 &&& 0x00000100, _): read_28();
+            (Mode.RAISE, 41, 0x00000200 &&& 0x00000200, _): read_28();
+            (Mode.RAISE, 42, 0x00000400 &&& 0x00000400, _): read_28();
+            (Mode.RAISE, 43, 0x00000800 &&& 0x00000800, _): read_28();
+            (Mode.RAISE, 44, 0x00001000 &&& 0x00001000, _): read_28();
+            (Mode.RAISE, 45, 0x00002000 &&& 0x00002000, _): read_28();
+            (Mode.RAISE, 46, 0x00004000 &&& 0x00004000, _): read_28();
+            (Mode.RAISE, 47, 0x00008000 &&& 0x00008000, _): read_28();
+            (Mode.RAISE, 48, 0x00010000 &&& 0x00010000, _): read_28();
+            (Mode.RAISE, 49, 0x00020000 &&& 0x00020000, _): read_28();
+            (Mode.RAISE, 50, 0x00040000 &&& 0x00040000, _): read_28();
+            (Mode.RAISE, 51, 0x00080000 &&& 0x00080000, _): read_28();
+            (Mode.RAISE, 52, 0x00100000 &&& 0x00100000, _): read_28();
+            (Mode.RAISE, 53, 0x00200000 &&& 0x00200000, _): read_28();
+            (Mode.RAISE, 54, 0x00400000 &&& 0x00400000, _): read_28();
+            (Mode.RAISE, 55, 0x00800000 &&& 0x00800000, _): read_28();
+            (Mode.RAISE, 56, 0x01000000 &&& 0x01000000, _): read_28();
+            (Mode.RAISE, 57, 0x02000000 &&& 0x02000000, _): read_28();
+            (Mode.RAISE, 58, 0x04000000 &&& 0x04000000, _): read_28();
+            (Mode.RAISE, 59, 0x08000000 &&& 0x08000000, _): read_28();
+            (Mode.RAISE, 60, 0x10000000 &&& 0x10000000, _): read_28();
+            (Mode.RAISE, 61, 0x20000000 &&& 0x20000000, _): read_28();
+            (Mode.RAISE, 62, 0x40000000 &&& 0x40000000, _): read_28();
+            (Mode.RAISE, 63, 0x80000000 &&& 0x80000000, _): read_28();
+            (Mode.RAISE, _, _, _): raise_28();
         }
-        size = 66;
+        size = 131;
     }
 
     Register<int<32>, index_t>(CELLS, 0) value_27;
@@ -431,6 +727,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_27) top_27 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v27) {
+                slot = (int<32>)hdr.rest.v27;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_27) get_27 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -438,15 +742,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_27() { put_27.execute(meta.slot); }
     @hidden action add_27() { hdr.rest.v27 = sum_27.execute(meta.slot); }
+    @hidden action raise_27() { hdr.rest.v27 = top_27.execute(meta.slot); }
     @hidden action read_27() { hdr.rest.v27 = get_27.execute(meta.slot); }
     @stage(5)
     @hidden table use_27 {
         key = { meta.mode: exact; }
-        actions = { store_27; add_27; read_27; @defaultonly NoAction; }
+        actions = { store_27; add_27; raise_27; read_27; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_27();
             Mode.ADD: add_27();
+            Mode.RAISE: raise_27();
             Mode.READ: read_27();
         }
         size = 4;
@@ -466,6 +772,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_26) top_26 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v26) {
+                slot = (int<32>)hdr.rest.v26;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_26) get_26 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -473,15 +787,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_26() { put_26.execute(meta.slot); }
     @hidden action add_26() { hdr.rest.v26 = sum_26.execute(meta.slot); }
+    @hidden action raise_26() { hdr.rest.v26 = top_26.execute(meta.slot); }
     @hidden action read_26() { hdr.rest.v26 = get_26.execute(meta.slot); }
     @stage(5)
     @hidden table use_26 {
         key = { meta.mode: exact; }
-        actions = { store_26; add_26; read_26; @defaultonly NoAction; }
+        actions = { store_26; add_26; raise_26; read_26; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_26();
             Mode.ADD: add_26();
+            Mode.RAISE: raise_26();
             Mode.READ: read_26();
         }
         size = 4;
@@ -501,6 +817,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_25) top_25 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v25) {
+                slot = (int<32>)hdr.rest.v25;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_25) get_25 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -508,15 +832,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_25() { put_25.execute(meta.slot); }
     @hidden action add_25() { hdr.rest.v25 = sum_25.execute(meta.slot); }
+    @hidden action raise_25() { hdr.rest.v25 = top_25.execute(meta.slot); }
     @hidden action read_25() { hdr.rest.v25 = get_25.execute(meta.slot); }
     @stage(5)
     @hidden table use_25 {
         key = { meta.mode: exact; }
-        actions = { store_25; add_25; read_25; @defaultonly NoAction; }
+        actions = { store_25; add_25; raise_25; read_25; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_25();
             Mode.ADD: add_25();
+            Mode.RAISE: raise_25();
             Mode.READ: read_25();
         }
         size = 4;
@@ -536,6 +862,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_24) top_24 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v24) {
+                slot = (int<32>)hdr.rest.v24;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_24) get_24 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -543,15 +877,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_24() { put_24.execute(meta.slot); }
     @hidden action add_24() { hdr.rest.v24 = sum_24.execute(meta.slot); }
+    @hidden action raise_24() { hdr.rest.v24 = top_24.execute(meta.slot); }
     @hidden action read_24() { hdr.rest.v24 = get_24.execute(meta.slot); }
     @stage(5)
     @hidden table use_24 {
         key = { meta.mode: exact; }
-        actions = { store_24; add_24; read_24; @defaultonly NoAction; }
+        actions = { store_24; add_24; raise_24; read_24; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_24();
             Mode.ADD: add_24();
+            Mode.RAISE: raise_24();
             Mode.READ: read_24();
         }
         size = 4;
@@ -571,6 +907,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_23) top_23 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v23) {
+                slot = (int<32>)hdr.rest.v23;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_23) get_23 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -578,15 +922,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_23() { put_23.execute(meta.slot); }
     @hidden action add_23() { hdr.rest.v23 = sum_23.execute(meta.slot); }
+    @hidden action raise_23() { hdr.rest.v23 = top_23.execute(meta.slot); }
     @hidden action read_23() { hdr.rest.v23 = get_23.execute(meta.slot); }
     @stage(6)
     @hidden table use_23 {
         key = { meta.mode: exact; }
-        actions = { store_23; add_23; read_23; @defaultonly NoAction; }
+        actions = { store_23; add_23; raise_23; read_23; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_23();
             Mode.ADD: add_23();
+            Mode.RAISE: raise_23();
             Mode.READ: read_23();
         }
         size = 4;
@@ -606,6 +952,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_22) top_22 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v22) {
+                slot = (int<32>)hdr.rest.v22;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_22) get_22 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -613,15 +967,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_22() { put_22.execute(meta.slot); }
     @hidden action add_22() { hdr.rest.v22 = sum_22.execute(meta.slot); }
+    @hidden action raise_22() { hdr.rest.v22 = top_22.execute(meta.slot); }
     @hidden action read_22() { hdr.rest.v22 = get_22.execute(meta.slot); }
     @stage(6)
     @hidden table use_22 {
         key = { meta.mode: exact; }
-        actions = { store_22; add_22; read_22; @defaultonly NoAction; }
+        actions = { store_22; add_22; raise_22; read_22; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_22();
             Mode.ADD: add_22();
+            Mode.RAISE: raise_22();
             Mode.READ: read_22();
         }
         size = 4;
@@ -641,6 +997,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_21) top_21 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v21) {
+                slot = (int<32>)hdr.rest.v21;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_21) get_21 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -648,15 +1012,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_21() { put_21.execute(meta.slot); }
     @hidden action add_21() { hdr.rest.v21 = sum_21.execute(meta.slot); }
+    @hidden action raise_21() { hdr.rest.v21 = top_21.execute(meta.slot); }
     @hidden action read_21() { hdr.rest.v21 = get_21.execute(meta.slot); }
     @stage(6)
     @hidden table use_21 {
         key = { meta.mode: exact; }
-        actions = { store_21; add_21; read_21; @defaultonly NoAction; }
+        actions = { store_21; add_21; raise_21; read_21; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_21();
             Mode.ADD: add_21();
+            Mode.RAISE: raise_21();
             Mode.READ: read_21();
         }
         size = 4;
@@ -676,6 +1042,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_20) top_20 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v20) {
+                slot = (int<32>)hdr.rest.v20;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_20) get_20 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -683,15 +1057,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_20() { put_20.execute(meta.slot); }
     @hidden action add_20() { hdr.rest.v20 = sum_20.execute(meta.slot); }
+    @hidden action raise_20() { hdr.rest.v20 = top_20.execute(meta.slot); }
     @hidden action read_20() { hdr.rest.v20 = get_20.execute(meta.slot); }
     @stage(6)
     @hidden table use_20 {
         key = { meta.mode: exact; }
-        actions = { store_20; add_20; read_20; @defaultonly NoAction; }
+        actions = { store_20; add_20; raise_20; read_20; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_20();
             Mode.ADD: add_20();
+            Mode.RAISE: raise_20();
             Mode.READ: read_20();
         }
         size = 4;
@@ -711,6 +1087,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_19) top_19 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v19) {
+                slot = (int<32>)hdr.rest.v19;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_19) get_19 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -718,15 +1102,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_19() { put_19.execute(meta.slot); }
     @hidden action add_19() { hdr.rest.v19 = sum_19.execute(meta.slot); }
+    @hidden action raise_19() { hdr.rest.v19 = top_19.execute(meta.slot); }
     @hidden action read_19() { hdr.rest.v19 = get_19.execute(meta.slot); }
     @stage(7)
     @hidden table use_19 {
         key = { meta.mode: exact; }
-        actions = { store_19; add_19; read_19; @defaultonly NoAction; }
+        actions = { store_19; add_19; raise_19; read_19; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_19();
             Mode.ADD: add_19();
+            Mode.RAISE: raise_19();
             Mode.READ: read_19();
         }
         size = 4;
@@ -746,6 +1132,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_18) top_18 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v18) {
+                slot = (int<32>)hdr.rest.v18;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_18) get_18 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -753,15 +1147,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_18() { put_18.execute(meta.slot); }
     @hidden action add_18() { hdr.rest.v18 = sum_18.execute(meta.slot); }
+    @hidden action raise_18() { hdr.rest.v18 = top_18.execute(meta.slot); }
     @hidden action read_18() { hdr.rest.v18 = get_18.execute(meta.slot); }
     @stage(7)
     @hidden table use_18 {
         key = { meta.mode: exact; }
-        actions = { store_18; add_18; read_18; @defaultonly NoAction; }
+        actions = { store_18; add_18; raise_18; read_18; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_18();
             Mode.ADD: add_18();
+            Mode.RAISE: raise_18();
             Mode.READ: read_18();
         }
         size = 4;
@@ -781,6 +1177,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_17) top_17 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v17) {
+                slot = (int<32>)hdr.rest.v17;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_17) get_17 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -788,15 +1192,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_17() { put_17.execute(meta.slot); }
     @hidden action add_17() { hdr.rest.v17 = sum_17.execute(meta.slot); }
+    @hidden action raise_17() { hdr.rest.v17 = top_17.execute(meta.slot); }
     @hidden action read_17() { hdr.rest.v17 = get_17.execute(meta.slot); }
     @stage(7)
     @hidden table use_17 {
         key = { meta.mode: exact; }
-        actions = { store_17; add_17; read_17; @defaultonly NoAction; }
+        actions = { store_17; add_17; raise_17; read_17; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_17();
             Mode.ADD: add_17();
+            Mode.RAISE: raise_17();
             Mode.READ: read_17();
         }
         size = 4;
@@ -816,6 +1222,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_16) top_16 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v16) {
+                slot = (int<32>)hdr.rest.v16;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_16) get_16 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -823,15 +1237,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_16() { put_16.execute(meta.slot); }
     @hidden action add_16() { hdr.rest.v16 = sum_16.execute(meta.slot); }
+    @hidden action raise_16() { hdr.rest.v16 = top_16.execute(meta.slot); }
     @hidden action read_16() { hdr.rest.v16 = get_16.execute(meta.slot); }
     @stage(7)
     @hidden table use_16 {
         key = { meta.mode: exact; }
-        actions = { store_16; add_16; read_16; @defaultonly NoAction; }
+        actions = { store_16; add_16; raise_16; read_16; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_16();
             Mode.ADD: add_16();
+            Mode.RAISE: raise_16();
             Mode.READ: read_16();
         }
         size = 4;
@@ -851,6 +1267,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_15) top_15 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v15) {
+                slot = (int<32>)hdr.rest.v15;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_15) get_15 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -858,15 +1282,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_15() { put_15.execute(meta.slot); }
     @hidden action add_15() { hdr.rest.v15 = sum_15.execute(meta.slot); }
+    @hidden action raise_15() { hdr.rest.v15 = top_15.execute(meta.slot); }
     @hidden action read_15() { hdr.rest.v15 = get_15.execute(meta.slot); }
     @stage(8)
     @hidden table use_15 {
         key = { meta.mode: exact; }
-        actions = { store_15; add_15; read_15; @defaultonly NoAction; }
+        actions = { store_15; add_15; raise_15; read_15; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_15();
             Mode.ADD: add_15();
+            Mode.RAISE: raise_15();
             Mode.READ: read_15();
         }
         size = 4;
@@ -886,6 +1312,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_14) top_14 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v14) {
+                slot = (int<32>)hdr.rest.v14;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_14) get_14 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -893,15 +1327,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_14() { put_14.execute(meta.slot); }
     @hidden action add_14() { hdr.rest.v14 = sum_14.execute(meta.slot); }
+    @hidden action raise_14() { hdr.rest.v14 = top_14.execute(meta.slot); }
     @hidden action read_14() { hdr.rest.v14 = get_14.execute(meta.slot); }
     @stage(8)
     @hidden table use_14 {
         key = { meta.mode: exact; }
-        actions = { store_14; add_14; read_14; @defaultonly NoAction; }
+        actions = { store_14; add_14; raise_14; read_14; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_14();
             Mode.ADD: add_14();
+            Mode.RAISE: raise_14();
             Mode.READ: read_14();
         }
         size = 4;
@@ -921,6 +1357,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_13) top_13 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v13) {
+                slot = (int<32>)hdr.rest.v13;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_13) get_13 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -928,15 +1372,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_13() { put_13.execute(meta.slot); }
     @hidden action add_13() { hdr.rest.v13 = sum_13.execute(meta.slot); }
+    @hidden action raise_13() { hdr.rest.v13 = top_13.execute(meta.slot); }
     @hidden action read_13() { hdr.rest.v13 = get_13.execute(meta.slot); }
     @stage(8)
     @hidden table use_13 {
         key = { meta.mode: exact; }
-        actions = { store_13; add_13; read_13; @defaultonly NoAction; }
+        actions = { store_13; add_13; raise_13; read_13; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_13();
             Mode.ADD: add_13();
+            Mode.RAISE: raise_13();
             Mode.READ: read_13();
         }
         size = 4;
@@ -956,6 +1402,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_12) top_12 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v12) {
+                slot = (int<32>)hdr.rest.v12;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_12) get_12 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -963,15 +1417,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_12() { put_12.execute(meta.slot); }
     @hidden action add_12() { hdr.rest.v12 = sum_12.execute(meta.slot); }
+    @hidden action raise_12() { hdr.rest.v12 = top_12.execute(meta.slot); }
     @hidden action read_12() { hdr.rest.v12 = get_12.execute(meta.slot); }
     @stage(8)
     @hidden table use_12 {
         key = { meta.mode: exact; }
-        actions = { store_12; add_12; read_12; @defaultonly NoAction; }
+        actions = { store_12; add_12; raise_12; read_12; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_12();
             Mode.ADD: add_12();
+            Mode.RAISE: raise_12();
             Mode.READ: read_12();
         }
         size = 4;
@@ -991,6 +1447,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_11) top_11 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v11) {
+                slot = (int<32>)hdr.rest.v11;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_11) get_11 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -998,15 +1462,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_11() { put_11.execute(meta.slot); }
     @hidden action add_11() { hdr.rest.v11 = sum_11.execute(meta.slot); }
+    @hidden action raise_11() { hdr.rest.v11 = top_11.execute(meta.slot); }
     @hidden action read_11() { hdr.rest.v11 = get_11.execute(meta.slot); }
     @stage(9)
     @hidden table use_11 {
         key = { meta.mode: exact; }
-        actions = { store_11; add_11; read_11; @defaultonly NoAction; }
+        actions = { store_11; add_11; raise_11; read_11; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_11();
             Mode.ADD: add_11();
+            Mode.RAISE: raise_11();
             Mode.READ: read_11();
         }
         size = 4;
@@ -1026,6 +1492,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_10) top_10 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v10) {
+                slot = (int<32>)hdr.rest.v10;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_10) get_10 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -1033,15 +1507,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_10() { put_10.execute(meta.slot); }
     @hidden action add_10() { hdr.rest.v10 = sum_10.execute(meta.slot); }
+    @hidden action raise_10() { hdr.rest.v10 = top_10.execute(meta.slot); }
     @hidden action read_10() { hdr.rest.v10 = get_10.execute(meta.slot); }
     @stage(9)
     @hidden table use_10 {
         key = { meta.mode: exact; }
-        actions = { store_10; add_10; read_10; @defaultonly NoAction; }
+        actions = { store_10; add_10; raise_10; read_10; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_10();
             Mode.ADD: add_10();
+            Mode.RAISE: raise_10();
             Mode.READ: read_10();
         }
         size = 4;
@@ -1061,6 +1537,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_9) top_9 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v9) {
+                slot = (int<32>)hdr.rest.v9;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_9) get_9 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -1068,15 +1552,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_9() { put_9.execute(meta.slot); }
     @hidden action add_9() { hdr.rest.v9 = sum_9.execute(meta.slot); }
+    @hidden action raise_9() { hdr.rest.v9 = top_9.execute(meta.slot); }
     @hidden action read_9() { hdr.rest.v9 = get_9.execute(meta.slot); }
     @stage(9)
     @hidden table use_9 {
         key = { meta.mode: exact; }
-        actions = { store_9; add_9; read_9; @defaultonly NoAction; }
+        actions = { store_9; add_9; raise_9; read_9; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_9();
             Mode.ADD: add_9();
+            Mode.RAISE: raise_9();
             Mode.READ: read_9();
         }
         size = 4;
@@ -1096,6 +1582,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_8) top_8 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v8) {
+                slot = (int<32>)hdr.rest.v8;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_8) get_8 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -1103,15 +1597,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_8() { put_8.execute(meta.slot); }
     @hidden action add_8() { hdr.rest.v8 = sum_8.execute(meta.slot); }
+    @hidden action raise_8() { hdr.rest.v8 = top_8.execute(meta.slot); }
     @hidden action read_8() { hdr.rest.v8 = get_8.execute(meta.slot); }
     @stage(9)
     @hidden table use_8 {
         key = { meta.mode: exact; }
-        actions = { store_8; add_8; read_8; @defaultonly NoAction; }
+        actions = { store_8; add_8; raise_8; read_8; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_8();
             Mode.ADD: add_8();
+            Mode.RAISE: raise_8();
             Mode.READ: read_8();
         }
         size = 4;
@@ -1131,6 +1627,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_7) top_7 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v7) {
+                slot = (int<32>)hdr.rest.v7;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_7) get_7 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -1138,15 +1642,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_7() { put_7.execute(meta.slot); }
     @hidden action add_7() { hdr.rest.v7 = sum_7.execute(meta.slot); }
+    @hidden action raise_7() { hdr.rest.v7 = top_7.execute(meta.slot); }
     @hidden action read_7() { hdr.rest.v7 = get_7.execute(meta.slot); }
     @stage(10)
     @hidden table use_7 {
         key = { meta.mode: exact; }
-        actions = { store_7; add_7; read_7; @defaultonly NoAction; }
+        actions = { store_7; add_7; raise_7; read_7; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_7();
             Mode.ADD: add_7();
+            Mode.RAISE: raise_7();
             Mode.READ: read_7();
         }
         size = 4;
@@ -1166,6 +1672,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_6) top_6 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v6) {
+                slot = (int<32>)hdr.rest.v6;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_6) get_6 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -1173,15 +1687,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_6() { put_6.execute(meta.slot); }
     @hidden action add_6() { hdr.rest.v6 = sum_6.execute(meta.slot); }
+    @hidden action raise_6() { hdr.rest.v6 = top_6.execute(meta.slot); }
     @hidden action read_6() { hdr.rest.v6 = get_6.execute(meta.slot); }
     @stage(10)
     @hidden table use_6 {
         key = { meta.mode: exact; }
-        actions = { store_6; add_6; read_6; @defaultonly NoAction; }
+        actions = { store_6; add_6; raise_6; read_6; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_6();
             Mode.ADD: add_6();
+            Mode.RAISE: raise_6();
             Mode.READ: read_6();
         }
         size = 4;
@@ -1201,6 +1717,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_5) top_5 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v5) {
+                slot = (int<32>)hdr.rest.v5;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_5) get_5 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -1208,15 +1732,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_5() { put_5.execute(meta.slot); }
     @hidden action add_5() { hdr.rest.v5 = sum_5.execute(meta.slot); }
+    @hidden action raise_5() { hdr.rest.v5 = top_5.execute(meta.slot); }
     @hidden action read_5() { hdr.rest.v5 = get_5.execute(meta.slot); }
     @stage(10)
     @hidden table use_5 {
         key = { meta.mode: exact; }
-        actions = { store_5; add_5; read_5; @defaultonly NoAction; }
+        actions = { store_5; add_5; raise_5; read_5; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_5();
             Mode.ADD: add_5();
+            Mode.RAISE: raise_5();
             Mode.READ: read_5();
         }
         size = 4;
@@ -1236,6 +1762,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_4) top_4 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.rest.v4) {
+                slot = (int<32>)hdr.rest.v4;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_4) get_4 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -1243,15 +1777,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_4() { put_4.execute(meta.slot); }
     @hidden action add_4() { hdr.rest.v4 = sum_4.execute(meta.slot); }
+    @hidden action raise_4() { hdr.rest.v4 = top_4.execute(meta.slot); }
     @hidden action read_4() { hdr.rest.v4 = get_4.execute(meta.slot); }
     @stage(10)
     @hidden table use_4 {
         key = { meta.mode: exact; }
-        actions = { store_4; add_4; read_4; @defaultonly NoAction; }
+        actions = { store_4; add_4; raise_4; read_4; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_4();
             Mode.ADD: add_4();
+            Mode.RAISE: raise_4();
             Mode.READ: read_4();
         }
         size = 4;
@@ -1271,6 +1807,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_3) top_3 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.front.v3) {
+                slot = (int<32>)hdr.front.v3;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_3) get_3 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -1278,15 +1822,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_3() { put_3.execute(meta.slot); }
     @hidden action add_3() { hdr.front.v3 = sum_3.execute(meta.slot); }
+    @hidden action raise_3() { hdr.front.v3 = top_3.execute(meta.slot); }
     @hidden action read_3() { hdr.front.v3 = get_3.execute(meta.slot); }
     @stage(11)
     @hidden table use_3 {
         key = { meta.mode: exact; }
-        actions = { store_3; add_3; read_3; @defaultonly NoAction; }
+        actions = { store_3; add_3; raise_3; read_3; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_3();
             Mode.ADD: add_3();
+            Mode.RAISE: raise_3();
             Mode.READ: read_3();
         }
         size = 4;
@@ -1306,6 +1852,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_2) top_2 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.front.v2) {
+                slot = (int<32>)hdr.front.v2;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_2) get_2 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -1313,15 +1867,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_2() { put_2.execute(meta.slot); }
     @hidden action add_2() { hdr.front.v2 = sum_2.execute(meta.slot); }
+    @hidden action raise_2() { hdr.front.v2 = top_2.execute(meta.slot); }
     @hidden action read_2() { hdr.front.v2 = get_2.execute(meta.slot); }
     @stage(11)
     @hidden table use_2 {
         key = { meta.mode: exact; }
-        actions = { store_2; add_2; read_2; @defaultonly NoAction; }
+        actions = { store_2; add_2; raise_2; read_2; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_2();
             Mode.ADD: add_2();
+            Mode.RAISE: raise_2();
             Mode.READ: read_2();
         }
         size = 4;
@@ -1341,6 +1897,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_1) top_1 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.front.v1) {
+                slot = (int<32>)hdr.front.v1;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_1) get_1 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -1348,15 +1912,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_1() { put_1.execute(meta.slot); }
     @hidden action add_1() { hdr.front.v1 = sum_1.execute(meta.slot); }
+    @hidden action raise_1() { hdr.front.v1 = top_1.execute(meta.slot); }
     @hidden action read_1() { hdr.front.v1 = get_1.execute(meta.slot); }
     @stage(11)
     @hidden table use_1 {
         key = { meta.mode: exact; }
-        actions = { store_1; add_1; read_1; @defaultonly NoAction; }
+        actions = { store_1; add_1; raise_1; read_1; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_1();
             Mode.ADD: add_1();
+            Mode.RAISE: raise_1();
             Mode.READ: read_1();
         }
         size = 4;
@@ -1376,6 +1942,14 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             now = (bit<32>)slot;
         }
     };
+    RegisterAction<int<32>, index_t, bit<32>>(value_0) top_0 = {
+        void apply(inout int<32> slot, out bit<32> now) {
+            if ((bit<32>)slot < hdr.front.v0) {
+                slot = (int<32>)hdr.front.v0;
+            }
+            now = (bit<32>)slot;
+        }
+    };
     RegisterAction<int<32>, index_t, bit<32>>(value_0) get_0 = {
         void apply(inout int<32> slot, out bit<32> now) {
             now = (bit<32>)slot;
@@ -1383,15 +1957,17 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
     };
     @hidden action store_0() { put_0.execute(meta.slot); }
     @hidden action add_0() { hdr.front.v0 = sum_0.execute(meta.slot); }
+    @hidden action raise_0() { hdr.front.v0 = top_0.execute(meta.slot); }
     @hidden action read_0() { hdr.front.v0 = get_0.execute(meta.slot); }
     @stage(11)
     @hidden table use_0 {
         key = { meta.mode: exact; }
-        actions = { store_0; add_0; read_0; @defaultonly NoAction; }
+        actions = { store_0; add_0; raise_0; read_0; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
             Mode.STORE: store_0();
             Mode.ADD: add_0();
+            Mode.RAISE: raise_0();
             Mode.READ: read_0();
         }
         size = 4;
@@ -1474,8 +2050,73 @@ control SlotValues(inout ingress_headers_t hdr, inout ingress_metadata_t meta) {
             (Mode.ADD, 62, 0x40000000 &&& 0x40000000, _): set_mode(Mode.READ);
             (Mode.ADD, 63, 0x80000000 &&& 0x80000000, _): set_mode(Mode.READ);
             (Mode.ADD, _, _, _): set_mode(Mode.ADD);
+            (Mode.RAISE, 0, _, 0x00000001 &&& 0x00000001): set_mode(Mode.READ);
+            (Mode.RAISE, 1, _, 0x00000002 &&& 0x00000002): set_mode(Mode.READ);
+            (Mode.RAISE, 2, _, 0x00000004 &&& 0x00000004): set_mode(Mode.READ);
+            (Mode.RAISE, 3, _, 0x00000008 &&& 0x00000008): set_mode(Mode.READ);
+            (Mode.RAISE, 4, _, 0x00000010 &&& 0x00000010): set_mode(Mode.READ);
+            (Mode.RAISE, 5, _, 0x00000020 &&& 0x00000020): set_mode(Mode.READ);
+            (Mode.RAISE, 6, _, 0x00000040 &&& 0x00000040): set_mode(Mode.READ);
+            (Mode.RAISE, 7, _, 0x00000080 &&& 0x00000080): set_mode(Mode.READ);
+            (Mode.RAISE, 8, _, 0x00000100 &&& 0x00000100): set_mode(Mode.READ);
+            (Mode.RAISE, 9, _, 0x00000200 &&& 0x00000200): set_mode(Mode.READ);
+            (Mode.RAISE, 10, _, 0x00000400 &&& 0x00000400): set_mode(Mode.READ);
+            (Mode.RAISE, 11, _, 0x00000800 &&& 0x00000800): set_mode(Mode.READ);
+            (Mode.RAISE, 12, _, 0x00001000 &&& 0x00001000): set_mode(Mode.READ);
+            (Mode.RAISE, 13, _, 0x00002000 &&& 0x00002000): set_mode(Mode.READ);
+            (Mode.RAISE, 14, _, 0x00004000 &&& 0x00004000): set_mode(Mode.READ);
+            (Mode.RAISE, 15, _, 0x00008000 &&& 0x00008000): set_mode(Mode.READ);
+            (Mode.RAISE, 16, _, 0x00010000 &&& 0x00010000): set_mode(Mode.READ);
+            (Mode.RAISE, 17, _, 0x00020000 &&& 0x00020000): set_mode(Mode.READ);
+            (Mode.RAISE, 18, _, 0x00040000 &&& 0x00040000): set_mode(Mode.READ);
+            (Mode.RAISE, 19, _, 0x00080000 &&& 0x00080000): set_mode(Mode.READ);
+            (Mode.RAISE, 20, _, 0x00100000 &&& 0x00100000): set_mode(Mode.READ);
+            (Mode.RAISE, 21, _, 0x00200000 &&& 0x00200000): set_mode(Mode.READ);
+            (Mode.RAISE, 22, _, 0x00400000 &&& 0x00400000): set_mode(Mode.READ);
+            (Mode.RAISE, 23, _, 0x00800000 &&& 0x00800000): set_mode(Mode.READ);
+            (Mode.RAISE, 24, _, 0x01000000 &&& 0x01000000): set_mode(Mode.READ);
+            (Mode.RAISE, 25, _, 0x02000000 &&& 0x02000000): set_mode(Mode.READ);
+            (Mode.RAISE, 26, _, 0x04000000 &&& 0x04000000): set_mode(Mode.READ);
+            (Mode.RAISE, 27, _, 0x08000000 &&& 0x08000000): set_mode(Mode.READ);
+            (Mode.RAISE, 28, _, 0x10000000 &&& 0x10000000): set_mode(Mode.READ);
+            (Mode.RAISE, 29, _, 0x20000000 &&& 0x20000000): set_mode(Mode.READ);
+            (Mode.RAISE, 30, _, 0x40000000 &&& 0x40000000): set_mode(Mode.READ);
+            (Mode.RAISE, 31, _, 0x80000000 &&& 0x80000000): set_mode(Mode.READ);
+            (Mode.RAISE, 32, 0x00000001 &&& 0x00000001, _): set_mode(Mode.READ);
+            (Mode.RAISE, 33, 0x00000002 &&& 0x00000002, _): set_mode(Mode.READ);
+            (Mode.RAISE, 34, 0x00000004 &&& 0x00000004, _): set_mode(Mode.READ);
+            (Mode.RAISE, 35, 0x00000008 &&& 0x00000008, _): set_mode(Mode.READ);
+            (Mode.RAISE, 36, 0x00000010 &&& 0x00000010, _): set_mode(Mode.READ);
+            (Mode.RAISE, 37, 0x00000020 &&& 0x00000020, _): set_mode(Mode.READ);
+            (Mode.RAISE, 38, 0x00000040 &&& 0x00000040, _): set_mode(Mode.READ);
+            (Mode.RAISE, 39, 0x00000080 &&& 0x00000080, _): set_mode(Mode.READ);
+            (Mode.RAISE, 40, 0x00000100 &&& 0x00000100, _): set_mode(Mode.READ);
+            (Mode.RAISE, 41, 0x00000200 &&& 0x00000200, _): set_mode(Mode.READ);
+            (Mode.RAISE, 42, 0x00000400 &&& 0x00000400, _): set_mode(Mode.READ);
+            (Mode.RAISE, 43, 0x00000800 &&& 0x00000800, _): set_mode(Mode.READ);
+            (Mode.RAISE, 44, 0x00001000 &&& 0x00001000, _): set_mode(Mode.READ);
+            (Mode.RAISE, 45, 0x00002000 &&& 0x00002000, _): set_mode(Mode.READ);
+            (Mode.RAISE, 46, 0x00004000 &&& 0x00004000, _): set_mode(Mode.READ);
+            (Mode.RAISE, 47, 0x00008000 &&& 0x00008000, _): set_mode(Mode.READ);
+            (Mode.RAISE, 48, 0x00010000 &&& 0x00010000, _): set_mode(Mode.READ);
+            (Mode.RAISE, 49, 0x00020000 &&& 0x00020000, _): set_mode(Mode.READ);
+            (Mode.RAISE, 50, 0x00040000 &&& 0x00040000, _): set_mode(Mode.READ);
+            (Mode.RAISE, 51, 0x00080000 &&& 0x00080000, _): set_mode(Mode.READ);
+            (Mode.RAISE, 52, 0x00100000 &&& 0x00100000, _): set_mode(Mode.READ);
+            (Mode.RAISE, 53, 0x00200000 &&& 0x00200000, _): set_mode(Mode.READ);
+            (Mode.RAISE, 54, 0x00400000 &&& 0x00400000, _): set_mode(Mode.READ);
+            (Mode.RAISE, 55, 0x00800000 &&& 0x00800000, _): set_mode(Mode.READ);
+            (Mode.RAISE, 56, 0x01000000 &&& 0x01000000, _): set_mode(Mode.READ);
+            (Mode.RAISE, 57, 0x02000000 &&& 0x02000000, _): set_mode(Mode.READ);
+            (Mode.RAISE, 58, 0x04000000 &&& 0x04000000, _): set_mode(Mode.READ);
+            (Mode.RAISE, 59, 0x08000000 &&& 0x08000000, _): set_mode(Mode.READ);
+            (Mode.RAISE, 60, 0x10000000 &&& 0x10000000, _): set_mode(Mode.READ);
+            (Mode.RAISE, 61, 0x20000000 &&& 0x20000000, _): set_mode(Mode.READ);
+            (Mode.RAISE, 62, 0x40000000 &&& 0x40000000, _): set_mode(Mode.READ);
+            (Mode.RAISE, 63, 0x80000000 &&& 0x80000000, _): set_mode(Mode.READ);
+            (Mode.RAISE, _, _, _): set_mode(Mode.RAISE);
         }
-        size = 66;
+        size = 131;
     }
 
     apply {

@@ -241,6 +241,7 @@ control InArtIngress(inout ingress_headers_t hdr, inout ingress_metadata_t meta,
             (_, _, 0, 0, 1): complete();
             (_, Mode.STORE, _, _, _): consume(Outcome.STORED);
             (_, Mode.ADD, _, _, _): consume(Outcome.ADDED);
+            (_, Mode.RAISE, _, _, _): consume(Outcome.ADDED);
             (_, Mode.READ, _, _, _): consume(Outcome.ABSORBED);
         }
         size = 16;
@@ -260,6 +261,7 @@ control InArtIngress(inout ingress_headers_t hdr, inout ingress_metadata_t meta,
             (_, 0, 0): complete();
             (Mode.STORE, _, _): consume(Outcome.STORED);
             (Mode.ADD, _, _): consume(Outcome.ADDED);
+            (Mode.RAISE, _, _): consume(Outcome.ADDED);
             (Mode.READ, _, _): consume(Outcome.ABSORBED);
         }
         size = 8;

@@ -17,11 +17,12 @@ enum bit<2> Route {
 }
 
 // What is done with the values of a frame and its slot.
-enum bit<2> Mode {
+enum bit<3> Mode {
     NONE = 0,
     STORE = 1,                  // the frame takes the slot over
     ADD = 2,                    // its contributors are new
-    READ = 3                    // a repeat
+    READ = 3,                   // a repeat
+    RAISE = 4                   // its contributors are new, and of each value the greatest counts
 }
 
 typedef bit<16> index_t;        // of a slot of a pass; below CELLS

@@ -207,25 +207,27 @@ control Slots(in ingress_headers_t hdr, inout ingress_metadata_t meta) {
         meta.fate = Mode.STORE;
         put_hi.execute(meta.slot);
     }
-    @hidden action join_hi() {
-        meta.fate = Mode.ADD;
+    @hidden action join_hi(Mode fate) {
+        meta.fate = fate;
         meta.seen_hi = merge_hi.execute(meta.slot);
     }
     @stage(3)
     @hidden table contributors_hi {
         key = {
-            meta.taken: exact;
-            meta.other_sequence: exact;
-            meta.other_run: exact;
-            meta.other_plan: exact;
+            meta.taken: ternary;
+            meta.other_sequence: ternary;
+            meta.other_run: ternary;
+            meta.other_plan: ternary;
+            hdr.inart.form[23:16]: ternary @name("exponent");
         }
         actions = { start_hi; join_hi; @defaultonly NoAction; }
         const default_action = NoAction();
         const entries = {
-            (1, 0, 0, 0): start_hi();
-            (0, 0, 0, 0): join_hi();
+            (1, 0, 0, 0, _): start_hi();
+            (0, 0, 0, 0, EXPONENT_MAXIMA): join_hi(Mode.RAISE);
+            (0, 0, 0, 0, _): join_hi(Mode.ADD);
         }
-        size = 2;
+        size = 4;
     }
 
     @hidden action start_lo() { put_lo.execute(meta.slot); }

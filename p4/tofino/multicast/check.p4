@@ -23,10 +23,11 @@ control Check(in ingress_headers_t hdr, inout ingress_metadata_t meta,
             (Class.TAGGED, _, _, _, _, _, _, _): refuse_frame(Reason.TAGGED);
             (_, 1 .. 0xffff, _, _, _, _, _, _): refuse_frame(Reason.TOO_SHORT);
             (Class.OTHER, _, _, _, _, _, _, _): NoAction();
-            (_, _, 0 .. 1, _, _, _, _, _): refuse_frame(Reason.BAD_VERSION);
-            (_, _, 3 .. 15, _, _, _, _, _): refuse_frame(Reason.BAD_VERSION);
+            (_, _, 0 .. 2, _, _, _, _, _): refuse_frame(Reason.BAD_VERSION);
+            (_, _, 4 .. 15, _, _, _, _, _): refuse_frame(Reason.BAD_VERSION);
             (_, _, _, 0 .. 0, _, _, _, _): refuse_frame(Reason.UNKNOWN_KIND);
             (_, _, _, 7 .. 15, _, _, _, _): refuse_frame(Reason.UNKNOWN_KIND);
+            (_, _, _, _, 0x20 &&& 0x20, _, _, _): refuse_frame(Reason.UNKNOWN_FLAG);
             (_, _, _, _, 0x40 &&& 0x40, _, _, _): refuse_frame(Reason.UNKNOWN_FLAG);
             (_, _, _, _, 0x80 &&& 0x80, _, _, _): refuse_frame(Reason.UNKNOWN_FLAG);
             (_, _, _, _, _, VALUES + 1 .. 0xffff, _, _): refuse_frame(Reason.BAD_LENGTH);

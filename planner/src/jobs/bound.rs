@@ -76,7 +76,6 @@ fn without_links(models: &[Model<'_>], most: &[f64], equal: bool) -> Program {
     // Results of all jobs leave a server over its links.
     let outlets = leaving.into_iter().map(|(server, terms)| at_most(terms, any.outlet_bps(server)));
     program.rows.extend(outlets.filter(|row| row.limit.is_finite()));
-    // Exact jobs have none.
     let of_job = |model: &Model<'_>| model.aggregators.iter().map(|&v| model.capacity_of(model.own(v))).sum();
     let switches = models.iter().map(of_job).fold(0.0, f64::max);
     program.rows.push(at_most(added_up, switches));

@@ -196,7 +196,6 @@ impl Builder<'_> {
 
     fn finish(mut self) -> Program {
         for (resource, terms) in std::mem::take(&mut self.loads) {
-            // Exact jobs have no switch's aggregation.
             let limit = self.models.iter().map(|model| model.capacity_of(resource)).fold(0.0, f64::max);
             if limit.is_finite() {
                 self.row(terms, limit, false);

@@ -72,6 +72,13 @@ pub(super) struct BackgroundEntry {
     pub rate: Rate,
 }
 
+/// How a job's tensors are summed, where that is said.
+#[derive(Clone, Copy, Deserialize, PartialEq, Eq)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum SumKey {
+    Exact,
+}
+
 #[derive(Deserialize, Default)]
 #[serde(deny_unknown_fields)]
 pub(super) struct JobEntry {
@@ -81,8 +88,7 @@ pub(super) struct JobEntry {
     pub workers: Option<Vec<String>>,
     pub servers: Option<Vec<String>>,
     pub gradient: Option<Size>,
-    #[serde(default)]
-    pub exact: bool,
+    pub sum: Option<SumKey>,
     #[serde(default)]
     pub elastic: bool,
     // How long participants compute does not change a plan: who simulates training reads it.
@@ -116,7 +122,11 @@ pub(super) fn in_our_words(problem: &str) -> (&str, &'static str) {
     } else if problem.contains("tuple of size 2") {
         (cut(", expected"), "name the two nodes")
     } else if problem.starts_with("invalid boolean") {
-        ("a job's `exact` or `elastic` is neither true nor false", "write `exact: true`, or leave it out")
+        ("a job's `elastic` is neither true nor false", "write `elastic: true`, or leave it out")
+    } else if problem.contains("expected one of exact") {
+        (cut(", expected"), "write `sum: exact`, or leave it out")
+    } else if problem.starts_with("unknown field `exact`") {
+        ("a job has no key `exact`", "write `sum: exact`")
     } else if problem.starts_with("invalid i64") {
         ("an `mtu` is no whole number of bytes", "write it like `mtu: 9000`")
     } else if problem.starts_with("unknown") || problem.contains("write it like") {
@@ -178,7 +188,7 @@ impl Topology {
                 let _ = write!(out, ", gradient: {}", exact::<Size>(bytes as f64, display_size));
             }
             if job.exact {
-                out.push_str(", exact: true");
+                out.push_str(", sum: exact");
             }
             if job.elastic {
                 out.push_str(", elastic: true");
@@ -226,7 +236,7 @@ impl Topology {
                 entry["gradient"] = bytes.into();
             }
             if job.exact {
-                entry["exact"] = true.into();
+                entry["sum"] = "exact".into();
             }
             if job.elastic {
                 entry["elastic"] = true.into();

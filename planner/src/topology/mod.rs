@@ -133,8 +133,7 @@ pub struct Job {
     pub servers: Vec<NodeId>,
     /// Size of one gradient, if the document says so.
     pub gradient_bytes: Option<u64>,
-    /// Whether its sums are those of the floats, rounded once: no switch adds anything, all gradients go to
-    /// the servers.
+    /// Whether all of its sums are those of the floats, rounded once, and not only those of short tensors.
     pub exact: bool,
     /// Whether hosts may come and go while it runs.
     pub elastic: bool,

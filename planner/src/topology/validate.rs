@@ -7,7 +7,7 @@ use petgraph::graph::UnGraph;
 use petgraph::unionfind::UnionFind;
 use serde_saphyr::Spanned;
 
-use super::document::{BackgroundEntry, Document, JobEntry, LinkEntry, NodeEntry};
+use super::document::{BackgroundEntry, Document, JobEntry, LinkEntry, NodeEntry, SumKey};
 use super::{Board, DEFAULT_MTU, Job, Link, MTUS, Node, NodeId, NodeKind, Topology, TopologyError};
 
 type Result<T> = std::result::Result<T, TopologyError>;
@@ -197,7 +197,7 @@ impl Topology {
     }
 
     fn add_job(&mut self, entry: JobEntry, at: u64) -> Result<()> {
-        let JobEntry { name, workers, servers, gradient, exact, elastic, .. } = entry;
+        let JobEntry { name, workers, servers, gradient, sum, elastic, .. } = entry;
         name_is_usable(at, "job", &name)?;
         let place = format!("job {name}");
         if self.job_named(&name).is_some() {
@@ -219,7 +219,14 @@ impl Topology {
             }
         };
         self.is_connected(at, &place, &workers, &servers)?;
-        self.jobs.push(Job { name, workers, servers, gradient_bytes, exact, elastic });
+        self.jobs.push(Job {
+            name,
+            workers,
+            servers,
+            gradient_bytes,
+            exact: sum == Some(SumKey::Exact),
+            elastic,
+        });
         Ok(())
     }
 

@@ -4,16 +4,15 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 #![allow(dead_code, reason = "each test uses a part")]
 
-use std::ops::Range;
 use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
-use inart_core::quantise::{dequantise, least_exponent};
-use inart_core::{Assignment, ShardAssignment, Split, WorkerAddress};
+use inart_core::audit::sum_of;
+use inart_core::{Assignment, ShardAssignment, WorkerAddress};
 use inart_host_agent::{InProcess, InProcessPort, Options, Transport};
 use inart_rack_host::{Ending, News, RackError, RackGroup, RackServer, RackWorker, Turn};
-use inart_wire::{Exponent, MacAddr, ValuesPerPacket};
+use inart_wire::{MacAddr, ValuesPerPacket};
 
 const VALUES: usize = 700;
 
@@ -52,7 +51,7 @@ fn options(peer_timeout: Duration) -> Options {
     Options { peer_timeout, ..Options::default() }
 }
 
-/// Some values are so small beside the others of their chunk that answers round them.
+/// Some values are far smaller than the others of their block.
 fn first_model() -> Vec<f32> {
     let size = |at: usize| if at % 13 == 5 { 1e-9 } else { 1.0 };
     (0..VALUES).map(|at| size(at) * (at as f32 * 0.37).sin()).collect()
@@ -145,51 +144,34 @@ pub fn train(
 /// The training once more, on one thread, by the rules of docs/protocol.md: what every worker has to have
 /// got, and every version of the model.
 fn again(sizes: &[u8], iterations: u32, worked: &[Vec<Turned>]) -> Vec<Vec<f32>> {
-    let chunks: Vec<Range<usize>> = Split::new(&assignments(sizes)[0], VALUES).chunks().collect();
     let (mut model, mut versions) = (first_model(), Vec::new());
     let mut has = vec![model.clone(); sizes.len()];
     for iteration in 0..iterations {
         let mut first = 0;
         for (group, workers) in worked.iter().enumerate() {
-            let turns: Vec<&Turn> = workers.iter().map(|(turns, _)| &turns[iteration as usize]).collect();
-            for (rank, turn) in turns.iter().enumerate() {
-                let own = update(&has[group], first + rank, iteration);
-                for (chunk, range) in chunks.iter().enumerate() {
-                    let unit = 2f64.powi(turn.record.exponents[chunk].get().into());
-                    for at in range.clone() {
-                        let sent = (f64::from(own[at]) / unit).round_ties_even() as i32;
-                        assert_eq!(
-                            turn.record.sent[at], sent,
-                            "group {group}, iteration {iteration}, value {at}"
-                        );
-                    }
-                }
-            }
-            for (chunk, range) in chunks.iter().enumerate() {
-                let exponent = turns[0].record.exponents[chunk];
-                for at in range.clone() {
-                    let sum: i32 = turns.iter().map(|turn| turn.record.sent[at]).sum();
-                    model[at] += dequantise(sum, exponent);
-                }
-                let changes: Vec<f32> = range.clone().map(|at| model[at] - has[group][at]).collect();
-                let least = least_exponent(&changes);
-                for (at, change) in range.clone().zip(changes) {
-                    let value = (f64::from(change) / 2f64.powi(least.get().into())).round_ties_even() as i32;
-                    has[group][at] += dequantise(value, least);
-                    for turn in &turns {
-                        let got = (turn.record.result[at], turn.record.result_exponents[chunk]);
-                        assert_eq!(got, (value, least), "group {group}, iteration {iteration}, value {at}");
-                    }
-                }
-            }
-            for (_, models) in workers {
-                assert_eq!(models[iteration as usize], has[group], "group {group}, iteration {iteration}");
+            let what = format!("group {group}, iteration {iteration}");
+            let has = &mut has[group];
+            let updates: Vec<_> =
+                (0..workers.len()).map(|rank| update(has, first + rank, iteration)).collect();
+            let sum = sum_of(&updates.iter().map(|own| &own[..]).collect::<Vec<_>>(), workers.len(), false);
+            model.iter_mut().zip(&sum).for_each(|(value, change)| *value += change);
+            let changes: Vec<f32> = model.iter().zip(&*has).map(|(value, has)| value - has).collect();
+            has.iter_mut().zip(&changes).for_each(|(value, change)| *value += change);
+            for ((turns, models), own) in workers.iter().zip(&updates) {
+                let record = &turns[iteration as usize].record;
+                assert_eq!(bits(&record.sent), bits(own), "{what}");
+                assert_eq!(bits(&record.result), bits(&changes), "{what}");
+                assert_eq!(models[iteration as usize], *has, "{what}");
             }
             versions.push(model.clone());
             first += workers.len();
         }
     }
     versions
+}
+
+fn bits(floats: &[f32]) -> Vec<u32> {
+    floats.iter().map(|float| float.to_bits()).collect()
 }
 
 /// Frames as they are.
@@ -235,8 +217,4 @@ pub fn all_is_right(
     let last = &worked.last().unwrap()[0].1.last().unwrap();
     let off = last.iter().zip(&model).map(|(has, model)| (has - model).abs()).fold(0.0, f32::max);
     assert!(off < 1e-6, "{off}");
-    let one = Exponent::from(-31);
-    assert!(
-        worked[0][0].0.iter().all(|turn| turn.record.result_exponents.iter().all(|e| e.get() <= one.get()))
-    );
 }

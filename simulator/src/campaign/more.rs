@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use inart_core::scale::BLOCK_VALUES;
 use inart_faults::quantity::{Share, Span};
 use inart_faults::{FaultEvent, Faults};
 use inart_planner::{Job, Link, NodeKind, Topology};
@@ -23,6 +24,15 @@ pub(super) fn stream(seed: u64, number: u64) -> ChaCha8Rng {
     let mut rng = ChaCha8Rng::seed_from_u64(seed);
     rng.set_stream(number);
     rng
+}
+
+/// That length, mostly; else one around that of a block, or of two.
+pub(super) fn some_around_a_block(seed: u64, length: usize) -> usize {
+    let mut rng = stream(seed, 15);
+    if !rng.random_bool(0.15) {
+        return length;
+    }
+    BLOCK_VALUES * rng.random_range(1..=2) + rng.random_range(0..=8) - 4
 }
 
 /// The same topology, mostly; else with a worker that has no part in any job.
@@ -55,6 +65,8 @@ pub(super) fn add_more(
     if rng.random_bool(0.3) {
         options.sizes = *Sizes::ALL.choose(&mut rng).expect("there are some");
         options.rounds += rng.random_range(0..=8);
+    } else if rng.random_bool(0.5) {
+        options.sizes = Sizes::Mixed;
     }
     let mut rng = stream(seed, 4);
     if rng.random_bool(0.15) {

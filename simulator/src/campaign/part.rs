@@ -20,7 +20,7 @@ pub(super) fn hand_on(options: &mut Options, faults: &Faults, topology: &Topolog
     if !rng.random_bool(0.25) || options.live.is_some() {
         return;
     }
-    let is_part = |job: &&Job| !job.exact && rng.random_bool(0.8);
+    let is_part = |_: &&Job| rng.random_bool(0.8);
     let jobs: Vec<_> = topology.jobs().iter().filter(is_part).map(|job| job.name.clone()).collect();
     if jobs.is_empty() {
         return;
@@ -28,7 +28,8 @@ pub(super) fn hand_on(options: &mut Options, faults: &Faults, topology: &Topolog
     let is_watched = !faults.background.is_empty() || !options.others.is_empty() || options.watch.is_some();
     let longest = if is_watched { LONGEST_WATCHED } else { LONGEST };
     let rounds = u64::from(options.rounds * options.runs);
-    let frames = (options.gradient_values as u64).div_ceil(32) + u64::from(options.tensors);
+    // Short tensors take more of them than long ones.
+    let frames = (options.gradient_values as u64).div_ceil(2) + u64::from(options.tensors);
     let waits = rounds * (1 + frames / u64::from(window));
     let most = Span((longest.0 / waits).min(3 * PEER_TIMEOUT.as_nanos() as u64));
     let within = if rng.random_bool(0.3) { most } else { span(&mut rng, Span(1_000), most) };

@@ -1,13 +1,11 @@
 //! The tensors of an elastic job's run: who put what into each, and whether every sum is right.
 
 use std::collections::BTreeMap;
-use std::ops::Range;
 
 use inart_core::audit::{Received, Sent, check_round};
 use inart_core::policy::Lockstep;
-use inart_core::{Assignment, Split};
-
-use crate::record::Record;
+use inart_core::scale::BLOCK_VALUES;
+use inart_core::{Assignment, RoundRecord};
 
 /// What a tensor is, as a worker sees it that starts it: the same at all workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -22,7 +20,9 @@ pub(crate) enum What {
 #[derive(Clone, Debug)]
 struct Part {
     what: What,
-    record: Record,
+    /// A digest of what its program passed in.
+    passed_in: u64,
+    record: RoundRecord,
     has_ended: bool,
 }
 
@@ -55,7 +55,8 @@ impl RunAudit {
         }
     }
 
-    /// Takes in what a worker has put into a tensor, and what it got if the tensor `has_ended` there.
+    /// Takes in what a worker has put into a tensor, and what it got if the tensor `has_ended` there; its
+    /// program passed in values of the [digest] `passed_in`.
     ///
     /// # Errors
     /// What is wrong with the sums, in one line.
@@ -63,12 +64,12 @@ impl RunAudit {
         &mut self,
         tensor: u32,
         rank: usize,
-        what: What,
-        record: Record,
+        (what, passed_in): (What, u64),
+        record: RoundRecord,
         has_ended: bool,
     ) -> Result<(), String> {
         let parts = self.open.entry(tensor).or_insert_with(|| vec![None; self.names.len()]);
-        parts[rank] = Some(Part { what, record, has_ended });
+        parts[rank] = Some(Part { what, passed_in, record, has_ended });
         if parts.iter().any(Option::is_none) {
             return Ok(());
         }
@@ -104,38 +105,30 @@ impl RunAudit {
                 self.names[0], parts[0].what, self.names[other], parts[other].what
             ));
         }
-        let chunks: Vec<Range<usize>> =
-            Split::new(&self.assignment, parts[0].record.sent.len()).chunks().collect();
         let named = || self.names.iter().map(String::as_str).zip(parts);
-        let sent: Vec<_> = named()
-            .map(|(worker, part)| Sent {
-                worker,
-                values: &part.record.sent,
-                exponents: &part.record.exponents,
-            })
-            .collect();
+        if let Some((worker, _)) = named().find(|(_, part)| digest(&part.record.sent) != part.passed_in) {
+            return Err(format!(
+                "run {run}, tensor {tensor}, worker {worker}: it summed something else than was passed in"
+            ));
+        }
+        let sent: Vec<_> = named().map(|(worker, part)| Sent { worker, values: &part.record.sent }).collect();
         let received: Vec<_> = named()
             .enumerate()
             .filter(|(_, (_, part))| part.has_ended)
-            .map(|(rank, (worker, part))| Received {
-                rank,
-                worker,
-                result: &part.record.result,
-                exponents: &part.record.result_exponents,
-            })
+            .map(|(rank, (worker, part))| Received { rank, worker, result: &part.record.result })
             .collect();
-        self.sums_checked += (received.len() * chunks.len()) as u64;
+        self.sums_checked += (received.len() * parts[0].record.sent.len().div_ceil(BLOCK_VALUES)) as u64;
         let all = received.len() == parts.len();
         self.audited += u32::from(all && matches!(parts[0].what, What::Gradient { .. }));
-        check_round(&Lockstep::default(), tensor, &sent, &received, &chunks)
+        check_round(&Lockstep, tensor, &sent, &received, self.assignment.exact_sums)
             .map_err(|mismatch| format!("run {run}, {mismatch}"))
     }
 }
 
-/// A digest of a state: equal if it is equal bit for bit.
-pub(crate) fn digest(state: &[f32]) -> u64 {
+/// A digest of values: equal if they are equal bit for bit.
+pub(crate) fn digest(values: &[f32]) -> u64 {
     // FNV-1a, a word at a time.
     let mix =
         |digest: u64, value: &f32| (digest ^ u64::from(value.to_bits())).wrapping_mul(0x0000_0100_0000_01b3);
-    state.iter().fold(0xcbf2_9ce4_8422_2325, mix)
+    values.iter().fold(0xcbf2_9ce4_8422_2325, mix)
 }

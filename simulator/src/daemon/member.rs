@@ -46,11 +46,10 @@ pub(crate) struct Running {
     pub place: Place,
     pub newest: usize,
     pub doing: Doing,
-    /// Sums of the present broadcast.
-    pub sums: u32,
     /// Tensors that were started.
     pub started: u32,
-    pub what: Option<What>,
+    /// The last of them, and a digest of what the program passed in.
+    pub what: Option<(What, u64)>,
     /// Whether it is a server whose run was aborted.
     pub lingers: bool,
 }

@@ -2,7 +2,7 @@
 
 use inart_controller::membership::{Joining, Place, Refusal, Reply, Seat};
 use inart_core::{Failure, Instant};
-use inart_elastic::{Digits, Gate, Left, Standing, is_exact};
+use inart_elastic::{Gate, Left, Standing, digits};
 use inart_wire::{Epoch, Rank, ShardId};
 
 use super::audit::{What, digest};
@@ -11,15 +11,12 @@ use super::orders::Pending;
 use crate::Error;
 use crate::event_queue::ProcessId;
 use crate::host::{Process, Role};
-use crate::record::Record;
 use crate::simulation::Simulation;
 
 /// A host that waits asks again within this.
 const ASK_AGAIN_NANOS: u64 = 1_000_000_000;
 /// How long a server's host still tells workers that the run was aborted.
 const LINGER_NANOS: u64 = 2_000_000_000;
-/// A state is summed so often at most until nothing of it is rounded.
-const MOST_SUMS: u32 = 4;
 
 impl Simulation<'_> {
     pub(super) fn member(&self, id: ProcessId) -> Option<&Member> {
@@ -125,7 +122,6 @@ impl Simulation<'_> {
             place,
             newest: seat.newest,
             doing: Doing::Else,
-            sums: 0,
             started: 0,
             what: None,
             lingers: false,
@@ -184,20 +180,19 @@ impl Simulation<'_> {
         running.doing = Doing::Summing(sum);
         running.started += 1;
         let newest = running.newest;
-        running.what = Some(match sum {
+        let what = match sum {
             Sum::Gradient => What::Gradient { rounds, state },
             Sum::Load => What::Load { newest, rounds: 0 },
-        });
+        };
         let (run, state) = (running.run, member.state.clone());
         let job = self.processes[id.0 as usize].job;
         let mut values = Vec::new();
         match sum {
             Sum::Gradient => self.jobs[job].rounds.write_gradient(rounds as u32, rank, &mut values),
             Sum::Load => {
-                let digits = Digits::for_workers(self.daemon.jobs[job].told.assignment.workers.len());
                 values = match rank == newest {
-                    true => digits.write(&state),
-                    false => vec![0.0; digits.per_float() * state.len()],
+                    true => digits::write(&state),
+                    false => vec![0.0; digits::PER_FLOAT * state.len()],
                 };
                 if rank == newest
                     && let Some(audit) = self.audit_mut(job, run)
@@ -205,6 +200,9 @@ impl Simulation<'_> {
                     audit.newest_state = Some(digest(&state));
                 }
             }
+        }
+        if let Some(running) = self.running_mut(id) {
+            running.what = Some((what, digest(&values)));
         }
         if let Role::Worker(worker) = &mut self.processes[id.0 as usize].role {
             worker.start_round(now, &values, 1);
@@ -270,28 +268,16 @@ impl Simulation<'_> {
         record: inart_core::RoundRecord,
         sum: &[f32],
     ) -> bool {
-        let exact = is_exact(&record);
-        self.note_part(id, Record::of(record), true);
+        self.note_part(id, record, true);
         let Some(member) = self.member_mut(id) else { return false };
         let At::Running(running) = &mut member.at else { return false };
         let (doing, run, newest) = (running.doing, running.run, running.newest);
         running.doing = Doing::Else;
         match doing {
-            Doing::Summing(Sum::Load) if !exact => {
-                running.sums += 1;
-                if running.sums == MOST_SUMS {
-                    self.complain(job, "a state could not be summed without rounding".to_owned());
-                    return false;
-                }
-                self.sum(id, Sum::Load);
-                return true;
-            }
             Doing::Summing(Sum::Load) => {
-                running.sums = 0;
-                let workers = self.daemon.jobs[job].told.assignment.workers.len();
                 let Some(member) = self.member_mut(id) else { return false };
                 let mut state = std::mem::take(&mut member.state);
-                Digits::for_workers(workers).read(sum, &mut state);
+                digits::read(sum, &mut state);
                 let loaded = digest(&state);
                 member.state = state;
                 if let Ok(rank) = Rank::try_from(newest as u16) {
@@ -386,7 +372,7 @@ impl Simulation<'_> {
     fn end_part(&mut self, id: ProcessId) -> Option<Epoch> {
         if let Role::Worker(worker) = &self.processes[id.0 as usize].role
             && self.is_summing(id)
-            && let Some(record) = worker.record().map(Record::of)
+            && let Some(record) = worker.record()
         {
             self.note_part(id, record, false);
         }
@@ -402,7 +388,7 @@ impl Simulation<'_> {
     }
 
     /// Takes in what a worker has put into its tensor and what it got.
-    fn note_part(&mut self, id: ProcessId, record: Record, has_ended: bool) {
+    fn note_part(&mut self, id: ProcessId, record: inart_core::RoundRecord, has_ended: bool) {
         let job = self.processes[id.0 as usize].job;
         let Some(Running { run, place: Place::Worker(rank), started, what: Some(what), .. }) =
             self.running_mut(id)

@@ -98,10 +98,7 @@ impl Driver {
         let Some(&values) = self.setup.chunk_values.get(parcel.chunk.0 as usize) else { return false };
         match parcel.round {
             0 => parcel.data == ChunkSum::empty(),
-            _ => {
-                let has_any = !parcel.data.parts.is_empty() || parcel.data.not_finite.is_some();
-                has_any && parcel.data.has_length(values)
-            }
+            _ => parcel.data.is_of(values),
         }
     }
 

@@ -1,5 +1,6 @@
 //! Why a site cannot go on.
 
+use inart_core::scale::BLOCK_VALUES;
 use inart_sites::BeginError;
 
 /// Why a site cannot go on.
@@ -12,6 +13,17 @@ pub enum DriverError {
         given: usize,
         /// The job's.
         expected: usize,
+    },
+    /// Chunks given one by one that are not whole blocks.
+    #[error(
+        "chunk {chunk} of {values} values is not whole blocks of {BLOCK_VALUES} of its tensor; give the job chunks \
+         of whole KiB, or whole gradients"
+    )]
+    Blocks {
+        /// Which.
+        chunk: usize,
+        /// Its values.
+        values: usize,
     },
     /// A gradient before the site is ready for it.
     #[error("no round may begin now; wait until the site is ready")]

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_sites::SiteNo;
-use inart_wire::Exponent;
 
 use crate::message::{Body, Hello, State, StateWanted};
 use crate::policy_message::{policy, policy_message};
@@ -132,7 +131,6 @@ impl Driver {
         let state = State {
             round,
             policy: Some(policy_message(&start.policy)),
-            exponents: start.exponents.iter().map(|&e| i32::from(e) as i8 as u8).collect(),
             training: training.clone(),
             is_finished: false,
         };
@@ -170,8 +168,7 @@ impl Driver {
 
     pub(super) fn give_last_state(&mut self, training: &Bytes) {
         let round = self.site.round().unwrap_or(0).saturating_add(1);
-        let (policy, exponents, training) = (None, Bytes::new(), training.clone());
-        self.send_state(&State { round, policy, exponents, training, is_finished: true });
+        self.send_state(&State { round, policy: None, training: training.clone(), is_finished: true });
     }
 
     /// A neighbour's state: this site goes on from there.
@@ -186,16 +183,13 @@ impl Driver {
         }
         let policy = state.policy.map(policy).and_then(Result::ok);
         let fits = |policy: &inart_sites::Policy| {
-            let lengths = policy.chunks() == self.exponents.len() && state.exponents.len() == policy.chunks();
-            lengths && policy.sites == self.setup.sites && policy.check().is_ok()
+            let chunks = self.setup.chunk_values.len();
+            policy.chunks() == chunks && policy.sites == self.setup.sites && policy.check().is_ok()
         };
         let Some(policy) = policy.filter(fits) else {
             self.counters.malformed += 1;
             return;
         };
-        let exponents = state.exponents.iter().map(|&byte| Exponent::saturating((byte as i8).into()));
-        self.exponents = exponents.collect();
-        self.next_exponents.clone_from(&self.exponents);
         self.phase = Phase::Ready { round: state.round, join: Some(policy.into()) };
         self.outputs.push_back(Output::Ready { round: state.round, training: Some(state.training) });
     }

@@ -13,11 +13,10 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_sites::{Counters, Output as SiteOutput, Parcel, Policy, Sending, Site, SiteNo, Way};
-use inart_wire::Exponent;
 
 use crate::counters::AgentCounters;
 use crate::detour::detour;
-use crate::gradient::{ChunkSum, first_exponent};
+use crate::gradient::ChunkSum;
 use crate::lanes::{Lane, Lanes};
 use crate::message::{Body, Hello, Report, SampleMessage, ask_message, chunk_message, encode};
 use crate::setup::Setup;
@@ -69,9 +68,7 @@ pub enum Output {
         /// Which chunk.
         chunk: usize,
         /// Its values.
-        values: Vec<i32>,
-        /// What they are scaled by.
-        exponent: Exponent,
+        values: Vec<f32>,
     },
     /// The sum of a round.
     Reduced {
@@ -118,7 +115,6 @@ enum Phase {
 struct RoundStart {
     round: u32,
     policy: Arc<Policy>,
-    exponents: Vec<Exponent>,
 }
 
 /// Where a neighbour said it is.
@@ -145,9 +141,6 @@ pub struct Driver {
     setup: Arc<Setup>,
     site: Site<ChunkSum>,
     phase: Phase,
-    /// Of each chunk, in the round that goes on or comes next.
-    exponents: Vec<Exponent>,
-    next_exponents: Vec<Exponent>,
     sum: Vec<f32>,
     not_finite: Option<SiteNo>,
     /// Chunks of the round are given, and their sums told, one by one.
@@ -178,13 +171,10 @@ pub struct Driver {
 impl Driver {
     /// A site that has no connection yet.
     pub fn new(setup: Arc<Setup>) -> Self {
-        let exponents = vec![first_exponent(setup.sites.len()); setup.chunk_values.len()];
         let (starts, up, heard, wants_state, sending, lanes) = Default::default();
         Driver {
             site: Site::new(setup.me, setup.sending),
             phase: Phase::Meeting,
-            next_exponents: exponents.clone(),
-            exponents,
             sum: vec![0.0; setup.values()],
             not_finite: None,
             is_by_chunk: false,

@@ -1,9 +1,8 @@
 //! Rounds: from a gradient to its sum.
 
-use inart_core::quantise::dequantise_all;
 use inart_sites::{BeginError, ChunkNo, SiteNo};
 
-use crate::gradient::ChunkSum;
+use crate::gradient::{self, ChunkSum};
 use crate::message::{Body, PolicyWanted};
 
 use super::joining::VAIN;
@@ -14,12 +13,20 @@ impl Driver {
     ///
     /// # Errors
     /// A gradient of another length, or before the site is ready.
-    pub fn all_reduce(&mut self, gradient: Vec<f32>, now: std::time::Duration) -> Result<(), DriverError> {
+    pub fn all_reduce(
+        &mut self,
+        mut gradient: Vec<f32>,
+        now: std::time::Duration,
+    ) -> Result<(), DriverError> {
         let (given, expected) = (gradient.len(), self.setup.values());
         if given != expected {
             return Err(DriverError::Length { given, expected });
         }
         let Phase::Ready { round, join } = self.phase.clone() else { return Err(DriverError::NotReady) };
+        let mut rest = &mut gradient[..];
+        for &tensor in &self.setup.tensors {
+            gradient::round(rest.split_off_mut(..tensor).unwrap_or_default(), tensor);
+        }
         match join {
             Some(policy) => {
                 self.site.begin(round, policy)?;
@@ -49,11 +56,12 @@ impl Driver {
     /// This site's values of a chunk of a round that was [begun](Self::begin) without a gradient.
     ///
     /// # Errors
-    /// Values of another number than the chunk's; no such round.
+    /// Values of another number than the chunk's; a chunk that is not whole blocks of its tensor; no such
+    /// round.
     pub fn contribute(
         &mut self,
         chunk: usize,
-        values: &[f32],
+        mut values: Vec<f32>,
         now: std::time::Duration,
     ) -> Result<(), DriverError> {
         let expected = self.setup.chunk_values.get(chunk).copied().unwrap_or(0);
@@ -63,13 +71,17 @@ impl Driver {
         if self.phase != Phase::Reducing || !self.is_by_chunk {
             return Err(DriverError::NotReady);
         }
-        self.give_chunk(chunk, values);
+        let Some(tensor) = self.setup.tensor_of_whole(chunk) else {
+            return Err(DriverError::Blocks { chunk, values: expected });
+        };
+        gradient::round(&mut values, tensor);
+        self.give_chunk(chunk, &values);
         self.go_on(now);
         Ok(())
     }
 
-    fn give_chunk(&mut self, chunk: usize, values: &[f32]) {
-        let sum = ChunkSum::of(values, self.exponents[chunk], self.setup.sites.len(), self.setup.me);
+    fn give_chunk(&mut self, chunk: usize, rounded: &[f32]) {
+        let sum = ChunkSum::of(rounded, self.setup.me);
         self.site.contribute(ChunkNo(chunk as u32), sum);
         // Early chunks are on their way while late ones are still being prepared.
         self.take_outputs();
@@ -129,11 +141,10 @@ impl Driver {
         }
     }
 
-    /// A round has begun; `gradient` is none if it comes chunk by chunk.
+    /// A round has begun; `gradient` is rounded, or none if it comes chunk by chunk.
     fn begun(&mut self, now: std::time::Duration, gradient: Option<&[f32]>) {
         let round = self.site.round().unwrap_or(0);
-        let (policy, exponents) = (self.site.policy().clone(), self.exponents.clone());
-        self.starts.push_back(RoundStart { round, policy, exponents });
+        self.starts.push_back(RoundStart { round, policy: self.site.policy().clone() });
         if self.starts.len() > 2 {
             self.starts.pop_front();
         }
@@ -160,13 +171,8 @@ impl Driver {
         }
         let at = chunk.0 as usize;
         let first: usize = self.setup.chunk_values[..at].iter().sum();
-        let values = self.setup.chunk_values[at];
-        let (sum, integers) = (&mut self.sum[first..first + values], data.integers(values));
-        match &integers {
-            Some((integers, exponent)) => dequantise_all(integers, *exponent, sum),
-            None => sum.fill(f32::NAN),
-        }
-        self.next_exponents[at] = data.next_exponent(self.exponents[at], self.setup.sites.len());
+        let sum = &mut self.sum[first..first + self.setup.chunk_values[at]];
+        data.write(sum);
         self.not_finite = match (self.not_finite, data.not_finite) {
             (Some(a), Some(b)) => Some(a.min(b)),
             (a, b) => a.or(b),
@@ -175,13 +181,11 @@ impl Driver {
         if !self.is_by_chunk || self.phase == Phase::Over {
             return;
         }
-        match (integers, self.not_finite) {
-            (Some((values, exponent)), _) => {
-                self.outputs.push_back(Output::Summed { round, chunk: at, values, exponent });
-            }
+        let values = self.sum[first..first + self.setup.chunk_values[at]].to_vec();
+        match data.not_finite.and(self.not_finite) {
+            None => self.outputs.push_back(Output::Summed { round, chunk: at, values }),
             // Workers that get no sum send no more: the rest of the round does not come.
-            (None, Some(site)) => self.not_finite(round, site),
-            (None, None) => {}
+            Some(site) => self.not_finite(round, site),
         }
     }
 
@@ -195,7 +199,6 @@ impl Driver {
         if round == 0 {
             return self.outputs.push_back(Output::Ready { round: 1, training: None });
         }
-        self.exponents.clone_from(&self.next_exponents);
         let sum = std::mem::replace(&mut self.sum, vec![0.0; self.setup.values()]);
         self.outputs.push_back(Output::Reduced { round, sum });
     }

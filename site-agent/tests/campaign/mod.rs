@@ -4,7 +4,6 @@
 #![allow(clippy::unwrap_used)]
 
 mod network;
-mod reference;
 mod world;
 
 use rand::{Rng, SeedableRng};

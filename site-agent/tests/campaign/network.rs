@@ -5,7 +5,8 @@ use rand::Rng;
 
 pub const SCHEMES: [Scheme; 4] = [Scheme::Inart, Scheme::Netstorm, Scheme::Fapt, Scheme::Star];
 
-/// From three to six sites on a ring with chords; a job of a few small tensors.
+/// From three to six sites on a ring with chords; a job of a few tensors, in chunks of a quarter of a block
+/// or of two.
 pub fn draw(draws: &mut impl Rng) -> Overlay {
     let sites = draws.random_range(3..7usize);
     let mut text = String::from("name: drawn\nnodes:\n");
@@ -24,10 +25,11 @@ pub fn draw(draws: &mut impl Rng) -> Overlay {
         }
     }
     let all: Vec<_> = (0..sites).map(|site| format!("n{site}")).collect();
+    let (chunk, longest) = if draws.random_bool(0.5) { (256, 300) } else { (2048, 2000) };
     let tensors: Vec<_> =
-        (0..draws.random_range(1..4)).map(|_| format!("{} B", 4 * draws.random_range(1..300))).collect();
+        (0..draws.random_range(1..4)).map(|_| format!("{} B", 4 * draws.random_range(1..longest))).collect();
     text += &format!(
-        "jobs:\n  - {{name: job, sites: [{}], tensors: [{}], chunk: 256 B}}\n",
+        "jobs:\n  - {{name: job, sites: [{}], tensors: [{}], chunk: {chunk} B}}\n",
         all.join(", "),
         tensors.join(", ")
     );

@@ -18,8 +18,6 @@ use inart_sites::SiteNo;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::reference::Chunk;
-
 /// After so long nothing more is expected.
 const END_S: f64 = 600.0;
 
@@ -96,7 +94,6 @@ pub struct World {
     /// By direction, when the last message arrives: they keep their order.
     busy: BTreeMap<(Peer, Peer), u64>,
     draws: ChaCha8Rng,
-    chunks: Vec<Chunk>,
     /// By round: what the sum has to be, and the weights before it.
     rounds: Vec<Vec<f32>>,
     /// By site and round: the chunks' sums that were told one by one.
@@ -126,7 +123,6 @@ impl World {
         let setups: Vec<_> = overlay.sites().iter().map(setup).collect();
         let values = setups[0].values();
         let count = setups.len();
-        let chunks = setups[0].chunk_values.iter().map(|_| Chunk::new(count)).collect();
         let overlay = Arc::new(overlay);
         let mut world = World {
             scheme,
@@ -141,7 +137,6 @@ impl World {
             now: 0,
             busy: BTreeMap::new(),
             draws: ChaCha8Rng::seed_from_u64(seed ^ 0x5eed),
-            chunks,
             rounds: vec![Vec::new()],
             told: BTreeMap::new(),
             reference: vec![0.5; values],
@@ -291,9 +286,7 @@ impl World {
                     assert_eq!(training, state(&self.reference), "site {at} has the last weights");
                     self.done.insert(at);
                 }
-                Output::Summed { round, chunk, values, exponent } => {
-                    self.summed(at, round, chunk, &values, exponent);
-                }
+                Output::Summed { round, chunk, values } => self.summed(at, round, chunk, values),
                 Output::Reduced { round, sum } => self.reduced(at, life, round, &sum),
             }
         }

@@ -19,7 +19,7 @@ use inart_tls::{IdentityFiles, MutualTls};
 use inart_wire::{MacAddr, ValuesPerPacket};
 
 use crate::certificates::certify;
-use crate::three::{NETWORK, SITES, VALUES};
+use crate::three::{NETWORK, SITES, TENSORS};
 
 /// A worker on a thread of its own.
 type WorkerThread = JoinHandle<Result<Rounds, inart_host_agent::Error>>;
@@ -73,10 +73,6 @@ impl DataCentres {
         Setup::new(overlay, &overlay.jobs()[0], name, &options, AuxiliaryUse::default()).unwrap()
     }
 
-    pub fn chunk_values(&self) -> Vec<usize> {
-        self.setup("n1").chunk_values
-    }
-
     fn open(&self, name: &'static str) -> SiteHost {
         let setup = Arc::new(self.setup(name));
         let peers = setup.my_neighbours().iter().map(|site| setup.name(*site));
@@ -101,7 +97,8 @@ impl DataCentres {
             name: topology.jobs()[0].name.clone(),
             epoch: 1.into(),
             values_per_packet: ValuesPerPacket::N32,
-            window_chunks: 256,
+            // As many as the longest chunk between sites has frames.
+            window_chunks: 128,
             exact_sums: false,
             workers: workers
                 .map(|(rank, &worker)| WorkerAddress {
@@ -137,7 +134,7 @@ impl DataCentres {
         let port = switch.port(assignment.shards[0].mac);
         let server = OnwardServer::with_transport(assignment.clone(), port, self.agent()).unwrap();
         let setup = self.setup(name);
-        let inside = Inside::new(&[VALUES], &setup.chunk_values, 32, 256).unwrap();
+        let inside = Inside::new(&setup.tensors, &setup.chunk_values, &assignment).unwrap();
         let (site, rounds) = (self.open(name), self.rounds);
         let site = thread::spawn(move || {
             let mut told = Vec::new();
@@ -153,8 +150,14 @@ impl DataCentres {
                 let mut all = Vec::new();
                 for round in 1..=rounds {
                     let Some(mut values) = gradient(first + rank, round) else { return Ok(all) };
-                    worker.all_reduce(&mut values)?;
-                    all.push((values, worker.record().unwrap()));
+                    // The second tensor has its length, whatever that of the gradient.
+                    let of_first = values.len() - TENSORS[1];
+                    let (first, second) = values.split_at_mut(of_first);
+                    worker.all_reduce(first)?;
+                    let mut record = worker.record().unwrap();
+                    worker.all_reduce(second)?;
+                    record.append(worker.record().unwrap());
+                    all.push((values, record));
                 }
                 Ok(all)
             })

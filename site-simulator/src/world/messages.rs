@@ -1,9 +1,9 @@
 //! Messages on their way.
 
 use bytes::Bytes;
+use inart_site_agent::Peer;
 use inart_site_agent::message::{Body, Report, decode, encode};
 use inart_site_agent::policy_message::policy_message;
-use inart_site_agent::{Peer, gradient::VALUE_BYTES};
 use inart_sites::SiteNo;
 
 use super::{Event, SCHEDULER_S, World};
@@ -26,9 +26,8 @@ impl World<'_> {
             return self.after(SCHEDULER_S, Event::Arrives { from: me, to, connection, id, data });
         };
         match decode(data.clone()) {
-            Ok(Body::Chunk(chunk)) if !chunk.parts.is_empty() => {
-                let values = self.setups[at].chunk_values.get(chunk.chunk as usize).copied().unwrap_or(0);
-                let bits = (values * VALUE_BYTES * chunk.parts.len()) as f64 * 8.0;
+            Ok(Body::Chunk(chunk)) if !chunk.words.is_empty() => {
+                let bits = chunk.words.len() as f64 * 8.0;
                 let plan = self.plans.get(&chunk.version);
                 let tree = plan.and_then(|plan| plan.chunk_trees.get(chunk.chunk as usize));
                 let tree = tree.map_or(0, |tree| tree.0);

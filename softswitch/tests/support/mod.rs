@@ -28,7 +28,7 @@ pub struct Gradient<'v> {
 impl Gradient<'_> {
     pub fn bytes(&self) -> Vec<u8> {
         let mut frame = vec![0x02, 0, 0, 0, 1, 0, 0x02, 0, 0, 0, 0, self.worker as u8, 0x88, 0xb5];
-        frame.extend([0x21, 0, 0, 1, 0, 1, 0, 0]);
+        frame.extend([0x31, 0, 0, 1, 0, 1, 0, 0]);
         frame.extend(self.worker.to_be_bytes());
         frame.extend(self.sequence.to_be_bytes());
         frame.extend((1u64 << self.worker).to_be_bytes());

@@ -140,7 +140,12 @@ impl Pair {
             (_, _) if slot.differs.contains(&Rule::Units) => Some(Rule::Units),
             (_, _) if slot.differs.contains(&Rule::Marks) => Some(Rule::Marks),
             (_, _) if slot.differs.contains(&Rule::Size) => Some(Rule::Size),
-            (one, other) if one == other && is_limit(v1model, tna) => Some(Rule::Limits),
+            (one, other) if one == other && is_limit(v1model, tna, 0) => Some(Rule::Limits),
+            (one, other)
+                if one == other && slot.differs.contains(&Rule::Flags) && is_limit(v1model, tna, STICKY) =>
+            {
+                Some(Rule::Limits)
+            }
             (one, other) if one == other && slot.differs.contains(&Rule::Flags) => {
                 is_flags(v1model, tna).then_some(Rule::Flags)
             }
@@ -187,12 +192,12 @@ impl Pair {
     }
 }
 
-/// Whether the frames are the same but for values at a limit, which the chip keeps and marks; what v1model
-/// marks is marked.
-fn is_limit(v1model: &Answer, tna: &Answer) -> bool {
+/// Whether the frames are the same but for these flags, and for values at a limit, which the chip keeps and
+/// marks; what v1model marks is marked.
+fn is_limit(v1model: &Answer, tna: &Answer, flags: u8) -> bool {
     let header = |frame: &[u8]| {
         let mut header = frame[..HEADER].to_vec();
-        header[15] |= OVERFLOW;
+        header[15] |= OVERFLOW | flags;
         header
     };
     v1model.out.len() == tna.out.len()

@@ -5,29 +5,20 @@
 #[path = "../../../site-host/tests/support/certificates.rs"]
 mod certificates;
 mod plain_switches;
-#[path = "../../../site-agent/tests/campaign/reference.rs"]
-mod reference;
 #[path = "../../../site-host/tests/support/three.rs"]
 mod three;
 
 use std::process::Command;
 
+use inart_core::audit::sum_of;
 use inart_emulator::wide_area::{digest, random_gradient};
-use inart_host_agent::report::RoundReport;
+use inart_site_agent::audit::sum_of_sites;
 use inart_tests::{document, inart, turn, workspace};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use plain_switches::{DataCentres, FRAME};
-use reference::Chunk;
+use plain_switches::DataCentres;
 use serde_json::Value;
-use three::{VALUES, own_sum};
-
-/// What workers sum to, from what each says it sent.
-fn sum_of_workers(reports: &[&RoundReport]) -> Vec<f32> {
-    let agreed: Vec<i32> = reports[0].exponents.iter().map(|&exponent| exponent.into()).collect();
-    assert!(reports.iter().all(|report| report.exponents == reports[0].exponents));
-    own_sum(&reports.iter().map(|report| &report.sent[..]).collect::<Vec<_>>(), &agreed, FRAME)
-}
+use three::VALUES;
 
 #[test]
 fn workers_on_plain_switches_have_the_sum_of_all_data_centres() {
@@ -37,27 +28,16 @@ fn workers_on_plain_switches_have_the_sum_of_all_data_centres() {
     world.start(rounds);
     let reports = world.reports(rounds);
     let sites = world.site_rounds(rounds);
-    // The job's chunks: 16 KiB each, a multiple of 8 KiB.
-    let cut: Vec<usize> = (0..VALUES).step_by(4096).map(|start| 4096.min(VALUES - start)).collect();
-    let mut chunks: Vec<Chunk> = cut.iter().map(|_| Chunk::new(3)).collect();
     for round in 0..rounds as usize {
-        let of_round: Vec<&RoundReport> = reports.iter().map(|worker| &worker[round]).collect();
-        let gradients = [
-            sum_of_workers(&of_round[..3]),
-            sum_of_workers(&of_round[3..]),
-            random_gradient(1, 5, round as u32 + 1, VALUES),
-        ];
-        let mut sum = Vec::new();
-        for (chunk, &length) in chunks.iter_mut().zip(&cut) {
-            let range = sum.len()..sum.len() + length;
-            let parts: Vec<&[f32]> = gradients.iter().map(|all| &all[range.clone()]).collect();
-            sum.extend(chunk.sum(&parts));
-        }
-        for (worker, report) in of_round.iter().enumerate() {
-            for (at, value) in report.result.iter().enumerate() {
-                let unit = 2f64.powi(report.result_exponents[at / FRAME].into());
-                let read = (f64::from(*value) * unit) as f32;
-                assert_eq!(read.to_bits(), sum[at].to_bits(), "worker {worker}, round {round}, value {at}");
+        let sent: Vec<&[f32]> = reports.iter().map(|worker| &worker[round].sent[..]).collect();
+        let own = [sum_of(&sent[..3], 3, false), sum_of(&sent[3..], 2, false)];
+        let bare = random_gradient(1, 5, round as u32 + 1, VALUES);
+        let sum = sum_of_sites(&[&own[0], &own[1], &bare], &[VALUES]);
+        for (worker, reports) in reports.iter().enumerate() {
+            let read = &reports[round].result;
+            assert_eq!(read.len(), VALUES, "worker {worker}, round {round}");
+            for (at, (value, right)) in read.iter().zip(&sum).enumerate() {
+                assert_eq!(value.to_bits(), right.to_bits(), "worker {worker}, round {round}, value {at}");
             }
         }
         for (site, rounds) in &sites {

@@ -5,9 +5,9 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::thread::{self, JoinHandle};
 
+use inart_core::Assignment;
 use inart_core::audit::{Received, Sent, check_round};
 use inart_core::policy::Lockstep;
-use inart_core::{Assignment, Split};
 use inart_host_agent::report::{self, Report, Reports, Role, RoundReport};
 
 /// What each rank reported after its hello.
@@ -56,20 +56,12 @@ pub fn audit(assignment: &Assignment, reported: Reported) -> usize {
     for (number, first) in rounds[0].iter().enumerate() {
         assert_eq!(first.round as usize, number, "each once");
         let of_all: Vec<_> = rounds.iter().map(|rounds| &rounds[number]).collect();
-        let sent = of_all.iter().map(|report| Sent {
-            worker: "any",
-            values: &report.sent,
-            exponents: &report.exponents,
-        });
-        let received = of_all.iter().enumerate().map(|(rank, report)| Received {
-            rank,
-            worker: "any",
-            result: &report.result,
-            exponents: &report.result_exponents,
-        });
-        let chunks: Vec<_> = Split::new(assignment, first.sent.len()).chunks().collect();
+        let sent = of_all.iter().map(|report| Sent { worker: "any", values: &report.sent });
+        let received = of_all.iter().enumerate();
+        let received =
+            received.map(|(rank, report)| Received { rank, worker: "any", result: &report.result });
         let (sent, received): (Vec<_>, Vec<_>) = (sent.collect(), received.collect());
-        check_round(&Lockstep::default(), first.round, &sent, &received, &chunks)
+        check_round(&Lockstep, first.round, &sent, &received, assignment.exact_sums)
             .expect("every sum is right");
     }
     rounds[0].len()

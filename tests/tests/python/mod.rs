@@ -94,7 +94,7 @@ fn ddp_trains_as_with_gloo_by_hook_and_by_backend() {
     let (_, by_backend) = train(3, "backend");
     let (_, narrow) = train(4, "bfloat16");
     assert!(gloo > 0.9, "{gloo}");
-    // Of 1000 points: sums of quantised gradients differ from Gloo's in their last bits.
+    // Of 1000 points: sums of scaled gradients differ from Gloo's in their last bits.
     for accuracy in [by_hook, by_backend] {
         assert!((accuracy - gloo).abs() <= 0.0021, "{accuracy}, {gloo} with Gloo");
     }

@@ -70,17 +70,23 @@ fn classic_captures_of_both_byte_orders_and_precisions() {
 }
 
 #[test]
-fn floats_of_exact_jobs_are_read_as_such() {
-    let mut gradient = frame(Kind::Gradient, &[1.5, -3e38f32].map(|float| float.to_bits() as i32));
-    gradient[37] = 0x80;
-    let file = pcap(0xa1b2_c3d4, u32::to_le_bytes, u16::to_le_bytes, &[(&gradient, 172)]);
-    let line = text(&file, false);
-    assert!(
-        line.contains("exponent -128 length 2 flags resend|last run 0000002a values [1.5, -3e38]\n"),
-        "{line}"
-    );
+fn maxima_are_read_as_floats_and_digits_as_integers() {
+    let mut maxima = frame(Kind::Result, &[1.5, 3e38f32].map(|float| float.to_bits() as i32));
+    maxima[37] = 0x80;
+    let mut digits = frame(Kind::Gradient, &[-7, 0]);
+    digits[37] = 0x7f;
+    let frames: &[(&[u8], u32)] = &[(&maxima, 172), (&digits, 172)];
+    let file = pcap(0xa1b2_c3d4, u32::to_le_bytes, u16::to_le_bytes, frames);
+    let lines = text(&file, false);
+    for line in [
+        "exponent -128 length 2 flags resend|last run 0000002a maxima [1.5, 3e38]\n",
+        "exponent 127 length 2 flags resend|last run 0000002a digits [-7, 0]\n",
+    ] {
+        assert!(lines.contains(line), "{lines}");
+    }
     let json: serde_json::Value = serde_json::from_str(&text(&file, true)).unwrap();
-    assert_eq!(json["frames"][0]["values"][0], 1.5);
+    let values = |frame: usize| &json["frames"][frame]["values"];
+    assert_eq!((values(0), values(1)), (&serde_json::json!([1.5, 3e38]), &serde_json::json!([-7, 0])));
 }
 
 #[test]

@@ -3,9 +3,15 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
+use inart_core::exact_sum::Digits;
 use inart_planner::plan::Trunk;
 use inart_planner::units::{display_rate, display_seconds, display_size};
 use inart_planner::{Job, JobPlans, Order, Plan};
+
+/// How many words of a frame each value takes.
+fn words_per_value(job: &Job) -> f64 {
+    if job.exact { Digits::for_workers(job.workers.len()).per_float() as f64 } else { 1.0 }
+}
 
 /// The plan as a person reads it: rate and bound, the servers, the groups, and what is full.
 pub fn of_plan(plan: &Plan, job: &Job) -> String {
@@ -16,7 +22,7 @@ pub fn of_plan(plan: &Plan, job: &Job) -> String {
     } else {
         format!("{:.1} % of the proven bound {}", 100.0 * plan.rate_bps / bound, display_rate(bound))
     };
-    let exact = if plan.exact { ", exact: summed at the servers only" } else { "" };
+    let exact = if plan.exact { ", exact sums" } else { "" };
     let _ = writeln!(out, "{} on {}, job {}{exact}", plan.scheme, plan.topology, plan.job);
     let _ = writeln!(out, "  rate    {} per worker ({verdict})", display_rate(plan.rate_bps));
     if let Some(lp) = plan.bounds.lp_bps {
@@ -35,7 +41,7 @@ pub fn of_plan(plan: &Plan, job: &Job) -> String {
         );
     }
     if let Some(bytes) = job.gradient_bytes {
-        let seconds = bytes as f64 * 8.0 / plan.rate_bps;
+        let seconds = bytes as f64 * 8.0 * words_per_value(job) / plan.rate_bps;
         let size = display_size(bytes as f64);
         let _ = writeln!(out, "  sending {} for a gradient of {size}", display_seconds(seconds));
     }
@@ -102,7 +108,7 @@ pub fn of_jobs(plans: &JobPlans, jobs: &[&Job]) -> String {
     let _ = writeln!(out, "  {:width$}  workers  rate         groups  {bound}", "job");
     for (plan, job) in plans.plans.iter().zip(jobs) {
         let sending = job.gradient_bytes.map_or_else(String::new, |bytes| {
-            let seconds = bytes as f64 * 8.0 / plan.rate_bps;
+            let seconds = bytes as f64 * 8.0 * words_per_value(job) / plan.rate_bps;
             format!("  {} for {}", display_seconds(seconds), display_size(bytes as f64))
         });
         let _ = writeln!(

@@ -42,13 +42,14 @@ pub struct Args {
     /// Tensors that each gradient is cut into, of different lengths, all in flight at once.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub tensors: u32,
-    /// How large values are: even (up to 1), tiny (up to 1e-12), sparse (mostly zeros), outlier or wild.
+    /// How large values are: even (up to 1), tiny (up to 1e-12), sparse (mostly zeros), outlier, wild
+    /// or mixed.
     #[arg(long, default_value_t)]
     pub sizes: Sizes,
     /// Size of each gradient, like 200 KB [default: the first job's, or 200 KB; with --changes 1 MB at most].
     #[arg(long)]
     pub gradient: Option<Size>,
-    /// Share of gradients with a value that is far larger than those before, like 10%.
+    /// Share of gradients with one value that is far larger than the others, like 10%.
     #[arg(long, default_value = "0")]
     pub spikes: Share,
     /// Kind of switch: v1model, tofino or tofino2. All run the compiled program in the embedded switch.

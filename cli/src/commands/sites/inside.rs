@@ -9,7 +9,6 @@ use inart_core::Assignment;
 use inart_hierarchy::Inside;
 use inart_host_agent::status::StatusSocket;
 use inart_host_agent::{OnwardServer, PortKind};
-use inart_overlay::SiteJob;
 use inart_site_agent::Setup;
 use inart_site_host::{GatewayEnding, GatewayRound, SiteHost};
 
@@ -94,7 +93,7 @@ impl InsideArgs {
         &self,
         inside: &Inside,
         tls: [&PathBuf; 3],
-        (job, setup): (&SiteJob, &Setup),
+        setup: &Setup,
         open: impl FnOnce() -> anyhow::Result<SiteHost>,
         rounds: u32,
         told: &mut dyn FnMut(GatewayRound),
@@ -103,10 +102,7 @@ impl InsideArgs {
         let host = self.host(inside, tls);
         host.run(false, |assignment, options, _| {
             is_of(&assignment, inside)?;
-            let tensors: Vec<usize> = job.tensors_bytes.iter().map(|bytes| *bytes as usize / 4).collect();
-            let frame = assignment.values_per_packet.get();
-            let frames =
-                inart_site_agent::Inside::new(&tensors, &setup.chunk_values, frame, assignment.window_chunks);
+            let frames = inart_site_agent::Inside::new(&setup.tensors, &setup.chunk_values, &assignment);
             let frames = frames.with_context(|| format!("inside site {}", inside.site))?;
             let port = host.open_port()?;
             let (who, life) = ("server-0", options.incarnation);
@@ -152,7 +148,8 @@ fn is_of(assignment: &Assignment, inside: &Inside) -> anyhow::Result<()> {
     );
     ensure!(
         !assignment.exact_sums,
-        "the assignment of job {} is of an exact-sum job, whose sums do not go on to other sites",
+        "the assignment of job {} is of an exact-sum job, but sites round the sums that they exchange; leave \
+         `sum: exact` out",
         assignment.name
     );
     Ok(())

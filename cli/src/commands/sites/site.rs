@@ -204,7 +204,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
             printed = tell_gateway(&round, json);
         }
     };
-    let ending = args.inside.run(inside, tls, (job, &setup), || open(&setup), args.rounds, &mut told)?;
+    let ending = args.inside.run(inside, tls, &setup, || open(&setup), args.rounds, &mut told)?;
     printed?;
     tell_gateway_end(&ending, json)?;
     Ok(ExitCode::SUCCESS)

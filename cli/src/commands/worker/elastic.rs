@@ -35,7 +35,7 @@ pub fn run(
                 retransmissions += stats.counters.retransmissions;
                 tell(&mut worker, output)?;
                 let audited = output.is_audited();
-                workload.apply(round, worker.assignment(), &gradient, || worker.record(), audited)?;
+                workload.apply(round, worker.assignment(), &gradient, audited)?;
                 if let Some(loss) = loss {
                     output.report(|| Report::Training { round, loss })?;
                 }

@@ -1,9 +1,10 @@
 //! What a worker computes between all-reduces.
 
-use anyhow::{Context, ensure};
-use inart_core::audit::{Received, Sent, check_round};
-use inart_core::policy::Lockstep;
-use inart_core::{Assignment, RoundRecord, Split, quantise};
+use anyhow::bail;
+use inart_core::Assignment;
+use inart_core::audit::sum_of_part;
+use inart_core::exact_sum::EXACT_VALUES;
+use inart_core::scale::BLOCK_VALUES;
 use inart_host_agent::report::Trained;
 use inart_trainer::{Config, Trainer};
 use inart_wire::Rank;
@@ -127,13 +128,12 @@ impl Workload {
         round: u32,
         assignment: &Assignment,
         sum: &[f32],
-        record: impl FnOnce() -> Option<RoundRecord>,
         audited: bool,
     ) -> anyhow::Result<()> {
         match self {
             Self::Train(trainer) => trainer.apply(sum),
             Self::Random { is_whole, .. } if audited || !*is_whole => {}
-            Self::Random { seed, len, .. } => check_sum(*seed, *len, round, assignment, record())?,
+            Self::Random { seed, len, .. } => check_sum(*seed, *len, round, assignment, sum)?,
         }
         Ok(())
     }
@@ -146,55 +146,43 @@ impl Workload {
     }
 }
 
-/// A value from -1 to 1 that every worker can compute for every other: one step of SplitMix64 over the place.
+/// A value from -1 to 1 that every worker can compute for every other. Every hundred values of a worker are
+/// scaled by another power of two, from 2^-40 to 1: so blocks have steps of their own, and values are
+/// rounded.
 fn random_value(seed: u64, rank: usize, round: u32, index: usize) -> f32 {
-    let place = seed ^ (rank as u64) << 48 ^ u64::from(round) << 32 ^ index as u64;
+    let place = |index: usize| seed ^ (rank as u64) << 48 ^ u64::from(round) << 32 ^ index as u64;
+    let value = (mixed(place(index)) >> 40) as f32 / (1u64 << 23) as f32 - 1.0;
+    let power = mixed(!place(index / 100)) % 41;
+    value / (1u64 << power) as f32
+}
+
+/// One step of SplitMix64.
+fn mixed(place: u64) -> u64 {
     let mut mixed = place.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
     mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
     mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((mixed ^ mixed >> 31) >> 40) as f32 / (1u64 << 23) as f32 - 1.0
+    mixed ^ mixed >> 31
 }
 
-/// Computes all workers' gradients and compares their sum (exact, or of the quantised values) with what came
-/// back, bit for bit.
-fn check_sum(
-    seed: u64,
-    len: usize,
-    round: u32,
-    assignment: &Assignment,
-    record: Option<RoundRecord>,
-) -> anyhow::Result<()> {
-    let record = record.context("no round has ended")?;
-    for (chunk, values) in Split::new(assignment, len).chunks().enumerate() {
-        let exponent = record.exponents[chunk];
-        let mut gradients = Vec::with_capacity(assignment.workers.len());
-        for rank in 0..assignment.workers.len() {
-            let floats: Vec<f32> =
-                values.clone().map(|index| random_value(seed, rank, round, index)).collect();
-            let mut sent: Vec<i32> = floats.iter().map(|float| float.to_bits() as i32).collect();
-            if !assignment.exact_sums {
-                let fits = quantise::quantise(&floats, exponent, &mut sent);
-                ensure!(
-                    fits.is_ok(),
-                    "round {round}, chunk {chunk}: exponent {exponent} does not fit worker {rank}"
-                );
-            }
-            gradients.push(sent);
+/// Computes all workers' gradients and compares what their sum has to be with what came back, bit for bit.
+fn check_sum(seed: u64, len: usize, round: u32, assignment: &Assignment, sum: &[f32]) -> anyhow::Result<()> {
+    if sum.len() != len {
+        bail!("round {round}: the sum has {} values instead of {len}", sum.len());
+    }
+    let workers = assignment.workers.len();
+    let exact = assignment.exact_sums || len <= EXACT_VALUES;
+    // A few blocks at a time, so that all workers' gradients need not be in memory.
+    for start in (0..len).step_by(16 * BLOCK_VALUES) {
+        let values = start..(start + 16 * BLOCK_VALUES).min(len);
+        let gradient =
+            |rank| values.clone().map(|index| random_value(seed, rank, round, index)).collect::<Vec<_>>();
+        let gradients: Vec<_> = (0..workers).map(gradient).collect();
+        let gradients: Vec<_> = gradients.iter().map(Vec::as_slice).collect();
+        let right = sum_of_part(&gradients, workers, exact);
+        let differs = |(right, seen): (&f32, &f32)| right.to_bits() != seen.to_bits();
+        if let Some(at) = right.iter().zip(&sum[values]).position(differs) {
+            bail!("round {round}, value {}: the sum is not the workers' sum, bit for bit", start + at);
         }
-        let exponents = [exponent.get()];
-        let sent = |values| Sent { worker: "any", values, exponents: &exponents };
-        let received = Received {
-            rank: 0,
-            worker: "this",
-            result: &record.result[values.clone()],
-            exponents: &[record.result_exponents[chunk].get()],
-        };
-        let sent: Vec<_> = gradients.iter().map(|gradient| sent(gradient)).collect();
-        let whole = 0..values.len();
-        let right =
-            check_round(&Lockstep::default(), round, &sent, &[received], std::slice::from_ref(&whole))
-                .is_ok();
-        ensure!(right, "round {round}, chunk {chunk}: the sum is not the workers' sum, bit for bit");
     }
     Ok(())
 }

@@ -54,7 +54,7 @@ impl ShardFlow {
             }
             self.queue(newest);
         }
-        self.timers.set(Timer::Probe, now + self.silence(self.probes));
+        self.timers.set(Timer::Probe, now + self.silence_before_result(self.probes));
     }
 
     /// A frame of that chunk was lost.

@@ -4,13 +4,14 @@
 use std::collections::BTreeMap;
 use std::io;
 
-use inart_core::quantise::dequantise;
+use inart_core::audit::sum_of;
 use inart_host_agent::report::RoundReport;
-use inart_site_agent::gradient::{VALUE_BYTES, first_exponent, reduce};
+use inart_site_agent::audit::sum_of_sites;
+use inart_site_agent::gradient::VALUE_BYTES;
 use inart_trainer::{Config, Trainer};
-use inart_wire::{Exponent, Rank};
+use inart_wire::Rank;
 
-use super::super::audit::{digest, random_gradient};
+use super::super::audit::{differs, digest, random_gradient};
 use super::super::processes::Rounds;
 use super::setting::BothSetting;
 use crate::error::Error;
@@ -35,9 +36,8 @@ pub struct Audit {
     /// Of all contributors; none without training.
     trainers: Vec<Trainer>,
     seed: u64,
-    frame: usize,
-    chunk_values: Vec<usize>,
-    exponents: Vec<Exponent>,
+    /// Values of each tensor of a gradient.
+    tensors: Vec<usize>,
     /// By round, from 0.
     reports: BTreeMap<u32, Reports>,
     /// Of rounds whose workers all have what they should have: the sum's digest.
@@ -70,19 +70,12 @@ impl Audit {
             }
             None => Vec::new(),
         };
-        let longest = inart_overlay::longest_chunk(job, setting.scheme);
-        let chunk_values: Vec<usize> = inart_overlay::cut(&job.tensors_bytes, longest)
-            .iter()
-            .map(|&bytes| bytes as usize / VALUE_BYTES)
-            .collect();
         Ok(Self {
             sites: names.iter().map(|name| inside(name).ok_or_else(|| place(name))).collect(),
             workers: workers.collect(),
             trainers,
             seed: setting.between.seed,
-            frame: setting.values.get(),
-            exponents: vec![first_exponent(names.len()); chunk_values.len()],
-            chunk_values,
+            tensors: job.tensors_bytes.iter().map(|bytes| *bytes as usize / VALUE_BYTES).collect(),
             names,
             reports: BTreeMap::new(),
             expected: Vec::new(),
@@ -120,7 +113,7 @@ impl Audit {
     }
 
     fn check_round(&mut self, reports: &Reports) -> Result<(), Error> {
-        let (round, values) = (self.rounds() + 1, self.chunk_values.iter().sum());
+        let (round, values) = (self.rounds() + 1, self.tensors.iter().sum());
         let gradients: Vec<Vec<f32>> = self
             .trainers
             .iter_mut()
@@ -138,15 +131,10 @@ impl Audit {
                 Err(place) => gradients[place].clone(),
             });
         }
-        let sum = reduce(&of_sites, &self.chunk_values, &mut self.exponents);
+        let of_sites: Vec<_> = of_sites.iter().map(|values| &values[..]).collect();
+        let sum = sum_of_sites(&of_sites, &self.tensors);
         for ((inside, rank), report) in reports {
-            let floats = report.result.chunks(self.frame).zip(&report.result_exponents);
-            let read = floats.flat_map(|(values, exponent)| {
-                let exponent = Exponent::saturating((*exponent).into());
-                values.iter().map(move |value| dequantise(*value, exponent))
-            });
-            let differs = read.zip(&sum).position(|(seen, right)| seen.to_bits() != right.to_bits());
-            if let Some(at) = differs.or((report.result.len() != sum.len()).then_some(sum.len())) {
+            if let Some(at) = differs(&report.result, &sum) {
                 let who = format!(
                     "worker {} of site {}",
                     self.workers[*inside][rank.index()].0,
@@ -171,39 +159,28 @@ impl Audit {
         at.map_or("", |at| &self.names[at])
     }
 
-    /// The sum of what a site's workers say they have sent, in 128 bits, then as the nearest floats; where
-    /// they train, after it was found to be their gradients.
+    /// The sum of what a site's workers say that they passed in, tensor by tensor; where they train, after it
+    /// was found to be their gradients.
     fn own_sum(&self, inside: usize, reports: &Reports, gradients: &[Vec<f32>]) -> Result<Vec<f32>, Error> {
-        let of: Vec<&RoundReport> =
-            reports.iter().filter(|((at, _), _)| *at == inside).map(|(_, report)| report).collect();
+        let of: Vec<&[f32]> =
+            reports.iter().filter(|((at, _), _)| *at == inside).map(|(_, report)| &report.sent[..]).collect();
         let who =
             |rank: usize| format!("worker {} of site {}", self.workers[inside][rank].0, self.name(inside));
-        let values: usize = self.chunk_values.iter().sum();
-        for (rank, report) in of.iter().enumerate() {
-            if report.sent.len() != values || report.exponents != of[0].exponents {
-                let what = format!("it sent {} values of {values}, or by other exponents", report.sent.len());
-                return Err(wrong(who(rank), what));
+        let values: usize = self.tensors.iter().sum();
+        for (rank, sent) in of.iter().enumerate() {
+            if sent.len() != values {
+                return Err(wrong(who(rank), format!("it sent {} values of {values}", sent.len())));
             }
             let Some(gradient) = gradients.get(self.workers[inside][rank].1) else { continue };
-            let is_of = |(at, sent): (usize, &i32)| {
-                let unit = 2f64.powi(of[0].exponents[at / self.frame].into());
-                (f64::from(gradient[at]) / unit).round_ties_even() as i64 == i64::from(*sent)
-            };
-            if let Some(at) = report.sent.iter().enumerate().position(|sent| !is_of(sent)) {
+            if let Some(at) = differs(sent, gradient) {
                 return Err(wrong(who(rank), format!("value {at} of what it sent is not its gradient's")));
             }
         }
         let mut sum = Vec::with_capacity(values);
-        for (chunk, start) in (0..values).step_by(self.frame).enumerate() {
-            let exact: Vec<i128> = (start..(start + self.frame).min(values))
-                .map(|at| of.iter().map(|report| i128::from(report.sent[at])).sum())
-                .collect();
-            let divided =
-                |by: i32| exact.iter().map(move |value| (*value as f64 / 2f64.powi(by)).round_ties_even());
-            let fits = |by: &i32| divided(*by).all(|value| (-2147483648.0..=2147483647.0).contains(&value));
-            let by = (0..32).find(fits).unwrap_or(32);
-            let unit = 2f64.powi(i32::from(of[0].exponents[chunk]) + by);
-            sum.extend(divided(by).map(|value| (value * unit) as f32));
+        for tensor in &self.tensors {
+            let range = sum.len()..sum.len() + tensor;
+            let parts: Vec<_> = of.iter().map(|sent| &sent[range.clone()]).collect();
+            sum.extend(sum_of(&parts, of.len(), false));
         }
         Ok(sum)
     }
@@ -218,7 +195,7 @@ impl Audit {
                     return Err(wrong(format!("site {}", self.names[site]), what));
                 }
                 if self.sites_checked.insert((round, site), ()).is_none() {
-                    self.sums += self.chunk_values.iter().sum::<usize>() as u64;
+                    self.sums += self.tensors.iter().sum::<usize>() as u64;
                 }
             }
         }

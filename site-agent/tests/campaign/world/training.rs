@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
+use inart_site_agent::audit::sum_of_sites;
 use inart_sites::SiteNo;
-use inart_wire::Exponent;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -33,8 +33,11 @@ impl World {
         let now = self.now();
         let Some(site) = self.sites[at.index()].as_mut().filter(|site| site.life == life) else { return };
         let gradient = gradient(&site.weights, at.0, round);
-        // Every third site that never died gives its chunks one by one, the last ones first every other time.
-        let is_by_chunk = (u32::from(at.0) + round).is_multiple_of(3) && life == 1;
+        // Every third site that never died gives its chunks one by one, the last ones first every other time;
+        // where they are whole blocks.
+        let setup = &self.setups[0];
+        let is_whole = setup.tensors.iter().all(|tensor| *tensor <= 256) || setup.chunk_values[0] >= 256;
+        let is_by_chunk = (u32::from(at.0) + round).is_multiple_of(3) && life == 1 && is_whole;
         if !is_by_chunk || site.driver.begin(now).is_err() {
             site.driver.all_reduce(gradient, now).unwrap();
             return self.carry_out(at.index());
@@ -42,7 +45,7 @@ impl World {
         let mut first = 0;
         let mut chunks = Vec::new();
         for (chunk, &values) in self.setups[0].chunk_values.iter().enumerate() {
-            chunks.push((chunk, &gradient[first..first + values]));
+            chunks.push((chunk, gradient[first..first + values].to_vec()));
             first += values;
         }
         if round.is_multiple_of(2) {
@@ -57,10 +60,9 @@ impl World {
     }
 
     /// A chunk's sum, told before the round's.
-    pub(super) fn summed(&mut self, at: usize, round: u32, chunk: usize, values: &[i32], exponent: Exponent) {
-        let read = |value: &i32| (f64::from(*value) * 2f64.powi(exponent.into())) as f32;
+    pub(super) fn summed(&mut self, at: usize, round: u32, chunk: usize, values: Vec<f32>) {
         let of_round = self.told.entry((at, round)).or_default();
-        assert!(of_round.insert(chunk, values.iter().map(read).collect()).is_none(), "told once");
+        assert!(of_round.insert(chunk, values).is_none(), "told once");
     }
 
     pub(super) fn reduced(&mut self, at: usize, life: u64, round: u32, sum: &[f32]) {
@@ -93,15 +95,9 @@ impl World {
         }
     }
 
-    fn expected(&mut self, round: u32) -> Vec<f32> {
+    fn expected(&self, round: u32) -> Vec<f32> {
         let all: Vec<Vec<f32>> =
             (0..self.sites.len()).map(|site| gradient(&self.reference, site as u16, round)).collect();
-        let mut sum = Vec::new();
-        for (chunk, &values) in self.chunks.iter_mut().zip(&self.setups[0].chunk_values) {
-            let first = sum.len();
-            let parts: Vec<&[f32]> = all.iter().map(|values_of| &values_of[first..first + values]).collect();
-            sum.extend(chunk.sum(&parts));
-        }
-        sum
+        sum_of_sites(&all.iter().map(|values| &values[..]).collect::<Vec<_>>(), &self.setups[0].tensors)
     }
 }

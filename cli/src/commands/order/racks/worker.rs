@@ -64,8 +64,8 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     args.host.run(json, |assignment, options, output| {
         ensure!(
             !assignment.exact_sums,
-            "the assignment of job {} is of an exact-sum job, which no switch adds anything for; leave \
-             `exact` out",
+            "the assignment of job {} is of an exact-sum job, which groups cannot use; leave `sum: exact` \
+             out of the topology",
             assignment.name
         );
         ensure!(

@@ -1,0 +1,115 @@
+#![allow(clippy::unwrap_used, reason = "a test may panic")]
+
+use proptest::prelude::*;
+use std::vec;
+use std::vec::Vec;
+
+use super::*;
+
+fn bits(floats: &[f32]) -> Vec<u32> {
+    floats.iter().map(|float| float.to_bits()).collect()
+}
+
+fn quantised(values: &[f32], step: i32) -> Vec<i32> {
+    let mut quantised = Vec::new();
+    quantise(values, step, &mut quantised);
+    quantised
+}
+
+/// Workers of which sums are full: powers of two, and next to them.
+fn workers() -> impl Strategy<Value = usize> {
+    (0..=16u32, -1..=1i32).prop_map(|(log, beside)| ((1i32 << log) + beside).clamp(1, 1 << 16) as usize)
+}
+
+#[test]
+fn carries_take_as_many_bits_as_sums() {
+    let seen = [1, 2, 3, 4, 5, 64, 65, 128, 129, 256, 65_535].map(carry_bits);
+    assert_eq!(seen, [0, 1, 2, 2, 3, 6, 7, 7, 8, 9, 16]);
+}
+
+#[test]
+fn sizes_are_in_the_order_of_numbers_and_infinity_is_the_greatest() {
+    let ordered = [0.0, f32::from_bits(1), f32::MIN_POSITIVE, 1.0, -1.5, f32::MAX, f32::INFINITY, f32::NAN];
+    let sizes = ordered.map(|value| largest_size(&[0.0, value, -0.0]));
+    assert!(sizes.is_sorted() && sizes[0] == 0, "{sizes:?}");
+    let [.., infinity, nan] = sizes;
+    assert_eq!((infinity, nan), (0x7f80_0000, 0x7f80_0000), "no register of a switch ends there");
+    assert_eq!(
+        ordered.map(|value| exponent_of(largest_size(&[value])).is_some()),
+        [true, true, true, true, true, true, false, false]
+    );
+    assert_eq!(exponent_of(largest_size(&[f32::MAX])), Some(Exponent::MAX));
+    assert_eq!(exponent_of(0), Some(Exponent::MIN));
+}
+
+#[test]
+fn subnormal_numbers_are_exact_where_no_float_is_finer() {
+    let least = f32::from_bits(1);
+    for workers in [1, 2, 8, 64] {
+        let step = step(exponent_of(largest_size(&[least])).unwrap(), workers);
+        assert_eq!(step, -149);
+        assert_eq!(quantised(&[least, -least, 0.0, -0.0], step), [1, -1, 0, 0]);
+        assert_eq!(bits(&[dequantise(3, step), dequantise(0, step)]), [3, 0]);
+    }
+}
+
+proptest! {
+    /// The largest value of all workers at once: the sum fits, and so does each.
+    #[test]
+    fn no_sum_leaves_32_bits(workers in workers(), largest in 0..0x7f80_0000u32, negative: bool) {
+        let value = f32::from_bits(largest) * if negative { -1.0 } else { 1.0 };
+        let step = step(exponent_of(largest_size(&[value])).unwrap(), workers);
+        let each = quantised(&[value], step)[0];
+        prop_assert!(each.unsigned_abs() <= largest_addend(workers).unsigned_abs());
+        prop_assert!(i32::try_from(i64::from(each) * workers as i64).is_ok());
+    }
+
+    /// W · 2^(e-1) is at most W · 2^(w-31) of the largest size, and W · 2^(w-32) of the power of two above:
+    /// for sizes from 2^-125 on, and any below if steps for them are as fine as floats.
+    #[test]
+    fn steps_are_as_fine_as_stated(workers in 1..=128usize, largest in 0x0080_0000..0x7f80_0000u32) {
+        prop_assume!(largest >= 0x0100_0000 || workers <= 64);
+        let size = f64::from(f32::from_bits(largest));
+        let step = step(exponent_of(largest as i32).unwrap(), workers);
+        let stated = size * 2f64.powi(carry_bits(workers) as i32 - 31);
+        prop_assert!(step == -149 || 2f64.powi(step - 1) <= stated);
+        let above = 2f64.powi(size.log2().floor() as i32 + 1);
+        let bound = above * 2f64.powi(carry_bits(workers) as i32 - 32);
+        prop_assert!(step == -149 || 2f64.powi(step - 1) <= bound);
+    }
+
+    /// Long enough for vector instructions, and what is left over by them.
+    #[test]
+    fn values_are_rounded_half_to_even(
+        sizes in proptest::collection::vec(any::<u32>(), 0..700),
+        step in -40..=10i32,
+    ) {
+        let values: Vec<f32> = sizes.iter().map(|bits| f32::from_bits(*bits)).collect();
+        prop_assert_eq!(first_not_finite(&values), values.iter().position(|value| !value.is_finite()));
+        let scale = 2f64.powi(-step);
+        let fits = |value: &f32| (f64::from(*value) * scale).round_ties_even().abs() <= f64::from(i32::MAX);
+        let values: Vec<f32> = values.into_iter().filter(fits).collect();
+        let one = |value: &f32| (f64::from(*value) * scale).round_ties_even() as i32;
+        prop_assert_eq!(quantised(&values, step), values.iter().map(one).collect::<Vec<_>>());
+    }
+
+    /// Whole numbers that fit the block's bits come back as they are.
+    #[test]
+    fn whole_numbers_are_exact(
+        workers in 1..=128usize,
+        numbers in proptest::collection::vec(-0xff_ffffi32..=0xff_ffff, 1..9),
+    ) {
+        let floats: Vec<f32> = numbers.iter().map(|number| *number as f32).collect();
+        let step = step(exponent_of(largest_size(&floats)).unwrap(), workers);
+        prop_assert!(step <= 0);
+        let numbers = quantised(&floats, step);
+        let back: Vec<f32> = numbers.into_iter().map(|number| dequantise(number, step)).collect();
+        prop_assert_eq!(back, floats);
+    }
+}
+
+#[test]
+fn nothing_is_quantised_of_nothing() {
+    assert_eq!(quantised(&[], 0), vec![0; 0]);
+    assert_eq!((largest_size(&[]), first_not_finite(&[])), (0, None));
+}
