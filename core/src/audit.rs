@@ -11,7 +11,7 @@ use alloc::vec::Vec;
 
 use crate::policy::Due;
 
-/// What a worker's program passed in in a round.
+/// The input of a worker's program in a round.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent<'a> {
     /// Its name.
@@ -20,7 +20,7 @@ pub struct Sent<'a> {
     pub values: &'a [f32],
 }
 
-/// What a worker's program got, in the same order.
+/// The result at a worker's program, in the order of its input.
 #[derive(Clone, Copy, Debug)]
 pub struct Received<'a> {
     /// Its rank: its place in `sent`.
@@ -68,9 +68,9 @@ pub enum Difference {
     },
 }
 
-/// Checks the sum of one tensor. `sent` is of every worker of the job in order of rank, `received` of those
-/// that ended the round. What is in a sum, `due` says; `exact`: whether the job's sums are exact, whatever
-/// their length.
+/// Checks the sum of one tensor. `sent` has every worker of the job in order of rank, `received` the workers
+/// that ended the round. `due` decides which workers' values are in a sum. `exact`: whether the job sums
+/// tensors of any length exactly.
 ///
 /// # Errors
 /// The first difference.
@@ -104,14 +104,14 @@ pub fn check_round(
     Ok(())
 }
 
-/// What the sum of these tensors has to be, in a job of so many workers. All have the same length.
+/// Returns the right sum of `tensors`, all of one length, in a job of `workers` workers.
 pub fn sum_of(tensors: &[&[f32]], workers: usize, exact: bool) -> Vec<f32> {
     let len = tensors.first().map_or(0, |first| first.len());
     sum_of_part(tensors, workers, exact || len <= 256)
 }
 
-/// What the sum of a part of a tensor has to be, of these of all workers: one that begins with a block and
-/// ends with a block or with the tensor. `exact`: whether the sums of that tensor are.
+/// Returns the right sum of one part of a tensor, given that part at each worker. The part begins with a
+/// block, and ends with a block or with the tensor. `exact`: whether the tensor is summed exactly.
 pub fn sum_of_part(tensors: &[&[f32]], workers: usize, exact: bool) -> Vec<f32> {
     let len = tensors.first().map_or(0, |first| first.len());
     match exact {
@@ -127,7 +127,7 @@ pub fn sum_of_part(tensors: &[&[f32]], workers: usize, exact: bool) -> Vec<f32> 
     }
 }
 
-/// Compares what a worker got, bit for bit; one NaN is as good as another.
+/// Compares a worker's result with the right sum, bit for bit. Any two NaNs are equal.
 fn check(result: &[f32], right: &[f32]) -> Result<(), Difference> {
     let differs = |seen: &f32, expected: &f32| {
         seen.to_bits() != expected.to_bits() && !(seen.is_nan() && expected.is_nan())

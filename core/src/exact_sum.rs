@@ -18,11 +18,11 @@
 
 use crate::scale::carry_bits;
 
-/// Tensors of up to so many values are summed exactly, in any job.
+/// Values of the longest tensor that every job sums exactly.
 pub const EXACT_VALUES: usize = 256;
 
-/// Tensors of up to so many values go as digits, which switches add up. Longer ones of up to [`EXACT_VALUES`]
-/// go as floats, which the server adds up: so many digits would take a dozen frames in place of one.
+/// Values of the longest tensor that workers send as digits, for switches to sum. From there to
+/// [`EXACT_VALUES`] workers send floats, and the server sums them: one frame in place of a dozen.
 pub const DIGITS_VALUES: usize = 64;
 
 /// Units are of 2^-149; limbs of 64 bits, the least first, in two's complement.
@@ -168,7 +168,7 @@ pub struct Digits {
 const FLOAT_BITS: u32 = 277;
 
 impl Digits {
-    /// For so many workers.
+    /// Returns the digits of a job of `workers` workers.
     pub fn for_workers(workers: usize) -> Self {
         Self { bits: 31 - carry_bits(workers) }
     }

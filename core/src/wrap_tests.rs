@@ -26,7 +26,7 @@ fn job() -> Assignment {
     }
 }
 
-/// Ten tensors of that many values, which take so many chunks each; the sequence wraps among them.
+/// Sums ten tensors of one length; the sequence wraps among their chunks.
 fn check(len: usize, chunks: u64) {
     let peer_timeout = Duration::from_secs(1);
     let rank = Rank::try_from(0u16).expect("0 is a rank");

@@ -53,7 +53,7 @@
 //! **Sums that go on.** With [`Config::onward`] the server gives the sums over all workers to others, in the
 //! order of chunks, and the others give the sums of all back at any later moment, in any order: it is the
 //! same process that does, so nothing of this is lost or doubled. Maxima do not go on. A server that is
-//! restarted has others anew. What others add shows in a sum as what a worker sent before would
+//! restarted has other ones. What others add shows in a sum as what a worker sent before would
 //! ([`Config::of_others`]).
 //!
 //! **Ends**, which speaks of time, is decided for each reachable state by itself: everything under way is

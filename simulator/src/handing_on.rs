@@ -23,7 +23,7 @@ impl Simulation<'_> {
         let wrong = |problem: String| Err(Error::Option { option: "onward", problem });
         for job in &onward.jobs {
             if assignments.iter().all(|assignment| assignment.name != *job) {
-                return wrong(format!("job {job} is none of the run's; give its name in the topology"));
+                return wrong(format!("the run has no job {job}; give a name of the topology"));
             }
         }
         if options.live.is_some() {

@@ -119,5 +119,5 @@ fn what_cannot_go_on_is_refused() {
     options.runs = 2;
     assert_eq!(refused(&options), "onward: the larger job ends, and its parts run 2 times; expected once");
     options.onward.as_mut().unwrap().jobs.push("nobody".to_owned());
-    assert_eq!(refused(&options), "onward: job nobody is none of the run's; give its name in the topology");
+    assert_eq!(refused(&options), "onward: the run has no job nobody; give a name of the topology");
 }

@@ -5,7 +5,7 @@ use alloc::vec::Vec;
 
 use super::digits::{parts, power_of_two};
 
-/// The sums of a block's values over all tensors, in a job of so many workers.
+/// Returns the sums of a block's values over all tensors, in a job of `workers` workers.
 pub(super) fn sum(parts_of: &[&[f32]], workers: usize) -> Vec<f32> {
     let len = parts_of.first().map_or(0, |first| first.len());
     if parts_of.iter().any(|part| part.iter().any(|value| !value.is_finite())) {

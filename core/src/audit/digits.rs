@@ -3,7 +3,7 @@
 
 /// Places of 2^-149 to 2^170: the sum of as many floats as anybody has.
 const PLACES: usize = 320;
-/// Places that a sum takes above the place of the largest of its floats: 24 of a mantissa, and those of carries.
+/// Places of a sum above the place of its largest float: 24 of a mantissa, and 42 of carries.
 const PLACES_ABOVE: usize = 24 + 42;
 
 /// The sum of floats, as IEEE 754 has it where some are not finite.

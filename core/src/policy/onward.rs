@@ -92,7 +92,7 @@ pub struct Onward {
 }
 
 impl Onward {
-    /// For a job of so many workers.
+    /// Creates the policy of a job of `workers` workers.
     pub fn new(workers: usize) -> Self {
         Self {
             workers,

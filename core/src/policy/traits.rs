@@ -69,8 +69,8 @@ pub trait Policy: Due + Clone + Debug {
     /// Whether a chunk is complete. Asked when somebody came in, and when it was [released](Self::releases).
     fn is_complete(&self, chunk: &Progress) -> bool;
 
-    /// Somebody came in, before it is asked whether that [completes](Self::is_complete) the chunk. A policy
-    /// that needs to know what is in it takes that here.
+    /// A contribution has arrived; called before [`is_complete`](Self::is_complete). A
+    /// policy that reads contributions does so here.
     fn gather(&mut self, chunk: &Gathered<'_, Self::Reduction>) {
         let _ = chunk;
     }

@@ -63,7 +63,8 @@ impl<P: Policy> ServerShard<P> {
         }
         match chunk.judge(header, contributors) {
             Verdict::Add if !self.may_be_added(frame, header) => match header.kind {
-                // It saturated on the way, or somebody's values are wrong: those who are asked tell whose.
+                // The sum saturated on the way, or a worker's values are wrong: the requested gradients show
+                // it.
                 Kind::Partial => {
                     self.counters.overflows += 1;
                     self.request_missing_of(cohort, sequence, contributors);

@@ -33,7 +33,7 @@ impl Buffers {
 enum Block {
     /// Values are scaled by this.
     Finite(Exponent),
-    /// Somebody has a NaN or an infinity in it.
+    /// A worker has a NaN or an infinity in it.
     NotFinite,
 }
 

@@ -148,7 +148,7 @@ fn contribution() -> impl Strategy<Value = (HeaderRepr, Vec<i32>)> {
     )
 }
 
-/// By block, the largest sizes in the tensors of so many values of four workers.
+/// The largest size in each block of four workers' tensors of `len` values.
 fn maxima(len: usize) -> Vec<i32> {
     let tensors = gradients(4, 0, len);
     let of_block = |start: usize| {

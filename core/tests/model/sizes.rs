@@ -7,7 +7,7 @@ use super::network::{Network, assignment, kind_fate};
 use super::oracle::{check, units};
 use super::{run_round, tensors};
 
-/// Every worker's tensor of so many values near `size`.
+/// Every worker's tensor, of values near `size`.
 fn near(size: f32, workers: usize, len: usize) -> Vec<Vec<f32>> {
     let of = |rank: usize, index: usize| size * (1.0 + ((rank * 37 + index * 101) % 256) as f32 / 512.0);
     (0..workers).map(|rank| (0..len).map(|index| of(rank, index)).collect()).collect()
