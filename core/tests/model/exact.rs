@@ -73,6 +73,10 @@ fn sums_of_short_tensors_are_exact() {
         };
         let floats = if in_switches { 0 } else { 3 * 4 * chunks as u64 };
         assert_eq!(sum(|counters| counters.gradients), floats, "{len} values");
+        // The second shard has no value, so its placeholder is summed as well.
+        let summed = 1 + if in_switches { chunks as u64 } else { 0 };
+        assert_eq!(network.switch.added as u64, 3 * 4 * summed, "{len} values");
+        assert_eq!(sum(|counters| counters.overflows + counters.requests_sent), 0, "{len} values");
     }
 }
 
