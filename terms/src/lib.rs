@@ -1,0 +1,18 @@
+//! The terms of a training: what all its processes must share, as names and values that a hello carries.
+//!
+//! Two processes compare their [`Terms`] before they train. The first [`Difference`] names the setting and both
+//! values, so a user knows what to correct. Pure: no I/O and no clock.
+
+mod bounds;
+mod difference;
+mod digest;
+mod error;
+mod message;
+mod terms;
+
+pub use bounds::{MOST_NAME_BYTES, MOST_TERMS, MOST_VALUE_BYTES};
+pub use difference::Difference;
+pub use digest::{digest_of_bytes, digest_of_values};
+pub use error::TermsError;
+pub use message::Term;
+pub use terms::Terms;

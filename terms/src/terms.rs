@@ -1,0 +1,122 @@
+//! A bounded, ordered list of terms.
+
+use std::fmt::Display;
+
+use prost::Message as _;
+
+use crate::bounds::{MOST_BYTES, MOST_NAME_BYTES, MOST_TERMS, MOST_VALUE_BYTES};
+use crate::difference::Difference;
+use crate::digest::digest_of_bytes;
+use crate::error::TermsError;
+use crate::message::Term;
+
+/// Terms in the order in which they are compared: put those first that explain the others.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+pub struct Terms(Vec<Term>);
+
+/// A list of terms in bytes.
+#[derive(Clone, PartialEq, prost::Message)]
+struct List {
+    #[prost(message, repeated, tag = "1")]
+    terms: Vec<Term>,
+}
+
+impl Terms {
+    /// Creates the terms of this process from (name, value) pairs. A value of more than [`MOST_VALUE_BYTES`]
+    /// is cut, and its SHA-256 digest follows, so that values that differ anywhere still differ. Control
+    /// characters of values are written as escapes.
+    ///
+    /// # Errors
+    /// More than [`MOST_TERMS`]; a name that is empty, longer than [`MOST_NAME_BYTES`] or there twice.
+    pub fn new<N, V>(pairs: impl IntoIterator<Item = (N, V)>) -> Result<Self, TermsError>
+    where
+        N: Into<String>,
+        V: Display,
+    {
+        let term = |(name, value): (N, V)| Term { name: name.into(), value: bounded(&value.to_string()) };
+        Terms::from_message(pairs.into_iter().map(term).collect())
+    }
+
+    /// Checks terms that another process has sent.
+    ///
+    /// # Errors
+    /// The first bound that they break.
+    pub fn from_message(terms: Vec<Term>) -> Result<Self, TermsError> {
+        if terms.len() > MOST_TERMS {
+            return Err(TermsError::Many(terms.len()));
+        }
+        for (at, Term { name, value }) in terms.iter().enumerate() {
+            if name.is_empty() || name.len() > MOST_NAME_BYTES {
+                return Err(TermsError::Name(name.len()));
+            }
+            if name.chars().any(char::is_control) {
+                return Err(TermsError::Control(name.clone()));
+            }
+            if value.len() > MOST_VALUE_BYTES {
+                return Err(TermsError::Value { name: name.clone(), bytes: value.len() });
+            }
+            if value.chars().any(char::is_control) {
+                return Err(TermsError::Control(name.clone()));
+            }
+            if terms[..at].iter().any(|before| before.name == *name) {
+                return Err(TermsError::Twice(name.clone()));
+            }
+        }
+        Ok(Terms(terms))
+    }
+
+    /// Returns the terms for a hello that is a protocol buffer.
+    pub fn message(&self) -> Vec<Term> {
+        self.0.clone()
+    }
+
+    /// Returns the terms as bytes, for a hello that is not a protocol buffer.
+    pub fn encode(&self) -> Vec<u8> {
+        List { terms: self.0.clone() }.encode_to_vec()
+    }
+
+    /// Reads what [`encode`](Self::encode) has written.
+    ///
+    /// # Errors
+    /// Bytes that are not a list of terms, and the first bound that a list breaks. Longer input than any list
+    /// has is refused before it is read.
+    pub fn decode(bytes: &[u8]) -> Result<Self, TermsError> {
+        let list = Some(bytes).filter(|bytes| bytes.len() <= MOST_BYTES).map(List::decode);
+        match list {
+            Some(Ok(list)) => Terms::from_message(list.terms),
+            _ => Err(TermsError::Encoding(bytes.len())),
+        }
+    }
+
+    /// Returns the value of a term.
+    pub fn value(&self, name: &str) -> Option<&str> {
+        self.0.iter().find(|term| term.name == name).map(|term| &*term.value)
+    }
+
+    /// Returns the first term, in this process's order, whose value differs at the other process; then the
+    /// first one that only the other process has. `None` if both have the same terms, in any order.
+    pub fn differs(&self, other: &Terms) -> Option<Difference> {
+        let own = self.0.iter().map(|term| &term.name);
+        let names = own.chain(other.0.iter().map(|term| &term.name));
+        let of = |terms: &Terms, name: &str| terms.value(name).map(str::to_owned);
+        names
+            .map(|name| Difference { name: name.clone(), own: of(self, name), other: of(other, name) })
+            .find(|difference| difference.own != difference.other)
+    }
+}
+
+/// A value as a term has it: printable, and of at most [`MOST_VALUE_BYTES`].
+fn bounded(value: &str) -> String {
+    let shown = |c: char| match c.is_control() {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    let text: String = value.chars().map(shown).collect();
+    if text.len() <= MOST_VALUE_BYTES {
+        return text;
+    }
+    let digest = format!("... (SHA-256 {})", digest_of_bytes(value.as_bytes()));
+    let room = MOST_VALUE_BYTES - digest.len();
+    let end = (0..=room).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
+    format!("{}{digest}", &text[..end])
+}
