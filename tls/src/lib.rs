@@ -5,6 +5,7 @@
 //! a [`ServerTls`], or is plain. Plain connections are for this machine only ([`is_local`]) unless the user
 //! asks for more. Keys are never printed: neither type shows what is in it.
 
+pub mod accept;
 mod address;
 pub mod advice;
 mod channel;
@@ -15,7 +16,12 @@ mod quic;
 
 use std::fmt;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
+use rustls::ServerConfig;
+use rustls::crypto::ring;
+use rustls::server::WebPkiClientVerifier;
+use tokio_rustls::TlsAcceptor;
 use tonic::transport::{Certificate, ClientTlsConfig, Identity, ServerTlsConfig};
 
 pub use address::is_local;
@@ -66,7 +72,10 @@ impl ClientTls {
 
 /// How a server proves who it is, and which clients it believes.
 #[derive(Clone)]
-pub struct ServerTls(ServerTlsConfig);
+pub struct ServerTls {
+    config: ServerTlsConfig,
+    rustls: Arc<ServerConfig>,
+}
 
 impl ServerTls {
     /// A server that shows `identity`. With `client_ca` it serves only clients with a certificate of that
@@ -79,12 +88,41 @@ impl ServerTls {
         if let Some(ca) = client_ca {
             config = config.client_ca_root(Certificate::from_pem(pem::authority(ca)?));
         }
-        Ok(Self(config))
+        let rustls = Arc::new(Self::rustls(identity, client_ca)?);
+        Ok(Self { config, rustls })
     }
 
-    /// For a server.
+    fn rustls(identity: &IdentityFiles, client_ca: Option<&Path>) -> Result<ServerConfig, TlsError> {
+        let wrong = |file: &Path, error: String| TlsError::Certificate {
+            file: file.to_owned(),
+            reason: format!("it cannot be used ({error})"),
+        };
+        let provider = Arc::new(ring::default_provider());
+        let builder =
+            ServerConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions();
+        let builder = builder.map_err(|error| wrong(&identity.certificate, error.to_string()))?;
+        let builder = match client_ca {
+            None => builder.with_no_client_auth(),
+            Some(ca) => {
+                let roots = Arc::new(pem::roots(ca)?);
+                let verifier = WebPkiClientVerifier::builder_with_provider(roots, provider).build();
+                builder.with_client_cert_verifier(verifier.map_err(|error| wrong(ca, error.to_string()))?)
+            }
+        };
+        let (chain, key) = pem::chain(identity)?;
+        let config = builder.with_single_cert(chain, key);
+        let mut config = config.map_err(|error| wrong(&identity.certificate, error.to_string()))?;
+        config.alpn_protocols = vec![b"h2".to_vec()];
+        Ok(config)
+    }
+
+    /// For a server of tonic that accepts by itself. [`accept::Incoming`] is given `self` instead.
     pub fn config(&self) -> ServerTlsConfig {
-        self.0.clone()
+        self.config.clone()
+    }
+
+    pub(crate) fn acceptor(&self) -> TlsAcceptor {
+        TlsAcceptor::from(self.rustls.clone())
     }
 }
 

@@ -1,0 +1,6 @@
+//! Runs the tests of this crate as one program.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod accept;
+mod few_files;
+mod support;
