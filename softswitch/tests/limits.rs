@@ -10,7 +10,7 @@ use inart_p4runtime::p4::v1::{
 };
 use inart_p4runtime::{ClientError, ElectionId, PipelineAction};
 use rig::{DEVICE, Rig, code, encode, exact_entry, frame, pipeline, schema, soon, with_cells};
-use tokio::io::AsyncReadExt;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::TcpStream;
 use tokio::sync::mpsc;
 use tonic::transport::Channel;
@@ -214,19 +214,35 @@ async fn streams_and_connections_have_so_many_places() {
     })
     .await;
 
+    // Connections take places once they have begun with HTTP/2.
+    const HTTP2: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
     let mut others = Vec::new();
     for _ in clients.len()..256 {
-        others.push(TcpStream::connect(&rig.address).await.unwrap());
+        let mut other = TcpStream::connect(&rig.address).await.unwrap();
+        other.write_all(HTTP2).await.unwrap();
+        soon(other.read_exact(&mut [0; 9])).await.unwrap();
+        others.push(other);
     }
     let mut closed = TcpStream::connect(&rig.address).await.unwrap();
+    closed.write_all(HTTP2).await.unwrap();
     assert_eq!(soon(closed.read(&mut [0; 64])).await.unwrap_or(0), 0, "no word of HTTP/2, only the end");
     drop(others);
     soon(async {
-        while P4RuntimeClient::connect(format!("http://{}", rig.address)).await.is_err() {
+        while rig.raw().await.capabilities(v1::CapabilitiesRequest {}).await.is_err() {
             tokio::task::yield_now().await;
         }
     })
     .await;
+}
+
+#[tokio::test]
+async fn silent_connections_keep_no_controller_out() {
+    let rig = Rig::start().await;
+    let mut silent = Vec::new();
+    for _ in 0..300 {
+        silent.push(TcpStream::connect(&rig.address).await.unwrap());
+    }
+    let _primary = rig.loaded().await;
 }
 
 #[tokio::test]

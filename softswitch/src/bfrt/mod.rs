@@ -31,11 +31,11 @@ use std::sync::{Arc, Mutex};
 use inart_bfruntime::DeviceId;
 use inart_bfruntime::bfrt_proto::bf_runtime_server::BfRuntimeServer;
 use inart_tls::ServerTls;
+use inart_tls::accept::Incoming;
 use tokio::net::TcpListener;
 
 use crate::Switch;
 use crate::server::Serving;
-use crate::server::incoming::Incoming;
 use crate::server::limits;
 use device::Device;
 pub use front::{FrontPorts, Lane};
@@ -89,14 +89,12 @@ impl Server {
         let mut builder = tonic::transport::Server::builder()
             .http2_keepalive_interval(Some(limits::KEEPALIVE))
             .max_concurrent_streams(limits::CALLS_PER_CONNECTION);
-        if let Some(tls) = &self.tls {
-            builder = builder.tls_config(tls.config())?;
-        }
+        let incoming = Incoming::new(listener, self.tls.as_ref(), limits::ACCEPT);
         let device = Arc::new(Device::new(self.id, self.switch, self.ports));
         let service = BfRuntimeServer::new(Service::new(device))
             .max_decoding_message_size(limits::PIPELINE_BYTES)
             .max_encoding_message_size(usize::MAX);
-        let serving = builder.add_service(service).serve_with_incoming(Incoming::new(listener));
+        let serving = builder.add_service(service).serve_with_incoming(incoming);
         tokio::select! {
             result = serving => result,
             () = stop => Ok(()),

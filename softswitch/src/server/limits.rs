@@ -4,12 +4,16 @@
 
 use std::time::Duration;
 
+use inart_tls::accept::Limits;
 use tonic::Status;
 
-/// Connections to one server; more are closed as they come.
-pub(super) const CONNECTIONS: usize = 256;
-/// A connection that sends nothing for so long is closed. A live client answers a ping every [`KEEPALIVE`].
-pub(super) const SILENCE: Duration = Duration::from_secs(60);
+/// Handshakes and connections of one server. A live client answers a ping every [`KEEPALIVE`].
+pub(crate) const ACCEPT: Limits = Limits {
+    handshakes: 128,
+    handshake_time: Duration::from_secs(8),
+    connections: 256,
+    silence: Duration::from_secs(60),
+};
 /// Between two pings of HTTP/2.
 pub(crate) const KEEPALIVE: Duration = Duration::from_secs(20);
 /// Calls and streams at a time in one connection; HTTP/2 lets a client wait with more.

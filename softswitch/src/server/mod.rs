@@ -16,7 +16,6 @@ mod device;
 mod digests;
 mod entries;
 mod front;
-pub(crate) mod incoming;
 pub(crate) mod limits;
 mod matches;
 mod messages;
@@ -44,6 +43,7 @@ use std::time::Instant;
 
 use inart_p4runtime::DeviceId;
 use inart_tls::ServerTls;
+use inart_tls::accept::Incoming;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
@@ -52,7 +52,6 @@ use crate::ports::Event;
 use clock::Clock;
 use device::Device;
 use front::{Front, Places};
-use incoming::Incoming;
 pub use messages::Messages;
 use plane::Plane;
 use service::Service;
@@ -126,15 +125,13 @@ impl Server {
         let mut builder = tonic::transport::Server::builder()
             .http2_keepalive_interval(Some(limits::KEEPALIVE))
             .max_concurrent_streams(limits::CALLS_PER_CONNECTION);
-        if let Some(tls) = &self.tls {
-            builder = builder.tls_config(tls.config())?;
-        }
+        let incoming = Incoming::new(listener, self.tls.as_ref(), limits::ACCEPT);
         let front = Front { service: Service::new(self.devices), places: Places::default() };
         let mut pumps = tokio::task::JoinSet::new();
         for (device, feed) in self.feeds {
             pumps.spawn(async move { device.pump(feed).await });
         }
-        let serving = builder.add_service(front).serve_with_incoming(Incoming::new(listener));
+        let serving = builder.add_service(front).serve_with_incoming(incoming);
         tokio::select! {
             result = serving => result,
             () = stop => Ok(()),
