@@ -165,6 +165,7 @@ async fn control(topology: Topology, records: Records, listen: &str) -> Result<(
         precedence: Precedence(1),
         records,
         replace_program: false,
+        switches_within: Duration::from_secs(60),
         check_every: Duration::from_secs(5),
         change_within: Duration::from_secs(5),
         timing: Timing::default(),

@@ -146,17 +146,21 @@ pub enum InstallError {
 }
 
 impl InstallError {
-    /// Whether the same install may well succeed later: switches were out of reach, rather than the plans
-    /// wrong.
-    pub fn is_transient(&self) -> bool {
+    /// Returns the switches that were out of reach, each with its words, if nothing else was wrong: the same
+    /// install may well succeed later, or without them.
+    pub fn unreachable(&self) -> Option<Vec<(String, String)>> {
         let errors = match self {
             InstallError::Switches(errors)
             | InstallError::Undone { cause: Cause::Switches(errors) }
             | InstallError::NotUndone { cause: Cause::Switches(errors), .. }
             | InstallError::Replaced { cause: Cause::Switches(errors), .. } => errors,
-            _ => return false,
+            _ => return None,
         };
-        errors.0.iter().all(|(_, error)| matches!(error, SwitchError::Unreachable(_)))
+        let lost = errors.0.iter().map(|(switch, error)| match error {
+            SwitchError::Unreachable(why) => Some((switch.clone(), why.clone())),
+            _ => None,
+        });
+        lost.collect()
     }
 
     pub(crate) fn plan(job: &str, reason: PlanError) -> Self {

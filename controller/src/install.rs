@@ -82,7 +82,13 @@ impl<D: Session> Controller<D> {
     ) -> Result<Self, InstallError> {
         let fabric = Fabric::new(topology, values, limits)?;
         fabric.ports.check_names(fabric.topology.name(), switches.keys().map(String::as_str))?;
-        Ok(Controller { fabric, switches, records, replace_program: false, own_epochs_only: false })
+        Ok(Self::on(fabric, switches, records))
+    }
+
+    /// A controller of those switches of a network that are there. Reports say what the others are to hold,
+    /// too.
+    pub(crate) fn on(fabric: Fabric, switches: BTreeMap<String, D>, records: Records) -> Self {
+        Controller { fabric, switches, records, replace_program: false, own_epochs_only: false }
     }
 
     /// Allows loading the program into switches that run another one, which clears their tables.

@@ -40,6 +40,7 @@ fn config(addresses: &BTreeMap<String, String>, precedence: u128, records: Recor
         precedence: Precedence(precedence),
         records,
         replace_program: false,
+        switches_within: Duration::from_secs(60),
         check_every: Duration::from_millis(50),
         change_within: Duration::from_secs(30),
         timing: Default::default(),
@@ -264,7 +265,7 @@ async fn it_waits_for_a_switch_that_is_not_there_yet() {
     addresses.insert("v1".into(), late.clone());
     let running = Session::start(config(&addresses, 7, Records::default())).await;
     let is_late = |status: &proto::Status| {
-        status.switches.iter().all(|switch| switch.connected != (switch.name == "v1"))
+        status.switches.iter().all(|switch| switch.problem.is_empty() != (switch.name == "v1"))
             && v1(status).problem.contains("no P4Runtime server answers")
     };
     running.until(is_late).await;
@@ -273,6 +274,68 @@ async fn it_waits_for_a_switch_that_is_not_there_yet() {
     assert!(error.to_string().contains("switch v1 is out of reach"), "{error}");
     let _late = Mortal::start(again(&late));
     running.until(|status| status.installed).await;
+}
+
+/// A controller is started again while a switch is dead for good: the others are not left alone.
+#[tokio::test(flavor = "local")]
+async fn a_switch_that_is_away_stops_no_start() {
+    let (addresses, [v1_process, v2_process]) = two_switches();
+    let folder = tempfile::TempDir::new().unwrap();
+    let records = || Records::open(folder.path(), "fig1").unwrap();
+    let first = Session::start(config(&addresses, 7, records())).await;
+    first.until(|status| status.installed).await;
+    let whole = [tables(&addresses["v1"]).await, tables(&addresses["v2"]).await];
+    let told = first.api.assignment("").await.unwrap();
+    first.daemon.abort();
+    drop((v1_process, v2_process));
+
+    let v1_process = Mortal::start(again(&addresses["v1"]));
+    let config = config(&addresses, 8, records());
+    let second = Session::start(Config { switches_within: Duration::from_millis(50), ..config }).await;
+    let status = second.until(|status| status.installed).await;
+    let [v1_state, v2_state] = &status.switches[..] else { panic!("{status:?}") };
+    assert!(v1_state.connected && !v2_state.connected, "{status:?}");
+    assert!(v2_state.problem.contains("no P4Runtime server answers"), "{status:?}");
+    assert_eq!(tables(&addresses["v1"]).await, whole[0]);
+    assert_eq!(second.api.assignment("").await.unwrap(), told);
+    second.api.claim(told.job, told.epoch, "worker-0", life(1)).await.unwrap();
+
+    // The one that is there is looked after meanwhile,
+    drop(v1_process);
+    second.until(|status| !v1(status).connected).await;
+    let _v1_process = Mortal::start(again(&addresses["v1"]));
+    second.until(|status| v1(status).connected).await;
+    assert_eq!(tables(&addresses["v1"]).await, whole[0]);
+    // and the other one once it is back.
+    let _v2_process = Mortal::start(again(&addresses["v2"]));
+    second.until(|status| status.switches.iter().all(|switch| switch.connected)).await;
+    assert_eq!(tables(&addresses["v2"]).await, whole[1]);
+}
+
+/// The one that lost a switch does not take the next one that comes, and the other one does.
+#[tokio::test(flavor = "local")]
+async fn of_two_that_start_while_a_switch_is_away_the_later_one_stays() {
+    let (mut addresses, [v1_process, _]) = two_switches();
+    let away = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    addresses.insert("v2".into(), away.clone());
+    let short = |precedence| Config {
+        switches_within: Duration::from_millis(50),
+        ..config(&addresses, precedence, Records::default())
+    };
+    let first = Session::start(short(7)).await;
+    first.until(|status| status.installed).await;
+    let second = Session::start(short(9)).await;
+    second.until(|status| status.installed).await;
+    let _back = Mortal::start(again(&away));
+    second.until(|status| status.switches.iter().all(|switch| switch.connected)).await;
+    let ended = first.daemon.await.unwrap();
+    assert!(matches!(&ended, DaemonError::Superseded { switch, .. } if switch == "v1"), "{ended}");
+    for address in addresses.values() {
+        let seen = program(VALUES).greatest(place(address)).await.unwrap();
+        assert_eq!(seen, Some(Precedence(9)), "of the second, which raised it nowhere");
+    }
+    drop(v1_process);
+    assert!(!second.daemon.is_finished());
 }
 
 #[tokio::test]

@@ -17,6 +17,7 @@ mod pushed_scheme;
 mod records;
 mod remove;
 mod rollback;
+mod starting;
 mod steered;
 mod support;
 mod switch_ports;

@@ -92,7 +92,6 @@ impl Program for Toy {
         let opened = self.on(&place.address, |board| {
             let precedence = match access {
                 Access::Read => None,
-                Access::TakeOver(precedence) => Some(precedence.0.max(board.writer + 1)),
                 Access::Write(precedence) | Access::Resume(precedence) => Some(precedence.0),
             };
             if precedence.is_some_and(|precedence| precedence < board.writer) {
@@ -107,6 +106,11 @@ impl Program for Toy {
             Ok(Box::new(session) as Box<dyn Session>)
         });
         ready(opened).boxed()
+    }
+
+    fn greatest(&self, place: Place) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
+        let seen = self.on(&place.address, |board| board.writer);
+        ready(Ok(Some(Precedence(seen)))).boxed()
     }
 }
 
@@ -298,6 +302,7 @@ async fn the_daemon_keeps_such_a_target_in_order_until_another_controller_takes_
         records: Records::default(),
         replace_program: false,
         // What is wrong is noticed because the session is lost.
+        switches_within: Duration::from_secs(60),
         check_every: Duration::from_secs(3600),
         change_within: Duration::from_secs(30),
         timing: Default::default(),
@@ -310,7 +315,7 @@ async fn the_daemon_keeps_such_a_target_in_order_until_another_controller_takes_
     toy.restart("board of v2");
     in_order(&toy, &wanted).await;
     let place = places().remove("v1").unwrap();
-    let _other = program.open(place, Access::TakeOver(Precedence(1))).await.unwrap();
+    let _other = program.open(place, Access::Write(Precedence(8))).await.unwrap();
     let Err(ended) = daemon.await.unwrap();
     assert!(matches!(&ended, DaemonError::Superseded { switch, .. } if switch == "v1"), "{ended}");
 }

@@ -53,9 +53,6 @@ pub enum Access {
     Read,
     /// To write, under this precedence; waits for it, and fails if another controller has a greater one.
     Write(Precedence),
-    /// To write, under this precedence, or under the next one after the greatest that the switch has seen, if
-    /// that is greater.
-    TakeOver(Precedence),
     /// To write, under this precedence, which was granted before: fails at once if the switch has seen a
     /// greater one since.
     Resume(Precedence),

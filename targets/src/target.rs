@@ -97,6 +97,20 @@ pub trait Program: Send + Sync {
 
     /// Opens a session with a switch that runs the program, or shall.
     fn open(&self, place: Place, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>>;
+
+    /// Returns the greatest precedence that the switch has seen; `None` if the switch has seen no precedence,
+    /// or has no notion of one. Changes nothing there.
+    ///
+    /// # Errors
+    /// A switch that does not answer, or that refuses to.
+    fn greatest(&self, place: Place) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>>;
+
+    /// Whether the greatest precedence writes, which is the default. Without precedences the first client
+    /// writes until it leaves: clients of several switches have to take them in the order of their names, and
+    /// to give back what they have when one is refused.
+    fn has_precedence(&self) -> bool {
+        true
+    }
 }
 
 /// Opens sessions with all switches (by name) at once.

@@ -41,8 +41,9 @@ fn sessions_share_a_switch_and_the_greatest_rank_writes() {
     assert_eq!(now(reader.read()), Ok(tables.clone()));
     assert!(matches!(now(reader.write(&updates)), Err(SwitchError::Superseded(_))));
     assert!(matches!(open(&target, Access::Write(Precedence(2))), Err(SwitchError::Superseded(_))));
-    let second = open(&target, Access::TakeOver(Precedence(1))).expect("it takes the next precedence");
-    assert_eq!(second.precedence(), Some(Precedence(4)));
+    assert_eq!(now(target.greatest(Place::local("here", 0))), Ok(Some(Precedence(3))));
+    assert!(open(&target, Access::Resume(Precedence(2))).is_err(), "who asks changes nothing");
+    open(&target, Access::Resume(Precedence(4))).expect("the greatest");
     assert!(matches!(now(first.lost()), SwitchError::Superseded(_)));
     assert!(matches!(now(first.write(&updates)), Err(SwitchError::Superseded(_))));
     assert_eq!(target.switch("here").tables, tables);

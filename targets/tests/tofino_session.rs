@@ -307,9 +307,7 @@ async fn one_session_writes_at_a_time() {
     let mut session = rig.open(Access::Write(Precedence(1))).await.unwrap();
     session.load_program().await.unwrap();
     session.write(&diff(&SwitchTables::default(), &tables())).await.unwrap();
-    for access in
-        [Access::Write(Precedence(9)), Access::TakeOver(Precedence(9)), Access::Resume(Precedence(9))]
-    {
+    for access in [Access::Write(Precedence(9)), Access::Resume(Precedence(9))] {
         let second = rig.open(access).await.err().unwrap();
         assert!(matches!(&second, SwitchError::Superseded(text) if text.contains("inart_n32")), "{second}");
     }

@@ -124,7 +124,9 @@ fn remove_entries(folder: &Path, switch: &str, rank: u16) {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("started");
     runtime.block_on(async {
         let place = Place::local(address, device.parse().expect("a number"));
-        let mut session = program.open(place, Access::TakeOver(Precedence(1))).await.expect("primary");
+        let seen = program.greatest(place.clone()).await.expect("answers").map_or(0, |seen| seen.0);
+        let access = Access::Write(Precedence(seen + 1));
+        let mut session = program.open(place, access).await.expect("primary");
         assert_eq!(session.running().await.expect("answers"), Running::Ours);
         let tables = session.read().await.expect("readable");
         let of_worker = tables.steer.iter().filter(|(key, _)| key.worker.get() == rank);

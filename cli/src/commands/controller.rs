@@ -45,6 +45,10 @@ pub struct Args {
     listen: String,
     #[command(flatten)]
     security: ListenArgs,
+    /// At the start, wait for further switches for up to this long after the first answer; the plans are then
+    /// installed without those that are away.
+    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = super::host::parse_seconds)]
+    switches_within: Duration,
     /// Read every switch's tables this often, and repair what differs.
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = super::host::parse_seconds)]
     check_every: Duration,
@@ -137,6 +141,7 @@ async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
         precedence,
         records,
         replace_program: args.control.replace_program,
+        switches_within: args.switches_within,
         check_every: args.check_every,
         change_within: args.change_within,
         timing: Timing {
@@ -234,9 +239,18 @@ fn decided(decisions: &[proto::Decision], json: bool) -> String {
 
 /// A controller's status for people.
 fn table(status: &proto::Status) -> String {
-    let mut out = match status.installed {
-        true => format!("topology {}: all plans are installed\n", status.topology),
-        false => format!("topology {}: the plans are not installed yet\n", status.topology),
+    let away = status.switches.iter().filter(|switch| !switch.connected).map(|switch| &switch.name[..]);
+    let away: Vec<_> = away.collect();
+    let mut out = match (status.installed, &away[..]) {
+        (true, []) => format!("topology {}: all plans are installed\n", status.topology),
+        (true, away) => {
+            format!(
+                "topology {}: the plans are installed; no connection to {}\n",
+                status.topology,
+                away.join(", ")
+            )
+        }
+        (false, _) => format!("topology {}: the plans are not installed yet\n", status.topology),
     };
     for job in &status.jobs {
         out += &format!("  job {}: epoch {}, {:.3} Gbps\n", job.name, job.epoch, job.rate_bps / 1e9);

@@ -17,8 +17,10 @@ mod reconcile;
 mod reconciler;
 mod rendezvous;
 mod sampler;
+mod starting;
 mod state;
 mod steered;
+mod strangers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
@@ -26,10 +28,11 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures::FutureExt;
-use futures::future::{LocalBoxFuture, join_all};
+use futures::future::LocalBoxFuture;
 use inart_core::Assignment;
 use inart_planner::Topology;
-use inart_targets::{Access, Place, Precedence, Program, Session, SwitchError};
+use inart_tables::SwitchTables;
+use inart_targets::{Place, Precedence, Program, Session, SwitchError};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::task::JoinSet;
 
@@ -45,15 +48,16 @@ use crate::assignment::JobPlan;
 use crate::error::InstallError;
 use crate::fabric::Fabric;
 use crate::install::Controller;
-use crate::intent::Network;
 use crate::membership::{Roster, Timing};
 use crate::records::{JobRecord, Push, Records};
 use crate::watching::Watching;
 use changer::Changer;
 use decider::Decider;
-use reconciler::{Backoff, Reconciler};
+use reconciler::Reconciler;
 use sampler::Sampler;
+use starting::{Started, start};
 use steered::Asked;
+use strangers::Strangers;
 
 /// What a daemon does.
 pub struct Config {
@@ -65,8 +69,12 @@ pub struct Config {
     pub program: Arc<dyn Program>,
     /// Where they are.
     pub switches: BTreeMap<String, Place>,
-    /// The precedence of this controller: greater than those of earlier ones.
+    /// The precedence of this controller: greater than those of earlier ones. At its first contact with the
+    /// switches the daemon takes a greater one if they have seen such; later it keeps what it has.
     pub precedence: Precedence,
+    /// How long a start waits for further switches once one has answered. What is away then is put in order
+    /// when it answers.
+    pub switches_within: Duration,
     /// What earlier controllers and pushes did.
     pub records: Records,
     /// Whether the program may be loaded into switches that run another one.
@@ -101,8 +109,14 @@ pub enum DaemonError {
     },
 }
 
+impl DaemonError {
+    fn superseded(switch: &str, cause: SwitchError) -> Self {
+        Self::Superseded { switch: switch.to_owned(), cause: Box::new(cause) }
+    }
+}
+
 /// A precedence above that of every controller that started earlier, by any clock that does not go back:
-/// microseconds since 1970. Where one did, [`Access::TakeOver`] takes more.
+/// microseconds since 1970. Where one did, the daemon takes more than the switches have seen.
 pub fn precedence_of_now() -> Precedence {
     Precedence(SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_micros()))
 }
@@ -121,16 +135,22 @@ pub fn run(config: Config, state: Arc<State>) -> LocalBoxFuture<'static, Result<
 async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonError> {
     // Before the plans are in force: from then on the API answers, and it passes questions on.
     let steered = config.steer.clone().map(|steer| (steer, state.steered.listen()));
-    let (sessions, desired, fabric) = install(&config, state).await?;
+    let Started { mut sessions, precedence, desired, fabric } = start(&config, state).await?;
+    let own: BTreeSet<_> = config.jobs.iter().map(|job| job.job).collect();
     let (mut reconcilers, mut switches) = (JoinSet::new(), BTreeMap::new());
-    for (name, session) in sessions {
+    for (name, place) in &config.switches {
         let (sender, orders) = mpsc::unbounded_channel();
         switches.insert(name.clone(), sender);
+        let (session, name) = (sessions.remove(name), name.clone());
         let reconciler = Reconciler {
-            place: config.switches[&name].clone(),
-            precedence: session.precedence().unwrap_or(config.precedence),
+            place: place.clone(),
+            precedence,
             program: config.program.clone(),
             desired: desired.get(&name).cloned().unwrap_or_default(),
+            strangers: match session {
+                Some(_) => Strangers::Known(SwitchTables::default()),
+                None => Strangers::Unread { own: own.clone() },
+            },
             replace_program: config.replace_program,
             check_every: config.check_every,
             state: state.clone(),
@@ -156,7 +176,7 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
         };
         match ended {
             Some(Ok((switch, cause))) => {
-                return Err(DaemonError::Superseded { switch, cause: Box::new(cause) });
+                return Err(DaemonError::superseded(&switch, cause));
             }
             // A task that panicked, or a network without switches: nothing to do but wait for the end.
             Some(Err(error)) => tracing::error!("a task ended: {error}"),
@@ -184,50 +204,6 @@ fn decider(
     let sampler = Sampler::new(config.program.clone(), switches, steer.every);
     let topology = config.topology.clone();
     Decider { topology, steer, watching, sampler, asked, state: state.clone() }.run().boxed_local()
-}
-
-type Sessions = BTreeMap<String, Box<dyn Session>>;
-
-/// Connects to all switches and installs the plans, and tries again while switches are out of reach. Returns
-/// the sessions, what the switches hold then, and the network.
-async fn install(config: &Config, state: &State) -> Result<(Sessions, Network, Fabric), DaemonError> {
-    let mut backoff = Backoff::new();
-    let mut records = config.records.clone();
-    let installed: BTreeSet<_> = config.jobs.iter().map(|job| job.job).collect();
-    loop {
-        let connected = config.switches.iter().map(|(name, place)| connect(name, place, config, state));
-        let sessions: Sessions = join_all(connected).await.into_iter().collect();
-        let (values, limits) = (config.program.values(), config.program.limits());
-        let mut controller = Controller::new(config.topology.clone(), values, limits, sessions, records)?;
-        controller.replace_program(config.replace_program);
-        controller.own_epochs_only(true);
-        let jobs = moved_since(&mut controller, &config.jobs)?;
-        match controller.install(&jobs).await {
-            Ok(report) => {
-                for (switch, change) in &report.switches {
-                    let updates = change.updates.len();
-                    tracing::info!(switch, updates, unchanged = change.unchanged, "installed and read back");
-                    state.reconciled(switch, Reconciled { loaded: false, updates: 0 });
-                }
-                for assignment in &report.assignments {
-                    tracing::info!(job = assignment.name, epoch = assignment.epoch.get(), "plan in force");
-                }
-                let removed = departed::look(&mut controller, &installed, config.remove_departed).await;
-                let fabric = controller.fabric().clone();
-                let (sessions, records) = controller.into_parts();
-                let rates = jobs.iter().map(|job| job.plan.rate_bps);
-                attend(config, state, &records, &report.assignments);
-                state.installed(report.assignments.iter().cloned().zip(rates).collect(), records);
-                return Ok((sessions, removed.unwrap_or(report.desired), fabric));
-            }
-            Err(error) if error.is_transient() => {
-                tracing::warn!("cannot install yet: {error}");
-                records = controller.into_parts().1;
-                backoff.wait().await;
-            }
-            Err(error) => return Err(error.into()),
-        }
-    }
 }
 
 /// Elastic jobs have a rendezvous each.
@@ -269,29 +245,4 @@ fn goes_on(fabric: &Fabric, record: &JobRecord, live: &Push, job: &JobPlan) -> b
         && !record.claimed.is_empty()
         && live.plan.job == job.plan.job
         && live.is_on(&fabric.topology.to_yaml())
-}
-
-/// A session with one switch, however long that takes.
-async fn connect(name: &str, place: &Place, config: &Config, state: &State) -> (String, Box<dyn Session>) {
-    let mut backoff = Backoff::new();
-    let mut told = String::new();
-    loop {
-        match config.program.open(place.clone(), Access::TakeOver(config.precedence)).await {
-            Ok(session) => {
-                state.connected(name);
-                let election = session.precedence().map_or(0, |precedence| precedence.0);
-                tracing::info!(switch = name, address = place.address, election, "session open");
-                return (name.to_owned(), session);
-            }
-            Err(error) => {
-                let error = error.to_string();
-                if error != told {
-                    tracing::warn!(switch = name, "{error}");
-                    state.lost(name, error.clone());
-                    told = error;
-                }
-                backoff.wait().await;
-            }
-        }
-    }
 }

@@ -22,6 +22,9 @@ pub enum ReconcileError {
     /// It runs another program.
     #[error("it runs another program; allow the controller to replace it by ours")]
     OtherProgram,
+    /// Jobs that this controller does not know have what it needs there.
+    #[error("{0}")]
+    Taken(String),
     /// It took the updates but does not hold them.
     #[error("read back, it still differs in {0} entries; does another controller write to it?")]
     Differs(usize),

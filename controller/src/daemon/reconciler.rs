@@ -10,6 +10,7 @@ use tokio::time::sleep;
 
 use super::reconcile::{ReconcileError, Reconciled, reconcile};
 use super::state::State;
+use super::strangers::Strangers;
 
 /// The first wait before another attempt to connect; each further one is twice as long, up to
 /// [`LONGEST_WAIT`].
@@ -45,7 +46,10 @@ pub(super) struct Reconciler {
     /// Under which this controller writes.
     pub precedence: Precedence,
     pub program: Arc<dyn Program>,
+    /// What this controller wants there.
     pub desired: SwitchTables,
+    /// What else the switch holds, and keeps.
+    pub strangers: Strangers,
     pub replace_program: bool,
     pub check_every: Duration,
     pub state: Arc<State>,
@@ -54,7 +58,16 @@ pub(super) struct Reconciler {
 
 impl Reconciler {
     /// Runs until another controller takes the switch over, and returns in which words the switch says so.
-    pub(super) async fn run(mut self, mut session: Box<dyn Session>) -> SwitchError {
+    /// Without a session the switch is away.
+    pub(super) async fn run(mut self, session: Option<Box<dyn Session>>) -> SwitchError {
+        let opened = match session {
+            Some(session) => Ok(session),
+            None => self.come_back().await,
+        };
+        let mut session = match opened {
+            Ok(session) => session,
+            Err(why) => return why,
+        };
         loop {
             let why = self.watch(&mut *session).await;
             if matches!(why, SwitchError::Superseded(_)) {
@@ -91,7 +104,7 @@ impl Reconciler {
     /// Makes the switch hold other tables from now on.
     async fn carry_out(&mut self, session: &mut dyn Session, Order { desired, done }: Order) {
         self.desired = desired;
-        let held = reconcile(session, &self.desired, self.replace_program).await;
+        let held = self.write(session).await;
         match &held {
             Ok(written) => self.state.reconciled(&self.name, Reconciled { updates: 0, ..*written }),
             Err(error) => self.state.problem(&self.name, error.to_string()),
@@ -145,8 +158,15 @@ impl Reconciler {
         }
     }
 
-    async fn reconcile(&self, session: &mut dyn Session) -> Result<(), ReconcileError> {
-        let repaired = reconcile(session, &self.desired, self.replace_program).await?;
+    /// Makes the switch hold what is wanted beside what is not this controller's.
+    async fn write(&mut self, session: &mut dyn Session) -> Result<Reconciled, ReconcileError> {
+        self.strangers.read(session).await?;
+        let wanted = self.strangers.beside(&self.desired).map_err(ReconcileError::Taken)?;
+        reconcile(session, &wanted, self.replace_program).await
+    }
+
+    async fn reconcile(&mut self, session: &mut dyn Session) -> Result<(), ReconcileError> {
+        let repaired = self.write(session).await?;
         if repaired.loaded || repaired.updates > 0 {
             let program = if repaired.loaded { "program loaded, " } else { "" };
             tracing::warn!(

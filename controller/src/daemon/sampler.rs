@@ -110,8 +110,8 @@ mod tests {
     use futures::FutureExt;
     use futures::future::BoxFuture;
     use inart_tables::Limits;
-    use inart_targets::SwitchError;
     use inart_targets::memory::InMemory;
+    use inart_targets::{Precedence, SwitchError};
     use inart_wire::ValuesPerPacket;
     use tokio::sync::Semaphore;
 
@@ -141,6 +141,10 @@ mod tests {
             }
             .boxed()
         }
+
+        fn greatest(&self, place: Place) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
+            self.switches.greatest(place)
+        }
     }
 
     #[tokio::test]
@@ -157,7 +161,7 @@ mod tests {
         };
         let switches = InMemory::new(ValuesPerPacket::N32, limits);
         let place = Place::local("here", 0);
-        let access = Access::Write(inart_targets::Precedence(1));
+        let access = Access::Write(Precedence(1));
         switches.open(place.clone(), access).await.unwrap().load_program().await.unwrap();
 
         let slow = Arc::new(Slow { switches, permits: Semaphore::new(0), begun: AtomicUsize::new(0) });

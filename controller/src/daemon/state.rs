@@ -121,6 +121,11 @@ impl State {
         }
     }
 
+    /// The switch answers; there is no session with it yet.
+    pub(super) fn answers(&self, switch: &str) {
+        self.change(switch, |state| state.problem = String::new());
+    }
+
     /// There is a session with the switch.
     pub(super) fn connected(&self, switch: &str) {
         self.change(switch, |state| (state.connected, state.problem) = (true, String::new()));
@@ -179,7 +184,8 @@ impl State {
         if inner.ended.is_some() || inner.installed.is_some() {
             return inner.ended.clone();
         }
-        let missing = inner.switches.iter().filter(|(_, switch)| !switch.connected);
+        let is_away = |switch: &SwitchState| !switch.connected && !switch.problem.is_empty();
+        let missing = inner.switches.iter().filter(|(_, switch)| is_away(switch));
         let missing: Vec<_> = missing.map(|(name, _)| name.as_str()).collect();
         Some(match missing.is_empty() {
             true => "it is at it".to_owned(),

@@ -34,6 +34,7 @@ pub fn config(target: &InMemory, folder: &Path, topology: Topology, jobs: Vec<Jo
         precedence: Precedence(1),
         records: Records::open(folder, topology.name()).unwrap(),
         replace_program: false,
+        switches_within: Duration::from_secs(60),
         check_every: Duration::from_millis(10),
         change_within: Duration::from_secs(60),
         timing: Default::default(),

@@ -235,6 +235,7 @@ async fn run(
         precedence: Precedence(precedence),
         records: Records::open(folder, topology.name()).unwrap(),
         replace_program: false,
+        switches_within: Duration::from_secs(60),
         check_every: Duration::from_secs(5),
         change_within: Duration::from_secs(5),
         steer,

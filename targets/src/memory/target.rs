@@ -97,7 +97,6 @@ impl Program for InMemory {
         let seen = locked.1;
         let precedence = match access {
             Access::Read => None,
-            Access::TakeOver(precedence) => Some(precedence.max(Precedence(seen.0.saturating_add(1)))),
             Access::Write(precedence) | Access::Resume(precedence) => Some(precedence),
         };
         if precedence.is_some_and(|precedence| precedence < seen) {
@@ -106,6 +105,11 @@ impl Program for InMemory {
         locked.1 = precedence.unwrap_or(seen);
         drop(locked);
         ready(Ok(Box::new(Opened { switch, precedence }) as Box<dyn Session>)).boxed()
+    }
+
+    fn greatest(&self, place: Place) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
+        let seen = self.shared(&place.address).lock().1;
+        ready(Ok(Some(seen).filter(|seen| seen.0 > 0))).boxed()
     }
 }
 

@@ -23,7 +23,7 @@ use inart_wire::ValuesPerPacket;
 
 use crate::error::{ProgramError, SwitchError};
 use crate::numbers::PortNumbers;
-use crate::place::{Access, Place};
+use crate::place::{Access, Place, Precedence};
 use crate::port_table::PortTable;
 use crate::target::{Program, Session, Target};
 
@@ -152,5 +152,14 @@ impl Program for Compiled {
     fn open(&self, place: Place, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
         let opened = BfRuntime::open(self.clone(), place, access);
         opened.map(|session| session.map(|session| Box::new(session) as Box<dyn Session>)).boxed()
+    }
+
+    /// BFRuntime knows none: only whether the server answers is seen.
+    fn greatest(&self, place: Place) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
+        session::connect(place).map_ok(|_| None).boxed()
+    }
+
+    fn has_precedence(&self) -> bool {
+        false
     }
 }

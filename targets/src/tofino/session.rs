@@ -68,9 +68,7 @@ impl BfRuntime {
         let (precedence, patience) = match access {
             Access::Read => (None, Duration::ZERO),
             // Also who resumes waits: the server may not know yet that the session before is over.
-            Access::Write(precedence) | Access::TakeOver(precedence) | Access::Resume(precedence) => {
-                (Some(precedence), timeout)
-            }
+            Access::Write(precedence) | Access::Resume(precedence) => (Some(precedence), timeout),
         };
         let mut session =
             BfRuntime { client, program, precedence, patience, bound: false, numbering, held: None };

@@ -15,7 +15,7 @@ use inart_tables::{Limits, PortNo};
 use inart_wire::ValuesPerPacket;
 
 use crate::error::{ProgramError, SwitchError};
-use crate::place::{Access, Place};
+use crate::place::{Access, Place, Precedence};
 use crate::target::{Program, Session, Target};
 
 pub use program::Compiled;
@@ -75,5 +75,9 @@ impl Program for Compiled {
     fn open(&self, place: Place, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
         let opened = P4Runtime::open(self.clone(), place, access);
         opened.map(|session| session.map(|session| Box::new(session) as Box<dyn Session>)).boxed()
+    }
+
+    fn greatest(&self, place: Place) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
+        P4Runtime::greatest(place).boxed()
     }
 }

@@ -34,32 +34,23 @@ impl P4Runtime {
     pub(super) async fn open(program: Compiled, place: Place, access: Access) -> Result<Self, SwitchError> {
         let election = match access {
             Access::Read => None,
-            Access::Write(precedence) | Access::TakeOver(precedence) | Access::Resume(precedence) => {
-                Some(ElectionId(precedence.0))
-            }
+            Access::Write(precedence) | Access::Resume(precedence) => Some(ElectionId(precedence.0)),
         };
         let timeout = place.timeout;
-        let target = inart_p4runtime::Target {
-            security: place.security,
-            election,
-            timeout,
-            ..inart_p4runtime::Target::new(place.address, DeviceId(place.device))
-        };
-        let mut client = Client::connect(target).await.map_err(told)?;
+        let client = Client::connect(target(place, election)).await.map_err(told)?;
         match access {
             Access::Read => {}
             Access::Write(_) => client.wait_primary(timeout).await.map_err(told)?,
             // The device's first word on the election is there already.
             Access::Resume(_) => client.wait_primary(Duration::ZERO).await.map_err(told)?,
-            Access::TakeOver(_) if client.is_primary() => {}
-            Access::TakeOver(_) => {
-                let seen = client.arbitration().greatest;
-                let above = seen.max(client.target().election).map_or(1, |id| id.0.saturating_add(1));
-                client.set_election(Some(ElectionId(above))).await.map_err(told)?;
-                client.wait_primary(timeout).await.map_err(told)?;
-            }
         }
         Ok(P4Runtime { client, program })
+    }
+
+    /// Returns the greatest election id that the device has seen in the default role.
+    pub(super) async fn greatest(place: Place) -> Result<Option<Precedence>, SwitchError> {
+        let client = Client::connect(target(place, None)).await.map_err(told)?;
+        Ok(client.arbitration().greatest.map(|id| Precedence(id.0)))
     }
 
     async fn read_counter(&self, name: &str) -> Result<Vec<Counts>, SwitchError> {
@@ -72,6 +63,13 @@ impl From<inart_p4runtime::Counts> for Counts {
     fn from(counts: inart_p4runtime::Counts) -> Self {
         Counts { packets: counts.packets, bytes: counts.bytes }
     }
+}
+
+/// The device at a place, for a client with that election id.
+fn target(place: Place, election: Option<ElectionId>) -> inart_p4runtime::Target {
+    let Place { address, device, security, timeout, .. } = place;
+    let target = inart_p4runtime::Target::new(address, DeviceId(device));
+    inart_p4runtime::Target { security, election, timeout, ..target }
 }
 
 /// The client's words; they name the place and the fix.

@@ -1,0 +1,269 @@
+//! How a daemon begins: it finds out which switches answer, fixes its precedence, and installs the plans on
+//! the switches that are there. A switch that is away is left to its reconciler.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{BuildHasher, Hasher, RandomState};
+use std::time::Duration;
+
+use futures::StreamExt;
+use futures::future::join_all;
+use futures::stream::FuturesUnordered;
+use inart_targets::{Access, Precedence, Running, Session, SwitchError};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
+
+use super::departed;
+use super::reconcile::Reconciled;
+use super::reconciler::Backoff;
+use super::state::State;
+use super::{Config, DaemonError, attend, moved_since};
+use crate::error::InstallError;
+use crate::fabric::Fabric;
+use crate::install::{Controller, InstallReport};
+use crate::intent::Network;
+use crate::records::Records;
+
+/// How often the log repeats for which switch a start waits.
+const REMIND: Duration = Duration::from_secs(10);
+/// How long a session may take to report that another controller writes.
+const VERDICT: Duration = Duration::from_secs(1);
+/// The shortest and the longest pause before switches without precedences are taken once more.
+const PAUSE: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(600)];
+
+pub(super) type Sessions = BTreeMap<String, Box<dyn Session>>;
+
+/// A network whose plans are in force.
+pub(super) struct Started {
+    /// With the switches that are there.
+    pub sessions: Sessions,
+    /// Of this process, for good.
+    pub precedence: Precedence,
+    /// What every switch is to hold, also those that are away.
+    pub desired: Network,
+    pub fabric: Fabric,
+}
+
+/// Installs the plans on the switches that are there.
+///
+/// # Errors
+/// Plans that cannot be installed, or another controller that writes with a greater precedence.
+pub(super) async fn start(config: &Config, state: &State) -> Result<Started, DaemonError> {
+    let (values, limits) = (config.program.values(), config.program.limits());
+    let fabric = Fabric::new(config.topology.clone(), values, limits)?;
+    let names = config.switches.keys().map(String::as_str);
+    fabric.ports.check_names(fabric.topology.name(), names).map_err(InstallError::from)?;
+    let starting = Starting { config, state, fabric };
+    let mut there = starting.answering().await;
+    // From here on the precedence stays, so that this controller never takes back what a later one has.
+    let precedence = starting.precedence(&there).await;
+    let mut sessions = starting.open(&there, precedence).await?;
+    let mut records = config.records.clone();
+    let mut backoff = Backoff::new();
+    loop {
+        if sessions.is_empty() {
+            backoff.wait().await;
+            there = starting.answering().await;
+            sessions = starting.open(&there, precedence).await?;
+            continue;
+        }
+        let mut controller = Controller::on(starting.fabric.clone(), sessions, records);
+        match starting.install(&mut controller).await {
+            Ok(desired) => {
+                let fabric = starting.fabric;
+                return Ok(Started { sessions: controller.into_parts().0, precedence, desired, fabric });
+            }
+            Err(error) => {
+                (sessions, records) = controller.into_parts();
+                let Some(lost) = error.unreachable() else {
+                    return Err(superseded(&mut sessions).await.unwrap_or_else(|| error.into()));
+                };
+                tracing::warn!("cannot install yet: {error}");
+                for (switch, why) in lost {
+                    state.lost(&switch, why);
+                    sessions.remove(&switch);
+                }
+            }
+        }
+    }
+}
+
+/// The first switch that says that another controller writes.
+async fn superseded(sessions: &mut Sessions) -> Option<DaemonError> {
+    let all = sessions.iter_mut().map(async |(switch, session)| {
+        let cause = timeout(VERDICT, session.lost()).await.ok()?;
+        matches!(cause, SwitchError::Superseded(_)).then(|| DaemonError::superseded(switch, cause))
+    });
+    join_all(all).await.into_iter().flatten().next()
+}
+
+struct Starting<'a> {
+    config: &'a Config,
+    state: &'a State,
+    fabric: Fabric,
+}
+
+impl Starting<'_> {
+    /// Waits for the first switch that answers, and then for the others for up to
+    /// [`Config::switches_within`].
+    async fn answering(&self) -> BTreeSet<String> {
+        let mut probes: FuturesUnordered<_> =
+            self.config.switches.keys().map(|name| self.probe(name)).collect();
+        let mut there = BTreeSet::new();
+        let Some(first) = probes.next().await else { return there };
+        there.insert(first);
+        let until = Instant::now() + self.config.switches_within;
+        loop {
+            tokio::select! {
+                biased;
+                found = probes.next() => match found {
+                    Some(name) => drop(there.insert(name)),
+                    None => return there,
+                },
+                () = sleep_until(until) => break,
+            }
+        }
+        for name in self.config.switches.keys().filter(|name| !there.contains(*name)) {
+            tracing::warn!(switch = name, "starting without it: it is put in order when it answers");
+        }
+        there
+    }
+
+    /// Waits until a switch answers, for as long as that takes.
+    async fn probe(&self, name: &str) -> String {
+        let place = &self.config.switches[name];
+        let (mut backoff, mut last, mut said) = (Backoff::new(), String::new(), Instant::now());
+        loop {
+            match self.config.program.greatest(place.clone()).await {
+                Ok(_) => {
+                    self.state.answers(name);
+                    return name.to_owned();
+                }
+                Err(error) => {
+                    let error = error.to_string();
+                    if error != last || said.elapsed() > REMIND {
+                        tracing::warn!(switch = name, "waiting for it: {error}");
+                        self.state.lost(name, error.clone());
+                        (last, said) = (error, Instant::now());
+                    }
+                    backoff.wait().await;
+                }
+            }
+        }
+    }
+
+    /// Returns the precedence of this process: the configured one, or one above all that the switches have
+    /// seen.
+    async fn precedence(&self, there: &BTreeSet<String>) -> Precedence {
+        let seen = there.iter().map(|name| self.config.program.greatest(self.config.switches[name].clone()));
+        let seen = join_all(seen).await.into_iter().filter_map(|seen| seen.ok().flatten());
+        let above = seen.max().map(|seen| Precedence(seen.0.saturating_add(1)));
+        above.map_or(self.config.precedence, |above| above.max(self.config.precedence))
+    }
+
+    /// Opens sessions with these switches; those that fail meanwhile are away.
+    async fn open(&self, there: &BTreeSet<String>, precedence: Precedence) -> Result<Sessions, DaemonError> {
+        if !self.config.program.has_precedence() {
+            return Ok(self.open_in_order(there, precedence).await);
+        }
+        let all = there.iter().map(async |name| (name, self.open_one(name, precedence).await));
+        let mut sessions = Sessions::new();
+        for (name, opened) in join_all(all).await {
+            match opened {
+                Ok(session) => drop(sessions.insert(name.clone(), session)),
+                Err(cause @ SwitchError::Superseded(_)) => return Err(DaemonError::superseded(name, cause)),
+                Err(error) => self.away(name, &error.to_string()),
+            }
+        }
+        Ok(sessions)
+    }
+
+    async fn open_one(&self, name: &str, precedence: Precedence) -> Result<Box<dyn Session>, SwitchError> {
+        let place = self.config.switches[name].clone();
+        let session = self.config.program.open(place.clone(), Access::Resume(precedence)).await?;
+        self.state.connected(name);
+        tracing::info!(switch = name, address = place.address, election = precedence.0, "session open");
+        Ok(session)
+    }
+
+    fn away(&self, name: &str, why: &str) {
+        tracing::warn!(switch = name, "{why}");
+        self.state.lost(name, why.to_owned());
+    }
+
+    /// Takes switches that serve who comes first, one after the other. If one is another client's, those
+    /// taken are given back, so that two controllers cannot wait for each other.
+    async fn open_in_order(&self, there: &BTreeSet<String>, precedence: Precedence) -> Sessions {
+        let (mut last, mut said) = (String::new(), Instant::now());
+        loop {
+            let mut sessions = Sessions::new();
+            let mut held = None;
+            for name in there {
+                match self.take(name, precedence).await {
+                    Ok(session) => drop(sessions.insert(name.clone(), session)),
+                    Err(SwitchError::Superseded(why)) => {
+                        held = Some((name, why));
+                        break;
+                    }
+                    Err(error) => self.away(name, &error.to_string()),
+                }
+            }
+            let Some((name, why)) = held else { return sessions };
+            if why != last || said.elapsed() > REMIND {
+                tracing::warn!(switch = name, "waiting for it: {why}");
+                (last, said) = (why.clone(), Instant::now());
+            }
+            for given_back in sessions.keys() {
+                self.state.lost(given_back, format!("given back while switch {name} is another client's"));
+            }
+            self.state.lost(name, why);
+            drop(sessions);
+            sleep(random_pause()).await;
+        }
+    }
+
+    /// Takes one switch. A program that is not there yet is loaded at once: only a program can be taken.
+    async fn take(&self, name: &str, precedence: Precedence) -> Result<Box<dyn Session>, SwitchError> {
+        let mut session = self.open_one(name, precedence).await?;
+        if session.running().await? == Running::Nothing {
+            session.load_program().await?;
+        }
+        Ok(session)
+    }
+
+    /// Installs the plans, and returns what every switch is to hold.
+    async fn install(&self, controller: &mut Controller<Box<dyn Session>>) -> Result<Network, InstallError> {
+        let Self { config, state, .. } = self;
+        controller.replace_program(config.replace_program);
+        controller.own_epochs_only(true);
+        let jobs = moved_since(controller, &config.jobs)?;
+        let report = controller.install(&jobs).await?;
+        tell(&report, state);
+        let installed = config.jobs.iter().map(|job| job.job).collect();
+        let removed = departed::look(controller, &installed, config.remove_departed).await;
+        let records: Records = controller.records().clone();
+        let rates = jobs.iter().map(|job| job.plan.rate_bps);
+        attend(config, state, &records, &report.assignments);
+        state.installed(report.assignments.into_iter().zip(rates).collect(), records);
+        let mut desired = report.desired;
+        desired.extend(removed.unwrap_or_default());
+        Ok(desired)
+    }
+}
+
+/// Notes what was installed.
+fn tell(report: &InstallReport, state: &State) {
+    for (switch, change) in &report.switches {
+        let updates = change.updates.len();
+        tracing::info!(switch, updates, unchanged = change.unchanged, "installed and read back");
+        state.reconciled(switch, Reconciled { loaded: false, updates: 0 });
+    }
+    for assignment in &report.assignments {
+        tracing::info!(job = assignment.name, epoch = assignment.epoch.get(), "plan in force");
+    }
+}
+
+/// A time between the two of [`PAUSE`], another one at each call.
+fn random_pause() -> Duration {
+    let [shortest, longest] = PAUSE;
+    let drawn = RandomState::new().build_hasher().finish() as f64 / u64::MAX as f64;
+    shortest + (longest - shortest).mul_f64(drawn)
+}

@@ -1,0 +1,310 @@
+//! Daemons that start while switches are away, have seen later controllers, hold other jobs, or belong to
+//! other clients: against switches in memory.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use crate::support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::future::{pending, ready};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use futures::FutureExt;
+use futures::future::BoxFuture;
+use inart_controller::api::{self, Listener, proto};
+use inart_controller::daemon::{self, Config, DaemonError, State};
+use inart_controller::{JobPlan, Records};
+use inart_planner::{Options, Topology, plan, schemes};
+use inart_tables::{Limits, PortNo, SwitchTables, Update};
+use inart_targets::memory::InMemory;
+use inart_targets::{
+    Access, Place, Precedence, Program, Running, Session, SwitchCounters, SwitchError, Traffic,
+};
+use inart_tls::Security;
+use inart_wire::ValuesPerPacket;
+use support::{FIG1, LIMITS, fig1, job};
+use tokio::task::JoinHandle;
+
+/// Switches in memory, called by their names, of which some are away. With `owners` they have no precedences:
+/// each belongs to the client that came first.
+#[derive(Clone)]
+struct Switches {
+    inner: InMemory,
+    away: Arc<Mutex<BTreeSet<String>>>,
+    owners: Option<Arc<Mutex<BTreeMap<String, u128>>>>,
+}
+
+impl Switches {
+    fn new(owners: bool) -> Self {
+        let inner = InMemory::new(ValuesPerPacket::N64, LIMITS);
+        Switches { inner, away: Arc::default(), owners: owners.then(Arc::default) }
+    }
+
+    fn set_away(&self, switch: &str, away: bool) {
+        let mut all = self.away.lock().unwrap();
+        match away {
+            true => all.insert(switch.to_owned()),
+            false => all.remove(switch),
+        };
+    }
+
+    fn reach(&self, place: &Place) -> Result<(), SwitchError> {
+        match self.away.lock().unwrap().contains(&place.address) {
+            true => Err(SwitchError::Unreachable("it is away".to_owned())),
+            false => Ok(()),
+        }
+    }
+
+    /// Makes a client the owner, unless another one is.
+    fn take(&self, switch: &str, client: u128) -> Result<(), SwitchError> {
+        let mut owners = self.owners.as_ref().unwrap().lock().unwrap();
+        let owner = *owners.entry(switch.to_owned()).or_insert(client);
+        if owner == client {
+            Ok(())
+        } else {
+            Err(SwitchError::Superseded(format!("it belongs to client {owner}")))
+        }
+    }
+
+    fn give_back(&self, switch: &str) {
+        self.owners.as_ref().unwrap().lock().unwrap().remove(switch);
+    }
+
+    fn tables(&self, switch: &str) -> SwitchTables {
+        self.inner.switch(switch).tables
+    }
+}
+
+impl Program for Switches {
+    fn values(&self) -> ValuesPerPacket {
+        self.inner.values()
+    }
+
+    fn limits(&self) -> Limits {
+        Program::limits(&self.inner)
+    }
+
+    fn open(&self, place: Place, access: Access) -> BoxFuture<'_, Result<Box<dyn Session>, SwitchError>> {
+        if let Err(error) = self.reach(&place) {
+            return ready(Err(error)).boxed();
+        }
+        let (Access::Write(client) | Access::Resume(client), true) = (access, self.owners.is_some()) else {
+            return self.inner.open(place, access);
+        };
+        if let Err(error) = self.take(&place.address, client.0) {
+            return ready(Err(error)).boxed();
+        }
+        let (switches, switch) = (self.clone(), place.address.clone());
+        async move {
+            let session = switches.inner.open(place, Access::Write(Precedence(1))).await?;
+            Ok(Box::new(Owned { session, switches: switches.clone(), switch }) as Box<dyn Session>)
+        }
+        .boxed()
+    }
+
+    fn greatest(&self, place: Place) -> BoxFuture<'_, Result<Option<Precedence>, SwitchError>> {
+        match self.reach(&place) {
+            Ok(()) if self.owners.is_some() => ready(Ok(None)).boxed(),
+            Ok(()) => self.inner.greatest(place),
+            Err(error) => ready(Err(error)).boxed(),
+        }
+    }
+
+    fn has_precedence(&self) -> bool {
+        self.owners.is_none()
+    }
+}
+
+/// A session whose end gives the switch back.
+struct Owned {
+    session: Box<dyn Session>,
+    switches: Switches,
+    switch: String,
+}
+
+impl Drop for Owned {
+    fn drop(&mut self) {
+        self.switches.give_back(&self.switch);
+    }
+}
+
+impl Session for Owned {
+    fn precedence(&self) -> Option<Precedence> {
+        self.session.precedence()
+    }
+
+    fn running(&mut self) -> BoxFuture<'_, Result<Running, SwitchError>> {
+        self.session.running()
+    }
+
+    fn load_program(&mut self) -> BoxFuture<'_, Result<(), SwitchError>> {
+        self.session.load_program()
+    }
+
+    fn read(&mut self) -> BoxFuture<'_, Result<SwitchTables, SwitchError>> {
+        self.session.read()
+    }
+
+    fn write<'a>(&'a mut self, updates: &'a [Update]) -> BoxFuture<'a, Result<(), SwitchError>> {
+        self.session.write(updates)
+    }
+
+    fn counters(&mut self) -> BoxFuture<'_, Result<SwitchCounters, SwitchError>> {
+        self.session.counters()
+    }
+
+    fn traffic<'a>(&'a mut self, ports: &'a [PortNo]) -> BoxFuture<'a, Result<Traffic, SwitchError>> {
+        self.session.traffic(ports)
+    }
+
+    fn lost(&mut self) -> BoxFuture<'_, SwitchError> {
+        self.session.lost()
+    }
+}
+
+/// A daemon in this test's runtime, and a client of its API.
+struct Started {
+    daemon: JoinHandle<DaemonError>,
+    api: api::Client,
+}
+
+impl Started {
+    async fn start(config: Config) -> Self {
+        let addresses = config.switches.iter().map(|(name, place)| (name.as_str(), place.address.as_str()));
+        let state = Arc::new(State::new("fig1", addresses));
+        let listener = Listener::bind("127.0.0.1:0", false).await.unwrap();
+        let address = listener.address().unwrap();
+        tokio::spawn(api::serve(listener, None, state.clone(), pending()));
+        let daemon = tokio::task::spawn_local(async move { daemon::run(config, state).await.unwrap_err() });
+        Started { daemon, api: api::Client::connect(&address, &Security::Local).await.unwrap() }
+    }
+
+    async fn until(&self, wish: impl Fn(&proto::Status) -> bool) -> proto::Status {
+        for _ in 0..3000 {
+            let status = self.api.status().await.unwrap();
+            if wish(&status) {
+                return status;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        panic!("in vain: {:?}", self.api.status().await);
+    }
+}
+
+fn all_connected(status: &proto::Status) -> bool {
+    status.installed && status.switches.iter().all(|switch| switch.connected)
+}
+
+fn problem<'a>(status: &'a proto::Status, name: &str) -> &'a str {
+    &status.switches.iter().find(|switch| switch.name == name).unwrap().problem
+}
+
+fn plans(topology: &Topology) -> Vec<JobPlan> {
+    let plans = topology.jobs().iter().zip(1..);
+    let plans = plans
+        .map(|(found, number)| job(number, &plan(topology, found, &Options::new(schemes::ATP)).unwrap()));
+    plans.collect()
+}
+
+fn config(switches: &Switches, precedence: u128, topology: Topology, records: Records) -> Config {
+    let place = |name: &str| (name.to_owned(), Place::local(name, 0));
+    Config {
+        jobs: plans(&topology),
+        topology,
+        program: Arc::new(switches.clone()),
+        switches: ["v1", "v2"].map(place).into(),
+        precedence: Precedence(precedence),
+        switches_within: Duration::from_millis(50),
+        records,
+        replace_program: false,
+        check_every: Duration::from_millis(10),
+        change_within: Duration::from_secs(30),
+        timing: Default::default(),
+        steer: None,
+        remove_departed: false,
+    }
+}
+
+/// A precedence is fixed at the first contact: what a switch that was away has seen since then is another
+/// controller's, and stays so.
+#[tokio::test(flavor = "local")]
+async fn a_greater_precedence_on_a_switch_that_comes_back_ends_the_daemon() {
+    let switches = Switches::new(false);
+    let at = |name: &str| Place::local(name, 0);
+    // By a clock that went back: the first contact shows more.
+    switches.inner.open(at("v1"), Access::Write(Precedence(20))).await.unwrap();
+    switches.inner.open(at("v2"), Access::Write(Precedence(30))).await.unwrap();
+    switches.set_away("v2", true);
+    let running = Started::start(config(&switches, 5, fig1(), Records::default())).await;
+    running.until(|status| status.installed).await;
+    assert_eq!(switches.greatest(at("v1")).await.unwrap(), Some(Precedence(21)));
+    switches.set_away("v2", false);
+    let ended = tokio::time::timeout(Duration::from_secs(60), running.daemon).await.unwrap().unwrap();
+    assert!(matches!(&ended, DaemonError::Superseded { switch, .. } if switch == "v2"), "{ended}");
+    assert_eq!(switches.greatest(at("v2")).await.unwrap(), Some(Precedence(30)));
+}
+
+/// What a switch holds of jobs that left the topology is kept, though nobody has read it at the start.
+#[tokio::test(flavor = "local")]
+async fn other_jobs_on_a_switch_that_was_away_are_kept() {
+    let switches = Switches::new(false);
+    let folder = tempfile::TempDir::new().unwrap();
+    let records = || Records::open(folder.path(), "fig1").unwrap();
+    let letters = "  - {name: letters, workers: [w1, w2], servers: [s1], gradient: 200 KB}\n";
+    let two = Topology::from_yaml(&format!("{}\n{letters}", FIG1.trim_end())).unwrap();
+    let first = Started::start(config(&switches, 1, two, records())).await;
+    first.until(all_connected).await;
+    let before = switches.tables("v2");
+    assert_eq!(before.jobs(), [1.into(), 2.into()].into());
+    first.daemon.abort();
+
+    switches.set_away("v2", true);
+    let second = Started::start(config(&switches, 2, fig1(), records())).await;
+    second.until(|status| status.installed).await;
+    let vanished = *before.mac.keys().next().unwrap();
+    switches.inner.change("v2", |memory| {
+        memory.tables.mac.remove(&vanished);
+    });
+    switches.set_away("v2", false);
+    second.until(all_connected).await;
+    assert_eq!(switches.tables("v2"), before, "in order, and job 2 is still there");
+}
+
+/// Where switches belong to the client that came first, a daemon that is refused one keeps none.
+#[tokio::test(flavor = "local")]
+async fn what_is_held_is_given_back_while_another_switch_is_refused() {
+    let switches = Switches::new(true);
+    switches.take("v2", 99).unwrap();
+    let running = Started::start(config(&switches, 5, fig1(), Records::default())).await;
+    let status = running.until(|status| problem(status, "v2").contains("client 99")).await;
+    assert!(!status.installed);
+    for tries in 0.. {
+        assert!(tries < 6000, "v1 is never given back");
+        if switches.take("v1", 98).is_ok() {
+            break;
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    running.until(|status| problem(status, "v1").contains("client 98")).await;
+    ["v1", "v2"].iter().for_each(|switch| switches.give_back(switch));
+    running.until(all_connected).await;
+}
+
+/// Of two that start at once one gets all switches; the other one says who has them, and follows it.
+#[tokio::test(flavor = "local")]
+async fn two_that_start_without_precedences_do_not_wait_for_each_other() {
+    let switches = Switches::new(true);
+    let both = [5, 6].map(|precedence| config(&switches, precedence, fig1(), Records::default()));
+    let [one, other] = both.map(Started::start);
+    let (one, other) = tokio::join!(one, other);
+    let first = tokio::select! {
+        biased;
+        _ = one.until(all_connected) => 5,
+        _ = other.until(all_connected) => 6,
+    };
+    let (winner, waiting) = if first == 5 { (one, other) } else { (other, one) };
+    let status = waiting.until(|status| problem(status, "v1").contains(&format!("client {first}"))).await;
+    assert!(!status.installed && !waiting.daemon.is_finished());
+    winner.daemon.abort();
+    waiting.until(all_connected).await;
+}
