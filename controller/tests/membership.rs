@@ -353,8 +353,56 @@ fn the_newer_of_two_hosts_of_a_name_waits_until_the_older_is_silent() {
         asks(&mut job, now, newer());
     }
     let refused = job.join(at(26.1), newer()).unwrap_err().to_string();
-    assert_eq!(refused, "another w1 of job digits is there, and it answers: stop one of the two");
+    assert_eq!(refused, TAKEN);
     assert_eq!(job.orders(), [], "the run goes on");
+}
+
+const TAKEN: &str =
+    "w1 of job digits is already running (same name, different incarnation); stop one of them";
+
+/// While no run goes on, both ask once a second: the newer one is refused within seconds.
+#[test]
+fn the_newer_of_two_hosts_of_a_name_is_refused_while_the_older_waits_for_a_run() {
+    let newer = || Joining { life: life("w1", 1), ..fresh("w1") };
+    for paused in [false, true] {
+        let mut job = Membership::new(roster(), Timing::default());
+        if paused {
+            job.pause(at(0.0));
+        }
+        for second in 0..7 {
+            asks(&mut job, f64::from(second), fresh("w1"));
+            if second > 0 {
+                asks(&mut job, f64::from(second) - 0.5, newer());
+            }
+        }
+        asks(&mut job, 6.6, fresh("w1"));
+        let refused = job.join(at(6.7), newer()).unwrap_err().to_string();
+        assert_eq!(refused, TAKEN, "paused: {paused}");
+        assert_eq!(job.status().waiting, ["w1"], "the older one stays");
+        assert!(job.join(at(6.8), fresh("w1")).is_ok());
+    }
+}
+
+#[test]
+fn the_newer_of_two_hosts_of_a_name_is_admitted_when_the_older_has_ended() {
+    let newer = || Joining { life: life("w1", 1), ..fresh("w1") };
+    for leaves in [false, true] {
+        let mut job = Membership::new(roster(), Timing::default());
+        asks(&mut job, 0.0, fresh("w1"));
+        assert_eq!(asks(&mut job, 0.5, newer()), "an earlier w1 was heard of a moment ago");
+        if leaves {
+            job.leave(at(0.6), "w1", life("w1", 0), 0, false);
+        }
+        // One that has died is forgotten when it has asked no more for two seconds.
+        let admitted = if leaves { 1.0 } else { 2.1 };
+        assert_eq!(
+            asks(&mut job, admitted, newer()),
+            "no server of job digits is there: start one of s1, s2"
+        );
+        assert_eq!(job.status().waiting, ["w1"]);
+        // And the first one contends now.
+        assert_eq!(asks(&mut job, 2.2, fresh("w1")), "an earlier w1 was heard of a moment ago");
+    }
 }
 
 #[test]

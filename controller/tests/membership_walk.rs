@@ -50,10 +50,24 @@ struct Host {
     notice: Option<(usize, u32)>,
 }
 
+/// A second process of a host that is there, by mistake.
+struct Twin {
+    host: usize,
+    life: Incarnation,
+    /// When it asked first, and when it asks next, in steps.
+    since: usize,
+    next: usize,
+}
+
+/// Steps after which a twin has been refused, unless the first process has died.
+const REFUSED_WITHIN: usize = 200;
+
 struct Walk {
     rng: ChaCha8Rng,
     job: Membership,
     hosts: Vec<Host>,
+    twin: Option<Twin>,
+    twins_refused: u32,
     now: usize,
     told: Ending,
     runs: u16,
@@ -85,6 +99,8 @@ impl Walk {
         Self {
             rng: ChaCha8Rng::seed_from_u64(seed),
             hosts: hosts.collect(),
+            twin: None,
+            twins_refused: 0,
             job: Membership::new(roster, Timing::default()),
             now: 0,
             told: Ending::None,
@@ -117,7 +133,51 @@ impl Walk {
                 self.obey();
             }
         }
+        self.twin(chaos);
         self.form(chaos);
+    }
+
+    /// A second process of a live host asks: it waits, and is refused within seconds. If the first one dies,
+    /// it takes its place.
+    fn twin(&mut self, chaos: bool) {
+        if chaos && self.twin.is_none() && self.rng.random_bool(0.005) {
+            let host = self.rng.random_range(0..self.hosts.len());
+            let life = Incarnation::new(self.hosts[host].life * 10 + host as u32 + 100_001);
+            // The first process has been heard of.
+            if matches!(self.hosts[host].at, At::Running(_) | At::Asking(Some(_), _)) {
+                self.twin = Some(Twin { host, life, since: self.now, next: self.now });
+            }
+        }
+        let Some(mut twin) = self.twin.take() else { return };
+        let time = self.time();
+        let this = &mut self.hosts[twin.host];
+        // Before the controller has noticed the death, the twin may still be refused.
+        if this.at == At::Dead && this.notice.is_none() {
+            // It has the number of a later life.
+            (this.life, this.rounds, this.loading) = (this.life + 10_000, 0, true);
+            this.at = At::Asking(None, None);
+            return;
+        }
+        if twin.next > self.now {
+            self.twin = Some(twin);
+            return;
+        }
+        twin.next = self.now + self.rng.random_range(1..20);
+        let name = this.name.clone();
+        let loading = is_worker(&name);
+        let joining = Joining { host: name, life: twin.life, last: None, boundary: None, rounds: 0, loading };
+        match self.job.join(time, joining) {
+            Ok(Reply::Waiting(_)) => {
+                assert!(self.now - twin.since < REFUSED_WITHIN, "a twin waits: {:?}", self.job.status());
+                self.twin = Some(twin);
+            }
+            Ok(Reply::Seated(seat)) => panic!("a twin is seated: {seat:?}"),
+            Err(refusal) => {
+                assert!(matches!(refusal, Refusal::Taken { .. }), "{refusal}");
+                self.twins_refused += 1;
+            }
+        }
+        self.obey();
     }
 
     /// A host dies, or another life of it begins.
@@ -125,6 +185,7 @@ impl Walk {
         let when = self.now + self.rng.random_range(1..20);
         let this = &mut self.hosts[host];
         if this.at == At::Dead {
+            self.twin.take_if(|twin| twin.host == host);
             (this.life, this.rounds, this.loading) = (this.life + 1, 0, true);
             this.at = At::Asking(None, None);
             return;
@@ -291,7 +352,7 @@ fn hear(run: &mut InRun) -> bool {
 
 #[test]
 fn hosts_come_and_go_at_random_and_meet_again() {
-    let (mut runs, mut boundaries) = (0, 0);
+    let (mut runs, mut boundaries, mut twins) = (0, 0, 0);
     for seed in 0..150 {
         let mut walk = Walk::new(seed);
         for _ in 0..CHAOS {
@@ -317,7 +378,11 @@ fn hosts_come_and_go_at_random_and_meet_again() {
         assert!(rounds(&walk) > before, "seed {seed}: no round in 20 s: {:?}", walk.job.status());
         runs += u64::from(walk.runs);
         boundaries += walk.boundaries.len();
+        twins += walk.twins_refused;
     }
-    eprintln!("{runs} runs, {boundaries} boundaries");
-    assert!(runs > 600 && boundaries > 100, "{runs} runs, {boundaries} boundaries");
+    eprintln!("{runs} runs, {boundaries} boundaries, {twins} twins refused");
+    assert!(
+        runs > 600 && boundaries > 100 && twins > 100,
+        "{runs} runs, {boundaries} boundaries, {twins} twins"
+    );
 }

@@ -25,6 +25,7 @@ mod state_machine;
 mod status;
 mod time;
 mod timer;
+mod waiting;
 mod worker;
 #[cfg(test)]
 mod wrap_tests;
@@ -39,4 +40,5 @@ pub use split::{Chunk, Split};
 pub use state_machine::StateMachine;
 pub use status::{FlowStatus, MissingWorker, OpenChunk, PendingChunk, ServerStatus, WorkerStatus};
 pub use time::Instant;
+pub use waiting::{AwaitedHost, Waiting};
 pub use worker::{NonFinite, Reduced, RoundRecord, TensorId, WorkerFlow};

@@ -6,10 +6,10 @@
 /// Digits of a float.
 pub const PER_FLOAT: usize = 4;
 
-/// All first digits, then all second ones, and so on: the lowest first.
-pub fn write(floats: &[f32]) -> Vec<f32> {
+/// Appends all first digits, then all second ones, and so on: the lowest first.
+pub fn write(floats: &[f32], digits: &mut Vec<f32>) {
     let digit = |place: usize| move |float: &f32| f32::from(float.to_bits().to_le_bytes()[place]);
-    (0..PER_FLOAT).flat_map(|place| floats.iter().map(digit(place))).collect()
+    digits.extend((0..PER_FLOAT).flat_map(|place| floats.iter().map(digit(place))));
 }
 
 /// The floats of these digits.
@@ -52,7 +52,8 @@ mod tests {
 
     #[test]
     fn sums_of_digits_give_back_every_bit() {
-        let written = write(&floats());
+        let mut written = Vec::new();
+        write(&floats(), &mut written);
         assert_eq!(written.len(), PER_FLOAT * floats().len());
         for workers in [1, 2, 64, 129, Rank::MAX.index() + 1] {
             let zeros = vec![0.0; written.len()];

@@ -1,5 +1,7 @@
 //! Why a host of an elastic job does not go on.
 
+use std::time::Duration;
+
 use inart_control::SourceError;
 use inart_core::{Assignment, Failure};
 use inart_wire::{AbortReason, Rank};
@@ -44,6 +46,18 @@ pub enum Error {
     /// This host was told to stop.
     #[error("this host was told to stop")]
     Stopped,
+    /// The program ended a call before its sum was there. This worker has left its run, and may go on in the
+    /// next one.
+    #[error("the call was interrupted: load the newest state, and go on")]
+    Interrupted,
+    /// The controller does not answer in time.
+    #[error("nothing heard from the controller for {} s ({awaited}): start it again", patience.as_secs_f64())]
+    ControllerSilent {
+        /// What the host waited for.
+        awaited: &'static str,
+        /// How long the host waited.
+        patience: Duration,
+    },
     /// The system gives no thread or runtime.
     #[error("a thread or runtime for the controller's word: {0}")]
     System(#[from] std::io::Error),

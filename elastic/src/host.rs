@@ -11,7 +11,14 @@ use crate::error::{Error, Left};
 
 type AgentError = inart_host_agent::Error;
 type Open = Box<dyn FnMut() -> Result<Box<dyn Transport>, AgentError> + Send>;
+/// Asked now and then during a wait.
+type Asked = Box<dyn FnMut() -> bool + Send>;
 type MakeOptions = Box<dyn FnMut() -> Result<Options, AgentError> + Send>;
+
+/// During a wait for the controller, a host looks this often whether it was told to stop.
+const LOOK: Duration = Duration::from_millis(50);
+/// A controller has this long to hear that a host leaves.
+const LEAVE_WITHIN: Duration = Duration::from_secs(10);
 
 /// Where a host of an elastic job runs, and how.
 pub struct Host {
@@ -19,7 +26,9 @@ pub struct Host {
     pub(crate) name: String,
     open: Open,
     options: MakeOptions,
-    is_stopped: Box<dyn FnMut() -> bool + Send>,
+    is_stopped: Asked,
+    is_interrupted: Asked,
+    on_waiting: Box<dyn FnMut(&str) + Send>,
     pub(crate) life: Incarnation,
     pub(crate) rounds: u64,
     pub(crate) records: bool,
@@ -46,6 +55,8 @@ impl Host {
             open: Box::new(open),
             options: Box::new(|| Ok(Options::default())),
             is_stopped: Box::new(|| false),
+            is_interrupted: Box::new(|| false),
+            on_waiting: Box::new(|_| ()),
             life,
             rounds: 0,
             records: false,
@@ -60,11 +71,34 @@ impl Host {
         self
     }
 
-    /// Asked now and then while it waits for a run: whether it was told to stop.
+    /// Asked now and then during all waits: whether it was told to stop. Then it leaves the job.
     #[must_use]
     pub fn stopped_by(mut self, is_stopped: impl FnMut() -> bool + Send + 'static) -> Self {
         self.is_stopped = Box::new(is_stopped);
         self
+    }
+
+    /// Asked now and then during all waits: whether the call is to end ([`Error::Interrupted`]).
+    #[must_use]
+    pub fn interrupted_by(mut self, is_interrupted: impl FnMut() -> bool + Send + 'static) -> Self {
+        self.is_interrupted = Box::new(is_interrupted);
+        self
+    }
+
+    /// Gets what the host waits for before a run begins, in words, whenever that changes.
+    #[must_use]
+    pub fn on_waiting(mut self, on_waiting: impl FnMut(&str) + Send + 'static) -> Self {
+        self.on_waiting = Box::new(on_waiting);
+        self
+    }
+
+    /// Why a wait is to end, if it is.
+    pub(crate) fn ending(&mut self) -> Option<Error> {
+        match ((self.is_stopped)(), (self.is_interrupted)()) {
+            (true, _) => Some(Error::Stopped),
+            (false, true) => Some(Error::Interrupted),
+            (false, false) => None,
+        }
     }
 
     /// The same beside what asks already.
@@ -106,7 +140,8 @@ impl Host {
         Ok(self.source.report(seat.assignment.job, &seat.role.to_string(), self.life, report)?)
     }
 
-    /// Waits for a run. It left the one before, if any, in that way.
+    /// Waits for a run. It left the one before, if any, in that way. If the wait is to end, the host leaves
+    /// the job.
     pub(crate) fn wait_for_run(
         &mut self,
         last: Option<(Epoch, &Left)>,
@@ -122,10 +157,15 @@ impl Host {
         let mut told = String::new();
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         loop {
-            if (self.is_stopped)() {
-                return Err(Error::Stopped);
-            }
-            match runtime.block_on(self.source.join(&joining))?.ok_or(Error::NoController)? {
+            let answer = match runtime.block_on(self.ask(&joining)) {
+                Err(ending @ (Error::Stopped | Error::Interrupted)) => {
+                    // Nobody has to wait for it; a controller that is gone waits for nobody.
+                    let _ = self.leave(rounds, false);
+                    return Err(ending);
+                }
+                answer => answer?,
+            };
+            match answer {
                 Answer::Seated(seat) => {
                     let (run, role, workers) = (seat.run.get(), seat.role, seat.assignment.workers.len());
                     tracing::info!(host = self.name, run, %role, workers, loads = seat.loads, "a run begins");
@@ -134,6 +174,7 @@ impl Host {
                 Answer::Waiting(why) => {
                     if why != told {
                         tracing::info!(host = self.name, "waits for a run: {why}");
+                        (self.on_waiting)(&why);
                         told = why;
                     }
                     // The answer took its time, unless the controller is about to end.
@@ -143,9 +184,36 @@ impl Host {
         }
     }
 
+    /// Asks for a run once.
+    ///
+    /// # Errors
+    /// What the controller says, or why the wait for its answer is to end.
+    async fn ask(&mut self, joining: &Joining) -> Result<Answer, Error> {
+        if let Some(ending) = self.ending() {
+            return Err(ending);
+        }
+        // The answer may take as long as a controller that starts.
+        let source = self.source.clone();
+        let answer = source.join(joining);
+        tokio::pin!(answer);
+        loop {
+            match tokio::time::timeout(LOOK, &mut answer).await {
+                Ok(answer) => return answer?.ok_or(Error::NoController),
+                Err(_) => self.ending().map_or(Ok(()), Err)?,
+            }
+        }
+    }
+
     /// Nobody waits for it any more.
+    ///
+    /// # Errors
+    /// What the controller says, if it says anything in time.
     pub(crate) fn leave(&self, rounds: u64, done: bool) -> Result<(), Error> {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
-        Ok(runtime.block_on(self.source.leave(&self.name, self.life, rounds, done))?)
+        let leave = self.source.leave(&self.name, self.life, rounds, done);
+        let awaited = "this host leaves the job";
+        let silent = Error::ControllerSilent { awaited, patience: LEAVE_WITHIN };
+        let said = runtime.block_on(async { tokio::time::timeout(LEAVE_WITHIN, leave).await });
+        Ok(said.map_err(|_| silent)??)
     }
 }

@@ -2,11 +2,26 @@
 //! that starts tensors.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
 
 use inart_control::{Ending, Held};
 
 use crate::error::Left;
 use crate::gate::Gate;
+
+/// A wait asks this often whether it is to end.
+const LOOK: Duration = Duration::from_millis(50);
+
+/// How a wait for the next tensor has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Start {
+    /// It counts as started.
+    Started,
+    /// The host was told to end the wait.
+    Ended,
+    /// Nothing was heard of the run's end for as long as it may take.
+    Silence,
+}
 
 /// A host's knowledge of its run's end.
 #[derive(Clone, Default)]
@@ -30,16 +45,25 @@ impl RunEnd {
         held
     }
 
-    /// Waits until the next tensor may be started, and counts it.
+    /// Waits until the next tensor may be started, and counts it. The wait takes up to `patience`, and ends
+    /// when `is_ended`, which is asked now and then.
     ///
     /// # Errors
     /// How the run has ended instead.
-    pub fn start(&self) -> Result<(), Left> {
+    pub fn start(&self, patience: Duration, mut is_ended: impl FnMut() -> bool) -> Result<Start, Left> {
+        let began = Instant::now();
         let mut gate = self.lock();
         while !gate.start()? {
-            gate = self.0.changed.wait(gate).unwrap_or_else(PoisonError::into_inner);
+            if is_ended() {
+                return Ok(Start::Ended);
+            }
+            if began.elapsed() >= patience {
+                return Ok(Start::Silence);
+            }
+            let look = LOOK.min(patience);
+            gate = self.0.changed.wait_timeout(gate, look).unwrap_or_else(PoisonError::into_inner).0;
         }
-        Ok(())
+        Ok(Start::Started)
     }
 
     /// Whether the run is over, in the middle of tensors too.
@@ -52,6 +76,13 @@ impl RunEnd {
 mod tests {
     use super::*;
 
+    /// It ends a hang only.
+    const LONG: Duration = Duration::from_secs(60);
+
+    fn start(end: &RunEnd) -> Result<(), Left> {
+        end.start(LONG, || false).map(|start| assert_eq!(start, Start::Started))
+    }
+
     fn held(started: u32, holds: bool) -> Held {
         Held { started, holds, ..Held::default() }
     }
@@ -59,26 +90,26 @@ mod tests {
     #[test]
     fn no_tensor_from_the_boundary_on_is_started() {
         let end = RunEnd::default();
-        end.start().expect("nothing is told");
+        start(&end).expect("nothing is told");
         assert_eq!(end.tell(Ending::Prepare), held(1, true));
         assert_eq!(end.tell(Ending::Before(2)), held(1, true));
-        end.start().expect("below the boundary");
+        start(&end).expect("below the boundary");
         assert_eq!(end.tell(Ending::Agreed(2)), held(2, true));
-        assert_eq!(end.start(), Err(Left::Boundary(2)));
+        assert_eq!(start(&end), Err(Left::Boundary(2)));
         // A controller that starts again knows nothing of it.
         assert_eq!(end.tell(Ending::None), held(2, true));
-        assert_eq!(end.start(), Err(Left::Boundary(2)));
+        assert_eq!(start(&end), Err(Left::Boundary(2)));
         end.tell(Ending::Now);
-        assert_eq!(end.start(), Err(Left::Told));
+        assert_eq!(start(&end), Err(Left::Told));
         assert!(end.is_over());
     }
 
     #[test]
     fn who_has_started_the_tensor_refuses_and_goes_on() {
         let end = RunEnd::default();
-        (0..3).for_each(|_| end.start().expect("nothing is told"));
+        (0..3).for_each(|_| start(&end).expect("nothing is told"));
         assert_eq!(end.tell(Ending::Before(2)), held(3, false));
-        end.start().expect("it goes on");
+        start(&end).expect("it goes on");
         assert_eq!(end.tell(Ending::Agreed(3)), held(4, false));
     }
 
@@ -97,11 +128,21 @@ mod tests {
             let (began, begins) = std::sync::mpsc::channel();
             let holds = std::thread::spawn(move || {
                 began.send(()).expect("waited for");
-                holder.start()
+                start(&holder)
             });
             begins.recv().expect("it begins");
             end.tell(moved);
             assert_eq!(holds.join().expect("no panic"), outcome, "{moved:?}");
         }
+    }
+    #[test]
+    fn who_holds_waits_as_long_as_a_controller_may_take_and_no_longer() {
+        let end = RunEnd::default();
+        end.tell(Ending::Before(0));
+        assert_eq!(end.start(Duration::from_millis(20), || false), Ok(Start::Silence));
+        assert_eq!(end.start(LONG, || true), Ok(Start::Ended));
+        // The controller is back.
+        end.tell(Ending::Prepare);
+        start(&end).expect("it goes on");
     }
 }

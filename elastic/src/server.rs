@@ -73,7 +73,8 @@ impl ElasticServer {
         loop {
             let before = last.as_ref().map(|(run, left)| (*run, left));
             let seat = match self.host.wait_for_run(before, 0, false) {
-                Err(Error::Stopped) => return self.leave(),
+                // It has left.
+                Err(Error::Stopped) => return Ok(()),
                 seated => seated?,
             };
             let Role::Server(shard) = seat.role else {

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_control::{Following, Reporting, Role, Seat};
+use inart_control::{Following, Reporting, Role, Seat, Source};
 use inart_core::{Assignment, RoundRecord};
 use inart_host_agent::{RoundStats, Worker};
 use inart_wire::{Epoch, Rank};
@@ -11,7 +11,13 @@ use crate::digits;
 use crate::error::{Error, Left, left};
 use crate::host::Host;
 use crate::progress::{Progress, Standing};
-use crate::run_end::RunEnd;
+use crate::run_end::{RunEnd, Start};
+
+/// A worker holds for this long at most until the controller says where the run ends. One that is there lets
+/// workers go on after seconds.
+const HOLD_WITHIN: Duration = Source::PATIENCE;
+/// Values of a state that are broadcast at a time.
+const PIECE_VALUES: usize = 1 << 16;
 
 /// Who takes part in a run.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -148,6 +154,9 @@ impl ElasticWorker {
     /// values. The state of the [newest](Membership::newest) worker goes in one call: if that fails, the
     /// values are as they were.
     ///
+    /// Values travel in pieces of 2^16. Beside the values themselves a worker needs room for a copy of them,
+    /// and for a few pieces of 16 bytes per value.
+    ///
     /// # Errors
     /// As [`all_reduce`](Self::all_reduce).
     pub fn broadcast(&mut self, values: &mut [f32], from: Rank) -> Result<(), Error> {
@@ -155,16 +164,30 @@ impl ElasticWorker {
             return Err(self.membership_error(why));
         }
         self.progress.begin_load();
-        let mut tensor = match self.rank == from {
-            true => digits::write(values),
-            false => vec![0.0; digits::PER_FLOAT * values.len()],
-        };
-        if let Err(left) = self.reduce(&mut tensor)? {
-            // All load, since one of them has not: so this is news for everybody.
-            self.go_on(left)?;
-            return Err(self.membership_error(Left::Told));
+        let is_own = self.rank == from;
+        let mut loaded = Vec::with_capacity(if is_own { 0 } else { values.len() });
+        let mut tensor = Vec::new();
+        // A state without values goes as well: it shows that all are there.
+        for piece in 0..values.len().div_ceil(PIECE_VALUES).max(1) {
+            let range = piece * PIECE_VALUES..((piece + 1) * PIECE_VALUES).min(values.len());
+            tensor.clear();
+            match is_own {
+                true => digits::write(&values[range.clone()], &mut tensor),
+                false => tensor.resize(digits::PER_FLOAT * range.len(), 0.0),
+            }
+            if let Err(left) = self.reduce(&mut tensor)? {
+                // All load, since one of them has not: so this is news for everybody.
+                self.go_on(left)?;
+                return Err(self.membership_error(Left::Told));
+            }
+            if !is_own {
+                loaded.resize(range.end, 0.0);
+                digits::read(&tensor, &mut loaded[range]);
+            }
         }
-        digits::read(&tensor, values);
+        if !is_own {
+            values.copy_from_slice(&loaded);
+        }
         self.progress.loaded(from);
         Ok(())
     }
@@ -225,39 +248,56 @@ impl ElasticWorker {
 
     /// Sums a tensor; or how the run was left instead.
     fn reduce(&mut self, tensor: &mut [f32]) -> Result<Result<RoundStats, Left>, Error> {
-        let Some(run) = &self.run else { return Ok(Err(Left::Told)) };
-        if let Err(left) = run.end.start() {
-            return Ok(Err(left));
-        }
-        let failed = |error| {
-            let left = left(error, self.rank, &self.seat.assignment);
-            if matches!(left, Err(Error::Stopped)) {
+        match self.sum(tensor) {
+            Ok(Ok(stats)) => {
+                let record = self.record().filter(|_| self.host.records);
+                self.events.extend(record.map(|record| Event::Sum(stats, record)));
+                Ok(Ok(stats))
+            }
+            Err(ending @ (Error::Stopped | Error::Interrupted)) => {
+                self.run = None;
                 // Nobody has to wait for it; a controller that is gone waits for nobody.
                 let _ = self.host.leave(self.rounds(), false);
+                Err(ending)
             }
-            left.map(Err)
-        };
-        let note = |events: &mut Vec<Event>, stats| {
-            events.extend(
-                run.worker.record().filter(|_| self.host.records).map(|record| Event::Sum(stats, record)),
-            );
-        };
+            other => other,
+        }
+    }
+
+    /// The same; an error that ends the wait has not ended the run.
+    fn sum(&mut self, tensor: &mut [f32]) -> Result<Result<RoundStats, Left>, Error> {
+        let Some(run) = &self.run else { return Ok(Err(Left::Told)) };
+        let host = &mut self.host;
+        let mut ending = None;
+        let started = run.end.start(HOLD_WITHIN, || {
+            ending = host.ending();
+            ending.is_some()
+        });
+        match started {
+            Err(left) => return Ok(Err(left)),
+            Ok(Start::Started) => {}
+            Ok(Start::Ended) => return Err(ending.unwrap_or(Error::Interrupted)),
+            Ok(Start::Silence) => {
+                let awaited = "all workers hold until it says where the run ends";
+                return Err(Error::ControllerSilent { awaited, patience: HOLD_WITHIN });
+            }
+        }
+        let failed = |error| left(error, self.rank, &self.seat.assignment).map(Err);
         let mut handle = match run.worker.start(tensor) {
             Ok(handle) => handle,
             Err(error) => return failed(error),
         };
         loop {
             match run.worker.wait_timeout(handle, Self::LOOK) {
-                Ok(Ok((_, stats))) => {
-                    note(&mut self.events, stats);
-                    return Ok(Ok(stats));
-                }
+                Ok(Ok((_, stats))) => return Ok(Ok(stats)),
                 Ok(Err(again)) => handle = again,
                 Err(error) => return failed(error),
             }
             if run.end.is_over() {
                 return Ok(Err(Left::Told));
             }
+            // The tensor stays as it is: its sum is only written by the wait.
+            self.host.ending().map_or(Ok(()), Err)?;
         }
     }
 

@@ -9,7 +9,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use inart_controller::api::proto::ChangeStage;
-use inart_elastic::{ElasticServer, ElasticWorker, Error, ServerStopper};
+use inart_elastic::{ElasticServer, ElasticWorker, Error, Event, ServerStopper};
 use inart_steering::Outcome;
 use inart_wire::Incarnation;
 
@@ -292,4 +292,34 @@ fn hosts_that_cannot_take_part_are_told_why() {
         "w1 is worker 0 in this job, and was started as a server: start a server with the name of one"
     );
     end(vec![s1]);
+}
+
+/// A state of any length needs room for a few pieces of it, beside a copy.
+#[test]
+fn a_state_is_loaded_in_pieces() {
+    let controller = Controller::start("");
+    let servers = vec![serve(&controller, "s1")];
+    let load = |name: &'static str, rounds: u64, value: f32| {
+        let host = controller.host(name).after_rounds(rounds).recorded();
+        std::thread::spawn(move || {
+            let mut job = ElasticWorker::join(host).unwrap();
+            let mut state: Vec<f32> = (0..150_000u32).map(|index| value + (index % 4096) as f32).collect();
+            job.load(&mut state).unwrap();
+            let longest = job.events().into_iter().map(|event| match event {
+                Event::Sum(_, record) => record.sent.len(),
+                Event::Run(..) => 0,
+            });
+            let longest = longest.max();
+            job.finish().unwrap();
+            (state, longest)
+        })
+    };
+    let threads = [load("w1", 3, 0.5), load("w2", 7, 0.25), load("w3", 0, 0.75)];
+    let right: Vec<f32> = (0..150_000u32).map(|index| 0.25 + (index % 4096) as f32).collect();
+    for thread in threads {
+        let (state, longest) = thread.join().unwrap();
+        assert!(state == right, "the state of the worker with most rounds");
+        assert_eq!(longest, Some(4 << 16), "values of four digits each");
+    }
+    end(servers);
 }

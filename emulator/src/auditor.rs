@@ -17,6 +17,7 @@ pub struct Auditor {
     audited: Vec<AuditedSum>,
     tallies: Vec<Tally>,
     sums_checked: u64,
+    not_finite: usize,
 }
 
 /// A tensor whose sum was found right at every worker.
@@ -46,7 +47,7 @@ impl Auditor {
     /// Of a job of so many workers, of whom nobody has reported.
     pub fn new(workers: usize) -> Self {
         let tallies = vec![Tally::default(); workers];
-        Self { pending: BTreeMap::new(), audited: Vec::new(), tallies, sums_checked: 0 }
+        Self { pending: BTreeMap::new(), audited: Vec::new(), tallies, sums_checked: 0, not_finite: 0 }
     }
 
     /// Takes in what a worker reports of a round, and checks the round if it is the last to do so.
@@ -73,6 +74,8 @@ impl Auditor {
         let values = values.unwrap_or_else(|| reports.first().map_or(0, |first| first.sent.len()));
         check(assignment, round, &reports)?;
         self.sums_checked += (values.div_ceil(BLOCK_VALUES) * workers) as u64;
+        let is_finite = |report: &RoundReport| report.sent.iter().all(|value| value.is_finite());
+        self.not_finite += usize::from(!reports.iter().all(is_finite));
         let seconds = reports.iter().map(|report| report.comm_seconds).fold(f64::INFINITY, f64::min);
         self.audited.push(AuditedSum { values, seconds });
         for (tally, report) in self.tallies.iter_mut().zip(&reports) {
@@ -92,6 +95,11 @@ impl Auditor {
     /// Sums compared so far: one per block of a tensor and worker.
     pub fn sums_checked(&self) -> u64 {
         self.sums_checked
+    }
+
+    /// Tensors, of those whose sums were found right, that had a NaN or an infinity at some worker.
+    pub fn not_finite(&self) -> usize {
+        self.not_finite
     }
 
     /// By rank.

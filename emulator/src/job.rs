@@ -398,6 +398,7 @@ mod tests {
         assert_eq!(lengths, [500, 3]);
         let tally = run.auditor().tallies()[1];
         assert_eq!((tally.tensors, tally.bytes, tally.seconds), (2, 2012, 1.0));
+        assert_eq!(run.auditor().not_finite(), 0);
         run.take(worker(0), Report::Done { trained: None }).expect("taken");
         run.take(worker(1), Report::Done { trained: None }).expect("taken");
         assert!(!run.is_done(), "the processes may go on");

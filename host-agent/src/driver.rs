@@ -1,15 +1,23 @@
 //! The thread that drives a worker's state machine, while the program computes and while it waits.
 
+use std::any::Any;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant as StdInstant};
 
-use inart_core::{Instant, Reduced, StateMachine, TensorId, WorkerCounters, WorkerFlow};
+use inart_core::{Instant, Reduced, StateMachine, TensorId, Waiting, WorkerCounters, WorkerFlow};
 
 use crate::agent::{Agent, Clock};
 use crate::moves::Mover;
 use crate::status::HostStatus;
 use crate::{Error, Wake};
+
+/// A wait that lasts longer is logged, with the host that it waits for.
+const SAY_AFTER: Duration = Duration::from_secs(5);
+/// From then on it is logged this often.
+const SAY_EVERY: Duration = Duration::from_secs(10);
 
 /// What the driver and those who wait share.
 struct State {
@@ -30,6 +38,9 @@ pub(crate) struct Shared {
     changed: Condvar,
     wake: Arc<dyn Wake>,
     clock: Clock,
+    /// The process that has the thread. In a fork of it a lock may be held for ever, by a thread that is
+    /// missing there.
+    process: u32,
 }
 
 /// Drives a worker until it is dropped.
@@ -47,14 +58,20 @@ impl Driver {
             changed: Condvar::new(),
             wake: agent.transport().waker(),
             clock: agent.clock,
+            process: process::id(),
         });
         let (name, mover) = (agent.transport().name().to_owned(), agent.mover());
         let driven = Arc::clone(&shared);
         let drive = move || {
-            if let Err(error) = drive(&driven, agent) {
-                driven.lock().error = Some(error);
-                driven.changed.notify_all();
-            }
+            // All waits end with the error of a panic.
+            let driving = AssertUnwindSafe(|| drive(&driven, agent));
+            let error = match catch_unwind(driving) {
+                Ok(Ok(())) => return,
+                Ok(Err(error)) => error,
+                Err(panic) => Error::Panicked(text_of(&*panic)),
+            };
+            driven.lock().error = Some(error);
+            driven.changed.notify_all();
         };
         let thread = thread::Builder::new().name("inart-worker".into()).spawn(drive);
         Ok(Self { shared, mover, thread: Some(thread.map_err(|source| Error::io(&name, source))?) })
@@ -63,12 +80,23 @@ impl Driver {
 
 impl Drop for Driver {
     fn drop(&mut self) {
+        if self.shared.check_process().is_err() {
+            // The thread is missing in this process.
+            std::mem::forget(self.thread.take());
+            return;
+        }
         self.shared.lock().ended = true;
         self.shared.wake.wake();
         if let Some(thread) = self.thread.take() {
             let _ = thread.join(); // a panic there has been reported
         }
     }
+}
+
+/// The message of a panic.
+fn text_of(panic: &(dyn Any + Send)) -> String {
+    let text = panic.downcast_ref::<&str>().map(|text| (*text).to_owned());
+    text.or_else(|| panic.downcast_ref::<String>().cloned()).unwrap_or_else(|| "without a message".into())
 }
 
 /// Drives the state machine until it is told to end.
@@ -106,6 +134,11 @@ impl State {
         }
     }
 
+    /// Whether the driver has ended with an error. The worker's state means nothing then.
+    fn has_failed(&self) -> bool {
+        self.error.is_some() || self.told.is_some()
+    }
+
     /// What ended the driver: as it is for the first caller, as text for later ones.
     fn take_error(&mut self) -> Option<Error> {
         match self.error.take() {
@@ -121,6 +154,14 @@ impl State {
 impl Shared {
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Checks that this process has the driver's thread. Takes no lock.
+    ///
+    /// # Errors
+    /// [`Error::Forked`] in a fork of the worker's process.
+    pub(crate) fn check_process(&self) -> Result<(), Error> {
+        if process::id() == self.process { Ok(()) } else { Err(Error::Forked) }
     }
 
     /// Starts to sum a tensor; its name, when that was, and what had been counted before.
@@ -156,6 +197,7 @@ impl Shared {
         tensor: TensorId,
         timeout: Option<Duration>,
     ) -> Result<Option<(Reduced, Instant, WorkerCounters)>, Error> {
+        self.check_process()?;
         let (mut state, ended) = self.wait_for(self.lock(), Some(tensor), timeout);
         if let Some(error) = state.take_error() {
             return Err(error);
@@ -169,17 +211,33 @@ impl Shared {
 
     /// Room for a tensor of so many values.
     pub(crate) fn room_for(&self, len: usize) -> Vec<f32> {
-        self.lock().flow.room_for(len)
+        let mut state = self.lock();
+        if state.has_failed() { Vec::new() } else { state.flow.room_for(len) }
+    }
+
+    /// The host that the worker waits for, as far as it knows.
+    pub(crate) fn waiting(&self) -> Option<Waiting> {
+        let state = self.lock();
+        if state.has_failed() { None } else { state.flow.waiting() }
     }
 
     /// That sum is not needed any more.
     pub(crate) fn reuse(&self, reduced: Reduced) {
-        self.lock().flow.reuse(reduced);
+        let mut state = self.lock();
+        if !state.has_failed() {
+            state.flow.reuse(reduced);
+        }
     }
 
-    /// The sum of that tensor is not wanted.
+    /// The sum of that tensor is not wanted. Does nothing in a fork of the worker's process.
     pub(crate) fn discard(&self, tensor: TensorId) {
-        self.lock().flow.discard(tensor);
+        if self.check_process().is_err() {
+            return;
+        }
+        let mut state = self.lock();
+        if !state.has_failed() {
+            state.flow.discard(tensor);
+        }
     }
 
     /// Waits until that has ended, or the driver has, for so long at most; whether it has.
@@ -189,20 +247,27 @@ impl Shared {
         tensor: Option<TensorId>,
         timeout: Option<Duration>,
     ) -> (MutexGuard<'a, State>, bool) {
-        let until = timeout.and_then(|timeout| StdInstant::now().checked_add(timeout));
+        let began = StdInstant::now();
+        let until = timeout.and_then(|timeout| began.checked_add(timeout));
+        let mut say_at = began + SAY_AFTER;
         state.waiting.push(tensor);
         let ended = loop {
-            if state.has_ended(tensor) || state.error.is_some() || state.told.is_some() {
+            if state.has_failed() || state.has_ended(tensor) {
                 break true;
             }
-            let left = until.map(|until| until.saturating_duration_since(StdInstant::now()));
-            state = match left {
-                Some(Duration::ZERO) => break false,
-                Some(left) => {
-                    self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0
+            let now = StdInstant::now();
+            if until.is_some_and(|until| until <= now) {
+                break false;
+            }
+            if say_at <= now {
+                say_at = now + SAY_EVERY;
+                if let Some(waiting) = state.flow.waiting() {
+                    tracing::warn!(seconds = began.elapsed().as_secs(), "waiting for the sum of {waiting}");
                 }
-                None => self.changed.wait(state).unwrap_or_else(PoisonError::into_inner),
-            };
+            }
+            let next = until.map_or(say_at, |until| until.min(say_at));
+            let left = next.saturating_duration_since(now);
+            state = self.changed.wait_timeout(state, left).unwrap_or_else(PoisonError::into_inner).0;
         };
         if let Some(place) = state.waiting.iter().position(|waiting| *waiting == tensor) {
             state.waiting.swap_remove(place);

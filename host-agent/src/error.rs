@@ -32,6 +32,15 @@ pub enum Error {
         /// As many may be.
         most: usize,
     },
+    /// The thread that drives the worker panicked.
+    #[error("the thread that drives this worker panicked ({0}); this is a defect of InArt: report it")]
+    Panicked(String),
+    /// This process is a fork of the one that made the worker.
+    #[error(
+        "this process was forked from the one that joined the job, and only that one can sum: join in the \
+         process that sums, after it was forked"
+    )]
+    Forked,
     /// What ended the host's agent; an earlier call has returned it, too.
     #[error("{0}")]
     Ended(String),

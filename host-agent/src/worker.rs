@@ -3,7 +3,7 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use inart_core::{Assignment, Instant, Reduced, RoundRecord, TensorId, WorkerCounters, WorkerFlow};
+use inart_core::{Assignment, Instant, Reduced, RoundRecord, TensorId, Waiting, WorkerCounters, WorkerFlow};
 use inart_wire::Rank;
 
 use crate::agent::Agent;
@@ -64,6 +64,8 @@ pub struct RoundStats {
     pub communication: Duration,
     /// What was counted meanwhile.
     pub counters: WorkerCounters,
+    /// Whether this worker's tensor had a NaN or an infinity.
+    pub not_finite: bool,
 }
 
 impl Worker {
@@ -111,6 +113,7 @@ impl Worker {
     /// tensors](Error::TooManyTensors).
     pub fn start<T: AsMut<[f32]>>(&self, mut tensor: T) -> Result<Handle<T>, Error> {
         let shared = &self.driver.shared;
+        shared.check_process()?;
         let values = tensor.as_mut();
         let mut floats = shared.room_for(values.len());
         floats.extend_from_slice(values);
@@ -180,6 +183,7 @@ impl Worker {
             return Ok(Err(handle));
         };
         handle.pending.is_taken = true;
+        let not_finite = reduced.is_own_not_finite();
         reduced.read(handle.tensor.as_mut());
         let seen = see(&reduced);
         let last = self.rounds.lock().unwrap_or_else(PoisonError::into_inner).last.replace(reduced);
@@ -190,6 +194,7 @@ impl Worker {
             round: handle.round,
             communication: now.since(handle.start),
             counters: counters - handle.before,
+            not_finite,
         };
         Ok(Ok((handle.tensor, stats, seen)))
     }
@@ -203,14 +208,22 @@ impl Worker {
         Ok(self.wait(handle)?.1)
     }
 
+    /// Returns the host that keeps this worker waiting, as far as its servers know: `None` without a sum
+    /// under way, while results come, and in a fork of the worker's process.
+    pub fn waiting(&self) -> Option<Waiting> {
+        let shared = &self.driver.shared;
+        if shared.check_process().is_ok() { shared.waiting() } else { None }
+    }
+
     /// What moves this worker to another plan of its job while it runs.
     pub fn mover(&self) -> Mover {
         self.driver.mover.clone()
     }
 
     /// What this worker put into the sum that was there last and what it got, bit for bit; `None` before the
-    /// first.
+    /// first, and in a fork of the worker's process.
     pub fn record(&self) -> Option<RoundRecord> {
+        self.driver.shared.check_process().ok()?;
         let rounds = self.rounds.lock().unwrap_or_else(PoisonError::into_inner);
         rounds.last.as_ref().map(Reduced::record)
     }

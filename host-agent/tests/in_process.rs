@@ -3,11 +3,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
-use inart_core::{Assignment, Failure, ShardAssignment, WorkerAddress};
+use inart_core::{Assignment, Failure, NonFinite, ShardAssignment, WorkerAddress};
 use inart_host_agent::{Error, InProcess, InProcessPort, Options, Server, Transport, Wake, Worker};
 use inart_wire::{AbortReason, MacAddr, ValuesPerPacket};
 
@@ -257,4 +258,87 @@ fn what_goes_wrong_is_told_by_each_wait() {
     let error = run(|port| port, [right, wrong]);
     // It is told to stop, or has given up before.
     assert!(error.is_ok() || matches!(error, Err(Error::Failure(_))));
+}
+
+/// A transport that panics once it is ordered to.
+struct Panicking {
+    port: InProcessPort,
+    now: Arc<AtomicBool>,
+}
+
+impl Transport for Panicking {
+    fn name(&self) -> &str {
+        "panicking"
+    }
+
+    fn prepare(&mut self, frame_bytes: usize) -> Result<(), Error> {
+        self.port.prepare(frame_bytes)
+    }
+
+    fn transmit(&mut self, fill: &mut dyn FnMut(&mut [u8]) -> Option<usize>) -> Result<(), Error> {
+        self.port.transmit(fill)
+    }
+
+    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize, Error> {
+        assert!(!self.now.load(Ordering::SeqCst), "out of order");
+        self.port.receive(take)
+    }
+
+    fn wait(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
+        self.port.wait(timeout)
+    }
+
+    fn waker(&self) -> Arc<dyn Wake> {
+        self.port.waker()
+    }
+}
+
+#[test]
+fn a_panic_of_the_driver_ends_all_waits_and_starts_with_its_message() {
+    let (network, now) = (InProcess::new(), Arc::new(AtomicBool::new(false)));
+    let port = Panicking { port: network.port(mac(0)), now: Arc::clone(&now) };
+    let worker = Worker::with_options(assignment(), 0u16.try_into().unwrap(), port, options()).unwrap();
+    let handles = [500, 3].map(|len| worker.start(vec![1.0; len]).unwrap());
+    let unwanted = worker.start(vec![1.0; 4]).unwrap();
+    now.store(true, Ordering::SeqCst);
+    for handle in handles {
+        // The time ends a hang only.
+        let Err(error) = worker.wait_timeout(handle, 3 * PEER_TIMEOUT) else { panic!("the wait ended late") };
+        assert!(error.to_string().contains("panicked (out of order)"), "{error}");
+    }
+    let error = worker.start(vec![1.0; 3]).err().unwrap();
+    assert!(error.to_string().contains("panicked (out of order)"), "{error}");
+    assert_eq!(worker.waiting(), None);
+    drop(unwanted);
+}
+
+#[test]
+fn sums_report_whether_the_workers_own_tensor_was_finite() {
+    let network = InProcess::new();
+    let pass = || Options { non_finite: NonFinite::Pass, ..options() };
+    let mut server = Server::with_transport(assignment(), 0.into(), network.port(mac(9)), options()).unwrap();
+    let stopper = server.stopper();
+    let server = thread::spawn(move || server.run());
+    let workers = [0u16, 1].map(|rank| {
+        let port = network.port(mac(rank as u8));
+        Worker::with_options(assignment(), rank.try_into().unwrap(), port, pass()).unwrap()
+    });
+    // Digits, floats, and scaled values.
+    for len in [3, 100, 700] {
+        let handles = workers.each_ref().map(|worker| worker.start(vec![1.0; len]).unwrap());
+        for (worker, handle) in workers.iter().zip(handles) {
+            assert!(!worker.wait(handle).unwrap().1.not_finite, "{len} values");
+        }
+        let mut spoilt = vec![1.0; len];
+        spoilt[len - 1] = f32::INFINITY;
+        let handles = [workers[0].start(vec![1.0; len]).unwrap(), workers[1].start(spoilt).unwrap()];
+        let seen = handles
+            .into_iter()
+            .zip(&workers)
+            .map(|(handle, worker)| worker.wait(handle).unwrap().1.not_finite);
+        assert_eq!(seen.collect::<Vec<_>>(), [false, true], "{len} values");
+    }
+    drop(workers);
+    stopper.stop();
+    server.join().unwrap().unwrap();
 }

@@ -56,7 +56,12 @@ class ElasticWorker(Member):
             Regrouped: the workers are others, or one of them lacks a round; ``x`` is as it was. Call
                 :meth:`load_state`, and go on.
             TensorError: ``x`` cannot be summed. Nothing was sent.
+            ControllerError: all workers hold until the controller says where the run ends, and it has said nothing
+                for 30 s.
             Error: this worker cannot take part any more.
+
+        Ctrl-C ends the call: ``x`` is not written any more, and this worker has left its run. The next call joins
+        again, and may raise :class:`Regrouped`.
         """
         self._inner.all_reduce(*floats_of(x))
 

@@ -26,7 +26,8 @@ class AbortedError(Error):
     """The job is over, at all of its workers.
 
     Attributes:
-        culprit: name of the worker or parameter server that caused it; ``None`` if it is this worker.
+        culprit: name of the worker or parameter server that caused it. ``None`` means this worker, and
+            ``"not known"`` a host outside this job, which only the message names.
         rank: the culprit's rank, if it is a worker.
         shard: the culprit's shard, if it is a parameter server.
     """

@@ -9,10 +9,16 @@ class Handle:
     def seconds(self) -> Optional[float]:
         """Seconds from the start to the end of the wait; ``None`` before that."""
 
+    @property
+    def waiting(self) -> Optional[str]:
+        """The tensor that the worker waits for and the host that keeps it waiting, such as ``"tensor 3: worker 1 (w2)
+        has not started it"``; ``None`` if that is not known."""
+
     def wait(self, timeout: Optional[float] = None) -> None:
         """Waits until the sum is in the array.
 
-        Other threads run meanwhile, and Ctrl-C raises ``KeyboardInterrupt``. It may be waited for again.
+        Other threads run meanwhile, and Ctrl-C raises ``KeyboardInterrupt``. It may be waited for again. A wait of
+        more than 5 s for another host is reported on standard error, with the host's name.
 
         Args:
             timeout: seconds to wait at most; ``None`` is for ever.

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import atexit
+import os
 import weakref
 from types import TracebackType
 from typing import Any, Callable, Optional, TypeVar
+
+from ._errors import Error
 
 Self = TypeVar("Self", bound="Member")
 
@@ -18,8 +21,20 @@ class Member:
 
     def __init__(self, inner: Any) -> None:
         self._inner = inner
+        self._process = os.getpid()
         self._at_shutdown: list[Callable[[], object]] = []
         _alive.add(self)
+
+    def _is_forked(self) -> bool:
+        """Whether this process is a fork of the one that joined. The worker's threads are missing in this process."""
+        return os.getpid() != self._process
+
+    def _check_process(self) -> None:
+        if self._is_forked():
+            raise Error(
+                "this process was forked from the one that joined the job, and only that one can sum: join in the "
+                "process that sums, after it was forked"
+            )
 
     @property
     def rank(self) -> int:
@@ -51,6 +66,9 @@ class Member:
     def _leave(self) -> None:
         """What was registered for the shutdown; the end of the program has nothing to do any more."""
         _alive.discard(self)
+        if self._is_forked():
+            # What is registered waits for threads that are missing in this process.
+            return
         while self._at_shutdown:
             self._at_shutdown.pop()()
 
@@ -67,6 +85,8 @@ class Member:
 
     def __repr__(self) -> str:
         kind = type(self).__name__
+        if self._is_forked():
+            return f"<inart.{kind} of another process>"
         return f"<inart.{kind} {self.name}: rank {self.rank} of {self.world_size}, job {self.job}>"
 
 

@@ -75,10 +75,15 @@ impl From<Error> for Trouble {
             Error::Failure(failure) => {
                 Self { culprit: culprit(&failure), ..Self::new("AbortedError", message) }
             }
-            Error::TooManyTensors { .. } | Error::Ended(_) => Self::new("Error", message),
+            Error::TooManyTensors { .. } | Error::Ended(_) | Error::Panicked(_) | Error::Forked => {
+                Self::new("Error", message)
+            }
         }
     }
 }
+
+/// The culprit of a job that is part of a larger one, which ended elsewhere: its name is in the message only.
+const NOT_KNOWN: &str = "not known";
 
 /// `None` for this worker itself, which knows its name.
 fn culprit(failure: &Failure) -> Option<Culprit> {
@@ -88,7 +93,8 @@ fn culprit(failure: &Failure) -> Option<Culprit> {
         shard: Some(shard.get()),
     };
     match failure {
-        Failure::NotFinite { .. } | Failure::Elsewhere { .. } => None,
+        Failure::NotFinite { .. } => None,
+        Failure::Elsewhere { .. } => Some(Culprit { name: NOT_KNOWN.to_owned(), rank: None, shard: None }),
         Failure::Aborted { culprit, name, .. } => {
             Some(Culprit { name: name.clone(), rank: Some(culprit.get()), shard: None })
         }
@@ -119,7 +125,8 @@ impl From<inart_elastic::Error> for Trouble {
             Error::Control(error) => error.into(),
             Error::Host(error) => error.into(),
             Error::NoController | Error::OtherRole { .. } => Self::new("AssignmentError", message),
-            Error::Stopped | Error::System(_) => Self::new("Error", message),
+            Error::ControllerSilent { .. } => Self::new("ControllerError", message),
+            Error::Stopped | Error::Interrupted | Error::System(_) => Self::new("Error", message),
         }
     }
 }

@@ -81,6 +81,7 @@ impl Handle {
             if left == Some(slice) {
                 return Ok(None);
             }
+            self.shared.still_waits();
             signals::check()?;
         }
     }
@@ -92,26 +93,41 @@ impl Handle {
     #[pyo3(signature = (timeout = None))]
     fn wait(&self, py: Python<'_>, timeout: Option<f64>) -> PyResult<()> {
         let until = timeout.map(deadline).transpose()?.flatten();
-        if py.detach(|| self.wait_until(until))?.is_none() {
-            let seconds = timeout.unwrap_or_default();
-            let message = format!("the sum is not there after {seconds} s; wait again, or longer");
-            return Err(Trouble::new("TimeoutError", message).raise(py));
+        self.shared.check_process()?;
+        match py.detach(|| self.wait_until(until))? {
+            Some(stats) => self.shared.summed(py, &stats),
+            None => {
+                let seconds = timeout.unwrap_or_default();
+                let why =
+                    py.detach(|| self.shared.waiting()).map_or_else(String::new, |why| format!(" ({why})"));
+                let message = format!("the sum is not there after {seconds} s{why}; wait again, or longer");
+                Err(Trouble::new("TimeoutError", message).raise(py))
+            }
         }
-        Ok(())
+    }
+
+    /// The tensor that the worker waits for and the host that keeps it waiting, in words; `None` if that is
+    /// not known.
+    #[getter]
+    fn waiting(&self, py: Python<'_>) -> PyResult<Option<String>> {
+        self.shared.check_process()?;
+        Ok(py.detach(|| self.shared.waiting()))
     }
 
     /// Whether waiting would return or raise at once.
-    fn done(&self, py: Python<'_>) -> bool {
-        py.detach(|| self.wait_for(Duration::ZERO)).is_some()
+    fn done(&self, py: Python<'_>) -> PyResult<bool> {
+        self.shared.check_process()?;
+        Ok(py.detach(|| self.wait_for(Duration::ZERO)).is_some())
     }
 
     /// Seconds from the start to the end of the wait; `None` before that.
     #[getter]
-    fn seconds(&self, py: Python<'_>) -> Option<f64> {
-        py.detach(|| match &*self.state.lock().unwrap_or_else(PoisonError::into_inner) {
+    fn seconds(&self, py: Python<'_>) -> PyResult<Option<f64>> {
+        self.shared.check_process()?;
+        Ok(py.detach(|| match &*self.state.lock().unwrap_or_else(PoisonError::into_inner) {
             State::Done(stats) => Some(stats.communication.as_secs_f64()),
             _ => None,
-        })
+        }))
     }
 }
 

@@ -18,7 +18,10 @@ use crate::elastic::{self, Audit, Elastic};
 use crate::errors::Trouble;
 use crate::shared::{Joined, Shared};
 use crate::signals;
-use crate::worker::Worker;
+use crate::worker::{Worker, named};
+
+/// The source of assignments that may have to be waited for.
+const CONTROLLER: &str = "the controller to install the plan";
 
 /// What a worker joins with; the names are those of the arguments of `inart.init`.
 #[derive(FromPyObject)]
@@ -47,13 +50,14 @@ pub(crate) fn join(py: Python<'_>, settings: Settings) -> PyResult<Py<PyAny>> {
     let joined = py.detach(|| {
         let mut reporter = settings.reporter()?;
         let source = settings.source()?;
-        if signals::wait_for(source.is_elastic())? {
+        if signals::wait_for(CONTROLLER, source.is_elastic())? {
             return settings.join_elastic(source, reporter).map(Kind::Elastic);
         }
         let joined = settings.join(&source, reporter.as_mut());
         match (joined, reporter) {
             (Ok((joined, assignment, rank)), reporter) => {
-                Ok(Kind::Fixed(Worker::new(Shared::new(joined, reporter, None), &assignment, rank)))
+                let shared = Shared::new(joined, named(&assignment, rank), reporter, None);
+                Ok(Kind::Fixed(Worker::new(shared, &assignment, rank)))
             }
             (Err(error), Some(mut reporter)) => {
                 // The error is raised too; whoever the report was for may be gone.
@@ -126,7 +130,7 @@ impl Settings {
         let place = Rank::try_from(self.rank).map_err(|_| {
             wrong(format!("rank {}: give the worker's place in the topology's list", self.rank))
         })?;
-        let assignment = signals::wait_for(source.assignment())?;
+        let assignment = signals::wait_for(CONTROLLER, source.assignment())?;
         let interface = self.interface.clone();
         let Options { peer_timeout, non_finite, status, .. } = self.options()?;
         let open = move || {
@@ -142,7 +146,7 @@ impl Settings {
 
     fn join(&self, source: &Source, reporter: Option<&mut Reporter>) -> PyResult<(Joined, Assignment, Rank)> {
         let options = self.options()?;
-        let assignment = signals::wait_for(source.assignment())?;
+        let assignment = signals::wait_for(CONTROLLER, source.assignment())?;
         assignment.validate().map_err(|error| wrong(error.to_string()))?;
         if let Some(job) = self.job.as_ref().filter(|job| !job.is_empty() && **job != assignment.name) {
             let name = &assignment.name;
@@ -157,7 +161,7 @@ impl Settings {
         // A second run of this rank must not be heard as the first.
         let who = format!("worker-{rank}");
         let life = options.incarnation;
-        signals::wait_for(source.claim(&assignment, &who, life))?;
+        signals::wait_for(CONTROLLER, source.claim(&assignment, &who, life))?;
         let watch = options.status.as_ref().map(StatusSocket::watch);
         let worker = Agent::with_options(assignment.clone(), rank, port, options).map_err(Trouble::from)?;
         let _following = follow(source, &assignment, &who, life, &worker)?;
@@ -167,9 +171,7 @@ impl Settings {
                 Trouble::new("Error", format!("INART_REPORT: whoever reads the reports is gone ({error})"))
             };
             reporter.send(&Report::Hello(Role::Worker(assignment.job, rank))).map_err(gone)?;
-            while !reporter.wait_for_start_timeout(signals::SLICE).map_err(gone)? {
-                signals::check()?;
-            }
+            signals::wait_for_start(reporter, &named(&assignment, rank)).map_err(gone)??;
         }
         Ok((Joined { _following, _reporting, worker }, assignment, rank))
     }

@@ -9,6 +9,7 @@ mod floats;
 mod handle;
 mod join;
 mod local;
+mod notice;
 mod servers;
 mod shared;
 mod signals;

@@ -10,7 +10,7 @@ use crate::errors::Trouble;
 use crate::join::{non_finite, peer_timeout};
 use crate::servers::Servers;
 use crate::shared::{Joined, Shared};
-use crate::worker::Worker;
+use crate::worker::{Worker, named};
 
 /// Makes a job of so many workers, and parameter servers as threads, and returns the workers by rank.
 #[pyfunction]
@@ -71,7 +71,9 @@ impl Job {
                 let port = network.port(address.mac);
                 let worker = Agent::with_options(self.assignment.clone(), rank, port, self.options())?;
                 let joined = Joined { _following: None, _reporting: None, worker };
-                Ok(Worker::new(Shared::new(joined, None, Some(servers.clone())), &self.assignment, rank))
+                let who = named(&self.assignment, rank);
+                let shared = Shared::new(joined, who, None, Some(servers.clone()));
+                Ok(Worker::new(shared, &self.assignment, rank))
             })
             .collect()
     }

@@ -1,13 +1,16 @@
 //! What a worker and its handles share.
 
 use std::mem;
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, TryLockError};
 
 use inart_control::{Following, Reporting};
 use inart_host_agent::report::{Report, Reporter, RoundReport};
-use inart_host_agent::{Error, Worker};
+use inart_host_agent::{Error, RoundStats, Worker};
+use pyo3::prelude::*;
 
 use crate::errors::Trouble;
+use crate::notice::{self, Wait};
 use crate::servers::Servers;
 
 /// A worker of a job.
@@ -22,6 +25,12 @@ pub(crate) struct Joined {
 /// A worker, until it is shut down.
 pub(crate) struct Shared {
     worker: RwLock<Option<Joined>>,
+    /// The job and the worker, for people.
+    who: String,
+    /// The wait for sums that is reported, of several at the same time.
+    wait: Mutex<Option<Wait>>,
+    /// Whether it was said that a tensor is not finite.
+    has_warned: AtomicBool,
     /// Who is told of every sum.
     reporter: Option<Mutex<Reporter>>,
     /// What ended the job.
@@ -33,9 +42,18 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
-    pub(crate) fn new(worker: Joined, reporter: Option<Reporter>, servers: Option<Servers>) -> Self {
+    /// `who` names the job and the worker, for people.
+    pub(crate) fn new(
+        worker: Joined,
+        who: String,
+        reporter: Option<Reporter>,
+        servers: Option<Servers>,
+    ) -> Self {
         Self {
             worker: RwLock::new(Some(worker)),
+            who,
+            wait: Mutex::default(),
+            has_warned: AtomicBool::default(),
             reporter: reporter.map(Mutex::new),
             ended: OnceLock::new(),
             process: std::process::id(),
@@ -43,18 +61,53 @@ impl Shared {
         }
     }
 
+    /// Checks that this process has joined. Takes no lock: in a fork of that process, a lock may be held by a
+    /// thread that is missing.
+    ///
+    /// # Errors
+    /// That this process is a fork of it.
+    pub(crate) fn check_process(&self) -> Result<(), Trouble> {
+        if self.process == std::process::id() { Ok(()) } else { Err(Error::Forked.into()) }
+    }
+
+    /// Returns what keeps the sum waiting that is waited for, in words, if that is known.
+    pub(crate) fn waiting(&self) -> Option<String> {
+        self.with(|worker| Ok(worker.waiting())).ok().flatten().map(|waiting| waiting.to_string())
+    }
+
+    /// A wait for a sum goes on. It is reported now and then, once for all threads that wait.
+    pub(crate) fn still_waits(&self) {
+        let due = match self.wait.try_lock() {
+            Ok(mut wait) => wait.get_or_insert_with(Wait::begin).is_due(),
+            Err(TryLockError::Poisoned(_) | TryLockError::WouldBlock) => None,
+        };
+        if let Some(seconds) = due
+            && let Some(waiting) = self.waiting()
+        {
+            notice::say(&format!("{}: waiting for {seconds} s: {waiting}", self.who));
+        }
+    }
+
+    /// A sum was there.
+    ///
+    /// # Errors
+    /// A warning, where the program has made errors of warnings.
+    pub(crate) fn summed(&self, py: Python<'_>, stats: &RoundStats) -> PyResult<()> {
+        if let Ok(mut wait) = self.wait.try_lock() {
+            *wait = None;
+        }
+        if stats.not_finite && !self.has_warned.swap(true, Ordering::Relaxed) {
+            notice::warn(py, &notice::not_finite(&self.who, stats.round))?;
+        }
+        Ok(())
+    }
+
     /// Uses the worker.
     ///
     /// # Errors
     /// What it says; or that there is none any more, or not in this process.
     pub(crate) fn with<T>(&self, body: impl FnOnce(&Worker) -> Result<T, Error>) -> Result<T, Trouble> {
-        if self.process != std::process::id() {
-            return Err(Trouble::new(
-                "Error",
-                "this process was forked from the one that joined the job, and only that one can sum: join in the \
-                 process that sums, after it was forked",
-            ));
-        }
+        self.check_process()?;
         let worker = self.worker.read().unwrap_or_else(PoisonError::into_inner);
         let Some(worker) = worker.as_ref() else {
             return Err(Trouble::new("Error", "the worker was shut down; join the job anew"));

@@ -10,6 +10,12 @@ use crate::floats::Floats;
 use crate::handle::Handle;
 use crate::shared::Shared;
 
+/// A worker's job, rank and name, for people.
+pub(crate) fn named(assignment: &Assignment, rank: Rank) -> String {
+    let name = assignment.worker(rank).map_or("", |worker| &worker.name);
+    format!("job {}, rank {rank} ({name})", assignment.name)
+}
+
 /// A worker of a job.
 #[pyclass(frozen, module = "inart._inart")]
 pub(crate) struct Worker {

@@ -1,10 +1,14 @@
 """Sums of NumPy arrays, by workers within this process."""
 
 import array
+import contextlib
+import io
+import re
 import signal
 import threading
 import time
 import unittest
+import warnings
 
 import numpy
 from ranks_in_threads import right, run
@@ -332,6 +336,46 @@ class Waiting(unittest.TestCase):
         for call in (handle.wait, lambda: worker.start(numpy.ones(3, numpy.float32))):
             with self.assertRaisesRegex(inart.Error, "was shut down"):
                 call()
+
+
+class Waits(unittest.TestCase):
+    def test_a_timeout_and_a_long_wait_name_the_worker_that_has_not_started(self):
+        workers = inart.local(3)
+        handle = workers[0].start(numpy.ones(700, numpy.float32))
+        named = "tensor 0: worker 1 (w1) and 1 other have not started it"
+        while handle.waiting != named:
+            time.sleep(0.01)
+        with self.assertRaisesRegex(inart.TimeoutError, re.escape(f"after 0 s ({named}); wait again")):
+            handle.wait(0)
+        said = io.StringIO()
+        waiter = threading.Thread(target=handle.wait)
+        with contextlib.redirect_stderr(said):
+            waiter.start()
+            while "waiting" not in said.getvalue():
+                time.sleep(0.01)
+        self.assertRegex(said.getvalue(), r"^inart: job local, rank 0 \(w0\): waiting for \d+ s: " + re.escape(named))
+        others = [worker.start(numpy.ones(700, numpy.float32)) for worker in workers[1:]]
+        for other in others:
+            other.wait(60)
+        waiter.join()
+        self.assertIsNone(handle.waiting)
+
+    def test_a_nan_is_warned_of_once_and_with_its_rank_and_tensor(self):
+        workers = inart.local(2)
+
+        def work(worker):
+            for length in (10, 700, 300):
+                x = numpy.ones(length, numpy.float32)
+                if worker.rank == 1 and length != 10:
+                    x[5] = numpy.nan
+                worker.all_reduce(x)
+
+        with warnings.catch_warnings(record=True) as seen:
+            warnings.simplefilter("always")
+            right(run(workers, work))
+        said = [str(warning.message) for warning in seen if "NaN" in str(warning.message)]
+        self.assertEqual(len(said), 1, said)
+        self.assertIn("job local, rank 1 (w1): tensor 1 of this rank has a NaN or an infinity", said[0])
 
 
 if __name__ == "__main__":

@@ -2,6 +2,7 @@
 
 import json
 import os
+import signal
 import tempfile
 import unittest
 from unittest import mock
@@ -126,6 +127,50 @@ class Joining(unittest.TestCase):
         os.close(read)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         worker.all_reduce(numpy.ones(3, numpy.float32))
+
+    def test_a_forked_process_drops_handles_and_asks_without_waiting_for_the_parents_threads(self):
+        import numpy
+
+        workers = inart.local(2)
+
+        def start():
+            arrays = [numpy.ones(500_000, numpy.float32) for _ in workers]
+            return [worker.start(x) for worker, x in zip(workers, arrays)]
+
+        handles = start()
+        for _ in range(10):
+            read, write = os.pipe()
+            child = os.fork()
+            if child == 0:
+                # It ends a hang only, with a status of its own.
+                signal.alarm(30)
+                said = []
+                for use in (
+                    lambda: handles[0].wait(0),
+                    handles[0].done,
+                    lambda: handles[0].seconds,
+                    lambda: handles[0].waiting,
+                    lambda: workers[0].start(numpy.ones(3, numpy.float32)),
+                ):
+                    try:
+                        use()
+                    except inart.Error as error:
+                        said.append(str(error))
+                said.append(repr(workers[0]))
+                workers[0].shutdown()
+                handles.clear()
+                os.write(write, "\n".join(said).encode())
+                os._exit(0)
+            os.close(write)
+            said = os.read(read, 10_000).decode().splitlines()
+            os.close(read)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            self.assertEqual([line for line in said if "was forked from the one that joined" in line], said[:5])
+            self.assertEqual(said[5:], ["<inart.Worker of another process>"])
+            if all(handle.done() for handle in handles):
+                handles = start()
+        for handle in handles:
+            handle.wait(60)
 
 
 if __name__ == "__main__":

@@ -1,5 +1,8 @@
 """Tensors, and what sums for torch.distributed, by workers within this process."""
 
+import os
+import re
+import signal
 import threading
 import unittest
 from datetime import timedelta
@@ -9,7 +12,8 @@ import torch
 from ranks_in_threads import right, run
 
 import inart
-from inart.torch import _completer
+import inart.torch
+from inart.torch import _completer, _elastic
 from inart.torch._backend import Work
 from inart.torch._completer import completer_of
 
@@ -236,6 +240,104 @@ class Completers(unittest.TestCase):
         self.assertTrue(work.is_success())
         self.assertEqual(work.result()[0].tolist(), [2.0] * 4)
         close(workers)
+
+
+class Timeouts(unittest.TestCase):
+    def test_a_sum_that_is_late_fails_with_the_rank_that_has_not_started_it_and_so_do_later_ones(self):
+        workers = inart.local(2)
+        completer = completer_of(workers[0])
+        pending = completer.start(torch.ones(700), timeout=1.0)
+        named = "not there 1 s after its start (tensor 0: worker 1 (w1) has not started it)"
+        with self.assertRaisesRegex(RuntimeError, re.escape(named)):
+            pending.future(None).wait()
+        with self.assertRaises(inart.TimeoutError):
+            completer.start(torch.ones(3))
+        close(workers)
+
+    def test_a_hooks_timeout_is_half_an_hour_unless_given(self):
+        (worker,) = inart.local(1)
+        state = inart.torch.HookState(worker=worker)
+        self.assertEqual(state.timeout, 1800.0)
+        self.assertEqual(inart.torch.HookState(worker=worker, timeout=timedelta(minutes=2)).timeout, 120.0)
+        for timeout in (0, -1.0, timedelta(0), float("nan")):
+            with self.assertRaisesRegex(ValueError, "give seconds above 0"):
+                inart.torch.HookState(worker=worker, timeout=timeout)
+        close([worker])
+
+    def test_a_completer_in_a_forked_process_says_so(self):
+        workers = inart.local(2)
+        completer = completer_of(workers[0])
+        pending = completer.start(torch.ones(3))
+        child = os.fork()
+        if child == 0:
+            signal.alarm(30)  # It ends a hang only.
+            try:
+                completer.start(torch.ones(3))
+            except inart.Error as error:
+                workers[0].shutdown()
+                os._exit(7 if "forked" in str(error) else 1)
+            os._exit(2)
+        self.assertEqual(os.waitpid(child, 0)[1], 7 << 8)
+        completer_of(workers[1]).start(torch.ones(3)).wait(60)
+        pending.wait(60)
+        close(workers)
+
+
+class States(unittest.TestCase):
+    """What ``inart.torch.load_state`` hands to the job: another job's words take their place here."""
+
+    def load(self, own, newest):
+        """Loads the state of ``newest`` into ``own``."""
+        kept = []
+
+        class Job:
+            def load_state(self, *words):
+                if kept:
+                    for word, new in zip(words, kept):
+                        word.copy_(new)
+                kept.extend(word.clone() for word in words)
+
+        job = Job()
+        with mock.patch.object(_elastic, "_elastic", lambda _: job):
+            inart.torch.load_state(*newest)
+            inart.torch.load_state(*own)
+
+    def state(self, seed):
+        torch.manual_seed(seed)
+        model = torch.nn.Sequential(torch.nn.Linear(5, 7), torch.nn.BatchNorm1d(7))
+        model(torch.randn(4, 5))
+        model[1].num_batches_tracked += 3_000_000_000 * seed
+        model.register_buffer("mask", torch.rand(3) > 0.5)
+        model.register_buffer("mean", torch.randn(3, dtype=torch.float64))
+        others = [
+            torch.randn(5).to(torch.bfloat16),
+            torch.randn(4, 3).t(),
+            torch.randint(-128, 127, (7,), dtype=torch.int8),
+            torch.tensor([float("nan"), -0.0]),
+            torch.tensor(seed),
+            torch.zeros(0),
+        ]
+        return [model, *others]
+
+    @staticmethod
+    def bits(state):
+        model, *others = state
+        tensors = [*model.parameters(), *model.buffers(), *others]
+        return [x.detach().contiguous().view(-1).view(torch.uint8).tolist() for x in tensors if x.numel()]
+
+    def test_all_buffers_and_types_are_loaded_to_the_bit(self):
+        own, newest = self.state(1), self.state(2)
+        self.assertNotEqual(self.bits(own), self.bits(newest))
+        right_bits = self.bits(newest)
+        self.load(own, newest)
+        self.assertEqual(self.bits(own), right_bits)
+        self.assertGreater(own[0][1].num_batches_tracked.item(), 6_000_000_000)
+
+    def test_what_cannot_be_loaded_is_refused_by_name(self):
+        model = torch.nn.Linear(2, 2)
+        model.register_buffer("far", torch.zeros(2, device="meta"))
+        with self.assertRaisesRegex(inart.TensorError, "far of Linear is torch.float32 on meta"):
+            self.load([model], [model])
 
 
 if __name__ == "__main__":

@@ -110,6 +110,31 @@ impl fmt::Display for AbortReason {
     }
 }
 
+/// Workers that keep another one waiting.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Awaited {
+    /// The lowest rank of them.
+    pub first: Rank,
+    /// Their number, at least 1.
+    pub count: u16,
+    /// Whether they have joined, and have not started the tensor of the other one's oldest chunk.
+    pub has_joined: bool,
+}
+
+impl Awaited {
+    /// The second, third and fourth word of an answer.
+    fn words(awaited: Option<Self>) -> (u32, [u32; 2]) {
+        awaited.map_or((0, [0; 2]), |awaited| {
+            (awaited.count.into(), [awaited.first.get().into(), awaited.has_joined.into()])
+        })
+    }
+
+    fn from_words(second: u32, [third, fourth]: [u32; 2]) -> Option<Self> {
+        let count = u16::try_from(second).ok().filter(|count| *count > 0)?;
+        Some(Self { first: Rank::try_from(i64::from(third)).ok()?, count, has_joined: fourth != 0 })
+    }
+}
+
 /// What a control frame says; its words are the frame's values. The chunk, the worker and the run
 /// spoken of are in the header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -127,6 +152,8 @@ pub enum ControlMessage {
     KeepAliveAnswer {
         /// Whether that incarnation of the worker is the one that is in this run.
         bound: bool,
+        /// The workers that keep that worker waiting, as far as the server knows.
+        awaited: Option<Awaited>,
     },
     /// Server to worker, worker to server: the job is aborted because of the culprit.
     Abort {
@@ -163,7 +190,10 @@ impl ControlMessage {
                 let [reason, seen, expected] = reason.words();
                 (3, reason, culprit.get().into(), [seen, expected])
             }
-            Self::KeepAliveAnswer { bound } => (4, bound.into(), 0, [0; 2]),
+            Self::KeepAliveAnswer { bound, awaited } => {
+                let (second, more) = Awaited::words(awaited);
+                (4, bound.into(), second, more)
+            }
             Self::Unknown(code) => (code, 0, 0, [0; 2]),
         };
         let mut words = [0; Self::MOST_WORDS];
@@ -200,7 +230,10 @@ impl ControlMessage {
                     .map_err(|_| WireError::Worker { seen: second.try_into().unwrap_or(u16::MAX) })?;
                 Self::Abort { reason, culprit }
             }
-            4 => Self::KeepAliveAnswer { bound: first != 0 },
+            4 => Self::KeepAliveAnswer {
+                bound: first != 0,
+                awaited: Awaited::from_words(second, [third, fourth]),
+            },
             code => Self::Unknown(code),
         };
         Ok((message, Incarnation::from(host)))
@@ -230,11 +263,17 @@ impl fmt::Display for ControlMessage {
                 write!(f, "keep-alive, results up to {oldest}")?;
                 tensor_len.map_or(Ok(()), |len| write!(f, ", tensor of {len} values"))
             }
-            Self::KeepAliveAnswer { bound } => f.write_str(if *bound {
-                "keep-alive answered, bound"
-            } else {
-                "keep-alive answered, not bound"
-            }),
+            Self::KeepAliveAnswer { bound, awaited } => {
+                f.write_str(if *bound {
+                    "keep-alive answered, bound"
+                } else {
+                    "keep-alive answered, not bound"
+                })?;
+                let Some(Awaited { first, count, has_joined }) = awaited else { return Ok(()) };
+                let lacks = if *has_joined { "has not started the tensor" } else { "has not joined" };
+                write!(f, ", worker {first} {lacks}")?;
+                if *count > 1 { write!(f, ", nor have {} others", count - 1) } else { Ok(()) }
+            }
             Self::Abort { reason, culprit } => write!(f, "abort: worker {culprit} {reason}"),
             Self::Unknown(code) => write!(f, "message-{code}"),
         }

@@ -43,7 +43,7 @@ mod sequence;
 mod short_text;
 
 pub use contributors::{Contributors, Group};
-pub use control::{AbortReason, ControlMessage, MessageWords};
+pub use control::{AbortReason, Awaited, ControlMessage, MessageWords};
 pub use error::WireError;
 pub use feedback::{Feedback, Lacking};
 pub use field::{ETHER_TYPE, ETHERNET_BYTES, HEADER_BYTES, VERSION};

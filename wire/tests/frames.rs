@@ -222,8 +222,16 @@ fn control_messages_round_trip() {
         ControlMessage::RequestBypass,
         ControlMessage::KeepAlive { oldest: 5.into(), tensor_len: None },
         ControlMessage::KeepAlive { oldest: 5.into(), tensor_len: Some(0) },
-        ControlMessage::KeepAliveAnswer { bound: true },
-        ControlMessage::KeepAliveAnswer { bound: false },
+        ControlMessage::KeepAliveAnswer { bound: true, awaited: None },
+        ControlMessage::KeepAliveAnswer { bound: false, awaited: None },
+        ControlMessage::KeepAliveAnswer {
+            bound: true,
+            awaited: Some(Awaited { first: culprit, count: 1, has_joined: false }),
+        },
+        ControlMessage::KeepAliveAnswer {
+            bound: false,
+            awaited: Some(Awaited { first: culprit, count: u16::MAX, has_joined: true }),
+        },
         ControlMessage::Unknown(9),
     ]) {
         let mut repr = vector();

@@ -101,7 +101,8 @@ impl Membership {
                 _ => false,
             };
         if asked.is_none() && !may_run {
-            self.contenders.remove(host);
+            // The record of another life stays while the first one asks: it is refused in time.
+            self.forget_contender(host, *life);
             return Ok(None);
         }
         let fresh = Contender { life: *life, since: now, heard: now };
@@ -118,6 +119,13 @@ impl Membership {
             return Err(Refusal::Taken { job: self.roster.job.clone(), host: host.clone() });
         }
         Ok(Some(Reply::Waiting(format!("an earlier {host} was heard of a moment ago"))))
+    }
+
+    /// That life of a host contends no more.
+    pub(super) fn forget_contender(&mut self, host: &str, life: Incarnation) {
+        if self.contenders.get(host).is_some_and(|contender| contender.life == life) {
+            self.contenders.remove(host);
+        }
     }
 
     /// A host that asks has left the run that it was in: at the boundary, or else the run is over for all.

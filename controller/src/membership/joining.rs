@@ -51,7 +51,7 @@ pub enum Refusal {
         host: String,
     },
     /// There is another host of that name.
-    #[error("another {host} of job {job} is there, and it answers: stop one of the two")]
+    #[error("{host} of job {job} is already running (same name, different incarnation); stop one of them")]
     Taken {
         /// The job.
         job: String,

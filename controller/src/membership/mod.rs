@@ -131,6 +131,7 @@ impl Membership {
         if self.present.get(host).is_some_and(|there| there.life == life) {
             self.present.remove(host);
         }
+        self.forget_contender(host, life);
         if let Some(member) = self.run.as_mut().and_then(|run| run.member_mut(host, life)) {
             member.link = if done { Link::Done(rounds) } else { Link::Gone };
         }

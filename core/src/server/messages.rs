@@ -1,6 +1,8 @@
 //! Messages between workers and a parameter server.
 
-use inart_wire::{AbortReason, ChunkSeq, ControlMessage, Epoch, HeaderRepr, Incarnation, Rank, Seat};
+use inart_wire::{
+    AbortReason, Awaited, ChunkSeq, ControlMessage, Epoch, HeaderRepr, Incarnation, Rank, Seat,
+};
 
 use super::{Outgoing, ServerShard};
 use crate::Instant;
@@ -20,7 +22,7 @@ impl<P: Policy> ServerShard<P> {
         self.counters.keepalives += u64::from(matches!(message, ControlMessage::KeepAlive { .. }));
         if header.incarnation == Incarnation::UNKNOWN {
             // The answer tells it the run.
-            return self.answer(header, rank, host);
+            return self.answer(header, rank, host, None);
         }
         if header.incarnation != self.incarnation {
             // It may be a late message of an earlier run. If its sender still runs, this ends the job for it.
@@ -35,14 +37,14 @@ impl<P: Policy> ServerShard<P> {
         self.last_heard[rank.index()] = Some(now);
         self.epochs.hear(header.epoch, [rank].into_iter());
         match message {
-            _ if self.abort.is_some() => self.answer(header, rank, host),
+            _ if self.abort.is_some() => self.answer(header, rank, host, None),
             ControlMessage::Abort { reason, culprit } => self.abort(reason, culprit),
             ControlMessage::KeepAlive { oldest, tensor_len } => {
                 self.oldest[rank.index()] = Some(oldest);
                 self.lengths.tell(now, rank, oldest, tensor_len);
                 self.settle_lengths(now);
                 if self.abort.is_none() {
-                    self.answer(header, rank, host);
+                    self.answer(header, rank, host, self.awaited_by(rank, oldest));
                     self.answer_first_of(header.epoch, rank, oldest);
                 }
             }
@@ -68,21 +70,45 @@ impl<P: Policy> ServerShard<P> {
                 if self.abort.is_none() {
                     self.abort(AbortReason::WorkerRestarted, rank);
                 }
-                self.answer(header, rank, host);
+                self.answer(header, rank, host, None);
             }
         }
     }
 
     /// Answers a message of a worker, in an epoch that it knows: with what it needs to go on, or why the job
     /// is over.
-    fn answer(&mut self, header: &HeaderRepr, rank: Rank, host: Incarnation) {
+    fn answer(&mut self, header: &HeaderRepr, rank: Rank, host: Incarnation, awaited: Option<Awaited>) {
         let answer = match self.abort {
             Some((reason, culprit)) => ControlMessage::Abort { reason, culprit },
-            None => ControlMessage::KeepAliveAnswer { bound: self.hosts[rank.index()] == Some(host) },
+            None => {
+                let bound = self.hosts[rank.index()] == Some(host);
+                ControlMessage::KeepAliveAnswer { bound, awaited }
+            }
         };
         let speaks_in_old = header.epoch != self.assignment.epoch;
         let epoch = self.epochs.of_answer(rank, header.epoch, speaks_in_old && self.is_idle());
         self.message_to(answer, header.sequence, epoch, (rank, host));
+    }
+
+    /// Returns the workers that keep the worker of that rank waiting for the result of its `oldest` chunk:
+    /// those that have not joined, else those that have not started the chunk's tensor.
+    fn awaited_by(&self, rank: Rank, oldest: ChunkSeq) -> Option<Awaited> {
+        let cohort = self.seats.cohort(rank);
+        let peers = || self.seats.all_ranks().filter(|peer| self.seats.cohort(*peer) == cohort);
+        let of = |ranks: &mut dyn Iterator<Item = Rank>, has_joined| {
+            let first = ranks.next()?;
+            let count = u16::try_from(ranks.count() + 1).unwrap_or(u16::MAX);
+            Some(Awaited { first, count, has_joined })
+        };
+        let has_joined = |peer: &Rank| self.hosts[peer.index()].is_some();
+        of(&mut peers().filter(|peer| !has_joined(peer)), false).or_else(|| {
+            self.lengths.told(rank)?;
+            let lags = |peer: &Rank| {
+                let at = self.oldest[peer.index()];
+                self.lengths.told(*peer).is_none() && at.is_some_and(|at| at <= oldest)
+            };
+            of(&mut peers().filter(lags), true)
+        })
     }
 
     /// Tells a worker whose contribution comes that the job is over.

@@ -33,7 +33,7 @@ impl<P: Policy> ServerShard<P> {
         if self.enter(next, true)? && self.is_idle() && self.abort.is_none() {
             // No result tells them.
             for rank in self.seats.all_ranks() {
-                let message = ControlMessage::KeepAliveAnswer { bound: true };
+                let message = ControlMessage::KeepAliveAnswer { bound: true, awaited: None };
                 self.message(message, ChunkSeq::default(), rank);
             }
         }

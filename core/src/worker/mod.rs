@@ -10,12 +10,14 @@ mod shard;
 mod status;
 mod tensor;
 mod tensors;
+mod waiting;
 
 use alloc::vec::Vec;
 use core::time::Duration;
 
 use inart_wire::{
-    AbortReason, ChunkSeq, ControlMessage, Flags, Frame, HeaderRepr, Incarnation, Kind, Rank, ShardId,
+    AbortReason, Awaited, ChunkSeq, ControlMessage, Flags, Frame, HeaderRepr, Incarnation, Kind, Rank,
+    ShardId,
 };
 
 use crate::policy::{Due, Lockstep, Receivers};
@@ -56,6 +58,8 @@ pub struct WorkerFlow<P = Lockstep> {
     /// The tensor that was started last, and its sum once a round was finished.
     round: Option<(TensorId, Option<Reduced>)>,
     abort: Option<Abort>,
+    /// By shard: the workers that keep this one waiting, as the server said last.
+    awaited: Vec<Option<Awaited>>,
     failure: Option<Failure>,
     counters: WorkerCounters,
     busy: Busy,
@@ -110,6 +114,7 @@ impl<P: Due> WorkerFlow<P> {
             numbers: Vec::new(),
             round: None,
             abort: None,
+            awaited: alloc::vec![None; assignment.shards.len()],
             failure: None,
             counters: WorkerCounters::default(),
             busy: Busy::default(),
@@ -314,6 +319,7 @@ impl<P: Due> WorkerFlow<P> {
             }
         }
         let marked = header.flags.contains(Flags::CONGESTION);
+        self.awaited[shard] = None;
         self.flows[shard].answer(now, chunk, marked, old);
         self.counters.results += 1;
         self.counters.marked += u64::from(marked);
@@ -357,7 +363,8 @@ impl<P: Due> WorkerFlow<P> {
                 }
             }
             ControlMessage::Abort { reason, culprit } => self.take_abort(now, shard, reason, culprit),
-            ControlMessage::KeepAliveAnswer { bound } => {
+            ControlMessage::KeepAliveAnswer { bound, awaited } => {
+                self.awaited[shard] = awaited;
                 self.flows[shard].keepalive_answered(now, header.sequence, bound);
                 if let Some(abort) = self.abort.as_mut().filter(|_| !bound) {
                     abort.repeat(now, shard);

@@ -57,6 +57,8 @@ pub(super) struct Numeric {
     sums: Vec<f32>,
     /// `None` before the result that tells it.
     blocks: Vec<Option<Block>>,
+    /// Whether a value of this worker's is a NaN or an infinity, as far as results are there.
+    is_own_not_finite: bool,
 }
 
 impl Numeric {
@@ -67,7 +69,8 @@ impl Numeric {
         sums.resize(floats.len(), 0.0);
         let is_scaled = chunks.iter().any(|chunk| matches!(chunk, Chunk::Maxima(_)));
         let blocks = if is_scaled { floats.len().div_ceil(BLOCK_VALUES) } else { 0 };
-        Self { chunks, workers, floats, sums, blocks: alloc::vec![None; blocks] }
+        let blocks = alloc::vec![None; blocks];
+        Self { chunks, workers, floats, sums, blocks, is_own_not_finite: false }
     }
 
     /// The memory of a tensor that is not needed any more.
@@ -77,6 +80,10 @@ impl Numeric {
 
     pub(super) fn len(&self) -> usize {
         self.sums.len()
+    }
+
+    pub(super) fn is_own_not_finite(&self) -> bool {
+        self.is_own_not_finite
     }
 
     /// The parts of a range of values that are in one block each, and what is known of those blocks.
@@ -155,11 +162,20 @@ impl Numeric {
     pub(super) fn store(&mut self, chunk: usize, frame: &Frame<&[u8]>) -> Result<(), Refused> {
         let (exponent, length) = (frame.exponent(), usize::from(frame.length()));
         let numbers = || frame.values().take(length);
+        // Of scaled values, their maxima tell.
+        if let Chunk::Digits(values) | Chunk::Floats(values) = &self.chunks[chunk] {
+            self.is_own_not_finite |= self.floats[values.clone()].iter().any(|value| !value.is_finite());
+        }
         match (self.chunks[chunk].clone(), exponent) {
             (Chunk::Maxima(blocks), Exponent::MAXIMA) if length == blocks.len() => {
-                if numbers().zip(self.own_maxima(&blocks)).any(|(largest, own)| largest < own) {
-                    return Err(Refused::Forgotten);
+                let mut is_not_finite = false;
+                for (largest, own) in numbers().zip(self.own_maxima(&blocks)) {
+                    if largest < own {
+                        return Err(Refused::Forgotten);
+                    }
+                    is_not_finite |= exponent_of(own).is_none();
                 }
+                self.is_own_not_finite |= is_not_finite;
                 for (block, largest) in self.blocks[blocks].iter_mut().zip(numbers()) {
                     *block = Some(exponent_of(largest).map_or(Block::NotFinite, Block::Finite));
                 }

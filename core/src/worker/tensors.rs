@@ -70,6 +70,11 @@ impl Reduced {
         self.0.read(sum);
     }
 
+    /// Whether this worker's own tensor has a NaN or an infinity.
+    pub fn is_own_not_finite(&self) -> bool {
+        self.0.is_own_not_finite()
+    }
+
     /// What this worker put in and what it got, bit for bit.
     pub fn record(&self) -> RoundRecord {
         self.0.record()
@@ -178,6 +183,12 @@ impl Tensors {
                 (place, Content::Chunk(part.chunk + ahead as usize, last))
             }
         })
+    }
+
+    /// The tensor that has that frame of the shard, by the number of those started before.
+    pub(super) fn number_at(&self, shard: usize, frame: u64) -> Option<u64> {
+        let (place, _) = self.find(shard, frame)?;
+        Some(self.tensors[place].id.0)
     }
 
     /// The numbers of the tensor in a [place](Self::find).

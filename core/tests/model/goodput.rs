@@ -6,7 +6,7 @@ use super::network::{Fate, Network, assignment};
 use super::{gradients, run_round};
 
 /// Each frame is lost on each link with this probability, by a generator with this seed.
-fn lossy(loss: f64, seed: u64) -> Fate {
+pub fn lossy(loss: f64, seed: u64) -> Fate {
     let mut state = seed;
     Box::new(move |_| {
         // SplitMix64.

@@ -19,6 +19,7 @@ mod sizes;
 mod switch;
 mod tensors;
 mod trouble;
+mod waiting;
 
 use inart_core::audit::{Received, Sent, check_round};
 use inart_core::policy::Lockstep;

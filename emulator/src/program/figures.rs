@@ -69,6 +69,8 @@ pub struct ProgramJob {
     pub tensors: usize,
     /// Tensors that some workers reported and others did not: they ended before.
     pub tensors_not_compared: usize,
+    /// Tensors, of those whose sums every worker had, with a NaN or an infinity at some worker.
+    pub tensors_not_finite: usize,
     /// Sums compared: one per tensor, block and worker.
     pub sums_checked: u64,
     /// The plan's rate, on the emulated links, in bits per second.
@@ -136,6 +138,7 @@ impl ProgramJob {
             audited,
             tensors: auditor.audited().len(),
             tensors_not_compared: auditor.pending(),
+            tensors_not_finite: auditor.not_finite(),
             sums_checked: auditor.sums_checked(),
             planned_rate_bps: plan.rate_bps * scale,
             ps_ingress_bytes: run.ps_ingress_bytes(),

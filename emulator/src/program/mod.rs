@@ -2,6 +2,7 @@
 
 mod environment;
 mod figures;
+mod gate;
 mod output;
 mod rank_end;
 mod ranks;

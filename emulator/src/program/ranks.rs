@@ -11,6 +11,7 @@ use nix::sys::signal::Signal;
 use crate::agents::Agents;
 use crate::error::Error;
 use crate::job::JobRun;
+use crate::program::gate::{Gate, Look};
 use crate::program::rank_end::RankEnd;
 
 /// How long the others may go on after a rank has failed, so that they can say what they saw of it.
@@ -24,6 +25,8 @@ const LONGEST_REPORT: Duration = Duration::from_secs(10);
 pub(crate) struct Ranks {
     ranks: Vec<RankProcess>,
     jobs: Vec<JobId>,
+    /// By job.
+    gates: Vec<Gate>,
     /// Of the first rank that failed.
     failed: Option<Error>,
     /// Of something else that failed, which matters if no rank did.
@@ -73,6 +76,7 @@ impl Ranks {
         Self {
             ranks: runs.iter().enumerate().flat_map(of_job).collect(),
             jobs: runs.iter().map(|run| run.assignment().job).collect(),
+            gates: vec![Gate::default(); runs.len()],
             failed: None,
             server_failed: None,
             interrupted: None,
@@ -156,8 +160,21 @@ impl Ranks {
         for (index, run) in runs.iter_mut().enumerate() {
             let ranks: Vec<_> = self.ranks.iter().filter(|rank| rank.job == index).collect();
             // Who has ended without a hello does not come any more; the others find out that it is missing.
-            if ranks.iter().all(|rank| rank.is_known || rank.ended.is_some()) {
-                agents.begin(self.jobs[index]);
+            let missing: Vec<_> =
+                ranks.iter().filter(|rank| !rank.is_known && rank.ended.is_none()).collect();
+            let is_any = ranks.iter().any(|rank| rank.is_known);
+            match self.gates[index].look(Instant::now(), missing.is_empty(), is_any) {
+                Look::Open => agents.begin(self.jobs[index]),
+                Look::Shut => {}
+                Look::Say(waited) => {
+                    let names = missing.iter().map(|rank| format!("rank {} ({})", rank.rank, rank.worker));
+                    tracing::warn!(
+                        job = run.assignment().name,
+                        "waiting for {} to join (inart.init, inart.torch.HookState) for {} s",
+                        names.collect::<Vec<_>>().join(", "),
+                        waited.as_secs()
+                    );
+                }
             }
             let ends: Vec<_> = ranks.iter().filter_map(|rank| rank.ended).map(|(at, _)| at).collect();
             if run.is_done() || ends.len() < ranks.len() {

@@ -62,6 +62,9 @@ fn what_was_compared(job: &ProgramJob) -> String {
             job.tensors_not_compared
         );
     }
+    if job.tensors_not_finite > 0 {
+        line += &format!(" {} tensors had a NaN or an infinity.", job.tensors_not_finite);
+    }
     line
 }
 
@@ -116,6 +119,7 @@ mod tests {
             audited: true,
             tensors: 5,
             tensors_not_compared: 1,
+            tensors_not_finite: 0,
             sums_checked: 40,
             planned_rate_bps: 1e6,
             ps_ingress_bytes: 1,
@@ -125,6 +129,9 @@ mod tests {
         assert!(
             what_was_compared(&job).contains("40 sums of 5 tensors compared bit for bit, all equal. 1 more")
         );
+        assert!(!what_was_compared(&job).contains("NaN"));
+        job.tensors_not_finite = 2;
+        assert!(what_was_compared(&job).ends_with("2 tensors had a NaN or an infinity."));
         job.audited = false;
         assert!(what_was_compared(&job).ends_with("there was no sum to compare."));
     }

@@ -239,7 +239,7 @@ impl Codec {
                 self.say(worker, to, self.header(0), ControlMessage::Abort { reason, culprit: rank(culprit) })
             }
             Frame::Answer { to, bound } => {
-                self.say(worker, to, self.header(1), ControlMessage::KeepAliveAnswer { bound })
+                self.say(worker, to, self.header(1), ControlMessage::KeepAliveAnswer { bound, awaited: None })
             }
             Frame::Contribution(_) | Frame::Halfway(..) | Frame::KeepAlive { .. } => {
                 panic!("{frame:?} goes to no worker")

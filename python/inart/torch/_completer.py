@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import queue
 import threading
+import time
 import warnings
 from typing import Any, Optional
 
@@ -25,8 +26,12 @@ MOST_SUMS = 512
 class Sum:
     """A tensor that is being replaced by its sum, or its mean."""
 
-    def __init__(self, tensor: torch.Tensor, wide: torch.Tensor, divisor: int, handle: Handle) -> None:
+    def __init__(
+        self, tensor: torch.Tensor, wide: torch.Tensor, divisor: int, handle: Handle, timeout: Optional[float]
+    ) -> None:
         self.tensor = tensor
+        self._timeout = timeout
+        self._until = None if timeout is None else time.monotonic() + timeout
         self.error: Optional[Exception] = None
         self._wide = wide
         self._divisor = divisor
@@ -55,14 +60,16 @@ class Sum:
             Error: why there will be none.
         """
         if not self._ended.wait(timeout):
-            raise _errors.TimeoutError(f"the sum is not there after {timeout} s; wait again, or longer")
+            why = self._handle.waiting
+            why = "" if why is None else f" ({why})"
+            raise _errors.TimeoutError(f"the sum is not there after {timeout} s{why}; wait again, or longer")
         if self.error is not None:
             raise self.error
 
     def complete(self) -> None:
-        """Waits as long as it takes, and writes the sum into the tensor."""
+        """Waits until the sum is there or its time is up, and writes the sum into the tensor."""
         try:
-            self._handle.wait()
+            self._wait_for_handle()
             # Tensors that were made in inference mode may be written in inference mode only.
             with torch.inference_mode(self.tensor.is_inference() or self._wide.is_inference()):
                 if self._divisor != 1:
@@ -73,6 +80,18 @@ class Sum:
             # A panic of the native part is not an Exception. Waiting threads must see its error, too.
             self.error = error if isinstance(error, Exception) else _errors.Error(f"{type(error).__name__}: {error}")
         self._ended.set()
+
+    def _wait_for_handle(self) -> None:
+        if self._until is None:
+            return self._handle.wait()
+        try:
+            self._handle.wait(max(0.0, self._until - time.monotonic()))
+        except _errors.TimeoutError:
+            why = self._handle.waiting or "all workers have started it, and results are missing"
+            raise _errors.TimeoutError(
+                f"the sum is not there {self._timeout:g} s after its start ({why}): find out what that rank does, or give "
+                "HookState a longer timeout"
+            ) from None
 
     def run_callbacks(self) -> None:
         """Completes the future, which runs its callbacks."""
@@ -102,7 +121,7 @@ class Completer:
         self._callbacks.start()
         worker._at_shutdown.append(self._stop)
 
-    def start(self, tensor: torch.Tensor, divisor: int = 1) -> Sum:
+    def start(self, tensor: torch.Tensor, divisor: int = 1, timeout: Optional[float] = None) -> Sum:
         """Starts to replace a tensor by its sum over all workers, divided by ``divisor``.
 
         All workers start tensors of the same sizes in the same order.
@@ -110,12 +129,15 @@ class Completer:
         Args:
             tensor: on the CPU, of float32, float16 or bfloat16, of any shape. What is not float32 is summed
                 and divided as float32, and rounded once.
+            timeout: seconds from the start after which the sum fails with ``TimeoutError``, and all later ones
+                with it; ``None`` is for ever.
 
         Raises:
             TensorError, AbortedError: as ``Worker.start``.
             Error: a callback of a sum's future starts this sum, or has started one. The worker then leaves the job,
                 because another rank may have started the sum and would wait for this worker.
         """
+        self._worker._check_process()
         if threading.current_thread() is self._callbacks:
             self._refused = _errors.Error(
                 "a callback of a sum's future starts a sum; ranks would start it at different places among their "
@@ -132,7 +154,7 @@ class Completer:
         self._room.acquire()
         try:
             with self._order:
-                pending = Sum(tensor, wide, divisor, self._start(wide))
+                pending = Sum(tensor, wide, divisor, self._start(wide), timeout)
                 self._sums.put(pending)
         except BaseException:
             self._room.release()
@@ -144,6 +166,9 @@ class Completer:
             pending = self._sums.get()
             if pending is not None:
                 pending.complete()
+                if isinstance(pending.error, _errors.TimeoutError):
+                    # Other ranks may have this sum.
+                    self._refused = pending.error
                 self._room.release()
             self._completed.put(pending)
             if pending is None:

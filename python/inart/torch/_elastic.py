@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Optional, Union
+from typing import Iterable, Iterator, Optional, Union
 
 import torch
 
@@ -49,26 +49,45 @@ def load_state(*state: State, worker: Optional[ElasticWorker] = None) -> None:
     given one by one; it has to have made them before, at all workers.
 
     Args:
-        state: models, of which parameters and float32 buffers are loaded, and float32 tensors on the CPU.
+        state: models, of which all parameters and buffers are loaded, and tensors: of any type, on the CPU.
         worker: the worker, or the default one (``inart.init``).
 
     Raises:
-        TensorError: a tensor is of another kind.
+        TensorError: a tensor is on another device, or not strided. Nothing was loaded.
     """
     job = _elastic(worker)
-    tensors: list[torch.Tensor] = []
-    for part in state:
+    tensors = [(name, tensor) for name, tensor in _named(state) if tensor.numel() > 0]
+    for name, tensor in tensors:
+        if tensor.device.type != "cpu" or tensor.layout != torch.strided or tensor.is_quantized:
+            raise TensorError(
+                f"{name} is {tensor.dtype} on {tensor.device}, {tensor.layout}: only dense tensors on the CPU are loaded"
+            )
+    words = [_words(tensor) for _, tensor in tensors]
+    job.load_state(*words)
+    for (_, tensor), new in zip(tensors, words):
+        if new.data_ptr() != tensor.data_ptr():
+            octets = new.view(torch.uint8)[: tensor.numel() * tensor.element_size()]
+            tensor.copy_(octets.view(tensor.dtype).view(tensor.shape))
+
+
+def _named(state: Iterable[State]) -> Iterator[tuple[str, torch.Tensor]]:
+    """Yields all tensors with names for messages."""
+    for place, part in enumerate(state):
         if isinstance(part, torch.nn.Module):
-            tensors += [it.detach() for it in part.parameters()]
-            tensors += [it.detach() for it in part.buffers() if it.dtype == torch.float32]
+            named = [*part.named_parameters(), *part.named_buffers()]
+            yield from ((f"{name} of {type(part).__name__}", tensor.detach()) for name, tensor in named)
         else:
-            tensors.append(part.detach())
-    tensors = [tensor for tensor in tensors if tensor.numel() > 0]
-    loaded = [tensor.contiguous() for tensor in tensors]
-    job.load_state(*loaded)
-    for tensor, new in zip(tensors, loaded):
-        if new is not tensor:
-            tensor.copy_(new)
+            yield f"tensor {place}", part.detach()
+
+
+def _words(tensor: torch.Tensor) -> torch.Tensor:
+    """Returns the bits of a tensor as float32: the tensor itself if it is one, else a copy filled up with zeros."""
+    if tensor.dtype == torch.float32 and not tensor.is_neg():
+        return tensor.contiguous().view(-1)
+    octets = tensor.resolve_neg().resolve_conj().contiguous().view(-1).view(torch.uint8)
+    words = torch.zeros(-(-octets.numel() // 4) * 4, dtype=torch.uint8)
+    words[: octets.numel()] = octets
+    return words.view(torch.float32)
 
 
 def _elastic(worker: Optional[ElasticWorker]) -> ElasticWorker:

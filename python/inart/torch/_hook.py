@@ -3,6 +3,7 @@
 # DDP compares the hook's annotations with the types themselves, so they are not to be strings here.
 import gc
 import weakref
+from datetime import timedelta
 from typing import Any, Optional, Union
 
 import torch
@@ -13,6 +14,10 @@ from .. import _default, _errors
 from .._elastic import ElasticWorker
 from .._worker import Worker, join
 from ._completer import completer_of
+
+
+#: Seconds after which a bucket's sum fails, as with Gloo's groups.
+TIMEOUT_S = 1800.0
 
 
 class HookState:
@@ -28,8 +33,12 @@ class HookState:
     A DDP model with its own process group needs ``process_group`` and a job of that group's ranks. With arguments
     to join with, the default rank is the rank in that group.
 
+    A bucket whose sum is not there ``timeout`` after its start fails with a ``TimeoutError`` that names the rank
+    which has not joined, or has not started the sum. ``timeout`` is in seconds or a ``timedelta``.
+
     Raises:
         AssignmentError: the job's ranks are not those of the process group.
+        ValueError: the timeout is not above 0.
         Error: as :func:`inart.join`.
     """
 
@@ -37,8 +46,13 @@ class HookState:
         self,
         worker: Optional[Worker] = None,
         process_group: Optional[dist.ProcessGroup] = None,
+        timeout: Union[float, timedelta] = TIMEOUT_S,
         **arguments: Any,
     ) -> None:
+        seconds = timeout.total_seconds() if isinstance(timeout, timedelta) else float(timeout)
+        if not seconds > 0:
+            raise ValueError(f"timeout {timeout}: give seconds above 0, or a timedelta")
+        self.timeout = seconds
         if worker is not None and arguments:
             raise TypeError("HookState takes a worker, or arguments to join with, not both")
         if process_group is not None and arguments:
@@ -131,10 +145,11 @@ def all_reduce_hook(state: HookState, bucket: dist.GradBucket) -> torch.futures.
 
     Raises:
         TensorError: the gradients are sparse, or of another type.
+        TimeoutError: an earlier bucket's sum was not there in time.
         AbortedError: the job is over; or a gradient has a NaN or an infinity, where that ends it.
         AssignmentError: the model sums over other ranks than the job.
     """
     state.check_model(bucket.parameters()[0])
     buffer = bucket.buffer()
-    pending = state._completer.start(buffer, state.worker.world_size)
+    pending = state._completer.start(buffer, state.worker.world_size, state.timeout)
     return pending.future(buffer)

@@ -190,10 +190,10 @@ impl Simulation<'_> {
         match sum {
             Sum::Gradient => self.jobs[job].rounds.write_gradient(rounds as u32, rank, &mut values),
             Sum::Load => {
-                values = match rank == newest {
-                    true => digits::write(&state),
-                    false => vec![0.0; digits::PER_FLOAT * state.len()],
-                };
+                match rank == newest {
+                    true => digits::write(&state, &mut values),
+                    false => values.resize(digits::PER_FLOAT * state.len(), 0.0),
+                }
                 if rank == newest
                     && let Some(audit) = self.audit_mut(job, run)
                 {

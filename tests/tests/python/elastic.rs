@@ -93,3 +93,44 @@ fn the_example_trains_with_whoever_is_there() {
         assert!(output.status.success() && said.contains("60 rounds, 3 workers in the end"), "{output:?}");
     }
 }
+
+/// A join that was interrupted holds no name, and a sum that was interrupted is not written later.
+#[test]
+fn ctrl_c_ends_a_join_and_a_sum_and_the_rank_goes_on() {
+    let Some(_turn) = turn() else { return };
+    if !has(&["numpy"]) {
+        return;
+    }
+    let testbed = testbed::of(STAR, 0.05);
+    let (regrouped, interrupted) = (testbed.scratch_path("regrouped"), testbed.scratch_path("interrupted"));
+    let start = |rank: u16| {
+        let mut command = testbed::python(&testbed, &format!("w{}", rank + 1));
+        command.env("REGROUPED", &regrouped).env("INTERRUPTED", &interrupted);
+        start_rank(command, &["interrupted.py"], rank, 3)
+    };
+    let mut ranks = vec![start(0)];
+    let begun = Instant::now();
+    while !interrupted.exists() {
+        assert!(begun.elapsed() < Duration::from_secs(120), "in vain");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let mut servers = [(0, "s1"), (1, "s2")].map(|(shard, host)| testbed::server(&testbed, shard, host));
+    ranks.extend([start(1), start(2)]);
+    let told = all_told(ranks);
+    for server in &mut servers {
+        server.kill().expect("alive");
+        server.wait().expect("a child");
+    }
+    assert_eq!((&told[0]["join"], &told[0]["sum"]), (&json!(true), &json!(true)), "{told:?}");
+    let threads = told[0]["threads"].to_string();
+    assert!(!threads.contains("inart-elastic"), "{threads}");
+    assert_eq!(told[0]["first"], json!([1.0]), "the array is as it was");
+    same(&told, "state");
+    for told in &told {
+        assert_eq!(
+            (&told["rounds"], &told["size"], &told["equal"]),
+            (&json!(5), &json!(3), &json!(1)),
+            "{told}"
+        );
+    }
+}

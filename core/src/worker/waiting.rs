@@ -1,0 +1,39 @@
+//! The host that keeps this worker waiting.
+
+use alloc::string::ToString;
+
+use inart_wire::ShardId;
+
+use super::WorkerFlow;
+use super::shard::ShardFlow;
+use crate::policy::Due;
+use crate::{AwaitedHost, Waiting};
+
+impl<P: Due> WorkerFlow<P> {
+    /// Returns the host that this worker waits for, as far as its servers know: `None` without a tensor in
+    /// flight, and while results come.
+    pub fn waiting(&self) -> Option<Waiting> {
+        if self.failure.is_some() {
+            return None;
+        }
+        let waits = |(shard, flow): (usize, &ShardFlow)| {
+            let tensor = self.tensors.number_at(shard, flow.oldest()).filter(|_| !flow.is_idle())?;
+            Some(Waiting { tensor, host: self.awaited_in(shard, flow)? })
+        };
+        self.flows.iter().enumerate().find_map(waits)
+    }
+
+    fn awaited_in(&self, shard: usize, flow: &ShardFlow) -> Option<AwaitedHost> {
+        if flow.last_heard.is_none() {
+            let name = self.assignment.shards[shard].server.clone();
+            return Some(AwaitedHost::Server { shard: ShardId::try_from(shard).ok()?, name });
+        }
+        let awaited = self.awaited[shard]?;
+        Some(AwaitedHost::Workers {
+            rank: awaited.first,
+            name: self.assignment.worker(awaited.first).map_or("unknown", |worker| &worker.name).to_string(),
+            others: awaited.count - 1,
+            have_joined: awaited.has_joined,
+        })
+    }
+}
