@@ -28,6 +28,8 @@ pub struct Seen {
     pub pulls_repeated: u64,
     /// Of groups: models of rounds that were over.
     pub late: u64,
+    /// Updates applied at another scale than 1.
+    pub scaled: u64,
 }
 
 impl Seen {
@@ -68,6 +70,7 @@ impl Seen {
         self.sent_again += other.sent_again;
         self.pulls_repeated += other.pulls_repeated;
         self.late += other.late;
+        self.scaled += other.scaled;
     }
 }
 
@@ -79,6 +82,8 @@ pub fn bits(values: &[f32]) -> Vec<u32> {
 struct Computed {
     worker: usize,
     base: u64,
+    /// The samples that its worker was given.
+    batch: u32,
     has_arrived: bool,
 }
 
@@ -120,9 +125,9 @@ impl Audit {
         assert_eq!(bits(&start.model), bits(&expected), "seed {}", trial.seed);
     }
 
-    pub fn computed(&mut self, worker: usize, base: u64, as_received: &[f32]) {
+    pub fn computed(&mut self, worker: usize, (base, batch): (u64, u32), as_received: &[f32]) {
         self.seen.computed += 1;
-        let new = Computed { worker, base, has_arrived: false };
+        let new = Computed { worker, base, batch, has_arrived: false };
         assert!(self.computed.insert(bits(as_received), new).is_none(), "updates are drawn to differ");
     }
 
@@ -156,20 +161,35 @@ impl Audit {
             let (base, values) = self.release(update.worker.index(), update.iteration, seed);
             assert_eq!(update.staleness, self.version - base, "seed {seed}");
             self.seen.applied += 1;
-            all.push(values);
+            all.push((self.scale(update.worker.index(), &values, trial), values));
         }
         match rule {
-            // Batches stay, so updates are added as they are.
-            Rule::Policy(_) => all.iter().for_each(|values| {
-                expected.iter_mut().zip(values).for_each(|(sum, value)| *sum += value);
+            Rule::Policy(_) => all.iter().for_each(|(scale, values)| {
+                self.seen.scaled += u64::from(*scale != 1.0);
+                // Exact but for one rounding each, as the sum of two floats in double precision is.
+                let scaled = |value: &f32| (f64::from(*scale) * f64::from(*value)) as f32;
+                let add = |(sum, value): (&mut f32, &f32)| {
+                    *sum = (f64::from(*sum) + f64::from(scaled(value))) as f32
+                };
+                expected.iter_mut().zip(values).for_each(add);
             }),
-            Rule::Groups(Groups { groups, .. }) => merge(&mut expected, &all, *groups),
+            Rule::Groups(Groups { groups, .. }) => {
+                let all: Vec<_> = all.into_iter().map(|(_, values)| values).collect();
+                merge(&mut expected, &all, *groups);
+            }
         }
         if let Some(model) = model {
             assert_eq!(bits(model), bits(&expected), "seed {seed}: version {version}");
         }
         self.version = version;
         self.models.insert(version, expected);
+    }
+
+    /// What an update counts for: the samples that its worker was given, by those of its first batch
+    /// (Algorithm 1, line 5).
+    fn scale(&self, worker: usize, values: &[f32], trial: &Trial) -> f32 {
+        let Some((_, speeds)) = &trial.tuned else { return 1.0 };
+        (f64::from(self.computed[&bits(values)].batch) / f64::from(speeds[worker].0)) as f32
     }
 
     pub fn discarded(&mut self, worker: usize, iteration: u64, seed: u64) {

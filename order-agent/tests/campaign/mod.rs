@@ -26,6 +26,7 @@ fn whatever_happens_no_update_is_lost_or_applied_twice() {
         seen.add(&world::run(&Trial::random(seed)));
     }
     eprintln!("{seen:#?}");
+    assert!(seen.scaled > 100, "few updates were scaled");
     // What the campaign is for has happened.
     for (what, count) in seen.list() {
         assert!(count > 0, "{what} never happened");

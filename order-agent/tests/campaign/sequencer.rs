@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_order::{GroupOptions, Options, Part, Policy, WorkerNo};
+use inart_order::{Batch, GroupOptions, Options, Part, Policy, WorkerNo};
 use inart_order_agent::{Decision, InGroups, InOrder, Kept, Sequencer, Verdict};
 
 use super::trial::{Groups, Rule, Trial};
@@ -19,7 +19,14 @@ impl Either {
     pub fn new(trial: &Trial, patience: Option<Duration>, model: u64, kept: Kept) -> Either {
         match trial.rule {
             Rule::Policy(policy) => {
-                let options = Options { patience, ..Options::fixed(trial.workers) };
+                let fixed = Options { patience, ..Options::fixed(trial.workers) };
+                let options = match &trial.tuned {
+                    Some((rule, speeds)) => {
+                        let batch = |(start, speed): &(u32, f64)| Batch::new(*start, *speed);
+                        Options { batches: speeds.iter().map(batch).collect(), tuning: Some(*rule), ..fixed }
+                    }
+                    None => fixed,
+                };
                 Either::Order(Box::new(InOrder::restored(policy, options, model, kept)))
             }
             Rule::Groups(Groups { groups, fraction, relaxation }) => {

@@ -1,6 +1,6 @@
 //! What happens in a trial.
 
-use inart_order::{Applied, Blocking, Policy};
+use inart_order::{Applied, BatchRule, Blocking, Policy};
 use inart_order_agent::Precision;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -44,6 +44,8 @@ pub struct Trial {
     pub restarts: usize,
     /// The part of updates that have a NaN.
     pub not_finite: f64,
+    /// How batches are tuned, if they are, and by worker the samples of its first batch and per second.
+    pub tuned: Option<(BatchRule, Vec<(u32, f64)>)>,
 }
 
 impl Trial {
@@ -59,9 +61,15 @@ impl Trial {
             _ => Policy::r2sp(random.random_range(0.0..1.0), Applied::InTurn).unwrap(),
         };
         let values = random.random_range(1..40);
+        let workers = random.random_range(1..6);
+        // Of a random stream of its own, so that earlier seeds keep their trials.
+        let mut tuned = ChaCha8Rng::seed_from_u64(seed ^ 0xba7c);
+        let speed = |_| (tuned.random_range(1..40), tuned.random_range(1.0..30.0));
+        let speeds: Vec<_> = (0..workers).map(speed).collect();
+        let rule = if seed.is_multiple_of(2) { BatchRule::FillIdle } else { BatchRule::Proportional };
         Trial {
             seed,
-            workers: random.random_range(1..6),
+            workers,
             rule: Rule::Policy(policy),
             values,
             chunk_values: random.random_range(1..=values.min(9)),
@@ -74,6 +82,7 @@ impl Trial {
             kills: random.random_range(0..4),
             restarts: random.random_range(0..3),
             not_finite: if random.random_bool(0.3) { 0.1 } else { 0.0 },
+            tuned: seed.is_multiple_of(3).then_some((rule, speeds)),
         }
     }
 
@@ -84,6 +93,7 @@ impl Trial {
         trial.workers = random.random_range(2..7);
         let groups = random.random_range(1..=trial.workers.min(3));
         let (fraction, relaxation) = (random.random_range(0.3..1.0), random.random_range(0.0..1.0));
+        trial.tuned = None;
         trial.rule = Rule::Groups(Groups { groups, fraction, relaxation });
         trial
     }

@@ -415,7 +415,7 @@ impl World<'_> {
                             values[trial.values - 1] =
                                 f32::from_bits(0x7fc0_0000 | ((tag as u32 % 512) << 13));
                         }
-                        self.audit.computed(worker, start.version, &arriving(&values));
+                        self.audit.computed(worker, (start.version, start.batch), &arriving(&values));
                         let (at, process) = (self.within(1, 300), self.processes[worker]);
                         let values = values.into_iter().map(f32::to_bits).collect();
                         self.at(at, Event::Computed { worker, process, ticket: start.ticket, values });
