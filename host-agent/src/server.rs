@@ -13,9 +13,38 @@ use crate::{BatchedPort, Error, Mover, Options, Transport};
 pub struct Server {
     shard: ServerShard,
     agent: Agent,
+    peer_timeout: Duration,
+    ending: Option<JobEnd>,
+}
+
+/// Looks for the end of the job: all workers are silent, and no sum is under way.
+#[derive(Clone, Copy, Debug)]
+struct JobEnd {
+    /// They have been silent for so long then.
+    silence: Duration,
+    /// When it looked last, and from when on a silence counts.
+    looked: Instant,
+    counts_from: Instant,
+}
+
+impl JobEnd {
+    /// It looks this often.
+    const INTERVAL: Duration = Duration::from_millis(500);
+
+    /// Whether the job has ended, after workers have been silent for so long. A server that was itself stopped
+    /// listens first.
+    fn look(&mut self, now: Instant, silent: Option<Duration>) -> bool {
+        if now.since(self.looked) > self.silence / 2 {
+            self.counts_from = now + self.silence / 2;
+        }
+        self.looked = now;
+        now >= self.counts_from && silent.is_some_and(|silent| silent >= self.silence)
+    }
 }
 
 impl Server {
+    /// A job whose workers are silent for so many peer timeouts has ended.
+    const SILENT_PEER_TIMEOUTS: u32 = 4;
     /// How long workers that have not heard that the job was aborted are still told.
     const LINGER: Duration = Duration::from_secs(2);
 
@@ -53,11 +82,27 @@ impl Server {
         options: Options,
     ) -> Result<Self, Error> {
         let frame_bytes = assignment.values_per_packet.frame_bytes();
-        let shard = ServerShard::new(assignment, shard, options.incarnation, options.peer_timeout)?;
-        Ok(Self { shard, agent: Agent::new(open()?, frame_bytes, options)? })
+        let peer_timeout = options.peer_timeout;
+        let shard = ServerShard::new(assignment, shard, options.incarnation, peer_timeout)?;
+        Ok(Self { shard, agent: Agent::new(open()?, frame_bytes, options)?, peer_timeout, ending: None })
     }
 
-    /// Serves until told to stop, or until the job is aborted.
+    /// Lets it end with its job: when sums were there, none is under way, and all workers have been silent for
+    /// four peer timeouts.
+    #[must_use]
+    pub fn ends_with_job(mut self) -> Self {
+        let silence = Self::SILENT_PEER_TIMEOUTS * self.peer_timeout;
+        self.ending = Some(JobEnd { silence, looked: Instant::START, counts_from: Instant::START });
+        self
+    }
+
+    /// Returns the workers that were never heard from, in words.
+    pub fn never_heard(&self) -> Vec<String> {
+        self.shard.never_heard().map(|(rank, name)| format!("worker {rank} ({name})")).collect()
+    }
+
+    /// Serves until told to stop, until the job is aborted, or with [`ends_with_job`](Self::ends_with_job) until
+    /// its workers have left.
     ///
     /// # Errors
     /// Why the job was aborted, or what the transport says.
@@ -78,8 +123,16 @@ impl Server {
                     return Err(failure.into());
                 }
             }
+            let mut look = None;
+            if let Some(ending) = &mut self.ending {
+                let now = self.agent.clock.now();
+                if ending.look(now, self.shard.silent_for(now)) {
+                    return Ok(());
+                }
+                look = Some(now + JobEnd::INTERVAL);
+            }
             self.agent.publish(moved, |now| HostStatus::Server(self.shard.status(now)));
-            self.agent.wait(self.shard.next_deadline().into_iter().chain(until).min())?;
+            self.agent.wait(self.shard.next_deadline().into_iter().chain(until).chain(look).min())?;
             self.agent.take_in(&mut self.shard)?;
         }
         Ok(())

@@ -260,6 +260,28 @@ fn what_goes_wrong_is_told_by_each_wait() {
     assert!(error.is_ok() || matches!(error, Err(Error::Failure(_))));
 }
 
+#[test]
+fn a_server_ends_with_its_job_and_names_who_never_came() {
+    let network = InProcess::new();
+    let brief = || Options { peer_timeout: Duration::from_secs(1), ..Options::default() };
+    let server = Server::with_transport(assignment(), 0.into(), network.port(mac(9)), brief()).unwrap();
+    assert_eq!(server.never_heard(), ["worker 0 (w0)", "worker 1 (w1)"]);
+    let mut server = server.ends_with_job();
+    let server = thread::spawn(move || (server.run(), server.never_heard(), server.counters().chunks));
+    let workers = [0u16, 1].map(|rank| {
+        let port = network.port(mac(rank as u8));
+        Worker::with_options(assignment(), rank.try_into().unwrap(), port, brief()).unwrap()
+    });
+    let handles = workers.each_ref().map(|worker| worker.start(vec![1.0; 3]).unwrap());
+    for (worker, handle) in workers.iter().zip(handles) {
+        worker.wait(handle).unwrap();
+    }
+    drop(workers);
+    let (ended, absent, chunks) = server.join().unwrap();
+    ended.unwrap();
+    assert_eq!((absent.len(), chunks), (0, 1));
+}
+
 /// A transport that panics once it is ordered to.
 struct Panicking {
     port: InProcessPort,

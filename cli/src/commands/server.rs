@@ -2,10 +2,12 @@
 
 use std::process::ExitCode;
 
+use std::time::Duration;
+
 use inart_core::ServerCounters;
 use inart_elastic::ElasticServer;
 use inart_host_agent::report::{Report, Role};
-use inart_host_agent::status::StatusSocket;
+use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
 use inart_host_agent::{Error, Server};
 use inart_wire::ShardId;
 
@@ -22,41 +24,54 @@ pub struct Args {
     shard: ShardId,
 }
 
-/// Runs the command: serves until SIGTERM or SIGINT, then tells what was counted.
+/// Progress is printed this often.
+const PROGRESS: Duration = Duration::from_secs(10);
+
+/// Runs the command: serves until its job's workers have left, or until SIGTERM or SIGINT; then tells what
+/// was counted.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
-    args.host.run(json, |assignment, options, output| {
+    args.host.run(json, |assignment, mut options, output| {
         let role = Role::Server(assignment.job, args.shard);
         if args.host.is_elastic()? {
             let host = args.host.elastic(format!("server-{}", args.shard), options.status)?;
             let mut server = ElasticServer::new(host);
             output.hello(role)?;
             let result = server.run(|_, _| ());
-            end(&args, server.counters(), output)?;
+            end(&args, server.counters(), &[], output)?;
             return Ok(result?);
         }
         let life = options.incarnation;
         assignment.validate().map_err(Error::from)?;
         assignment.shard(args.shard).map_err(Error::from)?;
         let port = args.host.open_port()?;
-        let watch = options.status.as_ref().map(StatusSocket::watch);
-        let mut server = Server::with_transport(assignment.clone(), args.shard, port, options)?;
+        let watch = options.status.get_or_insert_with(StatusSocket::quiet).watch();
+        let server = Server::with_transport(assignment.clone(), args.shard, port, options)?;
+        // Who reads reports ends it as well.
+        let mut server = if output.is_audited() { server } else { server.ends_with_job() };
         let who = format!("server-{}", args.shard);
         args.host.claim(&assignment, &who, life)?;
         let _following = args.host.follow(&assignment, &who, life, server.mover())?;
-        let _reporting = args.host.report_to_controller(&assignment, &who, life, watch)?;
+        let _reporting = args.host.report_to_controller(&assignment, &who, life, Some(watch.clone()))?;
         output.hello(role)?;
+        if !output.is_audited() {
+            print_progress(watch);
+        }
         let result = server.run();
-        end(&args, server.counters(), output)?;
+        end(&args, server.counters(), &server.never_heard(), output)?;
         Ok(result?)
     })
 }
 
 /// Tells what was counted.
-fn end(args: &Args, counters: ServerCounters, output: &mut Output) -> anyhow::Result<()> {
+fn end(args: &Args, counters: ServerCounters, absent: &[String], output: &mut Output) -> anyhow::Result<()> {
     output.report(|| Report::Server(counters))?;
     output.summary(&counters, || {
+        let absent = match absent {
+            [] => String::new(),
+            names => format!("; never heard from: {}", names.join(", ")),
+        };
         format!(
-            "shard {}: {} chunks summed from {} partials of {} workers and {} single gradients; {} bytes received",
+            "shard {}: {} chunks summed from {} partials of {} workers and {} single gradients; {} bytes received{absent}",
             args.shard,
             counters.chunks,
             counters.partials,
@@ -65,4 +80,22 @@ fn end(args: &Args, counters: ServerCounters, output: &mut Output) -> anyhow::Re
             counters.bytes_received
         )
     })
+}
+
+/// Prints now and then how far the server is, for as long as the process runs.
+fn print_progress(watch: StatusWatch) {
+    std::thread::spawn(move || {
+        loop {
+            std::thread::sleep(PROGRESS);
+            if let Some(HostStatus::Server(status)) = watch.latest() {
+                let heard = status.heard_seconds.iter().flatten().count();
+                eprintln!(
+                    "shard {}: {} chunks summed, {heard} of {} workers heard from",
+                    status.shard,
+                    status.completed,
+                    status.heard_seconds.len()
+                );
+            }
+        }
+    });
 }

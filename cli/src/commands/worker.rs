@@ -5,6 +5,7 @@ mod summary;
 mod workload;
 
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use anyhow::Context;
 use inart_core::Assignment;
@@ -17,6 +18,9 @@ use super::host::{HostArgs, Output};
 use summary::Summary;
 pub use workload::parse_part;
 use workload::{Workload, WorkloadArgs};
+
+/// Progress is printed this often.
+const PROGRESS: Duration = Duration::from_secs(5);
 
 /// Arguments of `inart worker`.
 #[derive(clap::Args)]
@@ -73,6 +77,7 @@ fn run_rounds(
     let mut comm_seconds = Vec::new();
     let mut retransmissions = 0;
     let mut gradient = vec![0.0; workload.gradient_len()];
+    let mut progress_at = Instant::now() + PROGRESS;
     for round in 0..args.rounds {
         let loss = workload.gradient(round, &mut gradient);
         let stats = worker.all_reduce(&mut gradient).with_context(|| format!("round {round}"))?;
@@ -83,6 +88,11 @@ fn run_rounds(
         workload.apply(round, assignment, &gradient, audited)?;
         if let Some(loss) = loss {
             output.report(|| Report::Training { round, loss })?;
+        }
+        if !output.is_audited() && Instant::now() >= progress_at {
+            progress_at = Instant::now() + PROGRESS;
+            let loss = loss.map_or_else(String::new, |loss| format!(", loss {loss:.4}"));
+            eprintln!("worker {}: round {} of {}{loss}", args.rank, round + 1, args.rounds);
         }
     }
     let trained = workload.finish();

@@ -161,6 +161,22 @@ impl<P: Policy> ServerShard<P> {
         self.abort.map(|(reason, culprit)| Failure::aborted(&self.assignment, reason, culprit))
     }
 
+    /// Returns how long all workers have been silent: the time since the last of them was heard. `None` before
+    /// the first result, and while a chunk waits for a worker.
+    pub fn silent_for(&self, now: Instant) -> Option<Duration> {
+        if self.counters.chunks == 0 || !self.is_idle() {
+            return None;
+        }
+        self.last_heard.iter().flatten().max().map(|last| now.since(*last))
+    }
+
+    /// Returns the workers that were never heard from, by rank and name.
+    pub fn never_heard(&self) -> impl Iterator<Item = (Rank, &str)> {
+        let workers = self.seats.all_ranks().zip(&self.last_heard).zip(&self.assignment.workers);
+        let absent = workers.filter(|((_, heard), _)| heard.is_none());
+        absent.map(|((rank, _), worker)| (rank, worker.name.as_str()))
+    }
+
     /// The rank of the worker on a home seat that is not free.
     fn rank(&self, seat: Seat) -> Rank {
         self.seats.rank(seat).expect("frames of free seats are foreign")

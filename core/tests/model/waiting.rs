@@ -43,6 +43,33 @@ fn a_server_that_has_not_answered_is_named() {
     assert_eq!(waiting(&network, 0).as_deref(), Some(named));
 }
 
+/// A server's job has ended when its workers are silent and no sum is under way.
+#[test]
+fn a_server_knows_how_long_its_workers_have_been_silent() {
+    let mut network = Network::new(assignment(3, &[1.0], 4), 0b111, kind_fate());
+    let silent = |network: &Network| network.servers[0].silent_for(network.now);
+    network.dead_workers = vec![0, 1, 2];
+    network.run_until(network.now + Duration::from_secs(100));
+    assert_eq!(silent(&network), None, "they may be starting");
+    assert_eq!(network.servers[0].never_heard().count(), 3);
+    network.dead_workers.clear();
+    run_round(&mut network, &gradients(3, 0, 700));
+    network.run_until(network.now + Duration::from_secs(100));
+    assert!(silent(&network).unwrap() < Duration::from_secs(2), "they compute");
+    assert_eq!(network.servers[0].never_heard().count(), 0);
+    // Two have sent what they have, and the third dies: that is no end.
+    network.switch.forget();
+    network.dead_workers = vec![2];
+    network.start_round(&gradients(3, 1, 700));
+    network.run_until(network.now + Duration::from_secs(5));
+    assert_eq!(silent(&network), None);
+    let mut network = Network::new(assignment(3, &[1.0], 4), 0, kind_fate());
+    run_round(&mut network, &gradients(3, 0, 20));
+    network.dead_workers = vec![0, 1, 2];
+    network.run_until(network.now + Duration::from_secs(100));
+    assert!(silent(&network).unwrap() >= Duration::from_secs(90));
+}
+
 /// One worker runs one round less than the others: their agents answer, and no frame is missing.
 #[test]
 fn a_worker_that_has_not_started_the_tensor_is_named_until_it_has() {
