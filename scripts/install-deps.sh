@@ -9,12 +9,12 @@ have cc && have c++ || need+=(build-essential)
 have cmake || need+=(cmake)            # HiGHS, the LP solver
 have ip || need+=(iproute2)            # namespaces, veth, tc
 have python3 || need+=(python3)        # tests with other people's P4Runtime clients
-python3 -c 'import venv, ensurepip' >/dev/null 2>&1 || need+=(python3-venv)
-# Mininet is for Debian's own Python.
-/usr/bin/python3 -c 'import mininet' >/dev/null 2>&1 || need+=(mininet iputils-ping ethtool)
+python3 -I -c 'import venv, ensurepip' >/dev/null 2>&1 || need+=(python3-venv)
+# Mininet is for Debian's own Python. Isolated (-I): this tree has a folder `mininet` too, which Python would take for the package.
+/usr/bin/python3 -I -c 'import mininet.net' >/dev/null 2>&1 || need+=(mininet iputils-ping ethtool)
 # The tests of the Python package.
-/usr/bin/python3 -c 'import numpy' >/dev/null 2>&1 || need+=(python3-numpy)
-/usr/bin/python3 -c 'import torch' >/dev/null 2>&1 || need+=(python3-torch)
+/usr/bin/python3 -I -c 'import numpy' >/dev/null 2>&1 || need+=(python3-numpy)
+/usr/bin/python3 -I -c 'import torch' >/dev/null 2>&1 || need+=(python3-torch)
 # HiGHS' bindings want the headers as well, so the library alone is not enough.
 dpkg-query -W -f='${Status}' libclang-dev 2>/dev/null | grep -q "install ok installed" || need+=(libclang-dev)
 

@@ -21,9 +21,9 @@ for signal in 2:SIGINT 15:SIGTERM; do
     ((ignored & 1 << (${signal%:*} - 1))) && say "what ${signal#*:} leaves of an emulation (the caller ignores it; nohup and & do so)"
 done
 for module in numpy torch; do
-    /usr/bin/python3 -c "import $module" >/dev/null 2>&1 || say "sums from Python with $module (install Debian's package python3-$module)"
+    /usr/bin/python3 -I -c "import $module" >/dev/null 2>&1 || say "sums from Python with $module (install Debian's package python3-$module)"
 done
-/usr/bin/python3 -c 'import mininet' >/dev/null 2>&1 || say "jobs in Mininet (install Debian's package mininet)"
+/usr/bin/python3 -I -c 'import mininet.net' >/dev/null 2>&1 || say "jobs in Mininet (install Debian's package mininet)"
 have p4c-barefoot && have bfas ||
     say "compiling p4/tofino/ for the chip, and comparing (p4c-barefoot and bfas are not both on the PATH; install p4lang's p4c with its Tofino back end)"
 have p4test || say "recompiling p4/tofino/, and comparing (p4test is not on the PATH; install p4lang's p4c)"

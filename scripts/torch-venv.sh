@@ -4,8 +4,8 @@ set -euo pipefail
 cd "$(dirname "$0")/.."
 
 need=()
-/usr/bin/python3 -c 'import torch.distributed' >/dev/null 2>&1 || need+=(python3-torch)
-/usr/bin/python3 -c 'import numpy' >/dev/null 2>&1 || need+=(python3-numpy)
+/usr/bin/python3 -I -c 'import torch.distributed' >/dev/null 2>&1 || need+=(python3-torch)
+/usr/bin/python3 -I -c 'import numpy' >/dev/null 2>&1 || need+=(python3-numpy)
 if ((${#need[@]})); then
     if [[ $(id -u) != 0 ]]; then
         echo "error: missing packages: ${need[*]}; run as root, or: apt-get install ${need[*]}" >&2

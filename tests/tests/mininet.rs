@@ -12,7 +12,7 @@ const PYTHON: &str = "/usr/bin/python3";
 
 /// Leave to use Mininet, one test at a time: switches listen at fixed ports.
 fn turn_with_mininet() -> Option<MutexGuard<'static, ()>> {
-    let found = Command::new(PYTHON).args(["-c", "import mininet"]).output();
+    let found = Command::new(PYTHON).args(["-I", "-c", "import mininet.net"]).output();
     if !found.is_ok_and(|output| output.status.success()) {
         eprintln!("skipped: needs Mininet (Debian's package mininet)");
         return None;
