@@ -22,6 +22,7 @@ mod sites;
 mod support;
 mod switch;
 mod tls;
+mod tls_failures;
 mod tofino;
 mod topology;
 mod watch;

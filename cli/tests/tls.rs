@@ -37,7 +37,7 @@ fn found_authority(bench: &Workbench, name: &str) {
 }
 
 /// Killed when dropped.
-struct Running(Child);
+pub struct Running(pub Child);
 
 impl Drop for Running {
     fn drop(&mut self) {

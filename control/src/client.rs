@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use inart_core::Assignment;
-use inart_tls::{ChannelError, Security, connect_channel, innermost};
+use inart_tls::{ChannelError, Security, TlsFailure, connect_with_pings, disagreement, innermost};
 use inart_wire::{Epoch, Incarnation, JobId};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
@@ -27,7 +27,10 @@ pub struct Client {
 pub enum ClientError {
     /// It cannot be reached.
     #[error("the controller: {0}; start `inart controller` or correct the address")]
-    Connect(#[from] ChannelError),
+    Connect(ChannelError),
+    /// A server answers at the address, and the two sides do not agree on TLS.
+    #[error("the controller: {0}")]
+    Tls(ChannelError),
     /// It has not installed the plans yet.
     #[error("the controller at {address} has not installed the plans yet: {message}")]
     NotYet {
@@ -46,14 +49,30 @@ pub enum ClientError {
     },
 }
 
+impl From<ChannelError> for ClientError {
+    fn from(error: ChannelError) -> Self {
+        match error {
+            ChannelError::Tls { .. } => Self::Tls(error),
+            ChannelError::Endpoint(_) | ChannelError::Connect { .. } => Self::Connect(error),
+        }
+    }
+}
+
 impl Client {
     /// Connects to `host:port` or `unix:/path`.
     ///
     /// # Errors
     /// No connection, or one that the other side does not accept.
     pub async fn connect(address: &str, security: &Security) -> Result<Self, ClientError> {
-        let channel = connect_channel(address, security, TIMEOUT).await?;
-        Ok(Self { address: address.to_owned(), service: ControllerClient::new(channel) })
+        let channel = connect_with_pings(address, security, TIMEOUT).await?;
+        let address = address.to_owned();
+        // Plain HTTP/2 waits for nothing when it connects.
+        if matches!(security, Security::Local | Security::Plain)
+            && let Some(failure) = disagreement(&address, security).await
+        {
+            return Err(ClientError::Tls(ChannelError::Tls { address, failure }));
+        }
+        Ok(Self { address, service: ControllerClient::new(channel) })
     }
 
     /// What the hosts of a job are told; of the only job, if `job` is empty.
@@ -235,15 +254,14 @@ impl Client {
         if status.source().is_some() {
             // The transport speaks. Over TLS a client believes to be connected before the server has looked
             // at its certificate; anything else is a controller that is going away or coming back.
-            let reason = innermost(&status);
-            return match reason.contains("fatal alert") {
-                true => ClientError::Refused {
-                    address,
-                    message: format!(
-                        "it does not accept this client ({reason}): give a certificate and its key by an authority that it knows"
-                    ),
-                },
-                false => ClientError::NotYet { address, message: format!("the connection ended ({reason})") },
+            return match TlsFailure::of(&status) {
+                Some(failure @ TlsFailure::ClientRefused { .. }) => {
+                    ClientError::Tls(ChannelError::Tls { address, failure })
+                }
+                _ => {
+                    let message = format!("the connection ended ({})", innermost(&status));
+                    ClientError::NotYet { address, message }
+                }
             };
         }
         let message = status.message().to_owned();

@@ -3,8 +3,8 @@
 use std::pin::Pin;
 use std::time::Duration;
 
-use crate::{EndpointError, Security, endpoint, innermost};
-use tonic::transport::Channel;
+use crate::{EndpointError, Security, TlsFailure, endpoint, failure_at, innermost};
+use tonic::transport::{Channel, Endpoint};
 
 /// Why there is no connection.
 #[derive(Debug, Clone, thiserror::Error)]
@@ -20,11 +20,23 @@ pub enum ChannelError {
         /// What the system said.
         reason: String,
     },
+    /// A server answers, and the two sides do not agree on TLS.
+    #[error("a server answers at {address}, but {failure}")]
+    Tls {
+        /// The address.
+        address: String,
+        /// What they do not agree on.
+        failure: TlsFailure,
+    },
 }
 
-/// A peer that does not answer a ping for this long is gone, whatever its sockets say: a stopped process
-/// keeps them.
+/// A server of this workspace that does not answer a ping for this long is gone, whatever its sockets say: a
+/// stopped process keeps them.
 const KEEPALIVE: Duration = Duration::from_secs(2);
+
+/// Silence before TCP asks whether the other machine is there, time between two such questions, and how many
+/// of them may stay without an answer.
+const TCP_KEEPALIVE: (Duration, Duration, u32) = (Duration::from_secs(5), Duration::from_secs(2), 3);
 
 /// Details of a failed batch travel in HTTP/2 trailers; the usual 16 KiB hold about a hundred of them.
 const MAX_HEADERS_BYTES: u32 = 16 << 20;
@@ -33,23 +45,52 @@ const MAX_HEADERS_BYTES: u32 = 16 << 20;
 /// each that connects.
 pub type Connecting<'a> = Pin<Box<dyn Future<Output = Result<Channel, ChannelError>> + Send + 'a>>;
 
-/// Connects to `host:port`, the same after a scheme, or `unix:/path` within `timeout`.
+/// Connects to `host:port`, the same after a scheme, or `unix:/path` within `timeout`. TCP's own keep-alives
+/// find machines and networks that are gone; whether a process still answers is for the caller to ask.
+/// Never pings: gRPC's C core, of which many switches' servers are made, ends a connection with its third
+/// ping without data within five minutes (`too_many_pings`).
 ///
 /// # Errors
-/// [`ChannelError`] for an address that cannot be used, or if nothing answers there in time.
+/// [`ChannelError`] for an address that cannot be used, if nothing answers there in time, or if TLS fails.
 pub fn connect_channel<'a>(address: &'a str, security: &'a Security, timeout: Duration) -> Connecting<'a> {
-    Box::pin(connect(address, security, timeout))
+    Box::pin(connect(address, security, timeout, false))
 }
 
-async fn connect(address: &str, security: &Security, timeout: Duration) -> Result<Channel, ChannelError> {
+/// Connects to a server of this workspace, which may be pinged every two seconds.
+///
+/// # Errors
+/// As [`connect_channel`].
+pub fn connect_with_pings<'a>(address: &'a str, security: &'a Security, timeout: Duration) -> Connecting<'a> {
+    Box::pin(connect(address, security, timeout, true))
+}
+
+async fn connect(
+    address: &str,
+    security: &Security,
+    timeout: Duration,
+    pings: bool,
+) -> Result<Channel, ChannelError> {
+    let (idle, interval, retries) = TCP_KEEPALIVE;
     let endpoint = endpoint(address, security)?
         .connect_timeout(timeout)
-        .http2_keep_alive_interval(KEEPALIVE)
-        .keep_alive_timeout(KEEPALIVE)
-        .keep_alive_while_idle(true)
         .tcp_nodelay(true)
+        .tcp_keepalive(Some(idle))
+        .tcp_keepalive_interval(Some(interval))
+        .tcp_keepalive_retries(Some(retries))
         .http2_max_header_list_size(MAX_HEADERS_BYTES);
-    let connected = endpoint.connect().await;
-    connected
-        .map_err(|error| ChannelError::Connect { address: address.to_owned(), reason: innermost(&error) })
+    let endpoint = if pings { pinging(endpoint) } else { endpoint };
+    let error = match endpoint.connect().await {
+        Ok(channel) => return Ok(channel),
+        Err(error) => error,
+    };
+    let address = address.to_owned();
+    Err(match failure_at(&address, security, TlsFailure::of(&error)).await {
+        Some(failure) => ChannelError::Tls { address, failure },
+        None => ChannelError::Connect { address, reason: innermost(&error) },
+    })
+}
+
+fn pinging(endpoint: Endpoint) -> Endpoint {
+    let endpoint = endpoint.http2_keep_alive_interval(KEEPALIVE).keep_alive_timeout(KEEPALIVE);
+    endpoint.keep_alive_while_idle(true)
 }

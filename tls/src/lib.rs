@@ -11,6 +11,7 @@ pub mod advice;
 mod channel;
 mod endpoint;
 mod error;
+mod failure;
 mod pem;
 mod quic;
 
@@ -25,9 +26,10 @@ use tokio_rustls::TlsAcceptor;
 use tonic::transport::{Certificate, ClientTlsConfig, Identity, ServerTlsConfig};
 
 pub use address::is_local;
-pub use channel::{ChannelError, connect_channel};
+pub use channel::{ChannelError, connect_channel, connect_with_pings};
 pub use endpoint::{EndpointError, Security, endpoint};
 pub use error::{TlsError, innermost};
+pub use failure::{TlsFailure, disagreement, failure_at};
 pub use quic::MutualTls;
 
 /// The PEM files that say who a side is.

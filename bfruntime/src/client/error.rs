@@ -4,7 +4,7 @@ use std::error::Error as _;
 use std::time::Duration;
 
 use inart_tls::advice::{USE_ACCEPTED_CERTIFICATE, USE_TLS};
-use inart_tls::{ChannelError, EndpointError, Security, innermost};
+use inart_tls::{ChannelError, EndpointError, Security, TlsFailure, failure_at, innermost};
 use tonic::{Code, Status};
 
 use super::target::Target;
@@ -25,6 +25,14 @@ pub enum ClientError {
         address: String,
         /// What the system said.
         reason: String,
+    },
+    /// A server answers, and the two sides do not agree on TLS.
+    #[error("a server answers at {address}, but {failure}")]
+    Tls {
+        /// The address.
+        address: String,
+        /// What they do not agree on.
+        failure: TlsFailure,
     },
     /// The connection was made, and ended before the device had said anything.
     #[error("the connection to {address} ended at once ({reason}): {hint}")]
@@ -121,6 +129,7 @@ impl From<ChannelError> for ClientError {
         match error {
             ChannelError::Endpoint(error) => Self::Endpoint(error),
             ChannelError::Connect { address, reason } => Self::Connect { address, reason },
+            ChannelError::Tls { address, failure } => Self::Tls { address, failure },
         }
     }
 }
@@ -145,15 +154,19 @@ impl ClientError {
 
     /// The stream ended before the first answer. Over TLS a client believes to be connected before the server
     /// has looked at its certificate, so this is where it hears of it.
-    pub(super) fn opening(target: &Target, status: Status) -> Self {
+    pub(super) async fn opening(target: &Target, status: Status) -> Self {
         if status.source().is_none() {
             return Self::rpc("StreamChannel", target, status);
+        }
+        let address = target.address.clone();
+        if let Some(failure) = failure_at(&address, &target.security, TlsFailure::of(&status)).await {
+            return Self::Tls { address, failure };
         }
         let hint = match target.security {
             Security::Tls(_) => USE_ACCEPTED_CERTIFICATE,
             Security::Local | Security::Plain => USE_TLS,
         };
-        Self::Refused { address: target.address.clone(), reason: innermost(&status), hint }
+        Self::Refused { address, reason: innermost(&status), hint }
     }
 
     pub(super) fn rpc(call: &'static str, target: &Target, status: Status) -> Self {

@@ -35,6 +35,9 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + S
 /// Between two tries to be bound to a program that belongs to another client.
 const RETRY: Duration = Duration::from_millis(100);
 
+/// How often a client that waits for the end of its session asks whether the device still answers.
+const CHECK_EVERY: Duration = Duration::from_secs(2);
+
 /// All pipes, both directions and all parsers of a device.
 const EVERYWHERE: (u32, u32, u32) = (0xffff, 0xff, 0xff);
 
@@ -69,9 +72,30 @@ impl Client {
         &self.target
     }
 
-    /// Waits until the session is over, and says why.
+    /// Waits until the session is over, and says why: the stream broke, or the device stands still. Whether
+    /// it does is asked every two seconds, by a read of nothing; any answer will do, and [`Target::timeout`]
+    /// is how long it may take.
     pub async fn lost(&self) -> ClientError {
-        self.stream.lost(&self.target).await
+        tokio::select! {
+            why = self.stream.lost(&self.target) => why,
+            why = self.unanswered() => why,
+        }
+    }
+
+    async fn unanswered(&self) -> ClientError {
+        loop {
+            tokio::time::sleep(CHECK_EVERY).await;
+            let request = v::ReadRequest {
+                target: Some(self.everywhere()),
+                client_id: self.target.client.0,
+                p4_name: self.chosen().map(|(name, _)| name).unwrap_or_default(),
+                ..Default::default()
+            };
+            let patience = self.target.timeout;
+            if tokio::time::timeout(patience, self.service.clone().read(request)).await.is_err() {
+                return ClientError::timeout(&self.target, "whether it still runs", patience);
+            }
+        }
     }
 
     /// What the device tells. Given once; further calls get `None`. A receiver that falls 4096 events behind

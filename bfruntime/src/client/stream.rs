@@ -84,7 +84,7 @@ impl Stream {
             .map(|session| session.map(|now| now.clone()))
         {
             Err(_) => Err(ClientError::timeout(target, "the subscription", target.timeout)),
-            Ok(Ok(Session::Closed(status))) => Err(ClientError::opening(target, status)),
+            Ok(Ok(Session::Closed(status))) => Err(ClientError::opening(target, status).await),
             Ok(Ok(_)) => Ok(()),
             Ok(Err(_)) => Err(closed(target, ended())),
         }

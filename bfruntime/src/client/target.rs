@@ -45,7 +45,8 @@ pub struct Target {
     pub device: DeviceId,
     /// The client's number.
     pub client: ClientId,
-    /// How long connecting and the subscription may take.
+    /// How long connecting and the subscription may take, and the answer to the question whether the device
+    /// still runs.
     pub timeout: Duration,
     /// How long a call may take.
     pub call_timeout: Duration,

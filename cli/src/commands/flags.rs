@@ -3,10 +3,13 @@
 use inart_tls::advice;
 
 /// What a library advises, and the flags that do it.
-const FLAGS: [(&str, &str); 3] = [
+const FLAGS: [(&str, &str); 6] = [
     (advice::USE_TLS, "--tls-ca, --tls-cert, --tls-key"),
     (advice::ALLOW_PLAIN, "--insecure"),
     (advice::USE_ACCEPTED_CERTIFICATE, "--tls-cert, --tls-key"),
+    (advice::TRUST_AUTHORITY, "--tls-ca"),
+    (advice::EXPECT_NAME, "--tls-name"),
+    (advice::BE_PLAIN, "--tls-ca, --tls-cert, --tls-key"),
 ];
 
 /// The message, with the flags behind each piece of advice.

@@ -30,6 +30,11 @@ pub use target::{DeviceId, ElectionId, Target};
 /// each that calls.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + Send + 'a>>;
 
+/// How often a client that waits for the end of its session asks whether the device still answers.
+const CHECK_EVERY: Duration = Duration::from_secs(2);
+/// How long a device may take to load a program: a chip takes a while.
+const LOADING: Duration = Duration::from_secs(120);
+
 /// What to do with a pipeline.
 pub type PipelineAction = Action;
 
@@ -92,10 +97,25 @@ impl Client {
         self.stream.wait_primary(&self.target, timeout).await
     }
 
-    /// Waits until the session is over, because the stream broke or another client became primary, and says
-    /// why. Never returns while this client is primary.
+    /// Waits until the session is over, and says why: the stream broke, another client became primary, or the
+    /// device stands still. Whether it does is asked every two seconds, by a call that devices answer at
+    /// once; any answer will do, and [`Target::timeout`] is how long it may take. Never returns while this
+    /// client is primary and answered.
     pub async fn lost(&self) -> ClientError {
-        self.stream.lost(&self.target).await
+        tokio::select! {
+            why = self.stream.lost(&self.target) => why,
+            why = self.unanswered() => why,
+        }
+    }
+
+    async fn unanswered(&self) -> ClientError {
+        loop {
+            tokio::time::sleep(CHECK_EVERY).await;
+            let patience = self.target.timeout;
+            if tokio::time::timeout(patience, self.pipeline_cookie()).await.is_err() {
+                return ClientError::timeout(&self.target, "whether it still runs", patience);
+            }
+        }
     }
 
     /// Asks for another election id; [`Client::wait_primary`] tells when it is granted.
@@ -136,8 +156,9 @@ impl Client {
     /// [`ClientError::Rpc`] if the device refuses the call.
     pub fn api_version(&self) -> Answer<'_, String> {
         Box::pin(async {
-            let answer = self.service.clone().capabilities(v1::CapabilitiesRequest {}).await;
-            Ok(self.answered("Capabilities", answer)?.p4runtime_api_version)
+            let mut service = self.service.clone();
+            let answer = service.capabilities(v1::CapabilitiesRequest {});
+            Ok(self.call("Capabilities", self.target.call_timeout, answer).await?.p4runtime_api_version)
         })
     }
 
@@ -198,8 +219,9 @@ impl Client {
 
     fn send_pipeline(&self, request: v1::SetForwardingPipelineConfigRequest) -> Answer<'_, ()> {
         Box::pin(async move {
-            let answer = self.service.clone().set_forwarding_pipeline_config(request).await;
-            self.answered("SetForwardingPipelineConfig", answer).map(drop)
+            let mut service = self.service.clone();
+            let answer = service.set_forwarding_pipeline_config(request);
+            self.call("SetForwardingPipelineConfig", LOADING, answer).await.map(drop)
         })
     }
 
@@ -212,8 +234,9 @@ impl Client {
             response_type: parts.into(),
         };
         Box::pin(async move {
-            let answer = self.service.clone().get_forwarding_pipeline_config(request).await;
-            match self.answered("GetForwardingPipelineConfig", answer) {
+            let mut service = self.service.clone();
+            let answer = service.get_forwarding_pipeline_config(request);
+            match self.call("GetForwardingPipelineConfig", self.target.call_timeout, answer).await {
                 // simple_switch_grpc says so instead of answering with nothing.
                 Err(ClientError::Rpc { code: tonic::Code::FailedPrecondition, .. }) => Ok(None),
                 answer => Ok(answer?.config),
@@ -243,7 +266,9 @@ impl Client {
             atomicity: write_request::Atomicity::ContinueOnError.into(),
             ..Default::default()
         };
-        let Err(status) = self.service.clone().write(request.clone()).await else { return Ok(()) };
+        let mut service = self.service.clone();
+        let answer = self.in_time("Write", self.target.call_timeout, service.write(request.clone()));
+        let Err(status) = answer.await? else { return Ok(()) };
         let Some(errors) = update_errors(&status) else {
             return Err(ClientError::rpc("Write", &self.target, status));
         };
@@ -264,12 +289,26 @@ impl Client {
         Err(WriteError { address, device, total: request.updates.len(), failures }.into())
     }
 
-    fn answered<T>(
+    /// Waits for the answer to a call.
+    async fn call<T>(
         &self,
         call: &'static str,
-        answer: Result<tonic::Response<T>, tonic::Status>,
+        limit: Duration,
+        answer: impl Future<Output = Result<tonic::Response<T>, tonic::Status>>,
     ) -> Result<T, ClientError> {
+        let answer = self.in_time(call, limit, answer).await?;
         answer.map(tonic::Response::into_inner).map_err(|status| ClientError::rpc(call, &self.target, status))
+    }
+
+    /// Waits for so long: a device that stands still keeps its connections.
+    async fn in_time<T>(
+        &self,
+        what: &'static str,
+        limit: Duration,
+        answer: impl Future<Output = T>,
+    ) -> Result<T, ClientError> {
+        let answer = tokio::time::timeout(limit, answer).await;
+        answer.map_err(|_| ClientError::timeout(&self.target, what, limit))
     }
 }
 

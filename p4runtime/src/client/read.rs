@@ -20,7 +20,8 @@ impl Client {
         Box::pin(async move {
             let mut tries = 1;
             loop {
-                match self.read_once(filters.clone()).await {
+                let read = self.read_once(filters.clone());
+                match self.in_time("Read", self.target.call_timeout, read).await.flatten() {
                     Err(ClientError::Rpc { code: Code::Aborted, .. }) if tries < READ_TRIES => tries += 1,
                     read => return read,
                 }
@@ -35,7 +36,8 @@ impl Client {
             entities: filters,
         };
         let answer = self.service.clone().read(request).await;
-        let mut answers = self.answered("Read", answer)?;
+        let answer = answer.map_err(|status| ClientError::rpc("Read", &self.target, status));
+        let mut answers = answer?.into_inner();
         let mut entities = Vec::new();
         loop {
             match answers.message().await {

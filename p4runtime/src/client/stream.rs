@@ -91,7 +91,7 @@ impl Stream {
         }
         let session = stream.session.borrow().clone();
         match session {
-            Session::Closed(status) => Err(ClientError::opening(target, status)),
+            Session::Closed(status) => Err(ClientError::opening(target, status).await),
             _ => Ok(stream),
         }
     }

@@ -52,12 +52,16 @@ pub struct Target {
     pub election: Option<ElectionId>,
     /// The role; empty is the default role with access to everything.
     pub role: String,
-    /// How long connecting and the first arbitration may take.
+    /// How long connecting and the first arbitration may take, and the answer to the question whether the
+    /// device still runs.
     pub timeout: Duration,
+    /// How long a call may take, but for one that loads a program.
+    pub call_timeout: Duration,
 }
 
 impl Target {
-    /// A plain connection on this machine, the default role, election id 1, five seconds.
+    /// A plain connection on this machine, the default role, election id 1, five seconds; half a minute a
+    /// call.
     pub fn new(address: impl Into<String>, device: DeviceId) -> Self {
         Self {
             address: address.into(),
@@ -66,6 +70,7 @@ impl Target {
             election: Some(ElectionId(1)),
             role: String::new(),
             timeout: Duration::from_secs(5),
+            call_timeout: Duration::from_secs(30),
         }
     }
 }

@@ -244,6 +244,7 @@ pub(super) fn told(error: ClientError) -> SwitchError {
     match error {
         ClientError::Owned { .. } => SwitchError::Superseded(text),
         ClientError::Connect { .. }
+        | ClientError::Tls { .. }
         | ClientError::Refused { .. }
         | ClientError::Timeout { .. }
         | ClientError::Rpc {

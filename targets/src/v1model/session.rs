@@ -78,6 +78,7 @@ fn told(error: ClientError) -> SwitchError {
     match error {
         ClientError::NotPrimary { asked, greatest, .. } if greatest > asked => SwitchError::Superseded(text),
         ClientError::Connect { .. }
+        | ClientError::Tls { .. }
         | ClientError::Refused { .. }
         | ClientError::Timeout { .. }
         | ClientError::Rpc {

@@ -1,0 +1,193 @@
+//! On what two sides that speak, or do not speak, TLS do not agree: found in a transport's error, or by a look
+//! at what the server answers.
+
+use std::error::Error;
+use std::time::Duration;
+
+use rustls::{AlertDescription, CertificateError};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+
+use crate::advice::{
+    BE_PLAIN, EXPECT_NAME, RENEW, REPLACE_CERTIFICATE, TRUST_AUTHORITY, USE_ACCEPTED_CERTIFICATE, USE_TLS,
+};
+use crate::{Security, innermost};
+
+/// How long a server may take to show what it speaks.
+const LOOK: Duration = Duration::from_secs(2);
+
+/// What HTTP/2 begins with (RFC 9113, section 3.4), and an empty SETTINGS frame.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
+
+/// How rustls begins what it says of an alert.
+const ALERT: &str = "received fatal alert: ";
+
+/// Alerts of a server that does not accept its client's certificate, or the lack of one.
+const REFUSALS: [AlertDescription; 10] = [
+    AlertDescription::CertificateRequired,
+    AlertDescription::NoCertificate,
+    AlertDescription::BadCertificate,
+    AlertDescription::UnsupportedCertificate,
+    AlertDescription::CertificateExpired,
+    AlertDescription::CertificateRevoked,
+    AlertDescription::CertificateUnknown,
+    AlertDescription::UnknownCA,
+    AlertDescription::DecryptError,
+    AlertDescription::AccessDenied,
+];
+
+/// Why TLS fails though the server answers. The text goes on from "a server answers at ADDRESS, but".
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum TlsFailure {
+    /// The certificate of the server was good until a while ago.
+    #[error("its certificate has expired: {RENEW}")]
+    Expired,
+    /// It will be good later.
+    #[error("its certificate is not valid yet: {RENEW}, or set this machine's clock")]
+    NotYetValid,
+    /// No known authority signed it.
+    #[error(
+        "its certificate is not of an authority that this client knows ({detail}): {TRUST_AUTHORITY}, or have the server \
+         send the certificates between it and that authority"
+    )]
+    UnknownIssuer {
+        /// In the words of the library.
+        detail: String,
+    },
+    /// It is another server's.
+    #[error(
+        "its certificate is for another name ({detail}): connect by a name in the certificate, or {EXPECT_NAME}"
+    )]
+    WrongName {
+        /// Which names.
+        detail: String,
+    },
+    /// It is, say, a client's.
+    #[error("its certificate is not for servers ({detail}): {REPLACE_CERTIFICATE}")]
+    WrongUse {
+        /// In the words of the library.
+        detail: String,
+    },
+    /// It cannot be read or used.
+    #[error("its certificate cannot be used ({detail}): {REPLACE_CERTIFICATE}")]
+    Unusable {
+        /// In the words of the library.
+        detail: String,
+    },
+    /// The server asks for a certificate, or for another one.
+    #[error("it does not accept this client ({detail}): {USE_ACCEPTED_CERTIFICATE}")]
+    ClientRefused {
+        /// The alert.
+        detail: String,
+    },
+    /// The client wants TLS, the server speaks without.
+    #[error("it does not speak TLS: {BE_PLAIN}, or have the server use TLS")]
+    PlainServer,
+    /// The client speaks without TLS, the server wants it.
+    #[error("it speaks TLS only: {USE_TLS}")]
+    PlainClient,
+    /// Something else.
+    #[error("TLS with it fails ({detail}): {USE_ACCEPTED_CERTIFICATE}, or look at the server's log")]
+    Other {
+        /// In the words of the library.
+        detail: String,
+    },
+}
+
+impl TlsFailure {
+    /// Finds the cause in the error of a transport; `None` where the error is not one of TLS.
+    pub fn of(error: &(dyn Error + 'static)) -> Option<Self> {
+        let mut next = Some(error);
+        while let Some(error) = next {
+            // What an I/O error was made of is not among its sources.
+            let wrapped = error.downcast_ref::<std::io::Error>().and_then(std::io::Error::get_ref);
+            let inner = wrapped.and_then(|inner| inner.downcast_ref::<rustls::Error>());
+            if let Some(found) = error.downcast_ref::<rustls::Error>().or(inner) {
+                return Some(Self::of_rustls(found));
+            }
+            next = error.source();
+        }
+        // HTTP/2 keeps the words of an alert that comes after the handshake, and nothing else of it.
+        let detail = innermost(error);
+        let alert = detail.strip_prefix(ALERT)?;
+        match REFUSALS.iter().any(|refusal| format!("{refusal:?}") == alert) {
+            true => Some(Self::ClientRefused { detail }),
+            false => Some(Self::Other { detail }),
+        }
+    }
+
+    fn of_rustls(error: &rustls::Error) -> Self {
+        let detail = error.to_string();
+        match error {
+            rustls::Error::InvalidCertificate(error) => Self::of_certificate(error),
+            rustls::Error::InvalidMessage(_) => Self::PlainServer,
+            rustls::Error::AlertReceived(alert) if REFUSALS.contains(alert) => Self::ClientRefused { detail },
+            _ => Self::Other { detail },
+        }
+    }
+
+    fn of_certificate(error: &CertificateError) -> Self {
+        let detail = error.to_string();
+        match error {
+            CertificateError::Expired | CertificateError::ExpiredContext { .. } => Self::Expired,
+            CertificateError::NotValidYet | CertificateError::NotValidYetContext { .. } => Self::NotYetValid,
+            CertificateError::UnknownIssuer | CertificateError::BadSignature => {
+                Self::UnknownIssuer { detail }
+            }
+            CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => {
+                Self::WrongName { detail }
+            }
+            CertificateError::InvalidPurpose | CertificateError::InvalidPurposeContext { .. } => {
+                Self::WrongUse { detail }
+            }
+            _ => Self::Unusable { detail },
+        }
+    }
+}
+
+/// Finds out why a connection to `address` failed or ended before the server had said anything. `found` is
+/// what the transport's error shows ([`TlsFailure::of`]); where that is not enough, what the server speaks is
+/// looked at. `None` where nothing shows that TLS has to do with it.
+pub async fn failure_at(address: &str, security: &Security, found: Option<TlsFailure>) -> Option<TlsFailure> {
+    match found {
+        found @ (None | Some(TlsFailure::Other { .. })) => disagreement(address, security).await.or(found),
+        found => found,
+    }
+}
+
+/// Looks whether the server at `address` speaks TLS where `security` is without, or the other way round; one
+/// that does not show what it speaks within two seconds is taken at the client's word.
+pub async fn disagreement(address: &str, security: &Security) -> Option<TlsFailure> {
+    if address.starts_with("unix:") {
+        return None;
+    }
+    match (security, spoken(address).await?) {
+        (Security::Tls(_), Spoken::Plain) => Some(TlsFailure::PlainServer),
+        (Security::Local | Security::Plain, Spoken::Tls) => Some(TlsFailure::PlainClient),
+        _ => None,
+    }
+}
+
+/// What a server speaks.
+enum Spoken {
+    Plain,
+    Tls,
+}
+
+/// Greets a server without TLS, and reads what it answers: SETTINGS, or an alert.
+async fn spoken(address: &str) -> Option<Spoken> {
+    let bare = address.split_once("://").map_or(address, |(_, rest)| rest);
+    let look = async {
+        let mut stream = TcpStream::connect(bare).await.ok()?;
+        stream.write_all(PREFACE).await.ok()?;
+        let mut answer = [0; 4];
+        stream.read_exact(&mut answer).await.ok()?;
+        match answer {
+            [0x15 | 0x16, 3, ..] => Some(Spoken::Tls),
+            [_, _, _, 4] => Some(Spoken::Plain),
+            _ => None,
+        }
+    };
+    timeout(LOOK, look).await.ok()?
+}
