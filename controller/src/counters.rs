@@ -8,6 +8,12 @@ use inart_wire::JobId;
 
 use crate::install::Controller;
 
+/// For how long frames of a job are looked for before the job is taken for unused. Outside a round workers
+/// send a keep-alive every 320 ms at the latest
+/// ([`LONGEST_KEEPALIVE_INTERVAL`](inart_core::LONGEST_KEEPALIVE_INTERVAL)), and every second to a server
+/// that does not answer; in a round they retransmit within half a second. So several of them may be lost.
+pub const LISTEN: Duration = Duration::from_millis(2500);
+
 impl<D: Session> Controller<D> {
     /// Reads the counters of all switches.
     ///
@@ -17,7 +23,8 @@ impl<D: Session> Controller<D> {
         self.on_all(async |_, driver| driver.counters().await).await
     }
 
-    /// Jobs of which a switch that runs our program got gradients or partials within `watch`.
+    /// Jobs of which a switch that runs our program got gradients, partials or messages within `watch`. Hosts
+    /// that run send such within [`LISTEN`].
     ///
     /// # Errors
     /// The switches that did not answer.

@@ -52,6 +52,7 @@ pub mod watching;
 pub use admission::{AdmissionError, admit};
 pub use assignment::{JobPlan, job_number};
 pub use choice::{FrameTooLong, ValuesChoice, frames_fit};
+pub use counters::LISTEN;
 pub use error::{Cause, InstallError};
 pub use fabric::Fabric;
 pub use held::{HeldJob, NotHeld, find as find_held};

@@ -33,7 +33,10 @@ mod wrap_tests;
 pub use assignment::{Assignment, AssignmentError, ShardAssignment, WorkerAddress};
 pub use counters::{ServerCounters, WorkerCounters};
 pub use failure::Failure;
-pub use peer_timeout::{DEFAULT_PEER_TIMEOUT, KEEPALIVES_PER_PEER_TIMEOUT, STARTING_PEER_TIMEOUTS};
+pub use peer_timeout::{
+    DEFAULT_PEER_TIMEOUT, KEEPALIVES_PER_PEER_TIMEOUT, LONGEST_FIRST_INTERVAL, LONGEST_KEEPALIVE_INTERVAL,
+    STARTING_PEER_TIMEOUTS,
+};
 pub use reroute::{MoveProgress, MoveStep, RerouteError};
 pub use server::ServerShard;
 pub use split::{Chunk, Split};

@@ -10,6 +10,14 @@ pub const DEFAULT_PEER_TIMEOUT: Duration = Duration::from_millis(2500);
 /// Some of them may be lost or late before the peer timeout is over.
 pub const KEEPALIVES_PER_PEER_TIMEOUT: u32 = 8;
 
+/// The longest time between two keep-alives outside a round, whatever the peer timeout: switches count them,
+/// and so show that a job runs.
+pub const LONGEST_KEEPALIVE_INTERVAL: Duration = Duration::from_millis(320);
+
+/// The same while the server has not answered yet, or has not bound the worker: longer, since only the last
+/// keep-alive's answer tells the round trip.
+pub const LONGEST_FIRST_INTERVAL: Duration = Duration::from_secs(1);
+
 /// A peer that was never heard from is waited for this many times as long as one that was: it may still be
 /// starting.
 pub const STARTING_PEER_TIMEOUTS: u32 = 60;

@@ -117,3 +117,46 @@ fn a_partial_shows_that_all_its_contributors_are_there_when_it_is_new() {
     server.handle_frame(now, &buffer[..length]);
     assert!(heard(&server, now) >= 1.0);
 }
+
+/// `inart remove` takes a job for unused of which switches see nothing for 2.5 s: a worker outside a round
+/// sends several keep-alives in that time, and one that no server answers at least two.
+#[test]
+fn a_worker_is_seen_whatever_its_peer_timeout() {
+    const LISTENED: Duration = Duration::from_millis(2500);
+    for (seconds, answers) in
+        [2.5, 12.0, 60.0].into_iter().flat_map(|seconds| [(seconds, true), (seconds, false)])
+    {
+        let peer_timeout = Duration::from_secs_f64(seconds);
+        let incarnation = Incarnation::new(1);
+        let mut worker =
+            WorkerFlow::new(job(1), Rank::try_from(0u16).expect("a rank"), incarnation, peer_timeout)
+                .expect("a valid job");
+        let mut server =
+            ServerShard::new(job(1), 0.into(), Incarnation::new(9), peer_timeout).expect("a valid job");
+        let (mut buffer, mut now, mut sent) = ([0; 2048], Instant::START, vec![]);
+        if !answers {
+            worker.start_round(now, &vec![1.0; 32 * 1000]).expect("finite");
+        }
+        while now.since(Instant::START) < Duration::from_secs(20) {
+            now = now + STEP;
+            while let Some(length) = worker.poll_transmit(now, &mut buffer) {
+                sent.push(now);
+                server.handle_frame(now, &buffer[..length]);
+            }
+            while let Some(length) = server.poll_transmit(now, &mut buffer) {
+                if answers {
+                    worker.handle_frame(now, &buffer[..length]);
+                }
+            }
+        }
+        let least = if answers { 7 } else { 2 };
+        for (first, last) in sent.iter().zip(&sent[least..]) {
+            assert!(
+                last.since(*first) <= LISTENED,
+                "{seconds} s, answered: {answers}: {first:?} to {last:?}"
+            );
+        }
+        let last = now.since(*sent.last().expect("some"));
+        assert!(last <= LISTENED / 2, "{seconds} s, answered: {answers}: nothing for {last:?}");
+    }
+}

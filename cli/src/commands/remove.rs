@@ -4,17 +4,13 @@ use std::collections::BTreeSet;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::ExitCode;
-use std::time::Duration;
 
 use anyhow::{Context, bail};
-use inart_controller::{Controller, HeldJob, ValuesChoice, find_held};
+use inart_controller::{Controller, HeldJob, LISTEN, ValuesChoice, find_held};
 use inart_targets::Session;
 use inart_wire::JobId;
 
 use super::control::{self, ControlArgs, Purpose};
-
-/// For how long frames of a job are looked for; workers that wait retransmit within half a second.
-const WATCH: Duration = Duration::from_secs(1);
 
 /// Arguments of `inart remove`.
 #[derive(clap::Args)]
@@ -95,7 +91,7 @@ async fn unused(controller: &mut Controller<Box<dyn Session>>, jobs: &[&HeldJob]
             shown.join(", ")
         );
     }
-    let moving = controller.moving(WATCH).await.context("looking for frames of the jobs")?;
+    let moving = controller.moving(LISTEN).await.context("looking for frames of the jobs")?;
     if let Some(job) = jobs.iter().find(|job| moving.contains(&job.job)) {
         bail!("job {job}: its frames are on the way, so its hosts still run: stop them, or add --force");
     }

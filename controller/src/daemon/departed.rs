@@ -1,17 +1,14 @@
 //! Jobs that left the topology: they hold slots until somebody removes them.
 
 use std::collections::BTreeSet;
-use std::time::Duration;
 
 use inart_targets::Session;
 use inart_wire::JobId;
 
+use crate::counters::LISTEN;
 use crate::held::HeldJob;
 use crate::install::Controller;
 use crate::intent::Network;
-
-/// For how long frames of such a job are looked for; workers that wait retransmit within half a second.
-const WATCH: Duration = Duration::from_secs(1);
 
 /// Looks for jobs other than `installed` that left the topology, and removes those of which no frames move,
 /// if `remove` allows it; else says how that is done. Returns what the switches hold, if that was changed.
@@ -40,7 +37,7 @@ pub(super) async fn look(
         }
         return None;
     }
-    let moving = controller.moving(WATCH).await;
+    let moving = controller.moving(LISTEN).await;
     let moving =
         moving.inspect_err(|error| tracing::warn!("cannot look for frames of old jobs: {error}")).ok()?;
     let (busy, idle): (Vec<_>, Vec<_>) = left.into_iter().partition(|job| moving.contains(&job.job));

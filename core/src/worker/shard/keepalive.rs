@@ -7,7 +7,9 @@ use inart_wire::{ChunkSeq, Incarnation};
 use super::ShardFlow;
 use super::session::Meeting;
 use crate::Instant;
-use crate::peer_timeout::{KEEPALIVES_PER_PEER_TIMEOUT, LISTENS_PER_PEER_TIMEOUT};
+use crate::peer_timeout::{
+    KEEPALIVES_PER_PEER_TIMEOUT, LISTENS_PER_PEER_TIMEOUT, LONGEST_FIRST_INTERVAL, LONGEST_KEEPALIVE_INTERVAL,
+};
 use crate::timer::Timer;
 
 /// Interval of keep-alives while chunks are in flight, in round trips. Each one measures the round trip.
@@ -94,16 +96,16 @@ impl ShardFlow {
     pub(super) fn keepalive_interval(&self) -> Duration {
         let longest = self.peer_timeout / KEEPALIVES_PER_PEER_TIMEOUT;
         let interval = match self.rtt.smoothed() {
-            _ if self.is_idle() => longest,
+            _ if self.is_idle() => return longest.min(LONGEST_KEEPALIVE_INTERVAL),
             Some(time) if self.session.bound => ROUND_TRIPS_PER_KEEPALIVE * time,
             // Chunks wait for this answer.
-            Some(_) => return self.silence(self.session.tries).min(longest),
+            Some(_) => return self.silence(self.session.tries).min(longest.min(LONGEST_FIRST_INTERVAL)),
             // Only the last keep-alive's answer tells the round trip, so each is given twice the time of the
             // one before.
             None => {
                 let time =
                     CHUNKS_PER_KEEPALIVE * self.pacer.frame_time() * ((1 << self.session.tries.min(10)) - 1);
-                return time.max(FIRST_INTERVAL).min(longest);
+                return time.max(FIRST_INTERVAL).min(longest.min(LONGEST_FIRST_INTERVAL));
             }
         };
         interval.max(SHORTEST_INTERVAL).min(longest)
