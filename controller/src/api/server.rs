@@ -22,7 +22,7 @@ use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream, WatchStream}
 use tonic::transport::Server;
 use tonic::{Request, Response, Status};
 
-use crate::daemon::{Answer, Answered, NotFollowed, SaidOfEnd, State};
+use crate::daemon::{Answer, Answered, NotFollowed, SaidOfEnd, State, TooMany};
 use crate::membership::{Joining, Refusal};
 use crate::records::Claim;
 
@@ -126,6 +126,7 @@ async fn answer(
     let service = controller_server::ControllerServer::new(Api(state));
     let mut server =
         Server::builder().http2_keepalive_interval(Some(KEEPALIVE)).http2_keepalive_timeout(Some(KEEPALIVE));
+    server = server.max_concurrent_streams(STREAMS);
     if let Some(tls) = tls {
         server = server.tls_config(tls.config())?;
     }
@@ -144,6 +145,21 @@ const WAIT: Duration = Duration::from_secs(1);
 /// A process that does not answer a ping for this long is gone, whatever its sockets say: a stopped one keeps
 /// them.
 const KEEPALIVE: Duration = Duration::from_secs(2);
+
+/// Calls that a connection may have open: one that follows for each job of a host, and some more.
+const STREAMS: u32 = 256;
+
+/// The longest text of a client, in bytes, that is kept or shown.
+const LONGEST: usize = 1024;
+
+/// A client's text, cut to [`LONGEST`].
+fn shown(text: &str) -> &str {
+    &text[..text.floor_char_boundary(LONGEST)]
+}
+
+fn too_many(why: TooMany) -> Status {
+    Status::resource_exhausted(why.to_string())
+}
 
 /// A member's connection, as long as it lasts.
 struct Stream(Arc<State>, JobId, String, Incarnation);
@@ -207,6 +223,7 @@ fn number(number: u32) -> Result<u16, Status> {
 }
 
 fn not_followed(role: &str, job: JobId, why: NotFollowed) -> Status {
+    let role = shown(role);
     match why {
         NotFollowed::NotYet => Status::unavailable("it is at it"),
         NotFollowed::NotGranted => Status::failed_precondition(format!(
@@ -241,6 +258,12 @@ impl controller_server::Controller for Api {
         if self.0.is_elastic(job) {
             return Err(Status::failed_precondition(format!(
                 "job {job} is elastic, and its hosts join: start {role} with a version of the host that does"
+            )));
+        }
+        if let Some(roles) = self.0.lacks_role(job, &role) {
+            let role = shown(&role);
+            return Err(Status::invalid_argument(format!(
+                "job {job} has no role \"{role}\": it has {roles}"
             )));
         }
         let claimed = self.ask(move |state| state.claim(job, epoch, who, life)).await?;
@@ -307,7 +330,7 @@ impl controller_server::Controller for Api {
         let said = SaidOfEnd { ending: ending.map_or(Ending::None, Ending::from), started, holds };
         let (job, who, life) = (JobId::from(number(job)?), role.clone(), Incarnation::from(incarnation));
         let beside = beside.map(number).transpose()?.map(Epoch::from);
-        let refusal = Some(refusal).filter(|why| !why.is_empty());
+        let refusal = Some(shown(&refusal).to_owned()).filter(|why| !why.is_empty());
         let answer = Answer { epochs: (Epoch::from(number(epoch)?), beside), step, moving, refusal };
         let heard = self.ask(move |state| state.confirm(job, who, life, answer, said)).await?;
         heard.map_err(|why| not_followed(&role, job, why))?;
@@ -321,7 +344,8 @@ impl controller_server::Controller for Api {
         self.in_charge()?;
         let plan = Plan::from_json(&request.into_inner().plan);
         let plan = plan.map_err(|error| Status::invalid_argument(format!("the plan: {error}")))?;
-        Ok(Response::new(proto::ChangeResponse { number: self.0.order_change(plan, true) }))
+        let number = self.0.order_change(plan).map_err(too_many)?;
+        Ok(Response::new(proto::ChangeResponse { number }))
     }
 
     async fn join(
@@ -381,6 +405,10 @@ impl controller_server::Controller for Api {
         let document = Topology::from_yaml(&topology);
         let document =
             document.map_err(|error| Status::invalid_argument(format!("the topology: {error}")))?;
+        if job.len() > LONGEST {
+            let words = format!("a job's name of {} bytes: give one of at most {LONGEST}", job.len());
+            return Err(Status::invalid_argument(words));
+        }
         if window_chunks != 0
             && !(window_chunks.is_power_of_two() && window_chunks <= Assignment::MAX_WINDOW_CHUNKS)
         {
@@ -389,9 +417,8 @@ impl controller_server::Controller for Api {
             return Err(Status::invalid_argument(words));
         }
         let window_chunks = Some(window_chunks).filter(|window| *window > 0);
-        Ok(Response::new(proto::ChangeResponse {
-            number: self.0.order_submission(document, job, window_chunks),
-        }))
+        let number = self.0.order_submission(document, job, window_chunks).map_err(too_many)?;
+        Ok(Response::new(proto::ChangeResponse { number }))
     }
 
     async fn delete(
@@ -401,7 +428,8 @@ impl controller_server::Controller for Api {
         self.in_charge()?;
         let proto::DeleteRequest { job, force } = request.into_inner();
         let number = self.0.order_deletion(&job, force).ok_or_else(|| Status::unavailable("it is at it"))?;
-        Ok(Response::new(proto::ChangeResponse { number: number.map_err(Status::not_found)? }))
+        let number = number.map_err(Status::not_found)?.map_err(too_many)?;
+        Ok(Response::new(proto::ChangeResponse { number }))
     }
 
     async fn pause(

@@ -12,6 +12,8 @@ use crate::membership::Formation;
 
 /// Changes remembered that have ended.
 const HISTORY: usize = 32;
+/// Changes that clients may have asked for and that have not ended.
+const OPEN: usize = 64;
 
 /// What the task that installs plans is to do.
 #[derive(Debug)]
@@ -34,6 +36,18 @@ pub(super) enum Command {
     Form { job: JobId, formation: Formation },
 }
 
+/// Why no further change is taken.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{open} changes are waiting or under way: ask again when some have ended")]
+pub(crate) struct TooMany {
+    /// How many.
+    open: usize,
+}
+
+fn has_ended(change: &proto::ChangeStatus) -> bool {
+    matches!(change.stage(), ChangeStage::Done | ChangeStage::Undone | ChangeStage::Refused)
+}
+
 /// What became of the changes since the controller started.
 #[derive(Debug, Default)]
 pub(super) struct ChangeLog {
@@ -43,7 +57,13 @@ pub(super) struct ChangeLog {
 }
 
 impl ChangeLog {
-    /// A change of a job's plan is asked for; its number.
+    /// A client asks for a change of a job's plan; its number, unless many others have not ended.
+    pub fn ask(&mut self, job: &str) -> Result<u32, TooMany> {
+        let open = self.changes.iter().filter(|(_, change)| !has_ended(change)).count();
+        if open < OPEN { Ok(self.begin(job)) } else { Err(TooMany { open }) }
+    }
+
+    /// A change of a job's plan begins; its number.
     pub fn begin(&mut self, job: &str) -> u32 {
         self.begun += 1;
         let change = proto::ChangeStatus {
@@ -53,12 +73,10 @@ impl ChangeLog {
             ..Default::default()
         };
         self.changes.push_back((Instant::now(), change));
-        let has_ended =
-            |stage| matches!(stage, ChangeStage::Done | ChangeStage::Undone | ChangeStage::Refused);
         if self.changes.len() > HISTORY
-            && self.changes.front().is_some_and(|(_, oldest)| has_ended(oldest.stage()))
+            && let Some(oldest) = self.changes.iter().position(|(_, change)| has_ended(change))
         {
-            self.changes.pop_front();
+            self.changes.remove(oldest);
         }
         self.begun
     }
@@ -116,8 +134,7 @@ impl ChangeLog {
         let Some((_, change)) = self.changes.iter().find(|(_, change)| change.number == number) else {
             return Some(proto::ChangeStatus { number, ..Default::default() });
         };
-        let ended = [ChangeStage::Done, ChangeStage::Undone, ChangeStage::Refused].contains(&change.stage());
-        ended.then(|| change.clone())
+        has_ended(change).then(|| change.clone())
     }
 
     /// For the API.

@@ -99,6 +99,18 @@ impl JobHosts {
         self.told = told;
     }
 
+    /// The roles of the assignment, if this one is not among them.
+    pub fn lacks_role(&self, role: &str) -> Option<String> {
+        let assignment = &self.told.instruction.assignment;
+        let (workers, servers) = (assignment.workers.len(), assignment.shards.len());
+        let is_one = |kind: &str, count: usize| (0..count).any(|number| role == format!("{kind}-{number}"));
+        if is_one("worker", workers) || is_one("server", servers) {
+            return None;
+        }
+        let (last_worker, last_server) = (workers.saturating_sub(1), servers.saturating_sub(1));
+        Some(format!("worker-0 to worker-{last_worker} and server-0 to server-{last_server}"))
+    }
+
     /// Whether some host follows now.
     pub fn is_followed(&self) -> bool {
         self.telling.as_ref().is_some_and(|telling| telling.receiver_count() > 0)

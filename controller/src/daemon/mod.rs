@@ -36,6 +36,7 @@ use inart_targets::{Place, Precedence, Program, Session, SwitchError};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::task::JoinSet;
 
+pub(crate) use change_log::TooMany;
 pub(crate) use hosts::Answer;
 pub(crate) use meeting::{Answered, SaidOfEnd};
 pub use reconcile::{ReconcileError, Reconciled, reconcile};

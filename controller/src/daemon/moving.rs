@@ -32,7 +32,7 @@ pub(super) async fn move_jobs(
         }
     }
     let ordered: Vec<(String, u32)> =
-        other.into_iter().map(|plan| (plan.job.clone(), state.order_change(plan, led))).collect();
+        other.into_iter().map(|plan| (plan.job.clone(), state.begin_change(plan, led))).collect();
     let (until, mut problems) = (Instant::now() + PATIENCE, Vec::new());
     for (job, number) in ordered {
         match timeout_at(until, state.change_ended(number)).await {

@@ -23,6 +23,25 @@ use crate::records::JobRecord;
 /// What is waited for is looked at this often, if nobody says anything.
 const LOOK: Duration = Duration::from_millis(500);
 
+/// When the rendezvous are looked at next. Events do not put that off: a deadline that has passed is not
+/// among the deadlines any more.
+#[derive(Debug, Default)]
+struct Ticks {
+    /// Of the clock of all rendezvous.
+    due: Option<Duration>,
+}
+
+impl Ticks {
+    /// How long to wait for an event at `now`, if `next` is the next deadline; `None` if the time has come to
+    /// look.
+    fn wait(&mut self, now: Duration, next: Option<Duration>) -> Option<Duration> {
+        let next = next.map_or(now + LOOK, |at| at.min(now + LOOK));
+        let due = self.due.map_or(next, |due| due.min(next));
+        self.due = Some(due).filter(|due| *due > now);
+        self.due.map(|due| due - now)
+    }
+}
+
 impl State {
     fn rendezvous(&self) -> MutexGuard<'_, Rendezvous> {
         self.elastic.lock().unwrap_or_else(PoisonError::into_inner)
@@ -84,21 +103,25 @@ impl State {
 
     /// Looks at all rendezvous whenever time or an event may have changed something, for good.
     pub(super) async fn watch_rendezvous(&self) -> Infallible {
+        let mut ticks = Ticks::default();
         loop {
             let (jobs, wait) = {
                 let rendezvous = self.rendezvous();
                 let now = rendezvous.started.elapsed();
                 let next = rendezvous.jobs.values().filter_map(|membership| membership.deadline(now)).min();
-                let wait = next.map_or(LOOK, |at| at.saturating_sub(now).min(LOOK));
-                (rendezvous.jobs.keys().copied().collect::<Vec<_>>(), wait)
+                (rendezvous.jobs.keys().copied().collect::<Vec<_>>(), ticks.wait(now, next))
             };
             if jobs.is_empty() {
                 sleep(LOOK).await;
                 continue;
             }
-            if timeout(wait, self.poked.notified()).await.is_err() {
-                for job in jobs {
-                    self.at_rendezvous(job, Membership::tick);
+            match wait {
+                // An event may bring another deadline, which is looked at then.
+                Some(wait) => drop(timeout(wait, self.poked.notified()).await),
+                None => {
+                    for job in jobs {
+                        self.at_rendezvous(job, Membership::tick);
+                    }
                 }
             }
         }
@@ -287,5 +310,25 @@ fn seated(seat: crate::membership::Seat, assignment: Assignment) -> Seat {
         newest: rank(seat.newest),
         rounds: seat.rounds,
         loads: seat.loads,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Joins of many hosts can be less than a timer's millisecond apart.
+    #[test]
+    fn events_do_not_put_off_a_tick() {
+        let (mut ticks, mut looked) = (Ticks::default(), vec![]);
+        let deadline = Duration::from_micros(2500);
+        for at in (0..1200).map(|event| Duration::from_millis(event)) {
+            let next = Some(deadline).filter(|deadline| *deadline > at);
+            if ticks.wait(at, next).is_none() {
+                looked.push(at);
+            }
+        }
+        let at = |ms| Duration::from_millis(ms);
+        assert_eq!(looked, [at(3), at(504), at(1005)]);
     }
 }

@@ -59,7 +59,7 @@ pub(super) async fn start(config: &Config, state: &State) -> Result<Started, Dae
     let mut records = config.records.clone();
     let mut backoff = Backoff::new();
     loop {
-        if sessions.is_empty() {
+        if sessions.is_empty() && !config.switches.is_empty() {
             backoff.wait().await;
             there = starting.answering().await;
             sessions = starting.open(&there, precedence).await?;

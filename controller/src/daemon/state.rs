@@ -11,7 +11,7 @@ use inart_steering::{Decision, Shares};
 use inart_wire::{Epoch, Incarnation, JobId};
 use tokio::sync::{Notify, mpsc, oneshot};
 
-use super::change_log::{ChangeLog, Command};
+use super::change_log::{ChangeLog, Command, TooMany};
 use super::hosts::{JobHosts, Told};
 use super::meeting::Rendezvous;
 use super::reconcile::Reconciled;
@@ -213,6 +213,13 @@ impl State {
         })
     }
 
+    /// The roles that a job has, if it has not this one; `None` if it has, or there is no such job.
+    pub(crate) fn lacks_role(&self, job: JobId, role: &str) -> Option<String> {
+        let inner = self.inner();
+        let hosts = inner.installed.iter().flatten().find(|hosts| hosts.job() == job)?;
+        hosts.lacks_role(role)
+    }
+
     /// Notes that a host runs in a role of a job; `None` before the plans are installed. Waits for the
     /// records' file.
     pub(crate) fn claim(
@@ -229,8 +236,18 @@ impl State {
     ///
     /// Its workers follow their servers from chunk to chunk if the plan in force still works, and `led` says
     /// so; else all move when they are told.
-    pub(crate) fn order_change(&self, plan: Plan, led: bool) -> u32 {
+    pub(super) fn begin_change(&self, plan: Plan, led: bool) -> u32 {
         let number = self.inner().changes.begin(&plan.job);
+        self.send_change(number, plan, led)
+    }
+
+    /// Does so because a client asks, if not too many such changes are open.
+    pub(crate) fn order_change(&self, plan: Plan) -> Result<u32, TooMany> {
+        let number = self.inner().changes.ask(&plan.job)?;
+        Ok(self.send_change(number, plan, true))
+    }
+
+    fn send_change(&self, number: u32, plan: Plan, led: bool) -> u32 {
         // Nobody carries it out once the daemon has ended, and nobody is told anything then.
         let _ = self.commands.send(Command::Change { number, plan: Box::new(plan), led });
         number
@@ -242,21 +259,27 @@ impl State {
         topology: Topology,
         job: String,
         window_chunks: Option<u32>,
-    ) -> u32 {
-        let number = self.inner().changes.begin(&job);
+    ) -> Result<u32, TooMany> {
+        let number = self.inner().changes.ask(&job)?;
         let _ = self.commands.send(Command::Submit { number, topology, job, window_chunks });
-        number
+        Ok(number)
     }
 
     /// Asks the daemon to take a job off the switches; the number by which the log has it. `None` before the
     /// plans are installed.
-    pub(crate) fn order_deletion(&self, job: &str, force: bool) -> Option<Result<u32, String>> {
+    pub(crate) fn order_deletion(
+        &self,
+        job: &str,
+        force: bool,
+    ) -> Option<Result<Result<u32, TooMany>, String>> {
         let told = match self.told(job)? {
             Ok(told) => told.instruction.assignment,
             Err(why) => return Some(Err(why)),
         };
-        let number = self.inner().changes.begin(&told.name);
-        let _ = self.commands.send(Command::Delete { number, job: told.job, force });
+        let number = self.inner().changes.ask(&told.name);
+        if let Ok(number) = number {
+            let _ = self.commands.send(Command::Delete { number, job: told.job, force });
+        }
         Some(Ok(number))
     }
 

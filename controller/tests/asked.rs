@@ -1,0 +1,64 @@
+//! Who asks the controller's API for what nobody should: roles that no job has, changes without an end.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use crate::support;
+
+use std::time::Duration;
+
+use inart_controller::api::ClientError;
+use inart_planner::{Options, plan, schemes};
+use inart_targets::memory::InMemory;
+use inart_wire::{Incarnation, ValuesPerPacket};
+use support::daemon::{Daemon, config};
+use support::{LIMITS, fig1, job};
+use tempfile::TempDir;
+
+async fn daemon(folder: &TempDir) -> Daemon {
+    let topology = fig1();
+    let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::ATP)).unwrap();
+    let target = InMemory::new(ValuesPerPacket::N64, LIMITS);
+    Daemon::start(config(&target, folder.path(), topology, vec![job(1, &first)]), folder.path()).await
+}
+
+#[tokio::test]
+async fn only_roles_of_the_assignment_are_granted_and_noted() {
+    let folder = TempDir::new().unwrap();
+    let daemon = daemon(&folder).await;
+    let told = daemon.api.assignment("digits").await.unwrap();
+    let records = || std::fs::read(folder.path().join("fig1.json")).unwrap();
+    let (before, life) = (records(), Incarnation::from(4711));
+    let long = "x".repeat(600_000);
+    for role in ["nobody-at-all", "worker-6", "worker-01", "worker-", "server-2", "", &long] {
+        let refused = daemon.api.claim(told.job, told.epoch, role, life).await.unwrap_err().to_string();
+        assert!(refused.contains("it has worker-0 to worker-5 and server-0 to server-1"), "{refused:.300}");
+        assert!(refused.len() < 2000, "{}", refused.len());
+        // Nor is it told anything, whoever noted it.
+        assert!(daemon.api.follow(told.job, role, life).await.is_err(), "{role:.20}");
+    }
+    assert_eq!(records(), before, "nothing is noted of them");
+    for role in ["worker-0", "worker-5", "server-1"] {
+        daemon.api.claim(told.job, told.epoch, role, life).await.unwrap();
+    }
+    assert_ne!(records(), before);
+}
+
+#[tokio::test]
+async fn changes_that_wait_are_bounded() {
+    let (folder, topology) = (TempDir::new().unwrap(), fig1());
+    let daemon = daemon(&folder).await;
+    let other = plan(&topology, &topology.jobs()[0], &Options::new(schemes::LBMM)).unwrap();
+    let other = serde_json::to_string(&other).unwrap();
+    // No host follows, so the first waits for them, and the others for the first.
+    for number in 1..=64 {
+        assert_eq!(daemon.api.change(other.clone()).await.unwrap(), number);
+    }
+    let refused = daemon.api.change(other).await.unwrap_err();
+    assert!(
+        matches!(&refused, ClientError::Refused { message, .. } if message.contains("64 changes")),
+        "{refused}"
+    );
+    let deleted = daemon.api.delete("digits", true).await.unwrap_err().to_string();
+    assert!(deleted.contains("ask again when some have ended"), "{deleted}");
+    let status = tokio::time::timeout(Duration::from_secs(60), daemon.api.status()).await.unwrap().unwrap();
+    assert_eq!(status.changes.len(), 64);
+}
