@@ -3,6 +3,7 @@
 
 mod asked;
 mod daemon;
+mod doctor;
 mod forming;
 mod frames;
 mod install;

@@ -12,9 +12,10 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use inart_controller::api::{self, Listener, proto};
-use inart_controller::daemon::{self, Config, DaemonError, State};
+use inart_controller::daemon::{self, Config, DaemonError, State, Steer};
 use inart_controller::{JobPlan, Records};
 use inart_planner::{Options, Topology, plan, schemes};
+use inart_steering::Policy;
 use inart_tables::{Limits, PortNo, SwitchTables, Update};
 use inart_targets::memory::InMemory;
 use inart_targets::{
@@ -242,6 +243,23 @@ async fn a_greater_precedence_on_a_switch_that_comes_back_ends_the_daemon() {
     let ended = tokio::time::timeout(Duration::from_secs(60), running.daemon).await.unwrap().unwrap();
     assert!(matches!(&ended, DaemonError::Superseded { switch, .. } if switch == "v2"), "{ended}");
     assert_eq!(switches.greatest(at("v2")).await.unwrap(), Some(Precedence(30)));
+}
+
+/// The planner hears of a switch that was never there as of one that dies.
+#[tokio::test(flavor = "local")]
+async fn a_switch_that_is_away_from_the_start_has_failed() {
+    let switches = Switches::new(false);
+    switches.set_away("v2", true);
+    let every = Duration::from_millis(50);
+    let (plan_within, scheme) = (Duration::from_secs(1), schemes::ATP);
+    let steer = Some(Steer { policy: Policy::default(), every, plan_within, scheme });
+    let config = Config { steer, ..config(&switches, 5, fig1(), Records::default()) };
+    let running = Started::start(config).await;
+    let failed =
+        |status: &proto::Status| status.network.clone().map(|network| network.failed).unwrap_or_default();
+    let status = running.until(|status| !failed(status).is_empty()).await;
+    assert!(failed(&status).iter().any(|part| part.contains("switch v2")), "{status:?}");
+    assert!(!failed(&status).iter().any(|part| part.contains("switch v1")), "{status:?}");
 }
 
 /// What a switch holds of jobs that left the topology is kept, though nobody has read it at the start.

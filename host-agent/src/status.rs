@@ -13,6 +13,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use inart_core::{ServerStatus, WorkerStatus};
+use nix::net::if_::InterfaceFlags;
 use serde::{Deserialize, Serialize};
 
 /// What a host is doing.
@@ -30,13 +31,51 @@ pub enum HostStatus {
 pub struct StatusReport {
     /// Seconds since the status was taken.
     pub age_seconds: f64,
+    /// The interface that the host uses, if the socket was given it and the system has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interface: Option<InterfaceStatus>,
     /// The status.
     #[serde(flatten)]
     pub status: HostStatus,
 }
 
-/// The last status and when it was taken.
-type Shared = Arc<Mutex<Option<(Instant, HostStatus)>>>;
+/// How an interface is.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct InterfaceStatus {
+    /// Its name.
+    pub name: String,
+    /// Whether it is up and the other end of its cable is.
+    pub carrier: bool,
+}
+
+impl InterfaceStatus {
+    /// Asks the system.
+    fn of(name: &str) -> Option<Self> {
+        let mut all = nix::ifaddrs::getifaddrs().ok()?;
+        let found = all.find(|interface| interface.interface_name == name)?;
+        let wanted = InterfaceFlags::IFF_UP | InterfaceFlags::IFF_RUNNING;
+        Some(Self { name: name.to_owned(), carrier: found.flags.contains(wanted) })
+    }
+}
+
+/// What the socket tells.
+#[derive(Clone, Default)]
+struct Known {
+    /// The interface's name.
+    interface: Option<String>,
+    /// The last status and when it was taken.
+    last: Option<(Instant, HostStatus)>,
+}
+
+impl Known {
+    fn report(self) -> Option<StatusReport> {
+        let (taken, status) = self.last?;
+        let interface = self.interface.as_deref().and_then(InterfaceStatus::of);
+        Some(StatusReport { age_seconds: taken.elapsed().as_secs_f64(), interface, status })
+    }
+}
+
+type Shared = Arc<Mutex<Known>>;
 
 /// A socket that tells what a host is doing. Clones tell through the same socket: for hosts that run one
 /// after the other.
@@ -88,6 +127,13 @@ impl StatusSocket {
         Self { shared: Shared::default(), taken: None }
     }
 
+    /// Reports of this interface, too.
+    #[must_use]
+    pub fn on_interface(self, name: &str) -> Self {
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner).interface = Some(name.to_owned());
+        self
+    }
+
     /// What tells the last status to other threads.
     pub fn watch(&self) -> StatusWatch {
         StatusWatch(Arc::clone(&self.shared))
@@ -102,7 +148,7 @@ impl StatusSocket {
     pub(crate) fn take(&mut self, status: HostStatus) {
         let now = Instant::now();
         self.taken = Some(now);
-        *self.shared.lock().unwrap_or_else(PoisonError::into_inner) = Some((now, status));
+        self.shared.lock().unwrap_or_else(PoisonError::into_inner).last = Some((now, status));
     }
 }
 
@@ -118,17 +164,13 @@ impl StatusWatch {
 
     /// The same, with its age.
     pub fn report(&self) -> Option<StatusReport> {
-        let known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (taken, status) = known.as_ref()?;
-        Some(StatusReport { age_seconds: taken.elapsed().as_secs_f64(), status: status.clone() })
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone().report()
     }
 }
 
 fn tell(mut stream: impl Write, shared: &Shared) {
     let known = shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
-    let report =
-        known.map(|(taken, status)| StatusReport { age_seconds: taken.elapsed().as_secs_f64(), status });
-    if let Some(report) = report {
+    if let Some(report) = known.report() {
         let json = serde_json::to_vec(&report).expect("a status is plain data");
         let _ = stream.write_all(&json); // whoever asked may be gone
     }

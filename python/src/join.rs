@@ -215,7 +215,8 @@ impl Settings {
 
     fn options(&self) -> PyResult<Options> {
         let listen = |address: &String| {
-            StatusSocket::listen(address).map_err(|error| {
+            let socket = StatusSocket::listen(address);
+            socket.map(|socket| socket.on_interface(&self.interface)).map_err(|error| {
                 Trouble::new(
                     "Error",
                     format!("status {address}: cannot listen there ({error}); give another"),

@@ -8,12 +8,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use inart_controller::doctor::{Hosts, JobFinding, SwitchState, SwitchView, examine};
+use inart_controller::doctor::{Arrived, Hosts, JobFinding, SwitchState, SwitchView, examine};
 use inart_controller::{Controller, InstallError, JobPlan, Names, PortMap, Push, Records, api};
 use inart_host_agent::status::{HostStatus, StatusReport, ask};
 use inart_planner::Topology;
-use inart_tables::SwitchTables;
-use inart_targets::{Access, Memory, Place, Program, Running, Session, SwitchCounters, SwitchError};
+use inart_tables::{PortNo, SwitchTables};
+use inart_targets::{Access, Memory, Place, Program, Running, Session, SwitchCounters, SwitchError, Traffic};
 use inart_wire::JobId;
 use serde::Serialize;
 
@@ -63,7 +63,10 @@ impl Report {
     /// Whether there is nothing to repair.
     fn is_fine(&self) -> bool {
         self.problems.is_empty()
-            && self.jobs.iter().all(|job| job.waiting.is_empty() && job.failure.is_none())
+            && self
+                .jobs
+                .iter()
+                .all(|job| job.waiting.is_empty() && job.failure.is_none() && job.unknown.is_empty())
     }
 }
 
@@ -84,6 +87,13 @@ impl Args {
     async fn look(&self) -> anyhow::Result<Report> {
         let state = self.control.state();
         let known = Records::networks(&state);
+        if known.is_empty() {
+            bail!(
+                "no plan was installed yet, as far as the records in {} say: push a plan or start `inart controller`, or name \
+                 the folder of its records with --state",
+                state.display()
+            );
+        }
         let network = super::rollback::choose("topology", self.topology.as_deref(), &known)
             .with_context(|| format!("records {}", state.display()))?;
         let mut records = super::control::open_records(&state, &network)?;
@@ -109,11 +119,15 @@ impl Args {
         });
         let mut problems: Vec<String> = left.collect();
         let mut sessions = connect(places.clone(), &*program).await;
+        let watched = watched_ports(&ports, program.limits().ports);
+        let came_before = read_all(&mut sessions, Came(&watched)).await;
         let before = read_all(&mut sessions, Counters).await;
         let hosts_before = ask_all(&addresses).await;
         tokio::time::sleep(self.watch).await;
         let after = read_all(&mut sessions, Counters).await;
-        let hosts = hosts(&hosts_before, ask_all(&addresses).await);
+        let came = read_all(&mut sessions, Came(&watched)).await;
+        let mut hosts = hosts(&hosts_before, ask_all(&addresses).await);
+        hosts.all_asked = self.hosts.is_some();
         let tables = read_all(&mut sessions, Tables).await;
 
         // Of switches that do not answer that is told already.
@@ -121,7 +135,13 @@ impl Args {
         problems.extend(ports::problems(&topology, &ports, self.control.target, answering, TIMEOUT).await);
         let mut switches = BTreeMap::new();
         for (name, counted) in before {
-            let seen = counted.and_then(|before| Ok(SwitchView { before, after: after[&name].clone()? }));
+            // Not every kind of switch counts by port.
+            let arrived = match (&came_before[&name], &came[&name]) {
+                (Ok(before), Ok(after)) => Arrived::between(before, after),
+                _ => BTreeMap::new(),
+            };
+            let seen =
+                counted.and_then(|before| Ok(SwitchView { before, after: after[&name].clone()?, arrived }));
             let state = match seen {
                 Ok(view) => SwitchState::Ours(Box::new(view)),
                 Err(why) => {
@@ -208,6 +228,25 @@ trait Reading {
 
 struct Counters;
 struct Tables;
+/// What came in by these ports.
+struct Came<'a>(&'a [PortNo]);
+
+impl Reading for Came<'_> {
+    type Output = Traffic;
+    async fn read(&self, session: &mut dyn Session) -> Result<Traffic, SwitchError> {
+        session.traffic(self.0).await
+    }
+}
+
+/// Ports beyond the last one of the topology that are watched, too: a cable may be in one of them.
+const MORE_PORTS: usize = 16;
+
+/// The ports by which frames may come to a switch.
+fn watched_ports(ports: &PortMap, most: u16) -> Vec<PortNo> {
+    let last = ports.switches().flat_map(|switch| ports.ports(switch)).map(|(port, _)| port.get()).max();
+    let count = (usize::from(last.unwrap_or(0)) + MORE_PORTS).min(usize::from(most));
+    (0..count).filter_map(PortNo::nth).collect()
+}
 
 impl Reading for Counters {
     type Output = SwitchCounters;
@@ -264,16 +303,18 @@ fn hosts(before: &Heard, after: Heard) -> Hosts {
     let mut hosts = Hosts::default();
     for (name, answer) in after {
         match answer {
-            Ok(Some(StatusReport { age_seconds, status: HostStatus::Worker(status) })) => {
+            Ok(Some(StatusReport { age_seconds, interface, status: HostStatus::Worker(status) })) => {
+                let carrier = interface.map(|interface| (status.name.clone(), interface.carrier));
+                hosts.carriers.extend(carrier);
                 hosts.workers.push((age_seconds, status));
             }
-            Ok(Some(StatusReport { age_seconds, status: HostStatus::Server(status) })) => {
+            Ok(Some(StatusReport { age_seconds, status: HostStatus::Server(status), .. })) => {
                 if completed(status.job, status.shard).is_some_and(|before| before < status.completed) {
                     hosts.moving.insert((status.job, status.shard.get()));
                 }
                 hosts.servers.push((age_seconds, status));
             }
-            Ok(None) => {}
+            Ok(None) => drop(hosts.beginning.insert(name)),
             Err(error) => {
                 let why = match error.kind() {
                     std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => {

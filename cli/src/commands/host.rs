@@ -107,7 +107,9 @@ impl HostArgs {
             None => Output::Text,
         };
         let listen = |address: &String| {
-            StatusSocket::listen(address).with_context(|| format!("--status {address}: cannot listen there"))
+            let socket = StatusSocket::listen(address);
+            let socket = socket.with_context(|| format!("--status {address}: cannot listen there"))?;
+            anyhow::Ok(socket.on_interface(&self.interface))
         };
         let status = self.status.as_ref().map(listen).transpose()?;
         // What a controller hears of the host is taken from there.

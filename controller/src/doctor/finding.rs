@@ -46,6 +46,8 @@ pub struct JobFinding {
     pub moves: bool,
     /// Why it is over, if it is.
     pub failure: Option<String>,
+    /// Hosts that nothing is known of though others run, in words.
+    pub unknown: Vec<String>,
     /// Shards that wait.
     pub waiting: Vec<Waiting>,
 }
@@ -59,9 +61,18 @@ impl fmt::Display for JobFinding {
         if let Some(failure) = &self.failure {
             return write!(f, ": it is over: {failure}");
         }
+        if !self.unknown.is_empty() {
+            let unknown = self.unknown.join(", ");
+            write!(
+                f,
+                ": nothing is known of {unknown}: not started, or without a status socket in that folder"
+            )?;
+        }
         match (self.waiting.is_empty(), self.moves) {
             (true, true) => return f.write_str(": it moves"),
+            (true, false) if !self.unknown.is_empty() => return Ok(()),
             (true, false) => return f.write_str(": nothing waits: its workers compute, or have not begun"),
+            (false, _) if !self.unknown.is_empty() => f.write_str(";")?,
             (false, _) => f.write_str(":")?,
         }
         for (index, waiting) in self.waiting.iter().enumerate() {

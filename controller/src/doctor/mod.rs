@@ -6,16 +6,16 @@ mod finding;
 mod trace;
 mod view;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-use inart_core::WorkerStatus;
-use inart_planner::Topology;
+use inart_core::{ServerStatus, WorkerStatus};
+use inart_planner::{Plan, Topology};
 use inart_wire::{Epoch, JobId};
 
 pub use finding::{JobFinding, Missing, Waiting};
-pub use trace::Obstacle;
 use trace::Tracer;
-pub use view::{Hosts, SwitchState, SwitchView};
+pub use trace::{LinkEvidence, Obstacle};
+pub use view::{Arrived, Hosts, SwitchState, SwitchView};
 
 use crate::error::InstallError;
 use crate::members::members;
@@ -61,6 +61,7 @@ pub fn examine(
         round: of_job().filter_map(|(_, worker)| worker.round).min(),
         moves: hosts.moving.iter().any(|(moving, _)| *moving == job),
         failure: of_job().find_map(|(_, worker)| worker.failure.clone()),
+        unknown: examiner.unknown(plan),
         waiting,
     })
 }
@@ -75,6 +76,11 @@ struct Examiner<'a> {
 impl Examiner<'_> {
     fn workers(&self) -> impl Iterator<Item = &(f64, WorkerStatus)> {
         self.hosts.workers.iter().filter(|(_, worker)| (worker.job, worker.epoch) == (self.job, self.epoch))
+    }
+
+    fn servers(&self) -> impl Iterator<Item = &ServerStatus> {
+        let all = self.hosts.servers.iter().map(|(_, status)| status);
+        all.filter(|status| (status.job, status.epoch) == (self.job, self.epoch))
     }
 
     fn shard(
@@ -110,13 +116,20 @@ impl Examiner<'_> {
         }
         let ranks: Vec<u16> = match open {
             Some(open) => open.missing.iter().map(|missing| missing.rank.get()).collect(),
-            None => pending.iter().filter(|(at, _)| Some(*at) == sequence).map(|(_, rank)| *rank).collect(),
+            // The sum may wait at a switch for a worker of which nobody has heard.
+            None => {
+                let waiting = pending.iter().filter(|(at, _)| Some(*at) == sequence).map(|(_, rank)| *rank);
+                let ranks: BTreeSet<u16> = waiting.chain(self.unheard()).collect();
+                ranks.into_iter().collect()
+            }
         };
         let mut missing = Vec::new();
         for rank in ranks {
             let Some(worker) = self.roles.workers.get(usize::from(rank)) else { continue };
-            let obstacle =
-                self.host(worker, shard, sequence).map_or_else(|| tracer.trace(worker, server), Ok)?;
+            let obstacle = match self.host(worker, shard, sequence) {
+                Some(obstacle) => obstacle,
+                None => self.known(worker, tracer.trace(worker, server)?),
+            };
             missing.push(Missing { rank, worker: (*worker).to_owned(), obstacle });
         }
         self.blame(&mut missing, server, tracer);
@@ -127,16 +140,61 @@ impl Examiner<'_> {
         Ok(Some(Waiting { shard, server: server.to_owned(), sequence, chunk, missing, problem }))
     }
 
+    /// Ranks without a status.
+    fn unheard(&self) -> impl Iterator<Item = u16> {
+        let is_heard = |rank: &u16| self.workers().any(|(_, status)| status.rank.get() == *rank);
+        (0..).zip(&self.roles.workers).map(|(rank, _)| rank).filter(move |rank| !is_heard(rank))
+    }
+
     /// What is wrong with the worker itself, if something is.
     fn host(&self, worker: &str, shard: u16, sequence: Option<u32>) -> Option<Obstacle> {
         if let Some(why) = self.hosts.silent.get(worker) {
             return Some(Obstacle::HostSilent { why: why.clone() });
         }
-        let (age, status) = self.workers().find(|(_, status)| status.name == worker)?;
+        let Some((age, status)) = self.workers().find(|(_, status)| status.name == worker) else {
+            return self.hosts.beginning.contains(worker).then_some(Obstacle::NotStarted);
+        };
         let behind = status.shards.get(usize::from(shard)).is_some_and(|flow| {
             flow.oldest.is_none_or(|oldest| sequence.is_some_and(|waited| oldest.sequence.get() < waited))
         });
         (!status.in_round && behind).then_some(Obstacle::NotBegun { ms: (age * 1e3) as u64 })
+    }
+
+    /// What the hosts know of a worker whose frames come no further.
+    fn known(&self, worker: &str, found: Obstacle) -> Obstacle {
+        let status = self.workers().find(|(_, status)| status.name == worker);
+        match (found, status) {
+            (
+                Obstacle::NotArriving { from, to: switch, .. } | Obstacle::Elsewhere { from, switch, .. },
+                None,
+            ) if from == worker => Obstacle::NotKnown { switch },
+            (Obstacle::NotArriving { from, to, link }, Some((_, status))) if from == worker => {
+                let carrier = self.hosts.carriers.get(worker).copied();
+                let frame_bytes = Some(status.frame_bytes);
+                Obstacle::NotArriving { from, to, link: LinkEvidence { carrier, frame_bytes, ..link } }
+            }
+            (found, _) => found,
+        }
+    }
+
+    /// Hosts of the job that nobody has heard of though others run, as "rank 1 (w2)" and "server s1". A
+    /// server without a share may not run.
+    fn unknown(&self, plan: &Plan) -> Vec<String> {
+        let servers: BTreeSet<&str> = self.servers().map(|status| &status.server[..]).collect();
+        let workers: BTreeSet<&str> = self.workers().map(|(_, status)| &status.name[..]).collect();
+        if !self.hosts.all_asked || servers.is_empty() && workers.is_empty() {
+            return Vec::new();
+        }
+        let is_missing = |name: &str, known: &BTreeSet<&str>| {
+            !known.contains(name)
+                && !self.hosts.silent.contains_key(name)
+                && !self.hosts.beginning.contains(name)
+        };
+        let ranks = self.roles.workers.iter().enumerate().filter(|(_, name)| is_missing(name, &workers));
+        let ranks = ranks.map(|(rank, name)| format!("rank {rank} ({name})"));
+        let shards =
+            plan.shards.iter().filter(|shard| shard.share > 0.0 && is_missing(&shard.server, &servers));
+        ranks.chain(shards.map(|shard| format!("server {}", shard.server))).collect()
     }
 
     /// Leaves those who hold the others up. Where nobody does, the sum is complete and does not arrive where
@@ -152,7 +210,8 @@ impl Examiner<'_> {
         for missing in missing {
             if let Obstacle::InSum { switch } | Obstacle::Arriving { switch } = &missing.obstacle {
                 let to = tracer.after(switch, &missing.worker, server);
-                missing.obstacle = Obstacle::NotArriving { from: switch.clone(), to };
+                let link = LinkEvidence::default();
+                missing.obstacle = Obstacle::NotArriving { from: switch.clone(), to, link };
             }
         }
     }

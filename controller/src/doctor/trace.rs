@@ -8,10 +8,10 @@ use inart_planner::Plan;
 use inart_wire::{Epoch, JobId, Seat, ShardId};
 use serde::Serialize;
 
-use super::view::SwitchState;
+use super::view::{SwitchState, SwitchView};
 use crate::ports::PortMap;
 use crate::requirements::{PlanError, Roles};
-use inart_tables::SteerKey;
+use inart_tables::{PortNo, SteerKey};
 
 /// Why a server lacks a worker's part of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -51,7 +51,30 @@ pub enum Obstacle {
         from: String,
         /// The switch, or the server.
         to: String,
+        /// What is known of the link.
+        #[serde(flatten)]
+        link: LinkEvidence,
     },
+    /// Nothing comes by the planned port, and by others frames come that no entry is for.
+    Elsewhere {
+        /// The switch.
+        switch: String,
+        /// The port by which the frames should come in.
+        planned: u16,
+        /// Who should be behind that.
+        from: String,
+        /// The ports by which such frames come in.
+        on: Vec<u16>,
+        /// Frames that were dropped for that reason while it was watched.
+        dropped: i64,
+    },
+    /// Nothing of the worker arrives, and nothing is known of its process.
+    NotKnown {
+        /// Where its frames should arrive.
+        switch: String,
+    },
+    /// The worker's process runs, and does nothing yet.
+    NotStarted,
     /// The frames arrive where they are summed; the sum waits for others.
     InSum {
         /// Where.
@@ -80,16 +103,62 @@ impl fmt::Display for Obstacle {
                  table steer has no entry for them",
                 Reason::NoRoute
             ),
-            Obstacle::NotArriving { from, to } => write!(
+            Obstacle::NotArriving { from, to, link } => {
+                write!(f, "its frames leave {from} and do not arrive at {to}: {}", link.of(from, to))
+            }
+            Obstacle::Elsewhere { switch, planned, from, on, dropped } => {
+                let on: Vec<_> = on.iter().map(u16::to_string).collect();
+                write!(
+                    f,
+                    "none of its frames arrives on port {planned} of {switch}, where {from} is planned; frames that no entry \
+                     is for arrive on port {} and are dropped ({dropped} just now): cables are swapped, or interfaces",
+                    on.join(" and port ")
+                )
+            }
+            Obstacle::NotKnown { switch } => write!(
                 f,
-                "its frames leave {from} and do not arrive at {to}: the link {from}-{to} is down, or one end sends nothing"
+                "nothing is known of it, and none of its frames arrives at {switch}: it was not started, or its status \
+                 socket is not among those that were asked"
             ),
+            Obstacle::NotStarted => write!(f, "its process runs and has not begun"),
             Obstacle::InSum { switch } => {
                 write!(f, "its frames are in a sum at {switch}, which waits for others")
             }
             Obstacle::Arriving { switch } => {
                 write!(f, "its frames pass {switch}, the last switch before the server")
             }
+        }
+    }
+}
+
+/// What is known of a link over which nothing comes.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+pub struct LinkEvidence {
+    /// The port of the switch at its end.
+    pub port: Option<u16>,
+    /// Whether the interface of the host at its beginning has a carrier.
+    pub carrier: Option<bool>,
+    /// Frames of others that came over it meanwhile.
+    pub others: i64,
+    /// How long the frames are, in bytes.
+    pub frame_bytes: Option<usize>,
+}
+
+impl LinkEvidence {
+    /// In words.
+    fn of(&self, from: &str, to: &str) -> String {
+        let port = self.port.map_or_else(String::new, |port| format!(" (port {port} of {to})"));
+        let bytes = self.frame_bytes.map_or_else(String::new, |bytes| format!(" of {bytes} bytes"));
+        let fits = format!("see whether the MTU at both ends{port} has room for frames{bytes}");
+        match (self.carrier, self.others) {
+            (Some(false), _) => {
+                format!("the interface of {from} has no carrier, so the link {from}-{to} is down")
+            }
+            (_, others) if others > 0 => {
+                format!("the link {from}-{to} is up, since {others} other frames came over it: {fits}")
+            }
+            (Some(true), _) => format!("the interface of {from} has a carrier, so the link is up: {fits}"),
+            (None, _) => format!("nothing shows whether the link {from}-{to} is up; if it is, {fits}"),
         }
     }
 }
@@ -140,8 +209,7 @@ impl Tracer<'_> {
                     switch: hop.switch.into(),
                     port: ingress.get(),
                     from: hop.from.into(),
-                    dropped: view.after.drops(Reason::NoRoute).packets
-                        - view.before.drops(Reason::NoRoute).packets,
+                    dropped: view.astray(),
                 });
             }
             let mut arrives = false;
@@ -152,7 +220,7 @@ impl Tracer<'_> {
                 let summed = before.filter(|(hop, _)| hop.sums);
                 return Ok(match summed {
                     Some((hop, _)) => Obstacle::InSum { switch: hop.switch.into() },
-                    None => Obstacle::NotArriving { from: hop.from.into(), to: hop.switch.into() },
+                    None => self.absent(&hop, ingress, view),
                 });
             }
             before = Some((hop, arrives));
@@ -160,8 +228,33 @@ impl Tracer<'_> {
         Ok(match before {
             Some((hop, _)) if hop.sums => Obstacle::InSum { switch: hop.switch.into() },
             Some((hop, _)) => Obstacle::Arriving { switch: hop.switch.into() },
-            None => Obstacle::NotArriving { from: worker.into(), to: server.into() },
+            None => Obstacle::NotArriving {
+                from: worker.into(),
+                to: server.into(),
+                link: LinkEvidence::default(),
+            },
         })
+    }
+
+    /// Nothing comes to a switch by the port where a worker's frames should come in.
+    fn absent(&self, hop: &Hop<'_>, ingress: PortNo, view: &SwitchView) -> Obstacle {
+        let arrived = view.arrived(ingress);
+        // Switches and servers send what is not for `steer`: results, and what they forward.
+        let planned: BTreeMap<PortNo, &str> = self.ports.ports(hop.switch).collect();
+        let may_be_here = |port: &PortNo| {
+            planned
+                .get(port)
+                .is_none_or(|peer| !self.ports.is_switch(peer) && !self.roles.servers.contains(peer))
+        };
+        let strays = view.strays().filter(|port| *port != ingress && may_be_here(port));
+        let on: Vec<u16> = strays.map(PortNo::get).collect();
+        let (switch, from) = (hop.switch.to_owned(), hop.from.to_owned());
+        if view.astray() > 0 && !on.is_empty() {
+            return Obstacle::Elsewhere { switch, planned: ingress.get(), from, on, dropped: view.astray() };
+        }
+        let others = arrived.map_or(0, |arrived| arrived.others);
+        let link = LinkEvidence { port: Some(ingress.get()), others, ..LinkEvidence::default() };
+        Obstacle::NotArriving { from, to: switch, link }
     }
 
     /// Who comes after `switch` on the way of `worker` to `server`.

@@ -3,8 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use inart_core::{ServerStatus, WorkerStatus};
-use inart_tables::SteerKey;
-use inart_targets::SwitchCounters;
+use inart_p4::Reason;
+use inart_tables::{PortNo, SteerKey};
+use inart_targets::{SwitchCounters, Traffic};
 use inart_wire::JobId;
 
 /// A switch that runs our program.
@@ -14,6 +15,29 @@ pub struct SwitchView {
     pub before: SwitchCounters,
     /// And a moment later, longer than a worker waits before it retransmits a chunk.
     pub after: SwitchCounters,
+    /// Frames that came in by each port in between; empty if the switch does not count them.
+    pub arrived: BTreeMap<PortNo, Arrived>,
+}
+
+/// Frames that came in by a port.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Arrived {
+    /// Of INART.
+    pub ours: i64,
+    /// Of anything else.
+    pub others: i64,
+}
+
+impl Arrived {
+    /// What came in by each port between two looks.
+    pub fn between(before: &Traffic, after: &Traffic) -> BTreeMap<PortNo, Self> {
+        let ports = after.ports.iter().filter_map(|(port, after)| {
+            let before = before.ports.get(port)?;
+            let ours = after.ours_in.packets - before.ours_in.packets;
+            Some((*port, Self { ours, others: after.others_in.packets - before.others_in.packets }))
+        });
+        ports.collect()
+    }
 }
 
 impl SwitchView {
@@ -22,6 +46,24 @@ impl SwitchView {
         let packets =
             |counters: &SwitchCounters| counters.steer.get(key).map_or(0, |(_, counts)| counts.packets);
         packets(&self.after) - packets(&self.before)
+    }
+
+    /// Frames that came in by a port in between; `None` if the switch does not count them.
+    pub(super) fn arrived(&self, port: PortNo) -> Option<Arrived> {
+        self.arrived.get(&port).copied()
+    }
+
+    /// Ports by which frames of INART came in that no entry of `steer` is for.
+    pub(super) fn strays(&self) -> impl Iterator<Item = PortNo> {
+        let is_hit =
+            |port: PortNo| self.after.steer.keys().any(|key| key.ingress == port && self.hits(key) > 0);
+        let came = self.arrived.iter().filter(|(_, arrived)| arrived.ours > 0);
+        came.map(|(port, _)| *port).filter(move |port| !is_hit(*port))
+    }
+
+    /// Frames that were dropped in between, since no entry is for them.
+    pub(super) fn astray(&self) -> i64 {
+        self.after.drops(Reason::NoRoute).packets - self.before.drops(Reason::NoRoute).packets
     }
 }
 
@@ -45,4 +87,11 @@ pub struct Hosts {
     pub moving: BTreeSet<(JobId, u16)>,
     /// Hosts that did not answer, by name, and what came of the attempt.
     pub silent: BTreeMap<String, String>,
+    /// Hosts that answered and do nothing yet.
+    pub beginning: BTreeSet<String>,
+    /// Whether the interface of a host has a carrier, where the host says so.
+    pub carriers: BTreeMap<String, bool>,
+    /// Whether all hosts that run were asked, as far as anybody knows: one that is in no list was not
+    /// started.
+    pub all_asked: bool,
 }

@@ -1,0 +1,228 @@
+//! What the doctor concludes of hosts that are silent, cables that are swapped and links that carry nothing:
+//! only what something shows.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use crate::support;
+
+use std::collections::BTreeMap;
+
+use inart_controller::doctor::{Arrived, Hosts, JobFinding, SwitchState, SwitchView, examine};
+use inart_controller::{PortMap, Push, Records};
+use inart_core::{FlowStatus, PendingChunk, ServerCounters, ServerStatus, WorkerCounters, WorkerStatus};
+use inart_p4::Reason;
+use inart_planner::{Options, Topology, plan, schemes};
+use inart_targets::{Counts, PortTraffic, SwitchCounters, Traffic};
+use inart_wire::{ChunkSeq, JobId, Rank};
+use support::{controller, fig1, job, now};
+
+/// Fig. 1 with its plan installed, all of whose hosts run; the first chunk of server s1 waits.
+struct Lab {
+    topology: Topology,
+    ports: PortMap,
+    push: Push,
+    switches: BTreeMap<String, SwitchView>,
+    hosts: Hosts,
+}
+
+fn worker(push: &Push, rank: usize, name: &str) -> WorkerStatus {
+    let sequence = ChunkSeq::from(0);
+    let oldest = Some(PendingChunk { chunk: 0, sequence, sent_seconds: 0.1, sends: 9 });
+    let flows = push.plan.shards.iter().enumerate().map(|(shard, of)| FlowStatus {
+        shard: u16::try_from(shard).unwrap().into(),
+        server: of.server.clone(),
+        chunks: 100,
+        in_flight: 1,
+        oldest: oldest.clone(),
+        rate_bps: 1e9,
+        planned_rate_bps: 1e9,
+        rtt_seconds: None,
+        least_rtt_seconds: None,
+        server_heard_seconds: None,
+    });
+    WorkerStatus {
+        job: 1.into(),
+        job_name: push.plan.job.clone(),
+        epoch: push.epoch,
+        rank: Rank::try_from(rank).unwrap(),
+        name: name.to_owned(),
+        round: Some(0),
+        in_round: true,
+        shards: flows.collect(),
+        busy_seconds: 1.0,
+        frame_bytes: 1068,
+        counters: WorkerCounters::default(),
+        failure: None,
+    }
+}
+
+impl Lab {
+    fn new() -> Self {
+        let topology = fig1();
+        let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::ATP)).unwrap();
+        let mut controller = controller(&topology, Records::default());
+        let report = now(controller.install(&[job(1, &plan)])).unwrap();
+        let push = controller.records().jobs[&JobId::from(1)].live().unwrap().clone();
+        let ports = PortMap::new(&topology).unwrap();
+        let switches = report.desired.into_iter().map(|(name, tables)| {
+            let counters = |packets: i64| {
+                let counts = Counts { packets, bytes: 1068 * packets };
+                let steer = tables.steer.iter().map(|(key, action)| (*key, (*action, counts)));
+                let drops = vec![Counts::default(); 64];
+                SwitchCounters { steer: steer.collect(), drops, ..SwitchCounters::default() }
+            };
+            let arrived = ports.ports(&name).map(|(port, _)| (port, Arrived { ours: 9, others: 0 }));
+            (name.clone(), SwitchView { before: counters(0), after: counters(9), arrived: arrived.collect() })
+        });
+        let switches = switches.collect();
+        let names = ["w1", "w2", "w3", "w4", "w5", "w6"];
+        let workers = names.iter().enumerate().map(|(rank, name)| (0.0, worker(&push, rank, name))).collect();
+        let servers = push.plan.shards.iter().enumerate().map(|(shard, of)| {
+            let status = ServerStatus {
+                job: 1.into(),
+                job_name: push.plan.job.clone(),
+                epoch: push.epoch,
+                shard: u16::try_from(shard).unwrap().into(),
+                server: of.server.clone(),
+                completed: 0,
+                frame_bytes: 1068,
+                counters: ServerCounters::default(),
+                in_flight: 0,
+                oldest: None,
+                heard_seconds: Vec::new(),
+                failure: None,
+            };
+            (0.0, status)
+        });
+        let hosts = Hosts { workers, servers: servers.collect(), all_asked: true, ..Hosts::default() };
+        Lab { topology, ports, push, switches, hosts }
+    }
+
+    /// Nothing hits the entries of `steer` for frames that come from a host.
+    fn no_hits_from(&mut self, host: &str) {
+        let at = self.ports.attachment(host).unwrap().to_owned();
+        let port = self.ports.port(&at, host).unwrap();
+        let view = self.switches.get_mut(&at).unwrap();
+        let of_host = view.after.steer.iter_mut().filter(|(key, _)| key.ingress == port);
+        of_host.for_each(|(_, (_, counts))| *counts = Counts::default());
+    }
+
+    /// What came by the port of a host.
+    fn came_from(&mut self, host: &str, ours: i64, others: i64) {
+        let at = self.ports.attachment(host).unwrap().to_owned();
+        let port = self.ports.port(&at, host).unwrap();
+        self.switches.get_mut(&at).unwrap().arrived.insert(port, Arrived { ours, others });
+    }
+
+    fn dropped(&mut self, switch: &str, frames: i64) {
+        let view = self.switches.get_mut(switch).unwrap();
+        view.after.drops[Reason::NoRoute.index()].packets = frames;
+    }
+
+    fn forget(&mut self, host: &str) {
+        self.hosts.workers.retain(|(_, status)| status.name != host);
+    }
+
+    fn examine(&self) -> JobFinding {
+        let switches = self
+            .switches
+            .iter()
+            .map(|(name, view)| (name.clone(), SwitchState::Ours(Box::new(view.clone()))));
+        examine(&self.topology, &self.ports, 1.into(), &self.push, &switches.collect(), &self.hosts).unwrap()
+    }
+
+    /// The text, without a host among those blamed but these.
+    fn says(&self, blamed: &[&str]) -> String {
+        let found = self.examine();
+        let missing = found.waiting.iter().flat_map(|waiting| &waiting.missing);
+        let mut names: Vec<&str> = missing.map(|missing| &missing.worker[..]).collect();
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names, blamed, "{found}");
+        found.to_string()
+    }
+}
+
+#[test]
+fn swapped_cables_are_named_by_their_ports() {
+    let mut lab = Lab::new();
+    let port = |host: &str| lab.ports.port("v1", host).unwrap().get();
+    let (one, two) = (port("w1"), port("w2"));
+    // Frames come by both ports, and no entry is for them there.
+    ["w1", "w2"].iter().for_each(|host| lab.no_hits_from(host));
+    lab.dropped("v1", 56);
+    let said = lab.says(&["w1", "w2"]);
+    for (planned, found) in [(one, two), (two, one)] {
+        assert!(said.contains(&format!("arrives on port {planned} of v1, where w")), "{said}");
+        assert!(said.contains(&format!("arrive on port {found} and are dropped (56 just now)")), "{said}");
+    }
+    assert!(!said.contains("down"), "{said}");
+}
+
+#[test]
+fn a_worker_that_never_started_is_not_said_to_send() {
+    let mut lab = Lab::new();
+    lab.no_hits_from("w3");
+    lab.came_from("w3", 0, 0);
+    lab.forget("w3");
+    let said = lab.says(&["w3"]);
+    assert!(said.contains("nothing is known of it, and none of its frames arrives at v1"), "{said}");
+    assert!(!said.contains("leave w3") && !said.contains("down"), "{said}");
+    assert_eq!(lab.examine().unknown, ["rank 2 (w3)"]);
+
+    // Its program runs, and the training has not begun in it.
+    lab.hosts.beginning.insert("w3".to_owned());
+    assert!(lab.says(&["w3"]).contains("its process runs and has not begun"));
+    assert!(lab.examine().unknown.is_empty());
+}
+
+/// One rank of a program that forgot the hook: nothing waits anywhere, and nothing ever will.
+#[test]
+fn a_rank_that_has_not_joined_is_named_while_nothing_waits() {
+    let mut lab = Lab::new();
+    for name in ["w1", "w3", "w4", "w5", "w6"] {
+        lab.forget(name);
+        lab.hosts.beginning.insert(name.to_owned());
+    }
+    lab.forget("w2");
+    let found = lab.examine();
+    assert_eq!(found.unknown, ["rank 1 (w2)"]);
+    assert!(found.to_string().contains("nothing is known of rank 1 (w2)"), "{found}");
+    // Who asked some hosts only knows nothing of the others.
+    lab.hosts.all_asked = false;
+    assert!(lab.examine().unknown.is_empty());
+}
+
+#[test]
+fn a_link_is_down_only_where_something_shows_it() {
+    let mut lab = Lab::new();
+    lab.no_hits_from("w1");
+    lab.came_from("w1", 0, 0);
+    let nothing = lab.says(&["w1"]);
+    assert!(nothing.contains("nothing shows whether the link w1-v1 is up"), "{nothing}");
+    assert!(nothing.contains("has room for frames of 1068 bytes"), "{nothing}");
+
+    lab.came_from("w1", 0, 12);
+    let others = lab.says(&["w1"]);
+    assert!(others.contains("the link w1-v1 is up, since 12 other frames came over it"), "{others}");
+    assert!(others.contains("MTU at both ends") && others.contains("1068 bytes"), "{others}");
+
+    lab.came_from("w1", 0, 0);
+    lab.hosts.carriers.insert("w1".to_owned(), true);
+    assert!(lab.says(&["w1"]).contains("the interface of w1 has a carrier, so the link is up"));
+    lab.hosts.carriers.insert("w1".to_owned(), false);
+    assert!(lab.says(&["w1"]).contains("has no carrier, so the link w1-v1 is down"));
+}
+
+#[test]
+fn arrivals_are_what_came_between_two_looks() {
+    let port = PortMap::new(&fig1()).unwrap().port("v1", "w1").unwrap();
+    let traffic = |ours: i64, others: i64| {
+        let counts = |packets| Counts { packets, bytes: 0 };
+        let of_port =
+            PortTraffic { ours_in: counts(ours), others_in: counts(others), ..PortTraffic::default() };
+        Traffic { ports: [(port, of_port)].into(), outcomes: Vec::new() }
+    };
+    let came = Arrived::between(&traffic(3, 10), &traffic(8, 11));
+    assert_eq!(came, [(port, Arrived { ours: 5, others: 1 })].into());
+    assert!(Arrived::between(&Traffic::default(), &traffic(8, 11)).is_empty(), "it counts only since then");
+}
