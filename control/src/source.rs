@@ -77,6 +77,8 @@ impl Source {
     pub const PATIENCE: Duration = Duration::from_secs(30);
     /// It asks this often meanwhile.
     const INTERVAL: Duration = Duration::from_millis(50);
+    /// And logs this often for what it waits.
+    const REMIND: Duration = Duration::from_secs(5);
 
     /// The assignment. A controller that is not there yet, or has not installed the plan, is
     /// [waited for](Self::PATIENCE).
@@ -148,15 +150,21 @@ pub(crate) async fn patiently<T>(
     question: impl AsyncFn(Client) -> Result<T, ClientError>,
 ) -> Result<T, ClientError> {
     let give_up = Instant::now() + Source::PATIENCE;
+    // A controller that starts with its hosts is there sooner.
+    let mut remind = Instant::now() + Duration::from_secs(1);
     loop {
         let answer = match Client::connect(address, security).await {
             Ok(controller) => question(controller).await,
             Err(error) => Err(error),
         };
         match answer {
-            Err(ClientError::Connect(ChannelError::Connect { .. }) | ClientError::NotYet { .. })
+            Err(why @ (ClientError::Connect(ChannelError::Connect { .. }) | ClientError::NotYet { .. }))
                 if Instant::now() < give_up =>
             {
+                if Instant::now() >= remind {
+                    tracing::warn!("waiting for the controller: {why}");
+                    remind = Instant::now() + Source::REMIND;
+                }
                 tokio::time::sleep(Source::INTERVAL).await;
             }
             answer => return answer,
