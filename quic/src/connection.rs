@@ -3,13 +3,13 @@
 use std::sync::Arc;
 
 use inart_tls::MutualTls;
-use quinn::{Connection, VarInt};
+use quinn::{Connection, ConnectionError, VarInt};
 use rustls::pki_types::CertificateDer;
 
 use crate::event::Event;
 use crate::pair::Pair;
 use crate::shared::{Counts, Shared};
-use crate::streams::receive_all;
+use crate::streams::{answers, receive_all};
 
 /// The application's codes of connections that are closed.
 pub(crate) const CLOSED: VarInt = VarInt::from_u32(0);
@@ -18,6 +18,50 @@ pub(crate) const ENDS: &[u8] = b"the site ends";
 const STRANGER: VarInt = VarInt::from_u32(1);
 const REPLACED: VarInt = VarInt::from_u32(2);
 pub(crate) const UNLABELLED: VarInt = VarInt::from_u32(3);
+const DUPLICATE: VarInt = VarInt::from_u32(4);
+const ANSWERED: VarInt = VarInt::from_u32(5);
+/// In the reason of a connection that was refused since another process has its name.
+const ALREADY: &str = "already runs (connected from ";
+
+/// Whether a connection has ended because another process of this one's name is connected there.
+pub(crate) fn is_duplicate(reason: &ConnectionError) -> bool {
+    matches!(reason, ConnectionError::ApplicationClosed(closed) if closed.error_code == DUPLICATE)
+}
+
+/// Whether the reason of an [`Event::Down`] says that another process of this one's name is connected to that
+/// peer, and answers: this process is not wanted.
+pub fn names_another_process(reason: &str) -> bool {
+    reason.contains(ALREADY)
+}
+
+/// Whether the reason of an [`Event::Down`] says that the peer has ended as it should.
+pub fn is_regular_end(reason: &str) -> bool {
+    reason.contains("the site ends (code 0)")
+}
+
+/// The text for another process of a peer's name, if one is connected and answers.
+async fn other_process(shared: &Shared, peer: &str, life: u64) -> Option<String> {
+    let current = shared.peers().get(peer)?.connection.clone().filter(|current| current.life != life)?;
+    if !answers(&current.sending).await {
+        return None;
+    }
+    let address = current.sending.remote_address();
+    let why = format!("{peer} {ALREADY}{address}); stop one of the two");
+    tracing::warn!("a second process called {peer} was refused: {why}");
+    Some(why)
+}
+
+/// Answers a peer that asks why it is not connected.
+pub(crate) async fn answer(shared: &Shared, peer: &str, life: u64, connection: &Connection) {
+    match other_process(shared, peer, life).await {
+        Some(why) => connection.close(DUPLICATE, why.as_bytes()),
+        None => {
+            // It is there: no need to wait until the next attempt.
+            shared.changed.notify_waiters();
+            connection.close(ANSWERED, b"no other process of that name is connected");
+        }
+    }
+}
 
 /// The names in the certificate that the other side has shown.
 pub(crate) fn names(connection: &Connection) -> Vec<String> {
@@ -48,11 +92,16 @@ pub(crate) fn known(shared: &Shared, connection: &Connection) -> Option<String> 
 /// Serves both connections to a peer until one ends, and ends the other. Newer ones to the same peer replace
 /// older ones.
 pub(crate) async fn serve(shared: Arc<Shared>, peer: String, pair: Pair) {
+    // A process that connects again replaces its own connection; another one only a process that is gone.
+    if let Some(why) = other_process(&shared, &peer, pair.life).await {
+        return pair.close(DUPLICATE, why.as_bytes());
+    }
     let id = pair.sending.stable_id();
     let last = {
         let mut peers = shared.peers();
         let Some(entry) = peers.get_mut(&peer) else { return };
         let last = entry.connection.replace(pair.clone());
+        entry.trouble = None;
         if last.is_some() {
             let reason = "a newer connection has replaced it".to_owned();
             shared.tell(Event::Down { peer: peer.clone(), reason });

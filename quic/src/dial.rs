@@ -6,7 +6,8 @@ use std::time::Duration;
 use quinn::{ClientConfig, Connecting};
 use tokio::time::timeout;
 
-use crate::connection::serve;
+use crate::connection::{is_duplicate, serve};
+use crate::event::Event;
 use crate::pair::{Label, Pair};
 use crate::shared::Shared;
 use crate::stream_error::StreamError;
@@ -15,6 +16,9 @@ const FIRST_PAUSE: Duration = Duration::from_millis(50);
 const LONGEST_PAUSE: Duration = Duration::from_secs(1);
 /// An attempt that takes longer is begun anew.
 const ATTEMPT: Duration = Duration::from_secs(5);
+/// Who waits to be connected to asks why it is not after this time, and then again.
+const FIRST_QUESTION: Duration = Duration::from_secs(2);
+const QUESTIONS: Duration = Duration::from_secs(5);
 
 /// Keeps connections to a peer.
 pub(crate) async fn dial(shared: Arc<Shared>, endpoint: quinn::Endpoint, config: ClientConfig, peer: String) {
@@ -31,7 +35,7 @@ pub(crate) async fn dial(shared: Arc<Shared>, endpoint: quinn::Endpoint, config:
                 continue;
             }
         };
-        match timeout(ATTEMPT, both(connecting)).await {
+        match timeout(ATTEMPT, both(connecting, shared.life)).await {
             Ok(Ok(pair)) => {
                 // The handshakes have checked that the certificate is for this name.
                 let began = tokio::time::Instant::now();
@@ -41,21 +45,63 @@ pub(crate) async fn dial(shared: Arc<Shared>, endpoint: quinn::Endpoint, config:
                     pause = FIRST_PAUSE;
                 }
             }
-            Ok(Err(error)) => tracing::debug!("no connection to {peer} at {address}: {error}"),
-            Err(_) => tracing::debug!("no connection to {peer} at {address}: no answer"),
+            Ok(Err(error)) => failed(&shared, &peer, &error.to_string()),
+            Err(_) => failed(&shared, &peer, "no answer"),
         }
         wait(&shared, pause).await;
         pause = (2 * pause).min(LONGEST_PAUSE);
     }
 }
 
+/// Who is to be connected to, and is not, asks why: another process of its name may be connected.
+pub(crate) async fn ask(shared: Arc<Shared>, endpoint: quinn::Endpoint, config: ClientConfig, peer: String) {
+    let mut pause = FIRST_QUESTION;
+    loop {
+        tokio::time::sleep(pause).await;
+        pause = QUESTIONS;
+        if shared.is_closed() {
+            return;
+        }
+        let Some((address, is_up)) =
+            shared.peers().get(&peer).map(|entry| (entry.address, entry.connection.is_some()))
+        else {
+            return;
+        };
+        if is_up {
+            continue;
+        }
+        let Ok(connecting) = endpoint.connect_with(config.clone(), address, &peer) else { continue };
+        let question = async {
+            let connection = connecting.await?;
+            Label::question(shared.life).say(&connection).await?;
+            Ok::<_, StreamError>(connection.closed().await)
+        };
+        match timeout(ATTEMPT, question).await {
+            Ok(Ok(reason)) if is_duplicate(&reason) => {
+                shared.tell(Event::Down { peer: peer.clone(), reason: reason.to_string() });
+            }
+            Ok(Ok(_)) => {}
+            Ok(Err(error)) => failed(&shared, &peer, &error.to_string()),
+            Err(_) => failed(&shared, &peer, "no answer"),
+        }
+    }
+}
+
+/// Remembers why there is no connection, for those who wait for one.
+fn failed(shared: &Shared, peer: &str, why: &str) {
+    tracing::debug!("no connection to {peer}: {why}");
+    if let Some(entry) = shared.peers().get_mut(peer) {
+        entry.trouble = Some(why.to_owned());
+    }
+}
+
 /// Waits for both connections, and says what they are for.
-async fn both((first, second): (Connecting, Connecting)) -> Result<Pair, StreamError> {
+async fn both((first, second): (Connecting, Connecting), life: u64) -> Result<Pair, StreamError> {
     let (sending, receiving) = tokio::try_join!(first, second)?;
-    let [mine, yours] = Label::both();
-    mine.say(&sending).await?;
+    let [mine, yours] = Label::both(life);
+    let life = mine.say(&sending).await?;
     yours.say(&receiving).await?;
-    Ok(Pair { sending, receiving })
+    Ok(Pair { sending, receiving, life })
 }
 
 /// Waits, but not when an address has changed.

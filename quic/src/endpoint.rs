@@ -10,13 +10,13 @@ use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
 use quinn::{ClientConfig, EndpointConfig, ServerConfig, TokioRuntime};
 use tokio::sync::{Notify, mpsc, watch};
 
-use crate::connection::{CLOSED, ENDS, UNLABELLED, known, serve};
-use crate::dial::dial;
+use crate::connection::{CLOSED, ENDS, UNLABELLED, answer, known, serve};
+use crate::dial::{ask, dial};
 use crate::error::{OpenError, SendError};
 use crate::event::{Event, Events};
 use crate::meter::Meter;
 use crate::options::Options;
-use crate::pair::{Halves, Label};
+use crate::pair::{Halves, Label, SentBy, new_life};
 use crate::shared::{Counters, Counts, Peer, Shared};
 use crate::streams;
 
@@ -71,6 +71,7 @@ impl Endpoint {
         let (received, received_receiver) = mpsc::channel(options.events.max(1));
         let shared = Arc::new(Shared {
             name: options.name,
+            life: new_life(),
             most_bytes: options.most_bytes,
             under_way: watch::Sender::default(),
             peers: Mutex::new(BTreeMap::new()),
@@ -99,17 +100,20 @@ impl Endpoint {
                     false
                 }
                 None => {
-                    peers
-                        .insert(name.to_owned(), Peer { address, connection: None, meter: Meter::default() });
+                    let (connection, meter, trouble) = (None, Meter::default(), None);
+                    peers.insert(name.to_owned(), Peer { address, connection, meter, trouble });
                     true
                 }
             }
         };
         self.shared.changed.notify_waiters();
-        if is_new && *self.shared.name < *name {
+        if is_new {
             let (shared, endpoint, client) =
                 (self.shared.clone(), self.endpoint.clone(), self.client.clone());
-            tokio::spawn(dial(shared, endpoint, client, name.to_owned()));
+            match *self.shared.name < *name {
+                true => drop(tokio::spawn(dial(shared, endpoint, client, name.to_owned()))),
+                false => drop(tokio::spawn(ask(shared, endpoint, client, name.to_owned()))),
+            }
         }
     }
 
@@ -167,6 +171,17 @@ impl Endpoint {
         self.shared.peers().get_mut(peer)?.meter.take(enough)
     }
 
+    /// Returns why there is no connection to a peer: its address, and how the last attempt failed.
+    pub fn trouble(&self, peer: &str) -> Option<String> {
+        let peers = self.shared.peers();
+        let entry = peers.get(peer).filter(|entry| entry.connection.is_none())?;
+        let address = entry.address;
+        Some(match &entry.trouble {
+            Some(trouble) => format!("{address}: {trouble}"),
+            None => address.to_string(),
+        })
+    }
+
     /// What was counted so far.
     pub fn counters(&self) -> Counters {
         self.shared.counts.read()
@@ -199,12 +214,15 @@ async fn accept_all(shared: Arc<Shared>, endpoint: quinn::Endpoint) {
             match incoming.await {
                 Ok(connection) => {
                     let Some(peer) = known(&shared, &connection) else { return };
-                    let Some(label) = Label::hear(&connection).await else {
+                    let Some(label) = Label::hear(&connection, shared.life).await else {
                         Counts::add(&shared.counts.refused);
                         tracing::warn!("{peer} at {address} does not say what its connection is for");
                         connection.close(UNLABELLED, b"a peer first says what a connection is for");
                         return;
                     };
+                    if label.sent_by == SentBy::Nobody {
+                        return answer(&shared, &peer, label.life, &connection).await;
+                    }
                     let pair = shared.halves().complete(&peer, label, connection);
                     if let Some(pair) = pair {
                         serve(shared, peer, pair).await;

@@ -18,6 +18,7 @@ mod shared;
 mod stream_error;
 mod streams;
 
+pub use connection::{is_regular_end, names_another_process};
 pub use endpoint::Endpoint;
 pub use error::{OpenError, SendError};
 pub use event::{Event, Events};

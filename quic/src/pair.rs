@@ -15,7 +15,9 @@ use crate::stream_error::StreamError;
 
 /// Who has connected has to say so soon what the connection is for.
 const LABEL: Duration = Duration::from_secs(5);
-const LABEL_BYTES: usize = 9;
+const LABEL_BYTES: usize = 17;
+/// What answers a label: the life of who was connected to.
+const ANSWER_BYTES: usize = 8;
 
 /// Connections that belong together.
 #[derive(Debug, Clone)]
@@ -24,6 +26,8 @@ pub(crate) struct Pair {
     pub sending: Connection,
     /// What the peer sends, and answers to it.
     pub receiving: Connection,
+    /// The peer's process: another one has another life.
+    pub life: u64,
 }
 
 impl Pair {
@@ -38,59 +42,88 @@ impl Pair {
 pub(crate) enum SentBy {
     WhoConnects,
     WhoAccepts,
+    /// Of none: who is to be connected to asks why it is not.
+    Nobody,
 }
 
 /// What the first stream of a connection says: which other one it belongs to, and what it is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Label {
     pair: u64,
-    sent_by: SentBy,
+    pub sent_by: SentBy,
+    /// The process that connects.
+    pub life: u64,
 }
 
 impl Label {
     /// Labels of two connections that belong together, and to no others.
-    pub fn both() -> [Self; 2] {
-        let pair = RandomState::new().build_hasher().finish();
-        [SentBy::WhoConnects, SentBy::WhoAccepts].map(|sent_by| Label { pair, sent_by })
+    pub fn both(life: u64) -> [Self; 2] {
+        let pair = draw();
+        [SentBy::WhoConnects, SentBy::WhoAccepts].map(|sent_by| Label { pair, sent_by, life })
+    }
+
+    /// That of a question why there is no connection.
+    pub fn question(life: u64) -> Self {
+        Label { pair: draw(), sent_by: SentBy::Nobody, life }
     }
 
     fn encode(self) -> [u8; LABEL_BYTES] {
         let mut bytes = [0; LABEL_BYTES];
         bytes[..8].copy_from_slice(&self.pair.to_be_bytes());
-        bytes[8] = u8::from(self.sent_by == SentBy::WhoAccepts);
+        bytes[8] = match self.sent_by {
+            SentBy::WhoConnects => 0,
+            SentBy::WhoAccepts => 1,
+            SentBy::Nobody => 2,
+        };
+        bytes[9..].copy_from_slice(&self.life.to_be_bytes());
         bytes
     }
 
     /// `None`: no such label.
     fn decode(bytes: [u8; LABEL_BYTES]) -> Option<Self> {
-        let [pair @ .., sent_by] = bytes;
+        let (pair, rest) = bytes.split_first_chunk::<8>()?;
+        let (&sent_by, life) = rest.split_first()?;
         let sent_by = match sent_by {
             0 => SentBy::WhoConnects,
             1 => SentBy::WhoAccepts,
+            2 => SentBy::Nobody,
             _ => return None,
         };
-        Some(Label { pair: u64::from_be_bytes(pair), sent_by })
+        let life = u64::from_be_bytes(life.try_into().ok()?);
+        Some(Label { pair: u64::from_be_bytes(*pair), sent_by, life })
     }
 
-    /// Says it, by who has connected.
-    pub async fn say(self, connection: &Connection) -> Result<(), StreamError> {
-        let (mut send, _answers) = connection.open_bi().await?;
+    /// Says it, by who has connected; the life of the other side.
+    pub async fn say(self, connection: &Connection) -> Result<u64, StreamError> {
+        let (mut send, mut answer) = connection.open_bi().await?;
         send.write_all(&self.encode()).await?;
         send.finish()?;
-        Ok(())
+        let mut life = [0; ANSWER_BYTES];
+        answer.read_exact(&mut life).await?;
+        Ok(u64::from_be_bytes(life))
     }
 
     /// Hears it, by who was connected to. `None`: the peer says something else, or nothing.
-    pub async fn hear(connection: &Connection) -> Option<Self> {
+    pub async fn hear(connection: &Connection, life: u64) -> Option<Self> {
         let hear = async {
             let (mut answers, mut receive) = connection.accept_bi().await.ok()?;
             let mut bytes = [0; LABEL_BYTES];
             receive.read_exact(&mut bytes).await.ok()?;
-            let _ = answers.finish(); // nobody waits for an answer
+            answers.write_all(&life.to_be_bytes()).await.ok()?;
+            answers.finish().ok()?;
             Self::decode(bytes)
         };
         timeout(LABEL, hear).await.ok().flatten()
     }
+}
+
+fn draw() -> u64 {
+    RandomState::new().build_hasher().finish()
+}
+
+/// Draws the life of a process.
+pub(crate) fn new_life() -> u64 {
+    draw()
 }
 
 /// Accepted connections whose other one has not come, by peer.
@@ -103,9 +136,10 @@ impl Halves {
         let other = self.0.remove(peer);
         match other {
             Some((other, first)) if other.pair == label.pair && other.sent_by != label.sent_by => {
+                let life = label.life;
                 Some(match label.sent_by {
-                    SentBy::WhoConnects => Pair { sending: first, receiving: connection },
-                    SentBy::WhoAccepts => Pair { sending: connection, receiving: first },
+                    SentBy::WhoAccepts => Pair { sending: connection, receiving: first, life },
+                    _ => Pair { sending: first, receiving: connection, life },
                 })
             }
             _ => {
@@ -127,11 +161,12 @@ mod tests {
 
     #[test]
     fn labels_come_back_as_they_were_and_pairs_differ() {
-        let [first, second] = Label::both();
+        let [first, second] = Label::both(7);
         assert_eq!((first.pair, first.sent_by), (second.pair, SentBy::WhoConnects));
-        assert_eq!(Label::decode(first.encode()), Some(first));
-        assert_eq!(Label::decode(second.encode()), Some(second));
-        assert_eq!(Label::decode([2; LABEL_BYTES]), None);
-        assert_ne!(Label::both()[0].pair, first.pair);
+        for label in [first, second, Label::question(7)] {
+            assert_eq!(Label::decode(label.encode()), Some(label));
+        }
+        assert_eq!(Label::decode([3; LABEL_BYTES]), None);
+        assert_ne!(Label::both(7)[0].pair, first.pair);
     }
 }

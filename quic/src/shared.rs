@@ -67,6 +67,8 @@ pub(crate) struct Peer {
     pub address: SocketAddr,
     pub connection: Option<Pair>,
     pub meter: Meter,
+    /// Why it could not be connected to last.
+    pub trouble: Option<String>,
 }
 
 /// Whether an endpoint is open, and what it has under way.
@@ -79,6 +81,8 @@ pub(crate) struct Open {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub name: String,
+    /// Tells this process from another one of its name.
+    pub life: u64,
     pub most_bytes: u64,
     /// Messages that were sent and have not ended, while it is open.
     pub under_way: watch::Sender<Open>,

@@ -2,7 +2,7 @@
 //! peer's consumer has it.
 
 use std::sync::atomic::Ordering::Relaxed;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use bytes::{Bytes, BytesMut};
 use quinn::{Connection, ReadError, ReadExactError, RecvStream, SendStream, VarInt, WriteError};
@@ -14,6 +14,23 @@ use crate::stream_error::StreamError;
 /// The application's codes of streams that are stopped.
 const TOO_LONG: VarInt = VarInt::from_u32(1);
 const TAKEN: u8 = 1;
+/// In place of a length: a question whether the process is there.
+const PROBE: u64 = u64::MAX;
+/// A process that does not answer for so long is gone.
+const ANSWER: Duration = Duration::from_millis(1500);
+
+/// Whether the process at the other end answers.
+pub(crate) async fn answers(connection: &Connection) -> bool {
+    let question = async {
+        let (mut send, mut receive) = connection.open_bi().await?;
+        send.set_priority(i32::MAX)?;
+        send.write_all(&PROBE.to_be_bytes()).await?;
+        send.finish()?;
+        receive.read_exact(&mut [0]).await?;
+        Ok::<_, StreamError>(())
+    };
+    tokio::time::timeout(ANSWER + 4 * connection.rtt(), question).await.is_ok_and(|answer| answer.is_ok())
+}
 
 /// In words that help who has sent it.
 pub(crate) fn reason(error: &StreamError) -> String {
@@ -63,6 +80,11 @@ async fn receive_one(
     receive.read_exact(&mut length).await?;
     let started = Instant::now();
     let length = u64::from_be_bytes(length);
+    if length == PROBE {
+        send.write_all(&[TAKEN]).await?;
+        send.finish()?;
+        return Ok(());
+    }
     if length > shared.most_bytes {
         Counts::add(&shared.counts.too_long);
         tracing::warn!("{peer} sends a message of {length} bytes, at most {} are allowed", shared.most_bytes);

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_quic::{Endpoint, Event, Events, SendError};
+use inart_quic::{Endpoint, Event, Events, SendError, names_another_process};
 
 use crate::support::{Authority, TIMEOUT, find, is_up, next, pattern};
 
@@ -170,4 +170,62 @@ async fn closing_fails_what_is_under_way_and_ends_the_events() {
         }
     }
     drop(b);
+}
+
+/// A second process called `name`, at an address of its own, beside one that is connected to `other` and
+/// answers. What it is told, while the first one stays connected.
+async fn second(name: &str, other: &str) -> String {
+    let authority = Authority::found("one");
+    let (there, mut events) = authority.open(other, &BTreeMap::new());
+    let peers = BTreeMap::from([(other.to_owned(), there.address().unwrap())]);
+    let (first, mut first_events) = authority.open(name, &peers);
+    there.set_peer(name, first.address().unwrap());
+    find(&mut events, is_up).await;
+    find(&mut first_events, is_up).await;
+    let (_second, mut second_events) = authority.open(name, &peers);
+    let told = find(&mut second_events, |event| matches!(event, Event::Down { .. })).await;
+    // The first one is connected as before.
+    first.send(other, 5, pattern(100, 0), 0).unwrap();
+    find(&mut first_events, |event| matches!(event, Event::Acknowledged { id: 5, .. })).await;
+    let Event::Down { reason, .. } = told else { unreachable!() };
+    reason
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_second_process_of_one_name_is_refused_whether_it_dials_or_is_dialled() {
+    for (name, other) in [("a", "b"), ("b", "a")] {
+        let reason = second(name, other).await;
+        assert!(names_another_process(&reason), "{reason}");
+        let named = format!("{name} already runs (connected from 127.0.0.1:");
+        assert!(reason.contains(&named) && reason.contains("stop one of the two"), "{reason}");
+    }
+}
+
+/// The process is gone without a word, as after kill -9: its connections are there until they are silent for
+/// too long, and nothing answers.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_that_starts_again_replaces_one_that_does_not_answer() {
+    let authority = Authority::found("one");
+    let (b, mut b_events) = authority.open("b", &BTreeMap::new());
+    let peers = BTreeMap::from([("b".to_owned(), b.address().unwrap())]);
+    let dead = authority.options("a", &peers);
+    b.set_peer("a", "127.0.0.1:9".parse().unwrap());
+    let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(1).enable_all().build().unwrap();
+    let (up, is_connected) = std::sync::mpsc::channel();
+    runtime.spawn(async move {
+        let (_dead, mut events) = Endpoint::open(dead).unwrap();
+        find(&mut events, is_up).await;
+        up.send(()).unwrap();
+        std::future::pending::<()>().await;
+    });
+    find(&mut b_events, is_up).await;
+    is_connected.recv_timeout(TIMEOUT).unwrap();
+    // Its threads end; nothing is sent any more.
+    runtime.shutdown_background();
+    let (again, mut again_events) = authority.open("a", &peers);
+    find(&mut again_events, is_up).await;
+    again.send("b", 1, pattern(10, 0), 0).unwrap();
+    find(&mut again_events, |event| matches!(event, Event::Acknowledged { id: 1, .. })).await;
+    let received = find(&mut b_events, |event| matches!(event, Event::Received { .. })).await;
+    assert!(matches!(received, Event::Received { data, .. } if data == pattern(10, 0)));
 }
