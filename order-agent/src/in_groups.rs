@@ -127,7 +127,12 @@ impl InGroups {
         self.decisions.push_back(Decision::Applied(Applied { version, updates }));
         if self.is_judged {
             let out = self.server.judge(group, &alike, now);
-            self.left_out.extend(out.iter().map(|client| WorkerNo(client.0)));
+            for who in out.iter().map(|client| WorkerNo(client.0)) {
+                self.left_out.push(who);
+                self.members.remove(&who);
+                self.asked.remove(&who);
+                self.decisions.push_back(Decision::LeftOut { who });
+            }
         }
     }
 
@@ -139,6 +144,8 @@ impl InGroups {
                     self.version = self.first_version + version;
                     self.aggregate(group, round, &clients, now);
                 }
+                // It was asked to train on before it was judged.
+                GroupOutput::Answer { client, .. } if self.is_left_out(WorkerNo(client.0)) => {}
                 GroupOutput::Answer { client, round } => {
                     let (who, batch) = (WorkerNo(client.0), self.batches[client.index()]);
                     self.decisions.push_back(Decision::Permit { who, iteration: round, batch });
@@ -157,7 +164,7 @@ impl InGroups {
 impl Sequencer for InGroups {
     /// It counts for its group once it has asked, so that groups are whole when the training begins.
     fn join(&mut self, who: WorkerNo, now: Duration) {
-        if who.index() < self.done.len() {
+        if who.index() < self.done.len() && !self.is_left_out(who) {
             self.leave(who, now);
             self.members.insert(who);
         }
@@ -180,7 +187,14 @@ impl Sequencer for InGroups {
         false
     }
 
+    fn is_left_out(&self, who: WorkerNo) -> bool {
+        self.left_out.contains(&who)
+    }
+
     fn request(&mut self, who: WorkerNo, now: Duration) {
+        if self.is_left_out(who) {
+            return;
+        }
         self.members.insert(who);
         // Who has pushed and waits for the aggregation is answered by then; who was answered, and asks again,
         // has not heard it.

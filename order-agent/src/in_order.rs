@@ -95,10 +95,14 @@ impl<O: Order> Sequencer for InOrder<O> {
         Some(match self.server.next_output()? {
             Output::Permit { worker, iteration, batch } => Decision::Permit { who: worker, iteration, batch },
             Output::Apply { version, updates } => {
-                for update in &updates {
-                    self.store.apply(update.worker, update.scale() as f32);
+                let mut all = updates.iter();
+                let applied = all.try_for_each(|update| {
+                    self.store.apply(update.worker, update.scale() as f32).map(|_| ())
+                });
+                match applied {
+                    Ok(()) => Decision::Applied(Applied { version, updates }),
+                    Err(overflow) => Decision::Overflow { version, overflow },
                 }
-                Decision::Applied(Applied { version, updates })
             }
             Output::Discard { worker, iteration, refusal } => {
                 Decision::Discarded { who: worker, iteration, refusal }

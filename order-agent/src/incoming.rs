@@ -52,6 +52,11 @@ impl Incoming {
         self.left == 0
     }
 
+    /// The values that it has room for.
+    pub fn len(&self) -> usize {
+        self.values.len()
+    }
+
     pub fn into_values(self) -> Vec<f32> {
         self.values
     }

@@ -32,10 +32,10 @@ pub use in_groups::InGroups;
 pub use in_order::InOrder;
 pub use kinds::PacketError;
 pub use message::{
-    Arrived, Body, Hello, Message, NotPermitted, Over, Permit, Pull, Pushed, Refused, Request, Span, Unknown,
-    Welcome, message_packet,
+    Arrived, Body, Hello, LeftOut, Message, NotPermitted, Over, Permit, Pull, Pushed, Refused, Request, Span,
+    Stopped, Unknown, Waiting, Welcome, message_packet,
 };
 pub use packet::{Packet, decode};
 pub use sequencer::{Applied, Decision, Kept, Sequencer, Verdict};
-pub use server::{ServerAgent, ServerOutput, ServerSetup};
+pub use server::{Awaited, ServerAgent, ServerOutput, ServerSetup, Training};
 pub use worker::{Start, WorkerAgent, WorkerError, WorkerOutput, WorkerSetup};

@@ -2,6 +2,7 @@
 //! and pull").
 
 use bytes::{BufMut, Bytes, BytesMut};
+use inart_terms::Term;
 use prost::Message as _;
 
 use crate::kinds::MESSAGE;
@@ -16,7 +17,7 @@ pub struct Message {
     #[prost(fixed32, tag = "2")]
     pub server_life: u32,
     /// What it says.
-    #[prost(oneof = "Body", tags = "3, 4, 5, 6, 7, 8, 9, 10, 11, 12")]
+    #[prost(oneof = "Body", tags = "3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15")]
     pub body: Option<Body>,
 }
 
@@ -53,6 +54,15 @@ pub enum Body {
     /// Server to worker: the training is over.
     #[prost(message, tag = "12")]
     Over(Over),
+    /// Server to worker: the training has ended before its last iteration.
+    #[prost(message, tag = "13")]
+    Stopped(Stopped),
+    /// Server to worker: it is left out for its data, for good.
+    #[prost(message, tag = "14")]
+    LeftOut(LeftOut),
+    /// Server to worker: for whom the server waits.
+    #[prost(message, tag = "15")]
+    Waiting(Waiting),
 }
 
 /// Who a worker is, and where.
@@ -73,6 +83,15 @@ pub struct Hello {
     /// The life of the server that gave it.
     #[prost(fixed32, tag = "5")]
     pub ticket_of: u32,
+    /// What the worker's training is: settings that server and workers must share.
+    #[prost(message, repeated, tag = "6")]
+    pub terms: Vec<Term>,
+    /// The training in which updates of this worker were taken; 0 for none.
+    #[prost(fixed64, tag = "7")]
+    pub training: u64,
+    /// Updates of this worker that were taken there.
+    #[prost(uint64, tag = "8")]
+    pub taken: u64,
 }
 
 /// It wants its next iteration.
@@ -137,6 +156,9 @@ pub struct Welcome {
     /// If it is open: the chunks that are missing.
     #[prost(message, repeated, tag = "5")]
     pub missing: Vec<Span>,
+    /// The server's training: drawn when its model began, and kept with it.
+    #[prost(fixed64, tag = "6")]
+    pub training: u64,
 }
 
 /// Why a worker is not taken in.
@@ -193,6 +215,30 @@ pub struct Over {
     /// The model's last version.
     #[prost(uint64, tag = "1")]
     pub version: u64,
+}
+
+/// The training has ended early.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Stopped {
+    /// In words.
+    #[prost(string, tag = "1")]
+    pub why: String,
+}
+
+/// A client is left out.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct LeftOut {
+    /// In words.
+    #[prost(string, tag = "1")]
+    pub why: String,
+}
+
+/// For whom the server waits.
+#[derive(Clone, PartialEq, prost::Message)]
+pub struct Waiting {
+    /// In words, such as "w2: has been computing for 30 s".
+    #[prost(string, tag = "1")]
+    pub why: String,
 }
 
 /// A message as a packet.

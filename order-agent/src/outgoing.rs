@@ -27,7 +27,9 @@ pub struct Flow {
 #[derive(Debug, Clone)]
 pub struct Outgoing {
     pub tag: Tag,
-    values: Arc<Vec<f32>>,
+    /// None once all is known to be there: a version that nobody pulls any more is not held.
+    values: Option<Arc<Vec<f32>>>,
+    chunks: u32,
     flow: Flow,
     waiting: BTreeSet<u32>,
     under_way: BTreeMap<u64, u32>,
@@ -40,12 +42,13 @@ impl Outgoing {
     pub fn new(tag: Tag, values: Arc<Vec<f32>>, flow: Flow) -> Self {
         let chunks = values.len().div_ceil(flow.chunk_values) as u32;
         let (under_way, free_at) = (BTreeMap::new(), Duration::ZERO);
-        Outgoing { tag, values, flow, waiting: (0..chunks).collect(), under_way, free_at, sent_again: 0 }
+        let (waiting, values) = ((0..chunks).collect(), Some(values));
+        Outgoing { tag, values, chunks, flow, waiting, under_way, free_at, sent_again: 0 }
     }
 
     /// The connection is new: these are missing at the other side, and nothing is under way.
     pub fn go_on(&mut self, missing: &[Span]) {
-        let chunks = self.values.len().div_ceil(self.flow.chunk_values) as u32;
+        let chunks = self.chunks;
         let of = |span: &Span| span.first.min(chunks)..span.first.saturating_add(span.count).min(chunks);
         self.waiting = missing.iter().flat_map(of).collect();
         self.under_way.clear();
@@ -62,10 +65,11 @@ impl Outgoing {
         if self.under_way.len() >= self.flow.window.max(1) || now < self.free_at {
             return None;
         }
+        let values = self.values.as_ref()?;
         let number = self.waiting.pop_first()?;
         let first = number as usize * self.flow.chunk_values;
-        let last = (first + self.flow.chunk_values).min(self.values.len());
-        let data = chunk_packet(&self.tag, number, self.values.get(first..last)?, self.flow.precision);
+        let last = (first + self.flow.chunk_values).min(values.len());
+        let data = chunk_packet(&self.tag, number, values.get(first..last)?, self.flow.precision);
         self.under_way.insert(id, number);
         if let Some(rate_bps) = self.flow.rate_bps {
             let takes = Duration::from_secs_f64((data.len() as f64 * 8.0 / rate_bps).min(3600.0));
@@ -83,7 +87,15 @@ impl Outgoing {
             self.sent_again += 1;
             self.free_at = self.free_at.max(now + PAUSE);
         }
+        if self.is_done() {
+            self.values = None;
+        }
         true
+    }
+
+    /// What is held for it; `None` once all is known to be there.
+    pub fn values(&self) -> Option<&Arc<Vec<f32>>> {
+        self.values.as_ref()
     }
 
     /// Whether all is known to be there.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_order::{Refusal, Update, WorkerNo};
+use inart_order::{Overflow, Refusal, Update, WorkerNo};
 
 /// What a sequencer has decided.
 #[derive(Debug, Clone, PartialEq)]
@@ -31,6 +31,18 @@ pub enum Decision {
     Gone {
         /// Who.
         who: WorkerNo,
+    },
+    /// A participant is left out for its data, for good.
+    LeftOut {
+        /// Who.
+        who: WorkerNo,
+    },
+    /// An update of finite values would make the model infinite: the training cannot go on.
+    Overflow {
+        /// The version that it would have made.
+        version: u64,
+        /// Whose update, and which value.
+        overflow: Overflow,
     },
 }
 
@@ -78,6 +90,11 @@ pub trait Sequencer {
 
     /// Whether it has pulled, and its update has not arrived yet.
     fn is_working(&self, who: WorkerNo) -> bool;
+
+    /// Whether it is left out for its data, for good.
+    fn is_left_out(&self, _who: WorkerNo) -> bool {
+        false
+    }
 
     /// A participant asks for its next iteration.
     fn request(&mut self, who: WorkerNo, now: Duration);

@@ -6,13 +6,14 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_order::{Step, Taken, Worker};
+use inart_terms::Terms;
 
 use crate::chunk::{Precision, Tag, as_received};
 use crate::counters::WorkerCounters;
 use crate::incoming::{Incoming, Took};
 use crate::lane::Lane;
 use crate::message::{
-    Arrived, Body, Hello, Message, Permit, Pull, Pushed, Request, Span, Welcome, message_packet,
+    Arrived, Body, Hello, Message, Permit, Pull, Pushed, Request, Span, Waiting, Welcome, message_packet,
 };
 use crate::outgoing::{Flow, Outgoing};
 use crate::packet::{Packet, decode};
@@ -69,6 +70,9 @@ pub enum WorkerError {
     /// The server does not take it in.
     #[error("the server does not take this worker in: {0}")]
     Refused(String),
+    /// The server has ended the training before its last iteration.
+    #[error("the server has ended the training: {0}")]
+    Stopped(String),
     /// There is no server.
     #[error("no server for {} s: start it, or say where it is", .0.as_secs_f64())]
     NoServer(Duration),
@@ -108,6 +112,16 @@ pub enum WorkerOutput {
         /// The model's last version.
         version: u64,
     },
+    /// The server leaves this client out for its data: it is over for it.
+    LeftOut {
+        /// Why.
+        why: String,
+    },
+    /// The server waits for others.
+    Waiting {
+        /// For whom, and why.
+        why: String,
+    },
     /// The worker cannot go on.
     Failed(WorkerError),
 }
@@ -118,6 +132,7 @@ struct Server {
     life: u32,
     chunk_values: usize,
     precision: Precision,
+    training: u64,
 }
 
 /// What the worker is doing by a permission.
@@ -134,6 +149,11 @@ struct Current {
 #[derive(Debug, Clone)]
 pub struct WorkerAgent {
     setup: WorkerSetup,
+    terms: Terms,
+    /// The training in which its last update was taken, and how many were; 0 for none.
+    trained: (u64, u64),
+    /// The newest version that it has pulled.
+    version: u64,
     machine: Worker,
     is_up: bool,
     /// Since when it has no server.
@@ -159,6 +179,9 @@ impl WorkerAgent {
     pub fn new(setup: WorkerSetup) -> Self {
         WorkerAgent {
             setup,
+            terms: Terms::default(),
+            trained: (0, 0),
+            version: 0,
             machine: Worker::new(),
             is_up: false,
             alone_since: Some(Duration::ZERO),
@@ -177,9 +200,21 @@ impl WorkerAgent {
         }
     }
 
+    /// Sets what the server has to share.
+    #[must_use]
+    pub fn with_terms(mut self, terms: Terms) -> Self {
+        self.terms = terms;
+        self
+    }
+
     /// What was dropped, by reason.
     pub fn counters(&self) -> WorkerCounters {
         self.counters
+    }
+
+    /// The newest version that it has pulled.
+    pub fn version(&self) -> u64 {
+        self.version
     }
 
     /// Whether the training is over.
@@ -302,7 +337,9 @@ impl WorkerAgent {
         let (ticket, ticket_of) =
             self.current.map_or((0, 0), |current| (current.ticket, current.server_life));
         let values = self.setup.values as u64;
-        let hello = Hello { number: self.hellos, model: self.setup.model, values, ticket, ticket_of };
+        let ((training, taken), terms) = (self.trained, self.terms.message());
+        let (number, model) = (self.hellos, self.setup.model);
+        let hello = Hello { number, model, values, ticket, ticket_of, terms, training, taken };
         self.lane.push(message_packet(self.setup.life, 0, Body::Hello(hello)));
     }
 
@@ -322,6 +359,14 @@ impl WorkerAgent {
                 self.alone_since = None;
                 return self.outputs.push_back(WorkerOutput::Failed(WorkerError::Refused(refused.why)));
             }
+            Some(Body::Stopped(stopped)) => {
+                self.alone_since = None;
+                return self.outputs.push_back(WorkerOutput::Failed(WorkerError::Stopped(stopped.why)));
+            }
+            Some(Body::LeftOut(left_out)) => {
+                (self.alone_since, self.is_over) = (None, true);
+                return self.outputs.push_back(WorkerOutput::LeftOut { why: left_out.why });
+            }
             // Of a server whose answer to the hello is on its way, nothing is asked.
             Some(Body::Unknown(_)) if self.is_welcome => return self.hello(),
             _ => {}
@@ -340,6 +385,7 @@ impl WorkerAgent {
                 self.is_over = true;
                 self.outputs.push_back(WorkerOutput::Over { version: over.version });
             }
+            Some(Body::Waiting(Waiting { why })) => self.outputs.push_back(WorkerOutput::Waiting { why }),
             Some(Body::NotPermitted(_)) => self.counters.repeated += 1,
             _ => self.counters.malformed += 1,
         }
@@ -360,7 +406,7 @@ impl WorkerAgent {
         if self.server.is_none_or(|server| server.life != life) {
             self.newest = 0;
         }
-        self.server = Some(Server { life, chunk_values, precision });
+        self.server = Some(Server { life, chunk_values, precision, training: welcome.training });
         (self.is_welcome, self.alone_since) = (true, None);
         let arrived = Arrived::try_from(welcome.arrived).unwrap_or(Arrived::Void);
         match (self.current, arrived) {
@@ -449,7 +495,7 @@ impl WorkerAgent {
     fn pulled(&mut self, version: u64) {
         let (Some(current), Some(server)) = (&mut self.current, self.server) else { return };
         let Some(incoming) = self.incoming.take() else { return };
-        current.version = version;
+        (current.version, self.version) = (version, version);
         let (ticket, model) = (current.ticket, Arc::new(incoming.into_values()));
         if let Some(Step::Compute { iteration, batch }) = self.machine.pulled() {
             let Server { chunk_values, precision, .. } = server;
@@ -467,6 +513,7 @@ impl WorkerAgent {
         };
         let iteration = current.iteration;
         if pushed.is_taken {
+            self.trained = (self.server.map_or(0, |server| server.training), self.trained.1 + 1);
             let refusal = Some(pushed.refusal).filter(|why| !why.is_empty());
             self.outputs.push_back(WorkerOutput::Pushed { iteration, refusal });
         } else {

@@ -7,3 +7,4 @@ mod exploration;
 mod frames;
 mod groups;
 mod links;
+mod trainings;

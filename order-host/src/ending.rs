@@ -5,10 +5,12 @@ use inart_order_agent::WorkerCounters;
 use crate::connections::Connections;
 
 /// How a worker ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ending {
     /// The model's last version.
     pub version: u64,
+    /// Why the server has left it out, if it has.
+    pub left_out: Option<String>,
     /// What it has dropped.
     pub counters: WorkerCounters,
     /// What its connection has counted.

@@ -2,6 +2,7 @@
 
 use inart_order_agent::WorkerError;
 use inart_quic::OpenError;
+use inart_terms::TermsError;
 use inart_wire::MacAddr;
 
 use crate::kept_file::KeptError;
@@ -76,6 +77,47 @@ pub enum HostError {
     /// What was kept cannot be read, or not be written.
     #[error(transparent)]
     Kept(#[from] KeptError),
+    /// Terms of a training that no hello could carry.
+    #[error("the terms of the training: {0}")]
+    Terms(#[from] TermsError),
+    /// An update of finite values would make the model infinite.
+    #[error(
+        "the model becomes infinite by the update of {worker}, version {version} (value {at}): take a smaller step"
+    )]
+    Overflow {
+        /// Whose update.
+        worker: String,
+        /// The version that it would have made.
+        version: u64,
+        /// Which value.
+        at: usize,
+    },
+    /// Another process of its name is connected, and answers.
+    #[error("{name}: refused: {reason}")]
+    Duplicate {
+        /// Its name.
+        name: String,
+        /// What the other side says.
+        reason: String,
+    },
+    /// The process was told to stop.
+    #[error("{name} was told to stop")]
+    Stopped {
+        /// Its name.
+        name: String,
+    },
+    /// No worker for too long.
+    #[error(
+        "no worker of job {job} has been connected for {seconds:.0} s; start {workers}, or wait for longer"
+    )]
+    NoWorkers {
+        /// The job.
+        job: String,
+        /// For how long.
+        seconds: f64,
+        /// The workers' names.
+        workers: String,
+    },
     /// The worker cannot go on.
     #[error("worker {name}: {error}")]
     Worker {

@@ -1,5 +1,7 @@
 //! A training job, as all its processes know it.
 
+use inart_terms::{Terms, TermsError};
+
 use crate::error::HostError;
 
 /// Values of a chunk: 16 KiB as float32.
@@ -27,6 +29,20 @@ impl Job {
         bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
             (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
         })
+    }
+
+    /// What all processes of the job have to share; `more` are the program's own terms, such as the seed.
+    ///
+    /// # Errors
+    /// Terms that are too many or too long, or one that occurs twice.
+    pub fn terms(&self, more: &[(&str, String)]) -> Result<Terms, TermsError> {
+        let own = [
+            ("job", self.name.clone()),
+            ("server", self.server.clone()),
+            ("workers", self.workers.join(", ")),
+            ("values of the model", self.values.to_string()),
+        ];
+        Terms::new(own.into_iter().chain(more.iter().cloned()))
     }
 
     /// The number of a worker.

@@ -1,18 +1,20 @@
 //! The file from which a server that was restarted goes on: the model, its version, and a count per worker.
 //!
-//! Magic, fingerprint of the job, version, number of workers, their counts, a byte for each (1 if it took
-//! part), number of values, the values (float32), SHA-256 of all before; integers are big-endian. It is
-//! replaced as a whole: written beside it to the disk, renamed, and the folder written to the disk. Whenever
-//! the process or the machine fails, there is the version before, or this one.
+//! Magic, fingerprint of the job, number of the training, length of its terms, the terms, version, number of
+//! workers, their counts, a byte for each (1 if it took part), number of values, the values (float32), SHA-256
+//! of all before; integers are big-endian. It is replaced as a whole: written beside it to the disk, renamed,
+//! and the folder written to the disk. Whenever the process or the machine fails, there is the version before,
+//! or this one.
 
 use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
 use inart_order_agent::Kept;
+use inart_terms::Terms;
 use sha2::{Digest, Sha256};
 
-const MAGIC: &[u8; 8] = b"INARTKP2";
+const MAGIC: &[u8; 8] = b"INARTKP3";
 const DIGEST_BYTES: usize = 32;
 
 /// Why a kept model cannot be used, or not be kept.
@@ -38,6 +40,28 @@ pub enum KeptError {
         /// The file.
         path: PathBuf,
     },
+    /// It is of another training of the job.
+    #[error(
+        "{path}: the model in it is of another training: {difference}; name another file, or remove it to start \
+         from the first weights"
+    )]
+    OtherTraining {
+        /// The file.
+        path: PathBuf,
+        /// The first setting that differs, and both values.
+        difference: String,
+    },
+}
+
+/// What is in a file.
+#[derive(Debug, Clone, PartialEq)]
+pub struct KeptTraining {
+    /// The training's number.
+    pub number: u64,
+    /// What its processes had to share.
+    pub terms: Terms,
+    /// The model and its counts.
+    pub kept: Kept,
 }
 
 /// A file of a job.
@@ -45,39 +69,79 @@ pub enum KeptError {
 pub struct KeptFile {
     path: PathBuf,
     job: u64,
+    terms: Terms,
 }
 
 impl KeptFile {
     /// The file at a path, of the job with that fingerprint.
     pub fn new(path: &Path, job: u64) -> Self {
-        KeptFile { path: path.to_owned(), job }
+        KeptFile { path: path.to_owned(), job, terms: Terms::default() }
+    }
+
+    /// Sets the terms of the training: a file of one with others is refused.
+    #[must_use]
+    pub fn with_terms(mut self, terms: Terms) -> Self {
+        self.terms = terms;
+        self
+    }
+
+    /// Where it is.
+    pub fn path(&self) -> &Path {
+        &self.path
     }
 
     /// What is in it; `None` if there is no such file.
     ///
     /// # Errors
-    /// A file that cannot be read, is not whole, or is of another job.
+    /// A file that cannot be read, is not whole, or is of another training.
     pub fn read(&self) -> Result<Option<Kept>, KeptError> {
+        Ok(self.read_training()?.map(|training| training.kept))
+    }
+
+    /// What is in it, and of which training; `None` if there is no such file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, is not whole, or is of another training.
+    pub fn read_training(&self) -> Result<Option<KeptTraining>, KeptError> {
         let path = self.path.clone();
         let data = match std::fs::read(&self.path) {
             Ok(data) => data,
             Err(cause) if cause.kind() == std::io::ErrorKind::NotFound => return Ok(None),
             Err(cause) => return Err(KeptError::System { path, cause }),
         };
-        let Some((job, kept)) = parse(&data) else { return Err(KeptError::Broken { path }) };
+        let Some((job, training)) = parse(&data) else { return Err(KeptError::Broken { path }) };
+        if let Some(difference) = self.terms.conflict(&training.terms) {
+            let difference = difference.between("it", "this training");
+            return Err(KeptError::OtherTraining { path, difference });
+        }
         if job != self.job {
             return Err(KeptError::OtherJob { path });
         }
-        Ok(Some(kept))
+        Ok(Some(training))
     }
 
-    /// Replaces what is in it; once it returns, that is on the disk.
+    /// Replaces what is in it; once it returns, that is on the disk. The training's terms are those of
+    /// [`with_terms`](Self::with_terms).
     ///
     /// # Errors
     /// What the system says.
     pub fn write(&self, kept: &Kept) -> Result<(), KeptError> {
-        let mut data = MAGIC.to_vec();
+        self.write_training(&KeptTraining { number: 0, terms: self.terms.clone(), kept: kept.clone() })
+    }
+
+    /// The same, of a training with a number.
+    ///
+    /// # Errors
+    /// What the system says.
+    pub fn write_training(&self, training: &KeptTraining) -> Result<(), KeptError> {
+        let KeptTraining { number, terms, kept } = training;
+        let mut data = Vec::with_capacity(4 * kept.values.len() + 4096);
+        data.extend(MAGIC);
         data.extend(self.job.to_be_bytes());
+        data.extend(number.to_be_bytes());
+        let terms = terms.encode();
+        data.extend((terms.len() as u64).to_be_bytes());
+        data.extend(terms);
         data.extend(kept.version.to_be_bytes());
         data.extend((kept.done.len() as u64).to_be_bytes());
         kept.done.iter().for_each(|done| data.extend(done.to_be_bytes()));
@@ -104,7 +168,7 @@ fn replace(path: &Path, beside: &Path, data: &[u8]) -> io::Result<()> {
     File::open(folder.unwrap_or(Path::new(".")))?.sync_all()
 }
 
-fn parse(data: &[u8]) -> Option<(u64, Kept)> {
+fn parse(data: &[u8]) -> Option<(u64, KeptTraining)> {
     let (body, digest) = data.split_at_checked(data.len().checked_sub(DIGEST_BYTES)?)?;
     if Sha256::digest(body).as_slice() != digest {
         return None;
@@ -115,7 +179,11 @@ fn parse(data: &[u8]) -> Option<(u64, Kept)> {
         *rest = more;
         Some(u64::from_be_bytes(*first))
     };
-    let (job, version, workers) = (next(&mut rest)?, next(&mut rest)?, next(&mut rest)?);
+    let (job, number, bytes) = (next(&mut rest)?, next(&mut rest)?, next(&mut rest)?);
+    let (terms, more) = rest.split_at_checked(usize::try_from(bytes).ok()?)?;
+    let terms = Terms::decode(terms).ok()?;
+    rest = more;
+    let (version, workers) = (next(&mut rest)?, next(&mut rest)?);
     let done = (0..workers).map(|_| next(&mut rest)).collect::<Option<Vec<_>>>()?;
     let (members, more) = rest.split_at_checked(done.len())?;
     let members = members.iter().map(|byte| *byte == 1).collect();
@@ -125,7 +193,8 @@ fn parse(data: &[u8]) -> Option<(u64, Kept)> {
         return None;
     }
     let value = |four: &[u8]| f32::from_bits(u32::from_be_bytes([four[0], four[1], four[2], four[3]]));
-    Some((job, Kept { version, done, members, values: rest.chunks_exact(4).map(value).collect() }))
+    let values = rest.chunks_exact(4).map(value).collect();
+    Some((job, KeptTraining { number, terms, kept: Kept { version, done, members, values } }))
 }
 
 #[cfg(test)]
@@ -159,6 +228,27 @@ mod tests {
             std::fs::write(&path, &changed).unwrap();
             assert!(matches!(file.read(), Err(KeptError::Broken { .. })), "{at}");
         }
+    }
+
+    #[test]
+    fn the_file_of_another_training_of_the_same_job_is_refused_by_what_differs() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("model");
+        let of = |step: &str| {
+            let terms = Terms::new([("order", "bsp"), ("seed", "1"), ("step", step)]).unwrap();
+            KeptFile::new(&path, 7).with_terms(terms)
+        };
+        let kept = Kept { version: 60, done: vec![30, 30], members: vec![true; 2], values: vec![0.5; 3] };
+        of("0.3").write(&kept).unwrap();
+        assert_eq!(of("0.3").read().unwrap(), Some(kept.clone()));
+        let refused = of("0.05").read().unwrap_err().to_string();
+        for named in ["model:", "it has step 0.3", "this training has step 0.05", "remove it"] {
+            assert!(refused.contains(named), "{refused}");
+        }
+        // A server does not know the step: its workers bring it, and the file has it.
+        let server = Terms::new([("order", "bsp"), ("seed", "1")]).unwrap();
+        let back = KeptFile::new(&path, 7).with_terms(server).read_training().unwrap().unwrap();
+        assert_eq!((back.terms.value("step"), back.kept), (Some("0.3"), kept));
     }
 
     #[test]

@@ -23,11 +23,13 @@ mod connections;
 mod ending;
 mod error;
 mod job;
+mod keeper;
 mod kept_file;
 mod options;
 mod server;
 mod sleep;
 mod transport;
+mod watch;
 mod worker;
 mod worker_loop;
 
@@ -36,9 +38,9 @@ pub use ending::Ending;
 pub use error::HostError;
 pub use inart_order_agent::Start;
 pub use job::{CHUNK_VALUES, Job};
-pub use kept_file::{KeptError, KeptFile};
+pub use kept_file::{KeptError, KeptFile, KeptTraining};
 pub use options::{FrameOptions, HostOptions, QuicOptions, ServerOptions};
-pub use server::{ServerHost, Told};
+pub use server::{ServerHost, Told, new_training};
 pub use worker::{Training, WorkerHost};
 
 /// What servers and workers speak (ALPN).

@@ -3,16 +3,23 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use inart_host_agent::StopSignal;
 use inart_order::WorkerNo;
-use inart_order_agent::{Applied, Sequencer, ServerAgent, ServerCounters, ServerOutput, ServerSetup};
+use inart_order_agent::{
+    Applied, Sequencer, ServerAgent, ServerCounters, ServerOutput, ServerSetup, Training,
+};
+use inart_quic::{is_regular_end, names_another_process};
+use inart_terms::{Agreement, Terms};
 
 use crate::connections::Connections;
 use crate::error::HostError;
 use crate::job::{CHUNK_VALUES, Job};
-use crate::kept_file::KeptFile;
+use crate::keeper::Keeper;
+use crate::kept_file::{KeptFile, KeptTraining};
 use crate::options::{HostOptions, ServerOptions};
 use crate::sleep::{draw, next_look};
 use crate::transport::{Event, Next, Paced, Seat, Transport};
+use crate::watch::{PATIENCE, Watch};
 
 /// Chunks under way to each worker at most.
 pub(crate) const WINDOW: usize = 16;
@@ -36,10 +43,15 @@ pub enum Told {
 /// A server's process, for one job.
 pub struct ServerHost<S> {
     agent: ServerAgent<S>,
-    workers: Vec<String>,
+    job: Job,
     transport: Transport,
-    kept: Option<KeptFile>,
+    keeper: Keeper,
     start: Instant,
+    watch: Watch,
+    patience: Duration,
+    stop: Option<StopSignal>,
+    /// Why the training has ended early, and since when workers are told.
+    failed: Option<(HostError, Instant)>,
 }
 
 impl<S: Sequencer> ServerHost<S> {
@@ -81,20 +93,51 @@ impl<S: Sequencer> ServerHost<S> {
             absence: server.absence,
             iterations: server.iterations,
         };
-        Ok(ServerHost {
+        let host = ServerHost {
             agent: ServerAgent::new(setup, sequencer),
-            workers: job.workers.clone(),
+            job: job.clone(),
             transport,
-            kept,
+            keeper: Keeper::new(kept),
             start: Instant::now(),
-        })
+            watch: Watch::new(),
+            patience: PATIENCE,
+            stop: None,
+            failed: None,
+        };
+        let (number, terms) = (new_training(), job.terms(&[])?);
+        Ok(host.with_training(number, terms))
+    }
+
+    /// Sets which training it is: its number, drawn when the model began ([`new_training`]) and kept with it,
+    /// and the terms that workers have to share. A worker that has trained in another one is refused.
+    #[must_use]
+    pub fn with_training(mut self, number: u64, terms: Terms) -> Self {
+        let Job { server, workers, .. } = self.job.clone();
+        let training = Training { number, server, workers, agreement: Agreement::new(terms) };
+        self.agent = self.agent.with_training(training);
+        self
+    }
+
+    /// Sets for how long no worker may be connected before the server ends; 600 s unless told.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
+    /// Ends the training when this signal is received: workers hear that the server was told to stop.
+    #[must_use]
+    pub fn with_stop(mut self, stop: StopSignal) -> Self {
+        self.stop = Some(stop);
+        self
     }
 
     /// Serves workers until the training is over; calls `told` for what happens. What was dropped by the
     /// agent and by the connections, and what decided the order.
     ///
     /// # Errors
-    /// A version that cannot be kept; an interface that cannot be used any more.
+    /// A version that cannot be kept; an interface that cannot be used any more; a model that becomes
+    /// infinite; no worker for too long. Workers that are connected have heard why.
     pub async fn run(
         mut self,
         mut told: impl FnMut(Told),
@@ -105,7 +148,7 @@ impl<S: Sequencer> ServerHost<S> {
         let mut closing: Option<Instant> = None;
         let mut look_at = next_look(self.start, self.agent.wake_at());
         loop {
-            match self.transport.next(look_at).await? {
+            match self.next(look_at).await? {
                 Next::Event(event) => self.event(event),
                 Next::Due => {
                     self.agent.tick(self.start.elapsed());
@@ -113,8 +156,13 @@ impl<S: Sequencer> ServerHost<S> {
                 }
                 Next::Closed => break,
             }
-            self.carry_out(&mut told)?;
-            if self.agent.is_closing() {
+            self.look();
+            self.carry_out(&mut told).await?;
+            if let Some((_, since)) = &self.failed {
+                if self.agent.has_told() || since.elapsed() > LONGEST_END {
+                    break;
+                }
+            } else if self.agent.is_closing() {
                 let since = *closing.get_or_insert_with(Instant::now);
                 if self.agent.is_over() || since.elapsed() > LONGEST_END && self.agent.is_idle() {
                     break;
@@ -123,20 +171,41 @@ impl<S: Sequencer> ServerHost<S> {
             look_at = look_at.min(next_look(self.start, self.agent.wake_at()));
         }
         let connections = self.transport.close().await;
-        Ok((self.agent.counters(), connections, self.agent.sequencer().clone()))
+        match self.failed {
+            Some((error, _)) => Err(error),
+            None => Ok((self.agent.counters(), connections, self.agent.sequencer().clone())),
+        }
+    }
+
+    /// What happened while a version was written comes first.
+    async fn next(&mut self, look_at: Instant) -> Result<Next, HostError> {
+        match self.keeper.next_event() {
+            Some(event) => Ok(Next::Event(event)),
+            None if self.keeper.is_closed() => Ok(Next::Closed),
+            None => self.transport.next(look_at).await,
+        }
+    }
+
+    fn name(&self, peer: usize) -> &str {
+        self.job.workers.get(peer).map_or("", String::as_str)
     }
 
     fn event(&mut self, event: Event) {
         let now = self.start.elapsed();
         let who = |peer: usize| WorkerNo(peer as u32);
-        let name = |peer: usize| self.workers.get(peer).map_or("", String::as_str);
         match event {
             Event::Up { peer } => {
-                tracing::info!("{} is connected", name(peer));
+                tracing::info!("{} is connected", self.name(peer));
                 self.agent.up(who(peer), now);
             }
             Event::Down { peer, reason } => {
-                tracing::warn!("the connection to {} has ended: {reason}", name(peer));
+                if names_another_process(&reason) {
+                    return self.fail(HostError::Duplicate { name: self.job.server.clone(), reason });
+                }
+                match is_regular_end(&reason) {
+                    true => tracing::info!("{} has ended", self.name(peer)),
+                    false => tracing::warn!("the connection to {} has ended: {reason}", self.name(peer)),
+                }
                 self.agent.down(who(peer), now);
             }
             Event::Received { peer, data } => self.agent.received(who(peer), &data, now),
@@ -144,9 +213,36 @@ impl<S: Sequencer> ServerHost<S> {
         }
     }
 
+    /// Says for whom it waits; ends when that has been too long, or when it was told to stop.
+    fn look(&mut self) {
+        if self.failed.is_some() {
+            return;
+        }
+        if self.stop.as_mut().is_some_and(|stop| stop.is_received().unwrap_or_default()) {
+            let name = self.job.server.clone();
+            return self.fail(HostError::Stopped { name });
+        }
+        let alone = self.watch.alone(&self.agent);
+        if alone >= self.patience && !self.agent.is_closing() {
+            let Job { name: job, workers, .. } = &self.job;
+            let (job, workers) = (job.clone(), workers.join(", "));
+            return self.fail(HostError::NoWorkers { job, seconds: alone.as_secs_f64(), workers });
+        }
+        let (now, transport) = (self.start.elapsed(), &self.transport);
+        if let Some(waits) = self.watch.due(&self.agent, now, |worker| transport.trouble(worker)) {
+            tracing::warn!("waiting: {waits}");
+            self.agent.say_waiting(&waits);
+        }
+    }
+
+    fn fail(&mut self, error: HostError) {
+        self.agent.stop(&error.to_string());
+        self.failed.get_or_insert((error, Instant::now()));
+    }
+
     /// Versions that were applied together are told once the last of them is kept: whoever reads of a version
     /// may count on it. Nothing is sent before that either, as the agent says what is to be sent last.
-    fn carry_out(&mut self, told: &mut impl FnMut(Told)) -> Result<(), HostError> {
+    async fn carry_out(&mut self, told: &mut impl FnMut(Told)) -> Result<(), HostError> {
         let mut untold = Vec::new();
         while let Some(output) = self.agent.next_output(self.start.elapsed()) {
             match output {
@@ -157,17 +253,38 @@ impl<S: Sequencer> ServerHost<S> {
                     }
                 }
                 ServerOutput::Applied(applied) => {
+                    self.watch.progress();
                     let is_last = self.agent.sequencer().version() == applied.version;
-                    if let Some(kept) = self.kept.as_ref().filter(|_| is_last) {
-                        kept.write(&self.agent.sequencer().kept())?;
+                    if self.keeper.is_there() && is_last {
+                        let training = self.training();
+                        self.keeper.write(training, &mut self.transport).await?;
                     }
                     let model = is_last.then(|| self.agent.model());
                     untold.push(Told::Applied { applied, model });
                 }
-                other => untold.push(Told::Output(other)),
+                ServerOutput::Overflow { version, overflow } => {
+                    let worker = self.name(overflow.worker.index()).to_owned();
+                    self.fail(HostError::Overflow { worker, version, at: overflow.at });
+                }
+                other => {
+                    if let ServerOutput::Joined { .. } | ServerOutput::Pushed { .. } = other {
+                        self.watch.progress();
+                    }
+                    untold.push(Told::Output(other));
+                }
             }
         }
         untold.into_iter().for_each(told);
         Ok(())
     }
+
+    fn training(&self) -> KeptTraining {
+        let Training { number, agreement, .. } = self.agent.training();
+        KeptTraining { number: *number, terms: agreement.all(), kept: self.agent.sequencer().kept() }
+    }
+}
+
+/// Draws the number of a new training.
+pub fn new_training() -> u64 {
+    u64::from(draw()) << 32 | u64::from(draw())
 }

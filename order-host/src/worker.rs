@@ -5,6 +5,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use inart_order_agent::{Start, WorkerAgent, WorkerSetup};
+use inart_terms::Terms;
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::ending::Ending;
@@ -55,6 +56,21 @@ impl WorkerHost {
         patience: Duration,
         options: HostOptions,
     ) -> Result<Self, HostError> {
+        Self::open_with(job, me, &job.terms(&[])?, (rate_bps, patience), options)
+    }
+
+    /// The same with terms of the program's own ([`Job::terms`]), which the server compares with its own and
+    /// with those of other workers. `(rate_bps, patience)`: as of [`open`](Self::open).
+    ///
+    /// # Errors
+    /// As [`open`](Self::open).
+    pub fn open_with(
+        job: &Job,
+        me: &str,
+        terms: &Terms,
+        (rate_bps, patience): (Option<f64>, Duration),
+        options: HostOptions,
+    ) -> Result<Self, HostError> {
         let place = Some(job.number(me)?);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(HostError::Runtime)?;
@@ -66,8 +82,8 @@ impl WorkerHost {
         };
         let (model, values) = (job.fingerprint(), job.values);
         let rate_bps = paced.by_agent.first().copied().flatten();
-        let agent =
-            WorkerAgent::new(WorkerSetup { life: draw(), model, values, window: WINDOW, rate_bps, patience });
+        let setup = WorkerSetup { life: draw(), model, values, window: WINDOW, rate_bps, patience };
+        let agent = WorkerAgent::new(setup).with_terms(terms.clone());
         let (commands, taken) = tokio::sync::mpsc::unbounded_channel();
         let (told, news) = mpsc::channel();
         let network = WorkerLoop::new(me.to_owned(), job.server.clone(), agent, transport, told);

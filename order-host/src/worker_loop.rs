@@ -1,9 +1,10 @@
 //! The network side of a worker.
 
 use std::sync::mpsc::Sender;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use inart_order_agent::{Start, WorkerAgent, WorkerOutput};
+use inart_quic::{is_regular_end, names_another_process};
 use tokio::sync::mpsc::UnboundedReceiver;
 
 use crate::ending::Ending;
@@ -26,6 +27,23 @@ pub(crate) enum News {
     Over(Ending),
 }
 
+/// A server has so long to be connected before it is said that it is not, and then again.
+const FIRST: Duration = Duration::from_secs(2);
+const PAUSE: Duration = Duration::from_secs(5);
+
+/// Since when there is no server, and when that was said.
+struct Waits {
+    is_up: bool,
+    since: Instant,
+    said: Option<Instant>,
+}
+
+impl Default for Waits {
+    fn default() -> Self {
+        Waits { is_up: false, since: Instant::now(), said: None }
+    }
+}
+
 pub(crate) struct WorkerLoop {
     me: String,
     server: String,
@@ -33,8 +51,10 @@ pub(crate) struct WorkerLoop {
     transport: Transport,
     told: Sender<News>,
     start: Instant,
-    /// The model's last version, once the training is over.
+    /// The model's last version, once the training is over, and why the worker is left out, if it is.
     last: Option<u64>,
+    left_out: Option<String>,
+    waits: Waits,
     is_over: bool,
 }
 
@@ -46,7 +66,9 @@ impl WorkerLoop {
         transport: Transport,
         told: Sender<News>,
     ) -> Self {
-        Self { me, server, agent, transport, told, start: Instant::now(), last: None, is_over: false }
+        let start = Instant::now();
+        let (last, left_out, waits, is_over) = (None, None, Waits::default(), false);
+        Self { me, server, agent, transport, told, start, last, left_out, waits, is_over }
     }
 
     /// Runs until the training is over, or the program is gone.
@@ -69,13 +91,15 @@ impl WorkerLoop {
                 },
             }
             self.carry_out();
+            self.look();
             look_at = look_at.min(next_look(self.start, self.agent.wake_at()));
         }
         let counters = self.agent.counters();
         let connections = self.transport.close().await;
         if let Some(version) = self.last {
+            let left_out = self.left_out;
             // A program that is gone does not need it.
-            let _ = self.told.send(News::Over(Ending { version, counters, connections }));
+            let _ = self.told.send(News::Over(Ending { version, left_out, counters, connections }));
         }
     }
 
@@ -90,10 +114,18 @@ impl WorkerLoop {
         match event {
             Event::Up { .. } => {
                 tracing::info!("{} is connected", self.server);
+                self.waits.is_up = true;
                 self.agent.up(now);
             }
             Event::Down { reason, .. } => {
-                tracing::warn!("the connection to {} has ended: {reason}", self.server);
+                if names_another_process(&reason) {
+                    return self.fail(HostError::Duplicate { name: self.me.clone(), reason });
+                }
+                match is_regular_end(&reason) {
+                    true => tracing::info!("{} has ended", self.server),
+                    false => tracing::warn!("the connection to {} has ended: {reason}", self.server),
+                }
+                self.waits = Waits::default();
                 self.agent.down(now);
             }
             Event::Received { data, .. } => self.agent.received(&data),
@@ -114,9 +146,26 @@ impl WorkerLoop {
                 WorkerOutput::Over { version } => {
                     (self.last, self.is_over) = (Some(version), true);
                 }
+                WorkerOutput::LeftOut { why } => {
+                    tracing::warn!("{} leaves {} out for {why}", self.server, self.me);
+                    (self.last, self.left_out, self.is_over) = (Some(self.agent.version()), Some(why), true);
+                }
+                WorkerOutput::Waiting { why } => tracing::warn!("{} waits: {why}", self.server),
                 WorkerOutput::Failed(error) => self.fail(HostError::Worker { name: self.me.clone(), error }),
             }
         }
+    }
+
+    /// Says that there is no server, at once and then every few seconds.
+    fn look(&mut self) {
+        let since = self.waits.said.map_or(self.waits.since + FIRST, |said| said + PAUSE);
+        if self.waits.is_up || self.is_over || Instant::now() < since {
+            return;
+        }
+        self.waits.said = Some(Instant::now());
+        let why = self.transport.trouble(0).map_or_else(String::new, |why| format!(" ({why})"));
+        let seconds = self.waits.since.elapsed().as_secs();
+        tracing::warn!("waiting for {}: not connected for {seconds} s{why}", self.server);
     }
 
     fn fail(&mut self, error: HostError) {

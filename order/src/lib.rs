@@ -40,7 +40,7 @@ pub use policies::{Applied, Asp, Blocking, Bsp, R2sp, Safa, Ssp};
 pub use policy::{Policy, PolicyError, fraction_of, relaxation_of};
 pub use seats::{Seat, Seats, Standing, WorkerNo};
 pub use server::{Options, Server, ServerError, Snapshot, Taken};
-pub use store::{Refusal, Store};
+pub use store::{Overflow, Refusal, Store};
 pub use timing::Blocked;
 pub use turns::{TurnError, TurnOutput, Turns};
 pub use worker::{Step, Worker};

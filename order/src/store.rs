@@ -31,6 +31,16 @@ pub enum Refusal {
     },
 }
 
+/// An update of finite values that would take a value of the model beyond float32.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, thiserror::Error)]
+#[error("value {at} of the model becomes infinite by the update of worker {}: take a smaller step", .worker.0)]
+pub struct Overflow {
+    /// Whose update.
+    pub worker: WorkerNo,
+    /// Which value.
+    pub at: usize,
+}
+
 /// A model's values, and the updates of workers that were taken and not applied yet.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Store {
@@ -74,12 +84,17 @@ impl Store {
     }
 
     /// Adds `factor` times a worker's update to the model; whether there was one.
-    pub fn apply(&mut self, worker: WorkerNo, factor: f32) -> bool {
-        let Some(update) = self.held.remove(&worker) else { return false };
-        for (value, change) in self.values.iter_mut().zip(update) {
-            *value += factor * change;
+    ///
+    /// # Errors
+    /// The first value that would be infinite or NaN. The model stays as it is, and the update is dropped.
+    pub fn apply(&mut self, worker: WorkerNo, factor: f32) -> Result<bool, Overflow> {
+        let Some(update) = self.held.remove(&worker) else { return Ok(false) };
+        let sums = || self.values.iter().zip(&update).map(|(value, change)| value + factor * change);
+        if let Some(at) = sums().position(|sum| !sum.is_finite()) {
+            return Err(Overflow { worker, at });
         }
-        true
+        self.values.iter_mut().zip(&update).for_each(|(value, change)| *value += factor * change);
+        Ok(true)
     }
 
     /// Forgets a worker's update; whether there was one.
@@ -106,10 +121,29 @@ mod tests {
     fn an_update_is_applied_once() {
         let mut store = Store::new(7, vec![1.0, 2.0]);
         store.hold(WorkerNo(3), vec![1.0, -1.0]);
-        assert!(store.apply(WorkerNo(3), 0.5));
-        assert!(!store.apply(WorkerNo(3), 0.5));
+        assert_eq!(store.apply(WorkerNo(3), 0.5), Ok(true));
+        assert_eq!(store.apply(WorkerNo(3), 0.5), Ok(false));
         assert_eq!(store.values(), [1.5, 1.5]);
         store.hold(WorkerNo(3), vec![9.0, 9.0]);
-        assert!(store.discard(WorkerNo(3)) && !store.apply(WorkerNo(3), 1.0));
+        assert!(store.discard(WorkerNo(3)));
+        assert_eq!(store.apply(WorkerNo(3), 1.0), Ok(false));
+    }
+
+    #[test]
+    fn finite_updates_do_not_make_the_model_infinite() {
+        // 3e38 + 3e38 and 3e38 * 2 are beyond the largest float32, 3.4e38.
+        for (factor, updates) in [(1.0, 2), (2.0, 1)] {
+            let mut store = Store::new(7, vec![1.0, 0.0]);
+            for update in 1..=updates {
+                store.hold(WorkerNo(3), vec![1.0, 3e38]);
+                let applied = store.apply(WorkerNo(3), factor);
+                match update == updates {
+                    true => assert_eq!(applied, Err(Overflow { worker: WorkerNo(3), at: 1 })),
+                    false => assert_eq!(applied, Ok(true)),
+                }
+            }
+            assert_eq!(store.values()[0], updates as f32, "the model stays as it was before the update");
+            assert!(!store.discard(WorkerNo(3)));
+        }
     }
 }

@@ -241,7 +241,7 @@ fn a_store_follows_the_server() {
     for output in drain(&mut server) {
         match output {
             Output::Apply { updates, .. } => updates.iter().for_each(|update| {
-                assert!(store.apply(update.worker, 0.5 * update.scale() as f32));
+                assert_eq!(store.apply(update.worker, 0.5 * update.scale() as f32), Ok(true));
             }),
             Output::Discard { worker, .. } => assert!(store.discard(worker)),
             _ => {}

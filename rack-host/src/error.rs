@@ -34,6 +34,14 @@ pub enum PartError {
         /// The frame, from the iteration's first on.
         frame: u32,
     },
+    /// A group's workers do not share a setting with the server, or among themselves.
+    #[error("group {group}: its workers do not have the same {name} as the server; start all with the same")]
+    Terms {
+        /// The group.
+        group: usize,
+        /// The setting.
+        name: String,
+    },
     /// Values have grown beyond numbers.
     #[error(
         "the update of group {group} makes value {value} of the model infinite or NaN; take a smaller step"
@@ -97,6 +105,18 @@ pub enum RackError {
         worker: String,
         /// For how long.
         seconds: f64,
+    },
+    /// Servers that do not share a setting, as a worker has seen it.
+    #[error("job {job}: servers {first} and {second} do not have the same {name}; start both with the same")]
+    OtherServer {
+        /// The job of the worker's group.
+        job: String,
+        /// The setting.
+        name: String,
+        /// A server.
+        first: String,
+        /// Another one.
+        second: String,
     },
     /// The process was told to stop.
     #[error("server {0} was told to stop before the last iteration")]

@@ -1,5 +1,7 @@
 //! R²SP between groups of workers, InArt inside each: the processes of parameter servers and workers.
 //!
+//! Before its first turn a group sums what its workers must share with all others ([`Agreed`]).
+//!
 //! Each group is an InArt job of its own, whose gradients switches add up. A server's process
 //! ([`RackServer`]) serves all groups and holds its part of the model. Before its gradient a group sums a
 //! small tensor, *ready*, whose answer the server withholds until it is the group's turn; then the gradient's
@@ -9,12 +11,14 @@
 
 #![forbid(unsafe_code)]
 
+mod agreed;
 mod error;
 mod part;
 mod server;
 mod shape;
 mod worker;
 
+pub use agreed::Agreed;
 pub use error::{PartError, RackError};
 pub use part::{News, Part};
 pub use server::{Ending, RackGroup, RackServer};

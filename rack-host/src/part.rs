@@ -12,6 +12,7 @@ use inart_core::policy::{Answer, OwnSum};
 use inart_order::{TurnOutput, Turns};
 use inart_wire::{ChunkSeq, ShardId};
 
+use crate::agreed::Agreed;
 use crate::error::{PartError, RackError};
 use crate::shape::Shape;
 
@@ -56,6 +57,19 @@ struct Group {
     /// Sums of chunks that are not applied.
     held: BTreeMap<usize, OwnSum>,
     has_begun: bool,
+    /// Frames of *terms* that have not come.
+    terms: BTreeMap<usize, Range<usize>>,
+}
+
+/// What groups have to share with this server.
+#[derive(Debug, Clone)]
+struct Terms {
+    agreed: Agreed,
+    /// Where the server's part of the tensor begins.
+    first: usize,
+    frames: Vec<Range<usize>>,
+    /// By group: its workers.
+    workers: Vec<usize>,
 }
 
 /// A server's part of the model.
@@ -74,6 +88,7 @@ pub struct Part {
     groups: Vec<Group>,
     answers: Vec<(usize, Answer)>,
     news: Vec<News>,
+    terms: Option<Terms>,
 }
 
 impl Part {
@@ -101,6 +116,7 @@ impl Part {
             ready: None,
             held: BTreeMap::new(),
             has_begun: false,
+            terms: BTreeMap::new(),
         };
         let ready = shape.ready_values(shard);
         let (before, of_gradient) = (usize::from(ready.is_some()), shape.frames(shard));
@@ -116,7 +132,52 @@ impl Part {
             frames,
             answers: Vec::new(),
             news: Vec::new(),
+            terms: None,
         })
+    }
+
+    /// Before its first iteration each group sums what all have to share; by group, `workers` are as many.
+    #[must_use]
+    pub fn with_terms(
+        mut self,
+        (shape, shard): (&Shape, ShardId),
+        agreed: Agreed,
+        workers: Vec<usize>,
+    ) -> Self {
+        let (first, frames) = (shape.terms_part(shard).start, shape.terms_frames(shard));
+        let awaited = frames.iter().cloned().enumerate().filter(|(_, values)| !values.is_empty());
+        let awaited: BTreeMap<_, _> = awaited.collect();
+        self.groups.iter_mut().for_each(|group| group.terms = awaited.clone());
+        self.terms = Some(Terms { agreed, first, frames, workers });
+        self
+    }
+
+    /// Adds a setting that groups have to share; without a value if this server does not know it.
+    pub fn add_term(&mut self, name: &str, value: Option<String>) {
+        if let Some(terms) = &mut self.terms {
+            terms.agreed.add(name, value);
+        }
+    }
+
+    /// A frame of *terms*: the server's own numbers are the answer, if the group's are the same.
+    fn take_terms(&mut self, group: usize, sum: &OwnSum) -> Result<(), PartError> {
+        let place = sum.sequence.since(self.groups[group].base);
+        let wrong = PartError::Frame { group, frame: place };
+        let Some(terms) = &mut self.terms else { return Err(wrong) };
+        let own = &mut self.groups[group];
+        let Some(values) = own.terms.remove(&(place as usize)) else { return Err(wrong) };
+        let is_last = Some(values.end) == terms.frames.iter().map(|own| own.end).max();
+        check(group, place as usize, sum, values.len(), is_last)?;
+        let workers = terms.workers.get(group).copied().unwrap_or(1).max(1) as f32;
+        let means: Vec<f32> = sum.values.iter().map(|value| value / workers).collect();
+        let first = terms.first + values.start;
+        terms.agreed.compare(group, first, (&means, workers))?;
+        let answer: Vec<f32> = (first..).take(values.len()).map(|at| terms.agreed.value(at)).collect();
+        self.answers.push((group, sum.answer(&answer).0));
+        if own.terms.is_empty() {
+            own.base = own.base.advance(terms.frames.len() as u32);
+        }
+        Ok(())
     }
 
     /// The sum of a frame over all workers of a group.
@@ -124,6 +185,9 @@ impl Part {
     /// # Errors
     /// A frame that is none of the group's iteration, or what makes the model no numbers.
     pub fn take(&mut self, group: usize, sum: OwnSum) -> Result<(), PartError> {
+        if !self.groups[group].terms.is_empty() {
+            return self.take_terms(group, &sum);
+        }
         let at = sum.sequence.since(self.groups[group].base);
         let place = at as usize;
         let wrong = PartError::Frame { group, frame: at };

@@ -9,6 +9,7 @@ use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
 use inart_host_agent::{Mover, OnwardNews, OnwardServer, Options, SumsBack, Transport};
 use inart_wire::ShardId;
 
+use crate::agreed::Agreed;
 use crate::error::RackError;
 use crate::part::{News, Part};
 use crate::shape::Shape;
@@ -109,10 +110,22 @@ impl RackServer {
             seats.push(Seat { job, workers, back, watch, ended: None, has_ended: false });
             servers.push(server);
         }
-        let Some((part, ..)) = part else {
+        let Some((part, shape, _)) = part else {
             return Err(inart_order::TurnError::Numbers { groups: 0, at_once, chunks: 0 }.into());
         };
+        let jobs: Vec<_> = seats.iter().map(|seat: &Seat| seat.job.clone()).collect();
+        let agreed = Agreed::new(number, model, Some((&jobs, at_once)));
+        let workers = seats.iter().map(|seat| seat.workers.len()).collect();
+        let part = part.with_terms((&shape, shard), agreed, workers);
         Ok(RackServer { name, part, iterations, silent, seats, servers, error: None })
+    }
+
+    /// Adds a setting that all must share, such as the seed; without a value if this server does not know it:
+    /// then the groups are compared with the first one. Workers add the same, in the same order.
+    #[must_use]
+    pub fn with_term(mut self, name: &str, value: Option<String>) -> Self {
+        self.part.add_term(name, value);
+        self
     }
 
     /// By group: what moves the server to another plan of the group's job.

@@ -15,8 +15,12 @@ pub struct Shape {
     /// Values of the tensor *ready*; 0 if there is none.
     pub ready: usize,
     ready_split: Split,
+    terms_split: Split,
     split: Split,
 }
+
+/// Values of a block: shards are whole blocks.
+const BLOCK: usize = 256;
 
 impl Shape {
     /// Of a gradient of so many values, in one of so many groups.
@@ -30,7 +34,8 @@ impl Shape {
             return Err(RackError::NoPart { job, server, values });
         }
         let ready = usize::from(groups > 1);
-        Ok(Shape { ready, ready_split: Split::new(assignment, ready), split })
+        let ready_split = Split::new(assignment, ready);
+        Ok(Shape { ready, ready_split, terms_split: terms_split(assignment, values), split })
     }
 
     /// The values of a server's part of the model.
@@ -43,18 +48,29 @@ impl Shape {
         (self.ready > 0).then(|| self.ready_split.shards().get(shard.index()).map_or(0, Range::len))
     }
 
+    /// Values of the tensor *terms*: some for each server.
+    pub fn terms(&self) -> usize {
+        self.terms_split.shards().last().map_or(0, |last| last.end)
+    }
+
+    /// The values of *terms* at a server.
+    pub fn terms_part(&self, shard: ShardId) -> Range<usize> {
+        self.terms_split.shards().get(shard.index()).cloned().unwrap_or(0..0)
+    }
+
+    /// The server that has a value of *terms*.
+    pub fn terms_shard(&self, value: usize) -> usize {
+        self.terms_split.shards().iter().position(|part| part.contains(&value)).unwrap_or(0)
+    }
+
+    /// The frames of *terms* at a server, as those of the gradient.
+    pub fn terms_frames(&self, shard: ShardId) -> Vec<Range<usize>> {
+        frames(&self.terms_split, shard)
+    }
+
     /// The gradient's frames at a server: their values in its part of the model; none in those of maxima.
     pub fn frames(&self, shard: ShardId) -> Vec<Range<usize>> {
-        let first = self.part(shard).start;
-        let before = (0..shard.get()).map(|shard| self.split.chunk_count(ShardId::from(shard))).sum();
-        let own = self.split.chunks().skip(before).take(self.split.chunk_count(shard));
-        own.map(|chunk| match chunk {
-            Chunk::Maxima(_) => 0..0,
-            Chunk::Scaled(values) | Chunk::Digits(values) | Chunk::Floats(values) => {
-                values.start - first..values.end - first
-            }
-        })
-        .collect()
+        frames(&self.split, shard)
     }
 
     /// Whether another group has the same frames at a server, with the same values in them. The frames of
@@ -69,4 +85,25 @@ impl Shape {
     pub fn values(&self) -> usize {
         self.split.shards().last().map_or(0, |last| last.end)
     }
+}
+
+/// The least tensor of which every server that has a part of the model has a part.
+fn terms_split(assignment: &Assignment, values: usize) -> Split {
+    let lengths = (1..=values.div_ceil(BLOCK)).map(|blocks| blocks * BLOCK);
+    let mut splits = lengths.map(|length| Split::new(assignment, length));
+    let found = splits.find(|split| !split.shards().iter().any(Range::is_empty));
+    found.unwrap_or_else(|| Split::new(assignment, values))
+}
+
+fn frames(split: &Split, shard: ShardId) -> Vec<Range<usize>> {
+    let first = split.shards().get(shard.index()).map_or(0, |part| part.start);
+    let before = (0..shard.get()).map(|shard| split.chunk_count(ShardId::from(shard))).sum();
+    let own = split.chunks().skip(before).take(split.chunk_count(shard));
+    own.map(|chunk| match chunk {
+        Chunk::Maxima(_) => 0..0,
+        Chunk::Scaled(values) | Chunk::Digits(values) | Chunk::Floats(values) => {
+            values.start - first..values.end - first
+        }
+    })
+    .collect()
 }

@@ -4,6 +4,7 @@ use inart_core::{Assignment, RoundRecord};
 use inart_host_agent::{Options, RoundStats, Transport, Worker};
 use inart_wire::Rank;
 
+use crate::agreed::Agreed;
 use crate::error::RackError;
 use crate::shape::Shape;
 
@@ -24,6 +25,10 @@ pub struct RackWorker {
     worker: Worker,
     shape: Shape,
     model: Vec<f32>,
+    job: String,
+    servers: Vec<String>,
+    /// What it has to share, until that is compared.
+    agreed: Option<Agreed>,
 }
 
 impl RackWorker {
@@ -40,8 +45,32 @@ impl RackWorker {
     ) -> Result<Self, RackError> {
         assignment.validate().map_err(inart_host_agent::Error::from)?;
         let shape = Shape::new(&assignment, model.len(), groups)?;
+        let job = assignment.name.clone();
+        let servers = assignment.shards.iter().map(|shard| shard.server.clone()).collect();
+        let agreed = Some(Agreed::new(groups, &model, None));
         let worker = Worker::with_options(assignment, rank, transport, options)?;
-        Ok(RackWorker { worker, shape, model })
+        Ok(RackWorker { worker, shape, model, job, servers, agreed })
+    }
+
+    /// Adds a setting that all must share, such as the seed; without a value if workers do not know it.
+    /// Servers add the same, in the same order.
+    #[must_use]
+    pub fn with_term(mut self, name: &str, value: Option<String>) -> Self {
+        if let Some(agreed) = &mut self.agreed {
+            agreed.add(name, value);
+        }
+        self
+    }
+
+    /// Compares what all have to share, before the first turn.
+    fn agree(&mut self) -> Result<(), RackError> {
+        let Some(agreed) = self.agreed.take() else { return Ok(()) };
+        let mut tensor: Vec<f32> = (0..self.shape.terms()).map(|at| agreed.value(at)).collect();
+        self.worker.all_reduce(&mut tensor)?;
+        let Some((name, first, second)) = agreed.differs(&tensor) else { return Ok(()) };
+        let server = |at: usize| self.servers.get(self.shape.terms_shard(at)).cloned().unwrap_or_default();
+        let (job, name, first, second) = (self.job.clone(), name.to_owned(), server(first), server(second));
+        Err(RackError::OtherServer { job, name, first, second })
     }
 
     /// The model as the last turn left it.
@@ -62,6 +91,10 @@ impl RackWorker {
     pub fn push(&mut self, update: &mut [f32]) -> Result<Turn, RackError> {
         if update.len() != self.model.len() {
             return Err(RackError::Model { given: update.len(), values: self.model.len() });
+        }
+        // An update that no sum could hold ends the job by its worker's name all the same.
+        if update.iter().all(|value| value.is_finite()) {
+            self.agree()?;
         }
         let ready = match self.shape.ready {
             0 => None,

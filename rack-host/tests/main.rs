@@ -5,3 +5,4 @@ mod bad_input;
 mod faults;
 mod in_process;
 mod support;
+mod terms;

@@ -3,6 +3,7 @@
 //! Two processes compare their [`Terms`] before they train. The first [`Difference`] names the setting and both
 //! values, so a user knows what to correct. Pure: no I/O and no clock.
 
+mod agreement;
 mod bounds;
 mod difference;
 mod digest;
@@ -10,6 +11,7 @@ mod error;
 mod message;
 mod terms;
 
+pub use agreement::Agreement;
 pub use bounds::{MOST_NAME_BYTES, MOST_TERMS, MOST_VALUE_BYTES};
 pub use difference::Difference;
 pub use digest::{digest_of_bytes, digest_of_values};

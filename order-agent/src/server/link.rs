@@ -30,6 +30,8 @@ pub struct Link {
     pub base: u64,
     /// The ticket whose update arrived last.
     pub arrived: Option<u64>,
+    /// When that was.
+    pub pulled_at: Option<Duration>,
     pub incoming: Option<Incoming>,
     pub outgoing: Option<Outgoing>,
     /// Whether it has said hello on this connection, and whether it was told of the end since.

@@ -7,7 +7,7 @@ use inart_order::WorkerNo;
 use super::{ServerAgent, ServerOutput};
 use crate::chunk::{Precision, Tag};
 use crate::incoming::{Incoming, spans};
-use crate::message::{Arrived, Body, Hello, Message, NotPermitted, Pull, Refused, Span, Unknown, Welcome};
+use crate::message::{Arrived, Body, Hello, Message, NotPermitted, Pull, Span, Unknown, Welcome};
 use crate::outgoing::Outgoing;
 use crate::sequencer::Sequencer;
 
@@ -29,16 +29,13 @@ impl<S: Sequencer> ServerAgent<S> {
     }
 
     fn hello(&mut self, worker: WorkerNo, life: u32, hello: &Hello, now: Duration) {
-        let own = self.sequencer.values().len() as u64;
-        if (hello.model, hello.values) != (self.setup.model, own) {
-            let why = format!(
-                "it trains model {:016x} of {} values, and the server has {:016x} of {own}: start all with \
-                 one model",
-                hello.model, hello.values, self.setup.model
-            );
-            self.counters.other_model += 1;
-            self.outputs.push_back(ServerOutput::NotTakenIn { worker, why: why.clone() });
-            return self.say(worker, life, Body::Refused(Refused { why }));
+        if let Some(why) = self.reason(worker, hello) {
+            return self.refuse(worker, life, why);
+        }
+        if self.sequencer.is_left_out(worker) {
+            let link = &mut self.links[worker.index()];
+            (link.life, link.is_told) = (Some(life), true);
+            return self.leave_out(worker);
         }
         let link = &mut self.links[worker.index()];
         (link.is_met, link.is_told) = (true, false);
@@ -64,6 +61,7 @@ impl<S: Sequencer> ServerAgent<S> {
             is_half: self.setup.precision == Precision::Half,
             arrived: arrived.into(),
             missing,
+            training: self.training.number,
         };
         self.say(worker, life, Body::Welcome(welcome));
     }
@@ -113,6 +111,11 @@ impl<S: Sequencer> ServerAgent<S> {
         link.attempt = pull.attempt;
         // A permission has one version: what is on its way from a connection before may still arrive.
         if let Some(outgoing) = &mut link.outgoing {
+            if outgoing.values().is_none() {
+                // All of it was taken there since the worker said so.
+                self.counters.pulls_repeated += 1;
+                return;
+            }
             let all = [Span { first: 0, count: u32::MAX }];
             return outgoing.go_on(if pull.goes_on { &pull.missing } else { &all });
         }
@@ -123,7 +126,7 @@ impl<S: Sequencer> ServerAgent<S> {
         let tag = Tag { worker_life: life, server_life: self.setup.life, ticket, version };
         let outgoing = Outgoing::new(tag, self.model(), self.flow(worker));
         let link = &mut self.links[worker.index()];
-        (link.base, link.outgoing) = (version, Some(outgoing));
+        (link.base, link.outgoing, link.pulled_at) = (version, Some(outgoing), Some(now));
         self.outputs.push_back(ServerOutput::Pulls { worker, version });
     }
 }

@@ -1,10 +1,13 @@
 //! The server's side: takes updates, and sends the model to whom it lets pull.
 
 mod link;
+mod memory;
 mod messages;
 mod pushes;
 mod told;
+mod training;
 mod turns;
+mod waits;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -21,6 +24,8 @@ use crate::packet::{Packet, decode};
 use crate::sequencer::Sequencer;
 use link::Link;
 pub use told::{ServerOutput, ServerSetup};
+pub use training::Training;
+pub use waits::Awaited;
 
 /// Messages overtake chunks, and chunks leave in their order.
 const URGENT: i32 = i32::MAX;
@@ -29,6 +34,9 @@ const URGENT: i32 = i32::MAX;
 #[derive(Debug, Clone)]
 pub struct ServerAgent<S> {
     setup: ServerSetup,
+    training: Training,
+    /// Why the training has ended early.
+    stopped: Option<String>,
     sequencer: S,
     links: Vec<Link>,
     /// The model as it is, once somebody has pulled it.
@@ -51,6 +59,8 @@ impl<S: Sequencer> ServerAgent<S> {
             model: None,
             // No permission of another life has its number: what was computed for one is for no other.
             next_ticket: u64::from(setup.life) << 32 | 1,
+            training: Training::default(),
+            stopped: None,
             next_id: 0,
             gathering: Some(BTreeSet::new()),
             is_closing: false,
@@ -58,6 +68,18 @@ impl<S: Sequencer> ServerAgent<S> {
             counters: ServerCounters::default(),
             setup,
         }
+    }
+
+    /// Sets what workers have to share, and which training it is.
+    #[must_use]
+    pub fn with_training(mut self, training: Training) -> Self {
+        self.training = training;
+        self
+    }
+
+    /// What workers have to share, and which training it is.
+    pub fn training(&self) -> &Training {
+        &self.training
     }
 
     /// What decides the order.
@@ -127,6 +149,9 @@ impl<S: Sequencer> ServerAgent<S> {
             self.counters.malformed += 1;
             return;
         }
+        if self.stopped.is_some() {
+            return self.answer_stopped(worker, data);
+        }
         match decode(data) {
             Err(_) => self.counters.malformed += 1,
             Ok(Packet::Chunk { tag, number, values }) => self.chunk(worker, tag, number, &values, now),
@@ -148,6 +173,9 @@ impl<S: Sequencer> ServerAgent<S> {
 
     /// Time has gone on.
     pub fn tick(&mut self, now: Duration) {
+        if self.stopped.is_some() {
+            return;
+        }
         for worker in self.workers() {
             let link = &mut self.links[worker.index()];
             if link.down_since.is_some_and(|since| now >= since + self.setup.absence) {

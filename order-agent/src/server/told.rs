@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_order::{Refusal, WorkerNo};
+use inart_order::{Overflow, Refusal, WorkerNo};
 
 use crate::chunk::Precision;
 use crate::sequencer::Applied;
@@ -82,6 +82,19 @@ pub enum ServerOutput {
         iteration: u64,
         /// Why.
         refusal: Refusal,
+    },
+    /// A client is left out for its data, for good.
+    LeftOut {
+        /// Which.
+        worker: WorkerNo,
+    },
+    /// An update of finite values would make the model infinite: call
+    /// [`ServerAgent::stop`](super::ServerAgent::stop).
+    Overflow {
+        /// The version that it would have made.
+        version: u64,
+        /// Whose update, and which value.
+        overflow: Overflow,
     },
     /// A worker takes no part any more: nothing was heard of it for too long. It may come back.
     Gone {

@@ -13,7 +13,9 @@ impl<S: Sequencer> ServerAgent<S> {
     pub(super) fn settle(&mut self, now: Duration) {
         self.begin(now);
         self.decisions();
-        self.close(now);
+        if self.stopped.is_none() {
+            self.close(now);
+        }
         self.watch(now);
     }
 
@@ -44,6 +46,16 @@ impl<S: Sequencer> ServerAgent<S> {
                 Decision::Applied(applied) => self.outputs.push_back(ServerOutput::Applied(applied)),
                 Decision::Discarded { who: worker, iteration, refusal } => {
                     self.outputs.push_back(ServerOutput::Discarded { worker, iteration, refusal });
+                }
+                Decision::LeftOut { who: worker } => {
+                    self.leave_out(worker);
+                    self.outputs.push_back(ServerOutput::LeftOut { worker });
+                }
+                Decision::Overflow { version, overflow } => {
+                    // What follows would be of a model that lacks the update.
+                    self.stopped = Some(overflow.to_string());
+                    self.outputs.push_back(ServerOutput::Overflow { version, overflow });
+                    return;
                 }
                 Decision::Gone { who: worker } => {
                     self.give_up(worker);

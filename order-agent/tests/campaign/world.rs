@@ -7,8 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_order::WorkerNo;
 use inart_order_agent::{
-    Kept, Sequencer, ServerAgent, ServerOutput, ServerSetup, WorkerAgent, WorkerOutput, WorkerSetup,
-    as_received,
+    Kept, Sequencer, ServerAgent, ServerOutput, ServerSetup, Training, WorkerAgent, WorkerOutput,
+    WorkerSetup, as_received,
 };
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -18,6 +18,7 @@ use super::sequencer::Either;
 use super::trial::{Rule, Trial};
 
 const MODEL: u64 = 77;
+const TRAINING: u64 = 78;
 const LONGEST: Duration = Duration::from_secs(600);
 const MOST_STEPS: u64 = 1_000_000;
 
@@ -314,7 +315,9 @@ impl World<'_> {
         let patience = self.random.random_bool(0.3).then_some(patience);
         self.audit.restarted(&self.kept);
         let sequencer = Either::new(self.trial, patience, MODEL, self.kept.clone());
-        self.server = Some(ServerAgent::new(setup, sequencer));
+        // Another life goes on in the same training, from what was kept: no worker may take it for another.
+        let training = Training { number: TRAINING, ..Training::default() };
+        self.server = Some(ServerAgent::new(setup, sequencer).with_training(training));
         for worker in 0..self.trial.workers {
             let at = self.within(1, 50);
             self.at(at, Event::Connects { worker });
@@ -361,6 +364,7 @@ impl World<'_> {
             ServerOutput::Gone { .. } => self.audit.seen.gone += 1,
             ServerOutput::Joined { .. } | ServerOutput::Pulls { .. } => {}
             ServerOutput::NotTakenIn { why, .. } => panic!("seed {seed}: {why}"),
+            other => panic!("seed {seed}: {other:?}"),
         }
     }
 
@@ -390,6 +394,7 @@ impl World<'_> {
                 assert!(own.is_none_or(|own| version <= own), "seed {seed}");
             }
             WorkerOutput::Failed(error) => panic!("seed {seed}: {error}"),
+            other => panic!("seed {seed}: {other:?}"),
         }
     }
 

@@ -239,6 +239,7 @@ impl State {
             }
             ServerOutput::NotTakenIn { why, .. } => Err(why),
             ServerOutput::Joined { .. } | ServerOutput::Gone { .. } => Ok(()),
+            ServerOutput::LeftOut { .. } | ServerOutput::Overflow { .. } => Err(format!("{output:?}")),
         }
     }
 
@@ -265,6 +266,7 @@ impl State {
                 if version > own { Err(format!("version {version} is the last of {own}")) } else { Ok(()) }
             }
             WorkerOutput::Failed(error) => Err(error.to_string()),
+            WorkerOutput::LeftOut { .. } | WorkerOutput::Waiting { .. } => Err(format!("{output:?}")),
         }
     }
 

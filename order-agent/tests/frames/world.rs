@@ -387,6 +387,7 @@ impl World<'_> {
                 }
                 ServerOutput::NotTakenIn { why, .. } => panic!("seed {seed}: {why}"),
                 ServerOutput::Gone { .. } | ServerOutput::Joined { .. } | ServerOutput::Pulls { .. } => {}
+                other => panic!("seed {}: {other:?}", self.trial.seed),
             }
         }
         any
@@ -422,6 +423,7 @@ impl World<'_> {
                     }
                     WorkerOutput::Pushed { .. } | WorkerOutput::Over { .. } => {}
                     WorkerOutput::Failed(error) => panic!("seed {}: {error}", trial.seed),
+                    other => panic!("seed {}: {other:?}", trial.seed),
                 }
             }
         }

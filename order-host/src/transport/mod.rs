@@ -66,6 +66,14 @@ impl Transport {
         }
     }
 
+    /// Why there is no connection, as far as that is known.
+    pub fn trouble(&self, peer: usize) -> Option<String> {
+        match self {
+            Transport::Quic(quic) => quic.trouble(peer),
+            Transport::Frames(_) => None,
+        }
+    }
+
     /// Ends all connections: what was counted.
     pub async fn close(self) -> Connections {
         match self {

@@ -77,6 +77,10 @@ impl Quic {
         }
     }
 
+    pub fn trouble(&self, to: usize) -> Option<String> {
+        self.endpoint.trouble(self.others.get(to)?)
+    }
+
     pub async fn close(self) -> Connections {
         self.endpoint.close().await;
         let counters = self.endpoint.counters();

@@ -1,5 +1,7 @@
 //! How a server's process ends.
 
+use std::path::PathBuf;
+
 use inart_order::Policy;
 use inart_order_agent::{InGroups, InOrder, Sequencer, ServerCounters};
 use inart_order_host::{Connections, Job};
@@ -8,9 +10,34 @@ use serde_json::{Value, json};
 /// What the server's agent and its connections have counted.
 pub type Host = (ServerCounters, Connections);
 
+/// Where a server went on from what it had kept.
+#[derive(Debug, Clone)]
+pub struct Resumed {
+    pub path: PathBuf,
+    pub version: u64,
+    /// Updates that were applied, or discarded, by then.
+    pub updates: u64,
+}
+
+impl Resumed {
+    /// As a sentence.
+    pub fn text(&self) -> String {
+        let Resumed { path, version, updates } = self;
+        format!("resumed from {} at version {version}: {updates} updates applied", path.display())
+    }
+
+    /// As a line of JSON.
+    pub fn json(&self) -> String {
+        let Resumed { path, version, updates } = self;
+        json!({ "resumed": path.display().to_string(), "from_version": version, "updates": updates })
+            .to_string()
+    }
+}
+
 /// What a server says in the end.
 pub struct Ended {
     host: Host,
+    resumed: Option<Resumed>,
     version: u64,
     accuracy: f64,
     /// Updates, or models of clients.
@@ -43,6 +70,7 @@ impl Ended {
             relaxation: Some(sequencer.server().relaxation().as_f64()),
             groups: None,
             host,
+            resumed: None,
         }
     }
 
@@ -65,7 +93,13 @@ impl Ended {
                 left_out: left_out.cloned().collect(),
             }),
             host,
+            resumed: None,
         }
+    }
+
+    /// With where it went on.
+    pub fn resumed(self, resumed: Option<Resumed>) -> Self {
+        Ended { resumed, ..self }
     }
 
     fn dropped(&self) -> u64 {
@@ -85,6 +119,9 @@ impl Ended {
             "malformed": agent.malformed, "other_life": agent.other_life, "other_model": agent.other_model,
             "strangers": connections.strangers, "connections": counted(connections),
         });
+        if let (Some(resumed), Value::Object(fields)) = (&self.resumed, &mut line) {
+            fields.insert("resumed_from_version".into(), resumed.version.into());
+        }
         if let (Some(groups), Value::Object(fields)) = (&self.groups, &mut line) {
             fields.insert("late".into(), groups.late.into());
             fields.insert("repeated_rounds".into(), groups.repeated.into());
@@ -107,6 +144,9 @@ impl Ended {
             self.given_up,
             self.dropped()
         );
+        if let Some(resumed) = &self.resumed {
+            out += &format!("; {}", resumed.text());
+        }
         if let Some(groups) = &self.groups {
             out += &format!("; {} came after their round", groups.late);
             if !groups.left_out.is_empty() {

@@ -3,6 +3,7 @@
 use anyhow::ensure;
 use inart_cluster::{Job, Kind};
 use inart_order_host::Start;
+use inart_terms::digest_of_values;
 use inart_trainer::{Client, Config, Local, Stepper};
 
 /// Flags of how a client trains.
@@ -18,6 +19,22 @@ pub struct LearnerArgs {
     /// client has so many of them, drawn by the seed [default: 2].
     #[arg(long, value_name = "K")]
     shards: Option<usize>,
+}
+
+/// Terms that a server and its workers both know: the job's kind and batches, the seed, and the first
+/// weights.
+pub fn shared_terms(cluster: &Job, seed: u64, first: &[f32]) -> Vec<(&'static str, String)> {
+    let batches: Vec<_> = cluster.participants.iter().map(|own| own.batch.to_string()).collect();
+    let kind = match cluster.kind {
+        Kind::Workers => "workers that push changes",
+        Kind::Clients => "clients that push models",
+    };
+    vec![
+        ("seed", seed.to_string()),
+        ("participants", kind.to_owned()),
+        ("batches", batches.join(", ")),
+        ("first weights (SHA-256)", digest_of_values(first)),
+    ]
 }
 
 /// More steps than a round has.
@@ -47,6 +64,19 @@ impl LearnerArgs {
     pub fn local(&self) -> Local {
         let (shards, steps) = (self.shards.unwrap_or(2), self.local_steps.unwrap_or(5));
         Local { shards, steps, step: self.step as f32 }
+    }
+
+    /// Terms of a worker: those that its server knows, too, and how it trains.
+    pub fn terms(&self, cluster: &Job, seed: u64, first: &[f32]) -> Vec<(&'static str, String)> {
+        let mut all = shared_terms(cluster, seed, first);
+        all.push(("program", "digits (inart-trainer)".to_owned()));
+        all.push(("step", self.step.to_string()));
+        if cluster.kind == Kind::Clients {
+            let local = self.local();
+            all.push(("local steps", local.steps.to_string()));
+            all.push(("shards of data", local.shards.to_string()));
+        }
+        all
     }
 
     /// What the participant of that number trains. `is_opposite`: a client that pushes the opposite of what

@@ -4,20 +4,23 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
 use inart_cluster::{Job as ClusterJob, Kind};
 use inart_emulator::clock::monotonic_ns;
 use inart_emulator::wide_area::digest;
+use inart_host_agent::StopSignal;
 use inart_order::{Batch, GroupOptions, Options, OutlierRule, WorkerNo, fraction_of, relaxation_of};
 use inart_order_agent::{InGroups, InOrder, Kept, Precision, Sequencer, ServerOutput};
-use inart_order_host::{Job, KeptFile, ServerHost, ServerOptions, Told};
+use inart_order_host::{Job, KeptFile, KeptTraining, ServerHost, ServerOptions, Told, new_training};
+use inart_terms::Terms;
 use inart_trainer::{Config, PARAMETERS, Stepper};
 use serde_json::{Value, json};
 
 use super::clients::{ClientArgs, cosine};
 use super::common::{Common, refuse};
 use super::connections::{Connections, Place};
-use super::ended::{Ended, Host};
+use super::ended::{Ended, Host, Resumed};
+use super::learner::shared_terms;
 use super::workers::WorkerArgs;
 use crate::commands::peers::print_line;
 use crate::commands::sites::seconds;
@@ -52,9 +55,9 @@ pub struct Args {
     /// Send values as float16, rounded, both ways.
     #[arg(long)]
     half: bool,
-    /// How long to wait for a worker's push before it is given up, such as 30s; for ever unless told.
-    #[arg(long, value_name = "TIME")]
-    patience: Option<String>,
+    /// How long to wait for a worker's push before it is given up; and for any worker before the server ends.
+    #[arg(long, value_name = "TIME", default_value = "600s")]
+    patience: String,
     /// A worker without a connection for so long is given up.
     #[arg(long, value_name = "TIME", default_value = "10s")]
     absence: String,
@@ -90,9 +93,12 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         absent: &[],
         seed: args.connections.seed,
     };
-    let patience = args.patience.as_deref().map(|text| time("--patience", text)).transpose()?;
+    let stop = StopSignal::catch().context("catching signals")?;
+    let patience = Some(time("--patience", &args.patience)?);
     let workers = job.workers.len();
     let mut stepper = Stepper::new(Config { seed: common.seed, rank: 0, workers, batch: 1 }, 0.0)?;
+    let first = stepper.first_model();
+    let resumed;
     let ended = match cluster.kind {
         Kind::Workers => {
             ensure!(
@@ -106,45 +112,75 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
             let batches =
                 cluster.participants.iter().map(|worker| Batch::new(worker.batch, worker.speed)).collect();
             let options = Options { batches, tuning: args.order.tuning(), patience };
-            let (file, kept) = args.kept(&job)?;
-            let sequencer = match kept {
+            let own = args.own_training(&cluster, &job, &first, args.order.flags())?;
+            let sequencer = match own.kept.clone() {
                 Some(kept) => InOrder::restored(policy, options, job.fingerprint(), kept),
-                None => InOrder::new(policy, options, job.fingerprint(), stepper.first_model()),
+                None => InOrder::new(policy, options, job.fingerprint(), first),
             };
             let rounds = args.order.iterations().map(u64::from);
-            let (sequencer, host) = args.serve(&cluster, &job, sequencer, file, rounds, json)?;
+            resumed = own.resumed.clone();
+            let (sequencer, host) = args.serve(&cluster, &job, sequencer, own, (rounds, stop), json)?;
             Ended::in_order(&sequencer, host, stepper.evaluate(sequencer.values()).accuracy)
         }
         Kind::Clients => {
             let options = args.group_options(&cluster, &common, patience)?;
             let batches = cluster.participants.iter().map(|client| client.batch).collect();
-            let (file, kept) = args.kept(&job)?;
-            let sequencer = match kept {
+            let own = args.own_training(&cluster, &job, &first, args.clients.flags())?;
+            let sequencer = match own.kept.clone() {
                 Some(kept) => InGroups::restored(options, batches, job.fingerprint(), kept)?,
-                None => InGroups::new(options, batches, job.fingerprint(), stepper.first_model())?,
+                None => InGroups::new(options, batches, job.fingerprint(), first)?,
             };
             let rounds = args.clients.rounds()?.map(u64::from);
-            let (sequencer, host) = args.serve(&cluster, &job, sequencer, file, rounds, json)?;
+            resumed = own.resumed.clone();
+            let (sequencer, host) = args.serve(&cluster, &job, sequencer, own, (rounds, stop), json)?;
             Ended::in_groups(&sequencer, host, &job, stepper.evaluate(sequencer.values()).accuracy)
         }
     };
+    let ended = ended.resumed(resumed);
     print_line(&if json { ended.json() } else { ended.text() })?;
     Ok(ExitCode::SUCCESS)
 }
 
 impl Args {
-    /// The file of `--keep`, and what is in it.
-    fn kept(&self, job: &Job) -> anyhow::Result<(Option<KeptFile>, Option<Kept>)> {
-        let file = self.keep.as_ref().map(|path| KeptFile::new(path, job.fingerprint()));
-        let kept = file.as_ref().map(KeptFile::read).transpose().map_err(anyhow::Error::from)?.flatten();
-        if let Some(kept) = &kept {
-            ensure!(
-                kept.values.len() == job.values && kept.done.len() == job.workers.len(),
-                "--keep: the file's model or workers are others; remove it to begin anew"
-            );
-            tracing::info!("goes on from version {}", kept.version);
-        }
-        Ok((file, kept))
+    /// What is trained: the training's number and terms, and where it goes on if `--keep` names a file of it.
+    fn own_training(
+        &self,
+        cluster: &ClusterJob,
+        job: &Job,
+        first: &[f32],
+        flags: Vec<String>,
+    ) -> anyhow::Result<OwnTraining> {
+        let of = |name: &str, value: Option<String>| value.map(|value| format!("--{name}={value}"));
+        let order = [
+            Some(self.sync.clone()),
+            of("relaxation", self.relaxation.clone()),
+            of("fraction", self.fraction.map(|fraction| fraction.to_string())),
+            of("outliers", self.outliers.map(|outliers| outliers.to_string())),
+            self.half.then(|| "--half".to_owned()),
+        ];
+        let order: Vec<_> = order.into_iter().flatten().chain(flags).collect();
+        let mut more = shared_terms(cluster, self.connections.seed, first);
+        more.push(("order", order.join(" ")));
+        let terms = job.terms(&more)?;
+        let new = |file| OwnTraining {
+            number: new_training(),
+            terms: terms.clone(),
+            file,
+            kept: None,
+            resumed: None,
+        };
+        let Some(path) = &self.keep else { return Ok(new(None)) };
+        let file = KeptFile::new(path, job.fingerprint()).with_terms(terms.clone());
+        let Some(training) = file.read_training()? else { return Ok(new(Some(file))) };
+        let KeptTraining { number, terms: kept_terms, kept } = training;
+        ensure!(
+            kept.values.len() == job.values && kept.done.len() == job.workers.len(),
+            "--keep {}: the file's model or workers are others; remove it to begin from the first weights",
+            path.display()
+        );
+        let updates = kept.done.iter().fold(0, |all: u64, done| all.saturating_add(*done));
+        let resumed = Some(Resumed { path: path.clone(), version: kept.version, updates });
+        Ok(OwnTraining { number, terms: terms.and(&kept_terms), file: Some(file), kept: Some(kept), resumed })
     }
 
     fn group_options(
@@ -179,8 +215,8 @@ impl Args {
         cluster: &ClusterJob,
         job: &Job,
         sequencer: S,
-        file: Option<KeptFile>,
-        iterations: Option<u64>,
+        own: OwnTraining,
+        (iterations, stop): (Option<u64>, StopSignal),
         json: bool,
     ) -> anyhow::Result<(S, Host)> {
         let rates = cluster.participants.iter().map(|worker| self.connections.rate_bps(worker.nic.in_bps));
@@ -191,11 +227,16 @@ impl Args {
             absence: time("--absence", &self.absence)?,
             iterations,
         };
+        if let Some(resumed) = &own.resumed {
+            print_line(&if json { resumed.json() } else { resumed.text() })?;
+        }
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let mut printed = Ok(());
         let ended = runtime.block_on(async {
             let options = self.connections.options("--worker", &self.workers, job)?;
-            let host = ServerHost::open(job, sequencer, server, file, options)?;
+            let host = ServerHost::open(job, sequencer, server, own.file, options)?;
+            let patience = time("--patience", &self.patience)?;
+            let host = host.with_training(own.number, own.terms).with_patience(patience).with_stop(stop);
             let ended = host.run(|told| {
                 if let Some(line) = said(&told, job, json)
                     && printed.is_ok()
@@ -209,6 +250,15 @@ impl Args {
         printed?;
         Ok((sequencer, (counters, connections)))
     }
+}
+
+/// Which training a server holds, and where it goes on.
+struct OwnTraining {
+    number: u64,
+    terms: Terms,
+    file: Option<KeptFile>,
+    kept: Option<Kept>,
+    resumed: Option<Resumed>,
 }
 
 /// What is printed of it.
@@ -241,12 +291,19 @@ fn said(told: &Told, job: &Job, json: bool) -> Option<String> {
         }
         Told::Output(ServerOutput::Joined { worker }) => json!({ "joined": name(worker), "at_ns": at_ns }),
         Told::Output(ServerOutput::Gone { worker }) => {
-            tracing::warn!("{} is given up; it may come back", name(worker));
+            tracing::warn!(
+                "{} has been evicted: it has not pushed for --patience, or was not connected for --absence; it may rejoin",
+                name(worker)
+            );
             json!({ "gone": name(worker), "at_ns": at_ns })
         }
         Told::Output(ServerOutput::NotTakenIn { worker, why }) => {
-            tracing::warn!("{} is not taken in: {why}", name(worker));
+            tracing::warn!("{} is refused: {why}", name(worker));
             json!({ "not_taken_in": name(worker), "why": why })
+        }
+        Told::Output(ServerOutput::LeftOut { worker }) => {
+            tracing::warn!("{} is left out for its data", name(worker));
+            json!({ "leaves_out": name(worker), "at_ns": at_ns })
         }
         Told::Output(ServerOutput::Discarded { worker, iteration, refusal }) => {
             json!({ "discarded": name(worker), "iteration": iteration, "why": refusal.to_string() })

@@ -10,7 +10,7 @@ use inart_emulator::wide_area::digest;
 use inart_order_host::{Start, Training, WorkerHost};
 use inart_peers::SplitMix64;
 use inart_planner::units::Seconds;
-use inart_trainer::PARAMETERS;
+use inart_trainer::{Config, PARAMETERS, Stepper};
 use serde_json::json;
 
 use super::connections::{Connections, Place};
@@ -64,7 +64,11 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     };
     let patience = Duration::from_secs_f64(args.patience.0);
     let options = args.connections.options("--server", std::slice::from_ref(&args.server), &job)?;
-    let host = WorkerHost::open(&job, name, args.connections.rate_bps(own.nic.out_bps), patience, options)?;
+    let config = Config { seed: *seed, rank: 0, workers: job.workers.len(), batch: 1 };
+    let first = Stepper::new(config, 0.0)?.first_model();
+    let terms = job.terms(&args.learner.terms(&cluster, *seed, &first))?;
+    let how = (args.connections.rate_bps(own.nic.out_bps), patience);
+    let host = WorkerHost::open_with(&job, name, &terms, how, options)?;
     let ending = host.run(&mut program)?;
     program.printed?;
     let counters = ending.counters;
@@ -72,12 +76,13 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         true => json!({
             "iterations": program.iterations, "version": ending.version, "sent_again": counters.sent_again,
             "repeated": counters.repeated, "superseded": counters.superseded, "unasked": counters.unasked,
-            "malformed": counters.malformed, "other_life": counters.other_life,
+            "malformed": counters.malformed, "other_life": counters.other_life, "left_out": ending.left_out,
             "connections": counted(&ending.connections),
         })
         .to_string(),
         false => format!(
-            "over at version {}: {} iterations, {} chunks sent again, {} updates in vain",
+            "{} at version {}: {} iterations, {} chunks sent again, {} updates in vain",
+            ending.left_out.as_ref().map_or_else(|| "over".to_owned(), |why| format!("left out for {why},")),
             ending.version,
             program.iterations,
             counters.sent_again,

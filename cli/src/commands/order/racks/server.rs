@@ -98,6 +98,11 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let config = Config { seed: args.seed, rank: 0, workers: 1, batch: 1 };
     let first = Stepper::new(config, 1.0)?.first_model();
     let server = RackServer::new(args.shard, groups, args.at_once.into(), &first, args.iterations)?;
+    let server = server
+        .with_term("seed", Some(args.seed.to_string()))
+        .with_term("iterations", Some(args.iterations.to_string()))
+        .with_term("step", None)
+        .with_term("batch", None);
     let who = format!("server-{}", args.shard);
     let mut kept = Vec::new();
     for (host, mover) in hosts.iter().zip(server.movers()) {

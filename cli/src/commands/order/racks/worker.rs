@@ -84,6 +84,11 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         let model = stepper.first_model();
         let place = (port, options);
         let worker = RackWorker::new(assignment.clone(), args.rank, args.groups.into(), model, place)?;
+        let worker = worker
+            .with_term("seed", Some(args.seed.to_string()))
+            .with_term("iterations", Some(args.iterations.to_string()))
+            .with_term("step", Some(args.step.to_string()))
+            .with_term("batch", Some(args.batch.to_string()));
         let _following = args.host.follow(&assignment, &who, life, worker.mover())?;
         let _reporting = args.host.report_to_controller(&assignment, &who, life, watch)?;
         output.hello(Role::Worker(assignment.job, args.rank))?;

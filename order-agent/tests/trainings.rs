@@ -1,0 +1,257 @@
+//! Which training it is: what differs is refused by name, and no model is lost or spoiled in silence.
+#![allow(clippy::unwrap_used)]
+
+use std::time::Duration;
+
+use inart_order::{Options, Policy, WorkerNo};
+use inart_order_agent::{
+    Awaited, InOrder, Kept, Precision, Sequencer, ServerAgent, ServerOutput, ServerSetup, Start, Training,
+    WorkerAgent, WorkerError, WorkerOutput, WorkerSetup,
+};
+use inart_terms::{Agreement, Terms};
+
+const MODEL: u64 = 5;
+const VALUES: usize = 3;
+const ZERO: Duration = Duration::ZERO;
+
+type Server = ServerAgent<InOrder<Policy>>;
+
+fn terms(pairs: &[(&str, &str)]) -> Terms {
+    Terms::new(pairs.iter().copied()).unwrap()
+}
+
+fn server(life: u32, number: u64, own: &[(&str, &str)], kept: Option<Kept>) -> Server {
+    let setup = ServerSetup {
+        life,
+        model: MODEL,
+        chunk_values: 2,
+        precision: Precision::Single,
+        window: 8,
+        rates_bps: vec![None; 2],
+        gather: ZERO,
+        absence: Duration::from_secs(10),
+        iterations: None,
+    };
+    let (policy, options) = (Policy::asp(), Options::fixed(2));
+    let sequencer = match kept {
+        Some(kept) => InOrder::restored(policy, options, MODEL, kept),
+        None => InOrder::new(policy, options, MODEL, vec![1.0; VALUES]),
+    };
+    let agreement = Agreement::new(terms(own));
+    let workers = vec!["w1".to_owned(), "w2".to_owned()];
+    let training = Training { number, server: "s1".to_owned(), workers, agreement };
+    ServerAgent::new(setup, sequencer).with_training(training)
+}
+
+fn worker(life: u32, own: &[(&str, &str)]) -> WorkerAgent {
+    let patience = Duration::from_secs(60);
+    let setup = WorkerSetup { life, model: MODEL, values: VALUES, window: 8, rate_bps: None, patience };
+    WorkerAgent::new(setup).with_terms(terms(own))
+}
+
+/// What a worker and the server have said, on a connection that takes everything at once.
+#[derive(Default)]
+struct Heard {
+    said: Vec<ServerOutput>,
+    starts: Vec<Start>,
+    heard: Vec<WorkerOutput>,
+}
+
+impl Heard {
+    fn settle(&mut self, server: &mut Server, at: u32, worker: &mut WorkerAgent) {
+        let mut is_quiet = false;
+        while !is_quiet {
+            is_quiet = true;
+            while let Some(output) = server.next_output(ZERO) {
+                is_quiet = false;
+                match output {
+                    ServerOutput::Send { to, id, data, .. } => {
+                        if to == WorkerNo(at) {
+                            worker.received(&data);
+                        }
+                        server.ended(id, true, ZERO);
+                    }
+                    other => self.said.push(other),
+                }
+            }
+            while let Some(output) = worker.next_output(ZERO) {
+                is_quiet = false;
+                match output {
+                    WorkerOutput::Send { id, data, .. } => {
+                        server.received(WorkerNo(at), &data, ZERO);
+                        worker.ended(id, true, ZERO);
+                    }
+                    WorkerOutput::Compute(start) => self.starts.push(start),
+                    other => self.heard.push(other),
+                }
+            }
+        }
+    }
+
+    fn connect(&mut self, server: &mut Server, at: u32, worker: &mut WorkerAgent) {
+        server.up(WorkerNo(at), ZERO);
+        worker.up(ZERO);
+        self.settle(server, at, worker);
+    }
+
+    fn refusal(&self) -> Option<String> {
+        self.heard.iter().find_map(|heard| match heard {
+            WorkerOutput::Failed(WorkerError::Refused(why)) => Some(why.clone()),
+            _ => None,
+        })
+    }
+}
+
+#[test]
+fn the_first_setting_that_differs_is_named_with_both_values() {
+    let own = [("seed", "1"), ("order", "bsp"), ("first weights", "aa")];
+    for (pairs, named) in [
+        (vec![("seed", "2"), ("first weights", "bb")], Some("w1 has seed 2, s1 has seed 1")),
+        (
+            vec![("seed", "1"), ("first weights", "bb")],
+            Some("w1 has first weights bb, s1 has first weights aa"),
+        ),
+        (vec![("seed", "1"), ("step", "0.3"), ("first weights", "aa")], None),
+    ] {
+        let (mut server, mut worker) = (server(9, 7, &own, None), worker(1, &pairs));
+        let mut both = Heard::default();
+        both.connect(&mut server, 0, &mut worker);
+        match named {
+            Some(named) => {
+                assert!(both.refusal().unwrap().starts_with(named), "{:?}", both.heard);
+                let is_named = |said: &ServerOutput| matches!(said, ServerOutput::NotTakenIn { worker: WorkerNo(0), why } if why.starts_with(named));
+                assert!(both.said.iter().any(is_named), "{:?}", both.said);
+                assert!(server.sequencer().is_away(WorkerNo(0)));
+            }
+            None => assert_eq!((both.refusal(), both.starts.len()), (None, 1)),
+        }
+    }
+}
+
+#[test]
+fn workers_are_compared_in_what_their_server_does_not_know() {
+    let mut server = server(9, 7, &[("seed", "1")], None);
+    let (mut first, mut second) = (worker(1, &[("step", "0.3")]), worker(2, &[("step", "0.05")]));
+    let mut both = Heard::default();
+    both.connect(&mut server, 0, &mut first);
+    assert_eq!(both.refusal(), None);
+    both.connect(&mut server, 1, &mut second);
+    assert!(both.refusal().unwrap().starts_with("w2 has step 0.05, w1 has step 0.3"), "{:?}", both.heard);
+    // A process that starts again may bring another value, as long as no other has one.
+    let (mut alone, mut again) = (self::server(9, 7, &[], None), worker(3, &[("step", "0.05")]));
+    let mut both = Heard::default();
+    both.connect(&mut alone, 0, &mut first);
+    both.connect(&mut alone, 0, &mut again);
+    assert_eq!(both.refusal(), None);
+    // The file that the server keeps has it, and the next life of the server compares it.
+    assert_eq!(alone.training().agreement.all().value("step"), Some("0.05"));
+}
+
+#[test]
+fn a_worker_that_has_trained_with_another_model_does_not_go_on_with_the_first_weights() {
+    let pushed = |server: &mut Server, worker: &mut WorkerAgent, both: &mut Heard| {
+        both.connect(server, 0, worker);
+        let start = both.starts.pop().unwrap();
+        worker.computed(start.ticket, vec![1.0; VALUES]).unwrap();
+        both.settle(server, 0, worker);
+        assert_eq!(server.sequencer().values(), [2.0; VALUES]);
+        both.starts.clear();
+        worker.down(ZERO);
+    };
+    // The server starts again without what it had: its training has another number.
+    let (mut first, mut own, mut both) = (server(9, 7, &[], None), worker(1, &[]), Heard::default());
+    pushed(&mut first, &mut own, &mut both);
+    let mut second = server(10, 8, &[], None);
+    both.connect(&mut second, 0, &mut own);
+    let why = both.refusal().unwrap();
+    for named in ["s1 has begun without the model that w1 has trained", "1 updates of w1", "file"] {
+        assert!(why.contains(named), "{why}");
+    }
+    assert!(both.starts.is_empty());
+    // One that goes on from its file does, even from an earlier version: it kept what it acknowledged.
+    let (mut first, mut own, mut both) = (server(9, 7, &[], None), worker(1, &[]), Heard::default());
+    pushed(&mut first, &mut own, &mut both);
+    let kept = Kept { version: 0, done: vec![0; 2], members: vec![true; 2], values: vec![1.0; VALUES] };
+    let mut second = server(10, 7, &[], Some(kept));
+    both.connect(&mut second, 0, &mut own);
+    assert_eq!((both.refusal(), both.starts.len()), (None, 1));
+    // A worker that has pushed nothing has nothing to lose.
+    let (mut second, mut own, mut both) = (server(10, 8, &[], None), worker(1, &[]), Heard::default());
+    both.connect(&mut second, 0, &mut own);
+    assert_eq!((both.refusal(), both.starts.len()), (None, 1));
+}
+
+#[test]
+fn a_model_that_becomes_infinite_ends_the_training_and_is_not_sent() {
+    let (mut server, mut own, mut both) = (server(9, 7, &[], None), worker(1, &[]), Heard::default());
+    both.connect(&mut server, 0, &mut own);
+    for _ in 0..2 {
+        let start = both.starts.pop().unwrap();
+        own.computed(start.ticket, vec![3e38; VALUES]).unwrap();
+        both.settle(&mut server, 0, &mut own);
+    }
+    let overflow = both.said.iter().find_map(|said| match said {
+        ServerOutput::Overflow { version, overflow } => Some((*version, overflow.worker, overflow.at)),
+        _ => None,
+    });
+    assert_eq!(overflow, Some((2, WorkerNo(0), 0)));
+    assert!(both.starts.is_empty(), "no worker pulls it");
+    assert!(server.sequencer().values().iter().all(|value| value.is_finite()));
+    server.stop("take a smaller step");
+    both.settle(&mut server, 0, &mut own);
+    let why = WorkerOutput::Failed(WorkerError::Stopped("take a smaller step".to_owned()));
+    assert!(both.heard.contains(&why) && server.has_told(), "{:?}", both.heard);
+    // A worker that comes later hears so, too.
+    let (mut late, mut both) = (worker(2, &[]), Heard::default());
+    both.connect(&mut server, 1, &mut late);
+    assert_eq!(both.heard, [why]);
+}
+
+#[test]
+fn a_server_names_whom_it_waits_for_and_what_for() {
+    let (mut server, mut own, mut both) = (server(9, 7, &[], None), worker(1, &[]), Heard::default());
+    let at = Duration::from_secs(40);
+    assert_eq!(server.awaited(at), [(WorkerNo(0), Awaited::Connection), (WorkerNo(1), Awaited::Connection)]);
+    server.up(WorkerNo(1), ZERO);
+    both.connect(&mut server, 0, &mut own);
+    let waits = server.awaited(at);
+    assert_eq!(waits, [(WorkerNo(0), Awaited::Update(at)), (WorkerNo(1), Awaited::Hello)]);
+    assert_eq!(waits[0].1.to_string(), "has been computing for 40 s");
+}
+
+/// Workers that have pulled different versions and compute hold no memory of the server.
+#[test]
+fn a_version_that_has_arrived_is_not_held() {
+    const WORKERS: u32 = 16;
+    let setup = ServerSetup {
+        life: 9,
+        model: MODEL,
+        chunk_values: 2,
+        precision: Precision::Single,
+        window: 8,
+        rates_bps: vec![None; WORKERS as usize],
+        gather: ZERO,
+        absence: Duration::from_secs(10),
+        iterations: None,
+    };
+    let options = Options::fixed(WORKERS as usize);
+    let mut server = ServerAgent::new(setup, InOrder::new(Policy::asp(), options, MODEL, vec![1.0; VALUES]));
+    let mut workers: Vec<_> = (1..=WORKERS).map(|life| worker(life, &[])).collect();
+    let mut both = Heard::default();
+    let own = 4 * VALUES;
+    for (at, worker) in workers.iter_mut().enumerate() {
+        // Each pulls a version of its own: the first one has pushed an update since.
+        both.connect(&mut server, at as u32, worker);
+        let start = both.starts.pop().unwrap();
+        worker.computed(start.ticket, vec![1.0; VALUES]).unwrap();
+        both.settle(&mut server, at as u32, worker);
+        let versions: Vec<_> = both.starts.iter().map(|start| start.version).collect();
+        assert_eq!(versions, (1..=at as u64 + 1).collect::<Vec<_>>());
+        assert!(server.held_bytes() <= 2 * own, "{} bytes for {} computing", server.held_bytes(), at + 1);
+    }
+    // VGG16, with 16 workers of which each pulls or pushes at one time: 18 models, not 34.
+    let vgg16 = 138_357_544;
+    assert_eq!(Server::most_bytes(vgg16, 16), 18 * 4 * 138_357_544);
+    assert!(Server::most_bytes(vgg16, 16) < 10_000_000_000);
+    assert!(server.held_bytes() as u64 <= Server::most_bytes(VALUES, WORKERS as usize));
+}

@@ -1,0 +1,66 @@
+//! Says for whom a server waits.
+
+use std::time::{Duration, Instant};
+
+use inart_order_agent::{Sequencer, ServerAgent};
+
+/// Workers have so long to connect before it is said that they have not, and then again.
+const FIRST: Duration = Duration::from_secs(2);
+const GATHERING: Duration = Duration::from_secs(5);
+/// In the training, so long nothing happens before it is said why, and then again.
+const TRAINING: Duration = Duration::from_secs(10);
+/// No worker is connected for so long unless told.
+pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
+
+/// When something has happened last, and when that was said.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    progress: Instant,
+    said: Option<Instant>,
+    alone: Option<Instant>,
+}
+
+impl Watch {
+    pub fn new() -> Self {
+        let now = Instant::now();
+        Watch { progress: now, said: None, alone: Some(now) }
+    }
+
+    /// The training has come further.
+    pub fn progress(&mut self) {
+        (self.progress, self.said) = (Instant::now(), None);
+    }
+
+    /// For how long no worker has been connected.
+    pub fn alone<S: Sequencer>(&mut self, agent: &ServerAgent<S>) -> Duration {
+        match agent.is_alone() {
+            true => self.alone.get_or_insert_with(Instant::now).elapsed(),
+            false => {
+                self.alone = None;
+                Duration::ZERO
+            }
+        }
+    }
+
+    /// For whom the server has been waiting, if it is time to say so.
+    pub fn due<S: Sequencer>(
+        &mut self,
+        agent: &ServerAgent<S>,
+        now: Duration,
+        trouble: impl Fn(usize) -> Option<String>,
+    ) -> Option<String> {
+        let is_gathering = agent.is_gathering();
+        let (first, pause) = if is_gathering { (FIRST, GATHERING) } else { (TRAINING, TRAINING) };
+        let since = self.said.map_or(self.progress + first, |said| said + pause);
+        if Instant::now() < since || agent.is_closing() {
+            return None;
+        }
+        self.said = Some(Instant::now());
+        let each = agent.awaited(now).into_iter().map(|(worker, awaited)| {
+            let why = trouble(worker.index()).map_or_else(String::new, |why| format!(": {why}"));
+            format!("{} {awaited}{why}", agent.training().name(worker))
+        });
+        let each: Vec<_> = each.collect();
+        (!each.is_empty()).then(|| each.join(", "))
+    }
+}

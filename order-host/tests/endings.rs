@@ -1,0 +1,117 @@
+//! A training that cannot go on ends by name at all its processes.
+
+use std::collections::BTreeMap;
+use std::net::{SocketAddr, UdpSocket};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+use inart_order::{Options, Policy};
+use inart_order_agent::{InOrder, Precision};
+use inart_order_host::{Ending, HostError, Job, ServerHost, ServerOptions, Start, Training, WorkerHost};
+
+use crate::support::{Identities, options};
+
+const VALUES: usize = 100;
+
+/// Adds the same to each value, however much that is.
+struct Adds(f32);
+
+impl Training for Adds {
+    fn compute(&mut self, _: &Start) -> Vec<f32> {
+        vec![self.0; VALUES]
+    }
+}
+
+struct Processes {
+    identities: Identities,
+    job: Job,
+    places: Vec<SocketAddr>,
+}
+
+impl Processes {
+    fn new(workers: usize) -> Processes {
+        let names: Vec<String> = (1..=workers).map(|worker| format!("w{worker}")).collect();
+        let job = Job { name: "j".into(), server: "s".into(), workers: names, values: VALUES };
+        let sockets: Vec<_> = (0..=workers).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+        let places = sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
+        Processes { identities: Identities::new(), job, places }
+    }
+
+    fn worker(
+        &self,
+        worker: usize,
+        terms: &[(&str, String)],
+        adds: f32,
+    ) -> JoinHandle<Result<Ending, HostError>> {
+        let name = self.job.workers[worker].clone();
+        let server = BTreeMap::from([("s".to_owned(), *self.places.last().unwrap())]);
+        let options = options(self.identities.of(&name), self.places[worker], server);
+        let (job, terms) = (self.job.clone(), self.job.terms(terms).unwrap());
+        std::thread::spawn(move || {
+            let how = (None, Duration::from_secs(60));
+            WorkerHost::open_with(&job, &name, &terms, how, options)?.run(&mut Adds(adds))
+        })
+    }
+
+    fn serve(&self, terms: &[(&str, String)], patience: Duration) -> Result<(), HostError> {
+        let workers = self.job.workers.len();
+        let sequencer =
+            InOrder::new(Policy::bsp(), Options::fixed(workers), self.job.fingerprint(), vec![0.0; VALUES]);
+        let server = ServerOptions {
+            precision: Precision::Single,
+            rates_bps: vec![None; workers],
+            gather: Duration::from_secs(30),
+            absence: Duration::from_secs(30),
+            iterations: Some(3),
+        };
+        let all = self.job.workers.iter().cloned().zip(self.places.iter().copied()).collect();
+        let options = options(self.identities.of("s"), *self.places.last().unwrap(), all);
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let host = ServerHost::open(&self.job, sequencer, server, None, options)?;
+            let host = host.with_training(7, self.job.terms(terms)?).with_patience(patience);
+            host.run(|_| {}).await.map(|_| ())
+        })
+    }
+}
+
+const LONG: Duration = Duration::from_secs(60);
+
+#[test]
+fn a_model_beyond_float32_ends_all_processes_and_names_the_update() {
+    let processes = Processes::new(2);
+    let workers = [processes.worker(0, &[], 1.0), processes.worker(1, &[], 3e38)];
+    let error = processes.serve(&[], LONG).unwrap_err().to_string();
+    let named = "the model becomes infinite by the update of w2, version 2 (value 0): take a smaller step";
+    assert_eq!(error, named);
+    for worker in workers {
+        let error = worker.join().unwrap().unwrap_err().to_string();
+        assert!(error.contains(named), "{error}");
+    }
+}
+
+#[test]
+fn another_seed_is_refused_by_name_and_the_right_one_is_not() {
+    let processes = Processes::new(2);
+    let seed = |seed: u32| [("seed", seed.to_string())];
+    let (wrong, right) = (processes.worker(0, &seed(2), 1.0), processes.worker(1, &seed(1), 1.0));
+    let job = processes.job.clone();
+    let (served, wrong) = std::thread::scope(|scope| {
+        let server = scope.spawn(|| processes.serve(&seed(1), LONG));
+        let wrong = wrong.join().unwrap().unwrap_err().to_string();
+        // The worker is started again as it has to be.
+        let again = processes.worker(0, &seed(1), 1.0);
+        again.join().unwrap().unwrap();
+        (server.join().unwrap(), wrong)
+    });
+    assert!(wrong.contains("w1 has seed 2, s has seed 1"), "{wrong}");
+    assert!(served.is_ok() && right.join().unwrap().is_ok(), "{job:?}");
+}
+
+#[test]
+fn a_server_that_no_worker_connects_to_ends_by_name() {
+    let error = Processes::new(2).serve(&[], Duration::from_secs(2)).unwrap_err().to_string();
+    for named in ["no worker of job j", "start w1, w2"] {
+        assert!(error.contains(named), "{error}");
+    }
+}
