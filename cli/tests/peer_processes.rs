@@ -251,5 +251,6 @@ fn bad_flags_are_refused_in_one_line() {
     let _coordinator = mesh.start("c", "--sync ssp");
     let other = mesh.arguments("p1", "--meeting-patience 60s");
     let other: Vec<&str> = other.iter().map(String::as_str).collect();
-    mesh.bench.refused(&other, &["peer p1", "another job in mind"]);
+    mesh.bench
+        .refused(&other, &["peer p1", "has synchronization bsp, the coordinator has synchronization ssp"]);
 }

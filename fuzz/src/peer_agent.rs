@@ -35,6 +35,8 @@ fn peer(by_switch: bool, is_bsp: bool) -> Peer {
         false => (Copies::Sender { window: 2, chunk_bytes: 4 * CHUNK }, ReceiverOptions::connections()),
     };
     let setup = Setup {
+        program: inart_peer_agent::Terms::default(),
+        round_patience: std::time::Duration::MAX,
         me: rank(1),
         life: Incarnation::new(LIVES[1]),
         job: 3.into(),

@@ -61,6 +61,6 @@ impl Cut {
 
     /// Whether it is the last chunk.
     pub fn is_last(self, chunk: u32) -> bool {
-        chunk + 1 == self.chunks()
+        chunk.checked_add(1) == Some(self.chunks())
     }
 }

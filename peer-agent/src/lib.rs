@@ -19,13 +19,14 @@ mod term;
 pub use average::{Average, Received, average, is_finite};
 pub use coordinator::{Coordinator, CoordinatorOutput, CoordinatorSetup};
 pub use counters::{CoordinatorCounters, PeerCounters};
+pub use inart_terms::Terms;
 pub use message::{
     Body, Choice, Ended, Hello, Left, Message, MessageError, OtherJob, Ready, Roster, Sample, Seen, decode,
     encode,
 };
 pub use not_taken_in::NotTakenIn;
 pub use notice::Notice;
-pub use peer::{Output, Peer, Start, UpdateError};
+pub use peer::{Awaited, Output, Peer, Start, UpdateError};
 pub use select::{Schemes, Selector};
 pub use setup::{Setup, SetupError, Sync};
 pub use term::Term;

@@ -68,6 +68,9 @@ pub struct Hello {
     /// Whether it takes part already. One that does not begins where the last ones are.
     #[prost(bool, tag = "6")]
     pub takes_part: bool,
+    /// What peers and coordinator have to agree on, by name.
+    #[prost(message, repeated, tag = "7")]
+    pub terms: Vec<inart_terms::Term>,
 }
 
 /// A peer that has computed.
@@ -158,11 +161,14 @@ pub struct Roster {
 }
 
 /// A peer's job is not the coordinator's.
-#[derive(Clone, Copy, PartialEq, prost::Message)]
+#[derive(Clone, PartialEq, prost::Message)]
 pub struct OtherJob {
     /// The fingerprint of the coordinator's.
     #[prost(fixed64, tag = "1")]
     pub job: u64,
+    /// The first setting that differs, with both values, in words.
+    #[prost(string, tag = "2")]
+    pub why: String,
 }
 
 /// Receivers.

@@ -19,13 +19,27 @@ pub enum NotTakenIn {
         /// How long it has waited.
         waited: Duration,
     },
-    /// The coordinator has something else in mind.
+    /// Other peers have not ended a round for too long.
     #[error(
-        "the coordinator has another job in mind than peer {rank}; give both the same network, job, \
-         synchronisation, staleness, rule of k, rounds, way of multicast and values per frame"
+        "waited {waited:?} for {peers}, in round {round}: a program there computes or hangs; stop it, or set a \
+         longer patience"
     )]
+    Others {
+        /// The peer that has waited.
+        rank: Rank,
+        /// The round.
+        round: u32,
+        /// Names of those that have not ended it.
+        peers: String,
+        /// How long it has waited.
+        waited: Duration,
+    },
+    /// The coordinator or another peer has another setting.
+    #[error("{why}; start both with the same")]
     OtherJob {
         /// The peer.
         rank: Rank,
+        /// The setting, and both values.
+        why: String,
     },
 }

@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use inart_multicast::{Copies, Cut, ReceiverOptions, SenderOptions};
 use inart_peers::Multicast;
+use inart_terms::Terms;
 use inart_wire::{Epoch, Incarnation, JobId, Rank};
 use thiserror::Error;
 
@@ -41,6 +42,8 @@ pub struct Setup {
     pub job: JobId,
     /// Names that have to be the same everywhere, such as the job's and, by rank, the peers'.
     pub names: Vec<String>,
+    /// What peers have to share, and a coordinator does not know, such as the seed and the first weights.
+    pub program: Terms,
     /// The installed plan that frames are steered by.
     pub epoch: Epoch,
     /// How many values each peer's update has, by rank.
@@ -68,6 +71,8 @@ pub struct Setup {
     pub peer_timeout: Duration,
     /// How long it waits for a coordinator that takes it in. Longer than a coordinator's gathering time.
     pub meeting_patience: Duration,
+    /// How long it waits for others to end a round, while something is heard of them.
+    pub round_patience: Duration,
 }
 
 /// What a setup cannot be.
@@ -153,8 +158,7 @@ impl Setup {
         self.update_values.iter().enumerate().map(cut).collect()
     }
 
-    /// What peers and their coordinator have to agree on, as a number.
-    pub fn fingerprint(&self) -> u64 {
+    fn agreed(&self) -> Agreed<'_> {
         let multicast = match self.sender.copies {
             Copies::Switch { .. } => Multicast::Switch,
             Copies::Sender { .. } => Multicast::Hosts,
@@ -162,7 +166,16 @@ impl Setup {
         let Setup { job, chunk_values, receivers, sync, force_after, rounds, .. } = *self;
         let (names, update_values) = (&self.names, &self.update_values);
         Agreed { job, names, update_values, chunk_values, receivers, sync, force_after, multicast, rounds }
-            .fingerprint()
+    }
+
+    /// What peers and their coordinator have to agree on, as a number.
+    pub fn fingerprint(&self) -> u64 {
+        self.agreed().fingerprint()
+    }
+
+    /// What peers and their coordinator have to agree on, and then what only peers know.
+    pub fn terms(&self) -> Terms {
+        self.agreed().terms().and(&self.program)
     }
 }
 
@@ -181,6 +194,35 @@ pub(crate) struct Agreed<'a> {
 }
 
 impl Agreed<'_> {
+    /// As settings with their values.
+    pub fn terms(&self) -> Terms {
+        let lengths = match self.update_values {
+            [first, rest @ ..] if rest.iter().all(|other| other == first) => first.to_string(),
+            all => all.iter().map(usize::to_string).collect::<Vec<_>>().join(", "),
+        };
+        let sync = match self.sync {
+            Sync::Bsp => "bsp".to_owned(),
+            Sync::Ssp { staleness } => format!("ssp with a staleness of {staleness}"),
+        };
+        let multicast = match self.multicast {
+            Multicast::Switch => "by switches",
+            Multicast::Hosts => "by hosts",
+        };
+        let all = [
+            ("names of the job and its peers", self.names.join(", ")),
+            ("number of the job", self.job.to_string()),
+            ("rounds", self.rounds.to_string()),
+            ("synchronization", sync),
+            ("rule of k", self.force_after.map_or("none".to_owned(), |rounds| rounds.to_string())),
+            ("multicast", multicast.to_owned()),
+            ("values of an update", lengths),
+            ("values of a chunk", self.chunk_values.to_string()),
+            ("receivers", self.receivers.to_string()),
+        ];
+        // Few names, none of them twice.
+        Terms::new(all).unwrap_or_default()
+    }
+
     /// As a number (FNV-1a).
     pub fn fingerprint(&self) -> u64 {
         let after = self.force_after.map_or(u64::MAX, u64::from);

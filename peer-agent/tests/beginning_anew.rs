@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_multicast::{Copies, ReceiverOptions, SenderOptions, chunk_packet, message_packet, notice_packet};
+use inart_peer_agent::Terms;
 use inart_peer_agent::{Body, Output, Peer, Roster, Setup, Start, Sync, Term, encode};
 use inart_wire::{Incarnation, Rank};
 
@@ -76,6 +77,8 @@ fn peer(me: usize, life: u32) -> Peer {
         ..SenderOptions::new(Copies::Sender { window: 1, chunk_bytes: 4 })
     };
     Peer::new(Arc::new(Setup {
+        program: Terms::default(),
+        round_patience: Duration::MAX,
         me: rank(me),
         life: Incarnation::new(life),
         names: Vec::new(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inart_multicast::{Copies, Outcome, ReceiverOptions, SenderOptions, notice_packet};
+use inart_peer_agent::Terms;
 use inart_peer_agent::{Body, Choice, Output, Peer, Roster, Setup, Sync, Term, encode};
 use inart_wire::{Incarnation, Rank};
 
@@ -17,6 +18,8 @@ fn rank(number: usize) -> Rank {
 
 fn setup(me: usize) -> Arc<Setup> {
     Arc::new(Setup {
+        program: Terms::default(),
+        round_patience: Duration::MAX,
         me: rank(me),
         life: Incarnation::new(LIVES[me]),
         names: Vec::new(),

@@ -50,7 +50,7 @@ impl Test {
 
     fn hello(&mut self, from: usize, life: u32, term: Option<Term>, now: Duration) {
         let job = setup(self.sync).fingerprint();
-        let hello = Hello { life, term, ended: 0, waits: vec![0; N], job, takes_part: false };
+        let hello = Hello { life, term, ended: 0, waits: vec![0; N], job, ..Hello::default() };
         self.say(from, Body::Hello(hello), now);
     }
 
@@ -268,7 +268,7 @@ fn what_is_no_message_and_who_has_another_job_are_dropped_by_name() {
     assert_eq!(test.coordinator.counters().malformed, 4);
     test.hello(1, 2, None, SECOND);
     test.sent();
-    let hello = Hello { life: 5, term: None, ended: 0, waits: vec![0; N], job: 12345, takes_part: false };
+    let hello = Hello { life: 5, term: None, ended: 0, waits: vec![0; N], job: 12345, ..Hello::default() };
     test.say(1, Body::Hello(hello.clone()), SECOND);
     assert_eq!(test.coordinator.next_output(), Some(CoordinatorOutput::OtherJob { peer: rank(1) }));
     assert!(matches!(test.sent()[..], [(1, Body::OtherJob(_))]));
@@ -302,7 +302,15 @@ fn who_is_in_its_first_round_is_not_taken_for_one_that_begins_anew() {
     let job = setup(test.sync).fingerprint();
     let hellos = [(2, true), (0, true), (0, false), (1, true)];
     for (from, (ended, takes_part)) in hellos.into_iter().enumerate() {
-        let hello = Hello { life: from as u32 + 1, term: None, ended, waits: vec![0; N], job, takes_part };
+        let hello = Hello {
+            life: from as u32 + 1,
+            term: None,
+            ended,
+            waits: vec![0; N],
+            job,
+            takes_part,
+            ..Hello::default()
+        };
         test.say(from, Body::Hello(hello), Duration::ZERO);
     }
     let rosters = test.rosters();
@@ -340,6 +348,8 @@ fn by_the_times_of_copies_it_follows_a_port_that_others_use() {
     let setup = CoordinatorSetup {
         multicast: Multicast::Hosts,
         receivers: 2,
+        // As many as there are below.
+        rounds: 1000,
         ports: built.clone(),
         ..setup(Sync::Bsp)
     };
@@ -350,7 +360,7 @@ fn by_the_times_of_copies_it_follows_a_port_that_others_use() {
         for from in 0..N {
             let job = setup.fingerprint();
             let life = from as u32 + 1;
-            let hello = Hello { life, term: None, ended: 0, waits: vec![0; N], job, takes_part: false };
+            let hello = Hello { life, term: None, ended: 0, waits: vec![0; N], job, ..Hello::default() };
             test.say(from, Body::Hello(hello), Duration::ZERO);
         }
         let mut choices = test.choices();

@@ -3,6 +3,7 @@
 
 mod averaging;
 mod beginning_anew;
+mod bounds;
 mod breaking;
 mod campaign;
 mod coordinating;

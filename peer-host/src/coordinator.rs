@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use inart_peer_agent::{Body, Coordinator, CoordinatorOutput, CoordinatorSetup, Schemes, Term, decode};
-use inart_quic::{Endpoint, Event, Events};
+use inart_quic::{Endpoint, Event, Events, is_regular_end, names_another_process};
 use tokio::time::sleep_until;
 
 use crate::error::HostError;
@@ -13,11 +13,20 @@ use crate::job::Job;
 use crate::lane::Lane;
 use crate::names::{Names, Who};
 use crate::options::HostOptions;
+use crate::watch::Watch;
 
 /// The machine is asked what is due no more often.
 const SHORTEST_SLEEP: Duration = Duration::from_millis(1);
 /// Nor is it left alone for longer.
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
+
+/// How a coordinator has ended.
+enum Ended {
+    /// Another one is in charge.
+    Superseded(Term),
+    /// So have all peers.
+    Over,
+}
 
 /// What a coordinator has done.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +76,9 @@ pub struct CoordinatorHost {
     next_id: u64,
     /// What was told last of who takes part.
     roll: Vec<u32>,
+    watch: Watch<Vec<String>>,
+    /// Another process of its name is connected to a peer.
+    duplicate: Option<String>,
 }
 
 impl CoordinatorHost {
@@ -101,10 +113,12 @@ impl CoordinatorHost {
             under_way: BTreeMap::new(),
             next_id: 0,
             roll: Vec::new(),
+            watch: Watch::new(),
+            duplicate: None,
         })
     }
 
-    /// Serves peers for ever; calls `told` for what it does.
+    /// Serves peers until all that take part have ended the last round; calls `told` for what it does.
     ///
     /// # Errors
     /// Another coordinator is in charge.
@@ -118,11 +132,39 @@ impl CoordinatorHost {
                 },
                 () = sleep_until(wake_at) => self.coordinator.tick(self.start.elapsed()),
             }
-            if let Some(by) = self.carry_out(&mut told) {
+            if let Some(reason) = self.duplicate.take() {
                 self.endpoint.close().await;
-                return Err(HostError::Superseded { name: self.me, by });
+                return Err(HostError::Duplicate { name: self.me, reason });
+            }
+            match self.carry_out(&mut told) {
+                Some(Ended::Superseded(by)) => {
+                    self.endpoint.close().await;
+                    return Err(HostError::Superseded { name: self.me, by });
+                }
+                Some(Ended::Over) => {
+                    self.endpoint.close().await;
+                    return Ok(());
+                }
+                None => self.look(),
             }
         }
+    }
+
+    /// Says which peers are not connected: before it has begun.
+    fn look(&mut self) {
+        if self.coordinator.term().is_some() {
+            return;
+        }
+        let is_lacking = |name: &&String| !self.lanes.contains_key(*name);
+        let lacking: Vec<_> = self.names.peers().iter().filter(is_lacking).cloned().collect();
+        let waits = Some(lacking.clone()).filter(|lacking| !lacking.is_empty());
+        let Some(waited) = self.watch.due(waits, true) else { return };
+        let each = lacking.iter().map(|name| match self.endpoint.trouble(name) {
+            Some(trouble) => format!("{name} (not connected: {trouble})"),
+            None => name.clone(),
+        });
+        let each: Vec<_> = each.collect();
+        tracing::warn!("waiting for {}, for {} s", each.join(", "), waited.as_secs());
     }
 
     fn wake_at(&self) -> Instant {
@@ -139,7 +181,13 @@ impl CoordinatorHost {
                 self.lanes.insert(peer, Lane::default());
             }
             Event::Down { peer, reason } => {
-                tracing::warn!("the connection to {peer} has ended: {reason}");
+                if names_another_process(&reason) {
+                    self.duplicate.get_or_insert(reason.clone());
+                }
+                match is_regular_end(&reason) {
+                    true => tracing::info!("{peer} has ended"),
+                    false => tracing::warn!("the connection to {peer} has ended: {reason}"),
+                }
                 self.lanes.remove(&peer);
                 if let Some(rank) = self.names.rank(&peer) {
                     self.coordinator.down(rank, now);
@@ -161,8 +209,8 @@ impl CoordinatorHost {
         }
     }
 
-    /// Does what the coordinator wants; the term of a newer one, if there is one.
-    fn carry_out(&mut self, told: &mut impl FnMut(Told)) -> Option<Term> {
+    /// Does what the coordinator wants; how it has ended, if it has.
+    fn carry_out(&mut self, told: &mut impl FnMut(Told)) -> Option<Ended> {
         while let Some(output) = self.coordinator.next_output() {
             match output {
                 CoordinatorOutput::Send { to, data } => {
@@ -174,14 +222,15 @@ impl CoordinatorHost {
                 }
                 CoordinatorOutput::OtherJob { peer } => {
                     let peer = self.names.of(peer).to_owned();
-                    tracing::warn!("{peer} has another job in mind");
+                    // Its name is here, and what differs in the message to it.
                     told(Told::OtherJob { peer });
                 }
                 CoordinatorOutput::NotChosen { why } => {
                     tracing::warn!("no receivers were chosen: {why}");
                     told(Told::NotChosen { why });
                 }
-                CoordinatorOutput::Superseded { by } => return Some(by),
+                CoordinatorOutput::Superseded { by } => return Some(Ended::Superseded(by)),
+                CoordinatorOutput::Over => return Some(Ended::Over),
             }
         }
         self.send();
@@ -214,6 +263,7 @@ impl CoordinatorHost {
                 let (round, rate_bps) = (choice.round, choice.rate_bps);
                 told(Told::Chosen { from: peer.to_owned(), round, to, rate_bps });
             }
+            Ok(Body::OtherJob(other)) => tracing::warn!("{peer} is refused: {}", other.why),
             _ => {}
         }
     }

@@ -60,6 +60,14 @@ pub enum HostError {
         /// The other one's term.
         by: Term,
     },
+    /// Another process of its name is connected, and answers.
+    #[error("{name}: refused: {reason}")]
+    Duplicate {
+        /// Its name.
+        name: String,
+        /// What the other side says.
+        reason: String,
+    },
     /// The interface for frames.
     #[error(transparent)]
     Interface(#[from] inart_host_agent::Error),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use inart_multicast::{Copies, ReceiverOptions, SenderOptions};
 use inart_peer_agent::{CoordinatorSetup, Setup, Sync};
 use inart_peers::{Mesh, Multicast, PeerJob};
+use inart_terms::Terms;
 use inart_wire::{Epoch, Incarnation, JobId, Rank, ValuesPerPacket};
 
 use crate::options::Patience;
@@ -91,6 +92,9 @@ pub enum CopiedBy {
     /// Switches: a frame per chunk, of so many values.
     Switches(ValuesPerPacket),
 }
+
+/// How long a peer waits for others to end a round, unless [`Setup::round_patience`] is set.
+const ROUND_PATIENCE: Duration = Duration::from_secs(600);
 
 /// A job on a network of peers.
 #[derive(Debug, Clone)]
@@ -199,6 +203,8 @@ impl Job {
             }
         };
         Ok(Setup {
+            program: Terms::default(),
+            round_patience: ROUND_PATIENCE,
             me,
             life: Incarnation::new(draw()),
             job: self.id,

@@ -43,6 +43,7 @@ mod peer;
 mod peer_loop;
 mod training;
 mod under_way;
+mod watch;
 mod way;
 
 pub use coordinator::{CoordinatorHost, Told};

@@ -74,6 +74,16 @@ impl Names {
         }
     }
 
+    /// The names of all peers, by rank.
+    pub fn peers(&self) -> &[String] {
+        &self.peers
+    }
+
+    /// The names of coordinators.
+    pub fn coordinators(&self) -> impl Iterator<Item = &str> {
+        self.coordinators.iter().map(String::as_str)
+    }
+
     /// The name of a peer; empty if there is none of that rank.
     pub fn of(&self, rank: Rank) -> &str {
         self.peers.get(rank.index()).map_or("", String::as_str)

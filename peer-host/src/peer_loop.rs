@@ -9,8 +9,8 @@ use bytes::Bytes;
 use inart_multicast::{
     Message, Outcome, Receivers, Transmission, chunk_packet, message_packet, notice_packet,
 };
-use inart_peer_agent::{Notice, Output, Peer, Received, Setup, Start};
-use inart_quic::{Endpoint, Event, Events};
+use inart_peer_agent::{Awaited, Notice, Output, Peer, Received, Setup, Start};
+use inart_quic::{Endpoint, Event, Events, is_regular_end, names_another_process};
 use inart_wire::{Incarnation, Rank};
 use tokio::sync::mpsc::UnboundedReceiver;
 
@@ -19,6 +19,7 @@ use crate::error::HostError;
 use crate::lane::Lane;
 use crate::names::{Names, Who};
 use crate::under_way::{Sent, UnderWay};
+use crate::watch::Watch;
 use crate::way::Way;
 
 /// The machine is asked what is due no more often; and where it paces frames.
@@ -67,6 +68,7 @@ pub(crate) struct PeerLoop {
     finished: Option<Instant>,
     /// Notices of that.
     last_notices: u32,
+    watch: Watch<Awaited>,
     is_over: bool,
 }
 
@@ -94,6 +96,7 @@ impl PeerLoop {
             under_way: UnderWay::default(),
             finished: None,
             last_notices: 0,
+            watch: Watch::new(),
             is_over: false,
         }
     }
@@ -118,8 +121,47 @@ impl PeerLoop {
             }
             self.carry_out();
             self.leave_if_done();
+            self.look();
         }
         self.endpoint.close().await;
+    }
+
+    /// Says for whom it waits, if it is time to.
+    fn look(&mut self) {
+        let waits = self.peer.awaited();
+        let is_meeting = matches!(waits, Some(Awaited::Coordinator { .. }));
+        let Some(waited) = self.watch.due(waits.clone(), is_meeting) else { return };
+        let names = |peers: &[Rank]| {
+            let each = peers.iter().map(|&rank| match self.connected.contains(&rank) {
+                true => format!("{} (connected)", self.names.of(rank)),
+                false => self.with_trouble(self.names.of(rank)),
+            });
+            each.collect::<Vec<_>>().join(", ")
+        };
+        let seconds = waited.as_secs();
+        match waits {
+            Some(Awaited::Coordinator { is_connected: false }) => {
+                let all: Vec<_> = self.names.coordinators().map(|name| self.with_trouble(name)).collect();
+                tracing::warn!("waiting for {}, for {seconds} s", all.join(" or "));
+            }
+            Some(Awaited::Coordinator { is_connected: true }) => {
+                tracing::warn!("waiting for {seconds} s: the coordinator gathers peers");
+            }
+            Some(Awaited::Round { round, peers }) => {
+                tracing::warn!("waiting for {seconds} s for round {round} of {}", names(&peers));
+            }
+            Some(Awaited::Receivers { round, peers }) => {
+                tracing::warn!("sending the update of round {round} for {seconds} s to {}", names(&peers));
+            }
+            None => {}
+        }
+    }
+
+    fn with_trouble(&self, name: &str) -> String {
+        match self.endpoint.trouble(name) {
+            Some(trouble) => format!("{name} (not connected: {trouble})"),
+            None => name.to_owned(),
+        }
     }
 
     fn now(&self) -> Duration {
@@ -169,7 +211,13 @@ impl PeerLoop {
                 self.up(peer, now);
             }
             Event::Down { peer, reason } => {
-                tracing::warn!("the connection to {peer} has ended: {reason}");
+                if names_another_process(&reason) {
+                    return self.fail(HostError::Duplicate { name: self.me.clone(), reason });
+                }
+                match is_regular_end(&reason) {
+                    true => tracing::info!("{peer} has ended"),
+                    false => tracing::warn!("the connection to {peer} has ended: {reason}"),
+                }
                 self.down(&peer, now);
             }
             Event::Received { peer, data, .. } => match self.names.who(&peer) {

@@ -109,6 +109,8 @@ impl Setting {
             false => ReceiverOptions::connections(),
         };
         Setup {
+            program: inart_peer_agent::Terms::default(),
+            round_patience: Duration::MAX,
             me: self.ranks[rank],
             life: Incarnation::new(rank as u32 + 1),
             job: JobId::from(0),

@@ -342,6 +342,7 @@ impl World {
                     self.after(WORD_NS, Event::Word { to: to.index(), data });
                 }
                 CoordinatorOutput::NotChosen { why } => return Err(SimulationError::NotChosen { why }),
+                CoordinatorOutput::Over => {}
                 CoordinatorOutput::OtherJob { .. } | CoordinatorOutput::Superseded { .. } => {
                     return Err(self.stuck());
                 }

@@ -49,7 +49,7 @@ impl<S: Selector> Coordinator<S> {
 
     /// Chooses for the next round of all, once all have ended the one before (bulk synchronous).
     pub(super) fn choose_if_due(&mut self, now: Duration) {
-        let round = self.gate.least() as u32 + 1;
+        let round = u32::try_from(self.gate.least()).unwrap_or(u32::MAX).saturating_add(1);
         let is_due = self.term.is_some() && !self.is_superseded && self.setup.sync == Sync::Bsp;
         if !is_due || round <= self.chosen_round {
             return;

@@ -11,6 +11,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_peers::{Gate, Multicast, Ports, Waits};
+use inart_terms::{Agreement, Terms};
 use inart_wire::{Incarnation, JobId, Rank};
 
 use crate::counters::CoordinatorCounters;
@@ -56,11 +57,19 @@ pub struct CoordinatorSetup {
 impl CoordinatorSetup {
     /// What peers and their coordinator have to agree on, as a number.
     pub fn fingerprint(&self) -> u64 {
+        self.agreed().fingerprint()
+    }
+
+    /// What peers and their coordinator have to agree on, by name.
+    pub fn terms(&self) -> Terms {
+        self.agreed().terms()
+    }
+
+    fn agreed(&self) -> Agreed<'_> {
         let CoordinatorSetup { job, chunk_values, receivers, sync, force_after, multicast, rounds, .. } =
             *self;
         let (names, update_values) = (&self.names, &self.update_values);
         Agreed { job, names, update_values, chunk_values, receivers, sync, force_after, multicast, rounds }
-            .fingerprint()
     }
 }
 
@@ -84,6 +93,8 @@ pub enum CoordinatorOutput {
         /// Why, as the end of a sentence.
         why: String,
     },
+    /// All peers that take part have ended the last round: it has nothing more to do.
+    Over,
     /// A newer coordinator is in charge: this one has nothing more to do.
     Superseded {
         /// Its term.
@@ -111,6 +122,10 @@ pub struct Coordinator<S> {
     copies: Vec<Copy>,
     /// The last round that all were given receivers for.
     chosen_round: u32,
+    /// What peers have to share.
+    agreement: Agreement,
+    /// All that took part have ended the last round.
+    is_over: bool,
     counters: CoordinatorCounters,
     outputs: VecDeque<CoordinatorOutput>,
 }
@@ -134,6 +149,8 @@ impl<S: Selector> Coordinator<S> {
             estimates: Estimates::new(setup.ports.clone()),
             copies: Vec::new(),
             chosen_round: 0,
+            agreement: Agreement::new(setup.terms()),
+            is_over: false,
             counters: CoordinatorCounters::default(),
             outputs: VecDeque::new(),
             setup,
@@ -219,9 +236,14 @@ impl<S: Selector> Coordinator<S> {
 
     fn hello(&mut self, from: Rank, hello: &Hello, now: Duration) {
         let job = self.setup.fingerprint();
-        if hello.job != job || hello.life == 0 || hello.waits.len() != self.peers.len() {
+        if let Err(why) = self.admit(from, hello) {
             self.outputs.push_back(CoordinatorOutput::OtherJob { peer: from });
-            self.send(from, Body::OtherJob(OtherJob { job }));
+            self.send(from, Body::OtherJob(OtherJob { job, why }));
+            return;
+        }
+        // No peer has ended more rounds than there are.
+        if hello.ended > self.setup.rounds {
+            self.counters.malformed += 1;
             return;
         }
         let term = hello.term.unwrap_or_default();
@@ -254,6 +276,21 @@ impl<S: Selector> Coordinator<S> {
             }
             None => self.tick(now),
         }
+    }
+
+    /// Whether a peer has what all share; or what differs first.
+    fn admit(&mut self, from: Rank, hello: &Hello) -> Result<(), String> {
+        // The job's name comes first.
+        let name = self.setup.names.get(from.index() + 1).cloned();
+        let name = name.unwrap_or_else(|| format!("peer {from}"));
+        let terms = Terms::from_message(hello.terms.clone()).map_err(|error| format!("{name}: {error}"))?;
+        let mut agreement = self.agreement.clone();
+        agreement.admit("the coordinator", &name, terms)?;
+        if hello.job != self.setup.fingerprint() || hello.life == 0 || hello.waits.len() != self.peers.len() {
+            return Err(format!("{name} has another job than the coordinator, or another version of InArt"));
+        }
+        self.agreement = agreement;
+        Ok(())
     }
 
     /// Tells everybody who takes part.
@@ -289,7 +326,8 @@ impl<S: Selector> Coordinator<S> {
     }
 
     fn ended(&mut self, at: usize, ended: &Ended, now: Duration) {
-        if ended.complete.iter().any(|&to| to as usize >= self.peers.len()) {
+        let is_late = ended.round > self.setup.rounds;
+        if is_late || ended.complete.iter().any(|&to| to as usize >= self.peers.len()) {
             self.counters.malformed += 1;
             return;
         }
@@ -305,6 +343,17 @@ impl<S: Selector> Coordinator<S> {
             self.share_out(&[], now);
         }
         self.choose_if_due(now);
+        self.end_if_over();
+    }
+
+    /// Ends when all that take part have ended the last round.
+    fn end_if_over(&mut self) {
+        let mut present = (0..self.peers.len()).filter(|&at| self.gate.has(at)).peekable();
+        let rounds = u64::from(self.setup.rounds);
+        let is_over = present.peek().is_some() && present.all(|at| self.gate.rounds(at) >= rounds);
+        if is_over && self.term.is_some() && !std::mem::replace(&mut self.is_over, true) {
+            self.outputs.push_back(CoordinatorOutput::Over);
+        }
     }
 
     /// Keeps how long a peer's copies took, in bulk synchronous rounds: there all were planned together.
@@ -397,5 +446,6 @@ impl<S: Selector> Coordinator<S> {
             }
         }
         self.choose_if_due(now);
+        self.end_if_over();
     }
 }

@@ -57,7 +57,9 @@ impl Peer {
     }
 
     fn notice(&mut self, from: Rank, words: impl Iterator<Item = u32>, now: Duration) {
-        let Some(notice) = Notice::parse(words) else {
+        // No peer has ended more rounds than there are.
+        let notice = Notice::parse(words).filter(|notice| notice.ended <= self.setup.rounds);
+        let Some(notice) = notice else {
             self.counters.unknown_notices += 1;
             return;
         };
@@ -74,7 +76,7 @@ impl Peer {
         match decode(bytes) {
             Ok(Body::Choice(choice)) => self.chosen(choice, now),
             Ok(Body::Roster(roster)) if roster.lives.len() == self.setup.peers() => self.roster(&roster, now),
-            Ok(Body::OtherJob(_)) => self.other_job(),
+            Ok(Body::OtherJob(other)) => self.other_job(other.why),
             _ => self.counters.malformed += 1,
         }
         self.go_on(now);
@@ -82,6 +84,10 @@ impl Peer {
 
     /// Who takes part, by the coordinator's word.
     fn roster(&mut self, roster: &Roster, now: Duration) {
+        if roster.ended.iter().any(|&ended| ended > self.setup.rounds) {
+            self.counters.malformed += 1;
+            return;
+        }
         if !self.follows(roster.term) {
             return;
         }

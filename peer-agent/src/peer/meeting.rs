@@ -21,10 +21,10 @@ impl Peer {
     }
 
     /// A coordinator does not know this job. Whoever takes part already does not mind.
-    pub(super) fn other_job(&mut self) {
+    pub(super) fn other_job(&mut self, why: String) {
         self.counters.other_job += 1;
         if self.phase == Phase::Meeting {
-            self.stay_out(NotTakenIn::OtherJob { rank: self.setup.me });
+            self.stay_out(NotTakenIn::OtherJob { rank: self.setup.me, why });
         }
     }
 

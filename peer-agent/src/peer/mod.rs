@@ -9,6 +9,7 @@ mod newcomer;
 mod output;
 mod presence;
 mod rounds;
+mod waiting;
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
@@ -31,6 +32,7 @@ use crate::term::Term;
 use liveness::Liveness;
 use newcomer::Newcomer;
 pub use output::{Output, Start};
+pub use waiting::Awaited;
 
 /// How often the coordinator is told what is left to send.
 const LEFT_EVERY: Duration = Duration::from_millis(200);
@@ -104,6 +106,8 @@ pub struct Peer {
     phase: Phase,
     /// Since when it waits to be taken in.
     meeting_since: Option<Duration>,
+    /// The rounds that all have ended, and since when it waits for the next one.
+    waiting_since: Option<(u64, Duration)>,
     /// Rounds that it has ended.
     ended: u32,
     /// The update of the round that it is in.
@@ -152,6 +156,7 @@ impl Peer {
             waits: Waits::none(peers),
             phase: Phase::Meeting,
             meeting_since: None,
+            waiting_since: None,
             ended: 0,
             model: Vec::new(),
             words: Arc::new([]),
@@ -214,6 +219,7 @@ impl Peer {
             waits: (0..peers).map(|to| self.waits.of(me, to)).collect(),
             job: self.setup.fingerprint(),
             takes_part: !matches!(self.phase, Phase::Meeting | Phase::Outside),
+            terms: self.setup.terms().message(),
         }));
         if let Phase::Choosing { since } = self.phase {
             self.say_ready(now.saturating_sub(since));
@@ -252,7 +258,7 @@ impl Peer {
         let chosen = match self.phase {
             Phase::Choosing { since } => Some(since.saturating_add(self.setup.choice_patience)),
             Phase::Meeting => Some(self.waits_until()),
-            Phase::Waiting => self.newcomer_until(),
+            Phase::Waiting => self.newcomer_until().into_iter().chain(self.others_until()).min(),
             _ => None,
         };
         let left = (self.phase == Phase::Sending && self.has_coordinator).then_some(self.left_at);
@@ -295,7 +301,7 @@ impl Peer {
 
     /// The round that it is in.
     pub fn round(&self) -> u32 {
-        self.ended + 1
+        self.ended.saturating_add(1)
     }
 
     /// Whether it and all who take part have ended the last round: it is needed no more.
@@ -350,6 +356,7 @@ impl Peer {
                 break;
             }
         }
+        self.wait_for_others(now);
         self.notify_if_due(now);
     }
 

@@ -14,6 +14,9 @@ use crate::setup::Sync;
 
 /// An update that took this much longer to leave than it was to: the port up was full.
 const LATE: f64 = 1.05;
+/// In bulk synchronous rounds a peer is at most this far beyond those that another one has ended; one more
+/// for notices that cross. What is of later rounds is not held.
+const AHEAD: u32 = 2;
 
 impl Peer {
     /// An update is here, whole.
@@ -23,9 +26,29 @@ impl Peer {
         self.outputs.push_back(Output::Received(update.clone()));
         if is_averaged {
             self.counters.superseded += 1;
+        } else if self.setup.sync == Sync::Bsp && round > self.ended.saturating_add(AHEAD) {
+            self.counters.ahead += 1;
         } else {
-            self.inbox.insert((from, round), update);
+            self.hold(update);
         }
+    }
+
+    /// Of stale synchronous rounds only a sender's newest update is averaged: no other one is held.
+    fn hold(&mut self, update: Received) {
+        let (from, round) = (update.from, update.round);
+        if self.setup.sync != Sync::Bsp {
+            let of = (from, 0)..=(from, u32::MAX);
+            let older: Vec<_> = self.inbox.range(of).map(|(key, _)| *key).collect();
+            if older.last().is_some_and(|(_, newest)| *newest > round) {
+                self.counters.superseded += 1;
+                return;
+            }
+            for key in older {
+                self.counters.superseded += u64::from(key.1 != round);
+                self.inbox.remove(&key);
+            }
+        }
+        self.inbox.insert((from, round), update);
     }
 
     /// The multicast of this round is over.

@@ -10,6 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_multicast::{Copies, ReceiverOptions, Receivers, SenderOptions, message_packet, notice_packet};
+use inart_peer_agent::Terms;
 use inart_peer_agent::{Coordinator, Output, Peer, Schemes, Setup};
 use inart_wire::{Contributors, Incarnation, MacAddr, Rank};
 use rand::{Rng, SeedableRng};
@@ -280,6 +281,8 @@ impl World {
         };
         let limit = self.draws.random_bool(0.2).then(|| Duration::from_secs(20));
         let setup = Setup {
+            program: Terms::default(),
+            round_patience: Duration::MAX,
             me: rank(peer),
             life: Incarnation::new(self.lives),
             job: 3.into(),

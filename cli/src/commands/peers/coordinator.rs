@@ -91,6 +91,8 @@ fn words(told: &Told) -> String {
             format!("round {round} of {from}: to {} at {:.1} Mbps", to.join(" "), rate_bps / 1e6)
         }
         Told::NotChosen { why } => format!("no receivers were chosen, the last ones go on: {why}"),
-        Told::OtherJob { peer } => format!("{peer} has another job in mind, and is told so"),
+        Told::OtherJob { peer } => {
+            format!("{peer} is refused: it has other settings, which its error and this process's log name")
+        }
     }
 }

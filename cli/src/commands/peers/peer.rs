@@ -12,6 +12,7 @@ use inart_peer_agent::{Received, Setup};
 use inart_peer_host::{Ending, Job, Patience, PeerHost, Start, Training};
 use inart_peers::{Compute, SplitMix64};
 use inart_planner::units::Seconds;
+use inart_terms::{Terms, digest_of_values};
 use inart_trainer::{Config, Trainer};
 use serde_json::json;
 
@@ -57,6 +58,9 @@ pub struct Args {
     /// How long to wait for a coordinator that takes this peer in; longer than its --gather.
     #[arg(long, default_value = "300s", value_name = "TIME")]
     meeting_patience: Seconds,
+    /// How long to wait for other peers to end a round while their connections live.
+    #[arg(long, default_value = "600s", value_name = "TIME")]
+    round_patience: Seconds,
 }
 
 /// Runs `inart peer`.
@@ -69,8 +73,10 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         peer_timeout: time("--peer-timeout", args.peer_timeout)?,
         meeting: time("--meeting-patience", args.meeting_patience)?,
     };
-    let setup = job.setup(name, &patience)?;
+    let mut setup = job.setup(name, &patience)?;
     let rank = setup.me.index();
+    setup.program = args.terms(&job)?;
+    setup.round_patience = time("--round-patience", args.round_patience)?;
     let work = args.work(&job, rank)?;
     let stated = args.stated_compute.then(|| args.job.compute(rank)).transpose()?;
     let stated = stated.map(|compute| (compute, SplitMix64::stream(args.seed, rank as u64)));
@@ -98,6 +104,21 @@ impl Args {
                 bail!("--interface {name}: hosts make the copies; leave it out, or give --multicast switch")
             }
         })
+    }
+
+    /// What peers have to share, and the coordinator does not know.
+    fn terms(&self, job: &Job) -> anyhow::Result<Terms> {
+        let workers = job.peers().len();
+        let mut all = vec![("seed", self.seed.to_string())];
+        if self.random {
+            all.push(("program", "random numbers".to_owned()));
+            return Ok(Terms::new(all)?);
+        }
+        let first = Trainer::new(Config { seed: self.seed, rank: 0, workers, batch: 1 })?;
+        all.push(("program", "digits (inart-trainer)".to_owned()));
+        all.push(("batch", self.batch.to_string()));
+        all.push(("first weights (SHA-256)", digest_of_values(&first.state())));
+        Ok(Terms::new(all)?)
     }
 
     fn work(&self, job: &Job, rank: usize) -> anyhow::Result<Work> {

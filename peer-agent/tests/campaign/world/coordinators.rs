@@ -94,6 +94,7 @@ impl World {
                         self.at(0.001, Event::Word { to, life, data });
                     }
                 }
+                CoordinatorOutput::Over => {}
                 CoordinatorOutput::OtherJob { peer } => panic!("peer {peer} has the same job"),
                 CoordinatorOutput::NotChosen { why } => panic!("{why}"),
                 CoordinatorOutput::Superseded { by } => {

@@ -1,0 +1,85 @@
+//! For whom a peer waits, and until when.
+
+use std::time::Duration;
+
+use inart_wire::Rank;
+
+use super::{Output, Peer, Phase};
+use crate::not_taken_in::NotTakenIn;
+
+/// For whom a peer waits.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Awaited {
+    /// For a coordinator's word, and whether there is a connection to one.
+    Coordinator {
+        /// Whether there is a connection.
+        is_connected: bool,
+    },
+    /// For peers that have not ended a round.
+    Round {
+        /// The round.
+        round: u32,
+        /// Those peers.
+        peers: Vec<Rank>,
+    },
+    /// For receivers that do not have this peer's update.
+    Receivers {
+        /// The round.
+        round: u32,
+        /// Those receivers.
+        peers: Vec<Rank>,
+    },
+}
+
+impl Peer {
+    /// For whom this peer waits; `None` while its program computes, or when it is needed no more.
+    pub fn awaited(&self) -> Option<Awaited> {
+        match self.phase {
+            Phase::Meeting => Some(Awaited::Coordinator { is_connected: self.has_coordinator }),
+            Phase::Waiting | Phase::Finished if !self.is_done() => {
+                let last = self.gate.last().filter(|&at| at != self.setup.me.index());
+                let peers: Vec<_> = last.filter_map(|at| Rank::try_from(at).ok()).collect();
+                let round = u32::try_from(self.gate.least()).unwrap_or(u32::MAX).saturating_add(1);
+                (!peers.is_empty()).then_some(Awaited::Round { round, peers })
+            }
+            Phase::Sending => {
+                Some(Awaited::Receivers { round: self.round(), peers: self.sender.waited().iter().collect() })
+            }
+            _ => None,
+        }
+    }
+
+    /// Ends if others have not ended a round for too long: a program may hang while its connections live.
+    pub(super) fn wait_for_others(&mut self, now: Duration) {
+        if self.phase != Phase::Waiting {
+            self.waiting_since = None;
+            return;
+        }
+        let least = self.gate.least();
+        let since = match self.waiting_since {
+            Some((known, since)) if known == least => since,
+            _ => {
+                self.waiting_since = Some((least, now));
+                now
+            }
+        };
+        let waited = now.saturating_sub(since);
+        if waited < self.setup.round_patience {
+            return;
+        }
+        if let Some(Awaited::Round { round, peers }) = self.awaited() {
+            self.phase = Phase::Outside;
+            let rank = self.setup.me;
+            // The job's name comes first.
+            let name = |rank: &Rank| self.setup.names.get(rank.index() + 1).cloned();
+            let names = peers.iter().map(|rank| name(rank).unwrap_or_else(|| format!("peer {rank}")));
+            let peers = names.collect::<Vec<_>>().join(", ");
+            self.outputs.push_back(Output::NotTakenIn(NotTakenIn::Others { rank, round, peers, waited }));
+        }
+    }
+
+    /// When waiting for others ends.
+    pub(super) fn others_until(&self) -> Option<Duration> {
+        self.waiting_since.map(|(_, since)| since.saturating_add(self.setup.round_patience))
+    }
+}
