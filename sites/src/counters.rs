@@ -15,7 +15,7 @@ pub struct Counters {
     pub other_policy: u64,
     /// Chunks from sites that are no neighbours in the chunk's tree, and chunks that there are not.
     pub strange: u64,
-    /// Chunks that had come before.
+    /// Second copies of chunks of this round or the next.
     pub repeated: u64,
     /// Chunks that could not be sent: the link is down, and there is no other way.
     pub lost: u64,
@@ -23,6 +23,13 @@ pub struct Counters {
     pub answered: u64,
     /// Questions for rounds of which this site has nothing, and from sites that are not of the job.
     pub unanswerable: u64,
+}
+
+impl Counters {
+    /// Returns the number of chunks for this site that were dropped.
+    pub fn dropped(&self) -> u64 {
+        self.late + self.ahead + self.other_policy + self.strange + self.repeated
+    }
 }
 
 /// What was counted does not tell states of a site apart: nothing that it does hangs on it.

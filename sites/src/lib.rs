@@ -5,9 +5,11 @@
 //! parent. The root's sum is complete; it goes down the same tree. The machine says what to send where, and
 //! is told what arrived and what has left.
 
+mod awaited;
 mod begin_error;
 mod choice;
 mod counters;
+mod early;
 mod offers;
 mod outbox;
 mod parcel;

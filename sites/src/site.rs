@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::begin_error::BeginError;
 use crate::choice::Sending;
 use crate::counters::Counters;
+use crate::early::{Early, Kept};
 use crate::offers::Offers;
 use crate::outbox::Outbox;
 use crate::parcel::{Output, Parcel, Way};
@@ -51,7 +52,7 @@ pub struct Site<S> {
     pub(crate) chunks: Vec<Held<S>>,
     complete: usize,
     pub(crate) last: Option<Last<S>>,
-    early: Vec<Parcel<S>>,
+    early: Early<S>,
     pub(crate) offers: Offers,
     pub(crate) outbox: Outbox<S>,
     pub(crate) counters: Counters,
@@ -76,7 +77,7 @@ impl<S: Summand> Site<S> {
             chunks: Vec::new(),
             complete: 0,
             last: None,
-            early: Vec::new(),
+            early: Early::default(),
             offers: Offers::default(),
             outbox: Outbox::new(me, sending),
             counters: Counters::default(),
@@ -127,7 +128,7 @@ impl<S: Summand> Site<S> {
         self.complete = 0;
         self.offers.begun(policy.version);
         self.policy = policy;
-        for parcel in std::mem::take(&mut self.early) {
+        for parcel in self.early.take() {
             self.receive(parcel);
         }
         Ok(())
@@ -197,13 +198,25 @@ impl<S: Summand> Site<S> {
         let current = self.round.map_or(0, |round| u64::from(round) + 1);
         match u64::from(parcel.round) + 1 {
             round if round < current => self.counters.late += 1,
-            round if round == current + 1 => {
-                self.counters.early += 1;
-                self.early.push(parcel);
-            }
+            round if round == current + 1 => self.keep(parcel),
             round if round > current => self.counters.ahead += 1,
             _ if parcel.version != self.policy.version => self.counters.other_policy += 1,
             _ => self.take(parcel),
+        }
+    }
+
+    /// Keeps one copy of a chunk of the next round. All policies of a job have the same sites and chunks.
+    fn keep(&mut self, parcel: Parcel<S>) {
+        let is_known =
+            self.policy.sites.contains(&parcel.from) && (parcel.chunk.0 as usize) < self.policy.chunks();
+        if self.round.is_some() && !is_known {
+            self.counters.strange += 1;
+            return;
+        }
+        match self.early.keep(parcel) {
+            Kept::First => self.counters.early += 1,
+            Kept::Duplicate => self.counters.repeated += 1,
+            Kept::OtherPolicy => self.counters.other_policy += 1,
         }
     }
 

@@ -3,6 +3,7 @@
 
 mod agreed_again;
 mod agreement;
+mod early;
 mod model;
 mod repair;
 mod rounds;
