@@ -101,6 +101,7 @@ impl CoordinatorHost {
         let names = Names::new(job.name(), job.peers(), name, &options.peers, &BTreeMap::new())?;
         let mut quic = inart_quic::Options::new(options.listen, options.tls, name, options.peers);
         quic.congestion = options.congestion;
+        quic.most_bytes = crate::options::MOST_BYTES;
         let (endpoint, events) = Endpoint::open(quic)?;
         Ok(Self {
             me: name.to_owned(),

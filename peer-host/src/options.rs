@@ -7,6 +7,9 @@ use std::time::Duration;
 use inart_quic::Congestion;
 use inart_tls::MutualTls;
 
+/// Longest message: a chunk of an update has at most 64 KiB, and what a coordinator chooses is shorter.
+pub(crate) const MOST_BYTES: u64 = 1 << 20;
+
 /// How a process reaches the others.
 #[derive(Debug, Clone)]
 pub struct HostOptions {

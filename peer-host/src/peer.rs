@@ -90,6 +90,7 @@ impl PeerHost {
         let mut quic = inart_quic::Options::new(options.listen, options.tls, me.clone(), options.peers);
         quic.peers.extend(options.coordinators);
         quic.congestion = options.congestion;
+        quic.most_bytes = crate::options::MOST_BYTES;
         let (endpoint, events, way) = {
             let _inside = runtime.enter();
             let way = match (job.copies(), interface) {

@@ -101,7 +101,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, peer: String, pair: Pair) {
         let mut peers = shared.peers();
         let Some(entry) = peers.get_mut(&peer) else { return };
         let last = entry.connection.replace(pair.clone());
-        entry.trouble = None;
+        entry.obstacle = None;
         if last.is_some() {
             let reason = "a newer connection has replaced it".to_owned();
             shared.tell(Event::Down { peer: peer.clone(), reason });
@@ -125,6 +125,7 @@ pub(crate) async fn serve(shared: Arc<Shared>, peer: String, pair: Pair) {
         && entry.connection.as_ref().is_some_and(|current| current.sending.stable_id() == id)
     {
         entry.connection = None;
+        entry.obstacle = Some(reason.to_string());
         shared.tell(Event::Down { peer, reason: reason.to_string() });
     }
 }

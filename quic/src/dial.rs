@@ -19,6 +19,7 @@ const ATTEMPT: Duration = Duration::from_secs(5);
 /// Who waits to be connected to asks why it is not after this time, and then again.
 const FIRST_QUESTION: Duration = Duration::from_secs(2);
 const QUESTIONS: Duration = Duration::from_secs(5);
+const NO_ANSWER: &str = "no answer";
 
 /// Keeps connections to a peer.
 pub(crate) async fn dial(shared: Arc<Shared>, endpoint: quinn::Endpoint, config: ClientConfig, peer: String) {
@@ -31,6 +32,7 @@ pub(crate) async fn dial(shared: Arc<Shared>, endpoint: quinn::Endpoint, config:
             Err(quinn::ConnectError::EndpointStopping) => return,
             Err(error) => {
                 tracing::warn!("cannot connect to {peer} at {address}: {error}");
+                shared.note(&peer, &error);
                 wait(&shared, LONGEST_PAUSE).await;
                 continue;
             }
@@ -45,8 +47,14 @@ pub(crate) async fn dial(shared: Arc<Shared>, endpoint: quinn::Endpoint, config:
                     pause = FIRST_PAUSE;
                 }
             }
-            Ok(Err(error)) => failed(&shared, &peer, &error.to_string()),
-            Err(_) => failed(&shared, &peer, "no answer"),
+            Ok(Err(error)) => {
+                tracing::debug!("no connection to {peer} at {address}: {error}");
+                shared.note(&peer, obstacle(&error));
+            }
+            Err(_) => {
+                tracing::debug!("no connection to {peer} at {address}: no answer");
+                shared.note(&peer, NO_ANSWER);
+            }
         }
         wait(&shared, pause).await;
         pause = (2 * pause).min(LONGEST_PAUSE);
@@ -81,17 +89,17 @@ pub(crate) async fn ask(shared: Arc<Shared>, endpoint: quinn::Endpoint, config: 
                 shared.tell(Event::Down { peer: peer.clone(), reason: reason.to_string() });
             }
             Ok(Ok(_)) => {}
-            Ok(Err(error)) => failed(&shared, &peer, &error.to_string()),
-            Err(_) => failed(&shared, &peer, "no answer"),
+            Ok(Err(error)) => shared.note(&peer, obstacle(&error)),
+            Err(_) => shared.note(&peer, NO_ANSWER),
         }
     }
 }
 
-/// Remembers why there is no connection, for those who wait for one.
-fn failed(shared: &Shared, peer: &str, why: &str) {
-    tracing::debug!("no connection to {peer}: {why}");
-    if let Some(entry) = shared.peers().get_mut(peer) {
-        entry.trouble = Some(why.to_owned());
+/// Why there is no connection, in words.
+fn obstacle(error: &StreamError) -> String {
+    match error {
+        StreamError::Connection(quinn::ConnectionError::TimedOut) => NO_ANSWER.to_owned(),
+        other => other.to_string(),
     }
 }
 

@@ -7,18 +7,20 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
-use quinn::{ClientConfig, EndpointConfig, ServerConfig, TokioRuntime};
-use tokio::sync::{Notify, mpsc, watch};
+use quinn::{ClientConfig, EndpointConfig, Incoming, ServerConfig, TokioRuntime};
+use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc, watch};
+use tokio::time::timeout;
 
+use crate::admission::{Admission, HANDSHAKE, Verdict};
 use crate::connection::{CLOSED, ENDS, UNLABELLED, answer, known, serve};
 use crate::dial::{ask, dial};
 use crate::error::{OpenError, SendError};
 use crate::event::{Event, Events};
-use crate::meter::Meter;
 use crate::options::Options;
 use crate::pair::{Halves, Label, SentBy, new_life};
 use crate::shared::{Counters, Counts, Peer, Shared};
 use crate::streams;
+use crate::unfinished::Untaken;
 
 /// One side of all its connections. Clones are the same endpoint.
 #[derive(Debug, Clone)]
@@ -69,10 +71,13 @@ impl Endpoint {
         let endpoint = endpoint.map_err(|cause| OpenError::Listen { address, cause })?;
         let (told, told_receiver) = mpsc::unbounded_channel();
         let (received, received_receiver) = mpsc::channel(options.events.max(1));
+        let untaken = Untaken::new(options.held_bytes);
         let shared = Arc::new(Shared {
             name: options.name,
             life: new_life(),
             most_bytes: options.most_bytes,
+            held_bytes: options.held_bytes,
+            untaken: untaken.clone(),
             under_way: watch::Sender::default(),
             peers: Mutex::new(BTreeMap::new()),
             halves: Mutex::new(Halves::default()),
@@ -84,7 +89,7 @@ impl Endpoint {
         let this = Endpoint { shared, endpoint, client };
         tokio::spawn(accept_all(this.shared.clone(), this.endpoint.clone()));
         options.peers.into_iter().for_each(|(name, address)| this.set_peer(&name, address));
-        Ok((this, Events { told: told_receiver, received: received_receiver }))
+        Ok((this, Events { told: told_receiver, received: received_receiver, untaken }))
     }
 
     /// Adds a peer, or says where it is now. Does nothing once it is closed.
@@ -100,8 +105,7 @@ impl Endpoint {
                     false
                 }
                 None => {
-                    let (connection, meter, trouble) = (None, Meter::default(), None);
-                    peers.insert(name.to_owned(), Peer { address, connection, meter, trouble });
+                    peers.insert(name.to_owned(), Peer::new(address));
                     true
                 }
             }
@@ -160,6 +164,17 @@ impl Endpoint {
         Ok(())
     }
 
+    /// Returns the address of a peer.
+    pub fn address_of(&self, peer: &str) -> Option<SocketAddr> {
+        self.shared.peers().get(peer).map(|entry| entry.address)
+    }
+
+    /// Returns why there is no connection to a peer: how the last attempt failed, or the last connection
+    /// ended. `None`: there is a connection, or there was no attempt yet.
+    pub fn obstacle(&self, peer: &str) -> Option<String> {
+        self.shared.peers().get(peer)?.obstacle.clone()
+    }
+
     /// The smoothed round-trip time to a peer; `None` without a connection.
     pub fn rtt(&self, peer: &str) -> Option<Duration> {
         self.shared.peers().get(peer)?.connection.as_ref().map(|pair| pair.sending.rtt())
@@ -176,8 +191,8 @@ impl Endpoint {
         let peers = self.shared.peers();
         let entry = peers.get(peer).filter(|entry| entry.connection.is_none())?;
         let address = entry.address;
-        Some(match &entry.trouble {
-            Some(trouble) => format!("{address}: {trouble}"),
+        Some(match &entry.obstacle {
+            Some(obstacle) => format!("{address}: {obstacle}"),
             None => address.to_string(),
         })
     }
@@ -207,32 +222,53 @@ impl Endpoint {
 }
 
 async fn accept_all(shared: Arc<Shared>, endpoint: quinn::Endpoint) {
+    let admission = Admission::default();
     while let Some(incoming) = endpoint.accept().await {
-        let shared = shared.clone();
-        tokio::spawn(async move {
-            let address = incoming.remote_address();
-            match incoming.await {
-                Ok(connection) => {
-                    let Some(peer) = known(&shared, &connection) else { return };
-                    let Some(label) = Label::hear(&connection, shared.life).await else {
-                        Counts::add(&shared.counts.refused);
-                        tracing::warn!("{peer} at {address} does not say what its connection is for");
-                        connection.close(UNLABELLED, b"a peer first says what a connection is for");
-                        return;
-                    };
-                    if label.sent_by == SentBy::Nobody {
-                        return answer(&shared, &peer, label.life, &connection).await;
-                    }
-                    let pair = shared.halves().complete(&peer, label, connection);
-                    if let Some(pair) = pair {
-                        serve(shared, peer, pair).await;
-                    }
-                }
-                Err(error) => {
-                    Counts::add(&shared.counts.refused);
-                    tracing::info!("a connection from {address} was refused: {error}");
-                }
+        let is_peer = shared.peer_at(incoming.remote_address()).is_some();
+        match admission.judge(is_peer, incoming.remote_address_validated()) {
+            Verdict::Admit(place) => {
+                tokio::spawn(accept(shared.clone(), incoming, place));
             }
-        });
+            // An address that is not validated may be asked to retry, so there is no error.
+            Verdict::Check => drop(incoming.retry()),
+            Verdict::Refuse => {
+                Counts::add(&shared.counts.refused);
+                incoming.refuse();
+            }
+        }
+    }
+}
+
+/// Serves a connection once its other side has shown who it is and what the connection is for. Until then it
+/// has its place.
+async fn accept(shared: Arc<Shared>, incoming: Incoming, place: OwnedSemaphorePermit) {
+    let address = incoming.remote_address();
+    let connecting = async { timeout(HANDSHAKE, incoming).await.map_err(|_| "it takes too long".to_owned()) };
+    let connection = connecting.await.and_then(|done| done.map_err(|error| error.to_string()));
+    let connection = match connection {
+        Ok(connection) => connection,
+        Err(error) => {
+            Counts::add(&shared.counts.refused);
+            tracing::info!("a connection from {address} was refused: {error}");
+            if let Some(peer) = shared.peer_at(address) {
+                shared.note(&peer, format!("its connection was refused: {error}"));
+            }
+            return;
+        }
+    };
+    let Some(peer) = known(&shared, &connection) else { return };
+    let Some(label) = Label::hear(&connection, shared.life).await else {
+        Counts::add(&shared.counts.refused);
+        tracing::warn!("{peer} at {address} does not say what its connection is for");
+        connection.close(UNLABELLED, b"a peer first says what a connection is for");
+        return;
+    };
+    if label.sent_by == SentBy::Nobody {
+        return answer(&shared, &peer, label.life, &connection).await;
+    }
+    let pair = shared.halves().complete(&peer, label, connection);
+    drop(place);
+    if let Some(pair) = pair {
+        serve(shared, peer, pair).await;
     }
 }

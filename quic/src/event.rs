@@ -6,6 +6,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use tokio::sync::mpsc;
 
+use crate::unfinished::Untaken;
+
 /// What happens at an endpoint.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Event {
@@ -73,6 +75,13 @@ pub struct Events {
     /// `None` is the last: the endpoint is closed.
     pub(crate) told: mpsc::UnboundedReceiver<Option<Event>>,
     pub(crate) received: mpsc::Receiver<Event>,
+    pub(crate) untaken: Untaken,
+}
+
+impl Drop for Events {
+    fn drop(&mut self) {
+        self.untaken.end();
+    }
 }
 
 impl Events {
@@ -89,7 +98,12 @@ impl Events {
                         self.received.close();
                     }
                 },
-                Some(event) = self.received.recv() => return Some(event),
+                Some(event) = self.received.recv() => {
+                    if let Event::Received { data, .. } = &event {
+                        self.untaken.take(data.len());
+                    }
+                    return Some(event);
+                }
                 else => return None,
             }
         }

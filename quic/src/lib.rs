@@ -5,6 +5,7 @@
 //! arrived although it failed, when the connection ended before the answer came: who sends again may send
 //! twice, and nothing is lost without being told.
 
+mod admission;
 mod congestion;
 mod connection;
 mod dial;
@@ -17,6 +18,7 @@ mod pair;
 mod shared;
 mod stream_error;
 mod streams;
+mod unfinished;
 
 pub use connection::{is_regular_end, names_another_process};
 pub use endpoint::Endpoint;
@@ -26,4 +28,4 @@ pub use options::{Congestion, Options};
 pub use shared::Counters;
 
 /// What both sides speak (ALPN).
-pub const PROTOCOL: &str = "inart-sites/3";
+pub const PROTOCOL: &str = "inart-sites/4";

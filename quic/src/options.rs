@@ -66,6 +66,10 @@ pub struct Options {
     pub peers: BTreeMap<String, SocketAddr>,
     /// The longest message, in bytes.
     pub most_bytes: u64,
+    /// Bytes of messages of one peer that are not whole, and of whole messages that wait for the consumer:
+    /// each at most this, and one message more. Messages above the first limit are refused; above the second
+    /// one nothing is read, and peers are slowed down.
+    pub held_bytes: u64,
     /// How connections follow the network.
     pub congestion: Congestion,
     /// Events that wait for their consumer; when there are more, peers are slowed down.
@@ -73,7 +77,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// With messages of at most 64 MiB, CUBIC, and 256 waiting events.
+    /// With messages of at most 64 MiB, 256 MiB of unfinished messages, CUBIC, and 256 waiting events.
     pub fn new(
         listen: SocketAddr,
         tls: MutualTls,
@@ -81,7 +85,16 @@ impl Options {
         peers: BTreeMap<String, SocketAddr>,
     ) -> Self {
         let congestion = Congestion::default();
-        Options { listen, tls, name: name.into(), peers, most_bytes: 64 << 20, congestion, events: 256 }
+        Options {
+            listen,
+            tls,
+            name: name.into(),
+            peers,
+            most_bytes: 64 << 20,
+            held_bytes: 256 << 20,
+            congestion,
+            events: 256,
+        }
     }
 
     pub(crate) fn transport(&self) -> Arc<TransportConfig> {

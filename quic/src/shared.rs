@@ -11,6 +11,7 @@ use tokio::sync::{Notify, mpsc, watch};
 use crate::event::Event;
 use crate::meter::Meter;
 use crate::pair::{Halves, Pair};
+use crate::unfinished::Untaken;
 
 /// What an endpoint has counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -30,6 +31,8 @@ pub struct Counters {
     pub refused: u64,
     /// Messages longer than allowed.
     pub too_long: u64,
+    /// Messages refused because their peer had too many bytes of unfinished messages.
+    pub too_many: u64,
 }
 
 #[derive(Debug, Default)]
@@ -41,6 +44,7 @@ pub(crate) struct Counts {
     pub strangers: AtomicU64,
     pub refused: AtomicU64,
     pub too_long: AtomicU64,
+    pub too_many: AtomicU64,
 }
 
 impl Counts {
@@ -57,6 +61,7 @@ impl Counts {
             strangers: self.strangers.load(Relaxed),
             refused: self.refused.load(Relaxed),
             too_long: self.too_long.load(Relaxed),
+            too_many: self.too_many.load(Relaxed),
         }
     }
 }
@@ -67,8 +72,14 @@ pub(crate) struct Peer {
     pub address: SocketAddr,
     pub connection: Option<Pair>,
     pub meter: Meter,
-    /// Why it could not be connected to last.
-    pub trouble: Option<String>,
+    /// Why the last attempt to connect has failed, or the last connection has ended.
+    pub obstacle: Option<String>,
+}
+
+impl Peer {
+    pub fn new(address: SocketAddr) -> Self {
+        Peer { address, connection: None, meter: Meter::default(), obstacle: None }
+    }
 }
 
 /// Whether an endpoint is open, and what it has under way.
@@ -84,6 +95,8 @@ pub(crate) struct Shared {
     /// Tells this process from another one of its name.
     pub life: u64,
     pub most_bytes: u64,
+    pub held_bytes: u64,
+    pub untaken: Untaken,
     /// Messages that were sent and have not ended, while it is open.
     pub under_way: watch::Sender<Open>,
     pub peers: Mutex<BTreeMap<String, Peer>>,
@@ -110,6 +123,21 @@ impl Shared {
         if let Some(entry) = self.peers().get_mut(peer) {
             entry.meter.arrived(bytes, Instant::now());
         }
+    }
+
+    /// Notes why there is no connection to a peer.
+    pub fn note(&self, peer: &str, obstacle: impl ToString) {
+        if let Some(entry) = self.peers().get_mut(peer) {
+            entry.obstacle = Some(obstacle.to_string());
+        }
+    }
+
+    /// The peer with that address.
+    pub fn peer_at(&self, address: SocketAddr) -> Option<String> {
+        let same = |one: SocketAddr| (one.ip().to_canonical(), one.port());
+        let peers = self.peers();
+        let found = peers.iter().find(|(_, peer)| same(peer.address) == same(address));
+        found.map(|(name, _)| name.clone())
     }
 
     pub fn is_closed(&self) -> bool {

@@ -10,9 +10,13 @@ use quinn::{Connection, ReadError, ReadExactError, RecvStream, SendStream, VarIn
 use crate::event::Event;
 use crate::shared::{Counts, Shared};
 use crate::stream_error::StreamError;
+use crate::unfinished::{OneUnfinished, Unfinished};
 
 /// The application's codes of streams that are stopped.
 const TOO_LONG: VarInt = VarInt::from_u32(1);
+const TOO_MANY: VarInt = VarInt::from_u32(2);
+/// Memory for a message before any of it has arrived, in bytes; more is taken as bytes arrive.
+const FIRST_BYTES: usize = 64 << 10;
 const TAKEN: u8 = 1;
 /// In place of a length: a question whether the process is there.
 const PROBE: u64 = u64::MAX;
@@ -39,6 +43,10 @@ pub(crate) fn reason(error: &StreamError) -> String {
         | StreamError::Read(ReadExactError::ReadError(ReadError::Reset(TOO_LONG))) => {
             "it is longer than the peer allows; send less at once, or allow more there".to_owned()
         }
+        StreamError::Write(WriteError::Stopped(TOO_MANY))
+        | StreamError::Read(ReadExactError::ReadError(ReadError::Reset(TOO_MANY))) => {
+            "the peer holds too many bytes of unfinished messages; send fewer messages at once".to_owned()
+        }
         // "connection lost" does not say why.
         StreamError::Write(WriteError::ConnectionLost(lost))
         | StreamError::Read(ReadExactError::ReadError(ReadError::ConnectionLost(lost))) => lost.to_string(),
@@ -60,10 +68,11 @@ pub(crate) async fn send(connection: &Connection, data: Bytes, priority: i32) ->
 
 /// Takes the messages of a connection until it ends.
 pub(crate) async fn receive_all(shared: std::sync::Arc<Shared>, peer: String, connection: Connection) {
+    let unfinished = Unfinished::new(shared.held_bytes);
     while let Ok((send, receive)) = connection.accept_bi().await {
-        let (shared, peer) = (shared.clone(), peer.clone());
+        let (shared, peer, unfinished) = (shared.clone(), peer.clone(), unfinished.begin());
         tokio::spawn(async move {
-            if let Err(error) = receive_one(&shared, peer, send, receive).await {
+            if let Err(error) = receive_one(&shared, peer, unfinished, send, receive).await {
                 tracing::debug!("a message was not received: {error}");
             }
         });
@@ -73,6 +82,7 @@ pub(crate) async fn receive_all(shared: std::sync::Arc<Shared>, peer: String, co
 async fn receive_one(
     shared: &Shared,
     peer: String,
+    unfinished: OneUnfinished,
     mut send: SendStream,
     mut receive: RecvStream,
 ) -> Result<(), Box<dyn std::error::Error + Send + Sync>> {
@@ -92,24 +102,33 @@ async fn receive_one(
         send.reset(TOO_LONG)?;
         return Ok(());
     }
-    let mut data = BytesMut::with_capacity(length as usize);
+    let mut data = BytesMut::with_capacity(FIRST_BYTES.min(length as usize));
     while (data.len() as u64) < length {
         // While the consumer is behind, nothing is read, and flow control stops the sender. The consumer has
         // something to take then, so this cannot be for ever.
         if shared.received.capacity() == 0 {
             drop(shared.received.reserve().await?);
         }
+        shared.untaken.room().await;
         let rest = (length - data.len() as u64) as usize;
         match receive.read_chunk(rest, true).await? {
             Some(chunk) => {
                 shared.arrived(&peer, chunk.bytes.len() as u64);
                 shared.counts.read_bytes.fetch_add(chunk.bytes.len() as u64, Relaxed);
                 data.extend_from_slice(&chunk.bytes);
+                if !unfinished.add(chunk.bytes.len() as u64) {
+                    Counts::add(&shared.counts.too_many);
+                    receive.stop(TOO_MANY)?;
+                    send.reset(TOO_MANY)?;
+                    return Ok(());
+                }
             }
             None => return Err("it ends too early".into()),
         }
     }
     let ended = Instant::now();
+    shared.untaken.add(data.len());
+    drop(unfinished);
     let event = Event::Received { peer, data: data.freeze(), started, ended };
     shared.received.send(event).await?;
     Counts::add(&shared.counts.received);

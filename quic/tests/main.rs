@@ -3,4 +3,6 @@
 
 mod connections;
 mod guarantees;
+mod limits;
+mod strangers;
 mod support;

@@ -11,6 +11,9 @@ use crate::connections::Connections;
 use crate::error::HostError;
 use crate::options::QuicOptions;
 
+/// Longest message: a chunk has 16 KiB and a head, and greetings are shorter than this.
+const MOST_BYTES: u64 = 1 << 20;
+
 /// Connections to all others.
 pub(crate) struct Quic {
     others: Vec<String>,
@@ -30,6 +33,7 @@ impl Quic {
         }
         let mut quic = inart_quic::Options::new(options.listen, options.tls, me, options.peers);
         quic.congestion = options.congestion;
+        quic.most_bytes = MOST_BYTES;
         let (endpoint, events) = Endpoint::open(quic)?;
         Ok(Quic { others: others.to_vec(), endpoint, events, ended: 0 })
     }

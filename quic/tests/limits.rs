@@ -1,0 +1,153 @@
+//! How much memory one peer can have another one keep: counted by the peer, as bytes of messages that were
+//! neither refused nor slowed down.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::Duration;
+
+use inart_quic::{Endpoint, Event, Events};
+use quinn::crypto::rustls::QuicClientConfig;
+use quinn::{Connection, RecvStream, SendStream, WriteError};
+
+use crate::support::{Authority, TIMEOUT, find, is_up, next, pattern};
+
+const MIB: usize = 1 << 20;
+
+/// A program that connects as an endpoint does, and sends what it likes. `b`: the endpoint's name.
+async fn connect(authority: &Authority, name: &str, to: SocketAddr) -> (quinn::Endpoint, Vec<Connection>) {
+    let tls = authority.identify(name);
+    let tls = QuicClientConfig::try_from(tls.client()).unwrap();
+    let mut client = quinn::Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
+    client.set_default_client_config(quinn::ClientConfig::new(Arc::new(tls)));
+    let mut connections = Vec::new();
+    for sent_by in [0, 1] {
+        let connection = client.connect(to, "b").unwrap().await.unwrap();
+        let (mut send, _answers) = connection.open_bi().await.unwrap();
+        send.write_all(&[7, 7, 7, 7, 7, 7, 7, 7, sent_by]).await.unwrap();
+        send.finish().unwrap();
+        connections.push(connection);
+    }
+    (client, connections)
+}
+
+/// Endpoint b, with messages of at most 4 MiB and 16 MiB of unfinished ones.
+fn open(authority: &Authority) -> (Endpoint, Events) {
+    let nowhere = BTreeMap::from([("a".to_owned(), "127.0.0.1:9".parse().unwrap())]);
+    let mut options = authority.options("b", &nowhere);
+    (options.most_bytes, options.held_bytes) = (4 << 20, 16 << 20);
+    Endpoint::open(options).unwrap()
+}
+
+/// Opens a message of 4 MiB and sends all but its last byte. `None`: it was refused.
+async fn leave_open(connection: &Connection, block: &[u8]) -> Option<(SendStream, RecvStream)> {
+    let (mut send, receive) = connection.open_bi().await.unwrap();
+    send.write_all(&(4u64 << 20).to_be_bytes()).await.unwrap();
+    for part in block.chunks(MIB / 4) {
+        match send.write_all(part).await {
+            Ok(()) => {}
+            Err(WriteError::Stopped(_)) => return None,
+            Err(other) => panic!("{other}"),
+        }
+    }
+    Some((send, receive))
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn messages_that_do_not_end_take_no_more_than_the_stated_memory() {
+    let authority = Authority::found("one");
+    let (b, mut events) = open(&authority);
+    let (_client, connections) = connect(&authority, "a", b.address().unwrap()).await;
+    find(&mut events, is_up).await;
+    let block = pattern(4 * MIB - 1, 1);
+    let mut kept = Vec::new();
+    for _ in 0..30 {
+        kept.extend(leave_open(&connections[0], &block).await);
+    }
+    // What was written may be under way; then it is refused or read.
+    let mut last = u64::MAX;
+    while last != b.counters().read_bytes {
+        last = b.counters().read_bytes;
+        tokio::time::sleep(Duration::from_millis(300)).await;
+    }
+    let mut held = Vec::new();
+    for (send, receive) in kept {
+        let stopped = tokio::time::timeout(Duration::from_millis(20), send.stopped()).await;
+        if stopped.is_err() {
+            held.push((send, receive));
+        }
+    }
+    let bytes = held.len() * 4 * MIB;
+    assert!(bytes <= 20 * MIB, "{} MiB of unfinished messages are kept", bytes / MIB);
+    assert_eq!(b.counters().too_many as usize, 30 - held.len());
+    // The oldest message was never refused, and messages go on when it ends.
+    let (mut send, mut receive) = held.remove(0);
+    send.write_all(&[9]).await.unwrap();
+    send.finish().unwrap();
+    let mut answer = [0];
+    tokio::time::timeout(TIMEOUT, receive.read_exact(&mut answer)).await.unwrap().unwrap();
+    let Event::Received { data, .. } = next(&mut events).await else { panic!("not received") };
+    assert!(data[..block.len()] == block[..]);
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn whole_messages_that_wait_for_the_consumer_take_no_more_than_the_stated_memory() {
+    const MESSAGES: u64 = 40;
+    let authority = Authority::found("one");
+    let (a, mut a_events) = authority.open("a", &BTreeMap::new());
+    let mut options = authority.options("b", &BTreeMap::from([("a".to_owned(), a.address().unwrap())]));
+    (options.most_bytes, options.held_bytes) = (4 << 20, 16 << 20);
+    let (b, mut b_events) = Endpoint::open(options).unwrap();
+    a.set_peer("b", b.address().unwrap());
+    find(&mut a_events, is_up).await;
+    let data = pattern(4 * MIB, 3);
+    // One after the other, so that few are unfinished at a time.
+    for id in 0..MESSAGES {
+        a.send("b", id, data.clone(), -(id as i32)).unwrap();
+    }
+    let mut last = u64::MAX;
+    while last != b.counters().read_bytes || last == 0 {
+        last = b.counters().read_bytes;
+        tokio::time::sleep(Duration::from_millis(500)).await;
+    }
+    let most = (16 + 4 + 16) << 20;
+    assert!(last <= most, "{} MiB were read and not taken", last >> 20);
+    // All arrive once they are taken.
+    let (mut received, mut again) = (0, Vec::new());
+    while received < MESSAGES {
+        tokio::select! {
+            event = next(&mut b_events) => received += u64::from(matches!(event, Event::Received { .. })),
+            event = next(&mut a_events) => match event {
+                Event::Failed { id, .. } => again.push(id),
+                Event::Acknowledged { .. } => {}
+                other => panic!("{other:?}"),
+            }
+        }
+        for id in again.drain(..) {
+            a.send("b", MESSAGES + id, data.clone(), -(id as i32)).unwrap();
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn the_cause_of_a_missing_connection_is_named() {
+    let (ours, theirs) = (Authority::found("ours"), Authority::found("theirs"));
+    let (b, _events) = ours.open("b", &BTreeMap::new());
+    let nowhere: SocketAddr = "127.0.0.1:9".parse().unwrap();
+    let peers = BTreeMap::from([("b".to_owned(), b.address().unwrap()), ("c".to_owned(), nowhere)]);
+    let (a, _a_events) = theirs.open("a", &peers);
+    b.set_peer("a", a.address().unwrap());
+    assert_eq!((a.obstacle("d"), a.address_of("c")), (None, Some(nowhere)));
+    let both = async {
+        while a.obstacle("b").is_none() || b.obstacle("a").is_none() || a.obstacle("c").is_none() {
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    };
+    tokio::time::timeout(TIMEOUT, both).await.unwrap();
+    let cause = a.obstacle("b").unwrap();
+    assert!(cause.contains("UnknownIssuer") || cause.contains("unknown"), "{cause}");
+    let cause = b.obstacle("a").unwrap();
+    assert!(cause.starts_with("its connection was refused: "), "{cause}");
+    assert_eq!(a.obstacle("c").unwrap(), "no answer");
+}
