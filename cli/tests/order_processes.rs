@@ -113,6 +113,38 @@ fn a_server_that_is_killed_goes_on_from_its_last_version() {
 }
 
 #[test]
+fn a_kept_model_is_resumed_aloud_and_by_its_own_training_only() {
+    let _turn = turn();
+    let cluster = Cluster::of(&["w1"]);
+    let train = |flags: &str, step: &str| {
+        let server = cluster.start("s1", &format!("--sync bsp --keep model.kept {flags}"));
+        let worker = cluster.start("w1", step);
+        (server, worker)
+    };
+    let (server, worker) = train("--iterations 3", "--step 0.3");
+    worker.until("iterations");
+    server.until("accuracy");
+    // Another seed, which its own process knows; more iterations are no other training.
+    cluster.refused(
+        "s1",
+        "--sync bsp --keep model.kept --seed 2",
+        &["model.kept", "it has seed 1", "seed 2"],
+    );
+    cluster.refused("s1", "--sync asp --keep model.kept", &["model.kept", "it has order bsp", "order asp"]);
+    let (server, worker) = train("--iterations 5", "--step 0.3");
+    worker.until("iterations");
+    let said = server.until("accuracy");
+    let resumed = said.iter().find(|line| line["resumed"].is_string()).expect("it says so");
+    assert_eq!((&resumed["from_version"], &resumed["updates"]), (&3.into(), &3.into()), "{resumed}");
+    let last = said.last().unwrap();
+    assert_eq!((&last["applied_updates"], &last["resumed_from_version"]), (&2.into(), &3.into()), "{last}");
+    // Another step, which only the worker knows: the file has it.
+    let server = cluster.start("s1", "--sync bsp --keep model.kept --iterations 9");
+    server.until("resumed");
+    cluster.refused("w1", "--step 0.05", &["w1 has step 0.05", "s1 has step 0.3"]);
+}
+
+#[test]
 fn what_cannot_be_is_refused() {
     let cluster = Cluster::new();
     cluster.refused("s1", "--sync asp --staleness 3", &["--staleness", "ssp"]);

@@ -1,10 +1,10 @@
 //! The file from which a server that was restarted goes on: the model, its version, and a count per worker.
 //!
-//! Magic, fingerprint of the job, number of the training, length of its terms, the terms, version, number of
-//! workers, their counts, a byte for each (1 if it took part), number of values, the values (float32), SHA-256
-//! of all before; integers are big-endian. It is replaced as a whole: written beside it to the disk, renamed,
-//! and the folder written to the disk. Whenever the process or the machine fails, there is the version before,
-//! or this one.
+//! Magic, fingerprint of the job, number of the training, length of its terms, the terms, version, number
+//! of workers, their counts, a byte for each (1 if it took part), number of values, the values (float32),
+//! SHA-256 of all before; integers are big-endian. It is replaced as a whole: written beside it to the disk,
+//! renamed, and the folder written to the disk. Whenever the process or the machine fails, there is the
+//! version before, or this one.
 
 use std::fs::File;
 use std::io::{self, Write};
@@ -228,27 +228,6 @@ mod tests {
             std::fs::write(&path, &changed).unwrap();
             assert!(matches!(file.read(), Err(KeptError::Broken { .. })), "{at}");
         }
-    }
-
-    #[test]
-    fn the_file_of_another_training_of_the_same_job_is_refused_by_what_differs() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("model");
-        let of = |step: &str| {
-            let terms = Terms::new([("order", "bsp"), ("seed", "1"), ("step", step)]).unwrap();
-            KeptFile::new(&path, 7).with_terms(terms)
-        };
-        let kept = Kept { version: 60, done: vec![30, 30], members: vec![true; 2], values: vec![0.5; 3] };
-        of("0.3").write(&kept).unwrap();
-        assert_eq!(of("0.3").read().unwrap(), Some(kept.clone()));
-        let refused = of("0.05").read().unwrap_err().to_string();
-        for named in ["model:", "it has step 0.3", "this training has step 0.05", "remove it"] {
-            assert!(refused.contains(named), "{refused}");
-        }
-        // A server does not know the step: its workers bring it, and the file has it.
-        let server = Terms::new([("order", "bsp"), ("seed", "1")]).unwrap();
-        let back = KeptFile::new(&path, 7).with_terms(server).read_training().unwrap().unwrap();
-        assert_eq!((back.terms.value("step"), back.kept), (Some("0.3"), kept));
     }
 
     #[test]

@@ -41,7 +41,7 @@ pub use job::{CHUNK_VALUES, Job};
 pub use kept_file::{KeptError, KeptFile, KeptTraining};
 pub use options::{FrameOptions, HostOptions, QuicOptions, ServerOptions};
 pub use server::{ServerHost, Told, new_training};
-pub use worker::{Training, WorkerHost};
+pub use worker::{Training, WorkerHost, WorkerStopper};
 
 /// What servers and workers speak (ALPN).
 pub const PROTOCOL: &str = "inart-order/1";

@@ -145,6 +145,11 @@ impl<S: Sequencer> ServerHost<S> {
     where
         S: Clone,
     {
+        // From the start on: a life that follows is of this training, whatever this one comes to.
+        if self.keeper.is_there() {
+            let training = self.training();
+            self.keeper.write(training, &mut self.transport).await?;
+        }
         let mut closing: Option<Instant> = None;
         let mut look_at = next_look(self.start, self.agent.wake_at());
         loop {
@@ -202,9 +207,15 @@ impl<S: Sequencer> ServerHost<S> {
                 if names_another_process(&reason) {
                     return self.fail(HostError::Duplicate { name: self.job.server.clone(), reason });
                 }
-                match is_regular_end(&reason) {
-                    true => tracing::info!("{} has ended", self.name(peer)),
-                    false => tracing::warn!("the connection to {} has ended: {reason}", self.name(peer)),
+                match (is_regular_end(&reason), self.agent.is_closing()) {
+                    (true, true) => tracing::info!("{} has ended", self.name(peer)),
+                    (true, false) => {
+                        tracing::warn!("{} has stopped before the training is over", self.name(peer));
+                        return self.agent.left(who(peer), now);
+                    }
+                    (false, _) => {
+                        tracing::warn!("the connection to {} has ended: {reason}", self.name(peer));
+                    }
                 }
                 self.agent.down(who(peer), now);
             }

@@ -31,6 +31,18 @@ pub trait Training {
     fn pushed(&mut self, _iteration: u64, _refusal: Option<&str>) {}
 }
 
+/// Ends a worker from another thread.
+#[derive(Debug, Clone)]
+pub struct WorkerStopper(Option<UnboundedSender<Command>>);
+
+impl WorkerStopper {
+    /// Ends the worker's connection: the server says that it has stopped, and waits for it no longer.
+    pub fn stop(&self) {
+        // A worker that is over does not need it.
+        let _ = self.0.as_ref().map(|commands| commands.send(Command::Stop));
+    }
+}
+
 /// A worker: its network side runs on a thread of its own.
 #[derive(Debug)]
 pub struct WorkerHost {
@@ -98,10 +110,16 @@ impl WorkerHost {
         &self.me
     }
 
+    /// What ends it from another thread.
+    pub fn stopper(&self) -> WorkerStopper {
+        WorkerStopper(self.commands.clone())
+    }
+
     /// Trains until the server says that it is over.
     ///
     /// # Errors
-    /// An update of another length than the model; no server for too long; a server of another job.
+    /// An update of another length than the model; no server for too long; a server of another job; a worker
+    /// that was stopped, once its program has computed.
     pub fn run(mut self, training: &mut dyn Training) -> Result<Ending, HostError> {
         loop {
             match self.next_news()? {

@@ -16,6 +16,7 @@ use crate::transport::{Event, Next, Transport};
 #[derive(Debug)]
 pub(crate) enum Command {
     Computed { ticket: u64, update: Vec<f32> },
+    Stop,
 }
 
 /// What it is told.
@@ -87,6 +88,7 @@ impl WorkerLoop {
                 },
                 command = commands.recv() => match command {
                     Some(Command::Computed { ticket, update }) => self.computed(ticket, update),
+                    Some(Command::Stop) => self.fail(HostError::Stopped { name: self.me.clone() }),
                     None => break,
                 },
             }
@@ -122,7 +124,7 @@ impl WorkerLoop {
                     return self.fail(HostError::Duplicate { name: self.me.clone(), reason });
                 }
                 match is_regular_end(&reason) {
-                    true => tracing::info!("{} has ended", self.server),
+                    true => tracing::warn!("{} has stopped before the training is over", self.server),
                     false => tracing::warn!("the connection to {} has ended: {reason}", self.server),
                 }
                 self.waits = Waits::default();

@@ -5,9 +5,11 @@ use std::net::{SocketAddr, UdpSocket};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use inart_order::{Options, Policy};
-use inart_order_agent::{InOrder, Precision};
-use inart_order_host::{Ending, HostError, Job, ServerHost, ServerOptions, Start, Training, WorkerHost};
+use inart_order::{Options, Policy, WorkerNo};
+use inart_order_agent::{InOrder, Precision, ServerOutput};
+use inart_order_host::{
+    Ending, HostError, Job, ServerHost, ServerOptions, Start, Told, Training, WorkerHost, WorkerStopper,
+};
 
 use crate::support::{Identities, options};
 
@@ -53,7 +55,7 @@ impl Processes {
         })
     }
 
-    fn serve(&self, terms: &[(&str, String)], patience: Duration) -> Result<(), HostError> {
+    fn serve(&self, terms: &[(&str, String)], patience: Duration) -> Result<Vec<Told>, HostError> {
         let workers = self.job.workers.len();
         let sequencer =
             InOrder::new(Policy::bsp(), Options::fixed(workers), self.job.fingerprint(), vec![0.0; VALUES]);
@@ -70,7 +72,8 @@ impl Processes {
         runtime.block_on(async {
             let host = ServerHost::open(&self.job, sequencer, server, None, options)?;
             let host = host.with_training(7, self.job.terms(terms)?).with_patience(patience);
-            host.run(|_| {}).await.map(|_| ())
+            let mut all = Vec::new();
+            host.run(|told| all.push(told)).await.map(|_| all)
         })
     }
 }
@@ -114,4 +117,32 @@ fn a_server_that_no_worker_connects_to_ends_by_name() {
     for named in ["no worker of job j", "start w1, w2"] {
         assert!(error.contains(named), "{error}");
     }
+}
+
+/// Is stopped while it computes.
+struct Stopped(WorkerStopper);
+
+impl Training for Stopped {
+    fn compute(&mut self, _: &Start) -> Vec<f32> {
+        self.0.stop();
+        vec![1.0; VALUES]
+    }
+}
+
+#[test]
+fn a_worker_that_is_told_to_stop_is_evicted_at_once_and_the_others_train_on() {
+    let processes = Processes::new(2);
+    let other = processes.worker(0, &[], 1.0);
+    let server = BTreeMap::from([("s".to_owned(), *processes.places.last().unwrap())]);
+    let options = options(processes.identities.of("w2"), processes.places[1], server);
+    let host = WorkerHost::open(&processes.job, "w2", None, LONG, options).unwrap();
+    let stopped = std::thread::spawn(move || {
+        let stopper = host.stopper();
+        host.run(&mut Stopped(stopper)).unwrap_err().to_string()
+    });
+    let told = processes.serve(&[], LONG).unwrap();
+    assert_eq!(stopped.join().unwrap(), "w2 was told to stop");
+    let gone = Told::Output(ServerOutput::Gone { worker: WorkerNo(1) });
+    assert_eq!(told.iter().filter(|told| **told == gone).count(), 1);
+    assert!(other.join().unwrap().is_ok());
 }

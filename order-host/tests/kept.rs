@@ -6,8 +6,9 @@ use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
 use inart_order::{Applied, Options, Policy};
-use inart_order_agent::{InOrder, Precision};
+use inart_order_agent::{InOrder, Kept, Precision};
 use inart_order_host::{Job, KeptFile, ServerHost, ServerOptions, Start, Told, Training, WorkerHost};
+use inart_terms::Terms;
 
 use crate::support::{Identities, options};
 
@@ -75,4 +76,25 @@ fn what_is_told_is_kept() {
     });
     workers.into_iter().for_each(|worker| worker.join().unwrap());
     assert!(versions >= 30 && together >= 5, "{together} of {versions} versions had others behind them");
+}
+
+#[test]
+fn the_file_of_another_training_of_the_same_job_is_refused_by_what_differs() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("model");
+    let of = |step: &str| {
+        let terms = Terms::new([("order", "bsp"), ("seed", "1"), ("step", step)]).unwrap();
+        KeptFile::new(&path, 7).with_terms(terms)
+    };
+    let kept = Kept { version: 60, done: vec![30, 30], members: vec![true; 2], values: vec![0.5; 3] };
+    of("0.3").write(&kept).unwrap();
+    assert_eq!(of("0.3").read().unwrap(), Some(kept.clone()));
+    let refused = of("0.05").read().unwrap_err().to_string();
+    for named in ["model:", "it has step 0.3", "this training has step 0.05", "remove it"] {
+        assert!(refused.contains(named), "{refused}");
+    }
+    // A server does not know the step: its workers bring it, and the file has it.
+    let server = Terms::new([("order", "bsp"), ("seed", "1")]).unwrap();
+    let back = KeptFile::new(&path, 7).with_terms(server).read_training().unwrap().unwrap();
+    assert_eq!((back.terms.value("step"), back.kept), (Some("0.3"), kept));
 }

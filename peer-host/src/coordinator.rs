@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use inart_host_agent::StopSignal;
 use inart_peer_agent::{Body, Coordinator, CoordinatorOutput, CoordinatorSetup, Schemes, Term, decode};
 use inart_quic::{Endpoint, Event, Events, is_regular_end, names_another_process};
 use tokio::time::sleep_until;
@@ -77,6 +78,7 @@ pub struct CoordinatorHost {
     /// What was told last of who takes part.
     roll: Vec<u32>,
     watch: Watch<Vec<String>>,
+    stop: Option<StopSignal>,
     /// Another process of its name is connected to a peer.
     duplicate: Option<String>,
 }
@@ -115,14 +117,22 @@ impl CoordinatorHost {
             next_id: 0,
             roll: Vec::new(),
             watch: Watch::new(),
+            stop: None,
             duplicate: None,
         })
+    }
+
+    /// Ends when this signal is received.
+    #[must_use]
+    pub fn with_stop(mut self, stop: StopSignal) -> Self {
+        self.stop = Some(stop);
+        self
     }
 
     /// Serves peers until all that take part have ended the last round; calls `told` for what it does.
     ///
     /// # Errors
-    /// Another coordinator is in charge.
+    /// Another coordinator is in charge; it was told to stop; another process of its name is connected.
     pub async fn run(mut self, mut told: impl FnMut(Told)) -> Result<(), HostError> {
         loop {
             let wake_at = self.wake_at().into();
@@ -132,6 +142,10 @@ impl CoordinatorHost {
                     None => return Ok(()),
                 },
                 () = sleep_until(wake_at) => self.coordinator.tick(self.start.elapsed()),
+            }
+            if self.stop.as_mut().is_some_and(|stop| stop.is_received().unwrap_or_default()) {
+                self.endpoint.close().await;
+                return Err(HostError::Stopped { name: self.me });
             }
             if let Some(reason) = self.duplicate.take() {
                 self.endpoint.close().await;

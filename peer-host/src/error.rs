@@ -68,6 +68,12 @@ pub enum HostError {
         /// What the other side says.
         reason: String,
     },
+    /// The process was told to stop.
+    #[error("{name} was told to stop")]
+    Stopped {
+        /// Its name.
+        name: String,
+    },
     /// The interface for frames.
     #[error(transparent)]
     Interface(#[from] inart_host_agent::Error),

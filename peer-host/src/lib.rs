@@ -53,7 +53,7 @@ pub use frames::Interface;
 pub use inart_peer_agent::Start;
 pub use job::{CHUNK_VALUES, CopiedBy, Job, JobError, Schedule};
 pub use options::{HostOptions, Patience};
-pub use peer::PeerHost;
+pub use peer::{PeerHost, PeerStopper};
 pub use training::Training;
 
 /// What peers and coordinators speak (ALPN).

@@ -21,6 +21,18 @@ use crate::way::Way;
 /// Whether the network thread is there is looked at this often.
 const LOOK: Duration = Duration::from_millis(500);
 
+/// Ends a peer from another thread.
+#[derive(Debug, Clone)]
+pub struct PeerStopper(Option<UnboundedSender<Command>>);
+
+impl PeerStopper {
+    /// Ends the peer's connections: the others say that it has stopped, and wait for it no longer.
+    pub fn stop(&self) {
+        // A peer that has left does not need it.
+        let _ = self.0.as_ref().map(|commands| commands.send(Command::Stop));
+    }
+}
+
 /// A peer: its network side runs on a thread of its own.
 #[derive(Debug)]
 pub struct PeerHost {
@@ -114,6 +126,11 @@ impl PeerHost {
     /// The peer's name.
     pub fn name(&self) -> &str {
         &self.me
+    }
+
+    /// What ends it from another thread.
+    pub fn stopper(&self) -> PeerStopper {
+        PeerStopper(self.commands.clone())
     }
 
     /// Trains until the last round is over here and at all other peers, or those have gone.

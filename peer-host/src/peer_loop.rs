@@ -38,6 +38,7 @@ const URGENT: i32 = i32::MAX;
 #[derive(Debug)]
 pub(crate) enum Command {
     Computed(Vec<f32>),
+    Stop,
 }
 
 /// What it is told.
@@ -111,6 +112,7 @@ impl PeerLoop {
                 },
                 command = commands.recv() => match command {
                     Some(Command::Computed(update)) => self.computed(update),
+                    Some(Command::Stop) => self.fail(HostError::Stopped { name: self.me.clone() }),
                     None => break,
                 },
                 there = self.way.readable() => self.take_frames(there),
@@ -214,9 +216,10 @@ impl PeerLoop {
                 if names_another_process(&reason) {
                     return self.fail(HostError::Duplicate { name: self.me.clone(), reason });
                 }
-                match is_regular_end(&reason) {
-                    true => tracing::info!("{peer} has ended"),
-                    false => tracing::warn!("the connection to {peer} has ended: {reason}"),
+                match (is_regular_end(&reason), self.finished.is_some()) {
+                    (true, true) => tracing::info!("{peer} has ended"),
+                    (true, false) => tracing::warn!("{peer} has stopped before the last round"),
+                    (false, _) => tracing::warn!("the connection to {peer} has ended: {reason}"),
                 }
                 self.down(&peer, now);
             }

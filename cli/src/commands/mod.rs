@@ -23,6 +23,7 @@ mod security;
 pub mod server;
 pub mod simulate;
 pub mod sites;
+mod stopping;
 pub mod switch;
 pub mod topology;
 pub mod worker;

@@ -135,6 +135,8 @@ impl<'a> Processes<'a> {
                     who: self.setting.server.clone(),
                     why: error.to_string(),
                 })?;
+                // The first weights are kept, too, and are no version.
+                let kept = kept.filter(|kept| kept.version > 0);
                 self.said.restarts.push(Restart { at_ns: monotonic_ns(), kept });
             }
             Who::Worker(_) => self.said.returned += 1,

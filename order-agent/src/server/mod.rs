@@ -143,6 +143,15 @@ impl<S: Sequencer> ServerAgent<S> {
         }
     }
 
+    /// The process of a worker has ended by itself: nobody waits for it to connect again.
+    pub fn left(&mut self, worker: WorkerNo, now: Duration) {
+        self.down(worker, now);
+        if let Some(link) = self.links.get_mut(worker.index()) {
+            link.down_since = Some(now.saturating_sub(self.setup.absence));
+        }
+        self.tick(now);
+    }
+
     /// A packet has come from a worker.
     pub fn received(&mut self, worker: WorkerNo, data: &Bytes, now: Duration) {
         if worker.index() >= self.links.len() {

@@ -17,6 +17,7 @@ use super::connections::{Connections, Place};
 use super::ended::counted;
 use super::learner::{Learner, LearnerArgs};
 use crate::commands::peers::print_line;
+use crate::commands::stopping;
 
 /// Arguments of `inart order-worker`.
 #[derive(clap::Args)]
@@ -43,6 +44,7 @@ pub struct Args {
 /// Runs `inart order-worker`.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let Connections { name, seed, .. } = &args.connections;
+    let signal = stopping::catch()?;
     let (cluster, job) = args.connections.read(&args.server.name)?;
     ensure!(
         job.values == PARAMETERS,
@@ -69,6 +71,8 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let terms = job.terms(&args.learner.terms(&cluster, *seed, &first))?;
     let how = (args.connections.rate_bps(own.nic.out_bps), patience);
     let host = WorkerHost::open_with(&job, name, &terms, how, options)?;
+    let stopper = host.stopper();
+    stopping::on_signal(signal, name, move || stopper.stop())?;
     let ending = host.run(&mut program)?;
     program.printed?;
     let counters = ending.counters;

@@ -2,7 +2,8 @@
 
 use std::process::ExitCode;
 
-use anyhow::ensure;
+use anyhow::{Context, ensure};
+use inart_host_agent::StopSignal;
 use inart_peer_agent::Schemes;
 use inart_peer_host::{CoordinatorHost, Told};
 use inart_peers::{Guard, Reading, Scheme};
@@ -63,9 +64,11 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     };
     let schemes = Schemes::new(args.scheme, reading, args.seed, job.name());
     let options = args.connections.options(&[])?;
+    let stop = StopSignal::catch().context("catching signals")?;
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
         let host = CoordinatorHost::open(&job, setup, schemes, &args.connections.name, options)?;
+        let host = host.with_stop(stop);
         // Who reads may have gone; peers still need it.
         host.run(|told| drop(print_line(&if json { line(&told) } else { words(&told) }))).await?;
         Ok(ExitCode::SUCCESS)

@@ -19,6 +19,7 @@ use serde_json::json;
 use super::connections::{Connections, place};
 use super::print_line;
 use super::schedule::{JobArgs, time};
+use crate::commands::stopping;
 
 /// Arguments of `inart peer`.
 #[derive(clap::Args)]
@@ -66,6 +67,7 @@ pub struct Args {
 /// Runs `inart peer`.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     ensure!(args.rounds > 0, "--rounds 0: give at least 1");
+    let signal = stopping::catch()?;
     let job = args.job.job(args.rounds)?;
     let name = &args.connections.name;
     let patience = Patience {
@@ -82,6 +84,8 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let stated = stated.map(|compute| (compute, SplitMix64::stream(args.seed, rank as u64)));
     let host = args.open(&job, setup)?;
     let mut program = Program { work, stated, names: job.peers().to_vec(), json, printed: Ok(()) };
+    let stopper = host.stopper();
+    stopping::on_signal(signal, name, move || stopper.stop())?;
     let ending = host.run(&mut program)?;
     program.printed?;
     print_line(&last(program.work.accuracy(), &ending, json))?;
