@@ -119,7 +119,12 @@ fn the_first_setting_that_differs_is_named_with_both_values() {
         match named {
             Some(named) => {
                 assert!(both.refusal().unwrap().starts_with(named), "{:?}", both.heard);
-                let is_named = |said: &ServerOutput| matches!(said, ServerOutput::NotTakenIn { worker: WorkerNo(0), why } if why.starts_with(named));
+                let is_named = |said: &ServerOutput| match said {
+                    ServerOutput::NotTakenIn { worker, why } => {
+                        *worker == WorkerNo(0) && why.starts_with(named)
+                    }
+                    _ => false,
+                };
                 assert!(both.said.iter().any(is_named), "{:?}", both.said);
                 assert!(server.sequencer().is_away(WorkerNo(0)));
             }

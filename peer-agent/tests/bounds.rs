@@ -1,4 +1,5 @@
-//! What a peer or a coordinator is sent stays within bounds, and what differs or keeps others waiting is named.
+//! What a peer or a coordinator is sent stays within bounds, and what differs or keeps others waiting is
+//! named.
 #![allow(clippy::unwrap_used)]
 
 use std::sync::Arc;

@@ -1,9 +1,9 @@
 //! What all processes of a training in groups must share, as numbers that switches can sum.
 //!
-//! Before its first turn a worker sums a tensor *terms* with its group: twelve bits of a digest of a setting's
-//! value in each number, again and again, so that every server has all of them. The mean over the group is the
-//! server's own number, or the setting differs. The answer is the server's own numbers, which workers compare
-//! among servers.
+//! Before its first turn a worker sums a tensor *terms* with its group: twelve bits of a digest of a
+//! setting's value in each number, again and again, so that every server has all of them. The mean over the
+//! group is the server's own number, or the setting differs. The answer is the server's own numbers, which
+//! workers compare among servers.
 
 use inart_terms::{digest_of_bytes, digest_of_values};
 

@@ -1,5 +1,7 @@
 //! The server's side: takes updates, and sends the model to whom it lets pull.
 
+mod awaited;
+mod held;
 mod link;
 mod memory;
 mod messages;
@@ -22,10 +24,10 @@ use crate::message::{Body, message_packet};
 use crate::outgoing::{Flow, Outgoing};
 use crate::packet::{Packet, decode};
 use crate::sequencer::Sequencer;
+pub use awaited::Awaited;
+pub use held::Training;
 use link::Link;
 pub use told::{ServerOutput, ServerSetup};
-pub use training::Training;
-pub use waits::Awaited;
 
 /// Messages overtake chunks, and chunks leave in their order.
 const URGENT: i32 = i32::MAX;

@@ -1,9 +1,10 @@
-//! Which training a server holds, and who may join it.
+//! Who may join a server's training, and how it ends early.
 
 use bytes::Bytes;
 use inart_order::WorkerNo;
-use inart_terms::{Agreement, Terms};
+use inart_terms::Terms;
 
+use super::held::Training;
 use super::{ServerAgent, ServerOutput};
 use crate::message::{Body, Hello, LeftOut, Refused, Stopped};
 use crate::packet::{Packet, decode};
@@ -12,27 +13,6 @@ use crate::sequencer::Sequencer;
 /// Why a client is left out, for the client.
 const OUTLIER: &str =
     "its data: in three rounds it went another way than its group (--outliers of its server)";
-
-/// Which training a server holds: what its workers have to share, and its number.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Training {
-    /// Drawn when the model began, and kept with it; 0 for one that nobody tells from others.
-    pub number: u64,
-    /// The server's name.
-    pub server: String,
-    /// The workers' names, by number.
-    pub workers: Vec<String>,
-    /// What they have to share.
-    pub agreement: Agreement,
-}
-
-impl Training {
-    /// The name of a worker.
-    pub fn name(&self, worker: WorkerNo) -> String {
-        let known = self.workers.get(worker.index()).cloned();
-        known.unwrap_or_else(|| format!("worker {}", worker.0))
-    }
-}
 
 impl<S: Sequencer> ServerAgent<S> {
     /// Why the worker that says hello may not join, if it may not.

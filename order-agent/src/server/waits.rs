@@ -1,42 +1,13 @@
 //! For whom a server waits.
 
-use std::fmt;
 use std::time::Duration;
 
 use inart_order::WorkerNo;
 
 use super::ServerAgent;
+use super::awaited::Awaited;
 use crate::outgoing::Outgoing;
 use crate::sequencer::Sequencer;
-
-/// What a server waits for of a worker.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Awaited {
-    /// A connection.
-    Connection,
-    /// The first message on its connection.
-    Hello,
-    /// The model to arrive there, for so long.
-    Pull(Duration),
-    /// Its update, which has been computed for so long.
-    Update(Duration),
-    /// The rest of its update, for so long since it was to compute.
-    Push(Duration),
-}
-
-impl fmt::Display for Awaited {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Awaited::Connection => write!(f, "is not connected"),
-            Awaited::Hello => write!(f, "is connected and has sent nothing"),
-            Awaited::Pull(for_) => write!(f, "has been receiving the model for {} s", for_.as_secs()),
-            Awaited::Update(for_) => write!(f, "has been computing for {} s", for_.as_secs()),
-            Awaited::Push(for_) => {
-                write!(f, "has computed, and part of its update is missing after {} s", for_.as_secs())
-            }
-        }
-    }
-}
 
 impl<S: Sequencer> ServerAgent<S> {
     /// The workers that the server waits for, ascending, and what for. Those that wait for the server are not

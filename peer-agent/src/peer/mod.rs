@@ -1,6 +1,7 @@
 //! One peer: computes, sends its update to the receivers that are chosen, waits, averages.
 
 mod arrivals;
+mod awaited;
 mod beginning_anew;
 mod choosing;
 mod liveness;
@@ -29,10 +30,10 @@ use crate::message::{Body, Choice, Hello, Left, Ready, Seen, encode};
 use crate::meter::Meter;
 use crate::setup::{Setup, SetupError};
 use crate::term::Term;
+pub use awaited::Awaited;
 use liveness::Liveness;
 use newcomer::Newcomer;
 pub use output::{Output, Start};
-pub use waiting::Awaited;
 
 /// How often the coordinator is told what is left to send.
 const LEFT_EVERY: Duration = Duration::from_millis(200);

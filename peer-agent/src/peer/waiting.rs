@@ -4,32 +4,9 @@ use std::time::Duration;
 
 use inart_wire::Rank;
 
+use super::awaited::Awaited;
 use super::{Output, Peer, Phase};
 use crate::not_taken_in::NotTakenIn;
-
-/// For whom a peer waits.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Awaited {
-    /// For a coordinator's word, and whether there is a connection to one.
-    Coordinator {
-        /// Whether there is a connection.
-        is_connected: bool,
-    },
-    /// For peers that have not ended a round.
-    Round {
-        /// The round.
-        round: u32,
-        /// Those peers.
-        peers: Vec<Rank>,
-    },
-    /// For receivers that do not have this peer's update.
-    Receivers {
-        /// The round.
-        round: u32,
-        /// Those receivers.
-        peers: Vec<Rank>,
-    },
-}
 
 impl Peer {
     /// For whom this peer waits; `None` while its program computes, or when it is needed no more.
