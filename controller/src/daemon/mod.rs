@@ -4,6 +4,7 @@
 
 mod change_log;
 mod changer;
+mod config;
 mod decider;
 mod departed;
 mod following;
@@ -16,6 +17,7 @@ mod pauses;
 mod reconcile;
 mod reconciler;
 mod rendezvous;
+mod resumed;
 mod sampler;
 mod starting;
 mod state;
@@ -25,18 +27,15 @@ mod strangers;
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
-use inart_core::Assignment;
-use inart_planner::Topology;
 use inart_tables::SwitchTables;
-use inart_targets::{Place, Precedence, Program, Session, SwitchError};
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::task::JoinSet;
 
 pub(crate) use change_log::TooMany;
+pub use config::{Config, DaemonError, precedence_of_now};
 pub(crate) use hosts::Answer;
 pub(crate) use meeting::{Answered, SaidOfEnd};
 pub use reconcile::{ReconcileError, Reconciled, reconcile};
@@ -45,12 +44,7 @@ pub(crate) use state::NotFollowed;
 pub use state::State;
 pub use steered::Steer;
 
-use crate::assignment::JobPlan;
-use crate::error::InstallError;
 use crate::fabric::Fabric;
-use crate::install::Controller;
-use crate::membership::{Roster, Timing};
-use crate::records::{JobRecord, Push, Records};
 use crate::watching::Watching;
 use changer::Changer;
 use decider::Decider;
@@ -59,68 +53,6 @@ use sampler::Sampler;
 use starting::{Started, start};
 use steered::Asked;
 use strangers::Strangers;
-
-/// What a daemon does.
-pub struct Config {
-    /// The network.
-    pub topology: Topology,
-    /// The plans, as for [`Controller::install`].
-    pub jobs: Vec<JobPlan>,
-    /// What the switches run.
-    pub program: Arc<dyn Program>,
-    /// Where they are.
-    pub switches: BTreeMap<String, Place>,
-    /// The precedence of this controller: greater than those of earlier ones. At its first contact with the
-    /// switches the daemon takes a greater one if they have seen such; later it keeps what it has.
-    pub precedence: Precedence,
-    /// How long a start waits for further switches once one has answered. What is away then is put in order
-    /// when it answers.
-    pub switches_within: Duration,
-    /// What earlier controllers and pushes did.
-    pub records: Records,
-    /// Whether the program may be loaded into switches that run another one.
-    pub replace_program: bool,
-    /// How often a switch's tables are read and compared though nothing seems to be wrong.
-    pub check_every: Duration,
-    /// How long a change of a running job's plan may take the switches, and then the hosts, before it is
-    /// undone.
-    pub change_within: Duration,
-    /// How long the rendezvous of elastic jobs wait.
-    pub timing: Timing,
-    /// How the network is watched and followed, if it is.
-    pub steer: Option<Steer>,
-    /// Whether jobs that left the topology are removed from the switches, if no frames of them are on the
-    /// way.
-    pub remove_departed: bool,
-}
-
-/// Why a daemon ends.
-#[derive(Debug, thiserror::Error)]
-pub enum DaemonError {
-    /// The plans cannot be installed.
-    #[error(transparent)]
-    Install(#[from] InstallError),
-    /// Another controller has taken over.
-    #[error("switch {switch}: another controller took over, so this one ends: {cause}")]
-    Superseded {
-        /// The first switch that said so.
-        switch: String,
-        /// In its words.
-        cause: Box<SwitchError>,
-    },
-}
-
-impl DaemonError {
-    fn superseded(switch: &str, cause: SwitchError) -> Self {
-        Self::Superseded { switch: switch.to_owned(), cause: Box::new(cause) }
-    }
-}
-
-/// A precedence above that of every controller that started earlier, by any clock that does not go back:
-/// microseconds since 1970. Where one did, the daemon takes more than the switches have seen.
-pub fn precedence_of_now() -> Precedence {
-    Precedence(SystemTime::now().duration_since(UNIX_EPOCH).map_or(1, |since| since.as_micros()))
-}
 
 /// Runs a daemon until another controller takes over or the plans turn out not to be installable; drop the
 /// future to stop it, which leaves everything installed. `state` hears of everything.
@@ -205,45 +137,4 @@ fn decider(
     let sampler = Sampler::new(config.program.clone(), switches, steer.every);
     let topology = config.topology.clone();
     Decider { topology, steer, watching, sampler, asked, state: state.clone() }.run().boxed_local()
-}
-
-/// Elastic jobs have a rendezvous each.
-fn attend(config: &Config, state: &State, records: &Records, assignments: &[Assignment]) {
-    for assignment in assignments {
-        let job = config.topology.job_named(&assignment.name).filter(|job| job.elastic);
-        if let Some(job) = job {
-            let (roster, record) = (Roster::of(&config.topology, job), records.jobs.get(&assignment.job));
-            state.attend(assignment.job, roster, config.timing, record, assignment);
-        }
-    }
-}
-
-/// The plans in force in place of those by which jobs began that were moved since: this controller was
-/// started with the latter.
-fn moved_since(
-    controller: &mut Controller<Box<dyn Session>>,
-    jobs: &[JobPlan],
-) -> Result<Vec<JobPlan>, InstallError> {
-    controller.refresh_records()?;
-    let jobs = jobs.iter().map(|job| {
-        let record = controller.records().jobs.get(&job.job).filter(|_| !job.new_epoch);
-        let moved = record.and_then(|record| {
-            if let Some(run) = record.live().filter(|live| goes_on(controller.fabric(), record, live, job)) {
-                return Some(run);
-            }
-            let began = record.began.as_deref()?;
-            (*began == controller.fabric().push(job, began.epoch)).then(|| record.live())?
-        });
-        moved.map_or_else(|| job.clone(), |live| live.job_plan(job.job))
-    });
-    Ok(jobs.collect())
-}
-
-/// Whether a plan is that of a run of an elastic job, which goes on.
-fn goes_on(fabric: &Fabric, record: &JobRecord, live: &Push, job: &JobPlan) -> bool {
-    let elastic = fabric.topology.job_named(&job.plan.job).is_some_and(|job| job.elastic);
-    elastic
-        && !record.claimed.is_empty()
-        && live.plan.job == job.plan.job
-        && live.is_on(&fabric.topology.to_yaml())
 }

@@ -11,11 +11,12 @@ use futures::stream::FuturesUnordered;
 use inart_targets::{Access, Precedence, Running, Session, SwitchError};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
 
+use super::config::{Config, DaemonError};
 use super::departed;
 use super::reconcile::Reconciled;
 use super::reconciler::Backoff;
+use super::resumed::{attend, moved_since};
 use super::state::State;
-use super::{Config, DaemonError, attend, moved_since};
 use crate::error::InstallError;
 use crate::fabric::Fabric;
 use crate::install::{Controller, InstallReport};
