@@ -3,11 +3,14 @@
 
 use crate::support;
 
+use std::io::{ErrorKind, Read};
+use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
-use inart_controller::api::ClientError;
+use inart_controller::api::{Client, ClientError};
 use inart_planner::{Options, plan, schemes};
 use inart_targets::memory::InMemory;
+use inart_tls::Security;
 use inart_wire::{Incarnation, ValuesPerPacket};
 use support::daemon::{Daemon, config};
 use support::{LIMITS, fig1, job};
@@ -61,4 +64,28 @@ async fn changes_that_wait_are_bounded() {
     assert!(deleted.contains("ask again when some have ended"), "{deleted}");
     let status = tokio::time::timeout(Duration::from_secs(60), daemon.api.status()).await.unwrap().unwrap();
     assert_eq!(status.changes.len(), 64);
+}
+
+/// Connections that say nothing give way to each other and to clients; before, each kept a file for good.
+#[tokio::test]
+async fn silent_connections_do_not_use_up_the_api() {
+    let (folder, topology) = (TempDir::new().unwrap(), fig1());
+    let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::ATP)).unwrap();
+    let target = InMemory::new(ValuesPerPacket::N64, LIMITS);
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let config = config(&target, folder.path(), topology, vec![job(1, &first)]);
+    let daemon = Daemon::at(config, free.clone()).await;
+    let silent: Vec<TcpStream> = (0..200).map(|_| TcpStream::connect(&free).unwrap()).collect();
+    silent.iter().for_each(|stream| stream.set_nonblocking(true).unwrap());
+    let client = Client::connect(&free, &Security::Local).await.unwrap();
+    assert!(client.status().await.unwrap().installed && daemon.api.status().await.unwrap().installed);
+    let is_open = |mut stream: &TcpStream| matches!(stream.read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock);
+    for tries in 0.. {
+        let open = silent.iter().filter(|stream| is_open(stream)).count();
+        if open <= 128 {
+            break;
+        }
+        assert!(tries < 6000, "{open} of 200 are still open");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
 }

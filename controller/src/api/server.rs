@@ -16,9 +16,10 @@ use inart_core::Assignment;
 use inart_planner::{Plan, Topology};
 use inart_steering::{Decision, Shares};
 use inart_tls::ServerTls;
+use inart_tls::accept::{self, Incoming, Limits};
 use inart_wire::{Epoch, Incarnation, JobId};
 use tokio::net::{TcpListener, UnixListener};
-use tokio_stream::wrappers::{TcpListenerStream, UnixListenerStream, WatchStream};
+use tokio_stream::wrappers::WatchStream;
 use tonic::transport::Server;
 use tonic::{Request, Response, Status};
 
@@ -127,16 +128,13 @@ async fn answer(
     let mut server =
         Server::builder().http2_keepalive_interval(Some(KEEPALIVE)).http2_keepalive_timeout(Some(KEEPALIVE));
     server = server.max_concurrent_streams(STREAMS);
-    if let Some(tls) = tls {
-        server = server.tls_config(tls.config())?;
-    }
-    let server = server.add_service(service);
-    match listener {
-        Listener::Tcp(tcp) => server.serve_with_incoming_shutdown(TcpListenerStream::new(tcp), stop).await,
-        Listener::Unix(unix) => {
-            server.serve_with_incoming_shutdown(UnixListenerStream::new(unix), stop).await
-        }
-    }
+    let listener = match listener {
+        Listener::Tcp(listener) => accept::Listener::from(listener),
+        Listener::Unix(listener) => listener.into(),
+    };
+    let limits = Limits { connections: CONNECTIONS, ..Limits::default() };
+    let incoming = Incoming::new(listener, tls.as_ref(), limits);
+    server.add_service(service).serve_with_incoming_shutdown(incoming, stop).await
 }
 
 /// For so long a host that asks for a run waits for the answer; then it asks again.
@@ -145,6 +143,10 @@ const WAIT: Duration = Duration::from_secs(1);
 /// A process that does not answer a ping for this long is gone, whatever its sockets say: a stopped one keeps
 /// them.
 const KEEPALIVE: Duration = Duration::from_secs(2);
+
+/// Connections at a time, after their handshakes: of hosts, one each, and of people. With the handshakes and
+/// the switches they stay below the 1,024 files that many systems give a process.
+const CONNECTIONS: usize = 512;
 
 /// Calls that a connection may have open: one that follows for each job of a host, and some more.
 const STREAMS: u32 = 256;
