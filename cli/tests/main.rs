@@ -17,6 +17,7 @@ mod push;
 mod remove;
 mod simulate;
 mod site_faults;
+mod site_waits;
 mod sites;
 #[allow(dead_code, reason = "the other program uses other parts")]
 mod support;

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use inart_overlay::{AuxiliaryUse, Options, Overlay, Scheme};
 use inart_site_agent::message::{Body, Hello, encode};
-use inart_site_agent::{Driver, Output, Peer, Setup};
+use inart_site_agent::{Driver, Output, Peer, Setup, TrainingState};
 use inart_sites::SiteNo;
 
 const NETWORK: &str = "name: three
@@ -71,7 +71,9 @@ pub fn run(mut data: &[u8]) {
                 Output::Reduced { sum, .. } => assert_eq!(sum.len(), setup.values()),
                 Output::Send { id, .. } if who % 2 == 0 => driver.delivered(id, now),
                 Output::Send { id, .. } => driver.failed(id, now),
-                Output::StateWanted { round } => driver.give_state(round, &vec![1, 2, 3].into(), now),
+                Output::StateWanted { round } => {
+                    driver.give_state(round, TrainingState::new(vec![1, 2, 3].into()), now);
+                }
                 Output::Ended { .. } | Output::Failed(_) => return,
             }
         }

@@ -13,4 +13,6 @@ pub struct AgentCounters {
     pub failed: u64,
     /// Times that this site asked for what it missed.
     pub asks: u64,
+    /// States of other sites that differ from their digest.
+    pub wrong_states: u64,
 }

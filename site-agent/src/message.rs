@@ -41,7 +41,7 @@ pub enum Body {
     /// A site that restarts asks for what it needs to join.
     #[prost(message, tag = "7")]
     StateWanted(StateWanted),
-    /// The answer.
+    /// A part of the answer.
     #[prost(message, tag = "8")]
     State(State),
     /// A site ends the job at all.
@@ -169,25 +169,44 @@ pub struct PolicyWanted {
     pub version: u64,
 }
 
-/// Asks for a state.
+/// Asks for a state, or for the rest of one.
 #[derive(Clone, PartialEq, prost::Message)]
-pub struct StateWanted {}
+pub struct StateWanted {
+    /// SHA-256 of the state whose beginning the site has; empty if it has none.
+    #[prost(bytes = "bytes", tag = "1")]
+    pub digest: Bytes,
+    /// Bytes of the state that the site has.
+    #[prost(uint64, tag = "2")]
+    pub offset: u64,
+    /// The site wants no more parts.
+    #[prost(bool, tag = "3")]
+    pub is_over: bool,
+}
 
-/// What a site needs to join a round.
+/// Part of the state that a site needs to join a round.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct State {
     /// The round before which the state held.
     #[prost(uint32, tag = "1")]
     pub round: u32,
-    /// The policy of that round.
+    /// With the first part: the policy of that round.
     #[prost(message, optional, tag = "2")]
     pub policy: Option<PolicyMessage>,
-    /// What the training program needs, as it gave it.
+    /// Bytes of the training program's state, as the program gave them.
     #[prost(bytes = "bytes", tag = "4")]
     pub training: Bytes,
-    /// There are no more rounds: this is how the training ended.
+    /// There are no more rounds: the training ended with this state.
     #[prost(bool, tag = "5")]
     pub is_finished: bool,
+    /// Place of the first of these bytes.
+    #[prost(uint64, tag = "6")]
+    pub offset: u64,
+    /// Length of the whole state, in bytes.
+    #[prost(uint64, tag = "7")]
+    pub total: u64,
+    /// SHA-256 of the whole state.
+    #[prost(bytes = "bytes", tag = "8")]
+    pub digest: Bytes,
 }
 
 /// A site ends the job at all: each that learns it tells its other neighbours.

@@ -60,6 +60,10 @@ pub struct Setup {
     pub offer_wait: Duration,
     /// When nothing has arrived for so long, a site asks for what it misses.
     pub quiet: Duration,
+    /// Longest time until all neighbors have connected, before the job ends.
+    pub meeting_patience: Duration,
+    /// Longest time without progress of a round, such as when a site is gone, before the job ends.
+    pub patience: Duration,
 }
 
 impl Setup {
@@ -110,6 +114,8 @@ impl Setup {
             job: fingerprint(overlay, job, &plan, options),
             offer_wait: Duration::from_secs(2),
             quiet: Duration::from_secs(5),
+            meeting_patience: Duration::from_secs(300),
+            patience: Duration::from_secs(600),
         })
     }
 

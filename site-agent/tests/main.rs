@@ -5,4 +5,7 @@ mod campaign;
 mod driver;
 mod gradients;
 mod inside;
+mod links;
 mod scheduler;
+mod states;
+mod waiting;

@@ -234,7 +234,7 @@ impl Gateway<'_> {
         self.round = Some(round + 1).filter(|next| *next <= self.rounds);
         if self.round.is_none() {
             self.back.finish(self.inside.end_of(self.rounds));
-            self.site.command(Command::Finish(Bytes::new()))?;
+            self.site.command(Command::Finish(Bytes::new().into()))?;
         }
         Ok(())
     }

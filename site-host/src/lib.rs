@@ -37,12 +37,14 @@
 mod error;
 mod gateway;
 mod last_words;
+mod missing;
 mod names;
 mod next;
 mod options;
 mod scheduler;
 mod site;
 mod site_loop;
+mod stopper;
 
 pub use error::HostError;
 pub use gateway::{GatewayEnding, GatewayRound};
@@ -51,3 +53,4 @@ pub use options::HostOptions;
 pub use scheduler::{Offered, SchedulerHost};
 pub use site::{Reduced, SiteHost};
 pub use site_loop::Ending;
+pub use stopper::Stopper;

@@ -1,5 +1,6 @@
 //! The scheduler's process.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use inart_overlay::{Overlay, PlanError};
@@ -17,6 +18,10 @@ use crate::options::HostOptions;
 /// few offers, and agree on one that all of them hold.
 const PAUSE: Duration = Duration::from_millis(300);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+
+/// Sites that have not connected are logged after this time, and again after the second one.
+const FIRST_REPORT: Duration = Duration::from_secs(1);
+const REPORT: Duration = Duration::from_secs(5);
 
 /// A plan that was offered to all sites.
 #[derive(Debug, Clone)]
@@ -37,6 +42,10 @@ pub struct SchedulerHost {
     pause: Duration,
     /// The newest round that a site told of.
     round: Option<u32>,
+    /// Sites that have not connected yet.
+    missing: BTreeSet<String>,
+    /// Sites that have all sums of their last round.
+    finished: BTreeSet<String>,
 }
 
 impl SchedulerHost {
@@ -54,8 +63,19 @@ impl SchedulerHost {
         let names = Names::new(overlay, None);
         let mut quic = inart_quic::Options::new(options.listen, options.tls, name, options.peers);
         quic.congestion = options.congestion;
+        let missing = quic.peers.keys().cloned().collect();
         let (endpoint, events) = Endpoint::open(quic)?;
-        Ok(Self { scheduler, names, endpoint, events, next_id: 0, pause: PAUSE, round: None })
+        Ok(Self {
+            scheduler,
+            names,
+            endpoint,
+            events,
+            next_id: 0,
+            pause: PAUSE,
+            round: None,
+            missing,
+            finished: BTreeSet::new(),
+        })
     }
 
     /// Serves sites for ever; calls `told` for every plan that is offered.
@@ -63,6 +83,7 @@ impl SchedulerHost {
         let (planned, mut plans) = tokio::sync::mpsc::unbounded_channel();
         let mut is_planning = false;
         let mut pause = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
+        let mut reports = tokio::time::interval_at(tokio::time::Instant::now() + FIRST_REPORT, REPORT);
         loop {
             let may_plan = !is_planning && pause.is_elapsed();
             if may_plan && let Some(task) = self.scheduler.task() {
@@ -73,6 +94,7 @@ impl SchedulerHost {
             }
             tokio::select! {
                 () = &mut pause, if !pause.is_elapsed() => {}
+                _ = reports.tick(), if !self.missing.is_empty() => self.report_missing(),
                 event = self.events.next() => match event {
                     Some(event) => self.event(event),
                     None => return,
@@ -85,13 +107,23 @@ impl SchedulerHost {
         }
     }
 
+    /// Logs the sites that have not connected yet.
+    fn report_missing(&self) {
+        let all = self.missing.iter().map(|site| crate::missing::in_words(&self.endpoint, site));
+        tracing::warn!("waiting for {}", all.collect::<Vec<_>>().join("; "));
+    }
+
     fn event(&mut self, event: Event) {
         match event {
             Event::Up { peer } => {
                 tracing::info!("{peer} is connected");
+                self.missing.remove(&peer);
                 if let Some(policy) = self.scheduler.offered().cloned() {
                     self.offer(&peer, &policy);
                 }
+            }
+            Event::Down { peer, reason } if self.finished.contains(&peer) => {
+                tracing::debug!("the connection to {peer} has ended: {reason}");
             }
             Event::Down { peer, reason } => tracing::warn!("the connection to {peer} has ended: {reason}"),
             Event::Received { peer, data, .. } => match (self.names.peer(&peer), decode(data)) {
@@ -108,7 +140,11 @@ impl SchedulerHost {
                         );
                     }
                 }
+                (_, Ok(Body::Hello(hello))) if hello.is_finished => {
+                    self.finished.insert(peer);
+                }
                 (_, Ok(Body::Hello(_) | Body::PolicyWanted(_))) => {
+                    self.finished.remove(&peer);
                     if let Some(policy) = self.scheduler.offered().cloned() {
                         self.offer(&peer, &policy);
                     }

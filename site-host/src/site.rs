@@ -7,8 +7,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use inart_overlay::Overlay;
-use inart_site_agent::Setup;
-use inart_site_agent::gradient::ChunkSum;
+use inart_site_agent::{Setup, most_bytes};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::error::HostError;
@@ -16,6 +15,7 @@ use crate::names::Names;
 use crate::next::Next;
 use crate::options::HostOptions;
 use crate::site_loop::{Command, Ending, News, SiteLoop};
+use crate::stopper::Stopper;
 
 /// Whether the network thread is there is looked at this often.
 const LOOK: Duration = Duration::from_millis(500);
@@ -74,8 +74,8 @@ impl SiteHost {
         let mut quic = inart_quic::Options::new(options.listen, options.tls, me.clone(), options.peers);
         quic.peers.extend(options.scheduler);
         quic.congestion = options.congestion;
-        let longest = setup.chunk_values.iter().copied().max().unwrap_or(0);
-        quic.most_bytes = quic.most_bytes.max(ChunkSum::most_bytes(longest));
+        quic.most_bytes = most_bytes(&setup);
+        quic.held_bytes = quic.held_bytes.max(4 * quic.most_bytes);
         let (endpoint, events) = {
             let _inside = runtime.enter();
             inart_quic::Endpoint::open(quic)?
@@ -119,7 +119,7 @@ impl SiteHost {
     /// # Errors
     /// If the network thread has ended.
     pub fn finish(mut self, training: Bytes) -> Result<Ending, HostError> {
-        self.command(Command::Finish(training))?;
+        self.command(Command::Finish(training.into()))?;
         loop {
             match self.next_news(false)? {
                 News::Left(ending) => {
@@ -132,6 +132,13 @@ impl SiteHost {
                 _ => {}
             }
         }
+    }
+
+    /// Returns a handle that stops this site from another thread.
+    pub fn stopper(&self) -> Stopper {
+        // A site that has ended has no commands; neither does a handle to nothing.
+        let none = || tokio::sync::mpsc::unbounded_channel().0.downgrade();
+        Stopper::new(self.commands.as_ref().map_or_else(none, UnboundedSender::downgrade))
     }
 
     /// Ends the job at all sites, since this one cannot take part. Returns when all neighbours have heard
@@ -150,7 +157,8 @@ impl SiteHost {
                     return Ok((Some((sum, version)), next));
                 }
                 News::StateWanted { round } => {
-                    let state = Command::State { round, training: training() };
+                    // The digest is computed here, not on the thread that serves the connections.
+                    let state = Command::State { round, training: training().into() };
                     self.command(state)?;
                 }
                 News::Failed(error) => return Err(error),

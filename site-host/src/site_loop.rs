@@ -4,11 +4,10 @@ use std::sync::Arc;
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use inart_core::ServerCounters;
 use inart_host_agent::OnwardNews;
 use inart_quic::{Endpoint, Event, Events};
-use inart_site_agent::{AgentCounters, Driver, DriverError, Output, Peer, Setup};
+use inart_site_agent::{AgentCounters, Driver, DriverError, Output, Peer, Setup, TrainingState, Waiting};
 use inart_sites::{Counters, SiteNo};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::MissedTickBehavior;
@@ -42,11 +41,13 @@ pub(crate) enum Command {
     },
     /// Ends the job at all sites.
     End(String),
+    /// Ends the job at all sites, because this site is stopped.
+    Stop,
     State {
         round: u32,
-        training: Bytes,
+        training: TrainingState,
     },
-    Finish(Bytes),
+    Finish(TrainingState),
 }
 
 /// What it is told.
@@ -94,6 +95,7 @@ impl Ending {
             ("connections_refused", connections.refused),
             ("connections_of_strangers", connections.strangers),
             ("messages_too_long", connections.too_long),
+            ("messages_too_many", connections.too_many),
             ("messages_malformed", agent.malformed),
             ("messages_of_strangers", agent.strangers),
             ("plans_refused", agent.refused_offers),
@@ -104,6 +106,7 @@ impl Ending {
             ("chunks_twice", site.repeated),
             ("chunks_without_a_way", site.lost),
             ("questions_unanswerable", site.unanswerable),
+            ("states_with_a_wrong_digest", agent.wrong_states),
         ];
         all.into_iter().filter(|(_, count)| *count > 0).collect()
     }
@@ -158,6 +161,7 @@ impl SiteLoop {
                 _ = ticks.tick() => {
                     let now = self.now();
                     self.driver.tick(now);
+                    self.report_wait();
                     self.say_last_words();
                     tracing::trace!("{}", self.driver.told());
                 }
@@ -182,9 +186,13 @@ impl SiteLoop {
                 }
             }
             Event::Down { peer, reason } => {
-                tracing::warn!("the connection to {peer} has ended: {reason}");
-                if let Some(peer) = self.names.peer(&peer) {
-                    self.driver.down(peer, now);
+                let site = self.names.peer(&peer);
+                match site.is_some_and(|site| self.driver.may_end(site)) {
+                    true => tracing::debug!("the connection to {peer} has ended: {reason}"),
+                    false => tracing::warn!("the connection to {peer} has ended: {reason}"),
+                }
+                if let Some(site) = site {
+                    self.driver.down(site, now);
                 }
             }
             Event::Received { peer: name, data, .. } => {
@@ -221,8 +229,12 @@ impl SiteLoop {
                 self.driver.end_everywhere(&told);
                 Ok(())
             }
+            Command::Stop => {
+                self.driver.stop();
+                Ok(())
+            }
             Command::State { round, training } => {
-                self.driver.give_state(round, &training, now);
+                self.driver.give_state(round, training, now);
                 Ok(())
             }
             Command::Finish(training) => {
@@ -266,13 +278,19 @@ impl SiteLoop {
         }
     }
 
+    /// Logs what the site waits for.
+    fn report_wait(&mut self) {
+        let Some(Waiting { wait, waited }) = self.driver.next_waiting() else { return };
+        let name = |site: SiteNo, is_missing: bool| {
+            let name = self.names.name(Peer::Site(site)).unwrap_or_default();
+            if is_missing { crate::missing::in_words(&self.endpoint, name) } else { name.to_owned() }
+        };
+        tracing::warn!("{} (for {} s)", wait.in_words(&name), waited.as_secs());
+    }
+
     /// All neighbours have to hear why the job has ended, also those that are not there now.
     fn begin_last_words(&mut self, error: &DriverError) {
-        let told = match error {
-            DriverError::Elsewhere { told } => told.clone(),
-            DriverError::NotFinite { .. } => error.to_string(),
-            _ => return,
-        };
+        let Some(told) = error.for_all() else { return };
         let name = |site: &SiteNo| self.names.name(Peer::Site(*site)).map(str::to_owned);
         self.last_words.begin(&told, self.neighbours.iter().filter_map(name));
     }
@@ -294,7 +312,10 @@ impl SiteLoop {
             self.is_over |= has_told_all || since.elapsed() > patience;
         }
         let Some(since) = self.finishing else { return };
-        if self.driver.may_leave() || since.elapsed() > LONGEST_END {
+        // Who is being sent this site's state is waited for: the state may be long.
+        if self.driver.is_giving() {
+            self.finishing = Some(Instant::now());
+        } else if self.driver.may_leave() || since.elapsed() > LONGEST_END {
             let (site, agent) = self.driver.counters();
             self.tell(News::Left(Ending { site, agent, connections: self.endpoint.counters() }));
             self.is_over = true;

@@ -5,5 +5,6 @@
 mod certificates;
 mod inside;
 mod not_finite;
+mod restarts;
 #[path = "support/three.rs"]
 mod three;

@@ -158,8 +158,12 @@ impl<'o> World<'o> {
         faults: &[PlannedFault],
     ) -> Result<Self, SimulationError> {
         let job = &overlay.jobs()[0];
-        let setup =
-            |name: &String| Ok(Arc::new(Setup::new(overlay, job, name, &options.plan, options.auxiliary)?));
+        let setup = |name: &String| {
+            let mut setup = Setup::new(overlay, job, name, &options.plan, options.auxiliary)?;
+            // The schedule says when each fault ends.
+            (setup.meeting_patience, setup.patience) = (Duration::MAX, Duration::MAX);
+            Ok(Arc::new(setup))
+        };
         let setups: Vec<_> = overlay.sites().iter().map(setup).collect::<Result<_, SimulationError>>()?;
         let first = setups[0].clone();
         let mut world = World {
@@ -309,7 +313,7 @@ impl<'o> World<'o> {
                 }
                 Output::StateWanted { round } => {
                     if let Some(site) = &mut self.sites[at] {
-                        site.driver.give_state(round, &Bytes::new(), now);
+                        site.driver.give_state(round, Bytes::new(), now);
                     }
                 }
                 Output::Ended { .. } => {

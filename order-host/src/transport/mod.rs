@@ -20,7 +20,7 @@ use quic::Quic;
 /// How a process reaches the others.
 pub(crate) enum Transport {
     /// By QUIC connections, across routed networks.
-    Quic(Quic),
+    Quic(Box<Quic>),
     /// By frames on an interface, inside one network.
     Frames(Box<Frames>),
 }
@@ -40,7 +40,9 @@ impl Transport {
         options: HostOptions,
     ) -> Result<Self, HostError> {
         match options {
-            HostOptions::Quic(options) => Ok(Transport::Quic(Quic::open(me.name, others, *options)?)),
+            HostOptions::Quic(options) => {
+                Ok(Transport::Quic(Box::new(Quic::open(me.name, others, *options)?)))
+            }
             HostOptions::Frames(options) => {
                 Ok(Transport::Frames(Box::new(Frames::open(me.place, others, rates_bps, &options)?)))
             }

@@ -27,10 +27,15 @@ impl Driver {
             (Body::PolicyWanted(wanted), _) => self.policy_wanted(from, wanted.version),
             (Body::Chunk(chunk), Peer::Site(_)) => match message::parcel(chunk) {
                 Ok(parcel) if self.is_whole(&parcel) => {
-                    if parcel.to == self.setup.me && Some(parcel.round) == self.site.round() {
+                    let is_of_round = parcel.to == self.setup.me && Some(parcel.round) == self.site.round();
+                    if is_of_round {
                         (self.heard_at, self.attempt) = (now, 0);
                     }
+                    let dropped = self.site.counters().dropped();
                     self.site.receive(parcel);
+                    if is_of_round && self.site.counters().dropped() == dropped {
+                        self.progress(now);
+                    }
                 }
                 _ => self.counters.malformed += 1,
             },
@@ -46,8 +51,8 @@ impl Driver {
                 }
                 Err(_) => self.counters.malformed += 1,
             },
-            (Body::StateWanted(_), Peer::Site(site)) => self.state_wanted(site),
-            (Body::State(state), Peer::Site(_)) => self.state(state),
+            (Body::StateWanted(wanted), Peer::Site(site)) => self.state_wanted(site, wanted),
+            (Body::State(part), Peer::Site(site)) => self.state(site, part, now),
             (Body::Ended(ended), Peer::Site(site)) => self.ended_elsewhere(site, ended.told),
             (
                 Body::Report(_)

@@ -16,6 +16,30 @@ impl Driver {
         self.give_up(DriverError::Elsewhere { told: told.to_owned() });
     }
 
+    /// Ends the job at all sites because this one is stopped, unless it has ended already.
+    pub fn stop(&mut self) {
+        self.end_for(DriverError::Stopped { site: self.setup.name(self.setup.me) });
+    }
+
+    /// Ends the job at all sites for an error of this one.
+    pub(super) fn end_for(&mut self, error: DriverError) {
+        if self.phase == Phase::Over {
+            return;
+        }
+        if let Some(told) = error.for_all() {
+            self.tell_all(&told, None);
+        }
+        self.give_up(error);
+    }
+
+    /// Whether a connection to a site may end without a fault: this site or that one has finished, or the job
+    /// has ended.
+    pub fn may_end(&self, peer: Peer) -> bool {
+        let has_finished = |site: SiteNo| self.heard.get(&site).is_some_and(|heard| heard.is_finished);
+        let is_over = matches!(self.phase, Phase::Over | Phase::Finished { .. });
+        is_over || matches!(peer, Peer::Site(site) if has_finished(site))
+    }
+
     /// Whether all that was sent has been delivered, such as that the job has ended.
     pub fn has_told_all(&self) -> bool {
         self.farewells.is_empty() && self.sending.is_empty()

@@ -3,6 +3,8 @@
 use inart_core::scale::BLOCK_VALUES;
 use inart_sites::BeginError;
 
+use crate::state::MOST_STATE_BYTES;
+
 /// Why a site cannot go on.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum DriverError {
@@ -47,10 +49,74 @@ pub enum DriverError {
         /// Which.
         site: String,
     },
+    /// A training program's state that is too long.
+    #[error(
+        "site {site}: the training program's state has {bytes} bytes, more than {MOST_STATE_BYTES}; give a \
+         shorter state"
+    )]
+    StateLength {
+        /// Which site.
+        site: String,
+        /// Length of the state, in bytes.
+        bytes: u64,
+    },
+    /// States that differ from their digest.
+    #[error("the states that site {site} sends differ from their SHA-256; check the memory of {site}")]
+    WrongState {
+        /// Which site.
+        site: String,
+    },
+    /// Neighbors that have not connected before the first round.
+    #[error(
+        "site {site}: no connection to {missing} after {waited_s} s; start all sites, check addresses and \
+         certificates, or set a longer meeting patience"
+    )]
+    NotMet {
+        /// This site.
+        site: String,
+        /// The neighbors.
+        missing: String,
+        /// Seconds since the start.
+        waited_s: u64,
+    },
+    /// A wait that has lasted too long.
+    #[error(
+        "site {site}: no progress for {waited_s} s while waiting for {missing}; restart the missing site sooner, \
+         or set a longer patience"
+    )]
+    Patience {
+        /// This site.
+        site: String,
+        /// What it waited for.
+        missing: String,
+        /// Seconds without progress.
+        waited_s: u64,
+    },
+    /// This site was stopped.
+    #[error("site {site} was stopped")]
+    Stopped {
+        /// This site.
+        site: String,
+    },
     /// Another site has ended the job.
     #[error("{told}; the job has ended at all sites")]
     Elsewhere {
         /// Which site, and who did what there.
         told: String,
     },
+}
+
+impl DriverError {
+    /// Returns what the other sites are sent, if the error ends the job at all sites.
+    pub fn for_all(&self) -> Option<String> {
+        match self {
+            DriverError::Elsewhere { told } => Some(told.clone()),
+            DriverError::NotFinite { .. }
+            | DriverError::StateLength { .. }
+            | DriverError::NotMet { .. }
+            | DriverError::Patience { .. }
+            | DriverError::Stopped { .. } => Some(self.to_string()),
+            _ => None,
+        }
+    }
 }

@@ -1,17 +1,22 @@
 //! How a site begins: it meets its neighbours, and joins them where they are.
 
+use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use inart_sites::SiteNo;
+use inart_sites::{Policy, SiteNo};
 
+use crate::incoming::{Added, Incoming};
 use crate::message::{Body, Hello, State, StateWanted};
-use crate::policy_message::{policy, policy_message};
+use crate::policy_message::policy;
+use crate::state::TrainingState;
 
 use super::{Driver, DriverError, Heard, Output, Peer, Phase};
 
-/// A neighbour that does not send its state in this time is not waited for.
+/// A neighbour that sends no new part of its state for this time is not waited for.
 const STATE_WAIT: Duration = Duration::from_secs(10);
+
+/// After this number of states that differ from their digest a site ends.
+const MOST_WRONG_STATES: u64 = 3;
 
 /// A policy that was asked for so often in vain is not waited for.
 pub(super) const VAIN: usize = 2;
@@ -41,15 +46,30 @@ impl Driver {
         }
     }
 
-    fn want_state(&mut self, site: SiteNo, now: Duration) {
+    /// Asks a site for its state, or for the rest of the state whose beginning this site has.
+    pub(super) fn want_state(&mut self, site: SiteNo, now: Duration) {
         self.phase = Phase::Joining { asked: site, since: now };
-        self.send(Peer::Site(site), Body::StateWanted(StateWanted {}), i32::MAX);
+        self.asked_for_state.insert(site);
+        let rest = |begun: &Incoming| StateWanted {
+            digest: begun.digest(),
+            offset: begun.received(),
+            is_over: false,
+        };
+        let wanted = self.incoming.as_ref().map(rest).unwrap_or_default();
+        self.send(Peer::Site(site), Body::StateWanted(wanted), i32::MAX);
     }
 
     /// A neighbour has said where it is. If it is ahead, it may have the sums that this site misses; if it
     /// has not, since it has restarted, this site goes on from its state.
     pub(super) fn ask_who_is_ahead(&mut self, site: SiteNo, hello: &Hello, now: Duration) {
         let round = self.site.round();
+        if let Phase::Joining { asked, .. } = self.phase
+            && asked == site
+            && self.incoming.as_ref().is_some_and(|begun| hello.round > begun.round().checked_add(1))
+        {
+            // The sites have gone on: the site that gives has stopped, and has a newer state.
+            return self.want_state(site, now);
+        }
         let is_ahead = hello.round > round || hello.is_finished;
         match hello.cannot_answer {
             _ if self.phase != Phase::Reducing || !is_ahead => {}
@@ -86,13 +106,17 @@ impl Driver {
         }
     }
 
-    /// Asks another neighbour when one does not answer. If there is none, whoever knew the round has
-    /// restarted since.
+    /// Asks another neighbour if one has sent no new part for a while. If there is none, all that knew the
+    /// round have restarted since.
     pub(super) fn wait_for_state(&mut self, asked: SiteNo, since: Duration, now: Duration) {
         let is_gone = !self.up.contains(&Peer::Site(asked));
-        if !is_gone && now.saturating_sub(since) < STATE_WAIT {
-            return;
+        if is_gone || now.saturating_sub(since) >= STATE_WAIT {
+            self.ask_another(asked, now);
         }
+    }
+
+    /// Asks the next neighbour that knows the round for its state, or the same one if there is no other.
+    fn ask_another(&mut self, asked: SiteNo, now: Duration) {
         let begun: Vec<SiteNo> = self
             .heard
             .iter()
@@ -107,51 +131,14 @@ impl Driver {
         }
     }
 
-    /// A site wants this one's state: it gets that of the round that goes on.
-    pub(super) fn state_wanted(&mut self, by: SiteNo) {
-        if !self.setup.can_rejoin {
-            let name = self.setup.name(by);
-            let told = format!("site {name} was restarted, and workers inside sites cannot go back with it");
-            return self.end_everywhere(&told);
-        }
-        self.wants_state.insert(by);
-    }
-
-    /// Asks the training program for its state when somebody wants it and it can tell.
-    pub(super) fn give_wanted_states(&mut self) {
-        let round = self.site.round().unwrap_or(0);
-        if round > 0 && !self.wants_state.is_empty() {
-            self.outputs.push_back(Output::StateWanted { round });
-        }
-    }
-
-    /// The training program's state before a round, which [`Output::StateWanted`] asked for.
-    pub fn give_state(&mut self, round: u32, training: &Bytes, now: Duration) {
-        let Some(start) = self.starts.iter().find(|start| start.round == round) else { return };
-        let state = State {
-            round,
-            policy: Some(policy_message(&start.policy)),
-            training: training.clone(),
-            is_finished: false,
-        };
-        self.send_state(&state);
-        self.go_on(now);
-    }
-
-    fn send_state(&mut self, state: &State) {
-        for site in std::mem::take(&mut self.wants_state) {
-            self.send(Peer::Site(site), Body::State(state.clone()), 0);
-        }
-    }
-
     /// The last round is over. The site stays for those who are not done, and tells who comes back how the
     /// training ended.
     ///
     /// # Errors
     /// If a round goes on.
-    pub fn finish(&mut self, training: Bytes, now: Duration) -> Result<(), DriverError> {
+    pub fn finish(&mut self, training: impl Into<TrainingState>, now: Duration) -> Result<(), DriverError> {
         let Phase::Ready { .. } = self.phase else { return Err(DriverError::NotReady) };
-        self.phase = Phase::Finished { training };
+        self.phase = Phase::Finished { training: training.into() };
         self.say_hello_to_all();
         self.go_on(now);
         Ok(())
@@ -164,34 +151,80 @@ impl Driver {
             && all
             && self.sending.is_empty()
             && self.held_back.is_empty()
+            && !self.giving.is_busy()
     }
 
-    pub(super) fn give_last_state(&mut self, training: &Bytes) {
-        let round = self.site.round().unwrap_or(0).saturating_add(1);
-        self.send_state(&State { round, policy: None, training: training.clone(), is_finished: true });
+    /// Whether a site is being sent this one's state.
+    pub fn is_giving(&self) -> bool {
+        self.giving.is_busy()
     }
 
-    /// A neighbour's state: this site goes on from there.
-    pub(super) fn state(&mut self, state: State) {
-        if !matches!(self.phase, Phase::Joining { .. }) {
-            return;
+    /// A part of a state has arrived. When all parts have, this site goes on from there.
+    pub(super) fn state(&mut self, from: SiteNo, part: State, now: Duration) {
+        let Phase::Joining { asked, .. } = self.phase else { return self.no_more_state(from) };
+        let is_of = self.incoming.as_ref().map(|begun| begun.is_of(&part));
+        if !self.asked_for_state.contains(&from) || is_of == Some(false) && from != asked {
+            return self.no_more_state(from);
         }
-        if state.is_finished {
-            self.phase = Phase::Finished { training: state.training.clone() };
-            self.say_hello_to_all();
-            return self.outputs.push_back(Output::Ended { training: state.training });
+        if is_of != Some(true) {
+            self.incoming = Incoming::new(&part);
         }
-        let policy = state.policy.map(policy).and_then(Result::ok);
-        let fits = |policy: &inart_sites::Policy| {
-            let chunks = self.setup.chunk_values.len();
-            policy.chunks() == chunks && policy.sites == self.setup.sites && policy.check().is_ok()
-        };
-        let Some(policy) = policy.filter(fits) else {
+        let policy = part.policy.map(policy).and_then(Result::ok).filter(|policy| self.fits(policy));
+        let is_complete = part.offset > 0 || part.is_finished || policy.is_some();
+        let Some(begun) = self.incoming.as_mut().filter(|_| is_complete) else {
             self.counters.malformed += 1;
             return;
         };
-        self.phase = Phase::Ready { round: state.round, join: Some(policy.into()) };
-        self.outputs.push_back(Output::Ready { round: state.round, training: Some(state.training) });
+        begun.policy = policy.map(Arc::new).or(begun.policy.take());
+        match begun.add(part.offset, part.training) {
+            Added::Malformed => self.counters.malformed += 1,
+            Added::Nothing if from != asked => self.no_more_state(from),
+            Added::Nothing => {}
+            Added::Part => {
+                self.phase = Phase::Joining { asked: from, since: now };
+                self.progress(now);
+            }
+            Added::Whole => self.loaded(now),
+            Added::WrongDigest => self.wrong_state(from, now),
+        }
+    }
+
+    /// Goes on from a state that is whole.
+    fn loaded(&mut self, now: Duration) {
+        let Some(begun) = self.incoming.take() else { return };
+        self.asked_for_state.clear();
+        self.progress(now);
+        let (round, is_finished, policy) = (begun.round(), begun.is_finished(), begun.policy.clone());
+        let state = begun.into_state();
+        let training = state.bytes().clone();
+        if is_finished {
+            self.phase = Phase::Finished { training: state };
+            self.say_hello_to_all();
+            return self.outputs.push_back(Output::Ended { training });
+        }
+        self.phase = Phase::Ready { round, join: policy };
+        self.outputs.push_back(Output::Ready { round, training: Some(training) });
+    }
+
+    /// A state differs from its digest: this site asks for it from the beginning, but not for ever.
+    fn wrong_state(&mut self, from: SiteNo, now: Duration) {
+        self.incoming = None;
+        self.counters.wrong_states += 1;
+        if self.counters.wrong_states >= MOST_WRONG_STATES {
+            return self.give_up(DriverError::WrongState { site: self.setup.name(from) });
+        }
+        self.ask_another(from, now);
+    }
+
+    /// Tells a site to send no more parts: this site has the state, or takes it from another site.
+    fn no_more_state(&mut self, site: SiteNo) {
+        let over = StateWanted { is_over: true, ..StateWanted::default() };
+        self.send(Peer::Site(site), Body::StateWanted(over), i32::MAX);
+    }
+
+    fn fits(&self, policy: &Policy) -> bool {
+        let chunks = self.setup.chunk_values.len();
+        policy.chunks() == chunks && policy.sites == self.setup.sites && policy.check().is_ok()
     }
 
     pub(super) fn other_job(&mut self, site: SiteNo) {

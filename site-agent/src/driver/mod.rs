@@ -4,8 +4,10 @@
 mod arrivals;
 mod ending;
 mod error;
+mod giving;
 mod joining;
 mod rounds;
+mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
@@ -17,9 +19,13 @@ use inart_sites::{Counters, Output as SiteOutput, Parcel, Policy, Sending, Site,
 use crate::counters::AgentCounters;
 use crate::detour::detour;
 use crate::gradient::ChunkSum;
+use crate::incoming::Incoming;
 use crate::lanes::{Lane, Lanes};
 use crate::message::{Body, Hello, Report, SampleMessage, ask_message, chunk_message, encode};
 use crate::setup::Setup;
+use crate::state::TrainingState;
+use crate::transfers::Giving;
+use crate::wait::Watch;
 pub use error::DriverError;
 
 /// Samples of the links that wait for a report.
@@ -105,7 +111,7 @@ enum Phase {
     /// A round is under way.
     Reducing,
     /// It has all sums of the last round.
-    Finished { training: Bytes },
+    Finished { training: TrainingState },
     /// It cannot go on.
     Over,
 }
@@ -152,7 +158,12 @@ pub struct Driver {
     up: BTreeSet<Peer>,
     /// The rounds in which neighbours said they are.
     heard: BTreeMap<SiteNo, Heard>,
-    wants_state: BTreeSet<SiteNo>,
+    giving: Giving,
+    /// Beginning of another site's state.
+    incoming: Option<Incoming>,
+    /// Sites that were asked for that state.
+    asked_for_state: BTreeSet<SiteNo>,
+    watch: Watch,
     has_offer: bool,
     sending: BTreeMap<u64, Sent>,
     /// What failed on connections that are up.
@@ -171,7 +182,8 @@ pub struct Driver {
 impl Driver {
     /// A site that has no connection yet.
     pub fn new(setup: Arc<Setup>) -> Self {
-        let (starts, up, heard, wants_state, sending, lanes) = Default::default();
+        let (starts, up, heard, sending, lanes) = Default::default();
+        let (giving, incoming, asked_for_state, watch) = Default::default();
         Driver {
             site: Site::new(setup.me, setup.sending),
             phase: Phase::Meeting,
@@ -182,7 +194,10 @@ impl Driver {
             starts,
             up,
             heard,
-            wants_state,
+            giving,
+            incoming,
+            asked_for_state,
+            watch,
             has_offer: false,
             sending,
             held_back: Vec::new(),
@@ -226,6 +241,7 @@ impl Driver {
         self.up.remove(&peer);
         if let Peer::Site(site) = peer {
             self.heard.remove(&site);
+            self.giving.down(site);
             self.detour_all();
             self.send_again();
         }
@@ -236,6 +252,7 @@ impl Driver {
     /// A message has been delivered.
     pub fn delivered(&mut self, id: u64, now: Duration) {
         self.farewells.remove(&id);
+        self.part_delivered(id);
         if let Some(Sent { next, tag, .. }) = self.sending.remove(&id) {
             self.lanes.carried(next, tag);
             self.site.sent(next);
@@ -248,6 +265,7 @@ impl Driver {
     /// [`tick`](Self::tick), or when the connection goes down: not at once, or it might fail again for ever.
     pub fn failed(&mut self, id: u64, now: Duration) {
         self.farewells.remove(&id);
+        self.giving.failed(id);
         if let Some(Sent { next, parcel, .. }) = self.sending.remove(&id) {
             self.counters.failed += 1;
             match self.up.contains(&Peer::Site(next)) {
@@ -276,6 +294,9 @@ impl Driver {
     /// Time has passed: to be called a few times per second.
     pub fn tick(&mut self, now: Duration) {
         self.send_again();
+        self.giving.tick();
+        self.send_parts();
+        self.watch(now);
         // Who is not answered asks less often: answers may wait on slow links.
         let patience = self.setup.quiet * (1 << self.attempt.min(MOST_DOUBLINGS));
         if matches!(self.phase, Phase::Lacks { .. }) && now.saturating_sub(self.heard_at) >= self.setup.quiet
@@ -415,12 +436,8 @@ impl Driver {
             Phase::Meeting => self.meet(now),
             Phase::Joining { asked, since } => self.wait_for_state(*asked, *since, now),
             Phase::Reducing if self.site.is_complete() => self.end_round(),
-            Phase::Reducing => self.give_wanted_states(),
-            Phase::Finished { training } => {
-                let training = training.clone();
-                self.give_last_state(&training);
-            }
-            Phase::Ready { .. } | Phase::Lacks { .. } | Phase::Over => {}
+            Phase::Reducing | Phase::Ready { .. } | Phase::Finished { .. } => self.give_wanted_states(),
+            Phase::Lacks { .. } | Phase::Over => {}
         }
         self.take_outputs();
     }

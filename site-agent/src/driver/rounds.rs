@@ -150,6 +150,8 @@ impl Driver {
         }
         self.phase = Phase::Reducing;
         (self.heard_at, self.attempt, self.not_finite) = (now, 0, None);
+        self.progress(now);
+        self.forget_states();
         self.is_by_chunk = gradient.is_none();
         let Some(mut rest) = gradient else { return };
         for chunk in 0..self.setup.chunk_values.len() {
@@ -205,9 +207,7 @@ impl Driver {
 
     /// All sites learn it with the sums; those that wait for something else are told.
     fn not_finite(&mut self, round: u32, site: SiteNo) {
-        let error = DriverError::NotFinite { round, site: self.setup.name(site) };
-        self.tell_all(&error.to_string(), None);
-        self.give_up(error);
+        self.end_for(DriverError::NotFinite { round, site: self.setup.name(site) });
     }
 
     pub(super) fn give_up(&mut self, error: DriverError) {

@@ -278,7 +278,7 @@ impl World {
                 }
                 Output::StateWanted { round } => {
                     let now = Duration::from_nanos(self.now);
-                    site.driver.give_state(round, &state(&site.weights), now);
+                    site.driver.give_state(round, state(&site.weights), now);
                 }
                 Output::Ended { training } => {
                     let last = self.last_round;

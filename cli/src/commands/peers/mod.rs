@@ -10,7 +10,7 @@ mod network;
 pub mod peer;
 mod plan;
 mod push;
-mod schedule;
+pub mod schedule;
 mod simulate;
 
 use std::ffi::OsString;

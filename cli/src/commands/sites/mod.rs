@@ -10,6 +10,7 @@ mod network;
 mod plan;
 mod simulate;
 pub mod site;
+mod stopping;
 
 use std::ffi::OsString;
 use std::path::Path;

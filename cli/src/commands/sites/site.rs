@@ -13,8 +13,9 @@ use bytes::Bytes;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use inart_emulator::wide_area::{digest, random_gradient};
 use inart_hierarchy::Hierarchy;
+use inart_host_agent::StopSignal;
 use inart_overlay::{AuxiliaryUse, Overlay, SiteJob};
-use inart_planner::units::Rate;
+use inart_planner::units::{Rate, Seconds};
 use inart_quic::{Congestion, PROTOCOL};
 use inart_site_agent::{Scheduler, Setup};
 use inart_site_host::{
@@ -26,7 +27,9 @@ use serde_json::json;
 
 use super::inside::InsideArgs;
 use super::plan::Trees;
+use super::stopping::stop_by_signal;
 use super::{both_levels, network};
+use crate::commands::peers::schedule::time;
 
 /// What a site and a scheduler are told about their connections.
 #[derive(clap::Args)]
@@ -85,6 +88,12 @@ pub struct Args {
     /// Decides the data and the first weights; the same at all sites.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Longest wait for connections to all neighbors; then the site ends.
+    #[arg(long, value_name = "TIME", default_value = "300s")]
+    meeting_patience: Seconds,
+    /// Longest time without progress of a round, such as when a site is gone; then all sites end.
+    #[arg(long, value_name = "TIME", default_value = "600s")]
+    patience: Seconds,
 }
 
 /// Arguments of `inart scheduler`.
@@ -182,7 +191,9 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let job = network::job(&overlay, args.job.as_deref())?;
     ensure!(args.rounds > 0, "--rounds 0: give at least 1");
     let options = args.trees.options(&overlay)?;
-    let setup = Setup::new(&overlay, job, name, &options, AuxiliaryUse::default())?;
+    let mut setup = Setup::new(&overlay, job, name, &options, AuxiliaryUse::default())?;
+    setup.meeting_patience = time("--meeting-patience", args.meeting_patience)?;
+    setup.patience = time("--patience", args.patience)?;
     let open = |setup: &Arc<Setup>| {
         let options = args.connections.options(args.scheduler.clone())?;
         Ok(SiteHost::open(&overlay, Arc::clone(setup), options)?)
@@ -193,8 +204,11 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         hierarchy.fits(job)?;
     }
     let Some(inside) = inside else {
+        let signal = StopSignal::catch().context("catching signals")?;
         let mut work = args.work(job, &place(both.as_ref(), &overlay, job, name)?, setup.values())?;
-        return train(open(&Arc::new(setup))?, &mut work, args.rounds, json);
+        let host = open(&Arc::new(setup))?;
+        stop_by_signal(signal, host.stopper(), name)?;
+        return train(host, &mut work, args.rounds, json);
     };
     let setup = Arc::new(setup);
     let tls = [&args.connections.tls_ca, &args.connections.tls_cert, &args.connections.tls_key];

@@ -1,0 +1,143 @@
+//! Reports what the site waits for, and ends the job when it has waited too long.
+
+use std::time::Duration;
+
+use inart_sites::SiteNo;
+
+use crate::wait::{Lacking, Obstacle, Wait, Waiting};
+
+use super::{Driver, DriverError, Peer, Phase};
+
+/// Time until the first report of a wait for connections.
+const FIRST: Duration = Duration::from_secs(1);
+/// Time between reports of one wait, and until the first report of other waits.
+const REPEAT: Duration = Duration::from_secs(5);
+/// Both times for the site's own training program, which may take longer.
+const PROGRAM: Duration = Duration::from_secs(60);
+
+impl Driver {
+    /// Returns the newest report of what this site waits for, once: after a second without a connection, after
+    /// five seconds without progress of a round, and then every five seconds.
+    pub fn next_waiting(&mut self) -> Option<Waiting> {
+        self.watch.waiting.take()
+    }
+
+    /// Something has arrived that this site waited for.
+    pub(super) fn progress(&mut self, now: Duration) {
+        (self.watch.progress_at, self.watch.reported_at) = (Some(now), None);
+    }
+
+    /// Reports what this site waits for, and ends the job if it has waited too long.
+    pub(super) fn watch(&mut self, now: Duration) {
+        let waited = now.saturating_sub(*self.watch.progress_at.get_or_insert(now));
+        let (first, repeat) = self.report_times();
+        let is_due = self.watch.reported_at.is_none_or(|last| now.saturating_sub(last) >= repeat);
+        if waited >= first && is_due {
+            self.watch.reported_at = Some(now);
+            self.watch.waiting = self.wait().map(|wait| Waiting { wait, waited });
+        }
+        match self.phase {
+            Phase::Meeting if waited >= self.setup.meeting_patience => self.meet_no_longer(waited, now),
+            Phase::Joining { .. } | Phase::Lacks { .. } | Phase::Reducing
+                if waited >= self.setup.patience =>
+            {
+                self.lose_patience(waited);
+            }
+            _ => {}
+        }
+    }
+
+    /// Time until the first report of a wait, and between reports. The scheduler's first plan has its own time.
+    fn report_times(&self) -> (Duration, Duration) {
+        match self.phase {
+            Phase::Meeting if self.met_at.is_none() => (FIRST, REPEAT),
+            Phase::Ready { .. } => (PROGRAM, PROGRAM),
+            _ => (REPEAT, REPEAT),
+        }
+    }
+
+    fn wait(&self) -> Option<Wait> {
+        match &self.phase {
+            Phase::Meeting => {
+                let neighbors = self.setup.my_neighbours().iter();
+                let missing = neighbors.filter(|site| !self.heard.contains_key(site));
+                let of: Vec<_> = missing.map(|&site| self.lacking(site)).collect();
+                Some(if of.is_empty() { Wait::Scheduler } else { Wait::Neighbors(of) })
+            }
+            Phase::Joining { asked, .. } => {
+                let (received, total) =
+                    self.incoming.as_ref().map_or((0, None), |begun| (begun.received(), Some(begun.total())));
+                Some(Wait::State { of: *asked, received, total })
+            }
+            Phase::Ready { round, .. } => Some(Wait::Program { round: *round }),
+            Phase::Lacks { .. } => Some(Wait::Policy),
+            Phase::Reducing => {
+                let (round, awaited) = (self.site.round()?, self.site.awaited());
+                let others = awaited.iter().filter(|site| **site != self.setup.me);
+                let of: Vec<_> = others.map(|&site| self.lacking(site)).collect();
+                Some(if of.is_empty() { Wait::Program { round } } else { Wait::Chunks { round, of } })
+            }
+            Phase::Finished { .. } => {
+                let others = self.heard.iter().filter(|(_, heard)| !heard.is_finished);
+                let of: Vec<_> = others.map(|(&site, _)| site).collect();
+                (!of.is_empty()).then_some(Wait::Ends(of))
+            }
+            Phase::Over => None,
+        }
+    }
+
+    fn lacking(&self, site: SiteNo) -> Lacking {
+        let is_neighbor = self.setup.my_neighbours().contains(&site);
+        let is_behind = self.heard.get(&site).is_some_and(|heard| heard.round < self.site.round());
+        let obstacle = match is_neighbor && !self.up.contains(&Peer::Site(site)) {
+            true => Obstacle::NoConnection,
+            false if is_behind => Obstacle::Computing,
+            false => Obstacle::NoWord,
+        };
+        Lacking { site, obstacle }
+    }
+
+    /// Neighbors have not connected. A site that restarts joins those that have; else the job ends.
+    fn meet_no_longer(&mut self, waited: Duration, now: Duration) {
+        let Some(wait @ Wait::Neighbors(_)) = self.wait() else { return };
+        let begun = self.heard.iter().filter(|(_, heard)| heard.round > Some(0));
+        if let Some((&site, _)) = begun.min_by_key(|(_, heard)| heard.round) {
+            self.progress(now);
+            return self.want_state(site, now);
+        }
+        let site = self.setup.name(self.setup.me);
+        self.end_for(DriverError::NotMet { site, missing: self.named(&wait), waited_s: waited.as_secs() });
+    }
+
+    /// A round has made no progress. A site that waits for a site that waits itself lets that one end the job:
+    /// it can name the missing site.
+    fn lose_patience(&mut self, waited: Duration) {
+        let Some(wait) = self.wait() else { return };
+        if !wait.names_the_cause() && waited < self.setup.patience.saturating_add(2 * self.setup.quiet) {
+            return;
+        }
+        if matches!(wait, Wait::Program { .. }) {
+            return;
+        }
+        let site = self.setup.name(self.setup.me);
+        self.end_for(DriverError::Patience { site, missing: self.named(&wait), waited_s: waited.as_secs() });
+    }
+
+    /// The sites of a wait, or the wait in words.
+    fn named(&self, wait: &Wait) -> String {
+        let name = |one: &Lacking| match one.obstacle {
+            Obstacle::NoConnection => format!("{} (no connection)", self.setup.name(one.site)),
+            Obstacle::Computing => format!("{} (has not begun the round)", self.setup.name(one.site)),
+            Obstacle::NoWord => self.setup.name(one.site),
+        };
+        match wait {
+            Wait::Neighbors(of) => {
+                of.iter().map(|one| self.setup.name(one.site)).collect::<Vec<_>>().join(", ")
+            }
+            Wait::Chunks { of, .. } => of.iter().map(name).collect::<Vec<_>>().join(", "),
+            Wait::State { of, .. } => format!("the state of {}", self.setup.name(*of)),
+            Wait::Policy => "the plan that the sites agreed on".to_owned(),
+            Wait::Scheduler | Wait::Program { .. } | Wait::Ends(_) => String::new(),
+        }
+    }
+}

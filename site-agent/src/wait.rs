@@ -1,0 +1,115 @@
+//! Waits of a site, in words.
+
+use std::time::Duration;
+
+use inart_sites::SiteNo;
+
+/// Reason why a site is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Obstacle {
+    /// Missing connection to the neighbor.
+    NoConnection,
+    /// Round that the site has not begun: its training program computes.
+    Computing,
+    /// Missing greeting or chunks of a site that may wait for another one.
+    NoWord,
+}
+
+/// A site that is waited for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Lacking {
+    /// The site.
+    pub site: SiteNo,
+    /// Reason.
+    pub obstacle: Obstacle,
+}
+
+/// Cause of a wait of a site.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Wait {
+    /// Connections and greetings of neighbors, before the first round or after a restart.
+    Neighbors(Vec<Lacking>),
+    /// First plan of the scheduler.
+    Scheduler,
+    /// State of another site, after a restart.
+    State {
+        /// The other site.
+        of: SiteNo,
+        /// Bytes that have arrived.
+        received: u64,
+        /// Length of the state, in bytes, if it is known.
+        total: Option<u64>,
+    },
+    /// Plan that the sites agreed on for the next round.
+    Policy,
+    /// Chunks of a round.
+    Chunks {
+        /// The round.
+        round: u32,
+        /// The sites that have not sent theirs.
+        of: Vec<Lacking>,
+    },
+    /// Gradient of this site's own training program.
+    Program {
+        /// The round.
+        round: u32,
+    },
+    /// Last rounds of neighbors that still need this site.
+    Ends(Vec<SiteNo>),
+}
+
+/// Report of a wait.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Waiting {
+    /// Cause of the wait.
+    pub wait: Wait,
+    /// For how long so far.
+    pub waited: Duration,
+}
+
+impl Wait {
+    /// Describes the wait. `name`: the name of a site, and more about a missing connection if the second
+    /// argument is true.
+    pub fn in_words(&self, name: &dyn Fn(SiteNo, bool) -> String) -> String {
+        let lacking = |one: &Lacking| match one.obstacle {
+            Obstacle::NoConnection => name(one.site, true),
+            Obstacle::Computing => format!("{}: has not begun the round", name(one.site, false)),
+            Obstacle::NoWord => format!("{}: connected, nothing received", name(one.site, false)),
+        };
+        let all = |of: &[Lacking]| of.iter().map(lacking).collect::<Vec<_>>().join("; ");
+        match self {
+            Wait::Neighbors(of) => format!("waiting for {}", all(of)),
+            Wait::Scheduler => "waiting for the scheduler's first plan".to_owned(),
+            Wait::State { of, received, total } => {
+                let total = total.map_or("an unknown number of".to_owned(), |total| total.to_string());
+                format!("waiting for the state of {}: {received} of {total} bytes", name(*of, false))
+            }
+            Wait::Policy => "waiting for the plan that the sites agreed on".to_owned(),
+            Wait::Chunks { round, of } => format!("round {round}: waiting for {}", all(of)),
+            Wait::Program { round } => format!("round {round}: waiting for this site's gradient"),
+            Wait::Ends(of) => {
+                let names: Vec<_> = of.iter().map(|site| name(*site, false)).collect();
+                format!("all rounds are done; waiting for {} to finish", names.join(", "))
+            }
+        }
+    }
+
+    /// Whether a site is missing, rather than waiting for another one itself.
+    pub(crate) fn names_the_cause(&self) -> bool {
+        match self {
+            Wait::Neighbors(of) | Wait::Chunks { of, .. } => {
+                of.iter().any(|one| one.obstacle != Obstacle::NoWord)
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Since when a site waits, and what was reported of it.
+#[derive(Debug, Default)]
+pub(crate) struct Watch {
+    /// Time of the last progress; none before the first tick.
+    pub progress_at: Option<Duration>,
+    pub reported_at: Option<Duration>,
+    pub waiting: Option<Waiting>,
+}

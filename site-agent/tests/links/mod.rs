@@ -1,0 +1,393 @@
+//! Drivers on links of a rate in virtual time: messages take their length, one after the other, by priority.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_overlay::{AuxiliaryUse, Options, Overlay, Scheme};
+use inart_site_agent::message::{Body, State, decode, encode};
+use inart_site_agent::{Driver, DriverError, Output, Peer, Setup, Wait};
+use inart_sites::SiteNo;
+
+const TICK_S: f64 = 0.1;
+const CONNECT_S: f64 = 0.1;
+const DELAY_S: f64 = 0.01;
+
+#[derive(Debug)]
+enum Event {
+    Tick,
+    Connect(usize, usize),
+    /// The last bit of a message has left: it arrives, and the next one leaves.
+    Left {
+        from: usize,
+        to: usize,
+        connection: u64,
+        id: u64,
+        data: Bytes,
+    },
+    Delivered {
+        at: usize,
+        life: u64,
+        id: u64,
+    },
+    Computed {
+        at: usize,
+        life: u64,
+        round: u32,
+    },
+    Written {
+        at: usize,
+        life: u64,
+        round: u32,
+    },
+}
+
+/// Messages that wait for a link, the first to leave first.
+type Queue = BTreeMap<(Reverse<i32>, u64), (u64, Bytes)>;
+
+/// A site's process.
+pub struct Process {
+    pub driver: Driver,
+    life: u64,
+    /// What the program has loaded, or begun with.
+    pub state: Bytes,
+    pub loads: u32,
+    /// Sums by round.
+    pub sums: BTreeMap<u32, Vec<f32>>,
+    pub failed: Option<DriverError>,
+    pub ended: Option<Bytes>,
+    /// Reports of waits, with the virtual second of each.
+    pub waits: Vec<(f64, Wait)>,
+}
+
+/// What is done to messages on the way.
+type Change = Box<dyn Fn(usize, usize, Bytes) -> Bytes>;
+
+pub struct Net {
+    pub setups: Vec<Arc<Setup>>,
+    pub sites: Vec<Option<Process>>,
+    links: BTreeMap<(usize, usize), (Queue, bool)>,
+    open: BTreeMap<(usize, u64), usize>,
+    /// Connections, each with a number of its own.
+    up: BTreeMap<(usize, usize), u64>,
+    events: BTreeMap<(u64, u64), Event>,
+    serial: u64,
+    pub now: f64,
+    bps: f64,
+    /// The state that programs have before every round.
+    pub state: Bytes,
+    pub compute_s: f64,
+    pub write_s: f64,
+    /// The program of this site computes for ever.
+    pub hangs: Option<usize>,
+    pub change: Change,
+    /// Bytes of parts of states by sender, and the longest message.
+    pub state_bytes: BTreeMap<usize, u64>,
+    pub longest: usize,
+    /// How often each site's program was asked for its state.
+    pub asked: BTreeMap<usize, u32>,
+}
+
+fn peer(site: usize) -> Peer {
+    Peer::Site(SiteNo(site as u16))
+}
+
+pub fn body(data: &Bytes) -> Body {
+    decode(data.clone()).unwrap()
+}
+
+/// A part of a state, if the message is one.
+pub fn part(data: &Bytes) -> Option<State> {
+    match body(data) {
+        Body::State(state) => Some(state),
+        _ => None,
+    }
+}
+
+pub fn message(state: State) -> Bytes {
+    encode(Body::State(state))
+}
+
+impl Net {
+    /// All sites of a network, started at 0 s. `change`: changes each site's setup.
+    pub fn new(network: &str, bps: f64, state: Bytes, change: impl Fn(&mut Setup)) -> Self {
+        let overlay = Overlay::from_yaml(network).unwrap();
+        let options = Options::new(Scheme::Inart);
+        let setup = |name: &String| {
+            let job = &overlay.jobs()[0];
+            let mut setup = Setup::new(&overlay, job, name, &options, AuxiliaryUse::default()).unwrap();
+            change(&mut setup);
+            Arc::new(setup)
+        };
+        let setups: Vec<_> = overlay.sites().iter().map(setup).collect();
+        let mut net = Net {
+            sites: setups.iter().map(|_| None).collect(),
+            setups,
+            links: BTreeMap::new(),
+            open: BTreeMap::new(),
+            up: BTreeMap::new(),
+            events: BTreeMap::new(),
+            serial: 0,
+            now: 0.0,
+            bps,
+            state,
+            compute_s: 0.1,
+            write_s: 0.0,
+            hangs: None,
+            change: Box::new(|_, _, data| data),
+            state_bytes: BTreeMap::new(),
+            longest: 0,
+            asked: BTreeMap::new(),
+        };
+        net.after(TICK_S, Event::Tick);
+        net
+    }
+
+    pub fn start_all(&mut self) {
+        (0..self.sites.len()).for_each(|site| self.start(site));
+    }
+
+    pub fn start(&mut self, at: usize) {
+        self.serial += 1;
+        let driver = Driver::new(self.setups[at].clone());
+        self.sites[at] = Some(Process {
+            driver,
+            life: self.serial,
+            state: Bytes::new(),
+            loads: 0,
+            sums: BTreeMap::new(),
+            failed: None,
+            ended: None,
+            waits: Vec::new(),
+        });
+        for other in self.setups[at].neighbours[at].clone() {
+            self.after(CONNECT_S, Event::Connect(at, other.index()));
+        }
+    }
+
+    /// The process is gone, and its connections end.
+    pub fn kill(&mut self, at: usize) {
+        self.sites[at] = None;
+        let all: Vec<_> = self.up.keys().copied().filter(|(a, b)| *a == at || *b == at).collect();
+        for (a, b) in all {
+            self.up.remove(&(a, b));
+            let other = if a == at { b } else { a };
+            self.links.remove(&(a, b));
+            self.links.remove(&(b, a));
+            let open: Vec<u64> =
+                self.open.iter().filter(|(_, to)| **to == at).map(|((_, id), _)| *id).collect();
+            let now = self.now();
+            if let Some(site) = &mut self.sites[other] {
+                site.driver.down(peer(at), now);
+                for id in open {
+                    if self.open.remove(&(other, id)).is_some() {
+                        site.driver.failed(id, now);
+                    }
+                }
+            }
+            self.carry_out(other);
+        }
+    }
+
+    /// The connection of two sites ends, and they connect again.
+    pub fn cut(&mut self, a: usize, b: usize) {
+        self.up.remove(&(a.min(b), a.max(b)));
+        let now = self.now();
+        for (me, other) in [(a, b), (b, a)] {
+            self.links.remove(&(me, other));
+            let open: Vec<u64> = self
+                .open
+                .iter()
+                .filter(|((of, _), to)| (*of, **to) == (me, other))
+                .map(|((_, id), _)| *id)
+                .collect();
+            for id in open {
+                self.open.remove(&(me, id));
+                self.driver(me, |driver| driver.failed(id, now));
+            }
+            self.driver(me, |driver| driver.down(peer(other), now));
+        }
+        self.after(CONNECT_S, Event::Connect(a, b));
+    }
+
+    pub fn site(&self, at: usize) -> &Process {
+        self.sites[at].as_ref().unwrap()
+    }
+
+    pub fn driver(&mut self, at: usize, tell: impl FnOnce(&mut Driver)) {
+        if let Some(site) = &mut self.sites[at] {
+            tell(&mut site.driver);
+        }
+        self.carry_out(at);
+    }
+
+    fn now(&self) -> Duration {
+        Duration::from_secs_f64(self.now)
+    }
+
+    fn after(&mut self, seconds: f64, event: Event) {
+        self.serial += 1;
+        self.events.insert((((self.now + seconds) * 1e9) as u64, self.serial), event);
+    }
+
+    /// Runs until something is true; panics after `longest_s` virtual seconds.
+    pub fn until(&mut self, longest_s: f64, mut is_true: impl FnMut(&Net) -> bool) {
+        let end = self.now + longest_s;
+        while !is_true(self) {
+            assert!(self.now < end, "{}", self.phases());
+            self.step();
+        }
+    }
+
+    pub fn run(&mut self, seconds: f64) {
+        let end = self.now + seconds;
+        while self.now < end {
+            self.step();
+        }
+    }
+
+    fn phases(&self) -> String {
+        let all = self.sites.iter().flatten().map(|site| site.driver.told());
+        all.collect::<Vec<_>>().join("\n")
+    }
+
+    fn step(&mut self) {
+        let ((at, _), event) = self.events.pop_first().unwrap();
+        self.now = at as f64 * 1e-9;
+        let now = self.now();
+        match event {
+            Event::Tick => {
+                self.after(TICK_S, Event::Tick);
+                for at in 0..self.sites.len() {
+                    self.driver(at, |driver| driver.tick(now));
+                }
+            }
+            Event::Connect(a, b) => self.connect(a.min(b), a.max(b)),
+            Event::Left { from, to, connection, id, data } => {
+                if self.connection(from, to) == Some(connection) {
+                    self.links.entry((from, to)).or_default().1 = false;
+                    self.feed(from, to);
+                    self.arrive(from, to, id, data);
+                }
+            }
+            Event::Delivered { at, life, id } => {
+                if self.has_life(at, life) && self.open.remove(&(at, id)).is_some() {
+                    self.driver(at, |driver| driver.delivered(id, now));
+                }
+            }
+            Event::Computed { at, life, round } => {
+                if self.has_life(at, life) {
+                    let gradient = vec![at as f32 + 1.0; self.setups[at].values()];
+                    // A site that has ended takes none.
+                    self.driver(at, |driver| drop(driver.all_reduce(gradient, now)));
+                }
+                let _ = round;
+            }
+            Event::Written { at, life, round } => {
+                if self.has_life(at, life) {
+                    let state = self.state.clone();
+                    self.driver(at, |driver| driver.give_state(round, state, now));
+                }
+            }
+        }
+    }
+
+    fn has_life(&self, at: usize, life: u64) -> bool {
+        self.sites[at].as_ref().is_some_and(|site| site.life == life)
+    }
+
+    fn connection(&self, a: usize, b: usize) -> Option<u64> {
+        self.up.get(&(a.min(b), a.max(b))).copied()
+    }
+
+    fn connect(&mut self, a: usize, b: usize) {
+        let lives = self.sites[a].is_some() && self.sites[b].is_some();
+        if !lives || self.up.contains_key(&(a, b)) {
+            return;
+        }
+        self.serial += 1;
+        self.up.insert((a, b), self.serial);
+        let now = self.now();
+        self.driver(a, |driver| driver.up(peer(b), now));
+        self.driver(b, |driver| driver.up(peer(a), now));
+    }
+
+    fn send(&mut self, from: usize, to: usize, id: u64, data: Bytes, priority: i32) {
+        if self.connection(from, to).is_none() {
+            let now = self.now();
+            return self.driver(from, |driver| driver.failed(id, now));
+        }
+        self.longest = self.longest.max(data.len());
+        if let Some(state) = part(&data) {
+            *self.state_bytes.entry(from).or_default() += state.training.len() as u64;
+        }
+        let data = (self.change)(from, to, data);
+        self.open.insert((from, id), to);
+        self.serial += 1;
+        let turn = (Reverse(priority), self.serial);
+        self.links.entry((from, to)).or_default().0.insert(turn, (id, data));
+        self.feed(from, to);
+    }
+
+    fn feed(&mut self, from: usize, to: usize) {
+        let Some(connection) = self.connection(from, to) else { return };
+        let (queue, is_busy) = self.links.entry((from, to)).or_default();
+        if *is_busy {
+            return;
+        }
+        if let Some((_, (id, data))) = queue.pop_first() {
+            *is_busy = true;
+            let seconds = data.len() as f64 * 8.0 / self.bps;
+            self.after(seconds, Event::Left { from, to, connection, id, data });
+        }
+    }
+
+    fn arrive(&mut self, from: usize, to: usize, id: u64, data: Bytes) {
+        let now = self.now();
+        let life = self.sites[from].as_ref().map_or(0, |site| site.life);
+        self.driver(to, |driver| driver.message(peer(from), data, now));
+        self.after(DELAY_S, Event::Delivered { at: from, life, id });
+    }
+
+    fn carry_out(&mut self, at: usize) {
+        loop {
+            let now = self.now;
+            let Some(site) = &mut self.sites[at] else { return };
+            while let Some(report) = site.driver.next_waiting() {
+                site.waits.push((now, report.wait));
+            }
+            let Some(output) = site.driver.next_output() else { return };
+            let life = site.life;
+            match output {
+                Output::Send { to: Peer::Site(to), id, data, priority } => {
+                    self.send(at, to.index(), id, data, priority);
+                }
+                Output::Send { to: Peer::Scheduler, .. } | Output::Summed { .. } => {}
+                Output::Ready { round, training } => {
+                    if let Some(state) = training {
+                        (site.state, site.loads) = (state, site.loads + 1);
+                    }
+                    self.compute(at, life, round);
+                }
+                Output::Reduced { round, sum } => {
+                    site.sums.insert(round, sum);
+                    self.compute(at, life, round + 1);
+                }
+                Output::Ended { training } => site.ended = Some(training),
+                Output::StateWanted { round } => {
+                    *self.asked.entry(at).or_default() += 1;
+                    self.after(self.write_s, Event::Written { at, life, round });
+                }
+                Output::Failed(error) => site.failed = Some(error),
+            }
+        }
+    }
+
+    fn compute(&mut self, at: usize, life: u64, round: u32) {
+        if self.hangs != Some(at) {
+            self.after(self.compute_s, Event::Computed { at, life, round });
+        }
+    }
+}
