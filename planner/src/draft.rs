@@ -65,8 +65,7 @@ impl<'a> Draft<'a> {
     /// The plan: the highest rate that these routes and shares allow, all loads, and proven bounds.
     ///
     /// # Errors
-    /// [`PlanError::Draft`] if the routes are not those of a plan, or break what the scheme promises;
-    /// [`PlanError::Solver`] if the bounds cannot be computed.
+    /// [`PlanError::Draft`] if the routes are not those of a plan, or break what the scheme promises.
     pub fn plan(self) -> Result<Plan, PlanError> {
         let Problem { router, options } = self.problem;
         let model = router.model;
@@ -122,7 +121,7 @@ impl<'a> Draft<'a> {
     fn bounds(&self, levels: usize) -> Result<Bounds, PlanError> {
         let model = self.problem.router.model;
         let options = self.problem.options;
-        let mut bounds = self.problem.bounds()?;
+        let mut bounds = self.problem.bounds();
         if levels > 1 {
             let most: f64 = model.servers.iter().map(|&server| model.intake_bps(server)).sum();
             let mut bound = most.min(model.min_uplink_bps());

@@ -94,6 +94,12 @@ impl<'a> Model<'a> {
         }
     }
 
+    /// The same job with other capacities, as [`capacities`] lists them.
+    pub fn with_capacity(&self, capacity: Vec<f64>) -> Model<'a> {
+        let within = Model::within(self.topology, self.job, self.results, capacity, self.ceiling_bps);
+        Model { kept: self.kept.clone(), ..within }
+    }
+
     /// Arcs out of a node over all links, with the node they lead to.
     pub fn arcs_built(&self, node: NodeIx) -> &[(Arc, NodeIx)] {
         let (first, list) = self.built.get_or_init(|| {
@@ -203,7 +209,7 @@ impl<'a> Model<'a> {
 pub(crate) fn capacities(topology: &Topology) -> Vec<f64> {
     let mut capacity = Vec::with_capacity(2 * topology.links().len() + topology.nodes().len());
     for link in topology.links() {
-        capacity.extend(link.background_bps.map(|used| (link.rate_bps - used).max(0.0)));
+        capacity.extend(link.background_bps.map(|used| left(link.rate_bps, used)));
     }
     for node in topology.nodes() {
         let total = match node.kind {
@@ -211,9 +217,16 @@ pub(crate) fn capacities(topology: &Topology) -> Vec<f64> {
             NodeKind::Server => node.ingress_bps.unwrap_or(f64::INFINITY),
             NodeKind::Worker => f64::INFINITY,
         };
-        capacity.push((total - node.background_bps).max(0.0));
+        capacity.push(left(total, node.background_bps));
     }
     capacity
+}
+
+/// What is left of a capacity beside what is used of it: a rounding error of their difference is nothing.
+fn left(whole: f64, used: f64) -> f64 {
+    const ROUNDING: f64 = 1e-12;
+    let left = whole - used;
+    if left > ROUNDING * used { left } else { 0.0 }
 }
 
 /// All links in both directions, as from and to.

@@ -109,9 +109,9 @@ pub enum PlanError {
         /// What is wrong with them.
         problem: String,
     },
-    /// The LP solver failed.
+    /// The solver of the linear program failed, and the scheme has no other way to a plan.
     #[error(
-        "job {job}: the LP solver gave up ({reason}); check that the rates are within a factor of 1e9 of each other"
+        "job {job}: the solver of the linear program gave up ({reason}); plan with the scheme inart, which has other ways"
     )]
     Solver {
         /// The job.

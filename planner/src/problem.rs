@@ -5,9 +5,8 @@ use crate::draft::Draft;
 use crate::model::{Model, NodeIx};
 use crate::options::{Options, Problem};
 use crate::plan::Bounds;
-use crate::plan_error::PlanError;
 use crate::racks;
-use crate::solve::relax;
+use crate::solve::relax_if_possible;
 use crate::topology::{Job, NodeId, Topology};
 
 impl<'a> Problem<'a> {
@@ -65,15 +64,15 @@ impl<'a> Problem<'a> {
     /// Bounds on every plan that adds each gradient up at most once, over the paths that [`Options::paths`]
     /// allows.
     ///
-    /// # Errors
-    /// The LP solver gave up.
-    pub fn bounds(&self) -> Result<Bounds, PlanError> {
+    /// Without the LP's where its solver gave up: the others hold all the same.
+    pub fn bounds(&self) -> Bounds {
         let model = self.router.model;
-        let lp_bps = relax(self.router, None, self.options.time_left)?.map(|relaxation| relaxation.proven);
+        let relaxation = relax_if_possible(self.router, None, self.options.time_left);
+        let lp_bps = relaxation.map(|relaxation| relaxation.proven);
         let integral_bps = closed_form(model, self.options.equal_shares)
             .min(racks::egress(model))
             .min(lp_bps.unwrap_or(f64::INFINITY));
-        Ok(Bounds { lp_bps, integral_bps, two_levels_bps: None })
+        Bounds { lp_bps, integral_bps, two_levels_bps: None }
     }
 
     /// A plan to be made from routes.

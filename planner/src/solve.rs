@@ -102,6 +102,15 @@ pub(crate) fn relax(
         .map_err(|reason| PlanError::Solver { job: model.job.name.clone(), reason })
 }
 
+/// The same for a scheme that has other ways to a plan: `None` if the solver gave up, too.
+pub(crate) fn relax_if_possible(
+    router: &Router<'_>,
+    fixed: Option<&[f64]>,
+    time_left: &dyn Fn() -> f64,
+) -> Option<Fractional> {
+    relax(router, fixed, time_left).ok().flatten()
+}
+
 /// Every worker reaches every server, and every server can take something in; where results count, every
 /// server reaches every worker.
 pub(crate) fn feasible(router: &Router<'_>) -> Result<(), PlanError> {

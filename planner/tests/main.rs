@@ -15,6 +15,7 @@ mod joining;
 mod levels;
 mod literal;
 mod lp;
+mod narrow;
 mod networks;
 mod now;
 mod optimum;

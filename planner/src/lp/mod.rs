@@ -26,11 +26,13 @@
 mod dag;
 mod fabric;
 mod master;
+mod narrow;
 mod prices;
 mod results;
 
 use rustc_hash::FxHashMap;
 
+use crate::choices::Paths;
 use crate::fractional::{Fractional, Spread};
 use crate::model::{Arc, NodeIx};
 use crate::phase1;
@@ -48,16 +50,38 @@ const GAP: f64 = 1e-7;
 const SMALL: f64 = 0.01;
 
 /// Solves Eq. (5) over the paths of `router`'s plans, with x_s free or fixed; `None` if that takes longer
-/// than `time_left` says.
+/// than `time_left` says. Where the solver gives up, links that are far too narrow for the job are left out.
 pub(crate) fn solve(
+    router: &Router<'_>,
+    fixed: Option<&[f64]>,
+    time_left: &dyn Fn() -> f64,
+) -> Result<Option<Fractional>, String> {
+    // What the nodes allow; where links allow far less, the unit follows.
+    let most = phase1::split(router.model, fixed).rate;
+    let mut solved = solve_from(most, router, fixed, time_left);
+    for share in narrow::SHARES {
+        if solved.is_ok() {
+            break;
+        }
+        let Some(reduced) = narrow::without(router, fixed, share) else { break };
+        let paths = if router.detours() { Paths::Any } else { Paths::Shortest };
+        let on_reduced = Router::new(&reduced.model, paths);
+        let unit = reduced.unit.min(phase1::split(&reduced.model, reduced.fixed.as_deref()).rate);
+        let found = solve_from(unit, &on_reduced, reduced.fixed.as_deref(), time_left);
+        solved = found.map(|found| found.map(|found| reduced.widen(router.model, found)));
+    }
+    solved
+}
+
+/// Solves it with rates in units of `most` bit/s, or of its own optimum where that is far less.
+fn solve_from(
+    most: f64,
     router: &Router<'_>,
     fixed: Option<&[f64]>,
     time_left: &dyn Fn() -> f64,
 ) -> Result<Option<Fractional>, String> {
     let fabric = Fabric::new(router);
     let detours = router.detours();
-    // What the nodes allow; where links allow far less, the unit follows.
-    let most = phase1::split(router.model, fixed).rate;
     let Some(found) = solve_in(most, &fabric, detours, fixed, time_left)? else { return Ok(None) };
     if found.rate >= SMALL * most || found.rate <= 0.0 {
         return Ok(Some(found));
@@ -163,7 +187,7 @@ mod tests {
     use std::cell::Cell;
 
     use super::*;
-    use crate::choices::{Paths, Results};
+    use crate::choices::Results;
     use crate::model::Model;
     use crate::topology::generate::{Equipment, fat_tree};
     use crate::topology::ranges::Ranges;

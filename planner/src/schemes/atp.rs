@@ -60,7 +60,7 @@ impl Scheme for AtpNocap {
 
 fn finished(problem: &Problem<'_>, ignore_capacity: bool) -> Result<Plan, PlanError> {
     let Problem { router, options } = *problem;
-    let bounds = problem.bounds()?;
+    let bounds = problem.bounds();
     let shares = equal_shares(router.model.servers.len());
     let placement = passes::clear(router, place(router, ignore_capacity), &shares);
     Ok(finish::write(router.model, options, &placement, &shares, bounds))

@@ -27,7 +27,7 @@ impl Scheme for Lbmm {
 
     fn plan(&self, problem: &Problem<'_>) -> Result<Plan, PlanError> {
         let Problem { router, options } = *problem;
-        let bounds = problem.bounds()?;
+        let bounds = problem.bounds();
         let shares = equal_shares(router.model.servers.len());
         Ok(finish::write(router.model, options, &place(router), &shares, bounds))
     }

@@ -39,7 +39,7 @@ impl Scheme for Exact {
 
     fn plan(&self, problem: &Problem<'_>) -> Result<Plan, PlanError> {
         let Problem { router, options } = *problem;
-        let mut bounds = problem.bounds()?;
+        let mut bounds = problem.bounds();
         let best = whole_program(router, options, &mut bounds)?;
         Ok(finish::write(router.model, options, &best.placement, &best.rated.shares, bounds))
     }
@@ -49,7 +49,7 @@ impl Scheme for Exact {
 /// are none, it is wrong, and the bound is the one of that scheme.
 fn whole_program(router: &Router<'_>, options: &Options<'_>, bounds: &mut Bounds) -> Result<Best, PlanError> {
     let equal = options.equal_shares;
-    let ours = ours(router, options, bounds, None)?;
+    let ours = ours(router, options, bounds, None);
     let known = ours.rated.rate;
     let wide = router.widest();
     let asked =

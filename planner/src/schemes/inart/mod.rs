@@ -21,7 +21,7 @@ use crate::racks;
 use crate::replan::{self, Running};
 use crate::router::Router;
 use crate::sharing;
-use crate::solve::{is_large, relax};
+use crate::solve::{is_large, relax_if_possible};
 use crate::whole;
 use starts::Best;
 
@@ -68,8 +68,8 @@ impl Scheme for Inart {
         }
         // Against the clock the rate comes first: LPs of link-bound networks can take the whole budget.
         let early = early(router, options);
-        let mut bounds = problem.bounds()?;
-        let best = ours(router, options, &mut bounds, early)?;
+        let mut bounds = problem.bounds();
+        let best = ours(router, options, &mut bounds, early);
         let (placement, rated) = match options.levels {
             Levels::One => (best.placement, best.rated),
             Levels::Two => two_levels(router, options, best, &mut bounds),
@@ -141,7 +141,7 @@ fn again(router: &Router<'_>, options: &Options<'_>, plan: &Plan) -> Result<Plan
     let mut best = replan::start(router, options, &running, bounds.integral_bps);
     let mut searched = false;
     if model.kept.is_some() && !starts::met(&best, bounds.integral_bps) {
-        best = rerouted(router, options, best, &mut bounds)?;
+        best = rerouted(router, options, best, &mut bounds);
         let best = replan::stable(router, options, &running, best, (options.stable_loss, true));
         let moved = Some(running.moved(&best.placement));
         return Ok(Plan {
@@ -150,10 +150,11 @@ fn again(router: &Router<'_>, options: &Options<'_>, plan: &Plan) -> Result<Plan
         });
     }
     if !starts::met(&best, bounds.integral_bps) {
-        bounds.lp_bps = relax(router, None, options.time_left)?.map(|relaxation| relaxation.proven);
+        bounds.lp_bps =
+            relax_if_possible(router, None, options.time_left).map(|relaxation| relaxation.proven);
         bounds.integral_bps = bounds.integral_bps.min(bounds.lp_bps.unwrap_or(f64::INFINITY));
         if !starts::met(&best, bounds.integral_bps) {
-            best = ours(router, options, &mut bounds, Some(best))?;
+            best = ours(router, options, &mut bounds, Some(best));
             searched = true;
         }
     }
@@ -165,12 +166,7 @@ fn again(router: &Router<'_>, options: &Options<'_>, plan: &Plan) -> Result<Plan
 
 /// Other routes at the shares to be kept: constructions and climbs, and if those meet no bound, more of them
 /// towards the LP's.
-fn rerouted(
-    router: &Router<'_>,
-    options: &Options<'_>,
-    known: Best,
-    bounds: &mut Bounds,
-) -> Result<Best, PlanError> {
+fn rerouted(router: &Router<'_>, options: &Options<'_>, known: Best, bounds: &mut Bounds) -> Best {
     // With a budget, a part of it is kept for putting back what need not move.
     let all = options;
     let kept = if (options.time_left)().is_finite() { UNDOING * (options.time_left)().max(0.0) } else { 0.0 };
@@ -182,12 +178,12 @@ fn rerouted(
     starts.insert(at, known);
     let best = starts::improve_in(REROUTES, router, options, starts, bounds.integral_bps);
     if starts::met(&best, bounds.integral_bps) || options.out_of_time() {
-        return Ok(best);
+        return best;
     }
-    if let Some(relaxation) = relax(router, router.model.kept.as_deref(), options.time_left)? {
+    if let Some(relaxation) = relax_if_possible(router, router.model.kept.as_deref(), options.time_left) {
         bounds.integral_bps = bounds.integral_bps.min(relaxation.proven.max(best.rated.rate));
     }
-    Ok(starts::improve(router, options, vec![best], bounds.integral_bps))
+    starts::improve(router, options, vec![best], bounds.integral_bps)
 }
 
 /// Constructions and roundings; if they do not meet the bound, the integer program where that is quick;
@@ -197,14 +193,14 @@ pub(crate) fn ours(
     options: &Options<'_>,
     bounds: &mut Bounds,
     known: Option<Best>,
-) -> Result<Best, PlanError> {
+) -> Best {
     if let Some(known) =
         known.as_ref().filter(|known| starts::met(known, bounds.integral_bps) || options.out_of_time())
     {
-        return Ok(known.clone());
+        return known.clone();
     }
-    let fractional =
-        relax(router, Some(&phase1::shares(router.model, options.equal_shares)), options.time_left)?;
+    let shares = phase1::shares(router.model, options.equal_shares);
+    let fractional = relax_if_possible(router, Some(&shares), options.time_left);
     let mut starts = starts::starts(router, options, fractional.as_ref(), bounds.integral_bps);
     if let Some(known) = known {
         // Before those as good as it: nothing moves without need.
@@ -212,7 +208,7 @@ pub(crate) fn ours(
         starts.insert(at, known);
     }
     if integer::settle(router, options, &mut starts, bounds) {
-        return Ok(starts.swap_remove(0));
+        return starts.swap_remove(0);
     }
     if router.detours()
         && !starts::met(&starts[0], bounds.integral_bps)
@@ -223,7 +219,7 @@ pub(crate) fn ours(
     }
     share(router, options, &mut starts, &mut bounds.integral_bps);
     if starts::met(&starts[0], bounds.integral_bps) {
-        return Ok(starts.swap_remove(0));
+        return starts.swap_remove(0);
     }
     let (goal, left) = (starts[0].rated.rate, options.time_left);
     let (model, equal) = (router.model, options.equal_shares);
@@ -232,7 +228,7 @@ pub(crate) fn ours(
     let kept = if left().is_finite() { (1.0 - PROVING) * left() } else { 0.0 };
     let proving = || left() - kept;
     bounds.integral_bps = whole::bound(model, router, equal, goal, bounds.integral_bps, &proving);
-    Ok(starts::improve(router, options, starts, bounds.integral_bps))
+    starts::improve(router, options, starts, bounds.integral_bps)
 }
 
 /// Adds up a second time what that helps, and states the bound for it.

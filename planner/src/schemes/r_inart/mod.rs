@@ -58,7 +58,7 @@ impl Scheme for Even {
 fn rounded(problem: &Problem<'_>, equal: bool) -> Result<Plan, PlanError> {
     let Problem { router, options } = *problem;
     let model = router.model;
-    let bounds = problem.bounds()?;
+    let bounds = problem.bounds();
     let shares = phase1::shares(model, equal);
     let Some(fractional) = relax(router, Some(&shares), &|| f64::INFINITY)? else {
         return Err(PlanError::Solver { job: model.job.name.clone(), reason: "iteration limit".to_owned() });
