@@ -11,6 +11,7 @@ mod hostile;
 mod import;
 mod instances;
 mod jobs;
+mod jobs_optimum;
 mod joining;
 mod levels;
 mod literal;

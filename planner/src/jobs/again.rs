@@ -2,9 +2,11 @@
 
 use std::rc::Rc;
 
+use super::beside::beside;
 use super::bound::max_min;
+use super::improve::improve;
 use super::set::{Laid, Network, Set, part_of_time};
-use super::together::{beside, bounded, construct, fairest, improve, reaches};
+use super::together::{bounded, construct, fairest, reaches};
 use crate::bounds::closed_form;
 use crate::check::{Sustainable, Violation, sustainable_beside, sustainable_rate};
 use crate::model::Model;
@@ -56,7 +58,7 @@ pub fn plan_again(
     if !reaches(&best, &most) {
         // No job can rise by itself where two would have to change places.
         let fair = max_min(&models, &most, &Options { time_left: &|| 0.0, ..*options });
-        best = construct(&network, &models, best.clone(), &fair).unwrap_or(best);
+        best = construct(&network, &models, best, &fair);
     }
     let half = part_of_time(options.time_left, 2);
     for _ in 0..ROUNDS {

@@ -1,9 +1,9 @@
 //! Jobs that join others which run. Those keep their routes and shares, and give up of their rates what
 //! fairness asks for.
 
+use super::beside::beside;
 use super::fair::is_fairer;
 use super::set::{Network, Set, part_of_time};
-use super::together::beside;
 use crate::choices::Levels;
 use crate::model::Model;
 use crate::options::Options;

@@ -10,9 +10,11 @@
 //! (`together`).
 
 mod again;
+mod beside;
 mod bound;
 mod check;
 mod fair;
+mod improve;
 mod in_turn;
 mod join;
 mod links;

@@ -1,0 +1,56 @@
+//! Plans one job beside others, within what these leave.
+
+use super::set::Network;
+use crate::model::Model;
+use crate::options::Options;
+use crate::plan::Plan;
+use crate::plan_error::PlanError;
+use crate::solve;
+
+/// A link or server full of other jobs' traffic keeps this part, so that the shortest paths are those of the
+/// whole network.
+const KEPT: f64 = 1e-6;
+/// Up to so many flows times switches a job is planned with all that a job alone gets, and sets are built
+/// from the last job on too.
+const SMALL: usize = 100;
+
+/// Whether a job is planned with all that a job alone gets.
+pub(super) fn is_small(model: &Model<'_>) -> bool {
+    model.workers.len() * model.servers.len() * model.aggregators.len() <= SMALL
+}
+
+/// Plans a job within what others leave, no faster than `ceiling_bps`.
+pub(super) fn beside(
+    network: &Network<'_>,
+    options: &Options<'_>,
+    job: usize,
+    left: Vec<f64>,
+    ceiling_bps: f64,
+) -> Result<Plan, PlanError> {
+    within(network, options, job, left, (ceiling_bps, false))
+}
+
+/// The same; `quickly`: the first good plan will do.
+pub(super) fn within(
+    network: &Network<'_>,
+    options: &Options<'_>,
+    job: usize,
+    mut left: Vec<f64>,
+    (ceiling_bps, quickly): (f64, bool),
+) -> Result<Plan, PlanError> {
+    let topology = network.topology;
+    let arcs = 2 * topology.links().len();
+    let servers = network.jobs[job].servers.iter().map(|server| arcs + server.index());
+    for resource in (0..arcs).chain(servers) {
+        left[resource] = left[resource].max(KEPT * network.capacity[resource]);
+    }
+    let running = network.running.map(|plans| &plans[job]);
+    let options = Options { running: running.or(options.running), ..*options };
+    let model = Model::within(topology, network.jobs[job], options.results, left, ceiling_bps);
+    let model = solve::with_shares(model, &options)?;
+    if !quickly && (running.is_some() || is_small(&model)) {
+        solve::plan_in_time(&model, &options)
+    } else {
+        solve::plan_quickly(&model, &options)
+    }
+}
