@@ -16,6 +16,11 @@ from collections import defaultdict, deque
 import pyomo.environ as pyo
 
 
+def bps(rate):
+    """Returns a rate like "20000000 bps" as a number."""
+    return float(rate.removesuffix(" bps"))
+
+
 class Network:
     """What is left of every capacity, and the shortest paths."""
 
@@ -24,18 +29,18 @@ class Network:
         self.node_room = {}
         for node in document["nodes"]:
             if node["kind"] == "switch":
-                self.node_room[node["name"]] = node.get("aggregation") or 0.0
+                self.node_room[node["name"]] = bps(node.get("aggregation") or "0 bps")
             elif node["kind"] == "server" and node.get("ingress") is not None:
-                self.node_room[node["name"]] = node["ingress"]
+                self.node_room[node["name"]] = bps(node["ingress"])
         self.link_room = {}
         for link in document["links"]:
             a, b = link["ends"]
-            self.link_room[a, b] = self.link_room[b, a] = link["rate"]
+            self.link_room[a, b] = self.link_room[b, a] = bps(link["rate"])
         for other in document.get("background") or []:
             if other.get("link"):
-                self.link_room[tuple(other["link"])] -= other["rate"]
+                self.link_room[tuple(other["link"])] -= bps(other["rate"])
             elif other["node"] in self.node_room:
-                self.node_room[other["node"]] -= other["rate"]
+                self.node_room[other["node"]] -= bps(other["rate"])
         self.link_room = {arc: room for arc, room in self.link_room.items() if room > 0}
         self.into = defaultdict(list)
         self.out = defaultdict(list)

@@ -5,6 +5,7 @@ mod entries;
 mod fabric;
 mod jobs;
 
+use inart_planner::topology::read_document;
 use inart_planner::{Topology, TopologyError};
 
 use crate::network::Cluster;
@@ -22,7 +23,7 @@ fn in_our_words(problem: &str) -> (String, &'static str) {
     if problem.starts_with("invalid f") {
         return ("a number is wanted here".to_owned(), "write it like `compute: {mean: 700 ms, cv: 0.05}`");
     }
-    (problem.to_owned(), if problem.contains("write it like") { "" } else { EXAMPLE })
+    (problem.to_owned(), EXAMPLE)
 }
 
 impl Cluster {
@@ -33,20 +34,6 @@ impl Cluster {
     /// The first thing that is wrong, with its place in the document.
     pub fn from_yaml(text: &str) -> Result<Cluster, TopologyError> {
         let topology = Topology::from_yaml(text)?;
-        let options = serde_saphyr::options! {
-            with_snippet: false,
-            // NaN and infinity are refused with the job's name, not by the parser.
-            non_finite_float_policy: serde_saphyr::NonFiniteFloatPolicy::PassThrough,
-            budget: serde_saphyr::budget! { max_events: MAX_EVENTS, max_nodes: MAX_EVENTS },
-        };
-        let document: Document = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
-            let line = error.location().map(|location| location.line());
-            let text = error.to_string();
-            let problem = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-            let problem = problem.rsplit_once(" at line ").map_or(problem, |(problem, _)| problem);
-            let (problem, fix) = in_our_words(problem);
-            TopologyError::new(line, "document", problem, fix)
-        })?;
-        jobs::build(&topology, document)
+        jobs::build(&topology, read_document::<Document>(text, MAX_EVENTS, in_our_words)?)
     }
 }

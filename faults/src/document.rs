@@ -176,7 +176,7 @@ mod rate {
     use serde::{Deserialize, Deserializer, Serializer};
 
     pub fn serialize<S: Serializer>(bps: &f64, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_f64(*bps)
+        serializer.collect_str(&format_args!("{bps} bps"))
     }
 
     pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {

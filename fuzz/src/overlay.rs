@@ -19,7 +19,7 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
         "links": [
             {"ends": ["n1", "n2"], "rate": ["38 Mbps", "54 Mbps"], "delay": "30 ms", "loss": "0.02%"},
             {"ends": ["n2", "n3"], "rate": "20 Mbps"},
-            {"ends": ["n3", "n1"], "rate": 6e7, "loss": 0.001},
+            {"ends": ["n3", "n1"], "rate": "6e7 bps", "loss": 0.001},
         ],
         "traces": [{"link": ["n1", "n2"], "every": "180 s", "rates": ["38 Mbps", "23 Mbps"]}],
         "jobs": [{"name": "j", "sites": ["n1", "n2", "n3"], "gradient": "40 MB", "chunk": "4 MB"}],

@@ -24,8 +24,8 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
         "links": [
             {"ends": ["p1", "s1"], "rate": ["38 Gbps", "54 Gbps"], "delay": "5 us", "loss": "0.02%"},
             {"ends": ["p2", "s1"], "rate": "20 Gbps"},
-            {"ends": ["p3", "s2"], "rate": 6e10, "loss": 0.001},
-            {"ends": ["s2", "p4"], "rate": [1e10, 3e10]},
+            {"ends": ["p3", "s2"], "rate": "6e10 bps", "loss": 0.001},
+            {"ends": ["s2", "p4"], "rate": ["1e10 bps", "3e10 bps"]},
             {"ends": ["s1", "s2"], "rate": "100 Gbps"},
         ],
         "traces": [{"link": ["p1", "s1"], "every": "1 s", "rates": ["38 Gbps", "23 Gbps"]}],

@@ -13,14 +13,14 @@ static DOCUMENT: LazyLock<Value> = LazyLock::new(|| {
         "name": "t",
         "nodes": [
             {"name": "v", "kind": "switch", "aggregation": "6 Gbps"},
-            {"name": "s", "kind": "server", "ingress": 4e9},
+            {"name": "s", "kind": "server", "ingress": "4e9 bps"},
             {"name": "w1", "kind": "worker"},
             {"name": "w2", "kind": "worker"},
         ],
         "links": [
             {"ends": ["w1", "v"], "rate": "6 Gbps", "delay": "10 us"},
             {"ends": ["w2", "v"], "rate": "20 Mbps"},
-            {"ends": ["v", "s"], "rate": 6e9, "delay": 0},
+            {"ends": ["v", "s"], "rate": "6e9 bps", "delay": 0},
         ],
         "background": [{"link": ["w1", "v"], "rate": "1 Gbps"}, {"node": "v", "rate": "500 kbps"}],
         "jobs": [{"name": "j", "workers": ["w1", "w2"], "servers": ["s"], "gradient": "548 MB"}],

@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 
 use inart_planner::TopologyError;
+use inart_planner::topology::read_document;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use serde_saphyr::Spanned;
@@ -46,19 +47,8 @@ impl Entry {
 impl Document {
     /// Reads a document.
     pub fn read(text: &str) -> Result<Document, TopologyError> {
-        let options = serde_saphyr::options! {
-            with_snippet: false,
-            non_finite_float_policy: serde_saphyr::NonFiniteFloatPolicy::PassThrough,
-            budget: serde_saphyr::budget! { max_events: MAX_EVENTS, max_nodes: MAX_EVENTS },
-        };
-        serde_saphyr::from_str_with_options(text, options).map_err(|error| {
-            let line = error.location().map(|location| location.line());
-            let text = error.to_string();
-            let problem = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
-            let problem = problem.rsplit_once(" at line ").map_or(problem, |(problem, _)| problem);
-            let fix = "topologies/two-levels.yaml shows what a network of both levels looks like";
-            TopologyError::new(line, "document", problem, fix)
-        })
+        let fix = "topologies/two-levels.yaml shows what a network of both levels looks like";
+        read_document(text, MAX_EVENTS, |problem| (problem.to_owned(), fix))
     }
 }
 

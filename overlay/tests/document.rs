@@ -72,10 +72,10 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
         ("[a, b], rate", "[a], rate", &["line 4"]),
         ("[10 Mbps, 20 Mbps]", "[10 Mbps, 0]", &["link a-b", "one direction only", "leave the link out"]),
         ("[10 Mbps, 20 Mbps]", "0", &["link a-b", "a rate is 0", "at least 1 bit/s"]),
-        ("[10 Mbps, 20 Mbps]", "1e-320", &["link a-b", "a rate is ", "at least 1 bit/s"]),
+        ("[10 Mbps, 20 Mbps]", "1e-320 bps", &["link a-b", "a rate is ", "at least 1 bit/s"]),
         ("[10 Mbps, 20 Mbps]", "-5 Mbps", &["link a-b", "a rate is -5000000"]),
         ("[10 Mbps, 20 Mbps]", ".nan", &["link a-b", "a rate is NaN"]),
-        ("[10 Mbps, 20 Mbps]", "[1, 2, 3]", &["line 4", "neither one rate nor a list of two"]),
+        ("[10 Mbps, 20 Mbps]", "[1 bps, 2 bps, 3 bps]", &["line 4", "neither one rate nor a list of two"]),
         ("[10 Mbps, 20 Mbps]", "fast", &["line 4", "neither one rate nor a list of two"]),
         ("delay: 30 ms", "delay: -1 s", &["link a-b", "delay is -1", "at most an hour"]),
         ("loss: 0.02%", "loss: 100%", &["link a-b", "loss is no part", "0.02%"]),
@@ -98,11 +98,11 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
         ("sites: [a, b, c]", "sites: [a]", &["job j", "at least two"]),
         ("sites: [a, b, c]", "sites: [a, d]", &["job j", "unknown site \"d\""]),
         ("gradient: 40 MB", "gradient: 0", &["job j", "gradient is 0 bytes"]),
-        ("gradient: 40 MB", "gradient: 41", &["job j", "41 bytes", "write 44"]),
+        ("gradient: 40 MB", "gradient: 41 B", &["job j", "41 bytes", "write 44"]),
         ("gradient: 40 MB, ", "", &["job j", "either `gradient` or `tensors`"]),
-        ("gradient: 40 MB", "gradient: 40 MB, tensors: [4]", &["job j", "either `gradient` or `tensors`"]),
-        ("gradient: 40 MB", "tensors: [4 MB, 2]", &["job j", "a tensor is 2 bytes"]),
-        ("chunk: 4 MB", "chunk: 4", &["job j", "10000000 chunks", "longer chunks"]),
+        ("gradient: 40 MB", "gradient: 40 MB, tensors: [4 B]", &["job j", "either `gradient` or `tensors`"]),
+        ("gradient: 40 MB", "tensors: [4 MB, 2 B]", &["job j", "a tensor is 2 bytes"]),
+        ("chunk: 4 MB", "chunk: 4 B", &["job j", "10000000 chunks", "longer chunks"]),
         ("sites: [a, b, c]", "workers: [a]", &["job j", "this is a network of sites"]),
         (
             "  - {name: j, sites: [a, b, c], gradient: 40 MB, chunk: 4 MB}\n",
@@ -132,12 +132,12 @@ prop_compose! {
         let links = if sites == 2 { 1 } else { sites };
         for at in 0..links {
             let ((there, back), delay, next) = (rates[at], delays[at], (at + 1) % sites);
-            text += &format!("  - {{ends: [n{at}, n{next}], rate: [{there}, {back}], delay: {delay:?}}}\n");
+            text += &format!("  - {{ends: [n{at}, n{next}], rate: [{there} bps, {back} bps], delay: {delay} s}}\n");
         }
         if traced {
-            text += "traces:\n  - {link: [n1, n0], every: 0.125, rates: [1 kbps, 3]}\n";
+            text += "traces:\n  - {link: [n1, n0], every: 0.125 s, rates: [1 kbps, 3 bps]}\n";
         }
-        text + &format!("jobs:\n  - {{name: j, tensors: [40, 4000, {}], chunk: {}}}\n", 4 * chunk, 4 * chunk)
+        text + &format!("jobs:\n  - {{name: j, tensors: [40 B, 4 KB, {} B], chunk: {} B}}\n", 4 * chunk, 4 * chunk)
     }
 }
 

@@ -123,7 +123,7 @@ fn tensors_are_cut_and_dealt_by_their_parameters() {
     let tensors: Vec<u64> = numbers(&exact["tensors"]).iter().map(|parameters| 4 * parameters).collect();
     let sizes: Vec<u64> = numbers(&exact["chunk_sizes"]).iter().map(|parameters| 4 * parameters).collect();
     assert_eq!(cut(&tensors, 4_000_000), sizes);
-    let tensors: Vec<_> = tensors.iter().map(u64::to_string).collect();
+    let tensors: Vec<_> = tensors.iter().map(|bytes| format!("{bytes} B")).collect();
     let document = support::instance(&data, "sym1", 61).to_yaml();
     let (before, _) = document.split_once("jobs:").unwrap();
     let job = format!("jobs:\n  - {{name: alexnet, tensors: [{}], chunk: 4 MB}}\n", tensors.join(", "));

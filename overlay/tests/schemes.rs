@@ -160,7 +160,7 @@ prop_compose! {
             for b in a + 1..sites {
                 if b == a + 1 || more[a * sites + b] {
                     let (there, back) = rates[a * sites + b];
-                    text += &format!("  - {{ends: [n{a}, n{b}], rate: [{there}e6, {back}e6], delay: 5 ms}}\n");
+                    text += &format!("  - {{ends: [n{a}, n{b}], rate: [{there} Mbps, {back} Mbps], delay: 5 ms}}\n");
                 }
             }
         }

@@ -100,8 +100,8 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
         ("[10 Gbps, 8 Gbps]", "0", &["link a-s", "a rate is 0"]),
         ("[10 Gbps, 8 Gbps]", "-5 Mbps", &["link a-s", "a rate is -5000000"]),
         ("[10 Gbps, 8 Gbps]", ".nan", &["link a-s", "a rate is NaN"]),
-        ("[10 Gbps, 8 Gbps]", "1e19", &["link a-s", "go up to 1e18"]),
-        ("[10 Gbps, 8 Gbps]", "[1, 2, 3]", &["line 4", "neither one rate nor a list of two"]),
+        ("[10 Gbps, 8 Gbps]", "1e19 bps", &["link a-s", "go up to 1e18"]),
+        ("[10 Gbps, 8 Gbps]", "[1 bps, 2 bps, 3 bps]", &["line 4", "neither one rate nor a list of two"]),
         ("delay: 5 us", "delay: -1 s", &["link a-s", "delay is -1", "at most an hour"]),
         ("loss: 0.02%", "loss: 100%", &["link a-s", "loss is no part", "0.02%"]),
         (

@@ -74,7 +74,7 @@ fn with_rate(topology: &Topology, link: &str, rate_bps: f64) -> Result<Topology,
     let mut document: serde_json::Value = serde_json::from_str(&topology.to_json())?;
     for link in document["links"].as_array_mut().ok_or("a topology has links")? {
         if ends.iter().all(|end| link["ends"].as_array().is_some_and(|ends| ends.iter().any(|e| e == end))) {
-            link["rate"] = rate_bps.into();
+            link["rate"] = format!("{rate_bps} bps").into();
         }
     }
     Ok(Topology::from_yaml(&document.to_string())?)

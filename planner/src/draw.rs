@@ -238,7 +238,7 @@ mod tests {
     #[test]
     fn draws_every_node_and_link_once() {
         let text = "{name: a&b, nodes: [{name: v, kind: switch}, {name: u, kind: switch}, {name: s, kind: server},
-            {name: w, kind: worker}], links: [{ends: [v, u], rate: 1}, {ends: [w, v], rate: 1}, {ends: [s, v], rate: 1}]}";
+            {name: w, kind: worker}], links: [{ends: [v, u], rate: 1 bps}, {ends: [w, v], rate: 1 bps}, {ends: [s, v], rate: 1 bps}]}";
         let svg = svg(&Topology::from_yaml(text).unwrap(), None);
         assert_eq!((svg.matches("<line").count(), svg.matches("<circle").count()), (3, 2));
         assert!(svg.contains("a&amp;b") && !svg.contains("NaN"));

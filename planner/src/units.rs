@@ -1,70 +1,121 @@
-//! Quantities as people write them: `6 Gbps`, `20Mbps`, `9e6` (bit/s), `30 ms`, `548 MB` (1 KB = 1000 B).
+//! Quantities as people write them: `6 Gbps`, `20Mbps`, `30 ms`, `548 MB` (1 KB = 1000 B, 1 KiB = 1024 B).
+//!
+//! One reader for documents, imports and flags. A small `b` is bits, a large `B` bytes: `1 GBps` is 8 Gbps,
+//! and `100 Mb` is 12.5 MB. A number needs a unit, except for 0.
+
+mod display;
+mod pair;
+mod suffix;
 
 use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
-/// A kind of quantity: its base unit and the suffixes it takes.
+pub use display::{display_exact, display_rate, display_seconds, display_size};
+pub use pair::RatePair;
+use suffix::Suffix;
+
+/// A kind of quantity: what its suffixes mean, and how to explain them.
 trait Unit {
     const EXAMPLE: &'static str;
-    /// The factor of a lower-case suffix to the base unit; the empty suffix means the base unit itself.
-    fn factor(suffix: &str) -> Option<f64>;
+    /// What to write behind a number that has no unit.
+    const SOME: [&'static str; 3];
+    /// All that can be written.
+    const UNITS: &'static str;
+    fn factor(suffix: &str) -> Suffix;
 }
 
-fn parse<U: Unit>(text: &str) -> Result<f64, String> {
-    let text = text.trim();
-    // A number may hold an exponent, so "9e6" must not be cut at its `e`.
+/// Whether a message about a quantity says how to write it.
+pub fn advises(problem: &str) -> bool {
+    problem.contains("; write ")
+}
+
+/// Where the number ends. It may hold an exponent, so "9e6" must not be cut at its `e`.
+fn cut(text: &str) -> Option<(f64, &str)> {
     let cut = (0..=text.len()).rev().filter(|&i| text.is_char_boundary(i)).find(|&i| {
         text[..i].parse::<f64>().is_ok() && text[..i].ends_with(|c: char| c.is_ascii_digit() || c == '.')
-    });
+    })?;
+    let (number, suffix) = text.split_at(cut);
+    Some((number.parse().ok()?, suffix.trim()))
+}
+
+fn without_unit<U: Unit>(number: &str) -> String {
+    let [one, two, three] = U::SOME;
+    format!("{number} has no unit; write {number}{one}, {number}{two} or {number}{three}")
+}
+
+fn parse<U: Unit>(text: &str, meaning: impl Fn(&str) -> Suffix) -> Result<f64, String> {
+    let text = text.trim();
     let fail = || format!("cannot read \"{text}\"; write it like {}", U::EXAMPLE);
-    let (number, suffix) = text.split_at(cut.ok_or_else(fail)?);
-    let number: f64 = number.parse().map_err(|_| fail())?;
-    let factor = U::factor(&suffix.trim().to_ascii_lowercase()).ok_or_else(fail)?;
+    let (number, suffix) = cut(text).ok_or_else(fail)?;
+    let factor = match meaning(suffix) {
+        _ if suffix.is_empty() && number == 0.0 => return Ok(0.0),
+        _ if suffix.is_empty() && number.is_finite() => return Err(without_unit::<U>(text)),
+        Suffix::Factor(factor) => factor,
+        Suffix::Unknown => return Err(format!("{} (units: {})", fail(), U::UNITS)),
+        Suffix::Unclear { bits, bytes } => {
+            let unclear = "does not show whether it counts bits or bytes";
+            return Err(format!(
+                "\"{text}\" {unclear}; write {number} {bits} (bits) or {number} {bytes} (bytes)"
+            ));
+        }
+    };
     // Dividing by a whole number is exact where multiplying by 1e-6 is not.
     let value = if factor < 1.0 { number / (1.0 / factor).round() } else { number * factor };
     if value.is_finite() { Ok(value) } else { Err(fail()) }
 }
 
-struct AnyNumber<U>(std::marker::PhantomData<U>);
+struct WithUnit<U>(std::marker::PhantomData<U>);
 
-impl<U: Unit> Visitor<'_> for AnyNumber<U> {
+impl<U: Unit> WithUnit<U> {
+    /// A bare number: 0, or one that later checks refuse by name (NaN, infinity).
+    fn bare<E: de::Error>(value: f64) -> Result<f64, E> {
+        if value == 0.0 || !value.is_finite() {
+            return Ok(value);
+        }
+        Err(E::custom(without_unit::<U>(&value.to_string())))
+    }
+}
+
+impl<U: Unit> Visitor<'_> for WithUnit<U> {
     type Value = f64;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "a quantity like {}", U::EXAMPLE)
     }
     fn visit_f64<E: de::Error>(self, value: f64) -> Result<f64, E> {
-        Ok(value)
+        Self::bare(value)
     }
     fn visit_u64<E: de::Error>(self, value: u64) -> Result<f64, E> {
-        Ok(value as f64)
+        Self::bare(value as f64)
     }
     fn visit_i64<E: de::Error>(self, value: i64) -> Result<f64, E> {
-        Ok(value as f64)
+        Self::bare(value as f64)
     }
     fn visit_str<E: de::Error>(self, text: &str) -> Result<f64, E> {
-        parse::<U>(text).map_err(E::custom)
+        parse::<U>(text, U::factor).map_err(E::custom)
     }
 }
 
 macro_rules! quantity {
-    ($(#[$doc:meta])* $name:ident, $example:literal, { $($suffix:pat => $factor:literal),+ $(,)? }) => {
+    ($(#[$doc:meta])* $name:ident, $meaning:path, $example:literal, $some:expr, $units:literal) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Copy, PartialEq, PartialOrd)]
         pub struct $name(pub f64);
 
         impl Unit for $name {
             const EXAMPLE: &'static str = $example;
-            fn factor(suffix: &str) -> Option<f64> {
-                match suffix { $($suffix => Some($factor),)+ _ => None }
+            const SOME: [&'static str; 3] = $some;
+            const UNITS: &'static str = $units;
+            fn factor(suffix: &str) -> Suffix {
+                $meaning(suffix)
             }
         }
 
         impl std::str::FromStr for $name {
             type Err = String;
             fn from_str(text: &str) -> Result<Self, String> {
-                parse::<$name>(text).map($name)
+                parse::<$name>(text, $meaning).map($name)
             }
         }
 
@@ -76,7 +127,7 @@ macro_rules! quantity {
 
         impl<'de> Deserialize<'de> for $name {
             fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-                deserializer.deserialize_any(AnyNumber::<$name>(std::marker::PhantomData)).map($name)
+                deserializer.deserialize_any(WithUnit::<$name>(std::marker::PhantomData)).map($name)
             }
         }
     };
@@ -84,96 +135,32 @@ macro_rules! quantity {
 
 quantity!(
     /// A data rate in bit/s.
-    Rate, "\"20 Mbps\"", {
-        "" | "bps" | "bit/s" => 1.0,
-        "kbps" | "kbit/s" => 1e3,
-        "mbps" | "mbit/s" => 1e6,
-        "gbps" | "gbit/s" => 1e9,
-        "tbps" | "tbit/s" => 1e12,
-    }
+    Rate, suffix::rate, "\"20 Mbps\"", ["bps", "Mbps", "Gbps"],
+    "bps, kbps, Mbps, Gbps, Tbps, also as Mbit/s or Mb/s; of bytes Bps, KBps, MBps, GBps, TBps, also as MB/s"
 );
 quantity!(
     /// A duration in seconds.
-    Seconds, "\"30 ms\"", {
-        "" | "s" => 1.0,
-        "ms" => 1e-3,
-        "us" | "µs" => 1e-6,
-        "ns" => 1e-9,
-    }
+    Seconds, suffix::seconds, "\"30 ms\"", ["s", "ms", "us"], "h, min, s, ms, us, ns"
 );
 quantity!(
-    /// A size in bytes; prefixes are decimal, 1 KB = 1000 B.
-    Size, "\"548 MB\"", {
-        "" | "b" => 1.0,
-        "kb" => 1e3,
-        "mb" => 1e6,
-        "gb" => 1e9,
-        "tb" => 1e12,
-    }
+    /// A size in bytes; 1 KB = 1000 B, 1 KiB = 1024 B.
+    Size, suffix::size, "\"548 MB\"", ["B", "KB", "MB"],
+    "B, KB, MB, GB, TB, KiB, MiB, GiB, TiB; of bits b, kb, Mb, Gb, Tb"
 );
 
-/// Formats a rate with the largest unit that keeps it at or above one, e.g. `2.5 Gbps`.
-pub fn display_rate(bps: f64) -> String {
-    scaled(bps, &[(1e12, "Tbps"), (1e9, "Gbps"), (1e6, "Mbps"), (1e3, "kbps")], "bps")
-}
-
-/// Formats a size in bytes, e.g. `548 MB`.
-pub fn display_size(bytes: f64) -> String {
-    scaled(bytes, &[(1e12, "TB"), (1e9, "GB"), (1e6, "MB"), (1e3, "KB")], "B")
-}
-
-/// Formats a duration in seconds, e.g. `30 ms`.
-pub fn display_seconds(seconds: f64) -> String {
-    scaled(seconds, &[(1.0, "s"), (1e-3, "ms"), (1e-6, "us")], "s")
-}
-
-fn scaled(value: f64, units: &[(f64, &str)], base: &str) -> String {
-    let (factor, unit) =
-        units.iter().copied().find(|(f, _)| value.abs() >= f * (1.0 - 1e-12)).unwrap_or((1.0, base));
-    // Five significant digits, without trailing zeros.
-    let number = value / factor;
-    let digits = (4 - number.abs().max(1.0).log10().floor() as i32).max(0) as usize;
-    let text = format!("{number:.digits$}");
-    let text = if text.contains('.') { text.trim_end_matches('0').trim_end_matches('.') } else { &text };
-    format!("{text} {unit}")
+impl Rate {
+    /// Reads a rate as other tools write it: as [`Rate`], or like `10Gbit` or `10G`.
+    ///
+    /// # Errors
+    /// As for any text that is not a rate; a bare number is one.
+    pub fn of_tools(text: &str) -> Result<Rate, String> {
+        let meaning = |suffix: &str| match suffix::rate(suffix) {
+            Suffix::Unknown => suffix::rate_of_tools(suffix),
+            known => known,
+        };
+        parse::<Rate>(text, meaning).map(Rate)
+    }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn rates_as_people_write_them() {
-        for (text, bps) in [
-            ("6 Gbps", 6e9),
-            ("20Mbps", 20e6),
-            ("9e6", 9e6),
-            ("1.5 kbit/s", 1500.0),
-            ("7", 7.0),
-            (" 2.5E1 Mbps ", 25e6),
-        ] {
-            assert_eq!(text.parse::<Rate>().unwrap().0, bps, "{text}");
-        }
-        for bad in ["", "fast", "6 Gibps", "1 MB", "NaN", "inf", "1e999", "Gbps", "é"] {
-            assert!(bad.parse::<Rate>().is_err(), "{bad}");
-        }
-    }
-
-    #[test]
-    fn decimal_sizes_and_delays() {
-        assert_eq!("200 KB".parse::<Size>().unwrap().0, 200e3);
-        assert_eq!("548 MB".parse::<Size>().unwrap().0, 548e6);
-        assert_eq!("30 ms".parse::<Seconds>().unwrap().0, 0.03);
-    }
-
-    #[test]
-    fn readable_again() {
-        assert_eq!(display_rate(2.5e9), "2.5 Gbps");
-        assert_eq!(display_rate(9.538e6), "9.538 Mbps");
-        assert_eq!(display_rate(20e6), "20 Mbps");
-        assert_eq!(display_rate(4.0 / 3.0 * 1e9), "1.3333 Gbps");
-        assert_eq!(display_rate(0.0), "0 bps");
-        assert_eq!(display_size(200e3), "200 KB");
-        assert_eq!(display_seconds(1.5e-5), "15 us");
-    }
-}
+mod tests;

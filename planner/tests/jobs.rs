@@ -278,7 +278,8 @@ fn with_background(topology: &Topology, plan: &Plan) -> Topology {
         let place = entry["link"]
             .as_array()
             .map_or(entry["node"].to_string(), |ends| format!("{}->{}", ends[0], ends[1]));
-        *used.entry(place).or_default() += entry["rate"].as_f64().unwrap();
+        let rate = entry["rate"].as_str().unwrap().trim_end_matches(" bps");
+        *used.entry(place).or_default() += rate.parse::<f64>().unwrap();
     }
     for load in &plan.load {
         let (_, place) = load.resource.split_once(' ').unwrap();
@@ -292,6 +293,7 @@ fn with_background(topology: &Topology, plan: &Plan) -> Topology {
     }
     for (place, rate) in used {
         let parsed = |name: &str| -> serde_json::Value { serde_json::from_str(name).unwrap() };
+        let rate = format!("{rate} bps");
         entries.push(match place.split_once("->") {
             Some((a, b)) => serde_json::json!({"link": [parsed(a), parsed(b)], "rate": rate}),
             None => serde_json::json!({"node": parsed(&place), "rate": rate}),

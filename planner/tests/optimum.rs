@@ -74,15 +74,16 @@ fn network(seed: u64, [workers, servers]: [u32; 2], factor: f64, link_mbps: f64)
     let mut state = seed;
     let (mut nodes, mut links) = (String::new(), String::new());
     let mut link = |a: &str, b: &str| {
-        let _ = writeln!(links, "  - {{ends: [{a}, {b}], rate: {}}}", link_mbps * 1e6);
+        let _ = writeln!(links, "  - {{ends: [{a}, {b}], rate: {} bps}}", link_mbps * 1e6);
     };
     let some_mbps = |state: &mut u64| (2e6 + 10e3 * next(state, 400) as f64) * factor;
     for v in 0..2 {
-        let _ = writeln!(nodes, "  - {{name: v{v}, kind: switch, aggregation: {}}}", some_mbps(&mut state));
+        let _ =
+            writeln!(nodes, "  - {{name: v{v}, kind: switch, aggregation: {} bps}}", some_mbps(&mut state));
     }
     link("v0", "v1");
     for s in 0..servers {
-        let _ = writeln!(nodes, "  - {{name: s{s}, kind: server, ingress: {}}}", some_mbps(&mut state));
+        let _ = writeln!(nodes, "  - {{name: s{s}, kind: server, ingress: {} bps}}", some_mbps(&mut state));
         link(&format!("s{s}"), &format!("v{}", next(&mut state, 2)));
     }
     for w in 0..workers {

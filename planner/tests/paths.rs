@@ -32,7 +32,7 @@ fn inart(topology: &Topology) -> Plan {
 
 /// The triangle with so much other traffic from v0 to v2.
 fn loaded(bps: u32) -> Topology {
-    topology(&format!("{TRIANGLE}background:\n  - {{link: [v0, v2], rate: {bps}}}\n"))
+    topology(&format!("{TRIANGLE}background:\n  - {{link: [v0, v2], rate: {bps} bps}}\n"))
 }
 
 #[test]

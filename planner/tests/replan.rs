@@ -80,7 +80,7 @@ fn a_slower_link_moves_only_a_few_flows() {
     for ends in fabric(&running).into_iter().take(4) {
         let after = changed(&before, |document| {
             let links = list(document, "links");
-            links.iter_mut().filter(|link| joins(link, ends)).for_each(|link| link["rate"] = json!(4e6));
+            links.iter_mut().filter(|link| joins(link, ends)).for_each(|link| link["rate"] = json!("4 Mbps"));
         });
         assert!(check(&after, &running).is_err(), "{ends:?} carried more than 4 Mbps");
         let plan = made(&after, &again(&running, 0.0));
@@ -117,7 +117,7 @@ fn a_loss_buys_stability() {
         links
             .iter_mut()
             .filter(|link| joins(link, ends))
-            .for_each(|link| link["rate"] = json!(0.9 * used.used_bps));
+            .for_each(|link| link["rate"] = json!(format!("{} bps", 0.9 * used.used_bps)));
     });
     let best = made(&after, &again(&running, 0.0));
     let stable = made(&after, &again(&running, 0.2));
@@ -162,7 +162,7 @@ proptest! {
         let at = link.index(before.links().len());
         let after = changed(&before, |document| {
             let rate = before.links()[at].rate_bps * factor;
-            list(document, "links")[at]["rate"] = json!(rate);
+            list(document, "links")[at]["rate"] = json!(format!("{rate} bps"));
         });
         if plan(&after, after.jobs().last().unwrap(), &Options::new(schemes::LBMM)).is_err() {
             return Ok(());

@@ -16,7 +16,7 @@ nodes:
   - {name: w2, kind: worker}
 links:
   - {ends: [w1, v1], rate: 6 Gbps, delay: 10 us}
-  - {ends: [w2, v1], rate: 9e6}
+  - {ends: [w2, v1], rate: 9e6 bps}
   - {ends: [v1, s1], rate: 20Mbps}
 background:
   - {link: [s1, v1], rate: 1 Mbps}
@@ -79,13 +79,13 @@ fn every_error_names_place_and_fix() {
     let cases: &[(&str, &str, &[&str])] = &[
         ("[w1, v1]", "[w1, V1]", &["line 8", "link w1-V1", "unknown node \"V1\"", "did you mean \"v1\""]),
         ("name: w2, kind", "name: w1, kind", &["line 6", "node w1", "taken"]),
-        ("  - {ends: [w2, v1], rate: 9e6}\n", "", &["job vgg19", "w2", "no route", "s1"]),
-        ("9e6", "0", &["line 9", "link w2-v1", "rate is 0", "positive"]),
-        ("9e6", "-5 Mbps", &["line 9", "link w2-v1", "positive"]),
-        ("9e6", ".nan", &["line 9", "link w2-v1", "NaN"]),
-        ("9e6", "1e19", &["line 9", "link w2-v1", "1e18 bit/s"]),
-        ("9e6", ".inf", &["line 9", "link w2-v1"]),
-        ("9e6", "fast", &["line 9", "fast", "20 Mbps"]),
+        ("  - {ends: [w2, v1], rate: 9e6 bps}\n", "", &["job vgg19", "w2", "no route", "s1"]),
+        ("9e6 bps", "0", &["line 9", "link w2-v1", "rate is 0", "positive"]),
+        ("9e6 bps", "-5 Mbps", &["line 9", "link w2-v1", "positive"]),
+        ("9e6 bps", ".nan", &["line 9", "link w2-v1", "NaN"]),
+        ("9e6 bps", "1e19 bps", &["line 9", "link w2-v1", "1e18 bit/s"]),
+        ("9e6 bps", ".inf", &["line 9", "link w2-v1"]),
+        ("9e6 bps", "fast", &["line 9", "fast", "20 Mbps"]),
         ("[w2, v1]", "[v1, v1]", &["line 9", "link v1-v1", "same node"]),
         ("[w2, v1]", "[v1, w1]", &["line 9", "link v1-w1", "linked already"]),
         ("kind: worker", "kind: wroker", &["line 5", "wroker", "worker"]),
@@ -97,16 +97,16 @@ fn every_error_names_place_and_fix() {
         ("548 MB", "548 Mbps", &["548 Mbps", "548 MB"]),
         ("delay: 10 us", "delay: -1 s", &["line 8", "delay"]),
         ("aggregation: 6 Gbps", "aggregation: -6 Gbps", &["line 3", "node v1", "aggregation"]),
-        ("9e6}", "9e6, mtu: 575}", &["line 9", "link w2-v1", "mtu is 575", "576 to 9216"]),
-        ("9e6}", "9e6, mtu: 9217}", &["line 9", "link w2-v1", "mtu is 9217", "576 to 9216"]),
-        ("9e6}", "9e6, mtu: -1}", &["line 9", "link w2-v1", "mtu is -1"]),
-        ("9e6}", "9e6, mtu: jumbo}", &["line 9", "`mtu` is no whole number", "9000"]),
+        ("9e6 bps}", "9e6 bps, mtu: 575}", &["line 9", "link w2-v1", "mtu is 575", "576 to 9216"]),
+        ("9e6 bps}", "9e6 bps, mtu: 9217}", &["line 9", "link w2-v1", "mtu is 9217", "576 to 9216"]),
+        ("9e6 bps}", "9e6 bps, mtu: -1}", &["line 9", "link w2-v1", "mtu is -1"]),
+        ("9e6 bps}", "9e6 bps, mtu: jumbo}", &["line 9", "`mtu` is no whole number", "9000"]),
         ("name: small", "name: small\nmtu: 90000", &["line 2", "mtu is 90000", "9000"]),
         ("ingress: 4 Gbps", "ingress: 0", &["line 4", "node s1", "ingress"]),
-        ("kind: worker}", "kind: worker, ingress: 4}", &["node w1", "no ingress"]),
+        ("kind: worker}", "kind: worker, ingress: 4 bps}", &["node w1", "no ingress"]),
         ("{link: [s1, v1]", "{link: [s1, w1]", &["background", "no such link"]),
         ("{node: v1, rate", "{rate", &["background", "link: [a, b]"]),
-        ("{node: v1, rate: 500 Mbps}", "{node: w1, rate: 5}", &["background on node w1", "its link"]),
+        ("{node: v1, rate: 500 Mbps}", "{node: w1, rate: 5 bps}", &["background on node w1", "its link"]),
         ("name: small", "nmae: small", &["nmae"]),
         ("name: small", "name: \"\"", &["name", "without blanks"]),
         ("links:", "links: [", &["line"]),
@@ -129,8 +129,8 @@ fn a_link_without_an_mtu_has_the_documents_or_1500() {
     assert_eq!(mtus(GOOD), [1500; 3]);
     let jumbo = GOOD.replacen("name: small", "name: small\nmtu: 9000", 1);
     assert_eq!(mtus(&jumbo), [9000; 3]);
-    assert_eq!(mtus(&jumbo.replacen("9e6", "9e6, mtu: 1500", 1)), [9000, 1500, 9000]);
-    assert_eq!(mtus(&GOOD.replacen("9e6", "9e6, mtu: 576", 1)), [1500, 576, 1500]);
+    assert_eq!(mtus(&jumbo.replacen("9e6 bps", "9e6 bps, mtu: 1500", 1)), [9000, 1500, 9000]);
+    assert_eq!(mtus(&GOOD.replacen("9e6 bps", "9e6 bps, mtu: 576", 1)), [1500, 576, 1500]);
     assert!(Topology::from_yaml(&jumbo).unwrap().to_yaml().contains("\nmtu: 9000\n"), "said once");
     assert!(!Topology::from_yaml(GOOD).unwrap().to_yaml().contains("mtu"), "nobody asked");
 }
@@ -141,8 +141,8 @@ fn jobs_may_use_links_between_switches_and_those_of_their_hosts() {
 name: small
 nodes: [{name: v1, kind: switch}, {name: v2, kind: switch}, {name: s1, kind: server},
   {name: w1, kind: worker}, {name: w2, kind: worker}]
-links: [{ends: [w1, v1], rate: 1e9}, {ends: [w2, v1], rate: 1e9}, {ends: [v1, v2], rate: 1e9},
-  {ends: [v1, s1], rate: 1e9}]
+links: [{ends: [w1, v1], rate: 1e9 bps}, {ends: [w2, v1], rate: 1e9 bps}, {ends: [v1, v2], rate: 1e9 bps},
+  {ends: [v1, s1], rate: 1e9 bps}]
 jobs: [{name: a, workers: [w1], servers: [s1]}]
 ";
     let topology = Topology::from_yaml(text).unwrap();
@@ -155,7 +155,7 @@ fn yaml_and_json_read_back() {
     for topology in [
         Topology::from_yaml(GOOD).unwrap(),
         Topology::from_yaml(GOOD).unwrap().with_mtu(9000),
-        Topology::from_yaml(&GOOD.replacen("9e6", "9e6, mtu: 4200", 1)).unwrap(),
+        Topology::from_yaml(&GOOD.replacen("9e6 bps", "9e6 bps, mtu: 4200", 1)).unwrap(),
         Topology::from_yaml(include_str!("../../topologies/fig1.yaml")).unwrap(),
         fat_tree(4, &equipment(2, 10)).unwrap(),
         leaf_spine(3, 2, 4, &equipment(2, 10)).unwrap(),

@@ -32,12 +32,12 @@ impl Network {
     pub fn star(workers: usize, rate_bps: f64) -> Self {
         let capacity = rate_bps * workers as f64;
         let mut nodes = format!(
-            "{{name: v, kind: switch, aggregation: {capacity}}}, {{name: s, kind: server, ingress: {rate_bps}}}"
+            "{{name: v, kind: switch, aggregation: {capacity} bps}}, {{name: s, kind: server, ingress: {rate_bps} bps}}"
         );
-        let mut links = format!("{{ends: [s, v], rate: {rate_bps}}}");
+        let mut links = format!("{{ends: [s, v], rate: {rate_bps} bps}}");
         for worker in 0..workers {
             nodes += &format!(", {{name: w{worker}, kind: worker}}");
-            links += &format!(", {{ends: [w{worker}, v], rate: {rate_bps}}}");
+            links += &format!(", {{ends: [w{worker}, v], rate: {rate_bps} bps}}");
         }
         Self {
             name: format!("{workers} workers, {:.0} Mbps", rate_bps / 1e6),

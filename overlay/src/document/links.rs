@@ -4,7 +4,7 @@ use inart_fluid::Trace;
 use inart_planner::TopologyError;
 use serde_saphyr::Spanned;
 
-use super::entries::{LinkEntry, OneOrTwo, Part, TraceEntry};
+use super::entries::{LinkEntry, Part, TraceEntry};
 use crate::network::{Overlay, SiteLink};
 
 /// The slowest rate that is read, 1 bit/s: times over any number of links stay finite.
@@ -32,10 +32,7 @@ impl Overlay {
                 "keep one link and add the rates up",
             );
         }
-        let rates_bps = match rate {
-            OneOrTwo::One(rate) => [rate.0; 2],
-            OneOrTwo::Two(rates) => rates.map(|rate| rate.0),
-        };
+        let rates_bps = rate.0.map(|rate| rate.0);
         if rates_bps.contains(&0.0) && rates_bps.iter().any(|bps| *bps > 0.0) {
             let problem = format!("it leads in one direction only: rates {rates_bps:?}");
             return wrong(

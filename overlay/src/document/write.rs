@@ -16,8 +16,8 @@ impl Overlay {
         out.push_str(if self.links.is_empty() { "links: []\n" } else { "links:\n" });
         for link in &self.links {
             let ([a, b], [there, back]) = (link.ends.map(name), link.rates_bps);
-            let _ = write!(out, "  - {{ends: [{a}, {b}], rate: [{there:?}, {back:?}]");
-            let _ = writeln!(out, ", delay: {:?}, loss: {:?}}}", link.delay_seconds, link.loss);
+            let _ = write!(out, "  - {{ends: [{a}, {b}], rate: [{there} bps, {back} bps]");
+            let _ = writeln!(out, ", delay: {} s, loss: {:?}}}", link.delay_seconds, link.loss);
         }
         let traced = self.links.iter().any(|link| link.traces.iter().any(Option::is_some));
         out.push_str(if traced { "traces:\n" } else { "" });
@@ -26,19 +26,21 @@ impl Overlay {
             for (ends, trace) in [([&a, &b], &link.traces[0]), ([&b, &a], &link.traces[1])] {
                 let Some(trace) = trace else { continue };
                 let [from, to] = ends;
-                let (every, rates) = (trace.every_seconds, &trace.rates_bps);
-                let _ = writeln!(out, "  - {{link: [{from}, {to}], every: {every:?}, rates: {rates:?}}}");
+                let rates: Vec<_> = trace.rates_bps.iter().map(|bps| format!("{bps} bps")).collect();
+                let (every, rates) = (trace.every_seconds, rates.join(", "));
+                let _ = writeln!(out, "  - {{link: [{from}, {to}], every: {every} s, rates: [{rates}]}}");
             }
         }
         out.push_str("jobs:\n");
         for job in &self.jobs {
             let sites: Vec<_> = job.sites.iter().map(|&site| name(site)).collect();
+            let tensors: Vec<_> = job.tensors_bytes.iter().map(|bytes| format!("{bytes} B")).collect();
             let _ = writeln!(
                 out,
-                "  - {{name: {}, sites: [{}], tensors: {:?}, chunk: {}}}",
+                "  - {{name: {}, sites: [{}], tensors: [{}], chunk: {} B}}",
                 serde_json::Value::from(&*job.name),
                 sites.join(", "),
-                job.tensors_bytes,
+                tensors.join(", "),
                 job.chunk_bytes
             );
         }

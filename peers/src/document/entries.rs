@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_planner::units::{Rate, Seconds, Size};
+use inart_planner::units::{Rate, RatePair, Seconds, Size};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 use serde_saphyr::Spanned;
@@ -34,17 +34,9 @@ pub struct NodeEntry {
 #[serde(deny_unknown_fields)]
 pub struct LinkEntry {
     pub ends: [String; 2],
-    pub rate: OneOrTwo,
+    pub rate: RatePair<Rate>,
     pub delay: Option<Seconds>,
     pub loss: Option<Part>,
-}
-
-/// One rate for both directions, or one for each.
-#[derive(Deserialize)]
-#[serde(untagged)]
-pub enum OneOrTwo {
-    One(Rate),
-    Two([Rate; 2]),
 }
 
 /// A part of a whole: `0.02%`, or 0.0002.

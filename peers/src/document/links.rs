@@ -4,7 +4,7 @@ use inart_fluid::Trace;
 use inart_planner::TopologyError;
 use serde_saphyr::Spanned;
 
-use super::entries::{LinkEntry, OneOrTwo, Part, TraceEntry};
+use super::entries::{LinkEntry, Part, TraceEntry};
 use super::fabric;
 use super::nodes::{Node, Nodes, Result};
 use crate::network::{Peer, TrunkLink};
@@ -33,10 +33,7 @@ impl<'n> Links<'n> {
         let place = format!("link {a}-{b}");
         let wrong = |problem: String, fix: &str| Err(TopologyError::new(at, place.clone(), problem, fix));
         let ends = [self.nodes.known(at, &place, &a)?, self.nodes.known(at, &place, &b)?];
-        let rates_bps = match rate {
-            OneOrTwo::One(rate) => [rate.0; 2],
-            OneOrTwo::Two(rates) => rates.map(|rate| rate.0),
-        };
+        let rates_bps = rate.0.map(|rate| rate.0);
         for bps in rates_bps {
             in_range(at, &place, bps)?;
         }

@@ -22,15 +22,18 @@ impl Mesh {
         out.push_str("links:\n");
         for peer in &self.peers {
             let (name, switch) = (quoted(&peer.name), quoted(&self.switches[peer.switch]));
-            let _ =
-                write!(out, "  - {{ends: [{name}, {switch}], rate: [{:?}, {:?}]", peer.up_bps, peer.down_bps);
-            let _ = writeln!(out, ", delay: {:?}, loss: {:?}}}", peer.delay_seconds, peer.loss);
+            let _ = write!(
+                out,
+                "  - {{ends: [{name}, {switch}], rate: [{} bps, {} bps]",
+                peer.up_bps, peer.down_bps
+            );
+            let _ = writeln!(out, ", delay: {} s, loss: {:?}}}", peer.delay_seconds, peer.loss);
         }
         for trunk in &self.trunks {
             let ([a, b], [there, back]) =
                 (trunk.ends.map(|end| quoted(&self.switches[end])), trunk.rates_bps);
-            let _ = write!(out, "  - {{ends: [{a}, {b}], rate: [{there:?}, {back:?}]");
-            let _ = writeln!(out, ", delay: {:?}, loss: {:?}}}", trunk.delay_seconds, trunk.loss);
+            let _ = write!(out, "  - {{ends: [{a}, {b}], rate: [{there} bps, {back} bps]");
+            let _ = writeln!(out, ", delay: {} s, loss: {:?}}}", trunk.delay_seconds, trunk.loss);
         }
         let traced = self.peers.iter().any(|peer| peer.up_trace.is_some() || peer.down_trace.is_some());
         out.push_str(if traced { "traces:\n" } else { "" });
@@ -39,8 +42,9 @@ impl Mesh {
             for (ends, trace) in [([&name, &switch], &peer.up_trace), ([&switch, &name], &peer.down_trace)] {
                 let Some(trace) = trace else { continue };
                 let [from, to] = ends;
-                let (every, rates) = (trace.every_seconds, &trace.rates_bps);
-                let _ = writeln!(out, "  - {{link: [{from}, {to}], every: {every:?}, rates: {rates:?}}}");
+                let rates: Vec<_> = trace.rates_bps.iter().map(|bps| format!("{bps} bps")).collect();
+                let (every, rates) = (trace.every_seconds, rates.join(", "));
+                let _ = writeln!(out, "  - {{link: [{from}, {to}], every: {every} s, rates: [{rates}]}}");
             }
         }
         out.push_str("jobs:\n");
@@ -56,10 +60,10 @@ impl Mesh {
         let _ = writeln!(out, "  - name: {}\n    peers: [{peers}]", quoted(&job.name));
         let _ = writeln!(out, "    receivers: {}", job.receivers);
         let sizes =
-            list(all.iter().map(|&rank| format!("{}: {:?}", name(rank), job.update_bytes[rank])).collect());
+            list(all.iter().map(|&rank| format!("{}: {} B", name(rank), job.update_bytes[rank])).collect());
         let first = job.update_bytes[0];
         let _ = match job.update_bytes.iter().all(|bytes| *bytes == first) {
-            true => writeln!(out, "    update: {first:?}"),
+            true => writeln!(out, "    update: {first} B"),
             false => writeln!(out, "    updates: {{{sizes}}}"),
         };
         if !job.required.is_empty() {
@@ -71,7 +75,7 @@ impl Mesh {
             let pairs = pairs.map(|&(from, to, rounds)| format!("[{}, {}, {rounds}]", name(from), name(to)));
             let _ = writeln!(out, "    waited: [{}]", list(pairs.collect()));
         }
-        let entry = |mean: f64, cv: f64| format!("{{mean: {mean:?}, cv: {cv:?}}}");
+        let entry = |mean: f64, cv: f64| format!("{{mean: {mean} s, cv: {cv:?}}}");
         if let Some(first) = job.computes.first() {
             let each = all.iter().zip(&job.computes);
             let each = each.map(|(&rank, c)| format!("{}: {}", name(rank), entry(c.mean_seconds, c.cv)));

@@ -8,7 +8,7 @@ use serde::de::IgnoredAny;
 use serde_saphyr::Spanned;
 
 use super::{DEFAULT_MTU, NodeKind, SwitchPort, Topology};
-use crate::units::{Rate, Seconds, Size, display_rate, display_seconds, display_size};
+use crate::units::{Rate, Seconds, Size, display_exact, display_rate, display_seconds, display_size};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -129,7 +129,10 @@ pub(super) fn in_our_words(problem: &str) -> (&str, &'static str) {
         ("a job has no key `exact`", "write `sum: exact`")
     } else if problem.starts_with("invalid i64") {
         ("an `mtu` is no whole number of bytes", "write it like `mtu: 9000`")
-    } else if problem.starts_with("unknown") || problem.contains("write it like") {
+    } else if problem.starts_with("unknown variant") && problem.contains("expected one of switch") {
+        let fix = "write switch, server or worker; networks of sites and of peers have `kind: site` and `kind: peer`";
+        (cut(", expected"), fix)
+    } else if problem.starts_with("unknown") {
         (problem, "")
     } else {
         (problem, EXAMPLE)
@@ -166,7 +169,8 @@ impl Topology {
             let [a, b] = link.ends.map(name);
             let _ = write!(out, "  - {{ends: [{a}, {b}], rate: {}", rate(link.rate_bps));
             if link.delay_seconds > 0.0 {
-                let _ = write!(out, ", delay: {}", exact::<Seconds>(link.delay_seconds, display_seconds));
+                let _ =
+                    write!(out, ", delay: {}", exact::<Seconds>(link.delay_seconds, display_seconds, "s"));
             }
             if link.mtu != common {
                 let _ = write!(out, ", mtu: {}", link.mtu);
@@ -185,7 +189,7 @@ impl Topology {
             let _ =
                 write!(out, "  - {{name: {}, workers: [{workers}], servers: [{servers}]", quoted(&job.name));
             if let Some(bytes) = job.gradient_bytes {
-                let _ = write!(out, ", gradient: {}", exact::<Size>(bytes as f64, display_size));
+                let _ = write!(out, ", gradient: {}", exact::<Size>(bytes as f64, display_size, "B"));
             }
             if job.exact {
                 out.push_str(", sum: exact");
@@ -198,18 +202,19 @@ impl Topology {
         out
     }
 
-    /// Writes the same document as JSON, rates in bit/s, delays in seconds, sizes in bytes.
+    /// Writes the same document as JSON: rates in `bps`, delays in `s`, sizes in `B`.
     pub fn to_json(&self) -> String {
         use serde_json::{Value, json};
         let name = |id: super::NodeId| self.node(id).name.as_str();
+        let bps = |rate: f64| Value::from(display_exact(rate, "bps"));
         let names = |ids: &[super::NodeId]| ids.iter().map(|&id| name(id)).collect::<Vec<_>>();
         let node = |node: &super::Node| {
             let mut entry = json!({"name": node.name, "kind": node.kind.to_string()});
             if node.kind == NodeKind::Switch {
-                entry["aggregation"] = node.aggregation_bps.into();
+                entry["aggregation"] = bps(node.aggregation_bps);
             }
             if let Some(ingress) = node.ingress_bps {
-                entry["ingress"] = ingress.into();
+                entry["ingress"] = bps(ingress);
             }
             if let Some(board) = node.board {
                 entry["board"] = board.name().into();
@@ -222,8 +227,9 @@ impl Topology {
         };
         let link = |link: &super::Link| {
             let ends = link.ends.map(name);
+            let delay = display_exact(link.delay_seconds, "s");
             let mut entry =
-                json!({"ends": ends, "rate": link.rate_bps, "delay": link.delay_seconds, "mtu": link.mtu});
+                json!({"ends": ends, "rate": bps(link.rate_bps), "delay": delay, "mtu": link.mtu});
             for (end, stated) in link.named_ports() {
                 entry["ports"][name(end)] = port(stated);
             }
@@ -233,7 +239,7 @@ impl Topology {
             let (workers, servers) = (names(&job.workers), names(&job.servers));
             let mut entry = json!({"name": job.name, "workers": workers, "servers": servers});
             if let Some(bytes) = job.gradient_bytes {
-                entry["gradient"] = bytes.into();
+                entry["gradient"] = format!("{bytes} B").into();
             }
             if job.exact {
                 entry["sum"] = "exact".into();
@@ -245,12 +251,12 @@ impl Topology {
         };
         let loaded = self.nodes.iter().filter(|node| node.background_bps > 0.0);
         let mut background: Vec<Value> =
-            loaded.map(|node| json!({"node": node.name, "rate": node.background_bps})).collect();
+            loaded.map(|node| json!({"node": node.name, "rate": bps(node.background_bps)})).collect();
         for link in &self.links {
             let [a, b] = link.ends.map(name);
-            for (ends, bps) in [([a, b], link.background_bps[0]), ([b, a], link.background_bps[1])] {
-                if bps > 0.0 {
-                    background.push(json!({"link": ends, "rate": bps}));
+            for (ends, rate) in [([a, b], link.background_bps[0]), ([b, a], link.background_bps[1])] {
+                if rate > 0.0 {
+                    background.push(json!({"link": ends, "rate": bps(rate)}));
                 }
             }
         }
@@ -289,19 +295,19 @@ impl Topology {
 }
 
 /// The readable form when it reads back to the same number, else the number in the base unit.
-fn exact<Q>(value: f64, display: fn(f64) -> String) -> String
+fn exact<Q>(value: f64, display: fn(f64) -> String, base: &str) -> String
 where
     Q: std::str::FromStr + Into<f64> + Copy,
 {
     let text = display(value);
     match text.parse::<Q>() {
         Ok(read) if read.into() == value => text,
-        _ => format!("{value:?}"),
+        _ => display_exact(value, base),
     }
 }
 
 fn rate(bps: f64) -> String {
-    exact::<Rate>(bps, display_rate)
+    exact::<Rate>(bps, display_rate, "bps")
 }
 
 /// A name as a YAML scalar: plain when that is safe, else double-quoted.

@@ -233,14 +233,14 @@ impl<'a> Drawing<'a> {
         let names: Vec<String> = (0..count).map(|i| format!("{prefix}{i}")).collect();
         let capacity = self.equipment.aggregation_bps;
         self.nodes.extend(
-            names.iter().map(|name| format!("{{name: {name}, kind: switch, aggregation: {capacity:?}}}")),
+            names.iter().map(|name| format!("{{name: {name}, kind: switch, aggregation: {capacity} bps}}")),
         );
         names
     }
 
     fn link(&mut self, a: &str, b: &str) {
         let Equipment { rate_bps, delay_seconds, .. } = self.equipment;
-        self.links.push(format!("{{ends: [{a}, {b}], rate: {rate_bps:?}, delay: {delay_seconds:?}}}"));
+        self.links.push(format!("{{ends: [{a}, {b}], rate: {rate_bps} bps, delay: {delay_seconds} s}}"));
     }
 
     /// Draws a place for every server and worker among `per_switch` places at each of `switches`.
@@ -264,7 +264,7 @@ impl<'a> Drawing<'a> {
             for (i, port) in (0..count).zip(&mut ports) {
                 let host = format!("{prefix}{i}");
                 let ingress =
-                    if kind == "server" { format!(", ingress: {ingress_bps:?}") } else { String::new() };
+                    if kind == "server" { format!(", ingress: {ingress_bps} bps") } else { String::new() };
                 self.nodes.push(format!("{{name: {host}, kind: {kind}{ingress}}}"));
                 self.link(&port, &host);
             }
@@ -274,7 +274,7 @@ impl<'a> Drawing<'a> {
 
     fn finish(self) -> Result<Topology, TopologyError> {
         let list = |entries: &[String]| entries.iter().map(|e| format!("  - {e}\n")).collect::<String>();
-        let job = format!("  - {{name: job, gradient: {}}}\n", self.equipment.gradient_bytes);
+        let job = format!("  - {{name: job, gradient: {} B}}\n", self.equipment.gradient_bytes);
         let (nodes, links) = (list(&self.nodes), list(&self.links));
         Topology::from_yaml(&format!("name: {}\nnodes:\n{nodes}links:\n{links}jobs:\n{job}", self.name))
             .map_err(|error| TopologyError { line: None, ..error })

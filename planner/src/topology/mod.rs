@@ -22,6 +22,7 @@ pub use background_rates::BackgroundRates;
 pub use board::Board;
 pub use error::TopologyError;
 use petgraph::graph::UnGraph;
+pub use read::read_document;
 pub use switch_port::SwitchPort;
 
 /// MTU of links that state none, in bytes: Ethernet's.

@@ -226,12 +226,12 @@ mod tests {
             (0..16).map(|n| format!("  - {{name: {kind}{n}, kind: {kind}{rest}}}\n")).collect()
         };
         let links = |kind: &str| -> String {
-            (0..16).map(|n| format!("  - {{ends: [{kind}{n}, hub], rate: 100}}\n")).collect()
+            (0..16).map(|n| format!("  - {{ends: [{kind}{n}, hub], rate: 100 bps}}\n")).collect()
         };
         let text = format!(
-            "name: star\nnodes:\n  - {{name: hub, kind: switch}}\n  - {{name: s, kind: server, ingress: 1}}\n{}{}links:\n  - {{ends: [s, hub], rate: 100}}\n{}{}",
+            "name: star\nnodes:\n  - {{name: hub, kind: switch}}\n  - {{name: s, kind: server, ingress: 1 bps}}\n{}{}links:\n  - {{ends: [s, hub], rate: 100 bps}}\n{}{}",
             nodes("worker", ""),
-            nodes("switch", ", aggregation: 1"),
+            nodes("switch", ", aggregation: 1 bps"),
             links("worker"),
             links("switch"),
         );

@@ -24,8 +24,8 @@ pub(super) fn assemble(mut graph: Graph, options: &ImportOptions) -> Result<Impo
     let roles: Vec<Role> =
         graph.nodes.iter().zip(&names).map(|(node, name)| role(node, name, options)).collect();
     // The Topology Zoo marks other networks' nodes so.
-    let external =
-        |node: usize| graph.nodes[node].attributes.get("Internal").is_some_and(|value| value == "0");
+    let is_no = |value: &str| ["0", "false", "no"].iter().any(|no| value.eq_ignore_ascii_case(no));
+    let external = |node: usize| graph.nodes[node].attributes.get("Internal").is_some_and(is_no);
     let inside: Vec<bool> = (0..names.len()).map(|node| !external(node)).collect();
     let left_out = inside.iter().filter(|&&inside| !inside).count();
     if left_out > 0 {
@@ -126,10 +126,10 @@ impl<'a> Document<'a> {
             NodeKind::Switch => {
                 let stated = capacity("aggregation")?;
                 self.unstated += usize::from(stated.is_none());
-                format!(", aggregation: {:?}", stated.unwrap_or(self.options.aggregation_bps))
+                format!(", aggregation: {} bps", stated.unwrap_or(self.options.aggregation_bps))
             }
             NodeKind::Server => match capacity("ingress")?.or(self.options.ingress_bps) {
-                Some(bps) => format!(", ingress: {bps:?}"),
+                Some(bps) => format!(", ingress: {bps} bps"),
                 None => String::new(),
             },
             NodeKind::Worker => String::new(),
@@ -140,7 +140,8 @@ impl<'a> Document<'a> {
 
     fn link(&mut self, ends: [&str; 2], bps: f64, delay: f64, mtu: Option<u16>) {
         let ([a, b], mtu) = (ends.map(quoted), mtu.unwrap_or(self.options.mtu));
-        let _ = writeln!(self.links, "  - {{ends: [{a}, {b}], rate: {bps:?}, delay: {delay:?}, mtu: {mtu}}}");
+        let _ =
+            writeln!(self.links, "  - {{ends: [{a}, {b}], rate: {bps} bps, delay: {delay} s, mtu: {mtu}}}");
     }
 
     fn notes(&self, notes: &mut Vec<String>) {
@@ -153,7 +154,7 @@ impl<'a> Document<'a> {
 
     fn read(&self) -> Result<Topology> {
         let Document { options, nodes, links, .. } = self;
-        let job = format!("  - {{name: job, gradient: {}}}\n", options.gradient_bytes);
+        let job = format!("  - {{name: job, gradient: {} B}}\n", options.gradient_bytes);
         let text =
             format!("name: {}\nnodes:\n{nodes}links:\n{links}jobs:\n{job}", quoted(&clean(&options.name)));
         Topology::from_yaml(&text).map_err(|error| TopologyError { line: None, ..error })

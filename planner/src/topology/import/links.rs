@@ -8,7 +8,7 @@ use super::attributes::Role;
 use super::graph::{Graph, counted};
 use super::options::ImportOptions;
 use crate::topology::TopologyError;
-use crate::units::display_rate;
+use crate::units::{display_rate, display_seconds};
 
 type Result<T> = std::result::Result<T, TopologyError>;
 
@@ -53,7 +53,15 @@ pub(super) fn merged(
                 options.rate_bps
             }
         };
-        let delay = edge.attributes.delay().unwrap_or(options.delay_seconds);
+        let delay = match edge.attributes.delay() {
+            Some(Ok(delay)) => delay,
+            Some(Err(text)) => {
+                let taken = display_seconds(options.delay_seconds);
+                notes.push(format!("{place}: {text:?} is no delay with a unit; {taken} is taken"));
+                options.delay_seconds
+            }
+            None => options.delay_seconds,
+        };
         let at = *by_ends.entry([a.min(b), a.max(b)]).or_insert_with(|| {
             links.push(Link { ends: edge.ends, bps: [0.0; 2], count: 0, delay, mtu: None });
             links.len() - 1
@@ -79,6 +87,7 @@ pub(super) fn merged(
         let links = counted(unstated, "link");
         notes.push(format!("rate not stated on {links}: {rate} is taken"));
     }
+    let mut opposite = 0;
     for link in &mut links {
         let place = format!("link {}-{}", names[link.ends[0]], names[link.ends[1]]);
         let [there, back] = link.bps;
@@ -89,9 +98,17 @@ pub(super) fn merged(
         // An edge of a directed graph without its counterpart is a link all the same.
         let bps = if there == 0.0 || back == 0.0 { there.max(back) } else { there.min(back) };
         link.bps = [bps; 2];
-        if link.count > 1 && !(graph.directed && link.count == 2 && there > 0.0 && back > 0.0) {
+        let is_pair = graph.directed && link.count == 2 && there > 0.0 && back > 0.0;
+        opposite += usize::from(is_pair);
+        if link.count > 1 && !is_pair {
             notes.push(format!("{place}: {} links taken as one of {}", link.count, display_rate(bps)));
         }
+    }
+    if graph.multigraph && opposite > 0 {
+        notes.push(format!(
+            "{} of opposite edges taken as one link each, a direction per edge; of two cables make an undirected graph",
+            counted(opposite, "pair")
+        ));
     }
     Ok(links)
 }
