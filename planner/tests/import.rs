@@ -165,7 +165,14 @@ fn wrong_texts_name_place_and_fix() {
         (Format::Networkx, "{\"nodes\": []}".into(), &["`links`", "node_link_data"]),
         (Format::Networkx, "{\"nodes\": [1], \"links\": []}".into(), &["nodes[0] is no object"]),
         (Format::Networkx, "{\"nodes\": [{}], \"edges\": []}".into(), &["nodes[0] has no id"]),
-        (Format::Networkx, "{\"nodes\": [],\n \"links\": [NaN]}".into(), &["line 2"]),
+        (Format::Networkx, "{\"nodes\": [],\n \"links\": [Nan]}".into(), &["line 2"]),
+        (Format::Gml, "graph [ node [ label \"a\" ] ]".into(), &["gml", "no id"]),
+        (Format::Gml, "graph [ node [ id 1 ] node [ id 1 ] ]".into(), &["node \"1\"", "twice"]),
+        (Format::Gml, "graph [\n edge [ source 1 target 2 ] ]".into(), &["unknown node \"1\""]),
+        (Format::Gml, "graph [\n node [ id \"1 ]".into(), &["line 2", "does not end"]),
+        (Format::Gml, "graph [\n node [ id 1".into(), &["line 2", "`]`"]),
+        (Format::Gml, "a 1\n]".into(), &["line 2", "a key is expected"]),
+        (Format::Gml, "a [".repeat(100_000), &["nested", "64"]),
         (Format::Networkx, "[".repeat(100_000), &["line 1", "recursion"]),
         (Format::Containerlab, "name: x".into(), &["topology"]),
         (
@@ -184,12 +191,120 @@ fn wrong_texts_name_place_and_fix() {
     for (format, text, named) in cases {
         refused(text, *format, &options(), named);
     }
-    for format in ["graphml", "dot", "networkx", "containerlab", "mininet"] {
+    for format in ["graphml", "gml", "dot", "networkx", "containerlab", "mininet"] {
         let format: Format = format.parse().unwrap();
         assert!(import("", format, &options()).is_err(), "{format}");
     }
-    assert!("gml".parse::<Format>().unwrap_err().contains("containerlab"));
+    assert!("gexf".parse::<Format>().unwrap_err().contains("containerlab"));
     assert_eq!(Format::guess("notes.txt", "hello"), None);
+}
+
+/// A triangle of switches with two hosts, and a node of another network, in every format that marks those.
+#[test]
+fn nodes_outside_the_network_are_left_out_however_they_are_marked() {
+    let graphml = |no: &str| {
+        format!(
+            "<?xml version=\"1.0\"?>\n<!DOCTYPE graphml SYSTEM \"http://graphml.graphdrawing.org/dtds/graphml.dtd\">\n\
+             <graphml><key id='i' for='node' attr.name='Internal' attr.type='boolean'/>\
+             <graph edgedefault='undirected'>\
+             <node id='a'><data key='i'>true</data></node><node id='b'><data key='i'>1</data></node>\
+             <node id='x'><data key='i'>{no}</data></node>\
+             <edge source='a' target='b'/><edge source='b' target='x'/>\
+             </graph></graphml>"
+        )
+    };
+    let json = |no: &str| {
+        format!(
+            "{{\"nodes\": [{{\"id\": \"a\", \"Internal\": true}}, {{\"id\": \"b\"}}, {{\"id\": \"x\", \"Internal\": {no}}}],
+              \"links\": [{{\"source\": \"a\", \"target\": \"b\"}}, {{\"source\": \"b\", \"target\": \"x\"}}]}}"
+        )
+    };
+    let gml = |no: &str| {
+        format!(
+            "# by hand\ngraph [\n  node [ id 0 label \"a\" Internal 1 ]\n  node [ id 1 label \"b\" graphics [ x 1.5 ] ]\n  \
+             node [ id 2 label \"x\" Internal {no} ]\n  edge [ source 0 target 1 ]\n  edge [ source 1 target 2 ]\n]\n"
+        )
+    };
+    let texts = [
+        ("zoo.graphml", Format::Graphml, graphml("false")),
+        ("zoo.graphml", Format::Graphml, graphml("False")),
+        ("zoo.graphml", Format::Graphml, graphml("0")),
+        ("ring.json", Format::Networkx, json("false")),
+        ("ring.json", Format::Networkx, json("0")),
+        ("zoo.gml", Format::Gml, gml("0")),
+        ("zoo.gml", Format::Gml, gml("\"False\"")),
+    ];
+    for (file, format, text) in texts {
+        assert_eq!(Format::guess(file, &text), Some(format), "{text}");
+        assert_eq!(Format::guess("unnamed", &text), Some(format), "{text}");
+        let Imported { topology, notes } = read(&text, format);
+        let nodes = topology.nodes().iter();
+        let switches: Vec<_> =
+            nodes.filter(|node| node.kind == NodeKind::Switch).map(|node| node.name.as_str()).collect();
+        assert_eq!(switches, ["a", "b"], "{text}");
+        let left = notes.iter().filter(|note| note.starts_with("1 node left out: the file marks"));
+        assert_eq!(left.count(), 1, "{notes:?}");
+    }
+}
+
+#[test]
+fn bits_and_bytes_of_a_rate_differ() {
+    let rate = |bandwidth: &str| {
+        let text =
+            format!("graph {{ a [role=worker]; b [role=server]; a -- v; b -- v [bw=\"{bandwidth}\"] }}");
+        read(&text, Format::Dot).topology.links()[1].rate_bps
+    };
+    for (bandwidth, bps) in
+        [("125MBps", 1e9), ("10GBps", 80e9), ("10 GB/s", 80e9), ("10Gbps", 10e9), ("10G", 10e9)]
+    {
+        assert_eq!(rate(bandwidth), bps, "{bandwidth}");
+    }
+}
+
+#[test]
+fn a_delay_without_a_unit_is_not_taken_in_silence() {
+    let text = "graph { a [role=worker]; b [role=server]; a -- v [delay=5]; b -- v [delay=\"2 ms\"] }";
+    let Imported { topology, notes } = read(text, Format::Dot);
+    let delays: Vec<_> = topology.links().iter().map(|link| link.delay_seconds).collect();
+    assert_eq!(delays, [0.0, 0.002]);
+    assert!(notes.iter().any(|note| note.contains("\"5\" is no delay with a unit")), "{notes:?}");
+}
+
+#[test]
+fn numbers_as_python_writes_them_are_read() {
+    let text = |rate: &str| {
+        format!(
+            "{{\"nodes\": [{{\"id\": \"a NaN\", \"weight\": NaN, \"x\": -Infinity}}, {{\"id\": \"b\"}}],
+              \"links\": [{{\"source\": \"a NaN\", \"target\": \"b\", \"bw\": {rate}}}]}}"
+        )
+    };
+    let Imported { topology, notes } = read(&text("NaN"), Format::Networkx);
+    assert_eq!(topology.links()[0].rate_bps, 10e9);
+    assert!(topology.node_named("a_NaN").is_some(), "text stays");
+    assert!(notes.iter().any(|note| note.starts_with("2 NaNs read as not stated")), "{notes:?}");
+    refused(&text("Infinity"), Format::Networkx, &options(), &["link a_NaN-b", "bw is inf"]);
+}
+
+#[test]
+fn a_strict_graph_has_one_edge_per_pair() {
+    let links = |text: &str| -> (Vec<f64>, Vec<String>) {
+        let Imported { topology, notes } = read(text, Format::Dot);
+        let switch = |id| topology.node(id).kind == NodeKind::Switch;
+        let inner = topology.links().iter().filter(|link| link.ends.iter().all(|&end| switch(end)));
+        (inner.map(|link| link.rate_bps).collect(), notes)
+    };
+    let edges = "{ a -- b [bw=10]; b -- a; a -- b [color=red]; }";
+    assert_eq!(links(&format!("strict graph {edges}")).0, [10e6], "attributes add to the first edge");
+    let (twice, notes) = links(&format!("graph {edges}"));
+    assert_eq!(twice, [20e9 + 10e6]);
+    assert!(notes.iter().any(|note| note.contains("3 links taken as one")), "{notes:?}");
+    // Opposite edges may be two cables: their one link has a note.
+    let pair =
+        |notes: &[String]| notes.iter().any(|note| note.starts_with("1 pair of opposite edges taken as one"));
+    let (one, notes) = links("digraph { a -> b [bw=10]; b -> a [bw=10]; }");
+    assert!(one == [10e6] && pair(&notes), "{notes:?}");
+    let (one, notes) = links("strict digraph { a -> b [bw=10]; b -> a [bw=10]; }");
+    assert!(one == [10e6] && !pair(&notes), "{notes:?}");
 }
 
 #[test]

@@ -35,9 +35,9 @@ pub(super) fn read(text: &str) -> Result<Graph, TopologyError> {
         TopologyError::new(line, "dot", problem, "quote names that are not plain")
     })?;
     let mut parser = Parser { tokens, at: 0, graph: Graph::new("dot"), seen: BTreeSet::new() };
-    if parser.keyword("strict") {
-        parser.at += 1;
-    }
+    parser.graph.strict = parser.keyword("strict");
+    parser.graph.multigraph = !parser.graph.strict;
+    parser.at += usize::from(parser.graph.strict);
     parser.graph.directed = parser.keyword("digraph");
     if !parser.graph.directed && !parser.keyword("graph") {
         return Err(parser.wrong("`graph` or `digraph` is expected"));

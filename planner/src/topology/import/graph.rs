@@ -27,10 +27,16 @@ pub(super) struct Graph {
     pub format: &'static str,
     /// Whether an edge is one direction of a link.
     pub directed: bool,
+    /// Whether a pair of nodes may have several edges, so that opposite ones may be two cables.
+    pub multigraph: bool,
+    /// Whether a further edge of a pair only adds to what is said of the first.
+    pub strict: bool,
     pub nodes: Vec<Node>,
     pub edges: Vec<Edge>,
     pub notes: Vec<String>,
     by_id: HashMap<String, usize>,
+    /// Of a strict graph.
+    by_ends: HashMap<[usize; 2], usize>,
 }
 
 impl Graph {
@@ -38,10 +44,13 @@ impl Graph {
         Graph {
             format,
             directed: false,
+            multigraph: false,
+            strict: false,
             nodes: Vec::new(),
             edges: Vec::new(),
             notes: Vec::new(),
             by_id: HashMap::new(),
+            by_ends: HashMap::new(),
         }
     }
 
@@ -79,6 +88,16 @@ impl Graph {
     pub fn edge(&mut self, ends: [usize; 2], attributes: &Rc<Attributes>) -> Result<(), TopologyError> {
         if self.edges.len() == MAX_EDGES {
             return Err(self.wrong(format!("more than {MAX_EDGES} links"), "import a part of the network"));
+        }
+        if self.strict {
+            let [a, b] = ends;
+            let pair = if self.directed { ends } else { [a.min(b), a.max(b)] };
+            if let Some(&known) = self.by_ends.get(&pair) {
+                let known = Rc::make_mut(&mut self.edges[known].attributes);
+                attributes.0.iter().for_each(|(name, value)| known.set(name, value));
+                return Ok(());
+            }
+            self.by_ends.insert(pair, self.edges.len());
         }
         self.edges.push(Edge { ends, attributes: Rc::clone(attributes) });
         Ok(())

@@ -20,16 +20,30 @@ struct Key<'a> {
     default: Option<&'a str>,
 }
 
+/// Whether a `<!DOCTYPE` has a part of its own that declares entities, by which a short text may mean a long
+/// one.
+fn declares_entities(text: &str) -> bool {
+    let Some((_, declaration)) = text.split_once("<!DOCTYPE") else { return false };
+    match declaration.find(['[', '>']) {
+        Some(at) if declaration[at..].starts_with('[') => declaration[at..].contains("<!ENTITY"),
+        _ => false,
+    }
+}
+
 pub(super) fn read(text: &str) -> Result<Graph, TopologyError> {
-    let options =
-        ParsingOptions { allow_dtd: false, nodes_limit: MAX_XML_NODES, ..ParsingOptions::default() };
+    let mut graph = Graph::new("graphml");
+    if declares_entities(text) {
+        let fix = "delete `<!DOCTYPE ...>`, and write what its entities stand for";
+        return Err(graph.wrong("its DTD declares entities, which are not read", fix));
+    }
+    let options = ParsingOptions { allow_dtd: true, nodes_limit: MAX_XML_NODES, ..ParsingOptions::default() };
     let document = Document::parse_with_options(text, options).map_err(|error| {
         let line = u64::from(error.pos().row);
         let problem = error.to_string();
         let problem = problem.split(" at ").next().unwrap_or_default().to_owned();
         TopologyError::new(line, "graphml", problem, "export the file again, as GraphML")
     })?;
-    let mut graph = Graph::new("graphml");
+    graph.multigraph = true;
     let elements =
         |name| document.descendants().filter(move |node: &Node<'_, '_>| node.tag_name().name() == name);
     let Some(root) = elements("graph").next() else {

@@ -1,5 +1,5 @@
-//! Networks that other tools have written: GraphML, DOT, NetworkX's node-link JSON, containerlab, Mininet's
-//! console.
+//! Networks that other tools have written: GraphML, GML, DOT, NetworkX's node-link JSON, containerlab,
+//! Mininet's console.
 //!
 //! Every format is read into one graph of attributes; what it lacks (hosts, rates, aggregation) comes from
 //! [`ImportOptions`], and whatever is merged, assumed or left out is said in [`Imported::notes`].
@@ -9,6 +9,8 @@ mod attributes;
 mod containerlab;
 mod dot;
 mod dot_tokens;
+mod encoding;
+mod gml;
 mod graph;
 mod graphml;
 mod hosts;
@@ -22,6 +24,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::TopologyError;
+pub use encoding::decode;
 pub use options::{Hosts, ImportOptions, Imported};
 
 /// Texts longer than this are refused.
@@ -32,6 +35,8 @@ const MAX_BYTES: usize = 64 << 20;
 pub enum Format {
     /// GraphML, such as the files of the Topology Zoo.
     Graphml,
+    /// GML, such as the other files of the Topology Zoo.
+    Gml,
     /// Graphviz.
     Dot,
     /// JSON as NetworkX's `node_link_data` makes it.
@@ -43,8 +48,9 @@ pub enum Format {
 }
 
 impl Format {
-    const NAMES: [(&'static str, Format); 5] = [
+    const NAMES: [(&'static str, Format); 6] = [
         ("graphml", Format::Graphml),
+        ("gml", Format::Gml),
         ("dot", Format::Dot),
         ("networkx", Format::Networkx),
         ("containerlab", Format::Containerlab),
@@ -55,6 +61,7 @@ impl Format {
     pub fn guess(file: &str, text: &str) -> Option<Format> {
         match file.rsplit_once('.').map(|(_, extension)| extension.to_ascii_lowercase()).as_deref() {
             Some("graphml" | "xml") => return Some(Format::Graphml),
+            Some("gml") => return Some(Format::Gml),
             Some("dot" | "gv") => return Some(Format::Dot),
             Some("json") => return Some(Format::Networkx),
             Some("yml" | "yaml") => return Some(Format::Containerlab),
@@ -65,12 +72,18 @@ impl Format {
             let line = line.trim_start().to_ascii_lowercase();
             line.contains('{') && ["strict", "graph", "digraph"].iter().any(|word| line.starts_with(word))
         };
-        if text.starts_with("<?xml") || text.starts_with("<graphml") {
+        let opens_gml = |line: &str| {
+            let line = line.trim();
+            line.strip_prefix("graph").is_some_and(|rest| rest.trim_start().starts_with('['))
+        };
+        if ["<?xml", "<!DOCTYPE", "<graphml"].iter().any(|start| text.starts_with(start)) {
             Some(Format::Graphml)
         } else if text.starts_with('{') {
             Some(Format::Networkx)
         } else if text.lines().any(opens) {
             Some(Format::Dot)
+        } else if text.lines().any(opens_gml) {
+            Some(Format::Gml)
         } else if text.lines().any(|line| line.trim_end() == "topology:") {
             Some(Format::Containerlab)
         } else if text.contains("-eth") || text.contains("mininet>") {
@@ -111,6 +124,7 @@ pub fn import(text: &str, format: Format, options: &ImportOptions) -> Result<Imp
     let text = text.trim_start_matches('\u{feff}');
     let graph = match format {
         Format::Graphml => graphml::read(text),
+        Format::Gml => gml::read(text),
         Format::Dot => dot::read(text),
         Format::Networkx => networkx::read(text),
         Format::Containerlab => containerlab::read(text),
