@@ -24,6 +24,8 @@ from mininet.topo import Topo
 # `mn --custom` runs this file without a __file__.
 TREE = os.path.dirname(os.path.dirname(os.path.abspath((lambda: None).__code__.co_filename)))
 BASE_PORT = 9559
+# Thrift ports of bmv2 switches, above their P4Runtime ports.
+THRIFT_ABOVE_GRPC = 1000
 LONGEST_INTERFACE_NAME = 15
 # What Mininet's TCLink accepts.
 MOST_MBPS = 1000.0
@@ -118,6 +120,9 @@ class InArtSwitch(Switch):
         for number, interface in sorted(self.intfs.items()):
             if interface.name != "lo":
                 command += ["-i", f"{number}@{interface.name}"]
+        if self.kind == "bmv2":
+            # A bmv2 with a Thrift server ends when another one has its port, 9090 unless stated.
+            command += ["--thrift-port", str(self.grpc_port + THRIFT_ABOVE_GRPC)]
         command += ["--", "--grpc-server-addr", self.address]
         with open(self.log, "w", encoding="utf-8") as log:
             self.process = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
