@@ -58,8 +58,11 @@ fn start(bench: &Workbench, program: &str, name: &str, clients: &[&str]) -> Swit
     let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let log = bench.path(&format!("{name}.log"));
     let listen = address.to_string();
+    // A bmv2 with a Thrift server ends when another one has its port, 9090 unless stated.
+    let thrift = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
     let identity = ["--grpc-server-cert", "our-switch.pem", "--grpc-server-key", "our-switch.key"];
-    let base = ["--no-p4", "--", "--grpc-server-addr", &listen, "--grpc-server-ssl"];
+    let base =
+        ["--no-p4", "--thrift-port", &thrift, "--", "--grpc-server-addr", &listen, "--grpc-server-ssl"];
     let arguments = [&base[..], &identity, clients];
     let mut command = match program {
         "inart" => bench.command(&["switch"]),

@@ -38,10 +38,12 @@ fn bmv2() -> Option<Bmv2> {
         eprintln!("skipped: {BMV2} is not on the PATH");
         return None;
     }
-    let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-    let (address, frames) = (free(), free());
+    let free = || TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let (address, frames) = (free().to_string(), free().to_string());
+    // A bmv2 with a Thrift server ends when another one has its port, 9090 unless stated.
+    let thrift = free().port().to_string();
     let process = Command::new(BMV2)
-        .args(["--no-p4", "--device-id", "1", "--log-level", "off", "--"])
+        .args(["--no-p4", "--device-id", "1", "--log-level", "off", "--thrift-port", &thrift, "--"])
         .args(["--grpc-server-addr", &address, "--dp-grpc-server-addr", &frames])
         .stdout(Stdio::null())
         .stderr(Stdio::null())

@@ -52,9 +52,11 @@ impl Bmv2 {
     /// `None` when bmv2 is not on the PATH.
     pub async fn start() -> Option<Self> {
         Command::new(PROGRAM).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().ok()?;
-        let [control, frames] = [free_address(), free_address()];
+        let [control, frames, thrift] = [free_address(), free_address(), free_address()];
+        // A bmv2 with a Thrift server ends when another one has its port, 9090 unless stated.
+        let (_, thrift) = thrift.rsplit_once(':').expect("an address has a port");
         let process = Command::new(PROGRAM)
-            .args(["--no-p4", "--device-id", "1", "--log-level", "off", "--"])
+            .args(["--no-p4", "--device-id", "1", "--log-level", "off", "--thrift-port", thrift, "--"])
             .args(["--grpc-server-addr", &control, "--dp-grpc-server-addr", &frames])
             .stdout(Stdio::null())
             .stderr(Stdio::null())
