@@ -33,7 +33,7 @@ pub use chunks::cut;
 pub use inart_fluid::{Sharing, Trace};
 pub use inart_sites::{AuxiliaryChoice, AuxiliaryUse, Policy};
 pub use insides::{InsideRound, InsideRun, InsideTimes, run_with_insides};
-pub use network::{ArcId, Overlay, Rates, SiteId, SiteJob, SiteLink};
+pub use network::{ArcId, MOST_CHUNK_BYTES, Overlay, Rates, SiteId, SiteJob, SiteLink};
 pub use plan::{AuxiliaryPaths, Bounds, Plan, PlanTree, chunk_sizes};
 pub use plan_error::PlanError;
 pub use planning::{longest_chunk, plan, plan_and_policy, plan_with_chunks};

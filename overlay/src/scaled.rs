@@ -1,6 +1,6 @@
 //! A network made smaller, so that another gradient takes about as many rounds on it.
 
-use crate::network::{Overlay, SiteJob};
+use crate::network::{MOST_CHUNK_BYTES, Overlay, SiteJob};
 
 impl Overlay {
     /// The network with one job, whose gradient is one tensor of `gradient_bytes`. Rates are multiplied by
@@ -19,7 +19,8 @@ impl Overlay {
             }
         }
         let chunk_bytes = (job.chunk_bytes as f64 * size) as u64;
-        let chunk_bytes = chunk_bytes.max(1).next_multiple_of(job.unit_bytes);
+        let most = MOST_CHUNK_BYTES / job.unit_bytes * job.unit_bytes;
+        let chunk_bytes = chunk_bytes.max(1).next_multiple_of(job.unit_bytes).min(most);
         let tensors_bytes = vec![gradient_bytes];
         scaled.jobs = vec![SiteJob { tensors_bytes, chunk_bytes, ..job.clone() }];
         (scaled, time)

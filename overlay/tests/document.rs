@@ -102,6 +102,19 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
         ("gradient: 40 MB, ", "", &["job j", "either `gradient` or `tensors`"]),
         ("gradient: 40 MB", "gradient: 40 MB, tensors: [4 B]", &["job j", "either `gradient` or `tensors`"]),
         ("gradient: 40 MB", "tensors: [4 MB, 2 B]", &["job j", "a tensor is 2 bytes"]),
+        (
+            "chunk: 4 MB",
+            "chunk: 80 MB",
+            &[
+                "line 9",
+                "job j",
+                "chunk 80 MB gives chunks of 40 MB",
+                "at most 6.7 MB",
+                "64 MiB",
+                "`chunk: 4 MB`",
+            ],
+        ),
+        ("chunk: 4 MB", "chunk: 6700004 B", &["job j", "at most 6.7 MB"]),
         ("chunk: 4 MB", "chunk: 4 B", &["job j", "10000000 chunks", "longer chunks"]),
         ("sites: [a, b, c]", "workers: [a]", &["job j", "this is a network of sites"]),
         (
@@ -115,6 +128,18 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
         for word in named {
             assert!(error.contains(word), "{by}: should name {word:?}: {error}");
         }
+    }
+}
+
+/// A chunk is of one tensor, so a long `chunk` does no harm where tensors are short.
+#[test]
+fn the_longest_chunk_is_what_counts_not_the_key() {
+    for (part, by) in [
+        ("chunk: 4 MB", "chunk: 6700000"),
+        ("gradient: 40 MB, chunk: 4 MB", "gradient: 203304 B, chunk: 64 MB"),
+        ("gradient: 40 MB, chunk: 4 MB", "tensors: [6.7 MB, 6.7 MB], chunk: 64 MB"),
+    ] {
+        assert!(Overlay::from_yaml(&with(part, by)).is_ok(), "{by}");
     }
 }
 

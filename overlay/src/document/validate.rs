@@ -9,7 +9,7 @@ use petgraph::unionfind::UnionFind;
 use serde_saphyr::Spanned;
 
 use super::entries::{Document, JobEntry, NodeEntry};
-use crate::network::{Overlay, SiteId, SiteJob};
+use crate::network::{MOST_CHUNK_BYTES, Overlay, SiteId, SiteJob};
 
 type Result<T> = std::result::Result<T, TopologyError>;
 
@@ -122,6 +122,17 @@ impl Overlay {
             }
         };
         let chunk_bytes = chunk.map_or(Ok(CHUNK_BYTES), |size| whole(at, &place, "chunk", size))?;
+        // A chunk is of one tensor.
+        let longest = tensors_bytes.iter().copied().max().unwrap_or(0).min(chunk_bytes);
+        if longest > MOST_CHUNK_BYTES {
+            let most = display_size(MOST_CHUNK_BYTES as f64);
+            let problem = format!(
+                "chunk {} gives chunks of {}, and a chunk has at most {most}, so that any sum of it fits a message of 64 MiB",
+                display_size(chunk_bytes as f64),
+                display_size(longest as f64)
+            );
+            return Err(TopologyError::new(at, place, problem, "write `chunk: 4 MB`"));
+        }
         let chunks = tensors_bytes.iter().map(|bytes| bytes.div_ceil(chunk_bytes));
         let chunks = chunks.fold(0u64, u64::saturating_add);
         if chunks > MOST_CHUNKS {
