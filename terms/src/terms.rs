@@ -93,11 +93,12 @@ impl Terms {
         self.0.iter().find(|term| term.name == name).map(|term| &*term.value)
     }
 
-    /// Returns the first term, in this process's order, whose value differs at the other process; then the
-    /// first one that only the other process has. `None` if both have the same terms, in any order.
+    /// Returns the first term, by its place in either list, whose value differs at the other process or that one
+    /// process lacks. `None` if both have the same terms, in any order.
     pub fn differs(&self, other: &Terms) -> Option<Difference> {
-        let own = self.0.iter().map(|term| &term.name);
-        let names = own.chain(other.0.iter().map(|term| &term.name));
+        let most = self.0.len().max(other.0.len());
+        let names =
+            (0..most).flat_map(|at| [self.0.get(at), other.0.get(at)]).flatten().map(|term| &term.name);
         let of = |terms: &Terms, name: &str| terms.value(name).map(str::to_owned);
         names
             .map(|name| Difference { name: name.clone(), own: of(self, name), other: of(other, name) })

@@ -7,13 +7,13 @@ fn terms(pairs: &[(&str, &str)]) -> Terms {
 }
 
 #[test]
-fn the_first_difference_in_the_order_of_this_process_is_named_with_both_values() {
+fn the_first_difference_is_named_with_both_values() {
     let own = terms(&[("job", "a"), ("seed", "1"), ("rounds", "100")]);
-    let other = terms(&[("rounds", "20"), ("seed", "9"), ("job", "a")]);
+    let other = terms(&[("job", "a"), ("seed", "9"), ("rounds", "20")]);
     let seed = Difference { name: "seed".into(), own: Some("1".into()), other: Some("9".into()) };
     assert_eq!(seed.between("n2", "this site"), "n2 has seed 9, this site has seed 1");
     assert_eq!(own.differs(&other), Some(seed));
-    assert_eq!(other.differs(&own).unwrap().name, "rounds");
+    assert_eq!(other.differs(&own).unwrap().between("n1", "n2"), "n1 has seed 1, n2 has seed 9");
     assert_eq!(own.differs(&own.clone()), None);
     // The order of another process does not matter.
     assert_eq!(own.differs(&terms(&[("rounds", "100"), ("seed", "1"), ("job", "a")])), None);
@@ -26,6 +26,13 @@ fn a_term_that_only_one_has_differs_at_both() {
     assert_eq!(at_one.between("n2", "this site"), "n2 has no step, this site has step 0.3");
     let at_other = without.differs(&with).unwrap();
     assert_eq!(at_other.between("n1", "n2"), "n1 has step 0.3, n2 has no step");
+    // It is named before what follows from it, such as a plan.
+    let (two, three) = (
+        terms(&[("link a-b", "1"), ("plan", "x")]),
+        terms(&[("link a-b", "1"), ("link a-c", "2"), ("plan", "y")]),
+    );
+    assert_eq!(two.differs(&three).unwrap().name, "link a-c");
+    assert_eq!(three.differs(&two).unwrap().name, "link a-c");
     assert!(Terms::default().differs(&Terms::default()).is_none());
 }
 
