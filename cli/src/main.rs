@@ -2,6 +2,7 @@
 //!
 //! This crate parses arguments and prints; the work is done by the libraries it calls.
 
+mod asked;
 mod commands;
 
 use std::ffi::OsString;
@@ -10,6 +11,8 @@ use std::process::ExitCode;
 
 use clap::error::ErrorKind;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+
+use asked::System;
 
 /// In-network aggregation for distributed training, on networks people really have.
 #[derive(Parser)]
@@ -79,21 +82,24 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let arguments: Vec<_> = std::env::args_os().collect();
-    if commands::sites::are_asked(&arguments) {
-        return on_networks_of::<commands::sites::Cli>(&arguments, commands::sites::run);
+    let mut arguments: Vec<_> = std::env::args_os().collect();
+    // The parser's own `help` has no help.
+    if let [_, help, flag] = &arguments[..]
+        && help == "help"
+        && (flag == "--help" || flag == "-h")
+    {
+        arguments.remove(1);
     }
-    if commands::peers::are_asked(&arguments) {
-        return on_networks_of::<commands::peers::Cli>(&arguments, commands::peers::run);
-    }
-    if commands::order::are_asked(&arguments) && commands::order::are_of_racks(&arguments) {
-        return on_networks_of::<commands::order::RackCli>(&arguments, commands::order::run_racks);
-    }
-    if commands::order::are_asked(&arguments) {
-        return on_networks_of::<commands::order::Cli>(&arguments, commands::order::run);
+    let parsers: Vec<_> = asked::other_parsers().into_iter().chain([Cli::command()]).collect();
+    match asked::system(&arguments, &parsers) {
+        System::Aggregation => {}
+        System::Sites => return on_networks_of(&arguments, commands::sites::run),
+        System::Peers => return on_networks_of(&arguments, commands::peers::run),
+        System::Order => return on_networks_of(&arguments, commands::order::run),
+        System::Racks => return on_networks_of(&arguments, commands::order::run_racks),
     }
     let command = with_negative_numbers(Cli::command());
-    let parsed = command.try_get_matches().and_then(|matches| Cli::from_arg_matches(&matches));
+    let parsed = command.try_get_matches_from(&arguments).and_then(|matches| Cli::from_arg_matches(&matches));
     let cli = match parsed {
         Ok(cli) => cli,
         Err(error) => return usage(&error),

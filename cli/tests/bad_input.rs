@@ -201,6 +201,16 @@ fn wrong_options() {
         &["emulate", "fig1.yaml", "--changes", "3", "--schemes", "atp,lbmm"],
         &["--changes: plans of one scheme"],
     );
+    // A chart that cannot be written is refused before the work, by every system.
+    for (network, flags) in [("geo9.yaml", &[][..]), ("mesh4.yaml", &[]), ("ps16.yaml", &["--sync", "bsp"])] {
+        std::fs::copy(root().join("topologies").join(network), bench.path(network)).unwrap();
+        let chart = ["emulate", network, "--chart", "fig1.yaml/chart.svg"];
+        bench.refused(&[&chart[..], flags].concat(), &["--chart fig1.yaml/chart.svg"]);
+    }
+    bench.refused(&["emulate", "fig1.yaml", "--peer-timeout", "soon"], &["--peer-timeout", "5s or 500ms"]);
+    bench.refused(&["switch", "-i", "1@lo"], &["PROGRAM", "--no-p4"]);
+    let help = bench.inart(&["help", "--help"]);
+    assert!(help.status.success() && help.stdout.starts_with(b"In-network"), "{help:?}");
     bench.refused(&["emulate", "fig1.yaml", "--changes", "3", "--follow"], &["--follow: the controller"]);
     bench.refused(&["emulate", "fig1.yaml", "--nonsense"], &["--nonsense"]);
     bench.refused(&["emulate"], &["<TOPOLOGY>"]);
@@ -282,8 +292,17 @@ fn without_root() {
     std::fs::copy(env!("CARGO_BIN_EXE_inart"), &program).unwrap();
     std::os::unix::fs::chown(bench.path("."), Some(NOBODY), Some(NOBODY)).unwrap();
     let free = ["--grpc-server-addr", "127.0.0.1:0"];
+    for network in ["geo9.yaml", "mesh4.yaml", "ps16.yaml", "two-levels.yaml", "fig1-computing.yaml"] {
+        std::fs::copy(root().join("topologies").join(network), bench.path(network)).unwrap();
+    }
+    let one = "error: an emulation makes network namespaces, which this user may not; run as root";
     for (arguments, named) in [
-        (&["emulate", "fig1.yaml"][..], "run as root"),
+        (&["emulate", "fig1.yaml"][..], one),
+        (&["emulate", "geo9.yaml"], one),
+        (&["emulate", "mesh4.yaml"], one),
+        (&["emulate", "ps16.yaml", "--sync", "bsp"], one),
+        (&["emulate", "two-levels.yaml"], one),
+        (&["emulate", "fig1-computing.yaml", "--sync", "r2sp", "--racks=2"], one),
         (&[&["switch", "--no-p4", "-i", "1@lo"], &free[..]].concat(), "root"),
     ] {
         let mut command = std::process::Command::new(&program);

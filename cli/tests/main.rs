@@ -14,6 +14,7 @@ mod peer_processes;
 mod peers;
 mod ports;
 mod push;
+mod read_once;
 mod remove;
 mod simulate;
 mod site_faults;

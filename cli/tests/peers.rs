@@ -165,7 +165,7 @@ fn what_cannot_be_is_refused_in_one_line() {
         &["update of p1 is 0 bytes"],
     );
     bench.refused(
-        &["topology", "mesh", "--peers", "4", "--receivers", "2", "--every", "1s", "--until", "1e9"],
+        &["topology", "mesh", "--peers", "4", "--receivers", "2", "--every", "1s", "--until", "1e9s"],
         &["--until", "draws"],
     );
 }

@@ -106,3 +106,73 @@ fn a_running_plan_and_two_levels_do_not_go_together() {
         .refused(&["plan", "fig1.yaml", "--scheme", "atp", "--levels", "2"], &["two levels", "scheme inart"]);
     bench.refused(&["plan", "fig1.yaml", "--levels", "3"], &["--levels", "1 or 2"]);
 }
+
+/// Counted by hand in the documents.
+#[test]
+fn networks_of_every_kind_are_checked_drawn_and_wired() {
+    let bench = Workbench::new();
+    for (file, counts, cable) in [
+        ("fig1.yaml", "fig1: 2 switches, 2 servers, 6 workers, 9 links; jobs: digits", "v1 port 1"),
+        ("geo9.yaml", "geo9: 9 sites, 13 links; jobs: ", "38 Mbps there, 54 Mbps back, 30 ms, loses 0.02 %"),
+        ("mesh4.yaml", "4 peers, 1 switch, 4 links; jobs: ", "s1 port 1"),
+        ("mesh8-two-switches.yaml", "8 peers, 2 switches, 9 links; jobs: ", "port 5"),
+        ("two-levels.yaml", "3 sites, 3 switches, ", "100 Mbps there, 80 Mbps back, 30 ms"),
+        ("ps16.yaml", "1 switches, 1 servers, 16 workers, 17 links; jobs: vgg16", "port 17"),
+    ] {
+        let network = root().join("topologies").join(file);
+        let network = network.to_str().unwrap();
+        let checked = said(&bench, &["topology", "check", network]);
+        assert!(checked.contains(counts), "{file}: {checked}");
+        let wired = said(&bench, &["topology", "wiring", network]);
+        assert!(wired.contains(cable), "{file}: {wired}");
+        let drawn = said(&bench, &["topology", "draw", network]);
+        let nodes = drawn.matches("<text").count();
+        assert!(drawn.starts_with("<svg") && drawn.ends_with("</svg>\n") && nodes >= 4, "{file}: {drawn}");
+        for command in ["check", "wiring"] {
+            let document: Value =
+                serde_json::from_str(&said(&bench, &["topology", command, network, "--json"])).unwrap();
+            assert!(document["name"].is_string(), "{file} {command}");
+        }
+    }
+    let geo9 = root().join("topologies/geo9.yaml");
+    bench.refused(&["topology", "draw", geo9.to_str().unwrap(), "--plan", "plan.json"], &["--plan"]);
+}
+
+/// Fig. 1 with all gradients summed at v2 and sent to s1 only, worked out by hand: the link v1-v2 carries four
+/// workers' gradients at most at 6 Gbps, so 1.5 Gbps each; v2 takes in six times that, more than its 6 Gbps,
+/// so 1 Gbps each.
+#[test]
+fn a_plan_of_ones_own_is_completed_checked_and_simulated() {
+    let bench = Workbench::new();
+    let flow = |worker: usize, path: &[&str]| serde_json::json!({"worker": format!("w{worker}"), "server": "s1", "path": path});
+    let mut flows: Vec<Value> =
+        (1..=4).map(|worker| flow(worker, &[&format!("w{worker}"), "v1", "v2"])).collect();
+    flows.extend((5..=6).map(|worker| flow(worker, &[&format!("w{worker}"), "v2"])));
+    let mut of_s2 = flows.clone();
+    of_s2.iter_mut().for_each(|flow| flow["server"] = "s2".into());
+    let flows = [flows, of_s2].concat();
+    let routes = serde_json::json!({
+        "flows": flows,
+        "trunks": [{"aggregator": "v2", "server": "s1", "path": ["v2", "s1"]},
+                   {"aggregator": "v2", "server": "s2", "path": ["v2", "s2"]}],
+        "shards": [{"server": "s1", "share": 0.5}, {"server": "s2", "share": 0.5}],
+    });
+    bench.write("routes.json", routes.to_string());
+    let plan =
+        said(&bench, &["plan", "fig1.yaml", "--complete", "routes.json", "--results", "ignored", "--json"]);
+    let document: Value = serde_json::from_str(&plan).unwrap();
+    assert!((document["rate_bps"].as_f64().unwrap() - 1e9).abs() < 1.0, "{}", document["rate_bps"]);
+    assert!(document["load"].as_array().is_some_and(|load| !load.is_empty()) && document["seed"].is_u64());
+    bench.write("own.json", &plan);
+    said(&bench, &["plan", "fig1.yaml", "--check", "own.json"]);
+    said(&bench, &["simulate", "fig1.yaml", "--plan", "own.json", "--rounds", "1", "--gradient", "4KB"]);
+    let mut other = routes.clone();
+    other["flows"][0]["path"] = serde_json::json!(["w1", "v9"]);
+    bench.write("bad.json", other.to_string());
+    bench.refused(&["plan", "fig1.yaml", "--complete", "bad.json"], &["bad.json", "flow w1 to s1", "\"v9\""]);
+    other["flows"][0]["path"] = serde_json::json!(["w1", "v2"]);
+    bench.write("bad.json", other.to_string());
+    bench.refused(&["plan", "fig1.yaml", "--complete", "bad.json"], &["bad.json", "w1"]);
+    bench.write("bad.json", "{}");
+    bench.refused(&["plan", "fig1.yaml", "--complete", "bad.json"], &["bad.json", "flows"]);
+}

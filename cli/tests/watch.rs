@@ -19,7 +19,7 @@ fn thresholds_that_make_no_sense_are_refused_by_name() {
         ("--hysteresis", "nan", "a part from 0 to 1, such as 0.05"),
         ("--watch-every", "0", "a number of seconds above 0"),
         ("--plan-within", "soon", "a number of seconds above 0"),
-        ("--gap", "1s", "a number of seconds above 0"),
+        ("--gap", "soon", "a number of seconds above 0"),
         ("--forget", "inf", "a number of seconds above 0"),
         ("--back-after", "", "a number of seconds above 0"),
         ("--changes-per-hour", "2.5", "invalid digit"),

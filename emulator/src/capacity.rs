@@ -23,6 +23,7 @@ const SHARE: f64 = if cfg!(debug_assertions) { 0.02 } else { 0.1 };
 /// Frames per second that an emulation may ask of this machine, all hops counted: what one core passes over a
 /// veth pair just now, times the cores, times a share that leaves room for everything else.
 pub fn measure(values: ValuesPerPacket) -> Result<f64, Error> {
+    crate::permission::check()?;
     let namespace = wiring::namespace()?;
     let per_second =
         try_out(&namespace, values).map_err(Error::system("measure what this machine carries"))?;

@@ -184,33 +184,32 @@ fn ended(change: &ChangeStatus) -> Option<Result<(), String>> {
 impl Made {
     /// What they came to for jobs with these rounds by the clock, whose gradients have `values` values.
     ///
-    /// # Errors
-    /// [`Error::Failed`] if there were fewer than `count`.
+    /// If there were fewer than `count`, the figures are of those, and say why.
     pub fn figures(
         &self,
         count: u32,
         jobs: &[Vec<RoundPoint>],
         values: usize,
         lost_rounds: u32,
-    ) -> Result<ChangesFigures, Error> {
-        if self.changes < count {
-            let why = self.problem.clone().unwrap_or_else(|| "the training ended; give more rounds".into());
-            let who = format!("only {} of {count} changes of plans were made", self.changes);
-            return Err(Error::Failed { who, why });
-        }
+    ) -> ChangesFigures {
+        let problem = (self.changes < count).then(|| {
+            let why = self.problem.as_deref().unwrap_or("the training ended; give more rounds");
+            format!("only {} of {count} changes of plans were made: {why}", self.changes)
+        });
         let changing: Vec<_> = self.blocks.iter().map(|[from, to, _]| (*from, *to)).collect();
         let pausing: Vec<_> = self.blocks.iter().map(|[_, to, end]| (*to, *end)).collect();
         let ratio = |rounds: &Vec<RoundPoint>| {
             let [with, without] = [&changing, &pausing].map(|spans| rate(rounds, values, spans));
             (without > 0.0).then(|| with / without)
         };
-        Ok(ChangesFigures {
+        ChangesFigures {
             changes: self.changes,
             lost_rounds,
             goodput_ratio: jobs.iter().filter_map(ratio).reduce(f64::min),
             change_seconds: changing.iter().map(|(from, to)| to - from).sum(),
             change_ms: median(self.millis.clone()),
-        })
+            problem,
+        }
     }
 }
 
@@ -255,7 +254,8 @@ mod tests {
             rounds(4.0, 30, 0.1),
         ];
         let jobs = [rounds(0.0, 60, 0.1), slower.concat()];
-        let figures = made(20).figures(20, &jobs, 100, 0).expect("all were made");
+        let figures = made(20).figures(20, &jobs, 100, 0);
+        assert_eq!(figures.problem, None);
         assert_eq!((figures.changes, figures.lost_rounds), (20, 0));
         assert!((figures.goodput_ratio.expect("known") - 0.8).abs() < 1e-9, "{figures:?}");
         assert!((figures.change_seconds - 2.0).abs() < 1e-9 && figures.change_ms == 100.0, "{figures:?}");
@@ -269,17 +269,21 @@ mod tests {
         assert_eq!(rate(&one, 100, &[(2.5, 3.0)]), 0.0);
     }
 
+    /// What was measured until then is kept.
     #[test]
-    fn fewer_changes_than_wanted_are_a_failure_that_says_why() {
-        let error = made(7).figures(20, &[], 100, 0).expect_err("too few");
-        assert!(error.is_failure());
+    fn fewer_changes_than_wanted_keep_their_figures_and_say_why() {
+        let jobs = [rounds(0.0, 60, 0.1)];
+        let figures = made(7).figures(20, &jobs, 100, 0);
+        assert_eq!((figures.changes, figures.change_ms), (7, 100.0));
+        assert!(figures.goodput_ratio.is_some_and(|ratio| (ratio - 1.0).abs() < 1e-9), "{figures:?}");
         assert_eq!(
-            error.to_string(),
-            "only 7 of 20 changes of plans were made: the training ended; give more rounds"
+            figures.problem.as_deref(),
+            Some("only 7 of 20 changes of plans were made: the training ended; give more rounds")
         );
         let refused = Made { problem: Some("change 8: refused: no room".into()), ..made(7) };
-        let error = refused.figures(20, &[], 100, 0).expect_err("refused").to_string();
-        assert!(error.ends_with("were made: change 8: refused: no room"), "{error}");
+        let problem = refused.figures(20, &[], 100, 0).problem.expect("too few");
+        assert!(problem.ends_with("were made: change 8: refused: no room"), "{problem}");
+        assert_eq!(Made::default().figures(20, &jobs, 100, 0).goodput_ratio, None, "no change, no ratio");
     }
 
     #[test]

@@ -1,11 +1,12 @@
 //! The picture of an emulation: how fast each scheme was, what reached the servers, and that training went as
 //! on one host.
 
+use inart_experiments::palette;
 use inart_planner::schemes;
 
 use crate::figures::{SchemeFigures, Summary};
 use crate::si::si;
-use crate::svg::{FAINT, INK, LINE, SERIES, Svg, WIDTH};
+use crate::svg::{FAINT, INK, LINE, Svg, WIDTH};
 
 const HEIGHT: f64 = 660.0;
 const MARGIN: f64 = 40.0;
@@ -76,11 +77,7 @@ fn is_ours(figures: &SchemeFigures) -> bool {
 }
 
 fn colour(summary: &Summary, index: usize) -> &'static str {
-    if is_ours(&summary.schemes[index]) {
-        return SERIES[0];
-    }
-    let others_before = summary.schemes[..index].iter().filter(|other| !is_ours(other)).count();
-    SERIES[1 + others_before % (SERIES.len() - 1)]
+    palette::color(summary.schemes[index].scheme.name())
 }
 
 #[expect(clippy::too_many_arguments, reason = "a panel has a place, a title and what it shows")]
@@ -157,7 +154,7 @@ fn loss_curves(svg: &mut Svg, summary: &Summary) {
         curve.iter().enumerate().map(|(round, &loss)| (x(round as f64), y(f64::from(loss)))).collect()
     };
     for host in &summary.single_host {
-        svg.curve(&points(&host.losses), "#fbbf24", 9.0, "");
+        svg.curve(&points(&host.losses), palette::BAND, 9.0, "");
     }
     for (index, scheme) in summary.schemes.iter().enumerate().rev() {
         for job in &scheme.jobs {
@@ -179,13 +176,13 @@ fn legend(svg: &mut Svg, summary: &Summary, left: f64, top: f64) {
         texts.join(", ")
     };
     let single = percent(&mut summary.single_host.iter().map(|host| host.accuracy));
-    let mut rows = vec![("one host", "#fbbf24", 9.0, single)];
+    let mut rows = vec![("one host", palette::BAND, 9.0, single)];
     for (index, scheme) in summary.schemes.iter().enumerate() {
         let trained = scheme.jobs.iter().filter_map(|job| job.trained.as_ref());
         let accuracy = percent(&mut trained.map(|trained| trained.accuracy));
         rows.push((scheme.scheme.name(), colour(summary, index), 3.0, accuracy));
     }
-    svg.text(left + 250.0, top, 13.0, FAINT, "end", "400", "digits told rightly after training");
+    svg.text(left + 250.0, top, 13.0, FAINT, "end", "400", "test accuracy after training");
     for (index, (name, colour, width, accuracy)) in rows.into_iter().enumerate() {
         let y = top + 24.0 + 22.0 * index as f64;
         svg.line(left + 60.0, y - 4.5, left + 90.0, y - 4.5, colour, width);

@@ -11,6 +11,8 @@ use nix::sys::signal::{SigSet, Signal, killpg};
 use nix::sys::wait::{Id, WaitPidFlag, WaitStatus, waitid};
 use nix::unistd::Pid;
 
+use crate::last_word::last_word;
+
 /// As much of a child's last output as is kept for an error message.
 const STDERR_BYTES: usize = 4096;
 /// A line longer than this is cut.
@@ -178,10 +180,10 @@ impl Child {
         Pid::from_raw(self.process.id() as i32)
     }
 
-    /// The last line the child wrote to its standard error.
+    /// The line of the child's standard error that says why it failed.
     fn last_output(&self) -> String {
         let text = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
-        text.lines().rev().find(|line| !line.trim().is_empty()).unwrap_or("it said nothing").to_owned()
+        last_word(&text).unwrap_or_else(|| "it said nothing".to_owned())
     }
 }
 

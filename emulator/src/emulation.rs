@@ -13,6 +13,7 @@ use crate::error::Error;
 use crate::figures::{SchemeFigures, SingleHost, Summary};
 use crate::job::JobRun;
 use crate::options::Options;
+use crate::permission;
 use crate::program::{Program, ProgramJob, ProgramScheme, ProgramSummary};
 use crate::scale::Scale;
 use crate::supervisor::{Supervisor, Watched};
@@ -161,6 +162,10 @@ impl Emulation {
         options.validate()?;
         let topology = options.topology.with_jobs(options.running_jobs());
         options.schedule(&topology)?; // wrong input is told before the work
+        if options.external.is_none() {
+            permission::check()?;
+            permission::check_loopback()?;
+        }
         tell("planning");
         let mut planned = plan_schemes(&options, &topology)?;
         if options.changes.is_some() {
@@ -215,7 +220,6 @@ impl Emulation {
             let lost: u32 = runs.iter().map(|run| work.rounds.saturating_sub(run.rounds_audited())).sum();
             made.figures(count, &watched.rounds, length, lost)
         });
-        let changes = changes.transpose()?;
         let (plans, scale) = (self.plans(scheme), self.scale.factor());
         let jobs = runs.into_iter().zip(plans).map(|(run, plan)| run.figures(plan, scale));
         let jobs = jobs.collect::<Result<_, _>>()?;

@@ -23,6 +23,12 @@ pub enum Error {
         /// What is wrong with it, and the fix.
         problem: String,
     },
+    /// The system would refuse an emulation.
+    #[error("{problem}")]
+    NotAllowed {
+        /// What is missing, and the fix.
+        problem: String,
+    },
     /// The faults make no sense on this network.
     #[error(transparent)]
     Faults(#[from] inart_faults::Error),

@@ -165,6 +165,9 @@ pub struct ChangesFigures {
     pub change_seconds: f64,
     /// The median time of a change, from the order to the end, in milliseconds.
     pub change_ms: f64,
+    /// Why there were fewer changes than asked for, if there were.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub problem: Option<String>,
 }
 
 /// What a plan comes to by arithmetic, as the paper counts: headers and the way back of results are left out.

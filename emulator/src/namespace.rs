@@ -12,6 +12,11 @@ use std::{panic, thread};
 
 use nix::sched::{CloneFlags, setns, unshare};
 
+/// Whether IPv6 could have been turned off and was not.
+fn is_needed(error: &io::Error) -> bool {
+    !matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::ReadOnlyFilesystem)
+}
+
 /// A network namespace: made by this process, or opened.
 #[derive(Debug)]
 pub struct Namespace {
@@ -30,7 +35,8 @@ impl Namespace {
             for scope in ["all", "default"] {
                 let path = format!("/proc/sys/net/ipv6/conf/{scope}/disable_ipv6");
                 match std::fs::write(path, "1") {
-                    Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
+                    // Containers may have it read-only; router solicitations are then a few frames more.
+                    Err(error) if is_needed(&error) => return Err(error),
                     _ => {}
                 }
             }

@@ -1,6 +1,6 @@
 //! A panel of a chart: time from left to right, a quantity upwards.
 
-use crate::svg::{FAINT, INK, LINE, Svg, WIDTH};
+use crate::svg::{FAINT, INK, LINE, Svg, WIDTH, ticks};
 
 /// Where panels begin and end, in pixels.
 pub const LEFT: f64 = 80.0;
@@ -25,16 +25,14 @@ impl Panel {
     /// Axes, with what is shown and its unit.
     pub fn frame(&self, svg: &mut Svg, title: &str, unit: &str) {
         svg.text(LEFT, self.top - 14.0, 15.0, INK, "start", "600", title);
-        for step in 0..=4 {
-            let value = self.most_y * f64::from(step) / 4.0;
+        for (value, label) in ticks(self.most_y) {
             let (_, y) = self.at(0.0, value);
             svg.line(LEFT, y, RIGHT, y, LINE, 1.0);
-            svg.text(LEFT - 8.0, y + 4.0, 12.0, FAINT, "end", "400", &format!("{value:.1} {unit}"));
+            svg.text(LEFT - 8.0, y + 4.0, 12.0, FAINT, "end", "400", format!("{label} {unit}").trim_end());
         }
-        for step in 0..=5 {
-            let value = self.most_x * f64::from(step) / 5.0;
+        for (value, label) in ticks(self.most_x) {
             let (x, _) = self.at(value, 0.0);
-            svg.text(x, self.bottom + 18.0, 12.0, FAINT, "middle", "400", &format!("{value:.0} s"));
+            svg.text(x, self.bottom + 18.0, 12.0, FAINT, "middle", "400", &format!("{label} s"));
         }
     }
 }

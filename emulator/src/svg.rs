@@ -10,8 +10,8 @@ pub const INK: &str = "#1f2937";
 pub const FAINT: &str = "#6b7280";
 /// Grids.
 pub const LINE: &str = "#e5e7eb";
-/// What is compared: ours first.
-pub const SERIES: [&str; 6] = ["#2563eb", "#0d9488", "#94a3b8", "#d97706", "#9333ea", "#64748b"];
+/// Jobs of one scheme, by their place.
+pub const SERIES: [&str; 7] = inart_experiments::palette::COLORS;
 
 /// A document that grows.
 pub struct Svg(String);
@@ -80,6 +80,20 @@ pub fn width_of(text: &str, size: f64) -> f64 {
     CHARACTER * size * text.chars().count() as f64
 }
 
+/// Round values from 0 to at most `most`, three to six of them, each with its label.
+pub fn ticks(most: f64) -> Vec<(f64, String)> {
+    let rough = most / 5.0;
+    if !(rough.is_finite() && rough > 0.0) {
+        return vec![(0.0, "0".to_owned())];
+    }
+    let power = 10f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 5.0, 10.0].map(|step| step * power).into_iter().find(|step| *step >= rough * 0.999);
+    let step = step.unwrap_or(10.0 * power);
+    let digits = (-step.log10().floor()).max(0.0) as usize;
+    let count = (most / step + 1e-9).floor() as u32;
+    (0..=count).map(|at| f64::from(at) * step).map(|value| (value, format!("{value:.digits$}"))).collect()
+}
+
 /// Cuts a text into lines of at most that width, between words where it can.
 pub fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
     let most = ((width / (CHARACTER * size)) as usize).max(1);
@@ -106,6 +120,23 @@ pub fn wrap(text: &str, size: f64, width: f64) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// A label is the value: read back, it is the value again, and labels are as far apart as their values.
+    #[test]
+    fn labels_of_ticks_are_their_values() {
+        for most in [0.0031, 0.37, 1.0, 1.94, 2.0, 6.9, 7.0, 9.99, 47.0, 100.0, 155.0, 12345.0] {
+            let ticks = ticks(most);
+            assert!((3..=6).contains(&ticks.len()), "{most}: {ticks:?}");
+            for (value, label) in &ticks {
+                let read: f64 = label.parse().expect("a number");
+                assert!((read - value).abs() < 1e-9 * most && *value <= most * 1.0001, "{most}: {ticks:?}");
+            }
+            let mut labels: Vec<_> = ticks.iter().map(|(_, label)| label).collect();
+            labels.dedup();
+            assert_eq!(labels.len(), ticks.len(), "{most}: {ticks:?}");
+        }
+        assert_eq!(ticks(0.0).len(), 1);
+    }
 
     #[test]
     fn no_line_is_wider_than_the_picture_and_no_word_is_lost() {

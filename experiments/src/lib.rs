@@ -25,6 +25,7 @@ mod models;
 mod netstorm;
 mod network;
 mod outcome;
+pub mod palette;
 mod published;
 mod quantity;
 mod r2sp;

@@ -116,7 +116,7 @@ impl ControlArgs {
         let mut addresses = BTreeMap::new();
         if let Some(file) = &self.switches {
             let place = || format!("--switches {}", file.display());
-            let text = std::fs::read_to_string(file).with_context(place)?;
+            let text = crate::commands::document::read(file).with_context(place)?;
             let entries: BTreeMap<String, SwitchEntry> = serde_saphyr::from_str(&text).map_err(|error| {
                 let reason = error.to_string();
                 let reason = reason.lines().next().unwrap_or_default().trim_start_matches("error: ");
@@ -224,7 +224,7 @@ pub fn write_assignments(dir: &Path, assignments: &[Assignment]) -> anyhow::Resu
     for assignment in assignments {
         let path = dir.join(inart_controller::file_name(&assignment.name));
         let fresh = path.with_extension("json.new");
-        let text = serde_json::to_string_pretty(assignment)? + "\n";
+        let text = serde_json::to_string(assignment)? + "\n";
         let written = std::fs::write(&fresh, text).and_then(|()| std::fs::rename(&fresh, &path));
         written.with_context(|| format!("--assignments {}", path.display()))?;
     }

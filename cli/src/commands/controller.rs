@@ -50,18 +50,18 @@ pub struct Args {
     #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = super::host::parse_seconds)]
     switches_within: Duration,
     /// Read every switch's tables this often, and repair what differs.
-    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = super::host::parse_seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = super::host::parse_seconds)]
     check_every: Duration,
     /// Undo the change of a running job's plan if the switches take longer for the new tables, or the hosts
     /// to move.
-    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = super::host::parse_seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = super::host::parse_seconds)]
     change_within: Duration,
     /// Of elastic jobs: begin the first run without hosts that have not come by then.
-    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = super::host::parse_seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = super::host::parse_seconds)]
     gather_within: Duration,
     /// Of elastic jobs: when a run was aborted, begin the next one without hosts that have not come back by
     /// then.
-    #[arg(long, value_name = "SECONDS", default_value = "3", value_parser = super::host::parse_seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "3s", value_parser = super::host::parse_seconds)]
     regroup_within: Duration,
     /// Remove jobs that left the topology from the switches, unless frames of them are on the way.
     #[arg(long)]

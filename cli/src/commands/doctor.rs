@@ -38,7 +38,7 @@ pub struct Args {
     #[arg(long, value_name = "ADDRESS")]
     controller: Option<String>,
     /// Watch for this long what moves; workers retransmit within half a second.
-    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = super::host::parse_seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = super::host::parse_seconds)]
     watch: Duration,
     #[command(flatten)]
     control: ControlArgs,

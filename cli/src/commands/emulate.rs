@@ -5,7 +5,6 @@ mod progress;
 mod refused;
 
 use std::ffi::OsString;
-use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
@@ -22,6 +21,7 @@ use inart_planner::{Levels, Results, Scheme, Topology};
 use inart_targets::Target;
 use inart_wire::ValuesPerPacket;
 
+use super::drawing::{try_file, write_file};
 use super::output::print;
 use progress::{progress_bar, show};
 use refused::with_flag;
@@ -31,8 +31,7 @@ use refused::with_flag;
 pub struct Args {
     /// The network and its jobs: a YAML or JSON file.
     topology: PathBuf,
-    /// Schemes to compare [default: inart,atp,lbmm,even; inart with a program or
-    /// with --changes].
+    /// Schemes to compare [default: inart,atp,lbmm,even; inart with a program, --changes or --timeline].
     #[arg(long, value_delimiter = ',', value_parser = super::scheme::parser())]
     schemes: Vec<&'static dyn Scheme>,
     /// How often a gradient may be added up on its way, by schemes that do so: 1, or 2 for sums of sums.
@@ -42,7 +41,7 @@ pub struct Args {
     /// the paper.
     #[arg(long, default_value_t = Results::Counted)]
     results: Results,
-    /// Rounds per job and scheme [default: 100].
+    /// Rounds per job and scheme [default: 100; with --changes at least 5 for each].
     #[arg(long)]
     rounds: Option<u32>,
     /// Train nothing: sum random gradients of this size, like 97KB, and measure beside what the plan comes
@@ -75,9 +74,9 @@ pub struct Args {
     /// The fault schedule, as for `inart simulate`: a YAML or JSON file (docs/simulation.md).
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
-    /// Seconds for which hosts wait for a silent peer before the job is aborted. More than a host's own
-    /// default, as here all share one machine.
-    #[arg(long, alias = "patience", value_name = "SECONDS", value_parser = super::host::parse_seconds, default_value = "10")]
+    /// For how long hosts wait for a silent peer before the job is aborted. More than a host's own default,
+    /// as here all share one machine.
+    #[arg(long, alias = "patience", value_name = "DURATION", value_parser = super::host::parse_seconds, default_value = "10s")]
     peer_timeout: Duration,
     /// Put into this folder what `inart doctor --state DIR/state --hosts DIR/hosts` needs to look at the
     /// emulation.
@@ -100,7 +99,7 @@ pub struct Args {
     /// Run on a network that is there already, as this JSON file describes it; mininet/run.py writes one.
     #[arg(long, value_name = "FILE")]
     network: Option<PathBuf>,
-    /// Draw the figures into this SVG file [default: out/ and the topology's name].
+    /// Draw the figures into this SVG file.
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
     /// Draw each job's goodput over time, and what happened when, into this SVG file; for one scheme.
@@ -112,15 +111,17 @@ pub struct Args {
     command: Vec<OsString>,
 }
 
-/// Rounds per job and scheme where nobody says otherwise.
+/// Rounds per job and scheme, unless others are asked for.
 const ROUNDS: u32 = 100;
-/// Images per worker and round where nobody says otherwise.
+/// Rounds for each change of plans, unless others are asked for: small gradients take this many meanwhile.
+const ROUNDS_PER_CHANGE: u32 = 5;
+/// Images per worker and round, unless others are asked for.
 const BATCH: usize = 32;
 
 /// Runs the command. A run that fails, rather than being impossible, ends with status 1.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let place = args.topology.display().to_string();
-    let text = std::fs::read_to_string(&args.topology).with_context(|| place.clone())?;
+    let text = crate::commands::document::read(&args.topology).with_context(|| place.clone())?;
     if !args.command.is_empty() {
         refuse_what_the_program_decides(&args)?;
     }
@@ -129,8 +130,9 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         Some(size) => Workload::AllReduce { values: (size.0 / 4.0) as usize },
         None => Workload::Train { batch: args.batch.unwrap_or(BATCH) },
     };
-    let work = Work { rounds: args.rounds.unwrap_or(ROUNDS), workload };
-    let one = !args.command.is_empty() || args.changes.is_some();
+    let enough = ROUNDS.max(args.changes.unwrap_or(0).saturating_mul(ROUNDS_PER_CHANGE));
+    let work = Work { rounds: args.rounds.unwrap_or(enough), workload };
+    let one = !args.command.is_empty() || args.changes.is_some() || args.timeline.is_some();
     let schemes = match (args.schemes.is_empty(), one) {
         (false, _) => args.schemes,
         (true, false) => inart_emulator::DEFAULT_SCHEMES.to_vec(),
@@ -168,8 +170,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         return program::run(&options, args.command, json, &faults_place);
     }
     // Before the work, not after: a chart that cannot be written is wrong input.
-    let chart = args.chart.unwrap_or_else(|| default_chart(options.topology.name()));
-    try_chart(&chart).with_context(|| chart_place(&chart))?;
+    args.chart.as_deref().map_or(Ok(()), |file| try_file("--chart", file))?;
     args.timeline.as_deref().map_or(Ok(()), |file| try_timeline(file, &options.schemes))?;
     let bar = progress_bar();
     let result = emulate(&options, work, &mut |progress| show(&bar, progress));
@@ -185,21 +186,33 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         }
         Err(error) => return Err(with_flag(error)),
     };
-    write_chart(&chart, &chart::draw(&summary)).with_context(|| chart_place(&chart))?;
+    if let Some(file) = &args.chart {
+        write_file("--chart", file, &chart::draw(&summary))?;
+    }
     if let (Some(file), Some(scheme)) = (&args.timeline, summary.schemes.first()) {
-        write_chart(file, &scheme.timeline.draw(&summary.topology)).with_context(|| timeline_place(file))?;
+        write_file("--timeline", file, &scheme.timeline.draw(&summary.topology))?;
     }
     if json {
-        print(&format!("{}\n", serde_json::to_string_pretty(&summary)?))?;
+        print(&format!("{}\n", serde_json::to_string(&summary)?))?;
     } else {
-        print(&format!("{summary}\nchart: {}\n", chart.display()))?;
+        print(&summary.to_string())?;
+        if let Some(file) = &args.chart {
+            print(&format!("\nchart: {}\n", file.display()))?;
+        }
         if let (Some(file), Some(scheme)) = (&args.timeline, summary.schemes.first()) {
             let jobs: Vec<_> = scheme.jobs.iter().map(|job| job.job.as_str()).collect();
             let head = format!("what happened, and the goodput of {} from then on:", jobs.join(", "));
             print(&format!("\n{head}\n{}time line: {}\n", scheme.timeline, file.display()))?;
         }
     }
-    Ok(ExitCode::SUCCESS)
+    // What was measured is printed; fewer changes than asked for are a failure all the same.
+    Ok(match summary.changes.as_ref().and_then(|changes| changes.problem.as_ref()) {
+        Some(problem) => {
+            eprintln!("error: {problem}");
+            ExitCode::FAILURE
+        }
+        None => ExitCode::SUCCESS,
+    })
 }
 
 /// A run that failed.
@@ -241,7 +254,7 @@ fn make_exposed(folder: &Path) -> anyhow::Result<PathBuf> {
 
 fn read_faults(file: &Path) -> anyhow::Result<Faults> {
     let place = || faults_place(file);
-    let text = std::fs::read_to_string(file).with_context(place)?;
+    let text = crate::commands::document::read(file).with_context(place)?;
     Faults::from_yaml(&text).with_context(place)
 }
 
@@ -251,16 +264,8 @@ fn faults_place(file: &Path) -> String {
 
 fn read_external(file: &Path) -> anyhow::Result<ExternalTestbed> {
     let place = || format!("--network {}", file.display());
-    let text = std::fs::read_to_string(file).with_context(place)?;
+    let text = crate::commands::document::read(file).with_context(place)?;
     ExternalTestbed::from_json(&text).map_err(with_flag)
-}
-
-fn default_chart(topology: &str) -> PathBuf {
-    Path::new("out").join(format!("{}.svg", topology.replace(['/', '\\'], "_")))
-}
-
-fn chart_place(chart: &Path) -> String {
-    format!("--chart {}", chart.display())
 }
 
 /// Sees that a time line of these schemes can be drawn and written.
@@ -269,33 +274,5 @@ fn try_timeline(file: &Path, schemes: &[&dyn Scheme]) -> anyhow::Result<()> {
         let first = schemes.first().map_or("inart", |scheme| scheme.name());
         anyhow::bail!("--timeline: it is drawn for one scheme; name one, as in --schemes {first}");
     }
-    try_chart(file).with_context(|| timeline_place(file))
-}
-
-fn timeline_place(file: &Path) -> String {
-    format!("--timeline {}", file.display())
-}
-
-/// Sees that the chart can be written, and leaves no trace of having tried.
-fn try_chart(chart: &Path) -> io::Result<()> {
-    let missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
-    let (file, folders) = (missing(&chart), chart.ancestors().skip(1).filter(missing).collect::<Vec<_>>());
-    let tried = make_folder(chart)
-        .and_then(|()| std::fs::OpenOptions::new().append(true).create(true).open(chart).map(drop));
-    if file && tried.is_ok() {
-        std::fs::remove_file(chart)?;
-    }
-    for folder in folders {
-        let _ = std::fs::remove_dir(folder); // another emulation may use it by now, or it was never made
-    }
-    tried
-}
-
-fn write_chart(chart: &Path, drawing: &str) -> io::Result<()> {
-    make_folder(chart)?;
-    std::fs::write(chart, drawing)
-}
-
-fn make_folder(chart: &Path) -> io::Result<()> {
-    chart.parent().map_or(Ok(()), std::fs::create_dir_all)
+    try_file("--timeline", file)
 }

@@ -116,8 +116,8 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         document.write()?;
     }
     if json {
-        let one = values.first().filter(|_| args.name != "all").map(serde_json::to_string_pretty);
-        print(&format!("{}\n", one.unwrap_or_else(|| serde_json::to_string_pretty(&values))?))?;
+        let one = values.first().filter(|_| args.name != "all").map(serde_json::to_string);
+        print(&format!("{}\n", one.unwrap_or_else(|| serde_json::to_string(&values))?))?;
     } else {
         print(&format!("tables and charts: {}\n", args.out.display()))?;
     }

@@ -14,14 +14,31 @@ const FLAGS: [(&str, &str); 6] = [
 
 /// The message, with the flags behind each piece of advice.
 pub fn with_flags(message: &str) -> String {
-    FLAGS.iter().fold(message.to_owned(), |line, (advice, flags)| {
+    let line = FLAGS.iter().fold(message.to_owned(), |line, (advice, flags)| {
         line.replacen(advice, &format!("{advice} ({flags})"), 1)
-    })
+    });
+    match other_device(&line) {
+        Some(device) => format!("{line}; name the device: --switch NAME=HOST:PORT,device={device}"),
+        None => line,
+    }
+}
+
+/// The device that a switch has, where it says so because it was asked for another.
+fn other_device(message: &str) -> Option<u64> {
+    let (_, known) = message.split_once("there is no device ")?.1.split_once(" here, only ")?;
+    known.split(|c: char| !c.is_ascii_digit()).next()?.parse().ok()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn another_device_is_named_with_its_flag() {
+        let told = "switch v1: StreamChannel on device 0 at 127.0.0.1:9559: NOT_FOUND: there is no device 0 here, only 1";
+        assert!(with_flags(told).ends_with("only 1; name the device: --switch NAME=HOST:PORT,device=1"));
+        assert!(with_flags("there is no device 0 here, only 7, 9").ends_with(",device=7"));
+    }
 
     #[test]
     fn advice_names_its_flags() {

@@ -12,6 +12,7 @@ use inart_elastic::Host;
 use inart_host_agent::report::{Report, Reporter, Role};
 use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
 use inart_host_agent::{MoveError, Mover, Options, PortKind, StopSignal, Transport};
+use inart_planner::units::Seconds;
 use inart_wire::Incarnation;
 
 use super::security::ClientArgs;
@@ -39,7 +40,7 @@ pub struct HostArgs {
     #[arg(long, value_name = "KIND", default_value = PortKind::default().name(), value_parser = parse_port)]
     port: PortKind,
     /// Seconds for which a peer that is waited for may be silent before the job is aborted.
-    #[arg(long, alias = "patience", value_name = "SECONDS", default_value = "2.5", value_parser = parse_seconds)]
+    #[arg(long, alias = "patience", value_name = "DURATION", default_value = "2.5s", value_parser = parse_seconds)]
     peer_timeout: Duration,
     /// Tell whoever asks, such as `inart doctor`, what this host is doing: a path for a Unix socket, or
     /// 127.0.0.1:PORT.
@@ -50,12 +51,13 @@ pub struct HostArgs {
     report: Option<PathBuf>,
 }
 
-/// A duration above 0.
+/// A duration above 0, such as `500ms`; a bare number is of seconds.
 pub fn parse_seconds(text: &str) -> Result<Duration, String> {
-    let seconds = text.parse().ok().and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
-    seconds
-        .filter(|peer_timeout| !peer_timeout.is_zero())
-        .ok_or_else(|| "expected a number of seconds above 0".into())
+    let seconds = text.parse::<f64>().ok().or_else(|| text.parse::<Seconds>().ok().map(|seconds| seconds.0));
+    let duration = seconds.and_then(|seconds| Duration::try_from_secs_f64(seconds).ok());
+    duration
+        .filter(|duration| !duration.is_zero())
+        .ok_or_else(|| format!("\"{text}\": give a number of seconds above 0, like 5s or 500ms"))
 }
 
 /// A kind of port that was built.

@@ -5,6 +5,8 @@ pub mod controller;
 pub mod decode;
 pub mod diff;
 pub mod doctor;
+pub mod document;
+mod drawing;
 pub mod emulate;
 pub mod experiment;
 mod flags;

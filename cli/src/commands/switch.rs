@@ -54,7 +54,7 @@ impl From<Arch> for Architecture {
 pub struct Args {
     /// The program to start with: bmv2 JSON, or p4c's intermediate form of a TNA program. P4Runtime needs a
     /// pipeline with P4Info all the same.
-    #[arg(required_unless_present_any = ["no_p4", "conformance"])]
+    #[arg(value_name = "PROGRAM")]
     program: Option<PathBuf>,
     /// Start without a program; a controller sends one.
     #[arg(long)]
@@ -197,6 +197,10 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     if let Some(folder) = &args.conformance {
         return conform(folder, args.arch.map(Architecture::from), json);
     }
+    ensure!(
+        args.program.is_some() || args.no_p4,
+        "PROGRAM: none is given; name a compiled program, or give --no-p4 to get one from a controller"
+    );
     let after = After::try_parse_from(&args.after)
         .map_err(|error| anyhow::anyhow!("after `--`: {}", first_line(&error.to_string())))?;
     let address = after.target.grpc_server_addr.or(args.target.grpc_server_addr);

@@ -51,6 +51,7 @@ pub struct Progress<'a> {
 /// # Errors
 /// What the system refuses; a process that fails; an update that is lost, doubled or not what it has to be.
 pub fn emulate_order(setting: &Setting, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report, Error> {
+    crate::permission::check()?;
     let each = setting.job.participants.len() as u64 * u64::from(setting.iterations);
     let total = each * setting.schemes.len() as u64;
     let mut schemes = Vec::new();

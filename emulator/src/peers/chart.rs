@@ -1,10 +1,17 @@
 //! The picture of bulk synchronous rounds: how long each took, and how many an update reached.
 
+use inart_experiments::palette::color;
+
 use super::report::{BspFigures, Figures, Report, RoundTime};
 use crate::panel::{LEFT, Panel};
-use crate::svg::{FAINT, INK, SERIES, Svg};
+use crate::svg::{FAINT, INK, Svg};
 
 const HEIGHT: f64 = 720.0;
+
+/// How thick a scheme's lines are, by who makes the copies: two ways of one scheme have one color.
+fn thickness(multicast: &str) -> f64 {
+    if multicast == "switch" { 2.0 } else { 4.0 }
+}
 
 /// Draws the chart; none of stale synchronous training, which has no rounds of all.
 pub fn chart(report: &Report) -> Option<String> {
@@ -24,22 +31,23 @@ pub fn chart(report: &Report) -> Option<String> {
     svg.text(LEFT, 44.0, 24.0, INK, "start", "600", &title);
     for (at, (scheme, figures)) in schemes.iter().enumerate() {
         let (x, y) = (LEFT + 330.0 * (at % 3) as f64, 62.0 + 20.0 * (at / 3) as f64);
-        svg.bar(x, y, 14.0, 14.0, SERIES[at % SERIES.len()]);
-        let learnt = scheme.accuracy.map_or(String::new(), |share| format!(", {:.1}% right", share * 100.0));
+        svg.bar(x, y, 14.0, thickness(&scheme.multicast) * 3.5, color(&scheme.scheme));
+        let learnt = scheme.accuracy.map_or(String::new(), |share| format!(", {:.1} %", share * 100.0));
         let BspFigures { seconds, receivers_mean, .. } = figures;
         let is_both = report.multicast.contains(',');
         let by = if is_both { format!(" by {}", scheme.multicast) } else { String::new() };
         let others = if is_both { "" } else { " others" };
-        let label = format!("{}{by} {seconds:.2} s, to {receivers_mean:.1}{others}{learnt}", scheme.scheme);
+        let label =
+            format!("{}{by} {seconds:.2} s/round, to {receivers_mean:.1}{others}{learnt}", scheme.scheme);
         svg.text(x + 20.0, y + 12.0, 13.0, INK, "start", "400", &label);
     }
     let times = Panel { top: 130.0, bottom: 400.0, most_x, most_y: most(|round| round.seconds) };
-    times.frame(&mut svg, "Each round's longest multicast, and what was planned for it (grey)", "s");
+    times.frame(&mut svg, "Each round's longest multicast, and what was planned for it (thin)", "s");
     let most_y = most(|round| round.receivers_mean);
     let reached = Panel { top: 470.0, bottom: 670.0, most_x, most_y };
     reached.frame(&mut svg, "Receivers of an update, mean over all peers", "");
-    for (at, (_, figures)) in schemes.iter().enumerate() {
-        let colour = SERIES[at % SERIES.len()];
+    for (scheme, figures) in &schemes {
+        let (colour, width) = (color(&scheme.scheme), thickness(&scheme.multicast));
         for round in &figures.each_round {
             let mut line = |panel: &Panel, value: f64, colour: &str, width: f64| {
                 let (x1, y) = panel.at(round.start_s, value);
@@ -47,8 +55,8 @@ pub fn chart(report: &Report) -> Option<String> {
                 svg.line(x1, y, x2, y, colour, width);
             };
             line(&times, round.planned_s, FAINT, 1.0);
-            line(&times, round.seconds, colour, 4.0);
-            line(&reached, round.receivers_mean, colour, 4.0);
+            line(&times, round.seconds, colour, width);
+            line(&reached, round.receivers_mean, colour, width);
         }
     }
     Some(svg.finish())

@@ -52,6 +52,7 @@ pub struct Progress<'a> {
 /// What the machine has no room for, or the system refuses; a process that fails; an update that is not what
 /// was sent.
 pub fn emulate_peers(setting: &Setting, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report, Error> {
+    crate::permission::check()?;
     limits::check(setting)?;
     let each = setting.names().len() as u64 * u64::from(setting.rounds);
     let total = each * setting.schemes.len() as u64;

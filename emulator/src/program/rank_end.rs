@@ -20,15 +20,24 @@ pub struct RankEnd {
     pub exit_status: Option<i32>,
     /// The signal that ended it, else.
     pub signal: Option<i32>,
-    /// The last line of its standard error.
+    /// The line of its standard error that says why.
     pub said: String,
+    /// A rank of the job that had ended well before, which the others may have missed.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub left_before: Option<String>,
 }
 
 impl RankEnd {
     /// Of a rank that ended so.
     pub(crate) fn new(job: &str, rank: u16, worker: &str, status: ExitStatus, said: String) -> Self {
         let (job, worker) = (job.to_owned(), worker.to_owned());
-        Self { job, rank, worker, exit_status: status.code(), signal: status.signal(), said }
+        let (exit_status, signal) = (status.code(), status.signal());
+        Self { job, rank, worker, exit_status, signal, said, left_before: None }
+    }
+
+    /// The same of a rank that failed after another had ended well.
+    pub(crate) fn after(self, left_before: Option<String>) -> Self {
+        Self { left_before, ..self }
     }
 }
 
@@ -43,7 +52,11 @@ impl fmt::Display for RankEnd {
             },
             (None, None) => write!(f, "ended")?,
         }
-        write!(f, ": {}", self.said)
+        write!(f, ": {}", self.said)?;
+        match &self.left_before {
+            Some(other) => write!(f, "; {other} had left before it with exit status 0"),
+            None => Ok(()),
+        }
     }
 }
 
@@ -56,6 +69,12 @@ mod tests {
         let told =
             |status| RankEnd::new("digits", 3, "w4", ExitStatus::from_raw(status), "oh".into()).to_string();
         assert_eq!(told(0x0700), "rank 3 (worker w4 of job digits) ended with exit status 7: oh");
+        let end = RankEnd::new("digits", 0, "w1", ExitStatus::from_raw(0x0100), "connection closed".into());
+        assert_eq!(
+            end.after(Some("rank 2 (worker w3)".into())).to_string(),
+            "rank 0 (worker w1 of job digits) ended with exit status 1: connection closed; rank 2 (worker w3) had left \
+             before it with exit status 0"
+        );
         assert_eq!(told(9), "rank 3 (worker w4 of job digits) was ended by SIGKILL: oh");
     }
 }

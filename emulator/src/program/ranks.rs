@@ -138,6 +138,7 @@ impl Ranks {
         culprits: &[String],
     ) -> Result<Vec<Role>, Error> {
         let mut failed = Vec::new();
+        let left = self.left_well();
         for rank in self.ranks.iter_mut().filter(|rank| rank.ended.is_none()) {
             let Some(status) = agents.exit_status(rank.role)? else { continue };
             rank.ended = Some((Instant::now(), status));
@@ -147,13 +148,26 @@ impl Ranks {
             failed.push(rank.role);
             let said = agents.last_output(rank.role).unwrap_or_default();
             let job = &runs[rank.job].assignment().name;
-            let end = RankEnd::new(job, rank.rank.get(), &rank.worker, status, said);
+            let before = left.iter().find(|(of, _)| *of == rank.job).map(|(_, name)| name.clone());
+            let end = RankEnd::new(job, rank.rank.get(), &rank.worker, status, said).after(before);
             self.failed.get_or_insert_with(|| Error::Rank(Box::new(end)));
         }
         if !failed.is_empty() {
             self.give_grace();
         }
         Ok(failed)
+    }
+
+    /// The first rank of each job that has ended well, by job and name.
+    fn left_well(&self) -> Vec<(usize, String)> {
+        let mut left: Vec<_> = self
+            .ranks
+            .iter()
+            .filter_map(|rank| rank.ended.filter(|(_, status)| status.success()).map(|(at, _)| (at, rank)))
+            .collect();
+        left.sort_by_key(|(at, _)| *at);
+        let name = |rank: &RankProcess| format!("rank {} (worker {})", rank.rank.get(), rank.worker);
+        left.into_iter().map(|(_, rank)| (rank.job, name(rank))).collect()
     }
 
     fn begin_and_end_jobs(&mut self, agents: &mut Agents, runs: &mut [JobRun]) -> Result<(), Error> {

@@ -50,6 +50,12 @@ fn what_was_compared(job: &ProgramJob) -> String {
             job.workers.len()
         );
     }
+    if job.tensors == 0 && job.tensors_not_compared == 0 {
+        return format!(
+            "{} ranks ended well. No tensor was summed on switches: they sum float32, and Gloo has all else.",
+            job.workers.len()
+        );
+    }
     let mut line = format!(
         "{} ranks ended well; {} sums of {} tensors compared bit for bit, all equal.",
         job.workers.len(),
@@ -132,6 +138,9 @@ mod tests {
         assert!(!what_was_compared(&job).contains("NaN"));
         job.tensors_not_finite = 2;
         assert!(what_was_compared(&job).ends_with("2 tensors had a NaN or an infinity."));
+        job.tensors_not_finite = 0;
+        (job.tensors, job.tensors_not_compared, job.sums_checked) = (0, 0, 0);
+        assert!(what_was_compared(&job).contains("No tensor was summed on switches"), "nothing was compared");
         job.audited = false;
         assert!(what_was_compared(&job).ends_with("there was no sum to compare."));
     }

@@ -36,6 +36,7 @@ pub fn emulate_racks(
     all: &[Racks],
     tell: &mut dyn FnMut(u64, u64),
 ) -> Result<RackTable, Error> {
+    crate::permission::check()?;
     let turns = |racks: &Racks| racks.groups.len() as u64 * u64::from(setting.iterations);
     let total = all.iter().map(turns).sum();
     let (mut before, mut reports) = (0, Vec::new());

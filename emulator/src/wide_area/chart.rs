@@ -1,10 +1,11 @@
 //! The picture of an emulation of sites: the time of every round by scheme, and the rates of the links.
 
+use inart_experiments::palette::color;
 use inart_overlay::Overlay;
 
 use super::report::Report;
 use crate::panel::{LEFT, Panel};
-use crate::svg::{FAINT, INK, SERIES, Svg};
+use crate::svg::{FAINT, INK, Svg};
 
 const HEIGHT: f64 = 720.0;
 
@@ -19,15 +20,15 @@ pub fn chart(report: &Report, overlay: &Overlay) -> String {
     let panel = Panel { top: 110.0, bottom: 400.0, most_x, most_y };
     panel.frame(&mut svg, "Time of each round, from its beginning to its end", "s");
     for (at, scheme) in report.schemes.iter().enumerate() {
-        let colour = SERIES[at % SERIES.len()];
+        let colour = color(&scheme.scheme);
         for round in &scheme.rounds {
             let (x1, y) = panel.at(round.start_s, round.seconds);
             let (x2, _) = panel.at(round.start_s + round.seconds, round.seconds);
             svg.line(x1, y, x2, y, colour, 4.0);
         }
-        let x = LEFT + 150.0 * at as f64;
+        let x = LEFT + 190.0 * at as f64;
         svg.bar(x, 62.0, 14.0, 14.0, colour);
-        let label = format!("{} {:.2} s", scheme.scheme, scheme.mean_s);
+        let label = format!("{}: {:.2} s/round", scheme.scheme, scheme.mean_s);
         svg.text(x + 20.0, 74.0, 13.0, INK, "start", "400", &label);
     }
     rates(&mut svg, overlay, most_x);

@@ -46,6 +46,7 @@ pub struct Progress<'a> {
 /// # Errors
 /// What the system refuses; a process that fails; a sum that is not what it has to be.
 pub fn emulate_sites(setting: &Setting, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report, Error> {
+    crate::permission::check()?;
     let mut schemes = Vec::new();
     let total = setting.duration.as_secs_f64() * setting.variants.len() as f64;
     for (at, variant) in setting.variants.iter().enumerate() {

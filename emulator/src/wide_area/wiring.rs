@@ -174,7 +174,11 @@ fn set_up(overlay: &Overlay, site: usize, namespace: &Namespace) -> io::Result<(
     }
     namespace.batch("ip", &ip)?;
     namespace.batch("tc", &tc)?;
-    namespace.run(|| std::fs::write("/proc/sys/net/ipv4/ip_forward", "1"))?;
+    namespace.run(|| {
+        let path = "/proc/sys/net/ipv4/ip_forward";
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{path}: {error}"));
+        std::fs::write(path, "1").map_err(named)
+    })?;
     for arc in overlay.arcs().filter(|&arc| overlay.ends(arc).0.index() == site) {
         namespace.disable_checksum_offload(&format!("l{}", arc.index() / 2))?;
     }

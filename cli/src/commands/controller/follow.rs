@@ -20,16 +20,16 @@ pub struct FollowArgs {
     #[arg(long, conflicts_with_all = ["follow", "ask", "why", "replan"])]
     dry_run: bool,
     /// With --follow or --dry-run: read the switches' counters this often.
-    #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = parse_seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "0.5s", value_parser = parse_seconds)]
     watch_every: Duration,
     /// Give the planner so much time for another plan.
-    #[arg(long, value_name = "SECONDS", default_value = "0.3", value_parser = parse_seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "0.3s", value_parser = parse_seconds)]
     plan_within: Duration,
     /// Change if the rate rises by this factor at least. Failures are answered in any case.
     #[arg(long, value_name = "FACTOR", default_value_t = Policy::default().gain, value_parser = parse_gain)]
     gain: f64,
     /// Leave so much time between changes.
-    #[arg(long, value_name = "SECONDS", default_value = "1", value_parser = parse_seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = parse_seconds)]
     gap: Duration,
     /// Change so often within an hour at most.
     #[arg(long, value_name = "COUNT", default_value_t = Policy::default().per_hour)]
@@ -39,10 +39,10 @@ pub struct FollowArgs {
     #[arg(long, value_name = "PART", default_value_t = Policy::default().hysteresis, value_parser = parse_part)]
     hysteresis: f64,
     /// Go on counting what others no longer use: 1/e of it is left after this time.
-    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = parse_seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = parse_seconds)]
     forget: Duration,
     /// Use what had failed again when it has been in order for this long.
-    #[arg(long, value_name = "SECONDS", default_value = "2", value_parser = parse_seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = parse_seconds)]
     back_after: Duration,
     /// Look for new shares of elastic jobs this often: a time such as 4h, 90m or 30s [default: only when
     /// servers come or go].

@@ -58,7 +58,7 @@ fn printer(json: bool) -> Printer {
 
 fn tell(summary: &ProgramSummary, json: bool) -> anyhow::Result<ExitCode> {
     if json {
-        print(&format!("{}\n", serde_json::to_string_pretty(summary)?))?;
+        print(&format!("{}\n", serde_json::to_string(summary)?))?;
     } else {
         print(&format!("\n{summary}"))?;
     }

@@ -123,7 +123,7 @@ pub fn run(
         document.write()?;
     }
     if json {
-        print(&format!("{}\n", serde_json::to_string_pretty(&sheet.rows)?))?;
+        print(&format!("{}\n", serde_json::to_string(&sheet.rows)?))?;
     } else {
         print(&format!("measurements: {}\n", file.display()))?;
     }

@@ -113,7 +113,7 @@ impl ClientArgs {
         };
         let run = run_clients(job, &options)?;
         if json {
-            return Ok(serde_json::to_string_pretty(&run)? + "\n");
+            return Ok(serde_json::to_string(&run)? + "\n");
         }
         Ok(table(clients, groups, &run))
     }

@@ -163,7 +163,7 @@ impl Connections {
     /// The job's number in frames: its place in the document, as that of all jobs.
     fn number(&self, job: &Job) -> anyhow::Result<JobId> {
         let place = || self.topology.display().to_string();
-        let text = std::fs::read_to_string(&self.topology).with_context(place)?;
+        let text = crate::commands::document::read(&self.topology).with_context(place)?;
         let topology = Topology::from_yaml(&text).with_context(place)?;
         job_number(&topology, &job.name)
             .with_context(|| format!("{}: job {} has no number; there are too many jobs", place(), job.name))

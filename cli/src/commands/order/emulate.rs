@@ -23,6 +23,7 @@ use super::emulated::table;
 use super::learner::LearnerArgs;
 use super::network;
 use super::workers::WorkerArgs;
+use crate::commands::drawing::{try_file, write_file};
 use crate::commands::output::print;
 use crate::commands::sites::seconds;
 
@@ -109,6 +110,7 @@ const MOST_ITERATIONS: u32 = 100_000;
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let (setting, scale, time) = args.setting()?;
+    args.chart.as_deref().map_or(Ok(()), |file| try_file("--chart", file))?;
     let bar = ProgressBar::new(1000);
     let style = ProgressStyle::with_template("{msg:12} {bar:40} {percent}%, {elapsed}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -118,14 +120,11 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     });
     bar.finish_and_clear();
     let report = report?;
-    if let Some(path) = &args.chart {
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-        }
-        std::fs::write(path, chart(&report)).with_context(|| path.display().to_string())?;
+    if let Some(file) = &args.chart {
+        write_file("--chart", file, &chart(&report))?;
     }
     let text = match json {
-        true => serde_json::to_string_pretty(&report)? + "\n",
+        true => serde_json::to_string(&report)? + "\n",
         false => table(&report, scale, time),
     };
     print(&text)?;
@@ -202,7 +201,7 @@ impl Args {
 
     /// The job's only server.
     fn server(&self, job: &str) -> anyhow::Result<String> {
-        let text = std::fs::read_to_string(&self.topology)?;
+        let text = crate::commands::document::read(&self.topology)?;
         let topology = Topology::from_yaml(&text)?;
         let servers =
             topology.jobs().iter().find(|other| other.name == job).map(|job| job.servers.as_slice());

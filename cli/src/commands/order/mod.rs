@@ -17,7 +17,6 @@ mod simulate;
 pub mod worker;
 mod workers;
 
-use std::ffi::OsString;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -42,15 +41,6 @@ enum Command {
     Emulate(Box<emulate::Args>),
 }
 
-/// Whether these arguments of the process ask for an order at a server: the command is one of the two, and
-/// `--sync` is among them.
-pub fn are_asked(arguments: &[OsString]) -> bool {
-    let mut words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
-    let command = words.clone().find(|word| !word.starts_with('-'));
-    let is_command = command.is_some_and(|word| word == "simulate" || word == "emulate");
-    is_command && words.any(|word| word == "--sync" || word.starts_with("--sync="))
-}
-
 /// The same in groups whose gradients switches add up (`--racks`), on this machine.
 #[derive(Parser)]
 #[command(name = "inart", version)]
@@ -66,14 +56,6 @@ pub struct RackCli {
 enum RackCommand {
     /// Train in groups whose gradients switches add up, in turn at the servers, on this machine.
     Emulate(Box<racks::emulate::Args>),
-}
-
-/// Whether these arguments, which ask for an order, are of an emulation in groups.
-pub fn are_of_racks(arguments: &[OsString]) -> bool {
-    let mut words = arguments.iter().skip(1).map(|word| word.to_string_lossy());
-    let command = words.clone().find(|word| !word.starts_with('-'));
-    command.is_some_and(|word| word == "emulate")
-        && words.any(|word| word == "--racks" || word.starts_with("--racks="))
 }
 
 /// Runs the command.

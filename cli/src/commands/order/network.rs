@@ -8,7 +8,7 @@ use inart_cluster::{Cluster, Job};
 /// Reads a network with servers.
 pub fn read(path: &Path) -> anyhow::Result<Cluster> {
     let place = || path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(place)?;
+    let text = crate::commands::document::read(path).with_context(place)?;
     Cluster::from_yaml(&text).with_context(place)
 }
 

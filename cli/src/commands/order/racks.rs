@@ -41,7 +41,7 @@ pub fn run(
         ensure!(!is_given, "--{flag}: groups (--racks) meet the servers in turn without it; leave it out");
     }
     let options = RackOptions { iterations: workers.checked_iterations()?, seed: common.seed };
-    let text = std::fs::read_to_string(path).with_context(|| path.display().to_string())?;
+    let text = crate::commands::document::read(path).with_context(|| path.display().to_string())?;
     let topology = Topology::from_yaml(&text).with_context(|| path.display().to_string())?;
     let planned = topology.job_named(&job.name).context("the planner knows every job that trains")?;
     let (racks, together, considered) = if groups == BY_RULE {
@@ -63,7 +63,7 @@ pub fn run(
     let run = run_racks(job, &racks, &options)?;
     let run = RackRun { together_s: together.map(|together| together.iteration_s), ..run };
     if json {
-        return Ok(serde_json::to_string_pretty(&run)? + "\n");
+        return Ok(serde_json::to_string(&run)? + "\n");
     }
     Ok(table(&run, &considered))
 }

@@ -169,7 +169,7 @@ impl WorkerArgs {
         };
         let run = run_workers(job, &options)?;
         if json {
-            return Ok(serde_json::to_string_pretty(&run)? + "\n");
+            return Ok(serde_json::to_string(&run)? + "\n");
         }
         Ok(table(job, &policy, tuning.is_some(), &run))
     }

@@ -23,6 +23,7 @@ use super::network;
 use super::plan::scheme;
 use super::simulate::{Limit, number_or_none};
 use crate::commands::control::parse_target;
+use crate::commands::drawing::{try_file, write_file};
 use crate::commands::output::print;
 
 /// What the ports of all peers together carry on one machine of two cores, in bit/s up.
@@ -114,6 +115,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let mesh = network::read(&args.topology)?;
     let (mut setting, scaled) = args.setting(&mesh)?;
     let changes = setting.mesh.next_change(&setting.mesh.jobs()[0], 0.0).is_some();
+    args.chart.as_deref().map_or(Ok(()), |file| try_file("--chart", file))?;
     let bar = ProgressBar::new(1000);
     let style = ProgressStyle::with_template("{msg:12} {bar:40} {percent}%, {elapsed}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -121,30 +123,29 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         bar.set_position(progress.done * 1000 / progress.total.max(1));
         bar.set_message(progress.stage.to_owned());
     };
-    let mut report = emulate_peers(&setting, &mut tell);
+    let mut report = emulate_peers(&setting, &mut tell)?;
+    let mut failed = None;
     for way in &args.multicast[1..] {
         setting.multicast = multicast(way);
-        if let Ok(whole) = &mut report {
-            match emulate_peers(&setting, &mut tell) {
-                Ok(other) => whole.append(other),
-                Err(error) => report = Err(error),
+        match emulate_peers(&setting, &mut tell) {
+            Ok(other) => report.append(other),
+            Err(error) => {
+                // What was measured before is printed all the same.
+                failed = Some(error);
+                break;
             }
         }
     }
     bar.finish_and_clear();
-    let report = report?;
-    if let (Some(path), Some(drawing)) = (&args.chart, chart(&report)) {
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-        }
-        std::fs::write(path, drawing).with_context(|| path.display().to_string())?;
+    if let (Some(file), Some(drawing)) = (&args.chart, chart(&report)) {
+        write_file("--chart", file, &drawing)?;
     }
     let text = match json {
-        true => serde_json::to_string_pretty(&report)? + "\n",
+        true => serde_json::to_string(&report)? + "\n",
         false => table(&report, &scaled) + &followed(&report, changes),
     };
     print(&text)?;
-    Ok(ExitCode::SUCCESS)
+    failed.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
 }
 
 impl Args {

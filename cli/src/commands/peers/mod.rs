@@ -13,15 +13,14 @@ mod push;
 pub mod schedule;
 mod simulate;
 
-use std::ffi::OsString;
 use std::io::Write as _;
-use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::{Parser, Subcommand};
 
 pub use connections::place;
+pub use network::is_one;
 
 /// Decentralised training: who sends its update to whom, planned and simulated.
 #[derive(Parser)]
@@ -44,15 +43,6 @@ enum Command {
     Push(push::Args),
     /// Train on a network of peers on this machine: namespaces, ports, processes, every update compared.
     Emulate(emulate::Args),
-}
-
-/// Whether these arguments of the process ask for something on a network of peers: the command is one of the
-/// four, and a file that is named after it is such a network.
-pub fn are_asked(arguments: &[OsString]) -> bool {
-    let mut words = arguments.iter().skip(1).filter(|word| !word.to_string_lossy().starts_with('-'));
-    let commands = ["plan", "simulate", "emulate", "push"];
-    let is_command = words.next().is_some_and(|word| commands.iter().any(|command| word == command));
-    is_command && words.any(|word| network::is_one(Path::new(word)))
 }
 
 /// Runs the command.

@@ -5,15 +5,15 @@ use std::path::Path;
 use anyhow::{Context, ensure};
 use inart_peers::{Mesh, PeerJob};
 
-/// Whether a file is a network of peers.
-pub fn is_one(path: &Path) -> bool {
-    std::fs::read_to_string(path).is_ok_and(|text| Mesh::is_one(&text))
+/// Whether a document is a network of peers.
+pub fn is_one(text: &str) -> bool {
+    Mesh::is_one(text)
 }
 
 /// Reads a network of peers.
 pub fn read(path: &Path) -> anyhow::Result<Mesh> {
     let place = || path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(place)?;
+    let text = crate::commands::document::read(path).with_context(place)?;
     Mesh::from_yaml(&text).with_context(place)
 }
 

@@ -80,13 +80,13 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     }
     let job = network::job(&mesh, args.job.as_deref())?;
     let plan = inart_peers::plan(&mesh, job, &args.receivers.options(args.force_after))?;
-    print(&if json { serde_json::to_string_pretty(&plan)? + "\n" } else { table(&mesh, job, &plan) })?;
+    print(&if json { serde_json::to_string(&plan)? + "\n" } else { table(&mesh, job, &plan) })?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn check(mesh: &Mesh, path: &Path, json: bool) -> anyhow::Result<ExitCode> {
     let place = || path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(place)?;
+    let text = crate::commands::document::read(path).with_context(place)?;
     let plan: Plan = serde_json::from_str(&text).with_context(place)?;
     let job = mesh.job_named(&plan.job).with_context(|| {
         format!("{}: it is for job {}, which network {} does not have", place(), plan.job, mesh.name())

@@ -97,21 +97,17 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let job = network::job(&mesh, args.job.as_deref())?;
     if args.processes {
         let outcome = inart_peer_simulator::simulate(&mesh, job, &args.machines()?)?;
-        print(&if json {
-            serde_json::to_string_pretty(&outcome)? + "\n"
-        } else {
-            machines::table(&outcome)
-        })?;
+        print(&if json { serde_json::to_string(&outcome)? + "\n" } else { machines::table(&outcome) })?;
         return Ok(ExitCode::SUCCESS);
     }
     let text = if args.sync == "bsp" {
         let rounds = args.rounds()?;
         let options = args.receivers.options(args.force_after.and_then(|limit| limit.0));
         let run = run_rounds(&mesh, job, &options, args.draw, args.links, rounds)?;
-        if json { serde_json::to_string_pretty(&run)? + "\n" } else { rounds_table(&run) }
+        if json { serde_json::to_string(&run)? + "\n" } else { rounds_table(&run) }
     } else {
         let run = run_ssp(&mesh, job, &args.ssp()?)?;
-        if json { serde_json::to_string_pretty(&run)? + "\n" } else { ssp_table(&run) }
+        if json { serde_json::to_string(&run)? + "\n" } else { ssp_table(&run) }
     };
     print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -16,7 +16,7 @@ enum File {
 impl File {
     fn read(path: &Path) -> anyhow::Result<File> {
         let place = || path.display().to_string();
-        let text = std::fs::read_to_string(path).with_context(place)?;
+        let text = crate::commands::document::read(path).with_context(place)?;
         let several = serde_json::from_str::<serde_json::Value>(&text)
             .is_ok_and(|document| document.get("plans").is_some());
         if several {

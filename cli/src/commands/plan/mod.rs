@@ -1,6 +1,7 @@
 //! `inart plan`.
 
 mod check;
+mod complete;
 mod table;
 
 use std::path::PathBuf;
@@ -60,6 +61,10 @@ pub struct Args {
     /// With --from: keep the plan's shares, as a job needs that runs: its hosts cut tensors by them.
     #[arg(long, requires = "from")]
     keep_shares: bool,
+    /// Complete a plan of your own (JSON: flows with their paths, trunks of switches that sum, shares if you
+    /// like): rate, loads, bounds and all else follow from them.
+    #[arg(long, value_name = "ROUTES", conflicts_with_all = ["check", "scheme", "from", "job", "equal_shares"])]
+    complete: Option<PathBuf>,
     /// Check this plan, or the plans of several jobs (JSON), against the topology instead of making one: exit
     /// status 0 if it holds, 1 if it violates something, 2 if it is no plan for this topology.
     #[arg(long, value_name = "PLAN")]
@@ -115,6 +120,12 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         keep_shares: args.keep_shares,
         stable_loss: args.stable.unwrap_or(0.0),
     };
+    if let Some(path) = &args.complete {
+        let (mut plan, job) = complete::run(&topology, path, &options)?;
+        plan.solve_ms = start.elapsed().as_secs_f64() * 1e3;
+        super::output::print(&if json { plan.to_json() + "\n" } else { table::of_plan(&plan, job) })?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let text = if let [job] = jobs[..] {
         let mut plan = inart_planner::plan(&topology, job, &options)?;
         plan.solve_ms = start.elapsed().as_secs_f64() * 1e3;

@@ -69,7 +69,7 @@ pub fn run(
         document["lost_rounds"] = seen.lost_rounds.into();
         document["goodput_ratio"] = ratio.into();
         document["change_seconds"] = seen.seconds.into();
-        print(&format!("{}\n", serde_json::to_string_pretty(&document)?))?;
+        print(&format!("{}\n", serde_json::to_string(&document)?))?;
     } else {
         let part = ratio.map_or("unknown".to_owned(), |ratio| format!("{:.1} %", 100.0 * ratio));
         print(&format!(

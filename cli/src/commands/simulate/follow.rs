@@ -61,11 +61,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     }
     let document =
         document(&report, &compared, traffic.as_ref(), &moments, question.faults == Faults::default())?;
-    print(&if json {
-        format!("{}\n", serde_json::to_string_pretty(&document)?)
-    } else {
-        text(&report, &document)
-    })?;
+    print(&if json { format!("{}\n", serde_json::to_string(&document)?) } else { text(&report, &document) })?;
     let failures = compared.iter().filter(|(name, _)| *name == "of_clairvoyant");
     let failure = failures.map(|(_, run)| run).chain([&report]).find_map(|run| run.failure.as_ref());
     Ok(match failure {

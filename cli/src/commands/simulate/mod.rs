@@ -48,7 +48,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     if json {
         let mut document = serde_json::to_value(&report)?;
         document["packet_hops_per_second"] = hops_per_second.into();
-        print(&format!("{}\n", serde_json::to_string_pretty(&document)?))?;
+        print(&format!("{}\n", serde_json::to_string(&document)?))?;
     } else {
         print(&format!("{report}{hops_per_second:.0} packet-hops/s\n"))?;
     }

@@ -59,7 +59,7 @@ impl Question {
 /// The faults of a file, which fit the topology and what the simulator can do.
 fn read_faults(path: &Path, topology: &Topology) -> anyhow::Result<Faults> {
     let place = path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(|| place.clone())?;
+    let text = crate::commands::document::read(path).with_context(|| place.clone())?;
     let faults = Faults::from_yaml(&text).with_context(|| place.clone())?;
     Schedule::new(topology, &faults, &CAPABILITIES).context(place)?;
     Ok(faults)

@@ -129,7 +129,7 @@ impl Soak {
                 "seed": seed, "failure": failure, "replay": replay,
             })),
         });
-        Ok(format!("{}\n", serde_json::to_string_pretty(&document)?))
+        Ok(format!("{}\n", serde_json::to_string(&document)?))
     }
 
     fn text(&self, first: u64, per_second: f64) -> String {

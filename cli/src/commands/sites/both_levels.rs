@@ -28,7 +28,7 @@ const ROUNDS: u32 = 3;
 /// Reads a network of both levels; `None` if nothing in the file is inside a site.
 pub fn read(path: &Path) -> anyhow::Result<Option<Hierarchy>> {
     let place = || path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(place)?;
+    let text = crate::commands::document::read(path).with_context(place)?;
     if !Hierarchy::is_one(&text) {
         return Ok(None);
     }
@@ -60,7 +60,7 @@ pub fn planned(
     let job = network::job(&hierarchy.overlay, job)?;
     let plan = make(hierarchy, job, &trees(&hierarchy.overlay)?)?;
     if json {
-        return Ok(serde_json::to_string_pretty(&plan)? + "\n");
+        return Ok(serde_json::to_string(&plan)? + "\n");
     }
     let mut out = String::from("inside\n");
     let width = plan.insides.iter().map(|inside| inside.site.len()).max().unwrap_or(0).max(4);
@@ -151,7 +151,7 @@ pub fn simulated(
             "topology": hierarchy.overlay.name(), "job": job.name, "scheme": options.plan.scheme.name(),
             "insides": insides, "round": times, "bound_s": plan.bound_s,
         });
-        return Ok(serde_json::to_string_pretty(&document)? + "\n");
+        return Ok(serde_json::to_string(&document)? + "\n");
     }
     Ok(table(job, &insides, &times, plan.bound_s))
 }

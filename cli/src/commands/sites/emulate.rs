@@ -18,6 +18,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::emulate_both::{self, Scaled};
 use super::simulate::seconds;
 use super::{both_levels, network};
+use crate::commands::drawing::{try_file, write_file};
 use crate::commands::output::print;
 
 /// Arguments of `inart emulate` on a network of sites.
@@ -142,6 +143,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         print(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
+    args.chart.as_deref().map_or(Ok(()), |file| try_file("--chart", file))?;
     let bar = ProgressBar::new(1000);
     let style = ProgressStyle::with_template("{msg:12} {bar:40} {percent}%, {elapsed}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -151,15 +153,11 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     });
     bar.finish_and_clear();
     let report = report?;
-    if let Some(path) = &args.chart {
-        if let Some(folder) = path.parent().filter(|folder| !folder.as_os_str().is_empty()) {
-            std::fs::create_dir_all(folder).with_context(|| folder.display().to_string())?;
-        }
-        let drawing = chart(&report, &setting.overlay);
-        std::fs::write(path, drawing).with_context(|| path.display().to_string())?;
+    if let Some(file) = &args.chart {
+        write_file("--chart", file, &chart(&report, &setting.overlay))?;
     }
     let text = match json {
-        true => serde_json::to_string_pretty(&report)? + "\n",
+        true => serde_json::to_string(&report)? + "\n",
         false => table(&report, bytes, factor, time, args),
     };
     print(&text)?;

@@ -61,7 +61,7 @@ pub fn run(hierarchy: &Hierarchy, setting: &Setting, scaled: Scaled, json: bool)
         let document = serde_json::json!({
             "network": hierarchy.overlay.name(), "scaled": scaled, "schemes": runs,
         });
-        return Ok(serde_json::to_string_pretty(&document)? + "\n");
+        return Ok(serde_json::to_string(&document)? + "\n");
     }
     Ok(table(hierarchy, setting, scaled, &runs))
 }

@@ -17,7 +17,7 @@ const SOAK_ROUNDS: f64 = 4.0;
 /// Reads a fault schedule for this network.
 pub fn read(overlay: &Overlay, path: &Path) -> anyhow::Result<Vec<PlannedFault>> {
     let place = || format!("--faults {}", path.display());
-    let text = std::fs::read_to_string(path).with_context(place)?;
+    let text = crate::commands::document::read(path).with_context(place)?;
     let faults = Faults::from_yaml(&text).with_context(place)?;
     resolve(overlay, &faults).with_context(place)
 }
@@ -53,7 +53,7 @@ pub fn run(
     let options = scaled(overlay, &sample, options);
     let outcome = simulate(&sample, &options, faults)?;
     if json {
-        return Ok(serde_json::to_string_pretty(&outcome)? + "\n");
+        return Ok(serde_json::to_string(&outcome)? + "\n");
     }
     Ok(table(&outcome))
 }

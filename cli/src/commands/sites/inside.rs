@@ -34,7 +34,7 @@ pub struct InsideArgs {
     #[arg(long, value_name = "KIND", default_value = PortKind::default().name(), value_parser = parse_port)]
     port: PortKind,
     /// Seconds for which a worker that is waited for may be silent before the job ends at all sites.
-    #[arg(long, value_name = "SECONDS", default_value = "2.5", value_parser = parse_seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "2.5s", value_parser = parse_seconds)]
     peer_timeout: Duration,
     /// Tell whoever asks, such as `inart doctor`, whom the parameter server waits for: a path for a Unix
     /// socket, or 127.0.0.1:PORT.

@@ -12,11 +12,10 @@ mod simulate;
 pub mod site;
 mod stopping;
 
-use std::ffi::OsString;
-use std::path::Path;
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
+pub use network::is_one;
 pub use simulate::seconds;
 
 /// Training between data centres: trees of sites, planned and simulated.
@@ -38,15 +37,6 @@ enum Command {
     Simulate(simulate::Args),
     /// Train on a network of sites on this machine: namespaces, links, processes, every sum checked.
     Emulate(emulate::Args),
-}
-
-/// Whether these arguments of the process ask for something on a network of sites: the command is one of the
-/// three, and a file that is named after it is such a network.
-pub fn are_asked(arguments: &[OsString]) -> bool {
-    let mut words = arguments.iter().skip(1).filter(|word| !word.to_string_lossy().starts_with('-'));
-    let is_command =
-        words.next().is_some_and(|word| word == "plan" || word == "simulate" || word == "emulate");
-    is_command && words.any(|word| network::is_one(Path::new(word)))
 }
 
 /// Runs the command.

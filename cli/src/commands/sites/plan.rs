@@ -102,14 +102,14 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         return check(&overlay, path, json);
     }
     let plan = inart_overlay::plan(&overlay, job, &overlay.rates_at(0.0), &args.trees.options(&overlay)?)?;
-    let text = if json { serde_json::to_string_pretty(&plan)? + "\n" } else { table(&overlay, job, &plan) };
+    let text = if json { serde_json::to_string(&plan)? + "\n" } else { table(&overlay, job, &plan) };
     print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
 fn check(overlay: &Overlay, path: &Path, json: bool) -> anyhow::Result<ExitCode> {
     let place = || path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(place)?;
+    let text = crate::commands::document::read(path).with_context(place)?;
     let plan: Plan = serde_json::from_str(&text).with_context(place)?;
     let job = overlay.job_named(&plan.job).with_context(|| {
         format!("{}: it is for job {}, which network {} does not have", place(), plan.job, overlay.name())

@@ -183,7 +183,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let run = inart_overlay::run(&overlay, job, &args.options(&overlay)?)?;
-    let text = if json { serde_json::to_string_pretty(&run)? + "\n" } else { table(&run) };
+    let text = if json { serde_json::to_string(&run)? + "\n" } else { table(&run) };
     print(&text)?;
     Ok(ExitCode::SUCCESS)
 }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 
 use anyhow::Context;
 use inart_planner::topology::DEFAULT_MTU;
-use inart_planner::topology::import::{Format, Hosts, ImportOptions, import};
+use inart_planner::topology::import::{Format, Hosts, ImportOptions, decode, import};
 use inart_planner::units::{Rate, Seconds, Size};
 use inart_planner::{Topology, TopologyError};
 
@@ -15,7 +15,7 @@ use super::equipment::{not_negative, positive};
 pub struct Import {
     /// The file to read.
     file: PathBuf,
-    /// graphml, dot, networkx, containerlab or mininet; guessed from the file's extension or text if not
+    /// graphml, gml, dot, networkx, containerlab or mininet; guessed from the file's extension or text if not
     /// given.
     #[arg(long)]
     format: Option<Format>,
@@ -58,7 +58,8 @@ pub struct Import {
 /// Reads the file; what was merged, assumed or left out goes to standard error.
 pub fn run(args: &Import) -> anyhow::Result<Topology> {
     let place = || args.file.display().to_string();
-    let text = std::fs::read_to_string(&args.file).with_context(place)?;
+    let bytes = crate::commands::document::bytes_of(&args.file).with_context(place)?;
+    let text = decode(&bytes).with_context(place)?;
     let format = args
         .format
         .or_else(|| Format::guess(&place(), &text))

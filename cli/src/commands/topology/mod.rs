@@ -2,6 +2,7 @@
 
 mod equipment;
 mod import;
+mod sketch;
 mod wiring;
 
 use std::path::{Path, PathBuf};
@@ -16,6 +17,7 @@ use inart_planner::{NodeKind, Topology};
 
 use self::equipment::Equip;
 use self::import::Import;
+use self::sketch::Sketch;
 use super::peers::draw::Mesher;
 
 /// Arguments of `inart topology`.
@@ -62,9 +64,9 @@ enum Command {
     },
     /// Peers of decentralised training at one switch, with rates drawn at random (docs/multicast.md).
     Mesh(Mesher),
-    /// Reads a network from GraphML (Topology Zoo), DOT, NetworkX's JSON, containerlab or Mininet's console.
+    /// Read a network from GraphML or GML (Topology Zoo), DOT, NetworkX's JSON, containerlab or Mininet.
     Import(Import),
-    /// Draws a topology as an SVG; with a plan, how full its links are and which switches add up.
+    /// Draw a network of any kind as an SVG; with a plan, how full its links are and which switches sum.
     Draw {
         /// The topology document (YAML or JSON).
         file: PathBuf,
@@ -72,7 +74,7 @@ enum Command {
         #[arg(long)]
         plan: Option<PathBuf>,
     },
-    /// Reads a topology and says what is in it.
+    /// Check a network of any kind, and print what is in it.
     Check {
         /// The topology document (YAML or JSON).
         file: PathBuf,
@@ -85,8 +87,7 @@ enum Command {
         /// The site.
         site: String,
     },
-    /// Says which cable goes where: the switches' port numbers and the hosts' addresses that the tables count
-    /// on.
+    /// Print which cable goes where: the port numbers and addresses that the switches' tables count on.
     Wiring {
         /// The topology document (YAML or JSON).
         file: PathBuf,
@@ -110,9 +111,20 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         }
         Command::Import(args) => import::run(&args)?,
         Command::Draw { file, plan } => {
-            let topology = read(&file)?;
-            let plan = plan.map(|path| crate::commands::plan::read(&topology, &path)).transpose()?;
-            let svg = inart_planner::draw::svg(&topology, plan.as_ref());
+            let svg = match sketch(&file)? {
+                Some(sketch) => {
+                    ensure!(
+                        plan.is_none(),
+                        "--plan: it is drawn on networks of switches and servers; leave it out"
+                    );
+                    sketch.svg()
+                }
+                None => {
+                    let topology = read(&file)?;
+                    let plan = plan.map(|path| crate::commands::plan::read(&topology, &path)).transpose()?;
+                    inart_planner::draw::svg(&topology, plan.as_ref())
+                }
+            };
             crate::commands::output::print(&if json {
                 format!("{}\n", serde_json::json!({ "svg": svg }))
             } else {
@@ -121,13 +133,20 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         Command::Check { file } => {
-            let topology = read(&file)?;
-            crate::commands::output::print(&summary(&topology, json))?;
+            let text = match sketch(&file)? {
+                Some(sketch) => sketch.summary(json),
+                None => summary(&read(&file)?, json),
+            };
+            crate::commands::output::print(&text)?;
             return Ok(ExitCode::SUCCESS);
         }
         Command::Inside { file, site } => inside(&file, &site)?,
         Command::Wiring { file } => {
-            crate::commands::output::print(&wiring::describe(&read(&file)?, json)?)?;
+            let text = match sketch(&file)? {
+                Some(sketch) => sketch.wiring(json)?,
+                None => wiring::describe(&read(&file)?, json)?,
+            };
+            crate::commands::output::print(&text)?;
             return Ok(ExitCode::SUCCESS);
         }
     };
@@ -150,10 +169,16 @@ fn inside(file: &Path, site: &str) -> anyhow::Result<Topology> {
     Ok(found.topology.clone())
 }
 
+/// A network of sites, of peers or of both levels; `None` for one of switches and servers.
+fn sketch(path: &Path) -> anyhow::Result<Option<Sketch>> {
+    let text = crate::commands::document::read(path).with_context(|| path.display().to_string())?;
+    Sketch::of(&text, path)
+}
+
 /// Reads a topology document; errors name the file.
 pub fn read(path: &Path) -> anyhow::Result<Topology> {
     let place = || path.display().to_string();
-    let text = std::fs::read_to_string(path).with_context(place)?;
+    let text = crate::commands::document::read(path).with_context(place)?;
     ensure!(
         !Overlay::is_one(&text),
         "{}: this is a network of sites; `inart plan` and `inart simulate` take it (docs/wide-area.md)",

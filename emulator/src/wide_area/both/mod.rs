@@ -25,6 +25,7 @@ use workers::Insides;
 /// # Errors
 /// What the system refuses; a process that fails; a sum that is not what it has to be.
 pub fn emulate_both(setting: &BothSetting, tell: &mut dyn FnMut(u32)) -> Result<BothReport, Error> {
+    crate::permission::check()?;
     let (between, hierarchy) = (&setting.between, &setting.hierarchy);
     let scratch = Scratch::new().map_err(system("make a directory in memory"))?;
     certificates::write(&hierarchy.overlay, &scratch).map_err(system("write certificates"))?;

@@ -72,7 +72,7 @@ pub struct Args {
     #[arg(long, default_value = "0")]
     drop: DropRate,
     /// Seconds for which a peer that is waited for may be silent before the training ends.
-    #[arg(long, value_name = "SECONDS", value_parser = parse_seconds, default_value = "10")]
+    #[arg(long, value_name = "DURATION", value_parser = parse_seconds, default_value = "10s")]
     peer_timeout: Duration,
     /// Decides data, weights and times to compute.
     #[arg(long, default_value_t = 1)]
@@ -97,7 +97,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         job.name
     );
     let place = || args.topology.display().to_string();
-    let text = std::fs::read_to_string(&args.topology).with_context(place)?;
+    let text = crate::commands::document::read(&args.topology).with_context(place)?;
     let topology = Topology::from_yaml(&text).with_context(place)?;
     let planned = topology.job_named(&job.name).context("the planner knows every job that trains")?.clone();
     ensure!(
@@ -117,7 +117,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     bar.finish_and_clear();
     let table = table?;
     print(&match json {
-        true => serde_json::to_string_pretty(&table)? + "\n",
+        true => serde_json::to_string(&table)? + "\n",
         false => text_of(&table, setting.scale),
     })?;
     Ok(ExitCode::SUCCESS)

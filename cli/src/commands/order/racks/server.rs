@@ -41,7 +41,7 @@ pub struct Args {
     #[arg(long, value_name = "KIND", default_value = PortKind::default().name(), value_parser = parse_port)]
     port: PortKind,
     /// Seconds for which a worker that is waited for may be silent before the training ends.
-    #[arg(long, value_name = "SECONDS", default_value = "2.5", value_parser = parse_seconds)]
+    #[arg(long, value_name = "DURATION", default_value = "2.5s", value_parser = parse_seconds)]
     peer_timeout: Duration,
     /// The part of the model to hold, counted from 0: the shard of this server in the jobs of all groups.
     #[arg(long)]

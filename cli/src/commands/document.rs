@@ -1,0 +1,101 @@
+//! The files that a command is given, each read once: a pipe has its text only once, and the choice of a
+//! system and the command itself both need it.
+
+use std::collections::HashMap;
+use std::fs::File;
+use std::io::{self, Read};
+use std::os::unix::fs::FileTypeExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError, mpsc};
+use std::time::Duration;
+
+/// The longest document.
+const MOST_BYTES: u64 = 64 << 20;
+/// How long a pipe without a writer is waited for in silence.
+const SILENCE: Duration = Duration::from_secs(2);
+
+static READ: Mutex<Option<HashMap<PathBuf, String>>> = Mutex::new(None);
+
+/// The text of a document, without a byte order mark.
+///
+/// # Errors
+/// What is wrong with the file: it cannot be opened, is a directory, is not UTF-8 text, or has more than
+/// 64 MiB.
+pub fn read(path: &Path) -> io::Result<String> {
+    if let Some(text) =
+        READ.lock().unwrap_or_else(PoisonError::into_inner).as_ref().and_then(|all| all.get(path))
+    {
+        return Ok(text.clone());
+    }
+    let text = text_of(&bytes_of(path)?)?;
+    let mut all = READ.lock().unwrap_or_else(PoisonError::into_inner);
+    all.get_or_insert_default().insert(path.to_owned(), text.clone());
+    Ok(text)
+}
+
+/// The bytes of a file, at most as many as a document has.
+///
+/// # Errors
+/// As [`read`], except for what the bytes are.
+pub fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
+    let about = std::fs::metadata(path)?;
+    if about.is_dir() {
+        return Err(wrong("it is a directory; name a file".to_owned()));
+    }
+    // Shells hand on pipes below /dev, whose writers run already.
+    let waits = about.file_type().is_fifo() && !path.starts_with("/dev") && !path.starts_with("/proc");
+    let opened = if waits { Some(say_while_waiting(path)) } else { None };
+    let mut bytes = Vec::new();
+    let file = File::open(path)?;
+    drop(opened);
+    file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST_BYTES {
+        let most = MOST_BYTES >> 20;
+        return Err(wrong(format!("it has more than {most} MiB; name a document of at most {most} MiB")));
+    }
+    Ok(bytes)
+}
+
+fn text_of(bytes: &[u8]) -> io::Result<String> {
+    if bytes.starts_with(&[0xff, 0xfe]) || bytes.starts_with(&[0xfe, 0xff]) {
+        return Err(wrong("it is UTF-16 and not UTF-8 text; save it as UTF-8".to_owned()));
+    }
+    let text = std::str::from_utf8(bytes).map_err(|error| {
+        let at = error.valid_up_to();
+        let line = bytes[..at].iter().filter(|&&byte| byte == b'\n').count() + 1;
+        wrong(format!("line {line}: it is not UTF-8 text (byte {at}); save it as UTF-8"))
+    })?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text).to_owned())
+}
+
+fn wrong(problem: String) -> io::Error {
+    io::Error::new(io::ErrorKind::InvalidData, problem)
+}
+
+/// Says every few seconds that a pipe has no writer yet, until what it returns is dropped.
+fn say_while_waiting(path: &Path) -> mpsc::Sender<()> {
+    let (opened, ended) = mpsc::channel();
+    let path = path.to_owned();
+    std::thread::spawn(move || {
+        while ended.recv_timeout(SILENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
+            eprintln!("waiting for a writer of the pipe {}", path.display());
+        }
+    });
+    opened
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_is_utf_8_without_its_mark() {
+        assert_eq!(text_of("\u{feff}name: é\r\n".as_bytes()).expect("text"), "name: é\r\n");
+        for (bytes, named) in
+            [(&b"a\n\xff"[..], "line 2"), (b"\xff\xfea\0", "UTF-16"), (b"\xfe\xff\0a", "UTF-16")]
+        {
+            let problem = text_of(bytes).expect_err("no text").to_string();
+            assert!(problem.contains(named) && problem.contains("UTF-8"), "{problem}");
+        }
+    }
+}

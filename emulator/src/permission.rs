@@ -1,0 +1,79 @@
+//! Whether this process may emulate: asked before any work, with one answer for every system.
+
+use nix::unistd::geteuid;
+
+use crate::error::Error;
+
+/// Capabilities by their number, which networks of namespaces need.
+const NEEDED: [(u32, &str); 3] = [(12, "NET_ADMIN"), (13, "NET_RAW"), (21, "SYS_ADMIN")];
+/// The flag of an interface that is up, in /sys/class/net/NAME/flags.
+const UP: u32 = 1;
+
+/// Refuses an emulation that the system would refuse later.
+///
+/// # Errors
+/// [`Error::NotAllowed`] without the capabilities.
+pub fn check() -> Result<(), Error> {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    refusal(&status, geteuid().is_root()).map_or(Ok(()), |problem| Err(Error::NotAllowed { problem }))
+}
+
+/// Refuses if the loopback interface, by which a controller is reached, is down.
+///
+/// # Errors
+/// [`Error::NotAllowed`] if so.
+pub fn check_loopback() -> Result<(), Error> {
+    let flags = std::fs::read_to_string("/sys/class/net/lo/flags").unwrap_or_default();
+    let flags = u32::from_str_radix(flags.trim().trim_start_matches("0x"), 16);
+    match flags {
+        Ok(flags) if flags & UP == 0 => {
+            let problem = "interface lo is down, and the controller listens on it; run `ip link set lo up`";
+            Err(Error::NotAllowed { problem: problem.to_owned() })
+        }
+        _ => Ok(()),
+    }
+}
+
+/// What is missing according to /proc/self/status.
+fn refusal(status: &str, is_root: bool) -> Option<String> {
+    let effective = status.lines().find_map(|line| line.strip_prefix("CapEff:"))?;
+    let effective = u64::from_str_radix(effective.trim(), 16).ok()?;
+    let missing: Vec<&str> =
+        NEEDED.iter().filter(|(number, _)| effective & (1 << number) == 0).map(|(_, name)| *name).collect();
+    if missing.is_empty() {
+        return None;
+    }
+    if !is_root {
+        return Some(
+            "an emulation makes network namespaces, which this user may not; run as root".to_owned(),
+        );
+    }
+    let flags: Vec<String> = missing.iter().map(|name| format!("--cap-add {name}")).collect();
+    Some(format!(
+        "root lacks the capabilities CAP_{} here, and an emulation makes network namespaces; start the container with \
+         --privileged, or with {}",
+        missing.join(", CAP_"),
+        flags.join(" ")
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn users_and_containers_have_fixes_of_their_own() {
+        let status = |capabilities: &str| format!("Name:\tinart\nCapEff:\t{capabilities}\n");
+        assert_eq!(refusal(&status("000001ffffffffff"), true), None);
+        assert_eq!(refusal(&status("0000000000203000"), false), None, "what is needed, and no more");
+        let user = refusal(&status("0000000000000000"), false).expect("refused");
+        assert!(user.ends_with("run as root"), "{user}");
+        // Docker's default.
+        let container = refusal(&status("00000000a80425fb"), true).expect("refused");
+        for part in
+            ["CAP_NET_ADMIN, CAP_SYS_ADMIN", "--privileged", "--cap-add NET_ADMIN --cap-add SYS_ADMIN"]
+        {
+            assert!(container.contains(part) && !container.contains("run as root"), "{container}");
+        }
+    }
+}
