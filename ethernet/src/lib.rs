@@ -5,6 +5,7 @@
 //! feature `xdp` there are AF_XDP sockets, too: module `xdp`; with `tokio`, `Watch` waits for frames.
 
 mod messages;
+mod offload;
 mod queue;
 mod receiver;
 mod ring;

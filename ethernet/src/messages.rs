@@ -59,7 +59,7 @@ impl Messages {
         // SAFETY: the first `count` headers point to vectors of frames, which are borrowed for the call.
         let done = unsafe {
             libc::sendmmsg(
-                socket.as_fd().as_raw_fd(),
+                socket.sender().as_raw_fd(),
                 self.headers.as_mut_ptr(),
                 count as u32,
                 libc::MSG_DONTWAIT,

@@ -4,6 +4,7 @@ use std::io;
 use std::mem::size_of;
 
 use crate::messages::Messages;
+use crate::offload::{HEADER_BYTES, Header};
 use crate::{BATCH, PacketSocket};
 
 /// The largest frame that generic segmentation offload makes.
@@ -13,6 +14,8 @@ pub(crate) const TAG_BYTES: usize = 4;
 /// Destination and source come before a VLAN tag.
 pub(crate) const ADDRESSES_BYTES: usize = 12;
 const CONTROL_WORDS: usize = 8;
+/// Where a frame begins in its slot: behind the tag, or the header of its offloads.
+const FRAME_AT: usize = 16;
 
 /// What the kernel says beside a frame, of linux/if_packet.h.
 #[repr(C)]
@@ -36,6 +39,8 @@ pub struct Receiver {
     /// One slot per frame, of `slot_bytes`.
     frames: Vec<u8>,
     slot_bytes: usize,
+    /// Whether the frames of the last batch came behind headers of their offloads.
+    has_header: bool,
     control: Vec<[u64; CONTROL_WORDS]>,
     messages: Messages,
 }
@@ -49,10 +54,11 @@ impl Receiver {
     /// Room for so many frames of up to `frame_bytes` bytes, both at least 1.
     pub fn with_room(frames: usize, frame_bytes: usize) -> Self {
         // Slots begin at cache lines of their own, as far as the first does.
-        let slot_bytes = (TAG_BYTES + frame_bytes).next_multiple_of(64);
+        let slot_bytes = (FRAME_AT + frame_bytes).next_multiple_of(64);
         Self {
             frames: vec![0; frames * slot_bytes],
             slot_bytes,
+            has_header: false,
             control: vec![[0; CONTROL_WORDS]; frames],
             messages: Messages::allocate(frames),
         }
@@ -63,25 +69,70 @@ impl Receiver {
     /// # Errors
     /// What the socket reports.
     pub fn receive(&mut self, socket: &PacketSocket) -> io::Result<usize> {
-        let slots = self.frames.chunks_exact_mut(self.slot_bytes).map(|slot| &mut slot[TAG_BYTES..]);
+        self.has_header = socket.has_header();
+        let start = FRAME_AT - if self.has_header { HEADER_BYTES } else { 0 };
+        let slots = self.frames.chunks_exact_mut(self.slot_bytes).map(|slot| &mut slot[start..]);
         self.messages.receive(socket, slots.zip(self.control.iter_mut().map(|control| &mut control[..])))
     }
 
-    /// Frame `n` of the last batch, with its VLAN tag put back; `None` if it was cut.
+    /// Frame `n` of the last batch, with its VLAN tag put back; `None` if it was cut. Its checksum is
+    /// finished if the socket finishes offloads, but a long frame is as it came.
     pub fn frame(&mut self, n: usize) -> Option<&[u8]> {
+        let length = self.finished(n)?;
+        let tag = vlan_tag(&self.control[n], self.messages.control_bytes(n));
+        let slot = &mut self.frames[n * self.slot_bytes..][..self.slot_bytes];
+        match tag {
+            Some(tag) if length >= ADDRESSES_BYTES => {
+                let start = FRAME_AT - TAG_BYTES;
+                slot.copy_within(FRAME_AT..FRAME_AT + ADDRESSES_BYTES, start);
+                slot[start + ADDRESSES_BYTES..][..TAG_BYTES].copy_from_slice(&tag);
+                Some(&slot[start..FRAME_AT + length])
+            }
+            _ => Some(&slot[FRAME_AT..FRAME_AT + length]),
+        }
+    }
+
+    /// Hands frame `n` of the last batch to `each` as it would be on a cable: with its VLAN tag put back, and
+    /// in parts if its sender left the cutting to its device. False if it was cut by the receiver.
+    pub fn take(&mut self, n: usize, mut each: impl FnMut(&[u8])) -> bool {
+        if let Some(header) = self.header(n) {
+            let tag = vlan_tag(&self.control[n], self.messages.control_bytes(n));
+            let (length, was_cut) = self.received(n);
+            let frame = &self.frames[n * self.slot_bytes + FRAME_AT..][..length];
+            if !was_cut && header.segment(frame, tag, &mut each) {
+                return true;
+            }
+        }
+        self.frame(n).map(each).is_some()
+    }
+
+    /// The length of frame `n`, and whether it was cut.
+    fn received(&self, n: usize) -> (usize, bool) {
         let (length, was_cut) = self.messages.received(n);
+        match self.has_header {
+            true => (length.saturating_sub(HEADER_BYTES), was_cut || length < HEADER_BYTES),
+            false => (length, was_cut),
+        }
+    }
+
+    fn header(&self, n: usize) -> Option<Header> {
+        let bytes = &self.frames[n * self.slot_bytes + FRAME_AT - HEADER_BYTES..];
+        self.has_header.then(|| bytes.first_chunk().map(Header::read)).flatten()
+    }
+
+    /// Finishes the checksum of frame `n`; its length, if it was not cut.
+    fn finished(&mut self, n: usize) -> Option<usize> {
+        let (length, was_cut) = self.received(n);
         if was_cut {
             return None;
         }
-        let slot = &mut self.frames[n * self.slot_bytes..][..self.slot_bytes];
-        match vlan_tag(&self.control[n], self.messages.control_bytes(n)) {
-            Some(tag) if length >= ADDRESSES_BYTES => {
-                slot.copy_within(TAG_BYTES..TAG_BYTES + ADDRESSES_BYTES, 0);
-                slot[ADDRESSES_BYTES..][..TAG_BYTES].copy_from_slice(&tag);
-                Some(&slot[..length + TAG_BYTES])
-            }
-            _ => Some(&slot[TAG_BYTES..TAG_BYTES + length]),
+        if let Some(header) = self.header(n) {
+            let (before, frame) = self.frames[n * self.slot_bytes..].split_at_mut(FRAME_AT);
+            header.fill_checksum(&mut frame[..length]);
+            // No second time.
+            before[FRAME_AT - HEADER_BYTES..].fill(0);
         }
+        Some(length)
     }
 }
 

@@ -8,6 +8,22 @@ use std::os::fd::{AsFd, AsRawFd, BorrowedFd, FromRawFd, OwnedFd};
 /// `PACKET_IGNORE_OUTGOING` of linux/if_packet.h (Linux 4.20), which libc lacks.
 const PACKET_IGNORE_OUTGOING: libc::c_int = 23;
 
+/// `PACKET_VNET_HDR` of linux/if_packet.h.
+const PACKET_VNET_HDR: libc::c_int = 15;
+
+/// A packet socket that receives nothing yet.
+fn new_socket() -> io::Result<OwnedFd> {
+    // Protocol 0: nothing is received before the socket is bound to its interface.
+    let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
+    // SAFETY: a plain system call; a descriptor that is not negative is new and ours.
+    let fd = unsafe { libc::socket(libc::AF_PACKET, kind, 0) };
+    if fd < 0 {
+        return Err(io::Error::last_os_error());
+    }
+    // SAFETY: as above.
+    Ok(unsafe { OwnedFd::from_raw_fd(fd) })
+}
+
 /// What a socket receives, how it sends, and what it holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SocketOptions {
@@ -18,6 +34,9 @@ pub struct SocketOptions {
     pub promiscuous: bool,
     /// Sends past the interface's queueing discipline. Quicker, but nothing shapes the traffic then.
     pub bypass_queueing: bool,
+    /// Whether [`Receiver::take`](crate::Receiver::take) finishes what senders left to their devices:
+    /// checksums, and the cutting of long frames.
+    pub finish_offloads: bool,
     /// Bytes of kernel memory for frames that wait to be received.
     pub receive_buffer_bytes: usize,
     /// The same for frames that wait to be sent; `None` leaves the system's default.
@@ -31,6 +50,7 @@ impl SocketOptions {
         ether_type: None,
         promiscuous: true,
         bypass_queueing: false,
+        finish_offloads: false,
         receive_buffer_bytes: 16 << 20,
         send_buffer_bytes: Some(16 << 20),
     };
@@ -38,7 +58,12 @@ impl SocketOptions {
 
 /// A non-blocking socket bound to an interface.
 #[derive(Debug)]
-pub struct PacketSocket(OwnedFd);
+pub struct PacketSocket {
+    fd: OwnedFd,
+    /// A socket whose frames come with a header wants one before each frame that it sends. This one sends
+    /// instead.
+    sender: Option<OwnedFd>,
+}
 
 /// The number of an interface in this thread's network namespace.
 ///
@@ -114,27 +139,22 @@ impl PacketSocket {
     /// # Errors
     /// If the kernel refuses the socket; root is needed.
     pub fn open(index: libc::c_int, options: &SocketOptions) -> io::Result<PacketSocket> {
-        // Protocol 0: nothing is received before the socket is bound to its interface.
-        let kind = libc::SOCK_RAW | libc::SOCK_NONBLOCK | libc::SOCK_CLOEXEC;
-        // SAFETY: a plain system call; a descriptor that is not negative is new and ours.
-        let fd = unsafe { libc::socket(libc::AF_PACKET, kind, 0) };
-        if fd < 0 {
-            return Err(io::Error::last_os_error());
+        let mut socket = PacketSocket { fd: new_socket()?, sender: None };
+        if options.finish_offloads {
+            socket.set(libc::SOL_PACKET, PACKET_VNET_HDR, &1)?;
+            // Bound without a protocol, it receives nothing.
+            let sender = PacketSocket { fd: new_socket()?, sender: None };
+            sender.prepare_to_send(options)?;
+            sender.bind(index, 0)?;
+            socket.sender = Some(sender.fd);
         }
-        // SAFETY: as above.
-        let socket = PacketSocket(unsafe { OwnedFd::from_raw_fd(fd) });
         if options.ether_type.is_none() {
             // A socket for one EtherType is deaf to them anyway, and hears of no tags.
             socket.set(libc::SOL_PACKET, PACKET_IGNORE_OUTGOING, &1)?;
             socket.set(libc::SOL_PACKET, libc::PACKET_AUXDATA, &1)?;
         }
-        if options.bypass_queueing {
-            socket.set(libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1)?;
-        }
+        socket.prepare_to_send(options)?;
         socket.grow_buffer([libc::SO_RCVBUFFORCE, libc::SO_RCVBUF], options.receive_buffer_bytes)?;
-        if let Some(bytes) = options.send_buffer_bytes {
-            socket.grow_buffer([libc::SO_SNDBUFFORCE, libc::SO_SNDBUF], bytes)?;
-        }
         if options.promiscuous {
             let promiscuous = libc::packet_mreq {
                 mr_ifindex: index,
@@ -148,6 +168,26 @@ impl PacketSocket {
         Ok(socket)
     }
 
+    fn prepare_to_send(&self, options: &SocketOptions) -> io::Result<()> {
+        if options.bypass_queueing {
+            self.set(libc::SOL_PACKET, libc::PACKET_QDISC_BYPASS, &1)?;
+        }
+        match options.send_buffer_bytes {
+            Some(bytes) => self.grow_buffer([libc::SO_SNDBUFFORCE, libc::SO_SNDBUF], bytes),
+            None => Ok(()),
+        }
+    }
+
+    /// The socket that sends.
+    pub(crate) fn sender(&self) -> BorrowedFd<'_> {
+        self.sender.as_ref().unwrap_or(&self.fd).as_fd()
+    }
+
+    /// Whether each frame comes behind a header of its offloads.
+    pub(crate) fn has_header(&self) -> bool {
+        self.sender.is_some()
+    }
+
     /// The error that waits at the socket, which is cleared: that its interface went down.
     ///
     /// # Errors
@@ -158,7 +198,7 @@ impl PacketSocket {
         // SAFETY: the value and its length live through the call.
         let done = unsafe {
             libc::getsockopt(
-                self.0.as_raw_fd(),
+                self.fd.as_raw_fd(),
                 libc::SOL_SOCKET,
                 libc::SO_ERROR,
                 (&raw mut error).cast(),
@@ -184,7 +224,7 @@ impl PacketSocket {
         };
         let length = size_of::<libc::sockaddr_ll>() as libc::socklen_t;
         // SAFETY: the address is a sockaddr_ll of the length given.
-        let done = unsafe { libc::bind(self.0.as_raw_fd(), (&raw const address).cast(), length) };
+        let done = unsafe { libc::bind(self.fd.as_raw_fd(), (&raw const address).cast(), length) };
         if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
 
@@ -192,7 +232,7 @@ impl PacketSocket {
         let length = size_of::<T>() as libc::socklen_t;
         // SAFETY: the option's value is `length` readable bytes.
         let done = unsafe {
-            libc::setsockopt(self.0.as_raw_fd(), level, option, (&raw const *value).cast(), length)
+            libc::setsockopt(self.fd.as_raw_fd(), level, option, (&raw const *value).cast(), length)
         };
         if done < 0 { Err(io::Error::last_os_error()) } else { Ok(()) }
     }
@@ -206,6 +246,6 @@ impl PacketSocket {
 
 impl AsFd for PacketSocket {
     fn as_fd(&self) -> BorrowedFd<'_> {
-        self.0.as_fd()
+        self.fd.as_fd()
     }
 }

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod interfaces;
+mod offloads;
 mod support;
 #[cfg(feature = "xdp")]
 mod xdp;
