@@ -79,6 +79,9 @@ pub fn update_errors(status: &Status) -> Option<Vec<v1::Error>> {
     errors.collect::<Option<Vec<_>>>().filter(|errors| !errors.is_empty())
 }
 
+/// Bytes of details that fit the 8 KiB of a trailer in base64, beside the rest of it.
+const DETAILS_BYTES: usize = 5 << 10;
+
 /// The status of a write in which some updates failed: one result per update, in order.
 pub fn update_errors_status(results: &[Result<(), Status>]) -> Status {
     let error = |result: &Result<(), Status>| match result {
@@ -89,13 +92,25 @@ pub fn update_errors_status(results: &[Result<(), Status>]) -> Status {
             ..Default::default()
         },
     };
-    let details = results.iter().map(|result| prost_types::Any {
-        type_url: ERROR_URL.to_owned(),
-        value: error(result).encode_to_vec(),
-    });
+    let detail =
+        |error: v1::Error| prost_types::Any { type_url: ERROR_URL.to_owned(), value: error.encode_to_vec() };
+    let whole: Vec<_> = results.iter().map(|result| detail(error(result))).collect();
+    let bare = |result| detail(v1::Error { message: String::new(), ..error(result) });
+    // gRPC's clients refuse longer trailers by default, and show no error of the switch then: the last words
+    // are left out. A batch whose codes alone are too long needs a client that allows more.
+    let bytes = |details: &[prost_types::Any]| details.iter().map(Message::encoded_len).sum::<usize>();
+    let mut details: Vec<_> = results.iter().map(bare).collect();
+    let mut room = DETAILS_BYTES.saturating_sub(bytes(&details));
+    let all_fit = bytes(&whole) <= DETAILS_BYTES || room == 0;
+    for (detail, whole) in details.iter_mut().zip(whole) {
+        let more = whole.encoded_len() - detail.encoded_len();
+        if all_fit || more <= room {
+            room = room.saturating_sub(more);
+            *detail = whole;
+        }
+    }
     let failed = results.iter().filter(|result| result.is_err()).count();
     let message = format!("{failed} of {} updates failed", results.len());
-    let status =
-        rpc::Status { code: Code::Unknown as i32, message: message.clone(), details: details.collect() };
+    let status = rpc::Status { code: Code::Unknown as i32, message: message.clone(), details };
     Status::with_details(Code::Unknown, message, status.encode_to_vec().into())
 }

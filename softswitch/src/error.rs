@@ -10,11 +10,17 @@ pub struct CompileError {
     pub place: String,
     /// What is wrong there.
     pub problem: String,
+    /// Whether the document asks for more than a program may have, rather than being wrong.
+    pub is_limit: bool,
 }
 
 impl CompileError {
     pub(crate) fn new(place: impl Into<String>, problem: impl Into<String>) -> CompileError {
-        CompileError { place: place.into(), problem: problem.into() }
+        CompileError { place: place.into(), problem: problem.into(), is_limit: false }
+    }
+
+    pub(crate) fn limit(place: impl Into<String>, problem: impl Into<String>) -> CompileError {
+        CompileError { is_limit: true, ..CompileError::new(place, problem) }
     }
 }
 

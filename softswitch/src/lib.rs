@@ -8,6 +8,7 @@ pub mod bfrt;
 mod compile;
 pub mod conformance;
 pub mod control;
+mod effort;
 mod error;
 mod exec;
 mod fuse;

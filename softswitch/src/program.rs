@@ -104,6 +104,13 @@ impl Program {
         if found.is_empty() { self.registers.iter().filter(field).collect() } else { found }
     }
 
+    /// Says which of the tables that begin with entries keep these as they are.
+    pub(crate) fn set_const(&mut self, is_const: impl Fn(&str) -> bool) {
+        for table in self.tables.iter_mut().filter(|table| table.const_entries) {
+            table.const_entries = is_const(&table.name);
+        }
+    }
+
     /// Whether a word may be read after the statement that wrote it: it is no temporary.
     pub(crate) fn is_lasting(&self, word: Word) -> bool {
         word < self.constant_word || self.lasting.contains(&word)

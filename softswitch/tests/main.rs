@@ -9,6 +9,7 @@ mod clients;
 mod conformance;
 mod expressions;
 mod limits;
+mod loads;
 mod p4runtime_basics;
 mod p4runtime_entities;
 mod p4runtime_tables;

@@ -7,7 +7,7 @@ use crate::rig;
 use inart_p4runtime::p4::v1::{
     self, CounterData, Entity, FieldMatch, Index, MeterConfig, Update, entity, field_match,
 };
-use inart_p4runtime::{ActionCall, Entry, Event, OneShot, TableAction};
+use inart_p4runtime::{ActionCall, Entry, Event, OneShot, PipelineAction, TableAction};
 use proptest::prelude::*;
 use prost::Message;
 use rig::{
@@ -215,6 +215,10 @@ async fn action_profiles_hold_members_groups_and_one_shots() {
     );
     assert_eq!(write(&client, Update::modify(group(1, &[(3, 2), (4, 1)]))).await, Code::Ok);
     assert_eq!(write(&client, Update::delete(member(3, 1))).await, Code::FailedPrecondition);
+    // The selector's size is 16: the sum of the weights of all groups.
+    assert_eq!(write(&client, Update::insert(group(2, &[(3, 14)]))).await, Code::ResourceExhausted);
+    assert_eq!(write(&client, Update::insert(group(2, &[(3, 13)]))).await, Code::Ok);
+    assert_eq!(write(&client, Update::delete(group(2, &[]))).await, Code::Ok);
     assert_eq!(
         read_one(&client, v1::ActionProfileGroup::default()).await,
         [entity::Entity::ActionProfileGroup(group(1, &[(3, 2), (4, 1)]))]
@@ -238,11 +242,22 @@ async fn action_profiles_hold_members_groups_and_one_shots() {
         watch_port: None,
     };
     let one_shot = entry(TableAction::OneShot(vec![one(11, 1), one(12, 2)]));
-    assert_eq!(write(&client, Update::modify(encode(&one_shot))).await, Code::Ok);
+    // Members and action sets exclude each other.
+    assert_eq!(write(&client, Update::modify(encode(&one_shot))).await, Code::InvalidArgument);
+    assert_eq!(write(&client, Update::delete(encode(&one_shot))).await, Code::Ok);
+    for id in 1..=16 {
+        assert_eq!(write(&client, Update::delete(member(id, 1))).await, Code::Ok);
+    }
+    let heavy = entry(TableAction::OneShot(vec![one(11, 17)]));
+    assert_eq!(insert(&client, &heavy).await, Code::ResourceExhausted);
+    assert_eq!(insert(&client, &one_shot).await, Code::Ok);
+    assert_eq!(write(&client, Update::insert(member(5, 5))).await, Code::InvalidArgument);
     assert!([11, 12].contains(&out(rig.send(1, &frame(1, 9, 0, 0, 0, 0)))[0]));
-    assert_eq!(client.read_table("select_table").await.unwrap(), [one_shot]);
+    assert_eq!(client.read_table("select_table").await.unwrap(), std::slice::from_ref(&one_shot));
     let weightless = entry(TableAction::OneShot(vec![one(11, 0)]));
     assert_eq!(write(&client, Update::modify(encode(&weightless))).await, Code::InvalidArgument);
+    assert_eq!(write(&client, Update::delete(encode(&one_shot))).await, Code::Ok);
+    assert_eq!(write(&client, Update::insert(member(5, 5))).await, Code::Ok);
     assert_eq!(write(&client, Update::delete(member(5, 5))).await, Code::Ok);
 }
 
@@ -358,6 +373,8 @@ async fn digests_are_listed_acknowledged_and_turned_off() {
         "what came before the insertion is not told"
     );
     assert_eq!(learned(next(&mut events).await).0, 0x44, "the repeat was not told");
+    // A pipeline that is saved has sent no list: the word is for the one that runs.
+    client.set_pipeline(PipelineAction::VerifyAndSave, Some(rig::pipeline())).await.unwrap();
     client.ack_digest(&list).await.unwrap();
     // The acknowledgement goes by the stream, packets by another way: repeat until it has arrived.
     let again = async {
@@ -370,6 +387,8 @@ async fn digests_are_listed_acknowledged_and_turned_off() {
         }
     };
     assert_eq!(rig::soon(again).await, 0x43);
+    client.set_pipeline(PipelineAction::Commit, None).await.unwrap();
+    assert_eq!(write(&client, Update::insert(entry)).await, Code::Ok);
     assert_eq!(write(&client, Update::delete(entry)).await, Code::Ok);
     assert_eq!(write(&client, Update::delete(entry)).await, Code::NotFound);
 }

@@ -6,7 +6,7 @@ use crate::rig;
 use inart_p4runtime::p4::v1::{
     self, CounterData, Entity, MeterConfig, Update, entity, field_match, table_action,
 };
-use inart_p4runtime::{ActionCall, ClientError, Entry, Event, UpdateError};
+use inart_p4runtime::{ActionCall, ClientError, Entry, Event, PipelineAction, UpdateError};
 use rig::{
     DEVICE, Rig, code, encode, exact_entry, frame, insert, let_through, lpm_entry, next, out, read_one,
     schema, ternary_entry, write,
@@ -395,4 +395,159 @@ async fn idle_entries_are_told_and_their_age_can_be_read() {
     }
     let negative = v1::TableEntry { idle_timeout_ns: -1, ..schema().encode(&lpm_entry(0, 0, 1)).unwrap() };
     assert_eq!(write(&client, Update::insert(negative)).await, Code::InvalidArgument);
+}
+
+#[tokio::test]
+async fn an_update_that_fails_leaves_no_trace() {
+    let rig = Rig::start().await;
+    let client = rig.loaded().await;
+    let with = |dst, packets| {
+        let mut entry = schema().encode(&exact_entry(dst, 1, 2)).unwrap();
+        entry.counter_data = Some(CounterData { packet_count: packets, byte_count: 0 });
+        entry
+    };
+    assert_eq!(write(&client, Update::insert(with(5, 3))).await, Code::Ok);
+    assert_eq!(write(&client, Update::insert(with(6, -1))).await, Code::InvalidArgument);
+    let spoilt =
+        v1::TableEntry { action: schema().encode(&exact_entry(5, 1, 9)).unwrap().action, ..with(5, -1) };
+    assert_eq!(write(&client, Update::modify(spoilt)).await, Code::InvalidArgument);
+    let whole = v1::TableEntry { counter_data: Some(CounterData::default()), ..with(5, 0) };
+    let read = |what: v1::TableEntry| read_one(&client, v1::TableEntry { action: None, ..what });
+    assert_eq!(read(whole.clone()).await, [entity::Entity::TableEntry(with(5, 3))]);
+    assert_eq!(client.read_table("exact_table").await.unwrap().len(), 1);
+
+    let batch = vec![Update::insert(with(7, 1)), Update::modify(with(5, 8)), Update::insert(with(8, -1))];
+    let batch = v1::WriteRequest {
+        device_id: rig::DEVICE.0,
+        election_id: Some(inart_p4runtime::ElectionId(1).into()),
+        atomicity: v1::write_request::Atomicity::RollbackOnError.into(),
+        updates: batch,
+        ..Default::default()
+    };
+    assert!(rig.raw().await.write(batch).await.is_err());
+    assert_eq!(client.read_table("exact_table").await.unwrap().len(), 1);
+    assert_eq!(read(whole).await, [entity::Entity::TableEntry(with(5, 3))]);
+}
+
+/// The program with a direct counter on the table with a const entry, whose entries may be not const.
+fn with_initial(is_const: bool) -> inart_p4runtime::Pipeline {
+    let mut pipeline = rig::pipeline();
+    let mut json: serde_json::Value = serde_json::from_slice(&pipeline.device_config).unwrap();
+    let tables = json["pipelines"][0]["tables"].as_array_mut().unwrap();
+    let table = tables.iter_mut().find(|table| table["name"] == "I.const_table").unwrap();
+    table["with_counters"] = true.into();
+    table["max_size"] = 16.into();
+    pipeline.device_config = json.to_string().into_bytes();
+    let info = pipeline.p4info.tables.iter_mut();
+    let table = info.into_iter().find(|table| table.full_name() == "I.const_table").unwrap();
+    (table.is_const_table, table.size) = (is_const, 16);
+    let mut counter = pipeline.p4info.direct_counters[0].clone();
+    let preamble = counter.preamble.as_mut().unwrap();
+    (preamble.id, preamble.name, preamble.alias) =
+        (preamble.id + 1, "I.const_hits".into(), "const_hits".into());
+    counter.direct_table_id = table.id();
+    table.direct_resource_ids.push(counter.id());
+    pipeline.p4info.direct_counters.push(counter);
+    pipeline
+}
+
+#[tokio::test]
+async fn a_batch_that_fails_restores_the_counter_of_a_const_entry() {
+    let rig = Rig::start().await;
+    let client = rig.client().await;
+    client.set_pipeline(PipelineAction::VerifyAndCommit, Some(with_initial(true))).await.unwrap();
+    let schema = inart_p4runtime::Schema::new(with_initial(true).p4info).unwrap();
+    let mut entry = schema.encode(&Entry::new("const_table").exact("hdr.body.d", 7u8)).unwrap();
+    entry.counter_data = Some(CounterData { packet_count: 5, byte_count: 50 });
+    assert_eq!(write(&client, Update::modify(entry.clone())).await, Code::Ok);
+    entry.counter_data = Some(CounterData { packet_count: 99, byte_count: 0 });
+    let batch = v1::WriteRequest {
+        device_id: rig::DEVICE.0,
+        election_id: Some(inart_p4runtime::ElectionId(1).into()),
+        atomicity: v1::write_request::Atomicity::RollbackOnError.into(),
+        updates: vec![Update::modify(entry.clone()), Update::delete(encode(&exact_entry(77, 1, 1)))],
+        ..Default::default()
+    };
+    assert!(rig.raw().await.write(batch).await.is_err());
+    let found = read_one(&client, entry).await;
+    let [entity::Entity::TableEntry(found)] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!(found.counter_data, Some(CounterData { packet_count: 5, byte_count: 50 }));
+}
+
+#[tokio::test]
+async fn entries_that_the_program_does_not_declare_const_can_be_changed() {
+    let rig = Rig::start().await;
+    let client = rig.client().await;
+    client.set_pipeline(PipelineAction::VerifyAndCommit, Some(with_initial(false))).await.unwrap();
+    let initial = client.read_table("const_table").await.unwrap();
+    assert_eq!((initial.len(), initial[0].is_const), (1, false));
+    let entry = |value: u8, port: u8| {
+        Entry::new("const_table").exact("hdr.body.d", value).action("send", [("port", port)])
+    };
+    assert_eq!(insert(&client, &entry(8, 3)).await, Code::Ok);
+    assert_eq!(write(&client, Update::modify(encode(&entry(7, 3)))).await, Code::Ok);
+    assert_eq!(write(&client, Update::delete(encode(&entry(7, 3)))).await, Code::Ok);
+    // What is left is kept, what was deleted does not return.
+    client.set_pipeline(PipelineAction::ReconcileAndCommit, Some(with_initial(false))).await.unwrap();
+    let left = client.read_table("const_table").await.unwrap();
+    assert_eq!(left.len(), 1, "{left:?}");
+}
+
+#[tokio::test]
+async fn the_details_of_a_batch_fit_the_trailers_that_clients_take() {
+    let rig = Rig::start().await;
+    let client = rig.loaded().await;
+    let updates = vec![Update::delete(encode(&exact_entry(1, 1, 1))); 100];
+    let request = v1::WriteRequest {
+        device_id: DEVICE.0,
+        election_id: Some(inart_p4runtime::ElectionId(1).into()),
+        updates: updates.clone(),
+        ..Default::default()
+    };
+    let refused = rig.raw().await.write(request).await.unwrap_err();
+    // In base64, of 8 KiB with all other fields.
+    assert!(refused.details().len().div_ceil(3) * 4 < 7 << 10, "{} bytes", refused.details().len());
+    let Err(ClientError::Write(error)) = client.write(updates).await else { panic!("all fail") };
+    assert_eq!(error.failures.len(), 100);
+    assert!(error.failures.iter().all(|failure| failure.code == Code::NotFound));
+    assert!(error.to_string().contains("there is no entry"), "{error}");
+}
+
+#[tokio::test]
+async fn a_type_that_controllers_see_as_a_string_is_refused_with_the_pipeline() {
+    use inart_p4runtime::p4::config::v1 as config;
+    let rig = Rig::start().await;
+    let client = rig.client().await;
+    let mut pipeline = rig::pipeline();
+    let translation = config::P4NewTypeTranslation {
+        uri: "port".into(),
+        sdn_type: Some(config::p4_new_type_translation::SdnType::SdnString(Default::default())),
+    };
+    let representation = config::p4_new_type_spec::Representation::TranslatedType(translation);
+    let spec = config::P4NewTypeSpec { representation: Some(representation), ..Default::default() };
+    let types = pipeline.p4info.type_info.get_or_insert_default();
+    types.new_types.insert("port_name_t".into(), spec);
+    let set = client.set_pipeline(PipelineAction::VerifyAndCommit, Some(pipeline)).await;
+    assert_eq!(code(set), Code::Unimplemented);
+}
+
+#[tokio::test]
+async fn primitives_of_older_compilers_add_and_subtract() {
+    let rig = Rig::start().await;
+    let client = rig.client().await;
+    let mut pipeline = rig::pipeline();
+    let mut json: serde_json::Value = serde_json::from_slice(&pipeline.device_config).unwrap();
+    let actions = json["actions"].as_array_mut().unwrap();
+    let send = actions.iter_mut().find(|action| action["name"] == "I.exact_send").unwrap();
+    let field = |name: &str| serde_json::json!({"type": "field", "value": ["body", name]});
+    let by = |value: &str| serde_json::json!({"type": "hexstr", "value": value});
+    let primitives = send["primitives"].as_array_mut().unwrap();
+    primitives.push(serde_json::json!({"op": "add_to_field", "parameters": [field("c"), by("0x05")]}));
+    primitives.push(serde_json::json!({"op": "subtract_from_field", "parameters": [field("d"), by("0x02")]}));
+    pipeline.device_config = json.to_string().into_bytes();
+    client.set_pipeline(PipelineAction::VerifyAndCommit, Some(pipeline)).await.unwrap();
+    assert_eq!(insert(&client, &exact_entry(5, 1, 4)).await, Code::Ok);
+    let sent = rig.send(1, &frame(5, 9, 0, 0, 0xfe, 1));
+    // 0xfe + 5 and 1 - 2, of eight bits.
+    assert_eq!((sent[0].0, &sent[0].1[20..22]), (4, &[0x03, 0xff][..]));
 }

@@ -1,6 +1,6 @@
 //! Ports on real interfaces, in a network namespace that only this test has; and pcap files.
 
-use crate::support;
+use crate::{rig, support};
 
 use std::path::PathBuf;
 use std::process::Command;
@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use inart_softswitch::ports::{Options, PortError, replay, start};
-use inart_softswitch::{Port, Program};
+use inart_softswitch::{Port, Program, Switch};
 use inart_wire::ValuesPerPacket;
 use nix::sched::{CloneFlags, unshare};
 use support::{Gradient, aggregating_switch, port_of, values};
@@ -105,4 +105,18 @@ fn pcap_files_are_replayed() {
     std::fs::write(&damaged, b"no pcap file at all, but long enough").expect("the file is written");
     let error = replay(&mut switch, &[(Port(0), damaged)], folder.path()).expect_err("it is refused");
     assert!(error.to_string().ends_with("it is no pcap file (pcapng must be converted first)"), "{error}");
+}
+
+#[tokio::test]
+async fn a_switch_whose_thread_ends_says_why() {
+    let mut switch = Switch::new(1);
+    switch.load(Program::compile(rig::JSON).expect("it compiles")).expect("it loads");
+    let to_cpu = u64::from(rig::CPU_PORT.0);
+    switch.put_numbers("I.exact_table", Some(&[5, 1]), "I.exact_send", &[to_cpu]).expect("it fits");
+    let options = Options { cpu_port: Some(rig::CPU_PORT), ..Options::default() };
+    let broken = |_| panic!("on purpose");
+    let handle = start(Arc::new(Mutex::new(switch)), &options, broken).expect("it starts");
+    handle.inject(Port(1), rig::frame(5, 9, 0, 0, 0, 0));
+    let why = rig::soon(handle.failed()).await;
+    assert!(why.contains("panicked") && why.contains("on purpose"), "{why}");
 }

@@ -22,6 +22,7 @@ use super::ports::{PortChange, Ports};
 use super::status::{invalid, misfit, unserved};
 use super::verify::Verified;
 use crate::Switch;
+use crate::server::compiling::{Compiling, check_arrays};
 use crate::server::limits::{self, at_most};
 
 /// What a client is told by, and whether it wants to hear of ports.
@@ -45,7 +46,7 @@ impl Listener {
 pub(super) struct Device {
     id: DeviceId,
     switch: Arc<Lock<Switch>>,
-    compiling: Mutex<()>,
+    compiling: Compiling,
     state: Mutex<State>,
     /// As they are before any program.
     ports: Ports,
@@ -130,7 +131,7 @@ impl State {
 
 impl Device {
     pub fn new(id: DeviceId, switch: Arc<Lock<Switch>>, ports: Ports) -> Self {
-        Self { id, switch, compiling: Mutex::default(), state: Mutex::default(), ports }
+        Self { id, switch, compiling: Compiling::default(), state: Mutex::default(), ports }
     }
 
     /// Refuses a call that is for another device.
@@ -201,6 +202,12 @@ impl Device {
             (_, config) => Some(self.verify(config.unwrap_or_default()).await?),
         };
         let mut state = self.state.lock().await;
+        if action != Action::Verify
+            && let Some(verified) = &verified
+        {
+            let held = [state.running.as_ref(), state.staged.as_ref()].into_iter().flatten();
+            check_arrays(held.map(|pipeline| pipeline.program.clone()), &verified.program)?;
+        }
         let ports = state.running.as_ref().map_or(&self.ports, |running| &running.ports).clone();
         match (action, verified) {
             (Action::VerifyAndWarmInitBegin, Some(verified)) => {
@@ -227,9 +234,7 @@ impl Device {
 
     /// Compiling a large program takes a while: other calls go on meanwhile, but no other compilation.
     async fn verify(&self, config: ForwardingPipelineConfig) -> Result<Verified, Status> {
-        let _turn = self.compiling.lock().await;
-        let work = tokio::task::spawn_blocking(move || Verified::new(config));
-        work.await.map_err(|error| Status::internal(error.to_string()))?
+        self.compiling.run(|stop| Verified::new(config, stop)).await
     }
 
     /// What runs, and what the device has with any program.

@@ -21,7 +21,7 @@ pub(super) struct Pipeline {
     pub info: Arc<Info>,
     pub config: ForwardingPipelineConfig,
     pub ports: Ports,
-    program: Arc<Program>,
+    pub(super) program: Arc<Program>,
     switch: Arc<Mutex<Switch>>,
     multicast: Multicast,
 }
@@ -51,9 +51,11 @@ impl Pipeline {
     pub fn run_on(mut self, switch: &Arc<Mutex<Switch>>) -> Self {
         let fresh = std::mem::replace(&mut *lock(&self.switch), Switch::new(0));
         let mut running = lock(switch);
-        running.take_over(fresh);
+        let old = running.take_over(fresh);
         running.set_loopback(self.ports.loopback());
         drop(running);
+        // Frames need not wait until its memory is given back.
+        drop(old);
         self.switch = switch.clone();
         self
     }

@@ -1,6 +1,7 @@
 //! A configuration checked: the binary compiles, and its `bf-rt.json` speaks of the same program.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use inart_bfruntime::bfrt_proto::ForwardingPipelineConfig;
 use inart_bfruntime::{DataType, Info, KeyField, MatchType, Table, TableKind};
@@ -9,6 +10,7 @@ use tonic::Status;
 use super::config::DEVICE_INFO;
 use super::status::invalid;
 use super::tables::{Kind, kind, same};
+use crate::server::compiling::refused;
 use crate::{KeyInfo, MatchKind, Program, TableInfo};
 
 /// A configuration that the switch can run.
@@ -20,8 +22,8 @@ pub(super) struct Verified {
 }
 
 impl Verified {
-    /// Checks a configuration.
-    pub fn new(config: ForwardingPipelineConfig) -> Result<Self, Status> {
+    /// Checks a configuration; gives up soon after `stop` becomes true.
+    pub fn new(config: ForwardingPipelineConfig, stop: &AtomicBool) -> Result<Self, Status> {
         let wrong = |error: inart_bfruntime::InfoError| invalid(format!("bfruntime_info: {error}"));
         if config.p4_name.is_empty() {
             return Err(invalid("the config has no p4_name"));
@@ -33,9 +35,9 @@ impl Verified {
                 "the config has {many} profiles: this switch runs one program in all its pipes, send one profile"
             )));
         };
-        let program = Program::compile(&profile.binary).map_err(|error| {
-            invalid(format!("binary: {error}; this switch runs what p4c prints for it, no tofino.bin"))
-        })?;
+        let hint = "; this switch runs what p4c prints for it, no tofino.bin";
+        let program = Program::compile_until(&profile.binary, stop);
+        let program = program.map_err(|error| refused(&error, "binary", hint))?;
         agree(&own, &program).map_err(|difference| {
             invalid(format!(
                 "bfruntime_info and binary are not of the same program: {difference}; send both as one run of p4c \
@@ -44,7 +46,7 @@ impl Verified {
         })?;
         let device = Info::from_json(DEVICE_INFO).map_err(wrong)?;
         let info = own.with(&device).map_err(wrong)?;
-        Ok(Self { info, program, config })
+        Ok(Self { info, program: Arc::new(program), config })
     }
 }
 

@@ -116,6 +116,7 @@ impl Builder<'_> {
                 _ => self.lower_primitive(primitive, &place)?,
             }
             self.release();
+            self.check()?;
         }
         starts.push(self.pc());
         for (at, target) in jumps {

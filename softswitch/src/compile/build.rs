@@ -7,16 +7,15 @@ use rustc_hash::FxHashMap;
 use super::expr::Expr;
 use super::layout::{Field, Layout};
 use super::{CompileError, Result};
+use crate::effort::Effort;
 use crate::json::Document;
 use crate::op::{Op, Pc, Span, Word};
 use crate::program::{
     ActionInfo, ArchOp, ArrayInfo, Calculation, Checksum, DigestInfo, ErrorCodes, MeterInfo, Place,
     ProfileInfo, Program, RegisterGroup, RegisterInfo, Select, Standard, TableInfo, Tna, ValueSetInfo,
 };
+use crate::tables::{COUNTER_BYTES, MAX_ARRAY_BYTES, METER_BYTES, register_bytes};
 use crate::wide::Wide;
-
-/// Cells of all arrays together that a program may ask for.
-const MAX_CELLS: u64 = 1 << 26;
 
 /// Where the parts of a program start.
 #[derive(Default)]
@@ -34,6 +33,7 @@ pub(super) struct Sections {
 
 pub(super) struct Builder<'d> {
     pub document: &'d Document,
+    effort: &'d Effort<'d>,
     pub layout: Layout,
     /// Parameters of the action that is being lowered.
     pub params: Vec<Field>,
@@ -71,23 +71,11 @@ pub(super) struct Builder<'d> {
     initial: Vec<(Word, u64)>,
     cleared_words: u32,
     cleared_bytes: u32,
-    cells: u64,
-}
-
-/// The number of cells of an array, bounded.
-fn bounded(cells: &mut u64, size: usize, place: &str) -> Result<usize> {
-    *cells = cells.saturating_add(size as u64);
-    if *cells > MAX_CELLS {
-        return Err(CompileError::new(
-            place,
-            format!("all arrays together hold more than {MAX_CELLS} cells"),
-        ));
-    }
-    Ok(size)
+    array_bytes: u64,
 }
 
 impl<'d> Builder<'d> {
-    pub fn new(document: &'d Document) -> Result<Builder<'d>> {
+    pub fn new(document: &'d Document, effort: &'d Effort<'d>) -> Result<Builder<'d>> {
         let mut layout = Layout::new(document)?;
         let (cleared_words, cleared_bytes) = (layout.words, layout.bytes);
         // Metadata is always valid; its validity is one word that nothing clears.
@@ -99,6 +87,7 @@ impl<'d> Builder<'d> {
         }
         let mut builder = Builder {
             document,
+            effort,
             param_word: layout.words,
             param_byte: layout.bytes,
             constant_word: 0,
@@ -130,7 +119,7 @@ impl<'d> Builder<'d> {
             initial: vec![(always, 1)],
             cleared_words,
             cleared_bytes,
-            cells: 0,
+            array_bytes: 0,
         };
         builder.declare_arrays()?;
         Ok(builder)
@@ -141,13 +130,13 @@ impl<'d> Builder<'d> {
         for array in &document.counter_arrays {
             let place = format!("counter_arrays {:?}", array.name);
             let size = if array.is_direct { 0 } else { array.size.unwrap_or(0) };
-            let size = bounded(&mut self.cells, size, &place)?;
+            self.take_array(size, COUNTER_BYTES, &place)?;
             self.counters.push(ArrayInfo { name: array.name.clone(), size });
         }
         for array in &document.meter_arrays {
             let place = format!("meter_arrays {:?}", array.name);
             let size = if array.is_direct { 0 } else { array.size.unwrap_or(0) };
-            let size = bounded(&mut self.cells, size, &place)?;
+            self.take_array(size, METER_BYTES, &place)?;
             if array.rate_count.is_some_and(|count| count != 2) {
                 return Err(CompileError::new(place, "only meters with two rates are supported"));
             }
@@ -158,8 +147,7 @@ impl<'d> Builder<'d> {
             if !(1..=1 << 16).contains(&array.bitwidth) {
                 return Err(CompileError::new(place, "a register's width must be 1 to 65536 bits"));
             }
-            let words = array.size.saturating_mul(array.bitwidth.div_ceil(64) as usize);
-            bounded(&mut self.cells, words, &place)?;
+            self.take_array(array.size, register_bytes(array.bitwidth), &place)?;
             let (size, bits) = (array.size, array.bitwidth);
             let group =
                 self.register_groups.iter().position(|group| (group.size, group.bits) == (size, bits));
@@ -182,6 +170,19 @@ impl<'d> Builder<'d> {
             let (name, bits) = (set.name.clone(), set.compressed_bitwidth);
             let max_members = set.max_size.unwrap_or(1024);
             self.value_sets.push(ValueSetInfo { name, bits, max_members, widths: vec![bits] });
+        }
+        Ok(())
+    }
+
+    /// Counts the bytes of an array before there is room for them.
+    fn take_array(&mut self, size: usize, cell: u64, place: &str) -> Result<()> {
+        self.array_bytes = self.array_bytes.saturating_add((size as u64).saturating_mul(cell));
+        if self.array_bytes > MAX_ARRAY_BYTES {
+            let problem = format!(
+                "{size} cells of {cell} bytes: all arrays of a program together take {} bytes, at most {}",
+                self.array_bytes, MAX_ARRAY_BYTES
+            );
+            return Err(CompileError::limit(place, problem));
         }
         Ok(())
     }
@@ -220,11 +221,23 @@ impl<'d> Builder<'d> {
     }
 
     pub fn is_temporary(&self, word: Word) -> bool {
-        self.temporaries.contains(&word)
+        // They are made in ascending order.
+        self.temporaries.binary_search(&word).is_ok()
     }
 
     pub fn emit(&mut self, op: Op) {
+        self.effort.step();
         self.code.push(op);
+    }
+
+    /// Counts the words of a constant.
+    pub fn spend(&self, words: u64) {
+        self.effort.steps(words);
+    }
+
+    /// Refuses to go on after the last step of the effort.
+    pub fn check(&self) -> Result<()> {
+        self.effort.check()
     }
 
     pub fn pc(&self) -> Pc {

@@ -12,6 +12,8 @@ use crate::program::{Header, Place, Stack, TypeField, VarField};
 /// Widest field, in bits, and most state in bytes, that a program may ask for.
 const MAX_BITS: u64 = 1 << 16;
 const MAX_BYTES: u64 = 1 << 24;
+/// Fields of all headers together, words of state beside the bytes, and pairs of members of one union.
+const MAX_FIELDS: usize = 1 << 20;
 
 /// A field of a header type.
 #[derive(Debug, Clone)]
@@ -60,6 +62,7 @@ pub(super) struct Layout {
     pub wide_metadata: Vec<Span>,
     pub words: u32,
     pub bytes: u32,
+    field_count: usize,
 }
 
 fn unknown(place: &str, kind: &str, name: &str) -> CompileError {
@@ -125,13 +128,21 @@ impl Layout {
         match start.checked_add(count) {
             Some(end) if u64::from(end) <= MAX_BYTES => self.bytes = end,
             _ => {
-                return Err(CompileError::new(
-                    place,
-                    format!("the headers take more than {MAX_BYTES} bytes"),
-                ));
+                let problem = format!("the headers take more than {MAX_BYTES} bytes");
+                return Err(CompileError::limit(place, problem));
             }
         }
         Ok(start)
+    }
+
+    /// Counts fields before there is room for them.
+    fn take_fields(&mut self, count: usize, place: &str) -> Result<()> {
+        self.field_count = self.field_count.saturating_add(count);
+        if self.field_count > MAX_FIELDS {
+            let problem = format!("all headers together have more than {MAX_FIELDS} fields");
+            return Err(CompileError::limit(place, problem));
+        }
+        Ok(())
     }
 
     /// Place for a value: a word, or bytes when wider than 64 bits.
@@ -151,6 +162,7 @@ impl Layout {
                 .type_names
                 .get(&header.header_type)
                 .ok_or_else(|| unknown(&place, "header type", &header.header_type))?;
+            self.take_fields(self.types[type_index].fields.len(), &place)?;
             let index = self.headers.len() as u32;
             let (built, fields) = if header.metadata {
                 self.place_metadata(index, type_index, &place)?
@@ -251,6 +263,8 @@ impl Layout {
         for union in &document.header_unions {
             let place = format!("header_unions {:?}", union.name);
             let members = self.resolve_ids(&union.header_ids, &place)?;
+            // Each member knows all others.
+            self.take_fields(members.len().saturating_mul(members.len()), &place)?;
             for &member in &members {
                 let siblings = members.iter().copied().filter(|&other| other != member).collect();
                 self.headers[member as usize].siblings = siblings;

@@ -307,6 +307,7 @@ impl Builder<'_> {
     /// The expression over big integers; parts that fit in words are computed there.
     pub(super) fn wide(&mut self, expr: &Expr) -> Wide {
         if let Kind::Int(value) = &expr.kind {
+            self.spend(value.bits() / 64);
             return Wide::Constant(value.clone());
         }
         if let Some(class) = class(expr.range)

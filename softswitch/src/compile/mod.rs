@@ -15,7 +15,9 @@ mod table;
 pub(crate) mod tna;
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
+use crate::effort::Effort;
 use crate::error::{CompileError, Result};
 use crate::json;
 use crate::program::Program;
@@ -38,7 +40,15 @@ impl Program {
     /// # Errors
     /// The first place in the document that is not understood, and why.
     pub fn compile(json: &[u8]) -> Result<Arc<Program>> {
-        compile(json, Fusion::On).map(Arc::new)
+        compile(json, Fusion::On, None).map(Arc::new)
+    }
+
+    /// As [`Program::compile`]; ends soon after `stop` becomes true.
+    ///
+    /// # Errors
+    /// As [`Program::compile`], or that it was stopped.
+    pub(crate) fn compile_until(json: &[u8], stop: &AtomicBool) -> Result<Program> {
+        compile(json, Fusion::On, Some(stop))
     }
 
     /// As [`Program::compile`], without fusing runs of operations; for comparing the two.
@@ -46,22 +56,24 @@ impl Program {
     /// # Errors
     /// As [`Program::compile`].
     pub fn compile_unfused(json: &[u8]) -> Result<Arc<Program>> {
-        compile(json, Fusion::Off).map(Arc::new)
+        compile(json, Fusion::Off, None).map(Arc::new)
     }
 }
 
 /// Compiles a document.
-fn compile(text: &[u8], fusion: Fusion) -> Result<Program> {
+fn compile(text: &[u8], fusion: Fusion, stop: Option<&AtomicBool>) -> Result<Program> {
     let work = || {
+        let effort = Effort::new(stop);
         let mut program = if crate::p4ir::is_intermediate(text) {
-            tna::compile(text)?
+            tna::compile(text, &effort)?
         } else {
             let document = json::parse(text)?;
-            Builder::new(&document)?.build()?
+            Builder::new(&document, &effort)?.build()?
         };
         if fusion == Fusion::On {
-            crate::fuse::fuse(&mut program);
+            crate::fuse::fuse(&mut program, &effort);
         }
+        effort.check()?;
         Ok(program)
     };
     std::thread::scope(|scope| {

@@ -28,6 +28,7 @@ impl Builder<'_> {
             for (number, op) in state.parser_ops.iter().enumerate() {
                 self.parser_op(op, &format!("{place}, operation {number} ({})", op.op))?;
                 self.release();
+                self.check()?;
             }
             pending.push(self.selects.len());
             self.emit(Op::ParserSelect(self.selects.len() as u32));

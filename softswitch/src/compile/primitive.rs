@@ -3,11 +3,12 @@
 use serde_json::Value;
 
 use super::build::Builder;
-use super::expr::{Expr, HeaderExpr, Kind, Operand, UnionExpr};
+use super::expr::{Expr, HeaderExpr, Kind, Operand, UnionExpr, binary};
 use super::{CompileError, Result};
 use crate::json::Primitive;
 use crate::op::{Op, Word};
 use crate::program::Place;
+use crate::wide::WideBin;
 
 impl Builder<'_> {
     pub(super) fn param<'p>(&self, primitive: &'p Primitive, n: usize, place: &str) -> Result<&'p Value> {
@@ -54,6 +55,13 @@ impl Builder<'_> {
             "assign" | "modify_field" => {
                 let source = self.value(self.param(primitive, 1, place)?, place)?;
                 self.assign(primitive, 0, &source, place)?;
+            }
+            // Of older compilers.
+            "add_to_field" | "subtract_from_field" => {
+                let op = if primitive.op == "add_to_field" { WideBin::Add } else { WideBin::Sub };
+                let now = self.value(self.param(primitive, 0, place)?, place)?;
+                let by = self.value(self.param(primitive, 1, place)?, place)?;
+                self.assign(primitive, 0, &binary(op, now, by), place)?;
             }
             "assign_VL" => {
                 let (d, a) = (self.var_param(primitive, 0, place)?, self.var_param(primitive, 1, place)?);

@@ -109,10 +109,7 @@ impl Machine<'_> {
             Bound::Call(call) => call,
             Bound::Member(member) => profile.member(*member)?,
             Bound::Group(group) => profile.select(*group, hash)?,
-            Bound::OneShot(calls, slots) => {
-                let slot = *slots.get(hash.checked_rem(slots.len() as u64)? as usize)?;
-                calls.get(slot as usize)?
-            }
+            Bound::OneShot(calls, weights) => calls.get(weights.select(hash)?)?,
         };
         load_params(self.program, self.state, call);
         Some(call.action)

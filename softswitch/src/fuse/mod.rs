@@ -12,6 +12,7 @@ mod lane;
 
 use rustc_hash::FxHashSet;
 
+use crate::effort::Effort;
 use crate::fused::Run;
 use crate::op::{Op, Pc};
 use crate::program::{Case, Next, Program};
@@ -20,11 +21,11 @@ use crate::program::{Case, Next, Program};
 const MAX_ATTEMPTS: usize = 256;
 
 /// Fuses what can be fused.
-pub(crate) fn fuse(program: &mut Program) {
+pub(crate) fn fuse(program: &mut Program, effort: &Effort<'_>) {
     let entries = entries(program);
     let mut at = 0;
     let end = program.code.len();
-    while at < end {
+    while at < end && effort.step() {
         let mut stop = at + 1;
         while stop < end && !entries.contains(&(stop as Pc)) && detect::fusible(&program.code[stop]) {
             stop += 1;

@@ -6,6 +6,7 @@ mod model;
 
 pub use model::*;
 
+use crate::effort::check_document;
 use crate::error::CompileError;
 
 /// JSON nesting that is still read. Expressions nest two levels per operator.
@@ -13,6 +14,7 @@ const MAX_DEPTH: usize = 4000;
 
 /// Parses a bmv2 JSON document.
 pub(crate) fn parse(text: &[u8]) -> Result<Document, CompileError> {
+    check_document(text)?;
     check_depth(text)?;
     let mut reader = serde_json::Deserializer::from_slice(text);
     // The depth was bounded above; the caller provides a stack that fits it.

@@ -9,7 +9,11 @@ use num_bigint::BigInt;
 use rustc_hash::FxHashMap;
 use serde_json::{Map, Value};
 
+use crate::effort::{Effort, check_document};
 use crate::error::{CompileError, Result};
+
+/// Digits of an integer that is still read.
+const MAX_DIGITS: usize = 20_000;
 
 /// Whether a document is p4c's intermediate form rather than bmv2 JSON: it starts with a node.
 pub(crate) fn is_intermediate(document: &[u8]) -> bool {
@@ -22,6 +26,7 @@ pub(crate) fn is_intermediate(document: &[u8]) -> bool {
 /// # Errors
 /// If it is no JSON, nests too deeply, or is no node.
 pub(crate) fn parse(document: &[u8]) -> Result<Value> {
+    check_document(document)?;
     let quoted = text::quote_long_numbers(document)?;
     let mut reader = serde_json::Deserializer::from_slice(&quoted);
     // The depth was bounded when numbers were quoted; the caller provides a stack that fits it.
@@ -38,14 +43,16 @@ pub(crate) fn parse(document: &[u8]) -> Result<Value> {
 pub(crate) struct Graph<'v> {
     nodes: FxHashMap<u64, &'v Map<String, Value>>,
     root: &'v Map<String, Value>,
+    effort: &'v Effort<'v>,
 }
 
 impl<'v> Graph<'v> {
-    /// Finds all nodes.
+    /// Finds all nodes. Each look at a node costs a step of `effort`; after the last one there are no nodes
+    /// any more.
     ///
     /// # Errors
     /// If the document is no node.
-    pub fn new(document: &'v Value) -> Result<Graph<'v>> {
+    pub fn new(document: &'v Value, effort: &'v Effort<'v>) -> Result<Graph<'v>> {
         let root = document.as_object().filter(|map| map.contains_key("Node_Type")).ok_or_else(|| {
             CompileError::new(
                 "p4c's intermediate form",
@@ -66,7 +73,7 @@ impl<'v> Graph<'v> {
                 _ => {}
             }
         }
-        Ok(Graph { nodes, root })
+        Ok(Graph { nodes, root, effort })
     }
 
     /// The program.
@@ -75,7 +82,7 @@ impl<'v> Graph<'v> {
     }
 
     fn resolve(&'v self, value: &'v Value) -> Option<Node<'v>> {
-        let map = value.as_object()?;
+        let map = value.as_object().filter(|_| self.effort.step())?;
         let known = match map.get("Node_ID") {
             Some(id) if map.len() == 1 => self.nodes.get(&id.as_u64()?).copied()?,
             _ => map,
@@ -121,7 +128,8 @@ impl<'v> Node<'v> {
     pub fn int(self, key: &str) -> Option<BigInt> {
         match self.map.get(key)? {
             Value::Number(number) => number.as_i64().map(BigInt::from),
-            Value::String(digits) => digits.parse().ok(),
+            // The widest values have 65,536 bits; reading more digits takes time that grows with their square.
+            Value::String(digits) if digits.len() <= MAX_DIGITS => digits.parse().ok(),
             _ => None,
         }
     }
@@ -249,8 +257,8 @@ mod tests {
 
     #[test]
     fn references_names_and_long_numbers() {
-        let value = example();
-        let graph = Graph::new(&value).expect("a node");
+        let (value, effort) = (example(), Effort::new(None));
+        let graph = Graph::new(&value, &effort).expect("a node");
         let objects = graph.root().list("objects");
         assert_eq!(objects.len(), 3);
         assert_eq!((objects[0].id(), objects[1].kind()), (3, "P4Action"));
@@ -262,7 +270,7 @@ mod tests {
 
     #[test]
     fn a_document_that_is_no_node_is_refused() {
-        assert!(Graph::new(&Value::Null).is_err());
+        assert!(Graph::new(&Value::Null, &Effort::new(None)).is_err());
         assert!(parse(b"{\"Node_ID\":1").is_err());
         assert!(is_intermediate(b"{ \"Node_ID\" : 4711,") && !is_intermediate(b"{\"program\":\"x\"}"));
     }

@@ -1,8 +1,10 @@
 //! The loop of one switch: waits for frames, runs a batch, sends what came out.
 
+use std::any::Any;
 use std::fs::File;
 use std::io;
 use std::os::fd::AsFd;
+use std::panic::AssertUnwindSafe;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -12,6 +14,7 @@ use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, has_carrier_a
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, setns};
 use nix::sys::eventfd::{EfdFlags, EventFd};
+use tokio::sync::watch;
 
 use super::options::{Options, PortError};
 use crate::control::Port;
@@ -95,6 +98,7 @@ struct Shared {
 pub struct Handle {
     shared: Arc<Shared>,
     thread: Option<JoinHandle<()>>,
+    failure: watch::Receiver<Option<String>>,
 }
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -127,6 +131,19 @@ impl Handle {
             self.inject(port, frame);
         }
         self.shared.cpu_port.is_some()
+    }
+
+    /// Waits until the switch's thread has ended by itself, and says why: no frame is forwarded any more.
+    pub fn failed(&self) -> impl Future<Output = String> + Send + use<> {
+        let mut failure = self.failure.clone();
+        async move {
+            let why = failure.wait_for(Option::is_some).await.ok().and_then(|why| why.clone());
+            match why {
+                Some(why) => why,
+                // It was stopped.
+                None => std::future::pending().await,
+            }
+        }
     }
 
     /// What passed through each port.
@@ -188,9 +205,25 @@ pub fn start(
         cpu_port: options.cpu_port,
     });
     let inner = Arc::clone(&shared);
-    let work = move || run(&inner, on_event);
+    let (ended, failure) = watch::channel(None);
+    let work = move || {
+        let result = std::panic::catch_unwind(AssertUnwindSafe(|| run(&inner, on_event)));
+        let why = match result {
+            Ok(Ok(())) => return,
+            Ok(Err(error)) => format!("it cannot wait for its ports ({error})"),
+            Err(panic) => format!("it panicked ({})", said(panic.as_ref())),
+        };
+        tracing::error!(why, "the switch forwards no frame any more");
+        let _ = ended.send(Some(why));
+    };
     let thread = std::thread::Builder::new().name("switch".into()).spawn(work).map_err(PortError::Thread)?;
-    Ok(Handle { shared, thread: Some(thread) })
+    Ok(Handle { shared, thread: Some(thread), failure })
+}
+
+/// The words of a panic.
+fn said(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<String>().map(String::as_str);
+    text.or_else(|| panic.downcast_ref::<&str>().copied()).unwrap_or("without a word")
 }
 
 fn check_ports(options: &Options) -> Result<(), PortError> {
@@ -224,8 +257,12 @@ fn open(options: &Options) -> Result<Vec<PacketSocket>, PortError> {
                 interface: interface.clone(),
                 namespace: options.namespace.clone(),
             })?;
-            let everything =
-                SocketOptions { bypass_queueing: options.bypass_queueing, ..SocketOptions::EVERYTHING };
+            // Hosts on veth leave checksums and the cutting of long frames to a device that is not there.
+            let everything = SocketOptions {
+                bypass_queueing: options.bypass_queueing,
+                finish_offloads: true,
+                ..SocketOptions::EVERYTHING
+            };
             PacketSocket::open(index, &everything).map_err(|error| PortError::Socket {
                 port: *port,
                 interface: interface.clone(),
@@ -263,7 +300,7 @@ impl Sink for Outbox {
     }
 }
 
-fn run(shared: &Shared, mut on_event: impl FnMut(Event)) {
+fn run(shared: &Shared, mut on_event: impl FnMut(Event)) -> io::Result<()> {
     let start = Instant::now();
     let mut by_port = vec![None; DROP_PORT.0 as usize];
     for (index, wire) in shared.wires.iter().enumerate() {
@@ -274,13 +311,7 @@ fn run(shared: &Shared, mut on_event: impl FnMut(Event)) {
     let mut receiver = Receiver::allocate();
     let now_us = || start.elapsed().as_micros() as u64;
     while !shared.stop.load(Ordering::Relaxed) {
-        let ready = match wait(shared) {
-            Ok(ready) => ready,
-            Err(error) => {
-                tracing::error!(%error, "the switch cannot wait for its ports and stops");
-                return;
-            }
-        };
+        let ready = wait(shared)?;
         if ready[shared.wires.len()] {
             let _ = shared.wake.read();
             let injected = std::mem::take(&mut *lock(&shared.injected));
@@ -301,23 +332,24 @@ fn run(shared: &Shared, mut on_event: impl FnMut(Event)) {
                     continue;
                 }
             };
-            counters.received.fetch_add(count as u64, Ordering::Relaxed);
             let mut switch = lock(&shared.switch);
-            let (now_us, mut bytes) = (now_us(), 0);
+            let (now_us, mut frames, mut bytes) = (now_us(), 0, 0);
             for n in 0..count {
-                match receiver.frame(n) {
-                    Some(frame) => {
-                        bytes += frame.len() as u64;
-                        switch.process(*port, frame, now_us, &mut outbox);
-                    }
-                    None => _ = counters.errors.fetch_add(1, Ordering::Relaxed),
+                let whole = receiver.take(n, |frame| {
+                    (frames, bytes) = (frames + 1, bytes + frame.len() as u64);
+                    switch.process(*port, frame, now_us, &mut outbox);
+                });
+                if !whole {
+                    counters.errors.fetch_add(1, Ordering::Relaxed);
                 }
             }
             drop(switch);
+            counters.received.fetch_add(frames, Ordering::Relaxed);
             counters.received_bytes.fetch_add(bytes, Ordering::Relaxed);
             finish(shared, &mut outbox, &mut on_event);
         }
     }
+    Ok(())
 }
 
 /// Which sockets can be read; the last element is for the wake-up.

@@ -12,18 +12,21 @@ use inart_p4runtime::p4::v1::{
 use tonic::Status;
 
 use super::check::{cells, invalid, known, only_modify, unsigned};
+use super::data;
 use super::page::{Page, Position};
 use super::pipeline::{Pipeline, arrays_of};
 use super::plane::Row;
-use super::{data, limits};
 use crate::control::{self, CounterValue};
 
 /// Refuses direct resources that the table does not have.
 pub(super) fn check_direct(schema: &Schema, table: &Table, given: &TableEntry) -> Result<(), Status> {
     let name = table.short_name();
     let attached = &table.direct_resource_ids;
-    if given.counter_data.is_some() && !attached.iter().any(|&id| schema.direct_counter_by_id(id).is_ok()) {
-        return Err(invalid(format!("table {name} has no direct counter")));
+    if let Some(data) = &given.counter_data {
+        if !attached.iter().any(|&id| schema.direct_counter_by_id(id).is_ok()) {
+            return Err(invalid(format!("table {name} has no direct counter")));
+        }
+        counts(data, name)?;
     }
     let meter = attached.iter().find_map(|&id| schema.direct_meter_by_id(id).ok());
     if given.meter_counter_data.is_some() {
@@ -104,10 +107,9 @@ impl Pipeline {
         let cells = cells(given.index, counter.size.max(0) as usize, counter.short_name())?;
         let Some(data) = &given.data else { return Ok(()) };
         let value = counts(data, counter.short_name())?;
-        for cell in cells {
-            self.plane.lock().set_counter(counter.full_name(), cell, value)?;
-        }
-        Ok(())
+        Ok(self
+            .plane
+            .each_stride(cells, |switch, stride| switch.set_counters(counter.full_name(), stride, value))?)
     }
 
     /// Reads the cells that a filter selects.
@@ -143,10 +145,9 @@ impl Pipeline {
         let rates =
             given.config.as_ref().map(|config| rates(config, meter.spec.as_ref(), meter.short_name()));
         let rates = rates.transpose()?;
-        for cell in cells {
-            self.plane.lock().set_meter(meter.full_name(), cell, rates)?;
-        }
-        Ok(())
+        Ok(self
+            .plane
+            .each_stride(cells, |switch, stride| switch.set_meters(meter.full_name(), stride, rates))?)
     }
 
     /// Reads the cells that a filter selects.
@@ -195,14 +196,10 @@ impl Pipeline {
         if arrays.len() != value.len() {
             return Err(invalid(format!("register {name}: it takes {} values", arrays.len())));
         }
-        for from in cells.clone().step_by(limits::STRIDE) {
-            let stride = from..cells.end.min(from + limits::STRIDE);
-            let mut switch = self.plane.lock();
-            for (array, value) in arrays.iter().zip(&value) {
-                switch.set_register_cells(array, stride.clone(), value)?;
-            }
-        }
-        Ok(())
+        Ok(self.plane.each_stride(cells, |switch, stride| {
+            let each = arrays.iter().zip(&value);
+            each.map(|(array, value)| switch.set_register_cells(array, stride.clone(), value)).collect()
+        })?)
     }
 
     /// Reads the cells that a filter selects.

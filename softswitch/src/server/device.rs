@@ -3,6 +3,7 @@
 
 use std::collections::HashMap;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use inart_p4runtime::p4::v1::{self, MasterArbitrationUpdate, stream_message_response::Update as Event};
@@ -14,8 +15,8 @@ use tonic::Status;
 use super::arbitration::{ClientId, Elections, Notices};
 use super::check::{invalid, known};
 use super::clock::{Clock, epoch_ns};
+use super::compiling::{Compiling, check_arrays};
 use super::outbox::Outbox;
-use super::page::Position;
 use super::pipeline::Pipeline;
 use super::plane::Plane;
 use super::reads::Reading;
@@ -23,7 +24,7 @@ use super::verify::Verified;
 use super::{batch, data, limits, packet_io, request};
 use crate::{Digest, ports};
 
-/// How often entries are looked over for idle ones.
+/// How often the first entry that may be idle is looked at.
 const IDLE_SCAN: Duration = Duration::from_millis(50);
 
 /// One switch and its controllers.
@@ -34,7 +35,7 @@ pub(super) struct Device {
     inject: Box<dyn Fn(Vec<u8>) -> bool + Send + Sync>,
     /// Reads share it, a write has it alone: a read finds all of a write or nothing of it.
     turn: Arc<RwLock<()>>,
-    compiling: Mutex<()>,
+    compiling: Compiling,
     state: Mutex<State>,
 }
 
@@ -145,7 +146,8 @@ impl Device {
         if !state.elections.is_primary(client) {
             return Err(Status::permission_denied("only the primary controller may acknowledge digests"));
         }
-        let pipeline = state.pipeline_mut()?;
+        // Lists are those of the pipeline that runs, also while another one is saved.
+        let pipeline = state.running.as_mut().ok_or_else(no_pipeline)?;
         known(pipeline.schema.digest_by_id(ack.digest_id))?;
         pipeline.digests.acknowledge(ack.digest_id, ack.list_id);
         Ok(())
@@ -200,15 +202,19 @@ impl Device {
                 request::check_config(&config)?;
                 // Compiling a large program takes a while: other calls go on meanwhile, but no other
                 // compilation.
-                let _turn = self.compiling.lock().await;
-                let work = move || Verified::new(request::decode(config, "the config")?);
-                let work = tokio::task::spawn_blocking(work);
-                Some(work.await.map_err(|error| Status::internal(error.to_string()))??)
+                let work = |stop: &AtomicBool| Verified::new(request::decode(config, "the config")?, stop);
+                Some(self.compiling.run(work).await?)
             }
         };
         let _turn = self.turn.write().await;
         let mut state = self.state.lock().await;
         state.elections.check_primary(&request.role, election)?;
+        if action != Action::Verify
+            && let Some(verified) = &verified
+        {
+            let held = [state.running.as_ref(), state.saved.as_ref()].into_iter().flatten();
+            check_arrays(held.filter_map(|pipeline| pipeline.plane.program()), &verified.program)?;
+        }
         state.writes += 1;
         match (action, verified) {
             (Action::VerifyAndSave, Some(verified)) => {
@@ -326,15 +332,16 @@ impl Device {
 
     /// Looks at some entries at a time, so that neither packets nor calls wait for all.
     async fn send_idle(&self) {
-        let mut at = Some(Position::Start);
-        while let Some(from) = at {
+        loop {
             let mut state = self.state.lock().await;
             let Some(pipeline) = state.running.as_mut() else { return };
-            let (notice, next) = pipeline.idle_entries(from);
-            if let Some(notice) = notice {
+            let found = pipeline.idle_entries();
+            if let Some(notice) = found.notice {
                 state.tell_primaries(&Event::IdleTimeoutNotification(notice));
             }
-            at = next;
+            if found.examined < limits::PAGE {
+                return;
+            }
         }
     }
 }

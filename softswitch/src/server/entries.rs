@@ -22,6 +22,8 @@ pub(super) struct Stored {
     pub key: Key,
     /// When it was written or last reported idle, in the switch's microseconds.
     pub touched_us: u64,
+    /// When it is looked at next for being idle; `None` without a time-out.
+    pub look_us: Option<u64>,
 }
 
 /// Orders entries by field ids and values, then by priority.

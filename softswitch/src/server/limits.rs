@@ -47,14 +47,17 @@ pub(crate) const FILTERS: usize = 1 << 14;
 pub(super) const FILTER_BYTES: usize = 64 << 10;
 /// Cells of arrays that one write may set: as many as a program may have.
 pub(super) const CELLS: u64 = 1 << 26;
+/// Bytes of the arrays of all programs that a switch holds: the one that runs, and those that wait.
+pub(crate) const ARRAY_BYTES: u64 = 1 << 30;
 /// Entities that a write with ROLLBACK_ON_ERROR remembers.
 pub(super) const UNDO: usize = 1 << 16;
 /// Bytes of the metadata that an entry keeps for its controller.
 pub(super) const METADATA_BYTES: usize = 4 << 10;
 /// Replicas of all multicast groups and clone sessions together.
 pub(crate) const REPLICAS: usize = 1 << 20;
-/// Groups of one action profile.
+/// Groups of all action profiles, and the members of all groups and of all entries with action sets.
 pub(super) const GROUPS: usize = 1 << 16;
+pub(super) const GROUP_MEMBERS: usize = 1 << 20;
 
 /// Entities that an answer of a read holds at most, or that were looked at for it.
 pub(crate) const PAGE: usize = 1024;

@@ -1,6 +1,7 @@
 //! A pipeline driven by P4Runtime messages in this process: no connection, no arbitration, no other
 //! controller.
 
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use inart_p4runtime::p4::v1::{Entity, ForwardingPipelineConfig, Update};
@@ -19,7 +20,7 @@ impl Messages {
     /// # Errors
     /// The gRPC status that the P4Runtime specification asks for.
     pub fn new(config: ForwardingPipelineConfig) -> Result<Self, Status> {
-        Ok(Self(Pipeline::stage(Verified::new(config)?, Clock(Instant::now()))?))
+        Ok(Self(Pipeline::stage(Verified::new(config, &AtomicBool::new(false))?, Clock(Instant::now()))?))
     }
 
     /// Applies one update.

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use inart_p4runtime::Schema;
+use inart_p4runtime::p4::config::v1::Register;
 use inart_p4runtime::p4::v1::entity::Entity as Kind;
 use inart_p4runtime::p4::v1::packet_replication_engine_entry::Type as Pre;
 use inart_p4runtime::p4::v1::update::Type;
@@ -18,11 +19,14 @@ use super::check::{invalid, known};
 use super::clock::Clock;
 use super::digests::Digests;
 use super::entries::Entries;
+use super::idle::IdleQueue;
 use super::limits;
 use super::page::{Page, Position};
 use super::plane::Plane;
+use super::profile_use::ProfileUse;
 use super::verify::Verified;
 use crate::Switch;
+use crate::switch::Kept;
 
 /// A pipeline on a switch.
 pub(super) struct Pipeline {
@@ -42,7 +46,11 @@ pub(super) struct Pipeline {
     pub value_sets: BTreeMap<u32, ValueSetEntry>,
     /// Replicas of all multicast groups and clone sessions.
     pub replicas: usize,
+    pub profile_use: ProfileUse,
+    pub idle: IdleQueue,
     pub digests: Digests,
+    /// Arrays of the pipeline that runs, for when this one takes its place.
+    kept: Kept,
 }
 
 impl Pipeline {
@@ -60,7 +68,10 @@ impl Pipeline {
             clones: BTreeMap::new(),
             value_sets: BTreeMap::new(),
             replicas: 0,
+            profile_use: ProfileUse::default(),
+            idle: IdleQueue::default(),
             digests: Digests::default(),
+            kept: Kept::default(),
         };
         pipeline.adopt_initial_entries()?;
         Ok(pipeline)
@@ -71,14 +82,16 @@ impl Pipeline {
     pub fn reconcile(old: &Pipeline, verified: Verified) -> Result<Self, Status> {
         let mut pipeline = Self::stage(verified, old.clock)?;
         pipeline.drop_initial_entries()?;
+        pipeline.kept = pipeline.kept_from(old);
         pipeline.take_over(old)?;
-        pipeline.copy_registers(old)?;
+        pipeline.copy_registers(old, || {});
         Ok(pipeline)
     }
 
     /// Lets packets run through this pipeline from now on.
     pub fn commit(mut self, plane: &Plane) -> Self {
-        plane.take_over(std::mem::replace(&mut self.plane, plane.clone()));
+        let ready = std::mem::replace(&mut self.plane, plane.clone());
+        plane.take_over(ready, &std::mem::take(&mut self.kept));
         self
     }
 
@@ -209,30 +222,32 @@ impl Pipeline {
         initial.iter().try_for_each(|entry| self.write_table(Type::Delete, entry))
     }
 
-    /// Copies the registers that both programs have in the same shape; others start at zero.
-    fn copy_registers(&mut self, old: &Pipeline) -> Result<(), Status> {
-        let schema = self.schema.clone();
-        let (mut from, mut to) = (old.plane.lock(), self.plane.lock());
-        for register in &schema.info().registers {
-            let name = register.full_name();
-            let same = old
-                .schema
-                .register(name)
-                .is_ok_and(|before| (before.size, &before.type_spec) == (register.size, &register.type_spec));
-            if !same {
-                continue;
-            }
-            let before = arrays_of(&from, name);
-            for array in arrays_of(&to, name).into_iter().filter(|array| before.contains(array)) {
-                for cell in 0..register.size.max(0) as usize {
-                    let value = from.register(&array, cell)?;
-                    if value != [0] {
-                        to.set_register(&array, cell, &value)?;
-                    }
-                }
+    /// The arrays that both programs have in the same shape, and whose P4Info says so. Others start at zero.
+    fn kept_from(&self, old: &Pipeline) -> Kept {
+        let same = |register: &&Register| {
+            let before = old.schema.register(register.full_name());
+            before
+                .is_ok_and(|before| (before.size, &before.type_spec) == (register.size, &register.type_spec))
+        };
+        let registers = self.schema.info().registers.iter().filter(same);
+        let (old, new) = (old.plane.program(), self.plane.program());
+        let (Some(old), Some(new)) = (old, new) else { return Kept::default() };
+        let arrays = registers.flat_map(|register| new.register_arrays(register.full_name()));
+        Kept::of(&old, &new, &arrays.into_iter().map(|array| array.name.clone()).collect())
+    }
+
+    /// Copies the registers that cannot stay where they are, a few cells under one lock of the frames.
+    /// `between` is called whenever frames can pass.
+    fn copy_registers(&mut self, old: &Pipeline, mut between: impl FnMut()) {
+        let Some(program) = self.plane.program() else { return };
+        let mut to = self.plane.lock();
+        for (from, register, size) in self.kept.copied(&program) {
+            for first in (0..size).step_by(limits::STRIDE) {
+                let cells = first..size.min(first + limits::STRIDE);
+                to.copy_cells(register, &mut old.plane.lock(), from, cells);
+                between();
             }
         }
-        Ok(())
     }
 
     /// The cells of arrays that an update sets beyond one.
@@ -264,7 +279,7 @@ impl Pipeline {
         self.read_all(&whole(entity), |found| {
             let hint = "use CONTINUE_ON_ERROR, or send less at a time";
             limits::at_most(undo.len() + found.len(), most, "entities to restore if a write fails", hint)?;
-            undo.extend(found.into_iter().map(again));
+            undo.extend(found.into_iter().map(writable).map(again));
             Ok(())
         })?;
         Ok(undo)
@@ -280,6 +295,18 @@ fn is_initial(entity: &Entity) -> bool {
         Some(Kind::ValueSetEntry(set)) => set.members.is_empty(),
         _ => false,
     }
+}
+
+/// An entity as it is read, in the form in which it can be written: of a const entry only its direct
+/// resources.
+fn writable(mut entity: Entity) -> Entity {
+    if let Some(Kind::TableEntry(entry)) = &mut entity.entity
+        && entry.is_const
+        && !entry.is_default_action
+    {
+        (entry.is_const, entry.action) = (false, None);
+    }
+    entity
 }
 
 /// The filter for an entity's present state, with all that belongs to it.
@@ -317,3 +344,8 @@ pub(super) fn arrays_of(switch: &Switch, register: &str) -> Vec<String> {
     let arrays = switch.program().map(|program| program.register_arrays(register)).unwrap_or_default();
     arrays.into_iter().map(|array| array.name.clone()).collect()
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+#[path = "reconcile_tests.rs"]
+mod tests;

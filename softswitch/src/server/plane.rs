@@ -1,10 +1,13 @@
 //! The switch behind a pipeline: the one that packets run through, or one that is being made ready.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use tonic::Status;
 
+use super::limits;
 use crate::control::{CounterValue, Match, MeterConfig};
+use crate::switch::Kept;
 use crate::{Program, Switch};
 
 /// A switch shared with whoever feeds it packets.
@@ -37,10 +40,32 @@ impl Plane {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    pub fn program(&self) -> Option<Arc<Program>> {
+        self.lock().program().cloned()
+    }
+
+    /// Changes cells of arrays, few under one lock.
+    pub fn each_stride<E>(
+        &self,
+        cells: Range<usize>,
+        mut change: impl FnMut(&mut Switch, Range<usize>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        for from in cells.clone().step_by(limits::STRIDE) {
+            change(&mut self.lock(), from..cells.end.min(from + limits::STRIDE))?;
+        }
+        Ok(())
+    }
+
     /// Puts the program and state of a detached switch in the place of this one's, between two packets.
-    pub fn take_over(&self, ready: Self) {
-        let fresh = std::mem::replace(&mut *ready.lock(), Switch::new(0));
-        self.lock().take_over(fresh);
+    /// Arrays in `kept` (counters, meters and registers) stay as they are in this one, to the last frame.
+    pub fn take_over(&self, ready: Self, kept: &Kept) {
+        let mut fresh = std::mem::replace(&mut *ready.lock(), Switch::new(0));
+        let mut switch = self.lock();
+        fresh.take_arrays(&mut switch, kept);
+        let old = switch.take_over(fresh);
+        drop(switch);
+        // Frames need not wait until its memory is given back.
+        drop(old);
     }
 
     pub fn direct_counter(&self, row: Row<'_>) -> Result<CounterValue, Status> {

@@ -1,10 +1,12 @@
 //! Members and groups of action profiles and selectors.
 
+use std::collections::HashSet;
+
 use inart_p4runtime::p4::config::v1::ActionProfile;
 use inart_p4runtime::p4::config::v1::action_profile::SelectorSizeSemantics;
 use inart_p4runtime::p4::v1::action_profile_group::member::WatchKind;
 use inart_p4runtime::p4::v1::update::Type;
-use inart_p4runtime::p4::v1::{ActionProfileGroup, ActionProfileMember, table_action};
+use inart_p4runtime::p4::v1::{ActionProfileGroup, ActionProfileMember};
 use tonic::Status;
 
 use super::actions;
@@ -12,6 +14,7 @@ use super::check::{existence, invalid, known};
 use super::limits;
 use super::page::{Page, Position};
 use super::pipeline::Pipeline;
+use super::profile_use::Share;
 use crate::control::GroupMember;
 
 /// Holds a group's weights to what the selector declares and to `limit` (0: none).
@@ -49,18 +52,10 @@ impl Pipeline {
             format!("member {member} in action profile {name}")
         })?;
         if kind == Type::Delete {
-            let in_group = |((profile, _), group): (&(u32, u32), &ActionProfileGroup)| {
-                *profile == id && group.members.iter().any(|in_group| in_group.member_id == member)
-            };
-            if self.groups.iter().any(in_group)
-                || self.refers(id, &table_action::Type::ActionProfileMemberId(member))
-            {
-                return Err(Status::failed_precondition(format!(
-                    "action profile {name}: member {member} is in use by a group or a table entry"
-                )));
-            }
+            // The switch refuses one that is in use.
             self.plane.lock().delete_member(profile.full_name(), member)?;
             self.members.remove(&(id, member));
+            self.profile_use.count_member(id, false);
             return Ok(());
         }
         let action = given.action.as_ref();
@@ -68,14 +63,12 @@ impl Pipeline {
             action.ok_or_else(|| invalid(format!("action profile {name}: member {member} has no action")))?;
         actions::allowed_in_profile(&schema, &profile.table_ids, action.action_id, name)?;
         let (canonical, call) = actions::call(&schema, action)?;
-        let held = self.members.range((id, 0)..=(id, u32::MAX)).count() as i64;
-        if kind == Type::Insert && profile.size > 0 && held >= profile.size {
-            return Err(Status::resource_exhausted(format!(
-                "action profile {name} is full: it holds {held} members"
-            )));
-        }
         match kind {
-            Type::Insert => self.plane.lock().insert_member(profile.full_name(), member, &call)?,
+            Type::Insert => {
+                self.profile_use.check_member(profile)?;
+                self.plane.lock().insert_member(profile.full_name(), member, &call)?;
+                self.profile_use.count_member(id, true);
+            }
             _ => self.plane.lock().modify_member(profile.full_name(), member, &call)?,
         }
         self.members.insert((id, member), ActionProfileMember { action: Some(canonical), ..given.clone() });
@@ -113,13 +106,11 @@ impl Pipeline {
         let held = self.groups.get(&(id, group));
         existence(kind, held.is_some(), || format!("group {group} in action profile {name}"))?;
         if kind == Type::Delete {
-            if self.refers(id, &table_action::Type::ActionProfileGroupId(group)) {
-                return Err(Status::failed_precondition(format!(
-                    "action profile {name}: group {group} is in use by a table entry"
-                )));
-            }
+            // The switch refuses one that is in use.
             self.plane.lock().delete_group(profile.full_name(), group)?;
-            self.groups.remove(&(id, group));
+            if let Some(group) = self.groups.remove(&(id, group)) {
+                self.profile_use.count(id, Share::of_group(profile, &group), Share::default());
+            }
             return Ok(());
         }
         if let Some(held) = held
@@ -130,13 +121,17 @@ impl Pipeline {
                 held.max_size
             )));
         }
-        let groups = self.groups.range((id, 0)..=(id, u32::MAX)).count();
-        if kind == Type::Insert && groups >= limits::GROUPS {
-            return Err(limits::beyond(format!("action profile {name} is full: it holds {groups} groups")));
+        if kind == Type::Insert && self.groups.len() >= limits::GROUPS {
+            let most = limits::GROUPS;
+            return Err(limits::beyond(format!("action profile {name}: all profiles hold {most} groups")));
         }
         let members = self.group_members(profile, given)?;
+        let before = held.map(|held| Share::of_group(profile, held)).unwrap_or_default();
+        let after = Share::of_group(profile, given);
+        self.profile_use.check(profile, before, after)?;
         self.plane.lock().put_group(profile.full_name(), group, members, kind == Type::Modify)?;
         self.groups.insert((id, group), given.clone());
+        self.profile_use.count(id, before, after);
         Ok(())
     }
 
@@ -155,6 +150,7 @@ impl Pipeline {
             )));
         }
         let mut members: Vec<GroupMember> = Vec::with_capacity(given.members.len());
+        let mut seen = HashSet::new();
         for one in &given.members {
             let member = one.member_id;
             let weight = u32::try_from(one.weight).ok().filter(|&weight| weight > 0).ok_or_else(|| {
@@ -165,7 +161,7 @@ impl Pipeline {
                     "action profile {name}, group {group}: this switch has no watch ports"
                 )));
             }
-            if members.iter().any(|other| other.member == member) {
+            if !seen.insert(member) {
                 return Err(invalid(format!(
                     "action profile {name}, group {group}: member {member} is there twice, give it a weight instead"
                 )));

@@ -1,4 +1,5 @@
 use std::collections::HashSet;
+use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 use inart_p4runtime::p4::v1::entity::Entity as Kind;
@@ -34,7 +35,8 @@ fn pipeline() -> Pipeline {
         p4_device_config: json.to_string().into_bytes(),
         cookie: None,
     };
-    Pipeline::stage(Verified::new(config).unwrap(), Clock(Instant::now())).unwrap()
+    let verified = Verified::new(config, &AtomicBool::new(false)).unwrap();
+    Pipeline::stage(verified, Clock(Instant::now())).unwrap()
 }
 
 fn reading(filters: Vec<Entity>) -> Reading {

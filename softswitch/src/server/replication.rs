@@ -126,14 +126,14 @@ impl Pipeline {
         let last = match &filter.r#type {
             Some(Pre::MulticastGroupEntry(group)) => {
                 let id = group.multicast_group_id;
-                selected(&self.multicast, id, "multicast group", at, page, |group| {
+                selected(&self.multicast, id, at, page, |group| {
                     entity(Pre::MulticastGroupEntry(group.clone()))
-                })?
+                })
             }
             Some(Pre::CloneSessionEntry(session)) => {
-                selected(&self.clones, session.session_id, "clone session", at, page, |session| {
+                selected(&self.clones, session.session_id, at, page, |session| {
                     entity(Pre::CloneSessionEntry(session.clone()))
-                })?
+                })
             }
             None => {
                 return Err(invalid(
@@ -149,15 +149,14 @@ impl Pipeline {
 fn selected<T>(
     held: &BTreeMap<u32, T>,
     id: u32,
-    what: &str,
     at: Position,
     page: &mut Page,
     entity: impl Fn(&T) -> Entity,
-) -> Result<Option<u32>, Status> {
+) -> Option<u32> {
     if id == 0 {
-        return Ok(page.walk(held, at.id(), |_| true, entity));
+        return page.walk(held, at.id(), |_| true, entity);
     }
-    let one = held.get(&id).ok_or_else(|| Status::not_found(format!("there is no {what} {id}")))?;
-    page.push(entity(one));
-    Ok(None)
+    // As for entries, members and groups: nothing found is an empty answer.
+    held.get(&id).into_iter().for_each(|one| page.push(entity(one)));
+    None
 }

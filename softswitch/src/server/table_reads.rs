@@ -1,22 +1,20 @@
-//! Reads of table entries, the entries that the program declares, and entries that went idle.
+//! Reads of table entries, the entries that the program declares.
 
 use std::ops::Bound;
 
-use inart_p4runtime::p4::config::v1::{Table, table::IdleTimeoutBehavior};
+use inart_p4runtime::p4::config::v1::Table;
 use inart_p4runtime::p4::v1::table_entry::IdleTimeout;
-use inart_p4runtime::p4::v1::{Entity, FieldMatch, IdleTimeoutNotification, TableEntry, table_action};
+use inart_p4runtime::p4::v1::{Entity, FieldMatch, TableEntry, table_action};
 use tonic::Status;
 
 use super::actions;
 use super::check::{invalid, known};
 use super::entries::{Stored, store_key};
-use super::limits;
 use super::matches::{self, Key};
 use super::page::{Page, Position};
 use super::pipeline::Pipeline;
 use super::plane::Row;
 use super::tables::check_timeouts;
-use crate::Switch;
 use crate::control::EntryAction;
 
 impl Pipeline {
@@ -47,7 +45,7 @@ impl Pipeline {
                 };
                 let store_key = store_key(&fields, priority);
                 let key = Key { fields, matches: view.entry.key };
-                let stored = Stored { entry, key, touched_us: self.clock.now_us() };
+                let stored = Stored { entry, key, touched_us: self.clock.now_us(), look_us: None };
                 self.tables.entry(table.id()).or_default().by_key.insert(store_key, stored);
             }
         }
@@ -170,58 +168,10 @@ impl Pipeline {
     }
 
     fn idle_us(&self, table: &Table, stored: &Stored) -> Result<u64, Status> {
-        let hit = self
-            .plane
-            .lock()
-            .entry(table.full_name(), &stored.key.matches, stored.entry.priority)?
-            .last_hit_us;
+        let matches = &stored.key.matches;
+        let hit = self.plane.lock().last_hit_us(table.full_name(), matches, stored.entry.priority)?;
         Ok(self.clock.now_us().saturating_sub(hit.max(stored.touched_us)))
     }
-
-    /// The entries that have been idle for their timeout, and starts their timers anew. Looks at so many from
-    /// `at` on, and says where to go on.
-    pub(super) fn idle_entries(
-        &mut self,
-        at: Position,
-    ) -> (Option<IdleTimeoutNotification>, Option<Position>) {
-        let schema = self.schema.clone();
-        let now_us = self.clock.now_us();
-        let (mut idle, mut looked) = (Vec::new(), 0);
-        let timed = |table: &&Table| table.idle_timeout_behavior() == IdleTimeoutBehavior::NotifyControl;
-        let (mut index, mut after) = at.row();
-        let mut next = None;
-        'tables: for table in schema.info().tables.iter().filter(timed).skip(index) {
-            let Some(entries) = self.tables.get_mut(&table.id()) else {
-                index += 1;
-                continue;
-            };
-            let from = after.take().map_or(Bound::Unbounded, Bound::Excluded);
-            let switch = self.plane.lock();
-            for (key, stored) in entries.by_key.range_mut((from, Bound::Unbounded)) {
-                looked += 1;
-                if is_idle(&switch, table, stored, now_us) {
-                    stored.touched_us = now_us;
-                    idle.push(stored.entry.clone());
-                }
-                if looked == limits::PAGE {
-                    next = Some(Position::Row(index, Some(key.clone())));
-                    break 'tables;
-                }
-            }
-            index += 1;
-        }
-        let timestamp = super::clock::epoch_ns();
-        ((!idle.is_empty()).then_some(IdleTimeoutNotification { table_entry: idle, timestamp }), next)
-    }
-}
-
-fn is_idle(switch: &Switch, table: &Table, stored: &Stored, now_us: u64) -> bool {
-    if stored.entry.idle_timeout_ns <= 0 {
-        return false;
-    }
-    let row = switch.entry(table.full_name(), &stored.key.matches, stored.entry.priority);
-    let hit_us = row.map_or(now_us, |view| view.last_hit_us).max(stored.touched_us);
-    now_us.saturating_sub(hit_us) >= (stored.entry.idle_timeout_ns as u64).div_ceil(1000)
 }
 
 /// What a filter asks of a table's entries.

@@ -16,6 +16,7 @@ use super::limits::{self, at_most};
 use super::matches::{self, Key};
 use super::pipeline::Pipeline;
 use super::plane::Row;
+use super::profile_use::Share;
 use crate::control::{ActionCall, Entry, EntryAction};
 
 fn entries_are_const(table: &Table) -> Status {
@@ -60,13 +61,33 @@ impl Pipeline {
         existence(kind, held.is_some(), || format!("entry with this key and priority in table {name}"))?;
         if kind == Type::Delete {
             self.plane.lock().delete_entry(table.full_name(), &key.matches, given.priority)?;
-            self.tables.entry(given.table_id).or_default().by_key.remove(&store_key);
+            let removed = self.tables.entry(given.table_id).or_default().by_key.remove(&store_key);
+            self.idle.replace(given.table_id, &store_key, removed.as_ref(), None);
+            let action = removed.and_then(|removed| removed.entry.action);
+            if let (Some(action), Ok(profile)) =
+                (action, schema.action_profile_by_id(table.implementation_id))
+            {
+                let share = Share::of_entry(profile, &action);
+                self.profile_use.count(profile.id(), share, Share::default());
+            }
             return Ok(());
         }
+        let row = Row { table: table.full_name(), key: &key.matches, priority: given.priority };
         if !table.is_const_table {
-            let action = given.action.as_ref().or(held.and_then(|held| held.entry.action.as_ref()));
+            let before = held.and_then(|held| held.entry.action.clone());
+            let action = given.action.as_ref().or(before.as_ref());
             let action = action.ok_or_else(|| invalid(format!("table {name}: the entry has no action")))?;
             let (canonical, action) = self.table_action(table, action)?;
+            let profile = schema.action_profile_by_id(table.implementation_id).ok();
+            let shares = profile.map(|profile| {
+                let share = |action: Option<&TableAction>| {
+                    action.map(|action| Share::of_entry(profile, action)).unwrap_or_default()
+                };
+                (profile, share(before.as_ref()), share(Some(&canonical)))
+            });
+            if let Some((profile, before, after)) = shares {
+                self.profile_use.check(profile, before, after)?;
+            }
             let entry = Entry {
                 key: key.matches.clone(),
                 priority: given.priority,
@@ -85,10 +106,16 @@ impl Pipeline {
                 idle_timeout_ns: given.idle_timeout_ns,
                 ..kept(given)
             };
-            let stored = Stored { entry, key: key.clone(), touched_us: self.clock.now_us() };
-            self.tables.entry(given.table_id).or_default().by_key.insert(store_key, stored);
+            let touched_us = self.clock.now_us();
+            let stored = Stored { entry, key: key.clone(), touched_us, look_us: None }.scheduled();
+            let entries = &mut self.tables.entry(given.table_id).or_default().by_key;
+            self.idle.replace(given.table_id, &store_key, entries.get(&store_key), Some(&stored));
+            entries.insert(store_key, stored);
+            if let Some((profile, before, after)) = shares {
+                self.profile_use.count(profile.id(), before, after);
+            }
         }
-        let row = Row { table: table.full_name(), key: &key.matches, priority: given.priority };
+        // What it could refuse was checked before the entry was written.
         self.write_direct(table, row, given)
     }
 
@@ -238,16 +265,6 @@ impl Pipeline {
         super::profiles::check_size(profile, calls.iter().map(|(_, weight)| *weight), profile.max_group_size)
             .map_err(invalid)?;
         Ok((table_action::Type::ActionProfileActionSet(canonical), EntryAction::OneShot(calls)))
-    }
-
-    /// Whether some entry refers to a member or group of an action profile.
-    pub(super) fn refers(&self, profile: u32, target: &table_action::Type) -> bool {
-        let tables = self.schema.info().tables.iter().filter(|table| table.implementation_id == profile);
-        let entries =
-            tables.filter_map(|table| self.tables.get(&table.id())).flat_map(|table| table.by_key.values());
-        entries
-            .filter_map(|stored| stored.entry.action.as_ref()?.r#type.as_ref())
-            .any(|action| action == target)
     }
 }
 

@@ -2,15 +2,19 @@
 //! program.
 
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use inart_p4runtime::Schema;
 use inart_p4runtime::p4::config::v1::match_field::MatchType;
-use inart_p4runtime::p4::config::v1::{Action, MatchField, Table};
+use inart_p4runtime::p4::config::v1::p4_new_type_spec::Representation;
+use inart_p4runtime::p4::config::v1::p4_new_type_translation::SdnType;
+use inart_p4runtime::p4::config::v1::{Action, MatchField, P4Info, P4NewTypeSpec, Table};
 use inart_p4runtime::p4::v1::ForwardingPipelineConfig;
 use prost::Message;
 use tonic::Status;
 
 use super::check::invalid;
+use super::compiling::refused;
 use super::pipe_names::without_pipe;
 use crate::{ActionInfo, KeyInfo, MatchKind, Program, TableInfo};
 
@@ -29,11 +33,16 @@ struct P4DeviceConfig {
 }
 
 impl Verified {
-    /// Checks a configuration.
-    pub fn new(config: ForwardingPipelineConfig) -> Result<Self, Status> {
+    /// Checks a configuration; gives up soon after `stop` becomes true.
+    pub fn new(config: ForwardingPipelineConfig, stop: &AtomicBool) -> Result<Self, Status> {
         let mut info = config.p4info.clone().ok_or_else(|| invalid("the config has no p4info"))?;
-        let program = Program::compile(&json(&config.p4_device_config)?)
-            .map_err(|error| invalid(format!("p4_device_config: {error}")))?;
+        let mut program = Program::compile_until(&json(&config.p4_device_config)?, stop)
+            .map_err(|error| refused(&error, "p4_device_config", ""))?;
+        // bmv2's JSON does not say which entries may change; P4Info does.
+        program.set_const(|name| {
+            info.tables.iter().any(|table| table.is_const_table && table.full_name() == name)
+        });
+        refuse_strings(&info)?;
         without_pipe(&mut info, &program);
         let schema = Schema::new(info).map_err(|error| invalid(error.to_string()))?;
         agree(&schema, &program).map_err(|difference| {
@@ -42,7 +51,24 @@ impl Verified {
                  printed them"
             ))
         })?;
-        Ok(Self { schema, program, config })
+        Ok(Self { schema, program: Arc::new(program), config })
+    }
+}
+
+/// Values of a type that controllers see as strings: this switch has no table of them.
+fn refuse_strings(info: &P4Info) -> Result<(), Status> {
+    let types = info.type_info.iter().flat_map(|types| &types.new_types);
+    let is_string = |kind: &P4NewTypeSpec| match &kind.representation {
+        Some(Representation::TranslatedType(translated)) => {
+            matches!(translated.sdn_type, Some(SdnType::SdnString(_)))
+        }
+        _ => false,
+    };
+    match types.into_iter().find(|(_, kind)| is_string(kind)) {
+        Some((name, _)) => Err(Status::unimplemented(format!(
+            "p4info: type {name} is translated to a string, which this switch does not do: give it a bit width"
+        ))),
+        None => Ok(()),
     }
 }
 

@@ -1,5 +1,7 @@
 //! Control of counters, meters, registers and value sets.
 
+use std::ops::Range;
+
 use super::Switch;
 use crate::control::{ControlError, CounterValue, MeterConfig, Result};
 use crate::program::Program;
@@ -43,14 +45,22 @@ impl Switch {
     /// # Errors
     /// If no program is loaded, or it has no such counter array or cell.
     pub fn set_counter(&mut self, name: &str, cell: usize, value: CounterValue) -> Result<()> {
+        self.set_counters(name, cell..cell.saturating_add(1), value)
+    }
+
+    /// Sets some cells of a counter array to one value.
+    ///
+    /// # Errors
+    /// If no program is loaded, or it has no such counter array or cells.
+    pub fn set_counters(&mut self, name: &str, cells: Range<usize>, value: CounterValue) -> Result<()> {
         let loaded = self.loaded_mut()?;
         let (index, info) = find(&loaded.program.counters, |info| &info.name, name, "counter")?;
-        match loaded.tables.counters[index].get_mut(cell) {
+        match loaded.tables.counters[index].get_mut(cells.clone()) {
             Some(present) => {
-                *present = value;
+                present.fill(value);
                 Ok(())
             }
-            None => Err(past_end("counter", name, cell, info.size)),
+            None => Err(past_end("counter", name, cells.end.saturating_sub(1), info.size)),
         }
     }
 
@@ -69,14 +79,22 @@ impl Switch {
     /// # Errors
     /// If no program is loaded, or it has no such meter array or cell.
     pub fn set_meter(&mut self, name: &str, cell: usize, config: Option<MeterConfig>) -> Result<()> {
+        self.set_meters(name, cell..cell.saturating_add(1), config)
+    }
+
+    /// Configures some cells of a meter array alike; `None` takes the configuration away.
+    ///
+    /// # Errors
+    /// If no program is loaded, or it has no such meter array or cells.
+    pub fn set_meters(&mut self, name: &str, cells: Range<usize>, config: Option<MeterConfig>) -> Result<()> {
         let loaded = self.loaded_mut()?;
         let (index, info) = find(&loaded.program.meters, |info| &info.name, name, "meter")?;
-        match loaded.tables.meters[index].get_mut(cell) {
+        match loaded.tables.meters[index].get_mut(cells.clone()) {
             Some(present) => {
-                present.configure(config);
+                present.iter_mut().for_each(|cell| cell.configure(config));
                 Ok(())
             }
-            None => Err(past_end("meter", name, cell, info.size)),
+            None => Err(past_end("meter", name, cells.end.saturating_sub(1), info.size)),
         }
     }
 

@@ -6,7 +6,7 @@ use crate::control::{
     ActionCall, ControlError, CounterValue, Entry, EntryAction, Match, MeterConfig, Result,
 };
 use crate::program::TableInfo;
-use crate::tables::{Bound, Profile};
+use crate::tables::Profile;
 
 fn view(row: &crate::tables::Row) -> EntryView {
     EntryView {
@@ -56,7 +56,12 @@ impl Switch {
         let index = loaded.table_index(table)?;
         let info = &loaded.program.tables[index];
         check_profile(info, &loaded.tables.profiles, &entry)?;
-        loaded.tables.tables[index].insert(&loaded.program, info, entry, now_us)
+        let action = info.profile_index.map(|profile| (profile, entry.action.clone()));
+        loaded.tables.tables[index].insert(&loaded.program, info, entry, now_us)?;
+        if let Some((profile, action)) = action {
+            loaded.tables.profiles[profile].count_entry(&action, true);
+        }
+        Ok(())
     }
 
     /// Adds an entry of whole numbers, all of them matched exactly; without a key, sets the table's default
@@ -92,7 +97,13 @@ impl Switch {
         let index = loaded.table_index(table)?;
         let info = &loaded.program.tables[index];
         check_profile(info, &loaded.tables.profiles, &entry)?;
-        loaded.tables.tables[index].modify(&loaded.program, info, entry, now_us)
+        let action = info.profile_index.map(|profile| (profile, entry.action.clone()));
+        let before = loaded.tables.tables[index].modify(&loaded.program, info, entry, now_us)?;
+        if let Some((profile, action)) = action {
+            loaded.tables.profiles[profile].count_entry(&action, true);
+            loaded.tables.profiles[profile].count_entry(&before, false);
+        }
+        Ok(())
     }
 
     /// Removes an entry.
@@ -102,7 +113,12 @@ impl Switch {
     pub fn delete_entry(&mut self, table: &str, key: &[Match], priority: i32) -> Result<()> {
         let loaded = self.loaded_mut()?;
         let index = loaded.table_index(table)?;
-        loaded.tables.tables[index].delete(&loaded.program.tables[index], key, priority)
+        let info = &loaded.program.tables[index];
+        let row = loaded.tables.tables[index].delete(info, key, priority)?;
+        if let Some(profile) = info.profile_index {
+            loaded.tables.profiles[profile].count_entry(&row.entry.action, false);
+        }
+        Ok(())
     }
 
     /// One entry.
@@ -112,6 +128,15 @@ impl Switch {
     pub fn entry(&self, table: &str, key: &[Match], priority: i32) -> Result<EntryView> {
         let (info, table) = self.loaded()?.table(table)?;
         table.find(info, key, priority).map(view)
+    }
+
+    /// When an entry was last hit or written, in the switch's microseconds.
+    ///
+    /// # Errors
+    /// If no program is loaded, the table is unknown, or there is no such entry.
+    pub fn last_hit_us(&self, table: &str, key: &[Match], priority: i32) -> Result<u64> {
+        let (info, table) = self.loaded()?.table(table)?;
+        table.find(info, key, priority).map(|row| row.last_hit_us)
     }
 
     /// All entries of a table, in no particular order.
@@ -203,13 +228,5 @@ impl Switch {
             timeout != 0 && now_us.saturating_sub(row.last_hit_us) >= timeout
         });
         Ok(idle.map(|row| row.entry.clone()).collect())
-    }
-
-    /// Whether any entry refers to a member or group of a profile.
-    pub(super) fn profile_in_use(loaded: &Loaded, profile: usize, refers: impl Fn(&Bound) -> bool) -> bool {
-        let infos = loaded.program.tables.iter().zip(&loaded.tables.tables);
-        infos
-            .filter(|(info, _)| info.profile_index == Some(profile))
-            .any(|(_, table)| table.rows().any(|row| refers(&row.bound)))
     }
 }

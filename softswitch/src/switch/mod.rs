@@ -4,12 +4,15 @@
 
 mod arrays;
 mod entries;
+mod keep;
+mod kept;
 mod pass;
 mod profiles;
 mod replication;
 mod tna;
 mod view;
 
+pub(crate) use kept::Kept;
 pub use view::EntryView;
 
 use std::collections::VecDeque;
@@ -102,7 +105,7 @@ struct Job {
 pub struct Switch {
     loaded: Option<Loaded>,
     groups: rustc_hash::FxHashMap<u32, Vec<Replica>>,
-    sessions: rustc_hash::FxHashMap<u32, CloneSession>,
+    sessions: rustc_hash::FxHashMap<u32, Arc<CloneSession>>,
     /// Ports of TNA programs whose packets come in again.
     loopback: rustc_hash::FxHashSet<Port>,
     scratch: Scratch,
@@ -154,12 +157,13 @@ impl Switch {
     }
 
     /// Runs what another switch was made ready with (program, entries, groups, sessions) from the next frame
-    /// on.
-    pub fn take_over(&mut self, ready: Switch) {
-        self.loaded = ready.loaded;
-        self.groups = ready.groups;
-        self.sessions = ready.sessions;
+    /// on. Returns what ran before, in that other switch.
+    pub fn take_over(&mut self, mut ready: Switch) -> Switch {
+        std::mem::swap(&mut self.loaded, &mut ready.loaded);
+        std::mem::swap(&mut self.groups, &mut ready.groups);
+        std::mem::swap(&mut self.sessions, &mut ready.sessions);
         self.jobs.clear();
+        ready
     }
 
     /// Sets the ports of a TNA program whose packets come in again, as recirculation ports (the default: port

@@ -2,7 +2,7 @@
 
 use super::{Loaded, Switch};
 use crate::control::{ActionCall, ControlError, GroupMember, Result};
-use crate::tables::{Bound, Group, resolve};
+use crate::tables::{Group, resolve};
 
 /// Most members a group may hold, weights counted.
 const MAX_GROUP_WEIGHT: u64 = 1 << 16;
@@ -61,19 +61,9 @@ impl Switch {
     pub fn delete_member(&mut self, profile: &str, member: u32) -> Result<()> {
         let loaded = self.loaded_mut()?;
         let index = profile_index(loaded, profile)?;
-        let grouped = loaded.tables.profiles[index]
-            .groups
-            .values()
-            .any(|group| group.members.iter().any(|other| other.member == member));
-        if grouped
-            || Switch::profile_in_use(
-                loaded,
-                index,
-                |bound| matches!(bound, Bound::Member(m) if *m == member),
-            )
-        {
+        if loaded.tables.profiles[index].is_member_used(member) {
             return Err(ControlError::FailedPrecondition(format!(
-                "{profile}: member {member} is still in use"
+                "{profile}: member {member} is in use by a group or a table entry"
             )));
         }
         let removed = loaded.tables.profiles[index].members.remove(&member);
@@ -124,7 +114,7 @@ impl Switch {
                 "{profile}, group {group}: weights must be at least 1, their sum at most {MAX_GROUP_WEIGHT}"
             )));
         }
-        state.groups.insert(group, Group::new(members));
+        state.set_group(group, Some(Group::new(members)));
         Ok(())
     }
 
@@ -135,12 +125,12 @@ impl Switch {
     pub fn delete_group(&mut self, profile: &str, group: u32) -> Result<()> {
         let loaded = self.loaded_mut()?;
         let index = profile_index(loaded, profile)?;
-        if Switch::profile_in_use(loaded, index, |bound| matches!(bound, Bound::Group(g) if *g == group)) {
+        if loaded.tables.profiles[index].is_group_used(group) {
             return Err(ControlError::FailedPrecondition(format!(
-                "{profile}: group {group} is still in use"
+                "{profile}: group {group} is in use by a table entry"
             )));
         }
-        let removed = loaded.tables.profiles[index].groups.remove(&group);
+        let removed = loaded.tables.profiles[index].set_group(group, None);
         removed.map(drop).ok_or_else(|| ControlError::NotFound(format!("{profile} has no group {group}")))
     }
 

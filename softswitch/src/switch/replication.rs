@@ -1,5 +1,7 @@
 //! Control of multicast groups and clone sessions.
 
+use std::sync::Arc;
+
 use super::Switch;
 use crate::control::{CloneSession, ControlError, Replica, Result};
 
@@ -67,7 +69,7 @@ impl Switch {
             }
             (false, true) => Err(ControlError::NotFound(format!("there is no clone session {session}"))),
             _ => {
-                self.sessions.insert(session, config);
+                self.sessions.insert(session, Arc::new(config));
                 Ok(())
             }
         }
@@ -86,7 +88,7 @@ impl Switch {
 
     /// All clone sessions.
     pub fn clone_sessions(&self) -> impl Iterator<Item = (u32, &CloneSession)> {
-        self.sessions.iter().map(|(&session, config)| (session, config))
+        self.sessions.iter().map(|(&session, config)| (session, config.as_ref()))
     }
 }
 

@@ -1,6 +1,7 @@
 //! A packet's way through a TNA program: ingress parser, ingress, deparser, traffic manager, egress parser,
 //! egress, deparser. A gress hands the next one bytes, nothing else.
 
+use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::{Loaded, Sink, Switch};
@@ -62,8 +63,16 @@ impl Switch {
         let program = Arc::clone(&loaded.program);
         let Some(tna) = &program.tna else { return };
         let state = loaded.pool.pop().unwrap_or_else(|| State::new(&program));
-        let mut pass =
-            Pass { switch: self, program: &program, tna, loaded, now_us, sink, state, waiting: Vec::new() };
+        let mut pass = Pass {
+            switch: self,
+            program: &program,
+            tna,
+            loaded,
+            now_us,
+            sink,
+            state,
+            waiting: VecDeque::new(),
+        };
         pass.ingress(port, frame, None);
         let mut turns = 0;
         while !pass.waiting.is_empty() {
@@ -72,9 +81,12 @@ impl Switch {
                 pass.switch.statistics.runaway += pass.waiting.len() as u64;
                 break;
             }
-            match pass.waiting.remove(0) {
-                Turn::In { port, frame, resubmitted } => pass.ingress(port, &frame, resubmitted.as_deref()),
-                turn @ Turn::Out { .. } => pass.egress(turn),
+            match pass.waiting.pop_front() {
+                None => break,
+                Some(Turn::In { port, frame, resubmitted }) => {
+                    pass.ingress(port, &frame, resubmitted.as_deref())
+                }
+                Some(turn) => pass.egress(turn),
             }
         }
         pass.switch.statistics.touched_twice = pass.switch.scratch.touched_twice;
@@ -92,7 +104,7 @@ struct Pass<'a, S: Sink> {
     now_us: u64,
     sink: &'a mut S,
     state: State,
-    waiting: Vec<Turn>,
+    waiting: VecDeque<Turn>,
 }
 
 impl<S: Sink> Pass<'_, S> {
@@ -187,7 +199,7 @@ impl<S: Sink> Pass<'_, S> {
             match copy {
                 Diverted::Mirror { session, header } => self.mirror(*session, header, frame),
                 Diverted::Resubmit { header } if drop & 1 == 0 => {
-                    self.waiting.push(Turn::In {
+                    self.waiting.push_back(Turn::In {
                         port: from,
                         frame: frame.to_vec(),
                         resubmitted: Some(header.clone()),
@@ -218,7 +230,7 @@ impl<S: Sink> Pass<'_, S> {
             return self.leave(port, frame);
         }
         let rid = self.get(half.rid) as u16;
-        self.waiting.push(Turn::Out { port, rid, first: false, length, frame });
+        self.waiting.push_back(Turn::Out { port, rid, first: false, length, frame });
     }
 
     /// A copy for every member of a group; whether the group is there.
@@ -300,7 +312,7 @@ impl<S: Sink> Pass<'_, S> {
     /// Sends a packet, or takes it in again at a loopback port.
     fn leave(&mut self, port: Port, frame: Vec<u8>) {
         if self.switch.loopback.contains(&port) {
-            self.waiting.push(Turn::In { port, frame, resubmitted: None });
+            self.waiting.push_back(Turn::In { port, frame, resubmitted: None });
         } else {
             self.switch.statistics.sent += 1;
             self.sink.packet(port, &frame);

@@ -6,12 +6,15 @@ mod index;
 mod key;
 mod meter;
 mod profile;
+mod sizes;
 mod table;
+mod weights;
 
 pub(crate) use arrays::{Cells, Registers};
 
 pub(crate) use meter::MeterCell;
 pub(crate) use profile::{Group, Profile};
+pub(crate) use sizes::{COUNTER_BYTES, MAX_ARRAY_BYTES, METER_BYTES, array_bytes, register_bytes};
 pub(crate) use table::{Bound, Call, Row, Table, resolve};
 
 use rustc_hash::FxHashSet;

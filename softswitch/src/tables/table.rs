@@ -5,11 +5,12 @@ use rustc_hash::FxHashMap;
 use super::index::Index;
 use super::key::{NormalKey, canonical, normalise};
 use super::meter::MeterCell;
+use super::weights::Weights;
 use crate::control::{ActionCall, ControlError, CounterValue, Entry, EntryAction, Match, Result};
 use crate::program::{Place, Program, TableInfo};
 use crate::value::to_words;
 
-/// Most slots a one-shot group may expand to.
+/// Largest sum of a one-shot group's weights.
 const MAX_ONE_SHOT_WEIGHT: u64 = 1 << 16;
 
 /// An action with its parameters laid out as the state wants them.
@@ -27,8 +28,7 @@ pub(crate) enum Bound {
     Call(Call),
     Member(u32),
     Group(u32),
-    /// One slot per unit of weight, pointing into the calls.
-    OneShot(Vec<Call>, Vec<u32>),
+    OneShot(Vec<Call>, Weights),
 }
 
 /// An entry with what it gathers.
@@ -115,27 +115,32 @@ impl Table {
         Ok(())
     }
 
-    /// Replaces an entry's action; counters and meter stay.
-    pub fn modify(&mut self, program: &Program, info: &TableInfo, entry: Entry, now_us: u64) -> Result<()> {
+    /// Replaces an entry's action; counters and meter stay. Returns the action before.
+    pub fn modify(
+        &mut self,
+        program: &Program,
+        info: &TableInfo,
+        entry: Entry,
+        now_us: u64,
+    ) -> Result<EntryAction> {
         refuse_const(info)?;
         let bound = bind(program, info, &entry.action)?;
         let row = self.find_mut(info, &entry.key, entry.priority)?;
         row.bound = bound;
-        row.entry.action = entry.action;
+        let before = std::mem::replace(&mut row.entry.action, entry.action);
         row.entry.idle_timeout_us = entry.idle_timeout_us;
         row.entry.metadata = entry.metadata;
         row.last_hit_us = now_us;
-        Ok(())
+        Ok(before)
     }
 
-    pub fn delete(&mut self, info: &TableInfo, key: &[Match], priority: i32) -> Result<()> {
+    pub fn delete(&mut self, info: &TableInfo, key: &[Match], priority: i32) -> Result<Row> {
         refuse_const(info)?;
         let identity = self.identify(info, key, priority)?;
         let number = self.identity.remove(&identity).ok_or_else(|| no_entry(info))?;
         self.index.remove(&identity.0, number);
-        self.rows[number as usize] = None;
         self.free.push(number);
-        Ok(())
+        self.rows[number as usize].take().ok_or_else(|| no_entry(info))
     }
 
     pub fn find(&self, info: &TableInfo, key: &[Match], priority: i32) -> Result<&Row> {
@@ -279,12 +284,7 @@ fn bind(program: &Program, info: &TableInfo, action: &EntryAction) -> Result<Bou
                     info.name
                 )));
             }
-            let slots = actions
-                .iter()
-                .enumerate()
-                .flat_map(|(index, (_, weight))| std::iter::repeat_n(index as u32, *weight as usize))
-                .collect();
-            Ok(Bound::OneShot(calls, slots))
+            Ok(Bound::OneShot(calls, actions.iter().map(|(_, weight)| *weight).collect()))
         }
         (EntryAction::Call(_), Some(_)) => Err(ControlError::InvalidArgument(format!(
             "table {} takes its actions from {}: give a member, a group or an action set",

@@ -25,6 +25,7 @@ use self::declare::{Declarations, Place as Half};
 use self::lowering::{Lowering, extern_of};
 use self::types::Types;
 use super::build::{Builder, Sections};
+use crate::effort::Effort;
 use crate::error::{CompileError, Result};
 use crate::op::{Op, Pc, Word};
 use crate::p4ir::{self, Graph, Node};
@@ -41,17 +42,22 @@ const ERRORS: crate::program::ErrorCodes = crate::program::ErrorCodes {
 };
 
 /// Compiles a program.
-pub(super) fn compile(text: &[u8]) -> Result<Program> {
+pub(super) fn compile(text: &[u8], effort: &Effort<'_>) -> Result<Program> {
     let value = p4ir::parse(text)?;
-    let graph = Graph::new(&value)?;
-    let program = graph.root();
+    let program = Graph::new(&value, effort).and_then(|graph| lower_program(graph.root(), effort));
+    // What the compiler found missing may have been missing for lack of steps.
+    effort.check()?;
+    program
+}
+
+fn lower_program(program: Node<'_>, effort: &Effort<'_>) -> Result<Program> {
     if program.kind() != "P4Program" {
         return Err(program.problem("the document is no P4Program; write it with p4test --toJSON"));
     }
     let types = Types::new(&program.list("objects"));
     let mut all = declare::declare(program, &types)?;
     let document = std::mem::take(&mut all.document);
-    let mut builder = Builder::new(&document)?;
+    let mut builder = Builder::new(&document, effort)?;
     builder.declare_actions()?;
     for pipeline in &document.pipelines {
         builder.declare_tables(pipeline)?;
