@@ -1,6 +1,6 @@
 //! A host: who it is, where its controller is, and how it reaches its peers in each run.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use inart_control::{Answer, HostReport, Joining, Reporting, Seat, Source};
 use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
@@ -15,6 +15,10 @@ type Open = Box<dyn FnMut() -> Result<Box<dyn Transport>, AgentError> + Send>;
 type Asked = Box<dyn FnMut() -> bool + Send>;
 type MakeOptions = Box<dyn FnMut() -> Result<Options, AgentError> + Send>;
 
+/// A wait for a run that lasts longer is logged as a warning.
+const SAY_AFTER: Duration = Duration::from_secs(5);
+/// From then on it is logged this often.
+const SAY_EVERY: Duration = Duration::from_secs(10);
 /// During a wait for the controller, a host looks this often whether it was told to stop.
 const LOOK: Duration = Duration::from_millis(50);
 /// A controller has this long to hear that a host leaves.
@@ -154,7 +158,8 @@ impl Host {
         });
         let last = last.map(|(run, _)| run);
         let joining = Joining { host: self.name.clone(), life: self.life, last, boundary, rounds, loading };
-        let mut told = String::new();
+        let (began, mut told) = (Instant::now(), String::new());
+        let mut say_at = began + SAY_AFTER;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         loop {
             let answer = match runtime.block_on(self.ask(&joining)) {
@@ -176,6 +181,11 @@ impl Host {
                         tracing::info!(host = self.name, "waits for a run: {why}");
                         (self.on_waiting)(&why);
                         told = why;
+                    }
+                    if Instant::now() >= say_at {
+                        say_at = Instant::now() + SAY_EVERY;
+                        let seconds = began.elapsed().as_secs();
+                        tracing::warn!(host = self.name, seconds, "waiting for a run: {told}");
                     }
                     // The answer took its time, unless the controller is about to end.
                     std::thread::sleep(Duration::from_millis(5));
