@@ -1,4 +1,4 @@
-//! Who asks the controller's API for what nobody should: roles that no job has, changes without an end.
+//! Bad requests to the controller's API: roles that no job has, changes without an end, silent connections.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -27,20 +27,20 @@ async fn daemon(folder: &TempDir) -> Daemon {
 async fn only_roles_of_the_assignment_are_granted_and_noted() {
     let folder = TempDir::new().unwrap();
     let daemon = daemon(&folder).await;
-    let told = daemon.api.assignment("digits").await.unwrap();
+    let given = daemon.api.assignment("digits").await.unwrap();
     let records = || std::fs::read(folder.path().join("fig1.json")).unwrap();
     let (before, life) = (records(), Incarnation::from(4711));
     let long = "x".repeat(600_000);
-    for role in ["nobody-at-all", "worker-6", "worker-01", "worker-", "server-2", "", &long] {
-        let refused = daemon.api.claim(told.job, told.epoch, role, life).await.unwrap_err().to_string();
+    for role in ["stranger", "worker-6", "worker-01", "worker-", "server-2", "", &long] {
+        let refused = daemon.api.claim(given.job, given.epoch, role, life).await.unwrap_err().to_string();
         assert!(refused.contains("it has worker-0 to worker-5 and server-0 to server-1"), "{refused:.300}");
         assert!(refused.len() < 2000, "{}", refused.len());
-        // Nor is it told anything, whoever noted it.
-        assert!(daemon.api.follow(told.job, role, life).await.is_err(), "{role:.20}");
+        // No instructions either.
+        assert!(daemon.api.follow(given.job, role, life).await.is_err(), "{role:.20}");
     }
     assert_eq!(records(), before, "nothing is noted of them");
     for role in ["worker-0", "worker-5", "server-1"] {
-        daemon.api.claim(told.job, told.epoch, role, life).await.unwrap();
+        daemon.api.claim(given.job, given.epoch, role, life).await.unwrap();
     }
     assert_ne!(records(), before);
 }
@@ -79,7 +79,10 @@ async fn silent_connections_do_not_use_up_the_api() {
     silent.iter().for_each(|stream| stream.set_nonblocking(true).unwrap());
     let client = Client::connect(&free, &Security::Local).await.unwrap();
     assert!(client.status().await.unwrap().installed && daemon.api.status().await.unwrap().installed);
-    let is_open = |mut stream: &TcpStream| matches!(stream.read(&mut [0]), Err(error) if error.kind() == ErrorKind::WouldBlock);
+    let is_open = |mut stream: &TcpStream| {
+        let read = stream.read(&mut [0]);
+        read.is_err_and(|error| error.kind() == ErrorKind::WouldBlock)
+    };
     for tries in 0.. {
         let open = silent.iter().filter(|stream| is_open(stream)).count();
         if open <= 128 {

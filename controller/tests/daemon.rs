@@ -285,7 +285,7 @@ async fn a_switch_that_is_away_stops_no_start() {
     let first = Session::start(config(&addresses, 7, records())).await;
     first.until(|status| status.installed).await;
     let whole = [tables(&addresses["v1"]).await, tables(&addresses["v2"]).await];
-    let told = first.api.assignment("").await.unwrap();
+    let given = first.api.assignment("").await.unwrap();
     first.daemon.abort();
     drop((v1_process, v2_process));
 
@@ -297,8 +297,8 @@ async fn a_switch_that_is_away_stops_no_start() {
     assert!(v1_state.connected && !v2_state.connected, "{status:?}");
     assert!(v2_state.problem.contains("no P4Runtime server answers"), "{status:?}");
     assert_eq!(tables(&addresses["v1"]).await, whole[0]);
-    assert_eq!(second.api.assignment("").await.unwrap(), told);
-    second.api.claim(told.job, told.epoch, "worker-0", life(1)).await.unwrap();
+    assert_eq!(second.api.assignment("").await.unwrap(), given);
+    second.api.claim(given.job, given.epoch, "worker-0", life(1)).await.unwrap();
 
     // The one that is there is looked after meanwhile,
     drop(v1_process);

@@ -1,5 +1,5 @@
-//! What the doctor concludes of hosts that are silent, cables that are swapped and links that carry nothing:
-//! only what something shows.
+//! The doctor's conclusions about silent hosts, swapped cables and links that carry nothing: only what
+//! something shows.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 use crate::support;
@@ -32,7 +32,7 @@ fn worker(push: &Push, rank: usize, name: &str) -> WorkerStatus {
         server: of.server.clone(),
         chunks: 100,
         in_flight: 1,
-        oldest: oldest.clone(),
+        oldest,
         rate_bps: 1e9,
         planned_rate_bps: 1e9,
         rtt_seconds: None,

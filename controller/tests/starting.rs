@@ -262,7 +262,7 @@ async fn a_switch_that_is_away_from_the_start_has_failed() {
     assert!(!failed(&status).iter().any(|part| part.contains("switch v1")), "{status:?}");
 }
 
-/// What a switch holds of jobs that left the topology is kept, though nobody has read it at the start.
+/// Entries of jobs that left the topology are kept, though the start has not read them.
 #[tokio::test(flavor = "local")]
 async fn other_jobs_on_a_switch_that_was_away_are_kept() {
     let switches = Switches::new(false);
@@ -308,7 +308,7 @@ async fn what_is_held_is_given_back_while_another_switch_is_refused() {
     running.until(all_connected).await;
 }
 
-/// Of two that start at once one gets all switches; the other one says who has them, and follows it.
+/// One of two that start at once gets all switches; the other one names it, and follows it.
 #[tokio::test(flavor = "local")]
 async fn two_that_start_without_precedences_do_not_wait_for_each_other() {
     let switches = Switches::new(true);

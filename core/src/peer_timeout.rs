@@ -14,8 +14,8 @@ pub const KEEPALIVES_PER_PEER_TIMEOUT: u32 = 8;
 /// and so show that a job runs.
 pub const LONGEST_KEEPALIVE_INTERVAL: Duration = Duration::from_millis(320);
 
-/// The same while the server has not answered yet, or has not bound the worker: longer, since only the last
-/// keep-alive's answer tells the round trip.
+/// The longest time between two keep-alives while the server has not answered yet, or has not bound the
+/// worker. Longer, since only the last keep-alive's answer shows the round trip.
 pub const LONGEST_FIRST_INTERVAL: Duration = Duration::from_secs(1);
 
 /// A peer that was never heard from is waited for this many times as long as one that was: it may still be

@@ -42,7 +42,7 @@ pub struct StatusReport {
 /// How an interface is.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct InterfaceStatus {
-    /// Its name.
+    /// The interface's name.
     pub name: String,
     /// Whether it is up and the other end of its cable is.
     pub carrier: bool,
@@ -58,7 +58,7 @@ impl InterfaceStatus {
     }
 }
 
-/// What the socket tells.
+/// Contents of the socket's answers.
 #[derive(Clone, Default)]
 struct Known {
     /// The interface's name.

@@ -1,5 +1,5 @@
-//! A client of a server on gRPC's C core, which ends a connection with its third ping without data, and of one
-//! that stands still.
+//! A client of a server on gRPC's C core, which ends a connection with its third ping without data, and of a
+//! server that stands still.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -88,7 +88,7 @@ async fn serve(device: Device) -> String {
     address
 }
 
-/// What a client has sent through a relay: pings in all, and those since the server sent data.
+/// Pings of clients through a relay: all of them, and those since the server sent data.
 #[derive(Default)]
 struct Pings {
     all: AtomicUsize,

@@ -25,7 +25,7 @@ pub enum ChannelError {
     Tls {
         /// The address.
         address: String,
-        /// What they do not agree on.
+        /// The disagreement.
         failure: TlsFailure,
     },
 }

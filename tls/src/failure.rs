@@ -1,5 +1,4 @@
-//! On what two sides that speak, or do not speak, TLS do not agree: found in a transport's error, or by a look
-//! at what the server answers.
+//! Why two sides do not agree on TLS: found in a transport's error, or by a look at what the server answers.
 
 use std::error::Error;
 use std::time::Duration;
@@ -17,7 +16,7 @@ use crate::{Security, innermost};
 /// How long a server may take to show what it speaks.
 const LOOK: Duration = Duration::from_secs(2);
 
-/// What HTTP/2 begins with (RFC 9113, section 3.4), and an empty SETTINGS frame.
+/// The preface of HTTP/2 (RFC 9113, section 3.4), and an empty SETTINGS frame.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0";
 
 /// How rustls begins what it says of an alert.
@@ -37,13 +36,13 @@ const REFUSALS: [AlertDescription; 10] = [
     AlertDescription::AccessDenied,
 ];
 
-/// Why TLS fails though the server answers. The text goes on from "a server answers at ADDRESS, but".
+/// Why TLS fails though the server answers. The text follows "a server answers at ADDRESS, but".
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TlsFailure {
-    /// The certificate of the server was good until a while ago.
+    /// The certificate's time is over.
     #[error("its certificate has expired: {RENEW}")]
     Expired,
-    /// It will be good later.
+    /// The certificate's time has not begun.
     #[error("its certificate is not valid yet: {RENEW}, or set this machine's clock")]
     NotYetValid,
     /// No known authority signed it.
@@ -55,21 +54,21 @@ pub enum TlsFailure {
         /// In the words of the library.
         detail: String,
     },
-    /// It is another server's.
+    /// The certificate is another server's.
     #[error(
         "its certificate is for another name ({detail}): connect by a name in the certificate, or {EXPECT_NAME}"
     )]
     WrongName {
-        /// Which names.
+        /// The names.
         detail: String,
     },
-    /// It is, say, a client's.
+    /// The certificate is for another use, such as a client's.
     #[error("its certificate is not for servers ({detail}): {REPLACE_CERTIFICATE}")]
     WrongUse {
         /// In the words of the library.
         detail: String,
     },
-    /// It cannot be read or used.
+    /// The certificate cannot be read or used.
     #[error("its certificate cannot be used ({detail}): {REPLACE_CERTIFICATE}")]
     Unusable {
         /// In the words of the library.
@@ -169,7 +168,7 @@ pub async fn disagreement(address: &str, security: &Security) -> Option<TlsFailu
     }
 }
 
-/// What a server speaks.
+/// A server's protocol, as its first bytes show.
 enum Spoken {
     Plain,
     Tls,

@@ -31,7 +31,7 @@ pub enum ClientError {
     Tls {
         /// The address.
         address: String,
-        /// What they do not agree on.
+        /// The disagreement.
         failure: TlsFailure,
     },
     /// The connection was made, and ended before the device had said anything.

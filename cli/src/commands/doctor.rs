@@ -228,7 +228,7 @@ trait Reading {
 
 struct Counters;
 struct Tables;
-/// What came in by these ports.
+/// Frames that came in by these ports.
 struct Came<'a>(&'a [PortNo]);
 
 impl Reading for Came<'_> {

@@ -1,4 +1,4 @@
-//! What a daemon is to do, and why it ends.
+//! Settings of a daemon, and why it ends.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -13,7 +13,7 @@ use crate::error::InstallError;
 use crate::membership::Timing;
 use crate::records::Records;
 
-/// What a daemon does.
+/// Settings of a daemon.
 pub struct Config {
     /// The network.
     pub topology: Topology,

@@ -46,9 +46,9 @@ pub(super) struct Reconciler {
     /// Under which this controller writes.
     pub precedence: Precedence,
     pub program: Arc<dyn Program>,
-    /// What this controller wants there.
+    /// Tables that this controller wants there.
     pub desired: SwitchTables,
-    /// What else the switch holds, and keeps.
+    /// Entries of other jobs that the switch keeps.
     pub strangers: Strangers,
     pub replace_program: bool,
     pub check_every: Duration,

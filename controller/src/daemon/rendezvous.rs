@@ -27,7 +27,7 @@ const LOOK: Duration = Duration::from_millis(500);
 /// among the deadlines any more.
 #[derive(Debug, Default)]
 struct Ticks {
-    /// Of the clock of all rendezvous.
+    /// A time of the clock of all rendezvous.
     due: Option<Duration>,
 }
 

@@ -36,9 +36,9 @@ pub(super) type Sessions = BTreeMap<String, Box<dyn Session>>;
 pub(super) struct Started {
     /// With the switches that are there.
     pub sessions: Sessions,
-    /// Of this process, for good.
+    /// The precedence of this process, for good.
     pub precedence: Precedence,
-    /// What every switch is to hold, also those that are away.
+    /// Tables that each switch is to hold, also those that are away.
     pub desired: Network,
     pub fabric: Fabric,
 }

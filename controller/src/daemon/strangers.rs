@@ -1,5 +1,5 @@
 //! Entries of other jobs on a switch that was away when the plans were installed: of jobs that left the
-//! topology, say. Nobody has read them, so they are kept when the switch answers.
+//! topology, say. The start did not read them, so the reconciler keeps them when the switch answers.
 
 use std::borrow::Cow;
 use std::collections::BTreeSet;
@@ -8,19 +8,19 @@ use inart_tables::SwitchTables;
 use inart_targets::{Running, Session, SwitchError};
 use inart_wire::JobId;
 
-/// What a switch holds of jobs that are not the controller's.
+/// Entries on a switch of jobs that are not the controller's.
 pub(super) enum Strangers {
-    /// Nobody has looked yet.
+    /// Not read yet.
     Unread {
         /// The controller's jobs.
         own: BTreeSet<JobId>,
     },
-    /// This. Nothing of a switch that was there from the beginning: what is wanted has it all.
+    /// These. Empty for a switch that was there at the start: the plans' tables have all that it holds.
     Known(SwitchTables),
 }
 
 impl Strangers {
-    /// Reads the switch, if nobody has.
+    /// Reads the switch, unless that was done.
     ///
     /// # Errors
     /// A switch that does not answer, or holds what is not ours.
@@ -46,10 +46,10 @@ impl Strangers {
         Ok(())
     }
 
-    /// What is wanted with what is kept beside it.
+    /// Returns the wanted tables with the entries that are kept beside them.
     ///
     /// # Errors
-    /// What both need, in words.
+    /// Slots or groups that both need, in words.
     pub fn beside<'a>(&self, wanted: &'a SwitchTables) -> Result<Cow<'a, SwitchTables>, String> {
         let Strangers::Known(kept) = self else { return Ok(Cow::Borrowed(wanted)) };
         if kept.is_empty() {

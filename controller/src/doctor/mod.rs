@@ -116,7 +116,7 @@ impl Examiner<'_> {
         }
         let ranks: Vec<u16> = match open {
             Some(open) => open.missing.iter().map(|missing| missing.rank.get()).collect(),
-            // The sum may wait at a switch for a worker of which nobody has heard.
+            // The sum may wait at a switch for a worker without a status.
             None => {
                 let waiting = pending.iter().filter(|(at, _)| Some(*at) == sequence).map(|(_, rank)| *rank);
                 let ranks: BTreeSet<u16> = waiting.chain(self.unheard()).collect();
@@ -160,7 +160,7 @@ impl Examiner<'_> {
         (!status.in_round && behind).then_some(Obstacle::NotBegun { ms: (age * 1e3) as u64 })
     }
 
-    /// What the hosts know of a worker whose frames come no further.
+    /// Adds what hosts report of a worker whose frames come no further.
     fn known(&self, worker: &str, found: Obstacle) -> Obstacle {
         let status = self.workers().find(|(_, status)| status.name == worker);
         match (found, status) {
@@ -177,7 +177,7 @@ impl Examiner<'_> {
         }
     }
 
-    /// Hosts of the job that nobody has heard of though others run, as "rank 1 (w2)" and "server s1". A
+    /// Hosts of the job without a status though others have one, as "rank 1 (w2)" and "server s1". A
     /// server without a share may not run.
     fn unknown(&self, plan: &Plan) -> Vec<String> {
         let servers: BTreeSet<&str> = self.servers().map(|status| &status.server[..]).collect();

@@ -51,7 +51,7 @@ pub enum Obstacle {
         from: String,
         /// The switch, or the server.
         to: String,
-        /// What is known of the link.
+        /// Evidence of the link's state.
         #[serde(flatten)]
         link: LinkEvidence,
     },
@@ -61,7 +61,7 @@ pub enum Obstacle {
         switch: String,
         /// The port by which the frames should come in.
         planned: u16,
-        /// Who should be behind that.
+        /// The node that should be behind that port.
         from: String,
         /// The ports by which such frames come in.
         on: Vec<u16>,
@@ -131,7 +131,7 @@ impl fmt::Display for Obstacle {
     }
 }
 
-/// What is known of a link over which nothing comes.
+/// Evidence of the state of a link over which nothing comes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 pub struct LinkEvidence {
     /// The port of the switch at its end.

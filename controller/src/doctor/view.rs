@@ -22,14 +22,14 @@ pub struct SwitchView {
 /// Frames that came in by a port.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Arrived {
-    /// Of INART.
+    /// Frames of INART.
     pub ours: i64,
-    /// Of anything else.
+    /// All other frames.
     pub others: i64,
 }
 
 impl Arrived {
-    /// What came in by each port between two looks.
+    /// Returns the frames that came in by each port between two looks.
     pub fn between(before: &Traffic, after: &Traffic) -> BTreeMap<PortNo, Self> {
         let ports = after.ports.iter().filter_map(|(port, after)| {
             let before = before.ports.get(port)?;
@@ -91,7 +91,6 @@ pub struct Hosts {
     pub beginning: BTreeSet<String>,
     /// Whether the interface of a host has a carrier, where the host says so.
     pub carriers: BTreeMap<String, bool>,
-    /// Whether all hosts that run were asked, as far as anybody knows: one that is in no list was not
-    /// started.
+    /// Whether all hosts that run were asked: a host that is in no list was not started.
     pub all_asked: bool,
 }

@@ -300,7 +300,7 @@ impl Client {
         answer.map(tonic::Response::into_inner).map_err(|status| ClientError::rpc(call, &self.target, status))
     }
 
-    /// Waits for so long: a device that stands still keeps its connections.
+    /// Waits up to `limit`: a device that stands still keeps its connections.
     async fn in_time<T>(
         &self,
         what: &'static str,
