@@ -165,29 +165,54 @@ fn a_neighbour_with_another_network_is_named() {
     };
     let (site, other) = running.into_iter().nth(ended).unwrap();
     let (status, said) = site.end();
-    let expected = format!(
-        "error: site {other} has another network, job or scheme; start all sites with the same files\n"
-    );
+    let (own, theirs) = if other == "n2" { ("job", "other") } else { ("other", "job") };
+    let expected =
+        format!("error: {other} has job {theirs}, this site has job {own}; give all sites the same\n");
     assert_eq!((status, said.contains(&expected)), (Some(2), true), "{said}");
 }
 
 #[test]
-fn a_probe_of_a_link_that_the_scheduler_does_not_have_is_dropped_and_said() {
+fn a_scheduler_with_another_network_is_named_at_both_ends_and_rounds_go_on() {
     let _turn = turn();
     let ring = Ring::with_slow_links(20);
-    // Without a scheduler, sites follow the least links by name: n1 to n2, and n1 to n3.
     let sites = ring.all_sites();
     sites["n2"].wait_for_round(4);
     let lines = NETWORK.lines().filter(|line| !line.contains("ends: [n1, n3]"));
     ring.bench.write("other.yaml", lines.collect::<Vec<_>>().join("\n"));
     let scheduler = Running::start(ring.command("other.yaml", "scheduler", &["scheduler"]));
-    let said = scheduler.wait_for_words("dropped");
-    let is_named =
-        |line: &str| line.contains("samples of n1 dropped") || line.contains("samples of n3 dropped");
-    assert!(said.lines().any(is_named), "{said}");
+    scheduler.wait_for_words(
+        "n1 has link n1-n3 5 Mbps there, 5 Mbps back, this scheduler has no link n1-n3; n1 is offered",
+    );
+    sites["n1"].wait_for_words(
+        "the scheduler has no link n1-n3, this site has link n1-n3 5 Mbps there, 5 Mbps back; its plans",
+    );
     let mut told = Told::default();
     sites.iter().for_each(|(name, site)| drop(told.rest_of(name, site)));
     assert_eq!(told.sums(), calm_sums()[..20]);
+    assert!(told.plans().values().all(|plan| *plan == 0), "the sites' own plan stays");
+}
+
+/// Each end names the setting and both values; neither begins.
+#[test]
+fn another_seed_or_number_of_rounds_is_named_at_both_ends() {
+    let _turn = turn();
+    for (flag, name, own, other) in [("--seed", "seed", "1", "9"), ("--rounds", "rounds", "20", "21")] {
+        let ring = Ring::new(20);
+        let mut command = ring.site_command("n2");
+        command.args([flag, other]);
+        let sites = [ring.site("n1"), Running::start(command)];
+        let said = sites.map(|site| {
+            let (status, said) = site.end();
+            assert_eq!(status, Some(2), "{said}");
+            said
+        });
+        for (said, (them, theirs, ours)) in said.iter().zip([("n2", other, own), ("n1", own, other)]) {
+            let expected = format!(
+                "error: {them} has {name} {theirs}, this site has {name} {ours}; give all sites the same\n"
+            );
+            assert!(said.contains(&expected), "{said}");
+        }
+    }
 }
 
 /// A wall clock that is somewhere else within twenty years whenever it is asked.

@@ -1,5 +1,6 @@
 //! What a site's neighbours and scheduler may send: any bytes, in any order. Nothing panics; a sum that comes
-//! is one value per parameter.
+//! is one value per parameter; messages go to neighbours and the scheduler alone; and the site has nothing
+//! more to do at some time, however its host fares with what it sends.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
@@ -9,14 +10,18 @@ use inart_site_agent::message::{Body, Hello, encode};
 use inart_site_agent::{Driver, Output, Peer, Setup, TrainingState};
 use inart_sites::SiteNo;
 
-const NETWORK: &str = "name: three
-nodes: [{name: a, kind: site}, {name: b, kind: site}, {name: c, kind: site}]
+const NETWORK: &str = "name: four
+nodes: [{name: a, kind: site}, {name: b, kind: site}, {name: c, kind: site}, {name: d, kind: site}]
 links:
+  - {ends: [c, d], rate: 8 Mbps, delay: 1 ms}
   - {ends: [a, b], rate: 8 Mbps, delay: 1 ms}
   - {ends: [b, c], rate: 8 Mbps, delay: 1 ms}
   - {ends: [a, c], rate: 8 Mbps, delay: 1 ms}
-jobs: [{name: job, sites: [a, b, c], tensors: [12 B, 4 B], chunk: 8 B}]
+jobs: [{name: job, tensors: [12 B, 4 B], chunk: 8 B}]
 ";
+
+/// More than any message of a fuzzer gives a site to do.
+const MOST_TURNS: usize = 10_000;
 
 fn setup() -> Arc<Setup> {
     static SETUP: OnceLock<Arc<Setup>> = OnceLock::new();
@@ -37,7 +42,7 @@ pub fn run(mut data: &[u8]) {
     for site in [0, 2] {
         let peer = Peer::Site(SiteNo(site));
         driver.up(peer, now);
-        let hello = Hello { job: setup.job, ..Hello::default() };
+        let hello = Hello { terms: setup.terms.message(), ..Hello::default() };
         driver.message(peer, encode(Body::Hello(hello)), now);
     }
     driver.up(Peer::Scheduler, now);
@@ -58,7 +63,10 @@ pub fn run(mut data: &[u8]) {
         };
         driver.message(peer, message.to_vec().into(), now);
         driver.tick(now);
+        let mut turns = 0;
         while let Some(output) = driver.next_output() {
+            turns += 1;
+            assert!(turns < MOST_TURNS, "one message keeps the site busy for ever");
             match output {
                 Output::Ready { .. } => {
                     let gradient = vec![0.5; setup.values()];
@@ -69,11 +77,13 @@ pub fn run(mut data: &[u8]) {
                     assert_eq!(values.len(), setup.chunk_values[chunk]);
                 }
                 Output::Reduced { sum, .. } => assert_eq!(sum.len(), setup.values()),
+                Output::Send { to: Peer::Site(SiteNo(1 | 3..)), .. } => panic!("a message to no neighbour"),
                 Output::Send { id, .. } if who % 2 == 0 => driver.delivered(id, now),
                 Output::Send { id, .. } => driver.failed(id, now),
                 Output::StateWanted { round } => {
                     driver.give_state(round, TrainingState::new(vec![1, 2, 3].into()), now);
                 }
+                Output::Warned(text) => assert!(!text.contains('\n'), "{text}"),
                 Output::Ended { .. } | Output::Failed(_) => return,
             }
         }

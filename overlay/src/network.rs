@@ -5,8 +5,8 @@ use std::collections::HashMap;
 
 use inart_fluid::Trace;
 
-/// Longest chunk that sites exchange, in bytes of gradient. A sum of a chunk takes up to ten times as many bytes
-/// where values of very different sizes meet, and a message has at most 64 MiB.
+/// Longest chunk that sites exchange, in bytes of gradient. A sum of a chunk takes up to ten times as many
+/// bytes where values of very different sizes meet, and a message has at most 64 MiB.
 pub const MOST_CHUNK_BYTES: u64 = 6_700_000;
 
 /// Index of a site in [`Overlay::sites`].

@@ -5,9 +5,16 @@
 pub struct AgentCounters {
     /// Messages that are none, and chunks whose values are not those of the chunk.
     pub malformed: u64,
-    /// Messages from sites of another job, and from who is no site of the job.
+    /// Messages of sites with other terms, and of processes that are not neighbors.
     pub strangers: u64,
-    /// Offers that were refused: not newer than the policy in force, or not for this site.
+    /// Messages that named another sender than the connection's site, where no plan leads that sender's
+    /// messages.
+    pub impostors: u64,
+    /// Answers to questions that this site has not asked.
+    pub unasked: u64,
+    /// Messages that would have to go where this site has no link.
+    pub astray: u64,
+    /// Offers that were refused: not newer than the policy in force, not for this network, not asked for.
     pub refused_offers: u64,
     /// Messages that could not be delivered, and were sent again or given up.
     pub failed: u64,

@@ -4,6 +4,7 @@
 //!
 //! No I/O and no clock: the owner says what arrived and when, and does what it is told.
 
+mod agreed;
 pub mod audit;
 mod counters;
 mod detour;
@@ -15,19 +16,23 @@ mod lanes;
 mod limits;
 pub mod message;
 mod message_error;
+mod plan_check;
 pub mod policy_message;
 mod scheduler;
 mod setup;
 mod state;
 mod transfers;
 mod wait;
+mod version;
 
 pub use counters::AgentCounters;
 pub use driver::{Driver, DriverError, Output, Peer};
 pub use inside::{Inside, InsideError, Ready};
 pub use limits::most_bytes;
 pub use message_error::MessageError;
+pub use plan_check::PlanFault;
 pub use scheduler::{Scheduler, Task};
 pub use setup::{Setup, SetupError};
 pub use state::{MOST_STATE_BYTES, PART_BYTES, TrainingState};
 pub use wait::{Lacking, Obstacle, Wait, Waiting};
+pub use version::version;

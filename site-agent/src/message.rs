@@ -3,6 +3,7 @@
 
 use bytes::Bytes;
 use inart_sites::{Ask, ChunkNo, Parcel, Way};
+use inart_terms::Term;
 use prost::Message as _;
 
 use crate::gradient::{ChunkSum, Run};
@@ -49,7 +50,7 @@ pub enum Body {
     Ended(Ended),
 }
 
-/// Where a site is.
+/// Where a site is. A scheduler's has its terms alone.
 #[derive(Clone, PartialEq, prost::Message)]
 pub struct Hello {
     /// The round that it is in; none before its first.
@@ -58,15 +59,15 @@ pub struct Hello {
     /// The version of its policy.
     #[prost(uint64, tag = "2")]
     pub version: u64,
-    /// What the sites of a job have to agree on, as a hash: the network, the job, the length of chunks.
-    #[prost(fixed64, tag = "3")]
-    pub job: u64,
     /// That round was its last, and it has all sums.
     #[prost(bool, tag = "4")]
     pub is_finished: bool,
     /// It was asked for sums of that round, and does not have them.
     #[prost(uint32, optional, tag = "5")]
     pub cannot_answer: Option<u32>,
+    /// What the sender shares with all sites, or with its scheduler.
+    #[prost(message, repeated, tag = "6")]
+    pub terms: Vec<Term>,
 }
 
 /// A chunk.
@@ -215,6 +216,9 @@ pub struct Ended {
     /// Which site, and who did what there.
     #[prost(string, tag = "1")]
     pub told: String,
+    /// Only sites that have not begun end: a neighbor of theirs has other terms.
+    #[prost(bool, tag = "2")]
+    pub is_before_start: bool,
 }
 
 /// Reads a message.

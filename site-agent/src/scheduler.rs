@@ -5,8 +5,11 @@ use std::sync::Arc;
 
 use inart_overlay::{ArcId, Options, Overlay, PlanError, Rates, SiteJob, Table};
 use inart_sites::{Policy, SiteNo};
+use inart_terms::{Terms, TermsError};
 
+use crate::agreed::plan_terms;
 use crate::message::Report;
+use crate::version::{count_of, version};
 
 /// What it knows, and what it has offered.
 #[derive(Debug)]
@@ -79,6 +82,14 @@ impl Scheduler {
     /// A scheduler that knows the rates, and plans anew only when links go or come back.
     pub fn knowing(overlay: Arc<Overlay>, job: SiteJob, options: Options, rates: Rates) -> Self {
         Scheduler { known: Some(rates), ..Scheduler::new(overlay, job, options, 1.0) }
+    }
+
+    /// Returns what sites must share with this scheduler: what plans follow from.
+    ///
+    /// # Errors
+    /// None of a document's networks: their terms are within the bounds.
+    pub fn terms(&self) -> Result<Terms, TermsError> {
+        plan_terms(&self.overlay, &self.job, &self.options)
     }
 
     /// A site has told something. A site with a newer policy than any of this scheduler's has it from one
@@ -162,17 +173,4 @@ impl Scheduler {
         let all = self.down.iter().flat_map(|(&a, down)| down.iter().map(move |&b| (a, b)));
         all.filter(|(a, b)| a < b && says(a, b) && says(b, a)).collect()
     }
-}
-
-/// Two schedulers may count alike, so a version has the plan's fingerprint beside its number: sites never
-/// take two plans for one.
-fn version(count: u32, policy: &Policy) -> u64 {
-    let text = format!("{:?}", (&policy.trees, &policy.chunk_trees, &policy.routes, &policy.auxiliary));
-    let fingerprint =
-        text.bytes().fold(0x811c_9dc5u32, |hash, byte| (hash ^ u32::from(byte)).wrapping_mul(0x0100_0193));
-    u64::from(count) << 32 | u64::from(fingerprint)
-}
-
-fn count_of(version: u64) -> u32 {
-    (version >> 32) as u32
 }

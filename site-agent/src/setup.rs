@@ -1,14 +1,18 @@
 //! What a site knows before it begins.
 
+use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
 use inart_core::exact_sum::EXACT_VALUES;
 use inart_core::scale::BLOCK_VALUES;
-use inart_overlay::{Options, Overlay, Plan, PlanError, Scheme, SiteJob, chunk_sizes};
+use inart_overlay::{Options, Overlay, PlanError, Scheme, SiteJob, chunk_sizes};
 use inart_sites::{AuxiliaryUse, Policy, Sending, SiteNo};
+use inart_terms::{Terms, TermsError};
 
+use crate::agreed::plan_terms;
 use crate::gradient::VALUE_BYTES;
+use crate::version::fingerprint;
 
 /// A site hands each link at most so many chunks before they have arrived. The connection sends them in
 /// their order, so this is only to keep it busy.
@@ -30,6 +34,9 @@ pub enum SetupError {
         /// Its sites.
         known: String,
     },
+    /// Terms that no hello can carry.
+    #[error(transparent)]
+    Terms(#[from] TermsError),
 }
 
 /// A job as one of its sites takes part in it. All sites of a job make it from the same network document.
@@ -49,10 +56,13 @@ pub struct Setup {
     pub chunk_values: Vec<usize>,
     /// How chunks are handed to links.
     pub sending: Sending,
-    /// What the first round follows: the same at all sites, whatever the scheduler does.
+    /// What the first round follows: the scheme's plan for the document's rates at the start. All sites make
+    /// it alike, whatever the scheduler does.
     pub first_policy: Arc<Policy>,
-    /// What all sites have to have in common, as a number.
-    pub job: u64,
+    /// What all sites must share; [`with_training`](Self::with_training) adds to it.
+    pub terms: Terms,
+    /// What the scheduler must share with them.
+    pub plan_terms: Terms,
     /// Whether a site that has restarted may go on where others are. Workers inside sites cannot: their
     /// programs have what it would have to load.
     pub can_rejoin: bool,
@@ -67,8 +77,9 @@ pub struct Setup {
 }
 
 impl Setup {
-    /// From a network and a job of it. `options`: how the scheduler plans; `auxiliary`: how auxiliary paths
-    /// are used, where it plans any.
+    /// Creates the setup of a site from a network and a job of it, and plans for the rates at the start,
+    /// which may take some time on large networks. `options`: how it and the scheduler plan; `auxiliary`: how
+    /// auxiliary paths are used, where there are any.
     ///
     /// # Errors
     /// A site that the job does not have; options that cannot be used.
@@ -80,12 +91,7 @@ impl Setup {
         auxiliary: AuxiliaryUse,
     ) -> Result<Self, SetupError> {
         let number = |index: usize| SiteNo(index as u16);
-        let me = overlay.site_named(name).filter(|site| job.sites.contains(site));
-        let me = me.ok_or_else(|| {
-            let known: Vec<_> = job.sites.iter().map(|&site| overlay.site_name(site)).collect();
-            let (name, job) = (name.to_owned(), job.name.clone());
-            SetupError::UnknownSite { name, job, known: known.join(", ") }
-        })?;
+        let me = site_of(overlay, job, name)?;
         let mut neighbours = vec![Vec::new(); overlay.sites().len()];
         for arc in overlay.arcs() {
             let (from, to) = overlay.ends(arc);
@@ -94,15 +100,12 @@ impl Setup {
             }
         }
         neighbours.iter_mut().for_each(|list| list.sort_unstable());
-        // The scheme's chunks, on one tree that every site finds by itself.
-        let chunk_bytes = inart_overlay::longest_chunk(job, options.scheme);
-        let first = Options::new(Scheme::Mst);
-        let rates = inart_overlay::Rates(vec![1e6; overlay.arcs().count()]);
-        let plan = inart_overlay::plan_with_chunks(overlay, job, &rates, &first, chunk_bytes)?;
-        let policy = inart_overlay::policy(overlay, job, &plan, 0)?;
+        let (plan, policy) = inart_overlay::plan_and_policy(overlay, job, &overlay.rates_at(0.0), options)?;
+        let plan_terms = plan_terms(overlay, job, options)?;
+        let first_plan = ("first plan".to_owned(), format!("{:08x}", fingerprint(&policy)));
         let values = |bytes: &u64| *bytes as usize / VALUE_BYTES;
         Ok(Setup {
-            me: number(me.index()),
+            me,
             sites: policy.sites.clone(),
             names: overlay.sites().to_vec(),
             can_rejoin: job.unit_bytes == VALUE_BYTES as u64,
@@ -111,12 +114,35 @@ impl Setup {
             chunk_values: chunk_sizes(job, &plan).iter().map(values).collect(),
             sending: sending(options, auxiliary),
             first_policy: Arc::new(policy),
-            job: fingerprint(overlay, job, &plan, options),
+            terms: extended(&plan_terms, [first_plan])?,
+            plan_terms,
             offer_wait: Duration::from_secs(2),
             quiet: Duration::from_secs(5),
             meeting_patience: Duration::from_secs(300),
             patience: Duration::from_secs(600),
         })
+    }
+
+    /// Returns the setup of another site of the job, without planning again.
+    ///
+    /// # Errors
+    /// A site that the job does not have.
+    pub fn at(&self, overlay: &Overlay, job: &SiteJob, name: &str) -> Result<Self, SetupError> {
+        Ok(Setup { me: site_of(overlay, job, name)?, ..self.clone() })
+    }
+
+    /// Adds what the training itself must share, as names and values: `rounds`, `seed`, or a SHA-256 digest
+    /// of the state before the first round ([`inart_terms::digest_of_values`]). Sites with different first
+    /// weights stay different, so every training program should give that digest.
+    ///
+    /// # Errors
+    /// Terms that a hello cannot carry: too many, or a name that is there already.
+    pub fn with_training<N: Into<String>, V: Display>(
+        self,
+        training: impl IntoIterator<Item = (N, V)>,
+    ) -> Result<Self, SetupError> {
+        let named = training.into_iter().map(|(name, value)| (name.into(), value.to_string()));
+        Ok(Setup { terms: extended(&self.terms, named)?, ..self })
     }
 
     /// Values of a gradient.
@@ -151,26 +177,25 @@ impl Setup {
     }
 }
 
+/// These terms, and more.
+fn extended(terms: &Terms, more: impl IntoIterator<Item = (String, String)>) -> Result<Terms, TermsError> {
+    let before = terms.message().into_iter().map(|term| (term.name, term.value));
+    Terms::new(before.chain(more))
+}
+
+fn site_of(overlay: &Overlay, job: &SiteJob, name: &str) -> Result<SiteNo, SetupError> {
+    let site = overlay.site_named(name).filter(|site| job.sites.contains(site));
+    site.map(|site| SiteNo(site.index() as u16)).ok_or_else(|| {
+        let known: Vec<_> = job.sites.iter().map(|&site| overlay.site_name(site)).collect();
+        let (name, job) = (name.to_owned(), job.name.clone());
+        SetupError::UnknownSite { name, job, known: known.join(", ") }
+    })
+}
+
 fn sending(options: &Options, auxiliary: AuxiliaryUse) -> Sending {
     match (options.scheme, options.auxiliary) {
         (Scheme::Inart, _) => Sending::InOrder { on_link: ON_LINK },
         (_, Some(_)) => Sending::Auxiliary(auxiliary),
         (_, None) => Sending::AtOnce,
     }
-}
-
-/// FNV-1a over what sites have to agree on.
-fn fingerprint(overlay: &Overlay, job: &SiteJob, plan: &Plan, options: &Options) -> u64 {
-    let links: Vec<_> =
-        overlay.links().iter().map(|link| link.ends.map(inart_overlay::SiteId::index)).collect();
-    let text = format!(
-        "{:?} {links:?} {} {:?} {} {:?}",
-        overlay.sites(),
-        job.name,
-        job.tensors_bytes,
-        plan.chunk_bytes,
-        options.scheme.name(),
-    );
-    text.bytes()
-        .fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }

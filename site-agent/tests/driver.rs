@@ -8,7 +8,7 @@ use bytes::Bytes;
 use inart_overlay::{AuxiliaryUse, Options, Overlay, Scheme};
 use inart_site_agent::message::{Body, ChunkMessage, Hello, Report, decode, encode};
 use inart_site_agent::policy_message::policy_message;
-use inart_site_agent::{Driver, DriverError, Output, Peer, Setup};
+use inart_site_agent::{Driver, Output, Peer, Setup, version};
 use inart_sites::{Policy, SiteNo};
 
 const NETWORK: &str = "name: two
@@ -95,8 +95,10 @@ impl Pair {
     }
 }
 
-fn hello(job: u64) -> Hello {
-    Hello { job, ..Hello::default() }
+/// What b says that trains another job.
+fn other_hello(setup: &Setup) -> Hello {
+    let other = setup.clone().with_training([("seed", 9)]).unwrap();
+    Hello { terms: other.terms.message(), ..Hello::default() }
 }
 
 #[test]
@@ -104,7 +106,9 @@ fn messages_that_are_none_of_the_jobs_are_counted_and_dropped() {
     let mut pair = Pair::new();
     pair.sites[0].message(B, Bytes::from_static(b"\xff\xff\xff nothing"), pair.now);
     assert_eq!(pair.sites[0].counters().1.malformed, 1);
-    pair.tell_a(B, Body::Hello(hello(pair.setup.job + 1)));
+    pair.tell_a(B, Body::Hello(other_hello(&pair.setup)));
+    let warning = "b has seed 9, this site has no seed; b is refused: give all sites the same".to_owned();
+    assert_eq!(pair.sites[0].next_output(), Some(Output::Warned(warning)));
     // Reports are for a scheduler, and chunks are not from one.
     pair.tell_a(B, Body::Report(Report::default()));
     pair.tell_a(Peer::Scheduler, Body::Chunk(ChunkMessage::default()));
@@ -119,7 +123,8 @@ fn plans_that_are_older_or_of_another_job_are_counted_and_dropped() {
         pair.tell_a(Peer::Scheduler, Body::Offer(policy_message(policy)));
         pair.sites[0].counters().1.refused_offers
     };
-    let newer = Policy { version: 7 << 32, ..Policy::clone(&pair.setup.first_policy) };
+    let first = Policy::clone(&pair.setup.first_policy);
+    let newer = Policy { version: version(7, &first), ..first };
     assert_eq!(offer(&mut pair, &newer), 0);
     pair.tell_b(&newer);
     for round in 1..3 {
@@ -129,16 +134,21 @@ fn plans_that_are_older_or_of_another_job_are_counted_and_dropped() {
         pair.exchange();
         assert_eq!(pair.sites[0].round(), Some(round));
     }
-    assert_eq!(pair.sites[0].policy_version(), 7 << 32, "all have it, and follow it");
+    assert_eq!(pair.sites[0].policy_version(), newer.version, "all have it, and follow it");
     // Older, the same again, and of more chunks or sites than the job has.
-    let older = Policy { version: 6 << 32, ..newer.clone() };
-    let longer = Policy { version: 8 << 32, chunk_trees: newer.chunk_trees.repeat(2), ..newer.clone() };
-    let mut wider = Policy { version: 8 << 32, ..newer.clone() };
+    let older = Policy { version: version(6, &newer), ..newer.clone() };
+    let mut longer = Policy { chunk_trees: newer.chunk_trees.repeat(2), ..newer.clone() };
+    longer.version = version(8, &longer);
+    let mut wider = Policy { version: version(8, &newer), ..newer.clone() };
     wider.sites.push(SiteNo(2));
-    for (policy, count) in [older, newer, longer, wider].iter().zip(1..) {
+    for (policy, count) in [older, newer.clone(), longer, wider].iter().zip(1..) {
         assert_eq!(offer(&mut pair, policy), count, "version {}", policy.version);
     }
-    assert_eq!((pair.sites[0].next_output(), pair.sites[0].policy_version()), (None, 7 << 32));
+    // The first that is not just old is warned of; of the sender no more are.
+    let warning = "a plan of the scheduler was refused: it has 2 chunks, and this site's job has 1; give all sites and \
+                   the scheduler the same document";
+    assert_eq!(pair.sites[0].next_output(), Some(Output::Warned(warning.to_owned())));
+    assert_eq!((pair.sites[0].next_output(), pair.sites[0].policy_version()), (None, newer.version));
 }
 
 #[test]
@@ -155,7 +165,7 @@ fn chunks_of_other_rounds_plans_and_lengths_are_counted_and_dropped() {
     let chunk = pair.held.iter().find_map(is_chunk).expect("b sends its chunk or the sum");
     let counted = |pair: &Pair| {
         let (site, agent) = pair.sites[0].counters();
-        [site.late, site.ahead, site.other_policy, site.strange, site.repeated, agent.malformed]
+        [site.late, site.ahead, site.other_policy, agent.impostors, site.repeated, agent.malformed]
     };
     assert_eq!((chunk.round, counted(&pair)), (1, [0; 6]));
     let with = |change: &dyn Fn(&mut ChunkMessage)| {
@@ -181,24 +191,12 @@ fn chunks_of_other_rounds_plans_and_lengths_are_counted_and_dropped() {
     }
     pair.exchange();
     let sum = Output::Reduced { round: 1, sum: vec![11.0, 22.0, 33.0] };
-    assert_eq!(pair.told, [vec![sum.clone()], vec![sum]]);
+    let warning = "b sent a chunk in the name of 9, whose way here is another; dropped".to_owned();
+    assert_eq!(pair.told, [vec![Output::Warned(warning), sum.clone()], vec![sum]]);
     // The same again, in its round and in the next one.
     pair.tell_a(B, with(&|_| {}));
     assert_eq!(counted(&pair), [0, 1, 1, 1, 1, 3]);
     pair.sites[0].all_reduce(vec![0.0; 3], pair.now).unwrap();
     pair.tell_a(B, with(&|_| {}));
     assert_eq!(counted(&pair), [1, 1, 1, 1, 1, 3]);
-}
-
-#[test]
-fn a_neighbour_of_another_job_is_named_before_the_first_round() {
-    let setup = setup("a");
-    let mut site = Driver::new(setup.clone());
-    site.up(B, Duration::ZERO);
-    site.message(B, encode(Body::Hello(hello(setup.job + 1))), Duration::ZERO);
-    let outputs: Vec<Output> = std::iter::from_fn(|| site.next_output()).collect();
-    let other = DriverError::OtherJob { site: "b".to_owned() };
-    assert_eq!(outputs.last(), Some(&Output::Failed(other.clone())));
-    assert!(other.to_string().contains("site b has another network, job or scheme"), "{other}");
-    assert_eq!(site.counters().1.strangers, 1);
 }

@@ -280,3 +280,45 @@ fn policies_are_read_back_as_written() {
     wrong.trees[0].root = 70_000;
     assert_eq!(policy(wrong).unwrap_err().to_string(), "root is 70000, which is not allowed; at most 65535");
 }
+
+/// So many sites that a sum needs one bit more than a word of 32 has, with the largest value below a power of
+/// two at each: a sum never wraps. N times such a value is a float, since N is a power of two.
+#[test]
+fn sums_of_256_sites_and_more_at_the_top_of_a_power_of_two_do_not_wrap() {
+    for sites in [255usize, 256, 257, 512, 1024] {
+        for top in [0.999_999_94f32, -0.999_999_94, 1.0, f32::MAX / 2048.0] {
+            for length in [3, 300] {
+                let gradients = vec![vec![top; length]; sites];
+                let parts = given(&gradients, &[length]);
+                let sum = floats(&added(&parts, &(0..sites).collect::<Vec<_>>()), length);
+                let exact = (f64::from(top) * sites as f64) as f32;
+                assert_eq!(sum, vec![exact; length], "{sites} sites with {top}");
+            }
+        }
+    }
+}
+
+/// The longest sum of the longest chunk fits a message.
+#[test]
+fn no_chunk_of_a_document_is_too_long_for_a_message() {
+    const MESSAGE: u64 = 64 << 20;
+    let values = inart_overlay::MOST_CHUNK_BYTES as usize / 4;
+    assert!(ChunkSum::most_bytes(values) <= MESSAGE);
+    // Next to 2^127 and 2^-149 a sum has as many words as there can be.
+    let mut sum = ChunkSum::of(&vec![f32::MAX; 512], SiteNo(0));
+    sum.add(&ChunkSum::of(&vec![f32::from_bits(1); 512], SiteNo(1)));
+    let parcel = Parcel {
+        round: u32::MAX,
+        version: u64::MAX,
+        chunk: ChunkNo(u32::MAX),
+        way: Way::Push,
+        from: SiteNo(u16::MAX),
+        to: SiteNo(u16::MAX),
+        path: u8::MAX,
+        route: vec![SiteNo(u16::MAX); 64],
+        policies: vec![u64::MAX; 64],
+        data: sum,
+    };
+    let bytes = encode(Body::Chunk(message::chunk_message(&parcel))).len() as u64;
+    assert!(bytes <= ChunkSum::most_bytes(512), "{bytes}");
+}

@@ -4,6 +4,7 @@
 mod campaign;
 mod driver;
 mod gradients;
+mod hostile;
 mod inside;
 mod links;
 mod scheduler;

@@ -12,6 +12,9 @@ pub enum HostError {
     /// The job.
     #[error(transparent)]
     Driver(#[from] DriverError),
+    /// Terms that no hello can carry.
+    #[error(transparent)]
+    Terms(#[from] inart_terms::TermsError),
     /// A peer without an address.
     #[error("neighbour {name} of {me} has no address; say where it is, as {name}=HOST:PORT")]
     NoAddress {

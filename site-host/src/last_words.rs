@@ -29,10 +29,10 @@ fn says_it(data: &Bytes) -> bool {
 }
 
 impl LastWords {
-    /// The job has ended, and all neighbours have to hear it. What is told first counts.
-    pub fn begin(&mut self, told: &str, neighbours: impl Iterator<Item = String>) {
+    /// The job has ended, or cannot begin, and all neighbours have to hear it. What is told first counts.
+    pub fn begin(&mut self, told: &str, is_before_start: bool, neighbours: impl Iterator<Item = String>) {
         if self.message.is_none() {
-            self.message = Some(encode(Body::Ended(Ended { told: told.to_owned() })));
+            self.message = Some(encode(Body::Ended(Ended { told: told.to_owned(), is_before_start })));
             self.left = neighbours.filter(|name| !self.known.contains(name)).collect();
         }
     }
@@ -93,11 +93,11 @@ mod tests {
     const NEIGHBOURS: [&str; 2] = ["n2", "n3"];
 
     fn ended(told: &str) -> Bytes {
-        encode(Body::Ended(Ended { told: told.to_owned() }))
+        encode(Body::Ended(Ended { told: told.to_owned(), is_before_start }))
     }
 
     fn begun(mut words: LastWords) -> LastWords {
-        words.begin("site n1: why", NEIGHBOURS.map(str::to_owned).into_iter());
+        words.begin("site n1: why", false, NEIGHBOURS.map(str::to_owned).into_iter());
         words
     }
 
@@ -108,7 +108,7 @@ mod tests {
         // The driver tells n2, which is connected.
         words.sending("n2", 4, &ended("site n1: why"));
         let mut words = begun(words);
-        words.begin("something else", std::iter::empty());
+        words.begin("something else", false, std::iter::empty());
         assert!(words.due(|peer| peer == "n2").is_empty() && !words.are_told());
         let due = words.due(|_| true);
         assert_eq!(due.iter().map(|(peer, ..)| &**peer).collect::<Vec<_>>(), ["n3"]);

@@ -1,14 +1,15 @@
 //! The scheduler's process.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use inart_overlay::{Overlay, PlanError};
 use inart_quic::{Endpoint, Event, Events};
-use inart_site_agent::message::{Body, decode, encode};
+use inart_site_agent::message::{Body, Hello, decode, encode};
 use inart_site_agent::policy_message::policy_message;
 use inart_site_agent::{Peer, Scheduler, Task};
 use inart_sites::Policy;
+use inart_terms::{Term, Terms};
 
 use crate::error::HostError;
 use crate::names::Names;
@@ -46,6 +47,11 @@ pub struct SchedulerHost {
     missing: BTreeSet<String>,
     /// Sites that have all sums of their last round.
     finished: BTreeSet<String>,
+    terms: Terms,
+    /// Sites with the same terms, connected: plans are offered to them.
+    agreeing: BTreeSet<String>,
+    /// Sites with other terms, by the difference that was logged last. What they measure is dropped.
+    differing: BTreeMap<String, String>,
 }
 
 impl SchedulerHost {
@@ -53,7 +59,7 @@ impl SchedulerHost {
     /// within a tokio runtime.
     ///
     /// # Errors
-    /// An address that cannot be had, or certificates.
+    /// An address that cannot be had, or certificates; terms that no hello can carry.
     pub fn open(
         overlay: &Overlay,
         scheduler: Scheduler,
@@ -65,6 +71,8 @@ impl SchedulerHost {
         quic.congestion = options.congestion;
         let missing = quic.peers.keys().cloned().collect();
         let (endpoint, events) = Endpoint::open(quic)?;
+        let terms = scheduler.terms()?;
+        let (agreeing, differing) = Default::default();
         Ok(Self {
             scheduler,
             names,
@@ -75,6 +83,9 @@ impl SchedulerHost {
             round: None,
             missing,
             finished: BTreeSet::new(),
+            terms,
+            agreeing,
+            differing,
         })
     }
 
@@ -118,15 +129,18 @@ impl SchedulerHost {
             Event::Up { peer } => {
                 tracing::info!("{peer} is connected");
                 self.missing.remove(&peer);
-                if let Some(policy) = self.scheduler.offered().cloned() {
-                    self.offer(&peer, &policy);
+                let hello = Hello { terms: self.terms.message(), ..Hello::default() };
+                self.send(&peer, Body::Hello(hello));
+            }
+            Event::Down { peer, reason } => {
+                self.agreeing.remove(&peer);
+                match self.finished.contains(&peer) {
+                    true => tracing::debug!("the connection to {peer} has ended: {reason}"),
+                    false => tracing::warn!("the connection to {peer} has ended: {reason}"),
                 }
             }
-            Event::Down { peer, reason } if self.finished.contains(&peer) => {
-                tracing::debug!("the connection to {peer} has ended: {reason}");
-            }
-            Event::Down { peer, reason } => tracing::warn!("the connection to {peer} has ended: {reason}"),
             Event::Received { peer, data, .. } => match (self.names.peer(&peer), decode(data)) {
+                (Some(Peer::Site(_)), Ok(Body::Report(_))) if self.differing.contains_key(&peer) => {}
                 (Some(Peer::Site(site)), Ok(Body::Report(report))) => {
                     if report.round > self.round {
                         (self.round, self.pause) = (report.round, PAUSE);
@@ -140,15 +154,14 @@ impl SchedulerHost {
                         );
                     }
                 }
-                (_, Ok(Body::Hello(hello))) if hello.is_finished => {
-                    self.finished.insert(peer);
-                }
-                (_, Ok(Body::Hello(_) | Body::PolicyWanted(_))) => {
-                    self.finished.remove(&peer);
-                    if let Some(policy) = self.scheduler.offered().cloned() {
-                        self.offer(&peer, &policy);
+                (_, Ok(Body::Hello(hello))) => {
+                    match hello.is_finished {
+                        true => drop(self.finished.insert(peer.clone())),
+                        false => drop(self.finished.remove(&peer)),
                     }
+                    self.hello(&peer, hello.terms);
                 }
+                (_, Ok(Body::PolicyWanted(_))) => self.offer_newest(&peer),
                 _ => tracing::warn!("a message of {peer} is none for a scheduler"),
             },
             Event::Stranger { address, names } => {
@@ -166,16 +179,42 @@ impl SchedulerHost {
         let Some(policy) = self.scheduler.planned(policy) else { return };
         tracing::debug!("bit/s by direction: {:?}", self.scheduler.believed().0);
         told(Offered { version: policy.version, trees: policy.trees.len() });
-        for site in self.names.sites.clone() {
-            self.offer(&site, &policy);
+        for site in self.agreeing.clone() {
+            self.send(&site, Body::Offer(policy_message(&policy)));
         }
     }
 
-    fn offer(&mut self, site: &str, policy: &Policy) {
+    /// A site has said what it trains. With other terms it is offered nothing, and its reports are dropped.
+    fn hello(&mut self, site: &str, terms: Vec<Term>) {
+        let Ok(terms) = Terms::from_message(terms) else {
+            return tracing::warn!(
+                "a hello of {site} has no terms; start it with the same version of this program"
+            );
+        };
+        let Some(difference) = self.terms.differs(&terms) else {
+            self.differing.remove(site);
+            self.agreeing.insert(site.to_owned());
+            return self.offer_newest(site);
+        };
+        self.agreeing.remove(site);
+        let difference = difference.between(site, "this scheduler");
+        if self.differing.insert(site.to_owned(), difference.clone()).as_ref() != Some(&difference) {
+            tracing::warn!(
+                "{difference}; {site} is offered no plans: give both the same document and scheme"
+            );
+        }
+    }
+
+    fn offer_newest(&mut self, site: &str) {
+        if let Some(policy) = self.scheduler.offered().filter(|_| self.agreeing.contains(site)).cloned() {
+            self.send(site, Body::Offer(policy_message(&policy)));
+        }
+    }
+
+    fn send(&mut self, site: &str, body: Body) {
         self.next_id += 1;
-        let data = encode(Body::Offer(policy_message(policy)));
-        if let Err(error) = self.endpoint.send(site, self.next_id, data, 0) {
-            tracing::error!("a plan was not offered: {error}");
+        if let Err(error) = self.endpoint.send(site, self.next_id, encode(body), 0) {
+            tracing::error!("a message was not sent: {error}");
         }
     }
 }

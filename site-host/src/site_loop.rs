@@ -98,6 +98,9 @@ impl Ending {
             ("messages_too_many", connections.too_many),
             ("messages_malformed", agent.malformed),
             ("messages_of_strangers", agent.strangers),
+            ("messages_in_anothers_name", agent.impostors),
+            ("answers_not_asked_for", agent.unasked),
+            ("messages_without_a_link", agent.astray),
             ("plans_refused", agent.refused_offers),
             ("chunks_of_rounds_over", site.late),
             ("chunks_of_rounds_ahead", site.ahead),
@@ -270,6 +273,7 @@ impl SiteLoop {
                     self.tell(News::Summed { round, chunk, values });
                 }
                 Output::StateWanted { round } => self.tell(News::StateWanted { round }),
+                Output::Warned(text) => tracing::warn!("{text}"),
                 Output::Failed(error) => {
                     self.begin_last_words(&error);
                     self.tell(News::Failed(error.into()));
@@ -288,11 +292,18 @@ impl SiteLoop {
         tracing::warn!("{} (for {} s)", wait.in_words(&name), waited.as_secs());
     }
 
-    /// All neighbours have to hear why the job has ended, also those that are not there now.
+    /// All neighbours have to hear why the job has ended, or cannot begin, also those that are not there now.
     fn begin_last_words(&mut self, error: &DriverError) {
-        let Some(told) = error.for_all() else { return };
+        let (told, but) = match error {
+            DriverError::Differs { site, told: Some(told), .. } => (told.clone(), Some(site)),
+            error => match error.for_all() {
+                Some(told) => (told, None),
+                None => return,
+            },
+        };
         let name = |site: &SiteNo| self.names.name(Peer::Site(*site)).map(str::to_owned);
-        self.last_words.begin(&told, self.neighbours.iter().filter_map(name));
+        let neighbours = self.neighbours.iter().filter_map(name).filter(|name| Some(name) != but);
+        self.last_words.begin(&told, but.is_some(), neighbours);
     }
 
     fn say_last_words(&mut self) {

@@ -3,6 +3,7 @@
 
 #[path = "support/certificates.rs"]
 mod certificates;
+mod documents;
 mod inside;
 mod not_finite;
 mod restarts;

@@ -158,8 +158,9 @@ impl<'o> World<'o> {
         faults: &[PlannedFault],
     ) -> Result<Self, SimulationError> {
         let job = &overlay.jobs()[0];
+        let first = Setup::new(overlay, job, &overlay.sites()[0], &options.plan, options.auxiliary)?;
         let setup = |name: &String| {
-            let mut setup = Setup::new(overlay, job, name, &options.plan, options.auxiliary)?;
+            let mut setup = first.at(overlay, job, name)?;
             // The schedule says when each fault ends.
             (setup.meeting_patience, setup.patience) = (Duration::MAX, Duration::MAX);
             Ok(Arc::new(setup))
@@ -319,8 +320,8 @@ impl<'o> World<'o> {
                 Output::Ended { .. } => {
                     self.done.insert(at);
                 }
-                // Gradients are given whole.
-                Output::Summed { .. } => {}
+                // Gradients are given whole; links that come and go are no reason to warn.
+                Output::Summed { .. } | Output::Warned(_) => {}
                 Output::Reduced { round, sum } => self.reduced(at, round, &sum, now),
             }
         }

@@ -122,6 +122,31 @@ fn a_killed_site_joins_again_and_a_scheduler_delays_nobody() {
     assert!(alone.plans <= 1 && calm.plans > alone.plans);
 }
 
+/// Sites that never meet a scheduler follow the scheme's plan for the document's rates: the time of a round
+/// is what `inart plan` predicts. A tree that ignores rates takes 32 times as long here.
+#[test]
+fn without_a_scheduler_rounds_take_what_the_plan_of_the_document_says() {
+    let text = "name: triangle
+nodes: [{name: n1, kind: site}, {name: n2, kind: site}, {name: n3, kind: site}]
+links:
+  - {ends: [n1, n2], rate: 1 Mbps}
+  - {ends: [n2, n3], rate: 100 Mbps}
+  - {ends: [n1, n3], rate: 100 Mbps}
+jobs: [{name: job, gradient: 4 MB, chunk: 64 KB}]
+";
+    let overlay = network(text);
+    for scheme in [Scheme::Inart, Scheme::Netstorm, Scheme::Fapt, Scheme::Mst] {
+        let plan = PlanOptions::new(scheme);
+        let job = &overlay.jobs()[0];
+        let predicted_s =
+            inart_overlay::plan(&overlay, job, &overlay.rates_at(0.0), &plan).unwrap().predicted_s;
+        let alone = run(&overlay, &options(scheme, 4), "events: [{at: 0 s, crash: scheduler}]");
+        assert_eq!((alone.plans, alone.rounds.len()), (0, 4), "{scheme}");
+        let mean_s = alone.rounds[1..].iter().map(|round| round.seconds).sum::<f64>() / 3.0;
+        assert!(mean_s < 1.3 * predicted_s, "{scheme}: {mean_s} s, and the plan says {predicted_s} s");
+    }
+}
+
 /// What `inart simulate --soak` runs.
 #[test]
 fn random_faults_leave_every_sum_right() {

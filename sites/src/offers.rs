@@ -56,6 +56,11 @@ impl Offers {
         self.held.get(&version).map(|offer| offer.policy.clone())
     }
 
+    /// All policies held, oldest first.
+    pub fn all(&self) -> impl Iterator<Item = Arc<Policy>> {
+        self.held.values().map(|offer| offer.policy.clone())
+    }
+
     /// A round has begun by a version.
     pub fn begun(&mut self, version: u64) {
         self.held.retain(|&held, _| held > version);

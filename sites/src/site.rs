@@ -273,6 +273,11 @@ impl<S: Summand> Site<S> {
         self.offers.get(version)
     }
 
+    /// All policies for later that this site holds.
+    pub fn offers(&self) -> impl Iterator<Item = Arc<Policy>> {
+        self.offers.all()
+    }
+
     /// The policy in force.
     pub fn policy(&self) -> &Arc<Policy> {
         &self.policy

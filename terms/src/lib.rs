@@ -1,7 +1,7 @@
 //! The terms of a training: what all its processes must share, as names and values that a hello carries.
 //!
-//! Two processes compare their [`Terms`] before they train. The first [`Difference`] names the setting and both
-//! values, so a user knows what to correct. Pure: no I/O and no clock.
+//! Two processes compare their [`Terms`] before they train. The first [`Difference`] names the setting and
+//! both values, so a user knows what to correct. Pure: no I/O and no clock.
 
 mod agreement;
 mod bounds;

@@ -93,8 +93,8 @@ impl Terms {
         self.0.iter().find(|term| term.name == name).map(|term| &*term.value)
     }
 
-    /// Returns the first term, by its place in either list, whose value differs at the other process or that one
-    /// process lacks. `None` if both have the same terms, in any order.
+    /// Returns the first term, by its place in either list, whose value differs at the other process or that
+    /// one process lacks. `None` if both have the same terms, in any order.
     pub fn differs(&self, other: &Terms) -> Option<Difference> {
         let most = self.0.len().max(other.0.len());
         let names =

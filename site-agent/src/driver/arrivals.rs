@@ -1,59 +1,40 @@
 //! What arrives.
 
 use std::collections::BTreeSet;
-use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_sites::{Ask, ChunkNo, Parcel, SiteNo};
+use inart_sites::{Ask, ChunkNo, Parcel, SiteNo, Way};
 
 use crate::gradient::ChunkSum;
-use crate::message::{self, Body, Hello};
-use crate::policy_message::{PolicyMessage, policy, policy_message};
+use crate::message::{self, AskMessage, Body, ChunkMessage};
 
-use super::{Driver, Heard, Peer, Phase};
+use super::identity::Named;
+use super::{Driver, Peer, Phase};
 
 impl Driver {
     /// A message has arrived.
     pub fn message(&mut self, from: Peer, data: Bytes, now: Duration) {
+        if let Peer::Site(site) = from
+            && !self.setup.my_neighbours().contains(&site)
+        {
+            self.counters.strangers += 1;
+            return;
+        }
         let Ok(body) = message::decode(data) else {
             self.counters.malformed += 1;
             return;
         };
         match (body, from) {
-            (Body::Hello(hello), Peer::Site(site)) => self.hello(site, &hello, now),
-            (Body::Hello(_), Peer::Scheduler) => {}
-            (Body::Offer(offer), _) => self.offer(offer, now),
+            (Body::Hello(hello), Peer::Site(site)) => self.hello(site, hello, now),
+            (Body::Hello(hello), Peer::Scheduler) => self.scheduler_hello(hello),
+            (Body::Offer(offer), _) => self.offer(from, offer, now),
             (Body::PolicyWanted(wanted), _) => self.policy_wanted(from, wanted.version),
-            (Body::Chunk(chunk), Peer::Site(_)) => match message::parcel(chunk) {
-                Ok(parcel) if self.is_whole(&parcel) => {
-                    let is_of_round = parcel.to == self.setup.me && Some(parcel.round) == self.site.round();
-                    if is_of_round {
-                        (self.heard_at, self.attempt) = (now, 0);
-                    }
-                    let dropped = self.site.counters().dropped();
-                    self.site.receive(parcel);
-                    if is_of_round && self.site.counters().dropped() == dropped {
-                        self.progress(now);
-                    }
-                }
-                _ => self.counters.malformed += 1,
-            },
-            (Body::Ask(ask), Peer::Site(_)) => match message::ask(ask) {
-                Ok(mut ask) => {
-                    self.leave_out_what_is_under_way(&mut ask);
-                    let (before, by, round) = (self.site.counters().unanswerable, ask.from, ask.round);
-                    self.site.asked(ask);
-                    if self.site.counters().unanswerable > before {
-                        // It may be too far behind; so it learns where others are.
-                        self.hello_to(Peer::Site(by), Some(round));
-                    }
-                }
-                Err(_) => self.counters.malformed += 1,
-            },
+            (Body::Chunk(chunk), Peer::Site(site)) => self.chunk(site, chunk, now),
+            (Body::Ask(ask), Peer::Site(site)) => self.question(site, ask, now),
             (Body::StateWanted(wanted), Peer::Site(site)) => self.state_wanted(site, wanted),
             (Body::State(part), Peer::Site(site)) => self.state(site, part, now),
-            (Body::Ended(ended), Peer::Site(site)) => self.ended_elsewhere(site, ended.told),
+            (Body::Ended(ended), Peer::Site(site)) => self.ended_elsewhere(site, ended),
             (
                 Body::Report(_)
                 | Body::Chunk(_)
@@ -67,6 +48,71 @@ impl Driver {
             }
         }
         self.go_on(now);
+    }
+
+    fn chunk(&mut self, by: SiteNo, chunk: ChunkMessage, now: Duration) {
+        let parcel = match message::parcel(chunk) {
+            Ok(parcel) if self.is_whole(&parcel) => parcel,
+            _ => {
+                self.counters.malformed += 1;
+                return;
+            }
+        };
+        let Parcel { from, to, ref route, .. } = parcel;
+        let is_used = to != self.setup.me || self.may_be_used(&parcel);
+        if is_used && !self.is_sender("a chunk", Named { by, from, to, route }, now) {
+            return;
+        }
+        if to == self.setup.me {
+            if parcel.way == Way::Answer && !self.asked.contains(&from) {
+                self.counters.unasked += 1;
+                return;
+            }
+        }
+        let is_of_round = to == self.setup.me && Some(parcel.round) == self.site.round();
+        if is_of_round {
+            (self.heard_at, self.attempt) = (now, 0);
+        }
+        let dropped = self.site.counters().dropped();
+        self.site.receive(parcel);
+        if is_of_round && self.site.counters().dropped() == dropped {
+            self.progress(now);
+        }
+    }
+
+    /// Whether a chunk for this site is of this round and its plan, or of the next one. Others are dropped,
+    /// and counted by what they are.
+    fn may_be_used(&self, parcel: &Parcel<ChunkSum>) -> bool {
+        let next = self.site.round().map_or(0, |round| round.saturating_add(1));
+        let is_current = Some(parcel.round) == self.site.round();
+        is_current && parcel.version == self.site.policy_version() || parcel.round == next
+    }
+
+    fn question(&mut self, by: SiteNo, ask: AskMessage, now: Duration) {
+        let Ok(mut ask) = message::ask(ask) else {
+            self.counters.malformed += 1;
+            return;
+        };
+        let Ask { from, to, ref route, .. } = ask;
+        // One of another round has no answer.
+        let is_of_mine = self.site.round().is_some_and(|round| round.abs_diff(ask.round) <= 1);
+        let is_used = to != self.setup.me || is_of_mine;
+        if is_used && !self.is_sender("a question", Named { by, from, to, route }, now) {
+            return;
+        }
+        // Each chunk is answered once.
+        ask.chunks.sort_unstable();
+        ask.chunks.dedup();
+        self.leave_out_what_is_under_way(&mut ask);
+        let (before, round) = (self.site.counters().unanswerable, ask.round);
+        // With another's last state it has no sums of its last round.
+        let has_no_sums =
+            to == self.setup.me && matches!(self.phase, Phase::Finished { .. }) && !self.site.is_complete();
+        self.site.asked(ask);
+        if (has_no_sums || self.site.counters().unanswerable > before) && from == by {
+            // It may be too far behind; so it learns where others are.
+            self.hello_to(Peer::Site(by), Some(round));
+        }
     }
 
     /// What this site is sending to who asks need not be sent twice: on a slow link answers would queue up
@@ -86,15 +132,6 @@ impl Driver {
         ask.chunks.retain(|chunk| !under_way.contains(chunk));
     }
 
-    fn hello(&mut self, site: SiteNo, hello: &Hello, now: Duration) {
-        if hello.job != self.setup.job || !self.setup.my_neighbours().contains(&site) {
-            return self.other_job(site);
-        }
-        let Hello { round, version, is_finished, .. } = *hello;
-        self.heard.insert(site, Heard { round, version, is_finished });
-        self.ask_who_is_ahead(site, hello, now);
-    }
-
     /// Whether the values are those of the chunk. Chunks for others are looked at where they are going.
     fn is_whole(&self, parcel: &Parcel<ChunkSum>) -> bool {
         if parcel.to != self.setup.me {
@@ -104,40 +141,6 @@ impl Driver {
         match parcel.round {
             0 => parcel.data == ChunkSum::empty(),
             _ => parcel.data.is_of(values),
-        }
-    }
-
-    fn offer(&mut self, offer: PolicyMessage, now: Duration) {
-        let Ok(policy) = policy(offer) else {
-            self.counters.malformed += 1;
-            return;
-        };
-        let fits = policy.chunks() == self.setup.chunk_values.len() && policy.sites == self.setup.sites;
-        let offered = policy.version;
-        if !fits || self.site.offer(Arc::new(policy)).is_err() {
-            self.counters.refused_offers += 1;
-            return;
-        }
-        self.has_offer = true;
-        if let Phase::Lacks { version, gradient } = &mut self.phase
-            && *version == offered
-        {
-            let gradient = Some(std::mem::take(gradient));
-            if let Err(error) = self.begin_next(gradient, now) {
-                self.give_up(error);
-            }
-        }
-    }
-
-    fn policy_wanted(&mut self, by: Peer, version: u64) {
-        let in_force = Some(self.site.policy()).filter(|policy| policy.version == version);
-        let held = in_force.cloned().or_else(|| self.site.offered(version));
-        match held {
-            Some(policy) => {
-                self.send(by, Body::Offer(policy_message(&policy)), i32::MAX);
-            }
-            // It learns where others are.
-            None => self.say_hello(by),
         }
     }
 }

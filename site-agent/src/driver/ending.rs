@@ -12,7 +12,7 @@ impl Driver {
         if self.phase == Phase::Over {
             return;
         }
-        self.tell_all(told, None);
+        self.tell_all(told, None, false);
         self.give_up(DriverError::Elsewhere { told: told.to_owned() });
     }
 
@@ -27,7 +27,7 @@ impl Driver {
             return;
         }
         if let Some(told) = error.for_all() {
-            self.tell_all(&told, None);
+            self.tell_all(&told, None, false);
         }
         self.give_up(error);
     }
@@ -46,24 +46,26 @@ impl Driver {
     }
 
     /// Another site has ended the job.
-    pub(super) fn ended_elsewhere(&mut self, from: SiteNo, told: String) {
-        if matches!(self.phase, Phase::Over | Phase::Finished { .. }) {
+    pub(super) fn ended_elsewhere(&mut self, from: SiteNo, ended: Ended) {
+        let Ended { told, is_before_start } = ended;
+        let is_running = !matches!(self.phase, Phase::Meeting);
+        if matches!(self.phase, Phase::Over | Phase::Finished { .. }) || is_before_start && is_running {
             return;
         }
-        self.tell_all(&told, Some(from));
+        self.tell_all(&told, Some(from), is_before_start);
         self.give_up(DriverError::Elsewhere { told });
     }
 
-    /// Tells all neighbours but that one that the job has ended.
-    pub(super) fn tell_all(&mut self, told: &str, but: Option<SiteNo>) {
+    /// Tells all neighbours but that one that the job has ended, or cannot begin.
+    pub(super) fn tell_all(&mut self, told: &str, but: Option<SiteNo>, is_before_start: bool) {
         let sites = self.up.clone().into_iter().filter_map(|peer| match peer {
             Peer::Site(site) if Some(site) != but => Some(site),
             Peer::Site(_) | Peer::Scheduler => None,
         });
         for site in sites {
-            let ended = Ended { told: told.to_owned() };
+            let ended = Ended { told: told.to_owned(), is_before_start };
             let id = self.send(Peer::Site(site), Body::Ended(ended), i32::MAX);
-            self.farewells.insert(id);
+            self.farewells.extend(id);
         }
     }
 }

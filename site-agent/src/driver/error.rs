@@ -43,11 +43,15 @@ pub enum DriverError {
         /// The least site that has one.
         site: String,
     },
-    /// A neighbour with another network or job.
-    #[error("site {site} has another network, job or scheme; start all sites with the same files")]
-    OtherJob {
-        /// Which.
+    /// A neighbor with other terms.
+    #[error("{difference}; give all sites the same")]
+    Differs {
+        /// The neighbor.
         site: String,
+        /// The term, and both values.
+        difference: String,
+        /// What other sites that have not begun have to hear; none if the neighbor trains already.
+        told: Option<String>,
     },
     /// A training program's state that is too long.
     #[error(

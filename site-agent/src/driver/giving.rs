@@ -103,7 +103,7 @@ impl Driver {
                 let part = part(&transfer.held, offset);
                 let priority = PRIORITY - (offset / PART_BYTES as u64) as i32;
                 let id = self.send(Peer::Site(site), Body::State(part), priority);
-                if let Some(transfer) = self.giving.transfers.get_mut(&site) {
+                if let (Some(id), Some(transfer)) = (id, self.giving.transfers.get_mut(&site)) {
                     transfer.under_way.insert(id, offset);
                 }
             }

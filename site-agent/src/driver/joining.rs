@@ -3,10 +3,10 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_sites::{Policy, SiteNo};
+use inart_sites::SiteNo;
 
 use crate::incoming::{Added, Incoming};
-use crate::message::{Body, Hello, State, StateWanted};
+use crate::message::{Body, State, StateWanted};
 use crate::policy_message::policy;
 use crate::state::TrainingState;
 
@@ -42,6 +42,9 @@ impl Driver {
         }
         let there = self.heard.iter().filter(|(_, heard)| heard.round == Some(earliest));
         if let Some((&site, _)) = there.min_by_key(|(_, heard)| heard.is_finished) {
+            // This site has restarted: until now its links were down, and others took detours.
+            let down = self.setup.my_neighbours().iter().map(|&neighbour| (neighbour, now));
+            self.down_at.extend(down);
             self.want_state(site, now);
         }
     }
@@ -61,21 +64,27 @@ impl Driver {
 
     /// A neighbour has said where it is. If it is ahead, it may have the sums that this site misses; if it
     /// has not, since it has restarted, this site goes on from its state.
-    pub(super) fn ask_who_is_ahead(&mut self, site: SiteNo, hello: &Hello, now: Duration) {
+    pub(super) fn ask_who_is_ahead(
+        &mut self,
+        site: SiteNo,
+        theirs: Heard,
+        cannot_answer: Option<u32>,
+        now: Duration,
+    ) {
         let round = self.site.round();
         if let Phase::Joining { asked, .. } = self.phase
             && asked == site
-            && self.incoming.as_ref().is_some_and(|begun| hello.round > begun.round().checked_add(1))
+            && self.incoming.as_ref().is_some_and(|begun| theirs.round > begun.round().checked_add(1))
         {
             // The sites have gone on: the site that gives has stopped, and has a newer state.
             return self.want_state(site, now);
         }
-        let is_ahead = hello.round > round || hello.is_finished;
-        match hello.cannot_answer {
+        let is_ahead = theirs.round > round || theirs.is_finished;
+        match cannot_answer {
             _ if self.phase != Phase::Reducing || !is_ahead => {}
             Some(asked) if Some(asked) == round => self.want_state(site, now),
             // Who has just finished is about to send what is missing.
-            None if hello.round > round => {
+            None if theirs.round > round => {
                 self.counters.asks += 1;
                 self.site.ask(1, &[site]);
             }
@@ -163,13 +172,20 @@ impl Driver {
     pub(super) fn state(&mut self, from: SiteNo, part: State, now: Duration) {
         let Phase::Joining { asked, .. } = self.phase else { return self.no_more_state(from) };
         let is_of = self.incoming.as_ref().map(|begun| begun.is_of(&part));
-        if !self.asked_for_state.contains(&from) || is_of == Some(false) && from != asked {
+        if !self.asked_for_state.contains(&from) {
+            self.counters.unasked += 1;
+            return self.no_more_state(from);
+        }
+        if is_of == Some(false) && from != asked {
             return self.no_more_state(from);
         }
         if is_of != Some(true) {
             self.incoming = Incoming::new(&part);
         }
-        let policy = part.policy.map(policy).and_then(Result::ok).filter(|policy| self.fits(policy));
+        let policy = part.policy.map(policy).and_then(Result::ok);
+        if let Some(Err(fault)) = policy.as_ref().map(|policy| self.setup.check_plan(policy)) {
+            return self.refuse_plan(Peer::Site(from), &fault.to_string());
+        }
         let is_complete = part.offset > 0 || part.is_finished || policy.is_some();
         let Some(begun) = self.incoming.as_mut().filter(|_| is_complete) else {
             self.counters.malformed += 1;
@@ -220,17 +236,5 @@ impl Driver {
     fn no_more_state(&mut self, site: SiteNo) {
         let over = StateWanted { is_over: true, ..StateWanted::default() };
         self.send(Peer::Site(site), Body::StateWanted(over), i32::MAX);
-    }
-
-    fn fits(&self, policy: &Policy) -> bool {
-        let chunks = self.setup.chunk_values.len();
-        policy.chunks() == chunks && policy.sites == self.setup.sites && policy.check().is_ok()
-    }
-
-    pub(super) fn other_job(&mut self, site: SiteNo) {
-        self.counters.strangers += 1;
-        if self.phase == Phase::Meeting {
-            self.give_up(DriverError::OtherJob { site: self.setup.name(site) });
-        }
     }
 }

@@ -5,7 +5,10 @@ mod arrivals;
 mod ending;
 mod error;
 mod giving;
+mod identity;
 mod joining;
+mod meeting;
+mod plans;
 mod rounds;
 mod waiting;
 
@@ -21,7 +24,7 @@ use crate::detour::detour;
 use crate::gradient::ChunkSum;
 use crate::incoming::Incoming;
 use crate::lanes::{Lane, Lanes};
-use crate::message::{Body, Hello, Report, SampleMessage, ask_message, chunk_message, encode};
+use crate::message::{Body, Report, SampleMessage, ask_message, chunk_message, encode};
 use crate::setup::Setup;
 use crate::state::TrainingState;
 use crate::transfers::Giving;
@@ -93,6 +96,8 @@ pub enum Output {
         /// Which.
         round: u32,
     },
+    /// A line for the log: something was refused.
+    Warned(String),
     /// This site cannot go on.
     Failed(DriverError),
 }
@@ -114,6 +119,16 @@ enum Phase {
     Finished { training: TrainingState },
     /// It cannot go on.
     Over,
+}
+
+/// What a site warns of, once per peer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Warning {
+    Terms,
+    Sender,
+    Way,
+    Plan,
+    Link,
 }
 
 /// What a site that joins needs of a round.
@@ -165,6 +180,15 @@ pub struct Driver {
     asked_for_state: BTreeSet<SiteNo>,
     watch: Watch,
     has_offer: bool,
+    /// The scheduler has other terms: its plans are refused.
+    is_scheduler_refused: bool,
+    /// When links were down last, of those that have been down.
+    down_at: BTreeMap<SiteNo, Duration>,
+    /// Sites that were asked for chunks of this round.
+    asked: BTreeSet<SiteNo>,
+    /// Sites in whose name something was refused since their links were down last.
+    refused_senders: BTreeSet<SiteNo>,
+    warned: BTreeSet<(Peer, Warning)>,
     sending: BTreeMap<u64, Sent>,
     /// What failed on connections that are up.
     held_back: Vec<(SiteNo, Parcel<ChunkSum>)>,
@@ -199,6 +223,11 @@ impl Driver {
             asked_for_state,
             watch,
             has_offer: false,
+            is_scheduler_refused: false,
+            down_at: BTreeMap::new(),
+            asked: BTreeSet::new(),
+            refused_senders: BTreeSet::new(),
+            warned: BTreeSet::new(),
             sending,
             held_back: Vec::new(),
             lanes,
@@ -239,11 +268,19 @@ impl Driver {
     /// A connection has ended. What was not delivered is told by [`failed`](Self::failed).
     pub fn down(&mut self, peer: Peer, now: Duration) {
         self.up.remove(&peer);
-        if let Peer::Site(site) = peer {
-            self.heard.remove(&site);
-            self.giving.down(site);
-            self.detour_all();
-            self.send_again();
+        match peer {
+            Peer::Site(site) => {
+                self.heard.remove(&site);
+                self.giving.down(site);
+                self.down_at.insert(site, now);
+                self.detour_all();
+                self.send_again();
+                // Its messages may have come by a detour before this site knew that the link is down.
+                if self.refused_senders.remove(&site) && self.phase == Phase::Reducing {
+                    self.ask(0);
+                }
+            }
+            Peer::Scheduler => self.is_scheduler_refused = false,
         }
         self.report();
         self.go_on(now);
@@ -269,6 +306,7 @@ impl Driver {
         if let Some(Sent { next, parcel, .. }) = self.sending.remove(&id) {
             self.counters.failed += 1;
             match self.up.contains(&Peer::Site(next)) {
+                _ if !self.setup.my_neighbours().contains(&next) => self.site.sent(next),
                 true => self.held_back.push((next, parcel)),
                 false => self.site.failed(next, parcel),
             }
@@ -369,26 +407,6 @@ impl Driver {
         self.site.ask(attempt, &others);
     }
 
-    fn say_hello(&mut self, peer: Peer) {
-        self.hello_to(peer, None);
-    }
-
-    fn say_hello_to_all(&mut self) {
-        self.up.clone().into_iter().for_each(|peer| self.say_hello(peer));
-    }
-
-    /// `cannot_answer`: the round of a question that this site has no answer to.
-    fn hello_to(&mut self, peer: Peer, cannot_answer: Option<u32>) {
-        let hello = Hello {
-            cannot_answer,
-            round: self.site.round(),
-            version: self.site.policy_version(),
-            job: self.setup.job,
-            is_finished: matches!(self.phase, Phase::Finished { .. }),
-        };
-        self.send(peer, Body::Hello(hello), i32::MAX);
-    }
-
     /// Tells the scheduler what was measured, and which neighbours are gone.
     fn report(&mut self) {
         if !self.up.contains(&Peer::Scheduler) {
@@ -419,11 +437,31 @@ impl Driver {
         }
     }
 
-    fn send(&mut self, to: Peer, body: Body, priority: i32) -> u64 {
+    /// Sends a message, and returns its number. What is for a site without a link is dropped, counted, and
+    /// warned of once: there is no connection to send it on.
+    fn send(&mut self, to: Peer, body: Body, priority: i32) -> Option<u64> {
+        if let Peer::Site(site) = to
+            && !self.setup.my_neighbours().contains(&site)
+        {
+            self.counters.astray += 1;
+            let name = self.setup.name(site);
+            self.warn(
+                to,
+                Warning::Link,
+                format!("a message for {name}, to which there is no link, was dropped"),
+            );
+            return None;
+        }
         let id = self.next_id;
         self.next_id += 1;
         self.outputs.push_back(Output::Send { to, id, data: encode(body), priority });
-        id
+        Some(id)
+    }
+
+    fn warn(&mut self, of: Peer, warning: Warning, text: String) {
+        if self.warned.insert((of, warning)) {
+            self.outputs.push_back(Output::Warned(text));
+        }
     }
 
     /// Does what the site wants, and what is due.
@@ -448,10 +486,15 @@ impl Driver {
                 SiteOutput::Send { next, parcel } => {
                     let tag = self.tag(next, &parcel);
                     let body = Body::Chunk(chunk_message(&parcel));
-                    let id = self.send(Peer::Site(next), body, -tag);
-                    self.sending.insert(id, Sent { next, parcel, tag });
+                    match self.send(Peer::Site(next), body, -tag) {
+                        Some(id) => drop(self.sending.insert(id, Sent { next, parcel, tag })),
+                        None => self.site.sent(next),
+                    }
                 }
                 SiteOutput::Ask { next, ask } => {
+                    if ask.from == self.setup.me {
+                        self.asked.insert(ask.to);
+                    }
                     self.send(Peer::Site(next), Body::Ask(ask_message(&ask)), i32::MAX);
                 }
                 SiteOutput::Complete { chunk, data } => self.complete(chunk, data),

@@ -152,6 +152,7 @@ impl Driver {
         (self.heard_at, self.attempt, self.not_finite) = (now, 0, None);
         self.progress(now);
         self.forget_states();
+        self.asked.clear();
         self.is_by_chunk = gradient.is_none();
         let Some(mut rest) = gradient else { return };
         for chunk in 0..self.setup.chunk_values.len() {
@@ -218,6 +219,7 @@ impl Driver {
     /// Whether the scheduler's first offer has come, or will not.
     pub(super) fn may_begin_first(&self, waited: std::time::Duration) -> bool {
         self.has_offer
+            || self.is_scheduler_refused
             || waited >= self.setup.offer_wait && !self.up.contains(&Peer::Scheduler)
             || waited >= 2 * self.setup.offer_wait
     }

@@ -78,6 +78,7 @@ struct Site {
 }
 
 pub struct World {
+    seed: u64,
     overlay: Arc<Overlay>,
     scheme: Scheme,
     setups: Vec<Arc<Setup>>,
@@ -117,14 +118,15 @@ impl World {
     pub fn new(overlay: Overlay, scheme: Scheme, seed: u64) -> Self {
         let options = Options::new(scheme);
         let job = &overlay.jobs()[0];
-        let setup = |name: &String| {
-            Arc::new(Setup::new(&overlay, job, name, &options, AuxiliaryUse::default()).unwrap())
-        };
+        let first =
+            Setup::new(&overlay, job, &overlay.sites()[0], &options, AuxiliaryUse::default()).unwrap();
+        let setup = |name: &String| Arc::new(first.at(&overlay, job, name).unwrap());
         let setups: Vec<_> = overlay.sites().iter().map(setup).collect();
         let values = setups[0].values();
         let count = setups.len();
         let overlay = Arc::new(overlay);
         let mut world = World {
+            seed,
             scheme,
             sites: (0..count).map(|_| None).collect(),
             lives: 0,
@@ -191,7 +193,7 @@ impl World {
         let all: Vec<_> = living
             .map(|(at, site)| format!("site {at}, done {}: {}", self.done.contains(&at), site.driver.told()))
             .collect();
-        panic!("a round does not end; scheme {}\n{}", self.scheme.name(), all.join("\n"));
+        panic!("seed {}: a round does not end; scheme {}\n{}", self.seed, self.scheme.name(), all.join("\n"));
     }
 
     fn now_s(&self) -> f64 {
@@ -266,6 +268,7 @@ impl World {
             match output {
                 Output::Send { to, id, data, .. } => self.transmit(peer(at), to, id, data),
                 Output::Failed(error) => panic!("site {at}: {error}"),
+                Output::Warned(text) => panic!("seed {}, site {at}: {text}", self.seed),
                 Output::Ready { round, training } => {
                     if let Some(state) = training {
                         self.outcome.joined += 1;

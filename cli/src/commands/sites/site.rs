@@ -21,6 +21,7 @@ use inart_site_agent::{Scheduler, Setup};
 use inart_site_host::{
     Ending, GatewayEnding, GatewayRound, HostOptions, Next, Offered, Reduced, SchedulerHost, SiteHost,
 };
+use inart_terms::digest_of_values;
 use inart_tls::{IdentityFiles, MutualTls};
 use inart_trainer::{Config, Trainer};
 use serde_json::json;
@@ -72,7 +73,7 @@ pub struct Args {
     connections: Connections,
     #[command(flatten)]
     inside: InsideArgs,
-    /// The scheduler, as NAME=HOST:PORT; without one the first plan stays.
+    /// The scheduler, as NAME=HOST:PORT; without one all rounds follow the plan for the document's rates.
     #[arg(long, value_name = "NAME=HOST:PORT", value_parser = peer)]
     scheduler: Option<(String, SocketAddr)>,
     /// Rounds to train.
@@ -191,7 +192,8 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let job = network::job(&overlay, args.job.as_deref())?;
     ensure!(args.rounds > 0, "--rounds 0: give at least 1");
     let options = args.trees.options(&overlay)?;
-    let mut setup = Setup::new(&overlay, job, name, &options, AuxiliaryUse::default())?;
+    let mut setup = Setup::new(&overlay, job, name, &options, AuxiliaryUse::default())?
+        .with_training([("rounds", args.rounds)])?;
     setup.meeting_patience = time("--meeting-patience", args.meeting_patience)?;
     setup.patience = time("--patience", args.patience)?;
     let open = |setup: &Arc<Setup>| {
@@ -206,6 +208,8 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let Some(inside) = inside else {
         let signal = StopSignal::catch().context("catching signals")?;
         let mut work = args.work(job, &place(both.as_ref(), &overlay, job, name)?, setup.values())?;
+        // Workers inside sites have data and first weights of their own.
+        let setup = if both.is_none() { setup.with_training(args.terms(&work))? } else { setup };
         let host = open(&Arc::new(setup))?;
         stop_by_signal(signal, host.stopper(), name)?;
         return train(host, &mut work, args.rounds, json);
@@ -241,6 +245,20 @@ fn place(
 }
 
 impl Args {
+    /// What sites that train by themselves must share.
+    fn terms(&self, work: &Work) -> Vec<(&'static str, String)> {
+        let program = match work {
+            Work::Training(_) => "digits",
+            Work::Random { .. } => "random numbers",
+        };
+        let mut terms = vec![("program", program.to_owned()), ("seed", self.seed.to_string())];
+        if let Work::Training(trainer) = work {
+            terms.push(("batch", self.batch.to_string()));
+            terms.push(("first state (SHA-256)", digest_of_values(&trainer.state())));
+        }
+        terms
+    }
+
     /// What a site without workers does itself, in its place among so many.
     fn work(&self, job: &SiteJob, &(rank, workers): &(usize, usize), values: usize) -> anyhow::Result<Work> {
         if self.random {

@@ -1,0 +1,79 @@
+//! Plans that others send.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use inart_sites::Policy;
+
+use crate::message::Body;
+use crate::policy_message::{PolicyMessage, policy, policy_message};
+
+use super::{Driver, Peer, Phase, Warning};
+
+impl Driver {
+    /// A plan is offered: by the scheduler, or by a neighbour that this site has asked for it.
+    pub(super) fn offer(&mut self, from: Peer, offer: PolicyMessage, now: Duration) {
+        let Ok(policy) = policy(offer) else {
+            self.counters.malformed += 1;
+            return;
+        };
+        let version = policy.version;
+        let is_lacking = matches!(self.phase, Phase::Lacks { version: lacked, .. } if lacked == version);
+        if version <= self.site.policy_version() || from == Peer::Scheduler && self.is_scheduler_refused {
+            self.counters.refused_offers += 1;
+            return;
+        }
+        if from != Peer::Scheduler && !is_lacking {
+            return self.refuse_plan(from, "this site has not asked for it");
+        }
+        if let Err(fault) = self.setup.check_plan(&policy) {
+            return self.refuse_plan(from, &fault.to_string());
+        }
+        if self.site.offered(version).is_some_and(|held| *held != policy) {
+            return self.refuse_plan(from, "another plan has the same version");
+        }
+        self.take_plan(policy, is_lacking, now);
+        self.has_offer |= from == Peer::Scheduler;
+    }
+
+    fn take_plan(&mut self, policy: Policy, is_lacking: bool, now: Duration) {
+        if self.site.offer(Arc::new(policy)).is_err() {
+            self.counters.refused_offers += 1;
+            return;
+        }
+        if let Phase::Lacks { gradient, .. } = &mut self.phase
+            && is_lacking
+        {
+            let gradient = Some(std::mem::take(gradient));
+            if let Err(error) = self.begin_next(gradient, now) {
+                self.give_up(error);
+            }
+        }
+    }
+
+    /// Counts a plan that does not fit, and warns of it once per sender: the training runs on.
+    pub(super) fn refuse_plan(&mut self, from: Peer, why: &str) {
+        self.counters.refused_offers += 1;
+        let name = match from {
+            Peer::Site(site) => self.setup.name(site),
+            Peer::Scheduler => "the scheduler".to_owned(),
+        };
+        let text = format!(
+            "a plan of {name} was refused: {why}; give all sites and the scheduler the same document"
+        );
+        self.warn(from, Warning::Plan, text);
+    }
+
+    /// A site asks for a plan by its version.
+    pub(super) fn policy_wanted(&mut self, by: Peer, version: u64) {
+        let in_force = Some(self.site.policy()).filter(|policy| policy.version == version);
+        let held = in_force.cloned().or_else(|| self.site.offered(version));
+        match held {
+            Some(policy) => {
+                self.send(by, Body::Offer(policy_message(&policy)), i32::MAX);
+            }
+            // It learns where others are.
+            None => self.say_hello(by),
+        }
+    }
+}

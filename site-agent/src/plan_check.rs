@@ -1,0 +1,110 @@
+//! What a site looks at before it takes a plan: nothing of it may lead outside the site's own network.
+
+use inart_sites::{Policy, PolicyError, SiteNo};
+
+use crate::setup::Setup;
+use crate::version::fingerprint;
+
+/// A reason to refuse a plan.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PlanFault {
+    /// Another number of chunks.
+    #[error("it has {given} chunks, and this site's job has {expected}")]
+    Chunks {
+        /// As given.
+        given: usize,
+        /// The job's.
+        expected: usize,
+    },
+    /// Other sites than the job's.
+    #[error("it is for other sites than this site's job")]
+    Sites,
+    /// Trees that do not hold together.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// A tree with a site that the job does not have.
+    #[error("tree {tree} has site number {site}, which this site's job does not have")]
+    Stranger {
+        /// The tree.
+        tree: usize,
+        /// The site.
+        site: u16,
+    },
+    /// A hop without a link.
+    #[error("{what} leads from {from} to {to}, and this site's network has no such link")]
+    Link {
+        /// A tree or a route.
+        what: String,
+        /// Where the hop begins.
+        from: String,
+        /// Where it ends.
+        to: String,
+    },
+    /// A version of another plan.
+    #[error("its version {version:#x} is that of another plan")]
+    Version {
+        /// As given.
+        version: u64,
+    },
+}
+
+impl Setup {
+    /// Whether the document has a link between two sites of the job.
+    pub fn are_linked(&self, a: SiteNo, b: SiteNo) -> bool {
+        self.neighbours.get(a.index()).is_some_and(|near| near.binary_search(&b).is_ok())
+    }
+
+    /// Checks a plan that another process has sent.
+    ///
+    /// # Errors
+    /// The first thing that does not fit this site's own document: other sites or chunks, a tree that does not
+    /// span the sites, a hop without a link, a version that is not the plan's.
+    pub fn check_plan(&self, policy: &Policy) -> Result<(), PlanFault> {
+        let (given, expected) = (policy.chunks(), self.chunk_values.len());
+        if given != expected {
+            return Err(PlanFault::Chunks { given, expected });
+        }
+        if policy.sites != self.sites {
+            return Err(PlanFault::Sites);
+        }
+        policy.check()?;
+        for (tree, shape) in policy.trees.iter().enumerate() {
+            let parents = shape.up.iter().chain(&shape.down).flatten();
+            let strange = parents.chain([&shape.root]).find(|site| !self.is_of_job(**site));
+            if let Some(site) = strange {
+                return Err(PlanFault::Stranger { tree, site: site.0 });
+            }
+            let up = (0..).map(SiteNo).zip(&shape.up).filter_map(|(from, to)| Some((from, (*to)?)));
+            let down = (0..).map(SiteNo).zip(&shape.down).filter_map(|(to, from)| Some(((*from)?, to)));
+            for (from, to) in up.chain(down).filter(|ends| !policy.routes.contains_key(ends)) {
+                self.check_hop(|| format!("tree {tree}"), from, to)?;
+            }
+        }
+        for route in policy.routes.values().chain(policy.auxiliary.values().flatten()) {
+            for hop in route.windows(2) {
+                self.check_hop(|| self.route_in_words(route), hop[0], hop[1])?;
+            }
+        }
+        let is_its_own = match policy.version == self.first_policy.version {
+            true => *policy == *self.first_policy,
+            false => policy.version as u32 == fingerprint(policy),
+        };
+        if is_its_own { Ok(()) } else { Err(PlanFault::Version { version: policy.version }) }
+    }
+
+    fn is_of_job(&self, site: SiteNo) -> bool {
+        self.sites.binary_search(&site).is_ok()
+    }
+
+    fn check_hop(&self, what: impl Fn() -> String, from: SiteNo, to: SiteNo) -> Result<(), PlanFault> {
+        if self.are_linked(from, to) {
+            return Ok(());
+        }
+        Err(PlanFault::Link { what: what(), from: self.name(from), to: self.name(to) })
+    }
+
+    fn route_in_words(&self, route: &[SiteNo]) -> String {
+        let names: Vec<String> = route.iter().map(|&site| self.name(site)).collect();
+        format!("the route {}", names.join("-"))
+    }
+}

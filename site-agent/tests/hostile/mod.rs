@@ -1,0 +1,8 @@
+//! What a neighbour or a scheduler with a valid certificate can do to a site, by mistake or by intent
+//! (docs/security.md, "Sites").
+#![allow(clippy::unwrap_used)]
+
+mod names;
+mod plans;
+mod terms;
+mod world;

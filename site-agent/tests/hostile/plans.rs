@@ -1,0 +1,152 @@
+//! Plans that do not fit the network of the site that receives them.
+
+use inart_overlay::{Options, Overlay, Scheme};
+use inart_site_agent::message::Body;
+use inart_site_agent::policy_message::policy_message;
+use inart_site_agent::{Output, Peer, PlanFault, version};
+use inart_sites::{Policy, SiteNo, Tree};
+
+use crate::hostile::world::{LINE, World, carry_out, setups, site};
+
+/// A plan with its own version.
+fn numbered(count: u32, mut policy: Policy) -> Policy {
+    policy.version = version(count, &policy);
+    policy
+}
+
+/// What a scheduler plans whose document has one link more.
+fn of_a_newer_document() -> Policy {
+    let newer = LINE.replace("links: [", "links: [{ends: [a, c], rate: 800 Mbps}, ");
+    let overlay = Overlay::from_yaml(&newer).unwrap();
+    let (job, rates) = (&overlay.jobs()[0], overlay.rates_at(0.0));
+    let policy =
+        inart_overlay::plan_and_policy(&overlay, job, &rates, &Options::new(Scheme::Inart)).unwrap().1;
+    let tree = &policy.trees[0];
+    assert!(
+        tree.up[0] == Some(SiteNo(2)) || tree.up[2] == Some(SiteNo(0)),
+        "it takes the new link: {tree:?}"
+    );
+    numbered(1, policy)
+}
+
+#[test]
+fn a_plan_with_a_link_that_the_sites_do_not_have_is_refused_once_by_name_and_rounds_go_on() {
+    let mut world = World::ready(LINE, Scheme::Inart);
+    let plan = of_a_newer_document();
+    for at in 0..3 {
+        for _ in 0..2 {
+            world.tell(at, Peer::Scheduler, Body::Offer(policy_message(&plan)));
+        }
+        assert_eq!(world.sites[at].counters().1.refused_offers, 2);
+    }
+    for _ in 0..3 {
+        let sums = world.round(&[(0, 1.0), (1, 10.0), (2, 100.0)]);
+        assert_eq!(sums.into_values().collect::<Vec<_>>(), vec![vec![111.0; 3]; 3]);
+    }
+    for at in 0..3 {
+        assert_eq!(world.sites[at].policy_version(), 0, "the first plan stays");
+        let said = world.warnings(at);
+        let [said] = said[..] else { panic!("one warning: {said:?}") };
+        assert!(said.starts_with("a plan of the scheduler was refused: tree 0 leads from "), "{said}");
+        assert!(said.contains("no such link; give all sites and the scheduler the same document"), "{said}");
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_plan_is_named() {
+    let setup = &setups(LINE, Scheme::Inart)[0];
+    let good = Policy::clone(&setup.first_policy);
+    assert_eq!(setup.check_plan(&good), Ok(()));
+    assert_eq!(setup.check_plan(&numbered(4, good.clone())), Ok(()));
+    let link = |what: &str, from: &str, to: &str| PlanFault::Link {
+        what: what.to_owned(),
+        from: from.to_owned(),
+        to: to.to_owned(),
+    };
+    let with = |change: &dyn Fn(&mut Policy)| {
+        let mut policy = good.clone();
+        change(&mut policy);
+        numbered(4, policy)
+    };
+    let site = |at: u16| Some(SiteNo(at));
+    let chain =
+        Tree { root: SiteNo(0), up: vec![None, site(2), site(0)], down: vec![None, site(2), site(0)] };
+    let four = Tree { root: SiteNo(3), up: vec![site(1), site(3), site(1), None], down: vec![None; 4] };
+    let down = vec![site(1), site(3), site(1), None];
+    let ends = (SiteNo(0), SiteNo(2));
+    for (policy, fault) in [
+        (with(&|policy| policy.chunk_trees.clear()), PlanFault::Chunks { given: 0, expected: 1 }),
+        (with(&|policy| policy.sites.truncate(2)), PlanFault::Sites),
+        (with(&|policy| policy.trees = vec![chain.clone()]), link("tree 0", "c", "a")),
+        (
+            with(&|policy| policy.trees = vec![Tree { down: down.clone(), ..four.clone() }]),
+            PlanFault::Stranger { tree: 0, site: 3 },
+        ),
+        (
+            with(&|policy| drop(policy.routes.insert(ends, vec![SiteNo(0), SiteNo(2)]))),
+            link("the route a-c", "a", "c"),
+        ),
+        (
+            with(&|policy| {
+                policy.auxiliary.insert(ends, vec![vec![SiteNo(0), SiteNo(7), SiteNo(2)]]);
+            }),
+            link("the route a-7-c", "a", "7"),
+        ),
+        (Policy { version: 4 << 32, ..good.clone() }, PlanFault::Version { version: 4 << 32 }),
+    ] {
+        assert_eq!(setup.check_plan(&policy), Err(fault));
+    }
+    // Not the first plan, with the first plan's version.
+    let mut other = with(&|policy| policy.trees[0].root = SiteNo(1));
+    other.routes.insert((SiteNo(0), SiteNo(1)), vec![SiteNo(0), SiteNo(1)]);
+    other.version = 0;
+    assert_eq!(setup.check_plan(&other), Err(PlanFault::Version { version: 0 }));
+    // A tree that goes in circles.
+    let circle =
+        Tree { root: SiteNo(2), up: vec![site(1), site(0), None], down: vec![site(1), site(2), None] };
+    let said =
+        setup.check_plan(&with(&|policy| policy.trees = vec![circle.clone()])).unwrap_err().to_string();
+    assert!(said.contains("tree 0: from site 0 no way leads up to the root"), "{said}");
+}
+
+/// Sites send plans only to who asked for them.
+#[test]
+fn a_plan_of_a_neighbour_that_was_not_asked_is_refused() {
+    let mut world = World::ready(LINE, Scheme::Inart);
+    let plan = numbered(9, Policy::clone(&world.setups[0].first_policy));
+    world.tell(0, site(1), Body::Offer(policy_message(&plan)));
+    assert_eq!(world.sites[0].counters().1.refused_offers, 1);
+    world.exchange();
+    assert_eq!(
+        world.warnings(0),
+        [
+            "a plan of b was refused: this site has not asked for it; give all sites and the scheduler the same document"
+        ]
+    );
+    // The scheduler may.
+    world.tell(0, Peer::Scheduler, Body::Offer(policy_message(&plan)));
+    assert_eq!(world.sites[0].counters().1.refused_offers, 1);
+}
+
+/// A site that joins with another's state looks at the plan in it, too.
+#[test]
+fn a_state_with_a_plan_that_does_not_fit_is_refused() {
+    let all = setups(LINE, Scheme::Inart);
+    let mut world = World::connected(vec![all[0].clone()]);
+    let hello = inart_site_agent::message::Hello {
+        round: Some(4),
+        terms: all[1].terms.message(),
+        ..Default::default()
+    };
+    world.tell(0, site(1), Body::Hello(hello));
+    carry_out(&mut world.sites[0], &[1], world.now);
+    let state = inart_site_agent::message::State {
+        round: 4,
+        policy: Some(policy_message(&of_a_newer_document())),
+        ..Default::default()
+    };
+    world.tell(0, site(1), Body::State(state));
+    assert_eq!(world.sites[0].counters().1.refused_offers, 1);
+    let told = world.sites[0].next_output();
+    assert!(matches!(&told, Some(Output::Warned(text)) if text.contains("no such link")), "{told:?}");
+}

@@ -1,0 +1,170 @@
+//! Drivers that exchange messages at once, and a sender whose messages may be changed.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_overlay::{AuxiliaryUse, Options, Overlay, Scheme};
+use inart_site_agent::message::{Body, decode, encode};
+use inart_site_agent::{Driver, Output, Peer, Setup};
+use inart_sites::SiteNo;
+
+/// a-b-c: a and c have no link.
+pub const LINE: &str = "name: line
+nodes: [{name: a, kind: site}, {name: b, kind: site}, {name: c, kind: site}]
+links: [{ends: [a, b], rate: 8 Mbps}, {ends: [b, c], rate: 8 Mbps}]
+jobs: [{name: job, gradient: 12 B, chunk: 12 B}]
+";
+
+pub fn site(n: u16) -> Peer {
+    Peer::Site(SiteNo(n))
+}
+
+pub fn setups(network: &str, scheme: Scheme) -> Vec<Setup> {
+    let overlay = Overlay::from_yaml(network).unwrap();
+    let of = |name: &String| {
+        Setup::new(&overlay, &overlay.jobs()[0], name, &Options::new(scheme), AuxiliaryUse::default())
+            .unwrap()
+    };
+    overlay.sites().iter().map(of).collect()
+}
+
+/// What a message becomes on its way, by (from, to).
+type Change = Box<dyn Fn(u16, u16, &Body) -> Vec<Body>>;
+
+pub struct World {
+    pub setups: Vec<Arc<Setup>>,
+    pub sites: Vec<Driver>,
+    /// By site: what its owner was told, but for messages.
+    pub told: Vec<Vec<Output>>,
+    pub now: Duration,
+    /// Sites whose messages go first, in this order.
+    pub order: Vec<usize>,
+    /// What is sent before a message, if anything.
+    pub before: Option<Change>,
+}
+
+impl World {
+    /// Connected, and nothing said yet.
+    pub fn connected(setups: Vec<Setup>) -> Self {
+        let setups: Vec<_> = setups.into_iter().map(Arc::new).collect();
+        let count = setups.len();
+        let mut world = World {
+            sites: setups.iter().cloned().map(Driver::new).collect(),
+            setups,
+            told: vec![Vec::new(); count],
+            now: Duration::ZERO,
+            order: (0..count).collect(),
+            before: None,
+        };
+        for at in 0..count {
+            for &neighbour in world.setups[at].clone().my_neighbours() {
+                world.sites[at].up(Peer::Site(neighbour), Duration::ZERO);
+            }
+        }
+        world
+    }
+
+    /// All are ready for the first round, without a scheduler.
+    pub fn ready(network: &str, scheme: Scheme) -> Self {
+        let mut world = World::connected(setups(network, scheme));
+        world.exchange();
+        world.pass(3);
+        assert!(world.told.iter().all(|told| matches!(told[..], [Output::Ready { round: 1, .. }])));
+        world.told.iter_mut().for_each(Vec::clear);
+        world
+    }
+
+    /// So many seconds pass.
+    pub fn pass(&mut self, seconds: u64) {
+        self.now += Duration::from_secs(seconds);
+        let now = self.now;
+        self.sites.iter_mut().for_each(|site| site.tick(now));
+        self.exchange();
+    }
+
+    /// Delivers until nothing is under way.
+    pub fn exchange(&mut self) {
+        let mut is_moving = true;
+        while std::mem::take(&mut is_moving) {
+            for at in self.order.clone() {
+                let mut all: VecDeque<Output> = std::iter::from_fn(|| self.sites[at].next_output()).collect();
+                while let Some(output) = all.pop_front() {
+                    is_moving = true;
+                    let Output::Send { to, id, data, .. } = output else {
+                        self.told[at].push(output);
+                        continue;
+                    };
+                    let Peer::Site(to) = to else { panic!("there is no scheduler") };
+                    let body = decode(data.clone()).unwrap();
+                    let more = self.before.as_ref().map(|change| change(at as u16, to.0, &body));
+                    for body in more.into_iter().flatten() {
+                        self.sites[to.index()].message(site(at as u16), encode(body), self.now);
+                    }
+                    self.sites[to.index()].message(site(at as u16), data, self.now);
+                    self.sites[at].delivered(id, self.now);
+                }
+            }
+        }
+    }
+
+    pub fn tell(&mut self, to: usize, from: Peer, body: Body) {
+        self.tell_bytes(to, from, encode(body));
+    }
+
+    pub fn tell_bytes(&mut self, to: usize, from: Peer, data: Bytes) {
+        self.sites[to].message(from, data, self.now);
+    }
+
+    /// Every site gives three times its own value, and all messages are delivered: the sums by site.
+    pub fn round(&mut self, values: &[(usize, f32)]) -> BTreeMap<usize, Vec<f32>> {
+        for &(at, value) in values {
+            let gradient = vec![value; self.setups[at].values()];
+            self.sites[at].all_reduce(gradient, self.now).unwrap();
+            self.exchange();
+        }
+        self.sums()
+    }
+
+    /// The sums of which sites have told since the last call.
+    pub fn sums(&mut self) -> BTreeMap<usize, Vec<f32>> {
+        let mut sums = BTreeMap::new();
+        for (at, told) in self.told.iter_mut().enumerate() {
+            for output in std::mem::take(told) {
+                match output {
+                    Output::Reduced { sum, .. } => drop(sums.insert(at, sum)),
+                    other => told.push(other),
+                }
+            }
+        }
+        sums
+    }
+
+    pub fn warnings(&self, at: usize) -> Vec<&str> {
+        let text = |output| match output {
+            &Output::Warned(ref text) => Some(&**text),
+            _ => None,
+        };
+        self.told[at].iter().filter_map(text).collect()
+    }
+}
+
+/// What a host does with outputs: what is for a process that it has no connection to fails at once, in the same
+/// loop. Returns how many outputs there were, and whom messages were for.
+pub fn carry_out(driver: &mut Driver, neighbours: &[u16], now: Duration) -> (usize, Vec<Peer>) {
+    const MOST_TURNS: usize = 10_000;
+    let (mut turns, mut receivers) = (0, Vec::new());
+    while let Some(output) = driver.next_output() {
+        turns += 1;
+        assert!(turns < MOST_TURNS, "a site that never has nothing to do");
+        if let Output::Send { to, id, .. } = output {
+            receivers.push(to);
+            match to {
+                Peer::Site(to) if !neighbours.contains(&to.0) => driver.failed(id, now),
+                _ => driver.delivered(id, now),
+            }
+        }
+    }
+    (turns, receivers)
+}
