@@ -93,7 +93,7 @@ mod tests {
     const NEIGHBOURS: [&str; 2] = ["n2", "n3"];
 
     fn ended(told: &str) -> Bytes {
-        encode(Body::Ended(Ended { told: told.to_owned(), is_before_start }))
+        encode(Body::Ended(Ended { told: told.to_owned(), is_before_start: false }))
     }
 
     fn begun(mut words: LastWords) -> LastWords {
