@@ -58,7 +58,7 @@ fn received(socket: &PacketSocket) -> Vec<Vec<u8>> {
     frames
 }
 
-/// Gives `left` an address, and its neighbor one that nobody asks for.
+/// Gives `left` an address, and its neighbor an address that needs no ARP.
 fn address_left() {
     assert!(run("ip address add 10.9.0.1/24 dev left"));
     assert!(run("ip neighbor add 10.9.0.2 lladdr 02:00:00:00:00:02 dev left nud permanent"));
@@ -105,20 +105,20 @@ fn host<T: Send + 'static>(
     address: &str,
     work: impl FnOnce() -> T + Send + 'static,
 ) -> thread::JoinHandle<T> {
-    let (tell, told) = mpsc::channel();
+    let (say, said) = mpsc::channel();
     let (go, gone) = mpsc::channel::<()>();
     let (name, address) = (format!("{cable}h"), address.to_owned());
     let moved = name.clone();
     let thread = thread::spawn(move || {
         unshare(CloneFlags::CLONE_NEWNET).unwrap();
-        tell.send(nix::unistd::gettid()).unwrap();
+        say.send(nix::unistd::gettid()).unwrap();
         gone.recv().unwrap();
         assert!(
             run(&format!("ip address add {address}/24 dev {name}")) && run(&format!("ip link set {name} up"))
         );
         work()
     });
-    let id = told.recv().unwrap();
+    let id = said.recv().unwrap();
     assert!(run(&format!("ip link add {cable} type veth peer name {moved} netns {id}")));
     assert!(run(&format!("ip link set {cable} up")));
     go.send(()).unwrap();
@@ -149,17 +149,17 @@ fn tcp_of_two_hosts_passes_a_relay_of_frames() {
             return eprintln!("skipped: root is needed to make a network namespace");
         }
         const BYTES: usize = 5 << 20;
-        let (tell, told) = mpsc::channel();
+        let (say, said) = mpsc::channel();
         let server = host("two", "10.9.0.2", move || {
             let listener = TcpListener::bind("10.9.0.2:5000").unwrap();
-            tell.send(()).unwrap();
+            say.send(()).unwrap();
             let (mut stream, _) = listener.accept().unwrap();
             stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
             let mut all = Vec::new();
             stream.read_to_end(&mut all).unwrap();
             all
         });
-        told.recv().unwrap();
+        said.recv().unwrap();
         let client = host("one", "10.9.0.1", || {
             let server = SocketAddr::from(([10, 9, 0, 2], 5000));
             let mut stream = TcpStream::connect_timeout(&server, Duration::from_secs(60)).unwrap();

@@ -83,8 +83,8 @@ pub async fn open(from: IpAddr, to: SocketAddr) -> TcpStream {
     soon(socket.connect(to)).await.unwrap()
 }
 
-/// Keeps that many connections open, opened again when they are closed: half of them silent, half of them with
-/// the begin of a handshake and a byte now and then.
+/// Keeps that many connections open, opened again when they are closed. Half of them are silent, half begin a
+/// handshake and send a byte now and then.
 pub async fn besiege(from: IpAddr, to: SocketAddr, count: usize, start: &'static [u8]) -> JoinSet<()> {
     let mut siege = JoinSet::new();
     let mut first = Vec::new();

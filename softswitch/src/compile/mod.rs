@@ -85,3 +85,37 @@ fn compile(text: &[u8], fusion: Fusion, stop: Option<&AtomicBool>) -> Result<Pro
             .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use inart_p4::tofino_artifact;
+    use inart_wire::ValuesPerPacket;
+
+    use super::*;
+
+    /// The part of the steps that a compilation takes.
+    fn taken(text: Vec<u8>) -> f64 {
+        let work = move || {
+            let effort = Effort::new(None);
+            let compiled = match crate::p4ir::is_intermediate(&text) {
+                true => tna::compile(&text, &effort),
+                false => json::parse(&text).and_then(|document| Builder::new(&document, &effort)?.build()),
+            };
+            assert!(compiled.is_ok());
+            effort.taken()
+        };
+        let thread = std::thread::Builder::new().stack_size(STACK_BYTES).spawn(work).expect("a thread");
+        thread.join().expect("it compiles")
+    }
+
+    #[test]
+    fn our_programs_take_a_small_part_of_the_steps() {
+        let largest = inart_p4::artifact(ValuesPerPacket::N2048);
+        let tofino = inart_p4::Variant::ALL.iter().filter_map(|variant| tofino_artifact(*variant));
+        let texts = tofino.map(|artifact| artifact.json.to_vec()).chain([largest.json.to_vec()]);
+        for (n, text) in texts.enumerate() {
+            let part = taken(text);
+            assert!(part < 0.1, "program {n} takes {part}");
+        }
+    }
+}

@@ -128,7 +128,7 @@ impl<'v> Node<'v> {
     pub fn int(self, key: &str) -> Option<BigInt> {
         match self.map.get(key)? {
             Value::Number(number) => number.as_i64().map(BigInt::from),
-            // The widest values have 65,536 bits; reading more digits takes time that grows with their square.
+            // The widest values have 65,536 bits. The time to read more digits grows with their square.
             Value::String(digits) if digits.len() <= MAX_DIGITS => digits.parse().ok(),
             _ => None,
         }

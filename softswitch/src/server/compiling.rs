@@ -1,4 +1,4 @@
-//! Compilations that clients ask for: one at a time, and none that nobody waits for.
+//! Compilations that clients ask for: one at a time, each only while its client waits.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};

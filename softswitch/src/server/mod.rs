@@ -18,6 +18,7 @@ mod digests;
 mod entries;
 mod front;
 mod idle;
+mod idle_queue;
 pub(crate) mod limits;
 mod matches;
 mod messages;

@@ -19,7 +19,7 @@ use super::check::{invalid, known};
 use super::clock::Clock;
 use super::digests::Digests;
 use super::entries::Entries;
-use super::idle::IdleQueue;
+use super::idle_queue::IdleQueue;
 use super::limits;
 use super::page::{Page, Position};
 use super::plane::Plane;

@@ -100,8 +100,10 @@ fn entries_with_a_time_out_are_looked_at_when_it_may_have_passed_and_not_before(
     std::thread::sleep(std::time::Duration::from_millis(1));
     let found = pipeline.idle_entries();
     assert!(found.examined >= 1);
-    let told = found.notice.unwrap().table_entry;
-    assert!(told.iter().all(|told| told.r#match == entry(2, 1).r#match), "{told:?}");
+    let second = entry(2, 1);
+    let reported = found.notice.unwrap().table_entry;
+    let is_second = |entry: &TableEntry| entry.r#match == second.r#match;
+    assert!(reported.iter().all(is_second), "{reported:?}");
     pipeline.write(&Update::delete(entry(2, 1))).unwrap();
     pipeline.write(&Update::modify(entry(3, 0))).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(1));

@@ -27,3 +27,15 @@ pub(crate) fn array_bytes(program: &Program) -> u64 {
     let registers = program.registers.iter().map(|info| info.size as u64 * register_bytes(info.bits));
     counters.chain(meters).chain(registers).sum()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As `docs/security.md` says.
+    #[test]
+    fn cells_have_these_sizes() {
+        assert_eq!((METER_BYTES, COUNTER_BYTES), (112, 16));
+        assert_eq!([1, 32, 33, 64, 65].map(register_bytes), [4, 4, 8, 8, 9]);
+    }
+}
