@@ -98,4 +98,34 @@ fn bad_input_is_told_in_one_line() {
     assert!(refusal(&["switch", "--no-p4", "-i", "veth0"]).contains("PORT@INTERFACE"));
     assert!(refusal(&["switch", "--no-p4", "-i", "511@veth0"]).contains("0 to 510"));
     one_line(&refusal(&["switch", "--conformance", "nosuchfolder"]));
+    let text = refusal(&["switch", "--no-p4", "--", "--drop-port", "7"]);
+    one_line(&text);
+    assert!(text.contains("--drop-port") && text.contains("511"), "{text}");
+}
+
+#[test]
+fn options_that_do_nothing_are_noted() {
+    let wrong = ["-i", "1@nosuchinterface", "--", "--grpc-server-addr", "127.0.0.1:0", "--drop-port", "511"];
+    let noted = |options: &[&str], after: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_inart"));
+        let output =
+            command.args(["switch", "--no-p4"]).args(options).args(wrong).args(after).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{output:?}");
+        let text = String::from_utf8(output.stderr).unwrap();
+        text.lines().filter(|line| line.starts_with("note: ")).collect::<Vec<_>>().join("\n")
+    };
+    assert_eq!(noted(&[], &[]), "");
+    assert!(noted(&["--pcap", "folder"], &[]).contains("tcpdump"));
+    assert!(noted(&["--pcap"], &[]).contains("--pcap is ignored"));
+    let tls = [
+        "--grpc-server-ssl",
+        "--grpc-server-cert",
+        "c",
+        "--grpc-server-key",
+        "k",
+        "--grpc-server-cacert",
+        "ca",
+    ];
+    assert!(noted(&[], &tls).contains("clients need no certificate"));
+    assert_eq!(noted(&[], &[&tls[..], &["--grpc-server-with-client-auth"]].concat()), "");
 }

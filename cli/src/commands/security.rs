@@ -88,7 +88,8 @@ pub struct ServerArgs {
     /// Serve P4Runtime by TLS only.
     #[arg(long)]
     grpc_server_ssl: bool,
-    /// The authority whose clients are served with --grpc-server-with-client-auth (PEM).
+    /// With --grpc-server-with-client-auth: serve only clients of this authority (PEM). Without it, no client
+    /// needs a certificate.
     #[arg(long, value_name = "FILE")]
     grpc_server_cacert: Option<PathBuf>,
     /// The switch's certificate (PEM).
@@ -113,6 +114,15 @@ impl ServerArgs {
             grpc_server_with_client_auth: self.grpc_server_with_client_auth
                 || other.grpc_server_with_client_auth,
         }
+    }
+
+    /// What the options do not do, though they look as if they did.
+    pub fn note(&self) -> Option<&'static str> {
+        let is_unused =
+            self.grpc_server_ssl && self.grpc_server_cacert.is_some() && !self.grpc_server_with_client_auth;
+        is_unused.then_some(
+            "clients need no certificate: --grpc-server-cacert is used with --grpc-server-with-client-auth only",
+        )
     }
 
     /// What to serve with; `None` is plain.

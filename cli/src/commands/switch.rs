@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use anyhow::{Context, ensure};
+use anyhow::{Context, bail, ensure};
 use clap::Parser;
 use inart_p4runtime::DeviceId;
 use inart_planner::Board;
@@ -13,7 +13,7 @@ use inart_planner::topology::board::DEVICE_PORTS;
 use inart_softswitch::bfrt::FrontPorts;
 use inart_softswitch::ports::{self, Options};
 use inart_softswitch::server::{Server, Wiring};
-use inart_softswitch::{Architecture, Port, Program, Switch, bfrt, conformance};
+use inart_softswitch::{Architecture, DROP_PORT, Port, Program, Switch, bfrt, conformance};
 use inart_tls::ServerTls;
 use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
@@ -99,6 +99,9 @@ struct Target {
     /// Packets out of this port go to the controller, and its packets come in by it.
     #[arg(long, value_name = "PORT", value_parser = port)]
     cpu_port: Option<Port>,
+    /// The port by which programs drop frames, as simple_switch takes it; here always 511.
+    #[arg(long, hide = true, value_name = "PORT")]
+    drop_port: Option<u32>,
     #[command(flatten)]
     security: ServerArgs,
 }
@@ -134,6 +137,8 @@ struct Ignored {
     dump_packet_data: Option<u64>,
     #[arg(long, hide = true)]
     max_port_count: Option<u64>,
+    #[arg(long, hide = true, num_args = 0..=1, value_name = "DIR")]
+    pcap: Option<Option<PathBuf>>,
 }
 
 #[derive(clap::Args)]
@@ -157,6 +162,10 @@ impl Ignored {
             ),
             (logging, "bmv2's logging options are ignored: set INART_LOG=debug to log to standard error"),
             (self.nanolog.is_some() || self.notifications_addr.is_some(), "there are no nanomsg sockets"),
+            (
+                self.pcap.is_some(),
+                "--pcap is ignored: capture on the interfaces, as with tcpdump -i INTERFACE -w FILE",
+            ),
             (self.dump_packet_data.is_some(), "--dump-packet-data is ignored: capture on the interfaces"),
         ]
         .into_iter()
@@ -205,7 +214,15 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         .map_err(|error| anyhow::anyhow!("after `--`: {}", first_line(&error.to_string())))?;
     let address = after.target.grpc_server_addr.or(args.target.grpc_server_addr);
     let cpu_port = after.target.cpu_port.or(args.target.cpu_port);
-    let tls = after.target.security.or(args.target.security).tls()?;
+    let security = after.target.security.or(args.target.security);
+    security.note().into_iter().for_each(|note| eprintln!("note: {note}"));
+    let tls = security.tls()?;
+    if let Some(port) = after.target.drop_port.or(args.target.drop_port) {
+        ensure!(
+            port == DROP_PORT.0,
+            "--drop-port: {port} is not supported, this switch drops by port {DROP_PORT}"
+        );
+    }
     args.ignored.notes().for_each(|note| eprintln!("note: {note}"));
 
     let mut switch = Switch::new(args.device_id);
@@ -305,10 +322,13 @@ async fn serve(
     let started = Instant::now();
     let handle = Arc::new(ports::start(Arc::new(Mutex::new(switch)), &options, tell)?);
     announce(listener.local_addr()?, protocol.device(), &options, json);
-    let stop = async move {
+    // A controller would take a switch that forwards nothing for one in order.
+    let (failed, mut failure) = (handle.failed(), None);
+    let stop = async {
         tokio::select! {
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
+            why = failed => failure = Some(why),
         }
     };
     match protocol {
@@ -329,7 +349,10 @@ async fn serve(
             server.serve(listener, stop).await?;
         }
     }
-    Ok(())
+    match failure {
+        Some(why) => bail!("the switch's forwarding thread ended: {why}; start the switch again"),
+        None => Ok(()),
+    }
 }
 
 /// The first line on standard output: those who asked for port 0 read the address from it.
