@@ -78,15 +78,16 @@ fn a_site_that_is_gone_for_good_is_named_until_patience_ends() {
     sites.values().for_each(|site| site.wait_for_round(3));
     // Killed when it is dropped.
     sites.remove("n3");
+    let mut lines = Vec::new();
     for (name, site) in sites {
         let (status, said) = site.end();
-        assert!(said.contains("no progress for 12 s while waiting for n3 (no connection)"), "{name}: {said}");
-        assert!(
-            waits(&said).iter().any(|line| line.contains("waiting for n3 (127.0.0.1:")),
-            "{name}: {said}"
-        );
+        assert!(said.contains("while waiting for n3 (no connection)"), "{name}: {said}");
+        assert!(!waits(&said).is_empty(), "{name}: {said}");
         assert_eq!(status, Some(2), "{name}");
+        lines.push(said);
     }
+    // The sites whose sums n3 adds or passes on name it.
+    assert!(lines.iter().any(|said| said.contains("waiting for n3 (127.0.0.1:")), "{lines:?}");
 }
 
 #[test]

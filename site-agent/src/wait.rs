@@ -9,7 +9,7 @@ use inart_sites::SiteNo;
 pub enum Obstacle {
     /// Missing connection to the neighbor.
     NoConnection,
-    /// Round that the site has not begun: its training program computes.
+    /// Round that the site has not reported: its training program may compute.
     Computing,
     /// Missing greeting or chunks of a site that may wait for another one.
     NoWord,
@@ -73,7 +73,7 @@ impl Wait {
     pub fn in_words(&self, name: &dyn Fn(SiteNo, bool) -> String) -> String {
         let lacking = |one: &Lacking| match one.obstacle {
             Obstacle::NoConnection => name(one.site, true),
-            Obstacle::Computing => format!("{}: has not begun the round", name(one.site, false)),
+            Obstacle::Computing => format!("{}: has not reported this round", name(one.site, false)),
             Obstacle::NoWord => format!("{}: connected, nothing received", name(one.site, false)),
         };
         let all = |of: &[Lacking]| of.iter().map(lacking).collect::<Vec<_>>().join("; ");

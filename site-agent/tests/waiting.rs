@@ -114,7 +114,10 @@ fn a_program_that_does_not_return_ends_the_job_by_the_name_of_its_site() {
     net.run(15.0);
     for site in 0..3 {
         let error = failure(&net, site);
-        assert!(error.contains("site b: no progress for 60 s while waiting for c (has not begun"), "{error}");
+        assert!(
+            error.contains("site b: no progress for 60 s while waiting for c (has not reported this round)"),
+            "{error}"
+        );
     }
 }
 

@@ -127,7 +127,7 @@ impl Driver {
     fn named(&self, wait: &Wait) -> String {
         let name = |one: &Lacking| match one.obstacle {
             Obstacle::NoConnection => format!("{} (no connection)", self.setup.name(one.site)),
-            Obstacle::Computing => format!("{} (has not begun the round)", self.setup.name(one.site)),
+            Obstacle::Computing => format!("{} (has not reported this round)", self.setup.name(one.site)),
             Obstacle::NoWord => self.setup.name(one.site),
         };
         match wait {
