@@ -56,6 +56,31 @@ fn both_orders_are_planned_and_hold() {
     assert_eq!(one["job"], "two");
 }
 
+/// Results come back over v2->v0, of which 1 Mbps is left, whether or not a plan counts them.
+#[test]
+fn results_that_a_plan_does_not_count_are_named_with_the_link_that_they_fill() {
+    let bench = Workbench::new();
+    bench.write(
+        "short.yaml",
+        "{name: short, nodes: [{name: v0, kind: switch}, {name: v2, kind: switch}, {name: s0, kind: server},
+           {name: w0, kind: worker}], links: [{ends: [w0, v0], rate: 10 Mbps}, {ends: [s0, v2], rate: 10 Mbps},
+           {ends: [v0, v2], rate: 10 Mbps}], background: [{link: [v2, v0], rate: 9 Mbps}]}",
+    );
+    for (results, notes) in [("ignored", 1), ("counted", 0)] {
+        let plan = printed(&bench, &["plan", "short.yaml", "--results", results, "--json"]);
+        bench.write("plan.json", plan);
+        let check = ["plan", "short.yaml", "--check", "plan.json"];
+        let text = printed(&bench, &check);
+        let note =
+            "(job short: the plan does not count results; with them link v2->v0 lets it send at 1 Mbps;";
+        assert_eq!(text.matches(note).count(), notes, "{text}");
+        let document: Value =
+            serde_json::from_str(&printed(&bench, &[&check[..], &["--json"]].concat())).unwrap();
+        assert_eq!(document["valid"], true);
+        assert_eq!(document["notes"].as_array().map_or(0, Vec::len), notes, "{document}");
+    }
+}
+
 #[test]
 fn plans_made_apart_do_not_pass_as_a_set() {
     let bench = bench();

@@ -66,7 +66,7 @@ mod whole;
 extern crate self as inart_planner;
 
 pub use alternatives::alternatives;
-pub use check::{Sustainable, Violation, check, sustainable_rate};
+pub use check::{Sustainable, Violation, check, held_by_results, sustainable_rate};
 pub use choices::{Levels, Paths, Results};
 pub use draft::Draft;
 pub use jobs::{

@@ -119,3 +119,10 @@ fn a_group_beyond_the_bitmap_leaves_as_several_sums() {
     spoilt.rate_bps = 300e6;
     assert!(check(&topology, &spoilt).is_err());
 }
+
+#[test]
+fn a_load_that_is_listed_twice() {
+    let found = spoilt(|plan| plan.load.push(plan.load[0].clone()));
+    let (_, plan) = fig1();
+    assert_eq!(found, format!("load of {}: listed twice", plan.load[0].resource));
+}

@@ -4,8 +4,10 @@
 
 use std::sync::LazyLock;
 
-use inart_planner::plan::ResultTree;
-use inart_planner::{Options, Plan, Results, Topology, Violation, check, plan, schemes};
+use inart_planner::plan::{ResultTree, Taken};
+use inart_planner::{
+    Options, Paths, Plan, Results, Topology, Violation, check, held_by_results, plan, schemes,
+};
 
 fn fig1(results: Results) -> (Topology, Plan) {
     static TOPOLOGY: LazyLock<Topology> =
@@ -220,4 +222,66 @@ fn a_gradient_that_is_in_the_sum_twice() {
         r#""trunks": [{"aggregator": "b", "server": "s", "workers": ["w1", "w2", "w3"], "path": ["b", "c", "d", "s"]},"#,
     );
     assert!(found.contains("trunk b to s: the trunk is listed twice"), "{found}");
+}
+
+/// A triangle of switches; 9 of 10 Mbps of the direct way back are taken.
+const TRIANGLE: &str = "
+name: short
+nodes:
+  - {name: v0, kind: switch}
+  - {name: v1, kind: switch}
+  - {name: v2, kind: switch}
+  - {name: s0, kind: server}
+  - {name: w0, kind: worker}
+links:
+  - {ends: [w0, v0], rate: 10 Mbps}
+  - {ends: [s0, v2], rate: 10 Mbps}
+  - {ends: [v0, v2], rate: 10 Mbps}
+  - {ends: [v0, v1], rate: 10 Mbps}
+  - {ends: [v1, v2], rate: 10 Mbps}
+background:
+  - {link: [v2, v0], rate: 9 Mbps}
+";
+
+/// A plan on the triangle as made, over these paths, with results counted or not.
+fn on_triangle(paths: Paths, results: Results) -> (Topology, Plan) {
+    let topology = Topology::from_yaml(TRIANGLE).unwrap();
+    let options = Options { paths, results, ..Options::new(schemes::INART) };
+    let plan = plan(&topology, &topology.jobs()[0], &options).unwrap();
+    (topology, plan)
+}
+
+#[test]
+fn a_tree_that_takes_a_detour_is_no_tree_of_shortest_paths() {
+    let (topology, detour) = on_triangle(Paths::Any, Results::Counted);
+    assert_eq!((detour.rate_bps, check(&topology, &detour)), (10e6, Ok(())));
+    let shortest = Plan { paths: Some(Paths::Shortest), ..detour };
+    let found = complaints(&topology, &shortest);
+    let of_link = |from: &str, to: &str| {
+        format!(
+            "results of s0: the link {from}-{to} leads no hop farther from the server, in a plan over shortest paths"
+        )
+    };
+    // v1 is as far from v2 as v0 is: only the second link leads no farther.
+    assert_eq!(found, of_link("v1", "v0"));
+    let (topology, direct) = on_triangle(Paths::Shortest, Results::Counted);
+    assert_eq!((direct.rate_bps, check(&topology, &direct)), (1e6, Ok(())));
+}
+
+/// Results that are not counted are sent all the same: 1 Mbps is left of v2->v0.
+#[test]
+fn what_results_that_are_not_counted_fill_is_named() {
+    let (topology, plan) = on_triangle(Paths::Any, Results::Ignored);
+    assert_eq!((plan.rate_bps, check(&topology, &plan)), (10e6, Ok(())));
+    let held = held_by_results(&topology, &plan).unwrap();
+    assert_eq!((held.rate_bps, &*held.limit), (1e6, "link v2->v0"));
+    // What other jobs use is not there for them either.
+    let taken = Taken { resource: "link v2->v0".to_owned(), used_bps: 0.5e6 };
+    let beside = Plan { other_jobs: vec![taken], ..plan.clone() };
+    assert_eq!(held_by_results(&topology, &beside).unwrap().rate_bps, 0.5e6);
+    let slow = Plan { rate_bps: 1e6, load: Vec::new(), ..plan.clone() };
+    assert_eq!(held_by_results(&topology, &slow), None);
+    assert_eq!(held_by_results(&topology, &Plan { results: Vec::new(), ..plan }), None);
+    let (topology, counted) = on_triangle(Paths::Any, Results::Counted);
+    assert_eq!(held_by_results(&topology, &counted), None);
 }

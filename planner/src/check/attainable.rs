@@ -5,6 +5,7 @@ use crate::topology::Topology;
 
 use super::demand::demand_of;
 use super::network::Network;
+use super::tolerance::TOLERANCE;
 use super::violation::{Findings, Violation};
 
 /// What a plan can send on a network as it is.
@@ -24,6 +25,28 @@ pub struct Sustainable {
 /// A plan that is of another network or job.
 pub fn sustainable_rate(topology: &Topology, plan: &Plan) -> Result<Sustainable, Violation> {
     sustainable_beside(topology, plan, &[])
+}
+
+/// What holds a plan that does not count its results, once they are sent: the rate at which they and the
+/// gradients fit every link beside what the plan says of other jobs. `None` if that is no less than the rate
+/// that the plan states, or if it counts results or states no trees.
+pub fn held_by_results(topology: &Topology, plan: &Plan) -> Option<Sustainable> {
+    if plan.results_counted || plan.results.is_empty() {
+        return None;
+    }
+    let counted = Plan { results_counted: true, ..plan.clone() };
+    let network = Network::new(topology);
+    let mut findings = Findings::default();
+    let demand = demand_of(&network, &counted, &mut findings).ok().filter(|_| findings.is_empty())?;
+    let limits = demand.iter().filter(|&(&resource, _)| !network.ignores(plan, resource));
+    let limits = limits.filter_map(|(&resource, per_bit)| {
+        let name = network.resource_name(resource);
+        let others = plan.other_jobs.iter().filter(|other| other.resource == name);
+        let taken: f64 = others.map(|other| other.used_bps).sum();
+        Some(((network.capacity(resource)? - taken).max(0.0) / per_bit, name))
+    });
+    let (rate_bps, limit) = limits.min_by(|a, b| a.0.total_cmp(&b.0))?;
+    (rate_bps < plan.rate_bps * (1.0 - TOLERANCE)).then_some(Sustainable { rate_bps, limit })
 }
 
 /// The same beside other plans that send at these rates (bit/s).

@@ -22,7 +22,7 @@ mod violation;
 use crate::plan::Plan;
 use crate::topology::Topology;
 pub(crate) use attainable::sustainable_beside;
-pub use attainable::{Sustainable, sustainable_rate};
+pub use attainable::{Sustainable, held_by_results, sustainable_rate};
 use demand::demand_of;
 use network::Network;
 pub(crate) use tolerance::TOLERANCE;

@@ -46,7 +46,9 @@ pub(super) fn compare(
 fn stated_loads(plan: &Plan, loads: BTreeMap<String, (f64, f64)>, findings: &mut Findings) {
     let mut left = loads.clone();
     for load in &plan.load {
-        left.remove(&load.resource);
+        if left.remove(&load.resource).is_none() && loads.contains_key(&load.resource) {
+            findings.wrong(&format!("load of {}", load.resource), "listed twice");
+        }
         match loads.get(&load.resource) {
             None => findings.wrong(&format!("load of {}", load.resource), "the plan does not use it"),
             Some(&(used, capacity)) => {

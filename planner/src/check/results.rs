@@ -5,6 +5,7 @@ use std::collections::{BTreeSet, HashSet};
 
 use super::network::Network;
 use super::violation::Findings;
+use crate::choices::Paths;
 use crate::plan::{Plan, ResultTree};
 use crate::topology::{Job, NodeId};
 
@@ -23,7 +24,12 @@ pub(super) fn walk(network: &Network<'_>, job: &Job, plan: &Plan, server: NodeId
     let mut of_server = plan.results.iter().filter(|tree| tree.server == network.name(server));
     match (of_server.next(), of_server.next()) {
         (Some(_), Some(_)) => findings.wrong(&place, "listed twice"),
-        (Some(tree), None) => of_tree(network, job, tree, server, findings),
+        (Some(tree), None) => {
+            of_tree(network, job, tree, server, findings);
+            if plan.paths == Some(Paths::Shortest) {
+                detours(network, tree, server, findings);
+            }
+        }
         (None, _) if plan.results_counted || !plan.results.is_empty() => findings.wrong(&place, "missing"),
         (None, _) => {}
     }
@@ -31,6 +37,18 @@ pub(super) fn walk(network: &Network<'_>, job: &Job, plan: &Plan, server: NodeId
 
 fn place(server: &str) -> String {
     format!("results of {server}")
+}
+
+/// Links of a tree that lead no hop farther from the server.
+fn detours(network: &Network<'_>, tree: &ResultTree, server: NodeId, findings: &mut Findings) {
+    for [from, to] in &tree.links {
+        let (Some(a), Some(b)) = (network.node(from), network.node(to)) else { continue };
+        let [near, far] = [a, b].map(|node| network.distance(node, server));
+        if near == usize::MAX || far != near + 1 {
+            let problem = format!("the link {from}-{to} leads no hop farther from the server");
+            findings.wrong(&place(&tree.server), problem + ", in a plan over shortest paths");
+        }
+    }
 }
 
 fn of_tree(network: &Network<'_>, job: &Job, tree: &ResultTree, server: NodeId, findings: &mut Findings) {

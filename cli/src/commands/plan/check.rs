@@ -52,8 +52,13 @@ pub fn run(topology: &Topology, path: &Path, json: bool) -> anyhow::Result<ExitC
     }
     let lines: Vec<String> = violations.iter().map(Violation::to_string).collect();
     let plans = file.into_plans();
+    let notes: Vec<String> = plans.iter().filter_map(|plan| results_note(topology, plan)).collect();
     let text = if json {
-        format!("{}\n", serde_json::json!({"valid": lines.is_empty(), "violations": lines}))
+        let mut document = serde_json::json!({"valid": lines.is_empty(), "violations": lines});
+        if lines.is_empty() && !notes.is_empty() {
+            document["notes"] = notes.into();
+        }
+        format!("{document}\n")
     } else if lines.is_empty() {
         let rates: Vec<String> = plans.iter().map(|plan| display_rate(plan.rate_bps)).collect();
         let ignoring =
@@ -65,12 +70,25 @@ pub fn run(topology: &Topology, path: &Path, json: bool) -> anyhow::Result<ExitC
         };
         let hold = if plans.len() > 1 { "they hold together" } else { "holds" };
         let (place, name, rates) = (place(), topology.name(), rates.join(", "));
-        format!("{place}: {hold} on topology {name} at {rates}\n{}", ignoring.map(note).unwrap_or_default())
+        let mut text = format!("{place}: {hold} on topology {name} at {rates}\n");
+        text.extend(ignoring.map(note));
+        text.extend(notes.into_iter().map(|note| format!("({note})\n")));
+        text
     } else {
         lines.iter().map(|line| format!("{line}\n")).collect()
     };
     crate::commands::output::print(&text)?;
     Ok(if lines.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// What a plan that does not count results does not say of its rate.
+fn results_note(topology: &Topology, plan: &Plan) -> Option<String> {
+    let held = inart_planner::held_by_results(topology, plan)?;
+    let (job, rate) = (&plan.job, display_rate(held.rate_bps));
+    Some(format!(
+        "job {job}: the plan does not count results; with them {} lets it send at {rate}; plan with --results counted",
+        held.limit
+    ))
 }
 
 /// Reads a plan that is for this topology; errors name the file.
