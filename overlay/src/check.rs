@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use crate::network::{Overlay, SiteJob};
 use crate::plan::{Plan, PlanTree};
+use crate::proof;
 use crate::scheme::Scheme;
 
 /// How far a stated number may be from its own value, relatively.
@@ -33,9 +34,8 @@ pub fn check(overlay: &Overlay, job: &SiteJob, plan: &Plan) -> Vec<String> {
     look.auxiliary(plan, &mut wrong);
     let bits = job.gradient_bytes() as f64 * 8.0;
     let bound = plan.bounds.seconds;
-    let most = look.any_bound(bits);
-    if !bound.is_finite() || bound > most * (1.0 + TOLERANCE) {
-        wrong.push(format!("bounds.seconds: {bound} is not proven by any cut; at most {most}"));
+    if !proof::exists(overlay, &job.sites, bits, bound * (1.0 - TOLERANCE)) {
+        wrong.push(format!("bounds.seconds: {bound} is not proven by any pair of sites; plan again"));
     }
     if plan.predicted_s < bound * (1.0 - TOLERANCE) || plan.predicted_s.is_nan() {
         wrong.push(format!("predicted_s: {} is below the bound {bound}", plan.predicted_s));
@@ -143,29 +143,6 @@ impl Look<'_> {
                 }
             }
         }
-    }
-
-    /// The largest bound that a set of sites proves, by looking at every set; infinite where there are too
-    /// many sets to look at.
-    fn any_bound(&self, bits: f64) -> f64 {
-        const MOST_FOR_ALL_SETS: usize = 16;
-        let members: Vec<_> = self.members.iter().filter_map(|name| self.overlay.site_named(name)).collect();
-        let rates = self.overlay.rates_at(0.0);
-        let delay = self.overlay.links().iter().map(|link| link.delay_seconds).fold(f64::INFINITY, f64::min);
-        if members.len() > MOST_FOR_ALL_SETS {
-            return f64::INFINITY;
-        }
-        let out = |set: u32| {
-            let has = |site| members.iter().position(|&at| at == site).map(|at| set >> at & 1 == 1);
-            let leaves = |arc: &_| {
-                let (from, to) = self.overlay.ends(*arc);
-                has(from) == Some(true) && has(to) == Some(false)
-            };
-            self.overlay.arcs().filter(leaves).map(|arc| rates.of(arc)).sum::<f64>()
-        };
-        let sets = 1..(1u32 << members.len()) - 1;
-        let least = sets.map(out).fold(f64::INFINITY, f64::min);
-        bits / least + delay
     }
 }
 

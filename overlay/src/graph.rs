@@ -12,6 +12,8 @@ pub(crate) struct Graph {
     /// The neighbours of each site with the direction that leads to them, by site, ascending.
     pub neighbours: Vec<Vec<(SiteId, ArcId)>>,
     rates: Rates,
+    /// By direction, in seconds.
+    delays_s: Vec<f64>,
     back: Vec<ArcId>,
 }
 
@@ -31,7 +33,8 @@ impl Graph {
         }
         neighbours.iter_mut().for_each(|list| list.sort_unstable());
         let back = overlay.arcs().map(|arc| ArcId(arc.0 ^ 1)).collect();
-        Graph { members: job.sites.clone(), neighbours, rates: rates.clone(), back }
+        let delays_s = overlay.arcs().map(|arc| overlay.delay_seconds(arc)).collect();
+        Graph { members: job.sites.clone(), neighbours, rates: rates.clone(), delays_s, back }
     }
 
     /// A site that no way leads to from the job's first one over links that are up in both directions.
@@ -55,6 +58,17 @@ impl Graph {
     /// bit/s.
     pub fn bps(&self, arc: ArcId) -> f64 {
         self.rates.of(arc)
+    }
+
+    /// Propagation delay of a direction in seconds.
+    pub fn delay_s(&self, arc: ArcId) -> f64 {
+        self.delays_s[arc.index()]
+    }
+
+    /// All directions between sites of the job that are up: from, to and the direction.
+    pub fn arcs(&self) -> impl Iterator<Item = (SiteId, SiteId, ArcId)> {
+        let of = |&from: &SiteId| self.neighbours[from.index()].iter().map(move |&(to, arc)| (from, to, arc));
+        self.members.iter().flat_map(of)
     }
 
     /// w(e) = 1/s of a direction, in seconds per Mbit (NETSTORM, Eq. 5).

@@ -8,18 +8,22 @@
 
 mod auxiliary;
 mod awareness;
+mod best;
 mod bounds;
+mod candidate;
 mod check;
 mod chunks;
 mod document;
 mod graph;
 mod insides;
+mod latency;
 mod network;
 mod packing;
 mod plan;
 mod plan_error;
 mod planning;
 mod policy;
+mod proof;
 mod rounds;
 mod run;
 mod scaled;

@@ -5,7 +5,9 @@ use std::collections::BTreeMap;
 use inart_sites::{Policy, SiteNo, Tree};
 
 use crate::auxiliary;
+use crate::best::{self, Effort};
 use crate::bounds;
+use crate::candidate::Case;
 use crate::chunks;
 use crate::graph::{Graph, number, site};
 use crate::network::{Overlay, Rates, SiteId, SiteJob};
@@ -27,13 +29,13 @@ const LEAST_CHUNK_BYTES: u64 = 64 * 1024;
 /// # Errors
 /// Options that the scheme does not take; what the solver says.
 pub fn plan(overlay: &Overlay, job: &SiteJob, rates: &Rates, options: &Options) -> Result<Plan, PlanError> {
-    let Made { mut plan, policy } = make(overlay, job, rates, options)?;
+    let Made { mut plan, policy } = make(overlay, job, rates, options, true)?;
     plan.predicted_s = rounds::predict(overlay, rates, &policy, &chunk_sizes(job, &plan), options.scheme);
     Ok(plan)
 }
 
 /// A plan whose time is not predicted (it says 0), and what sites are told by it, as version 0. A rate of 0
-/// means that the link is down.
+/// means that the link is down. Made with less effort than by [`plan`], since it is soon made again.
 ///
 /// # Errors
 /// As [`plan`]; links that are down and leave sites apart.
@@ -43,7 +45,7 @@ pub fn plan_and_policy(
     rates: &Rates,
     options: &Options,
 ) -> Result<(Plan, Policy), PlanError> {
-    let Made { plan, policy } = make(overlay, job, rates, options)?;
+    let Made { plan, policy } = make(overlay, job, rates, options, false)?;
     Ok((plan, policy))
 }
 
@@ -58,7 +60,7 @@ pub fn plan_with_chunks(
     options: &Options,
     chunk_bytes: u64,
 ) -> Result<Plan, PlanError> {
-    Ok(make_with_chunks(overlay, job, rates, options, chunk_bytes)?.plan)
+    Ok(make_with_chunks(overlay, job, rates, options, (chunk_bytes, true))?.plan)
 }
 
 /// A plan whose time is not predicted yet, and what sites are told by it.
@@ -67,13 +69,15 @@ pub(crate) struct Made {
     pub policy: Policy,
 }
 
+/// Plans a job; with little effort if the plan is not kept for long, but soon made again.
 pub(crate) fn make(
     overlay: &Overlay,
     job: &SiteJob,
     rates: &Rates,
     options: &Options,
+    is_kept: bool,
 ) -> Result<Made, PlanError> {
-    make_with_chunks(overlay, job, rates, options, longest_chunk(job, options.scheme))
+    make_with_chunks(overlay, job, rates, options, (longest_chunk(job, options.scheme), is_kept))
 }
 
 fn make_with_chunks(
@@ -81,7 +85,7 @@ fn make_with_chunks(
     job: &SiteJob,
     rates: &Rates,
     options: &Options,
-    chunk_bytes: u64,
+    (chunk_bytes, is_kept): (u64, bool),
 ) -> Result<Made, PlanError> {
     options.check(&job.sites)?;
     if let Some(root) = options.root.filter(|root| !job.sites.contains(root)) {
@@ -91,18 +95,22 @@ fn make_with_chunks(
     if let Some(apart) = graph.apart() {
         return Err(PlanError::Apart { site: overlay.site_name(apart).to_owned(), job: job.name.clone() });
     }
-    let trees = schemes::trees(&graph, options)?;
     let sizes = chunks::cut(&job.tensors_bytes, chunk_bytes);
-    let mut weights: Vec<f64> = trees.iter().map(|weighted| weighted.weight).collect();
-    if options.scheme == Scheme::Inart {
-        // As the document has them, so that whoever reads it deals chunks in the same way.
-        let sum: f64 = weights.iter().sum();
-        weights.iter_mut().for_each(|weight| *weight /= sum);
-    }
+    let bound_s = bounds::round_seconds(&graph, job.gradient_bytes());
+    let trees = match options.scheme {
+        Scheme::Inart => {
+            let case = Case { overlay, job, graph: &graph, rates, sizes: &sizes, bound_s };
+            let of_scheme = |scheme| plan(overlay, job, rates, &Options::new(scheme)).ok();
+            let rival_s = |scheme| of_scheme(scheme).map(|plan| plan.predicted_s);
+            let effort = if is_kept { Effort::Much(&rival_s) } else { Effort::Little };
+            best::trees(&case, effort)?
+        }
+        _ => schemes::trees(&graph, options)?,
+    };
+    let weights: Vec<f64> = trees.iter().map(|weighted| weighted.weight).collect();
     let takes = assign(options.scheme, &sizes, &weights);
     let parts = Parts { overlay, graph: &graph, scheme: options.scheme, sizes: &sizes, takes: &takes };
     let paths = options.auxiliary.map(|disjoint| auxiliary::paths(&graph, disjoint)).unwrap_or_default();
-    let least_delay = overlay.links().iter().map(|link| link.delay_seconds).fold(f64::INFINITY, f64::min);
     let entries = trees.iter().zip(&weights).enumerate();
     let plan = Plan {
         scheme: options.scheme.name().to_owned(),
@@ -112,10 +120,10 @@ fn make_with_chunks(
         trees: entries.map(|(at, (weighted, &weight))| parts.tree(at, &weighted.tree, weight)).collect(),
         auxiliary: paths.into_iter().map(|(ends, paths)| parts.auxiliary(ends, paths)).collect(),
         predicted_s: 0.0,
-        bounds: Bounds { seconds: bounds::round_seconds(&graph, job.gradient_bytes(), least_delay) },
+        bounds: Bounds { seconds: bound_s },
     };
     let trees = trees.into_iter().map(|weighted| weighted.tree).collect();
-    let policy = policy_of(&graph, &plan, overlay, trees, takes, 0);
+    let policy = policy_of(&graph, &plan.auxiliary, overlay, trees, takes, 0);
     Ok(Made { plan, policy })
 }
 

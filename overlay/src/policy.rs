@@ -60,7 +60,7 @@ pub fn policy(overlay: &Overlay, job: &SiteJob, plan: &Plan, version: u64) -> Re
             member(at)?;
         }
     }
-    let policy = policy_of(&graph, plan, overlay, trees, takes, version);
+    let policy = policy_of(&graph, &plan.auxiliary, overlay, trees, takes, version);
     policy.check().map_err(|error| wrong("trees".to_owned(), error.to_string()))?;
     Ok(policy)
 }
@@ -68,7 +68,7 @@ pub fn policy(overlay: &Overlay, job: &SiteJob, plan: &Plan, version: u64) -> Re
 /// Trees, chunks and routes as sites take them.
 pub(crate) fn policy_of(
     graph: &Graph,
-    plan: &Plan,
+    auxiliary: &[AuxiliaryPaths],
     overlay: &Overlay,
     trees: Vec<Tree>,
     takes: Vec<usize>,
@@ -98,7 +98,7 @@ pub(crate) fn policy_of(
         trees,
         chunk_trees: takes.into_iter().map(|tree| TreeNo(tree as u16)).collect(),
         routes,
-        auxiliary: plan.auxiliary.iter().filter_map(paths).collect(),
+        auxiliary: auxiliary.iter().filter_map(paths).collect(),
     }
 }
 

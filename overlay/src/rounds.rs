@@ -220,11 +220,21 @@ pub(crate) fn predict(
     bytes: &[u64],
     scheme: Scheme,
 ) -> f64 {
+    alone(overlay, rates, policy, bytes, scheme).map_or(f64::INFINITY, |ended| ended.ended_s)
+}
+
+/// One round, from time 0, on rates that stay, auxiliary paths used as by default; `None` if it cannot end.
+pub(crate) fn alone(
+    overlay: &Overlay,
+    rates: &Rates,
+    policy: &Policy,
+    bytes: &[u64],
+    scheme: Scheme,
+) -> Option<Ended> {
     let auxiliary = (!policy.auxiliary.is_empty()).then(AuxiliaryUse::default);
     let sending = sending(scheme, auxiliary);
     let mut network = Network::new(overlay, Some(rates), scheme.sharing(Sharing::Fair), sending);
-    let ended = network.round(&Arc::new(policy.clone()), bytes);
-    ended.map_or(f64::INFINITY, |ended| ended.ended_s - ended.started_s)
+    network.round(&Arc::new(policy.clone()), bytes)
 }
 
 /// What a site contributes: other numbers for each round, chunk and site.

@@ -127,6 +127,8 @@ pub(crate) fn run_by(
     let mut table = Table::new(overlay, scheme, options.prior_bps, &options.tuning);
     let (mut all, mut errors, mut sums) = (Vec::new(), Vec::new(), 0);
     let mut in_force: Option<(f64, Arc<Policy>, Vec<u64>)> = None;
+    // On the same rates the plan is the same.
+    let mut planned_for: Option<Rates> = None;
     while goes_on(options.until, all.len(), network.now_s()) {
         let now_s = network.now_s();
         let truth = overlay.rates_at(now_s);
@@ -138,13 +140,15 @@ pub(crate) fn run_by(
         };
         errors.push(error(&believed, &truth));
         let stays = matches!(options.knowledge, Knowledge::Static | Knowledge::Uniform);
-        let same = in_force.take().filter(|(made_s, ..)| stays || !options.tuning.is_due(*made_s, now_s));
-        let (made_s, policy, bytes) = match same {
-            Some(same) => same,
-            None => {
-                let made = planning::make(overlay, job, &believed, &options.plan)?;
+        let is_kept = options.knowledge != Knowledge::Passive;
+        let (made_s, policy, bytes) = match in_force.take() {
+            Some(same) if stays || !options.tuning.is_due(same.0, now_s) => same,
+            Some((_, policy, bytes)) if planned_for.as_ref() == Some(&believed) => (now_s, policy, bytes),
+            _ => {
+                let made = planning::make(overlay, job, &believed, &options.plan, is_kept)?;
                 let bytes = chunk_sizes(job, &made.plan);
                 let mut policy = made.policy;
+                planned_for = Some(believed);
                 policy.version = all.len() as u64 + 1;
                 (now_s, Arc::new(policy), bytes)
             }

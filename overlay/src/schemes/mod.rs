@@ -58,6 +58,7 @@ impl Options {
 }
 
 /// A tree and how much of the gradient it is to carry, beside the others.
+#[derive(Debug, Clone)]
 pub(crate) struct Weighted {
     pub tree: Tree,
     pub weight: f64,
@@ -115,8 +116,8 @@ fn several(graph: &Graph, roots: usize) -> Vec<Weighted> {
     trees
 }
 
-/// The packing of reduce and broadcast trees of the most goodput.
-fn packed(graph: &Graph) -> Result<Vec<Weighted>, PlanError> {
+/// The packing of reduce and broadcast trees of the most goodput; weights are in bit/s.
+pub(crate) fn packed(graph: &Graph) -> Result<Vec<Weighted>, PlanError> {
     let members = &graph.members;
     let place = |site: SiteId| members.iter().position(|&member| member == site);
     let mut arcs = Vec::new();

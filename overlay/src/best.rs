@@ -1,0 +1,256 @@
+//! Ours: of all trees that there are to choose from, those whose round is predicted to be the shortest.
+//!
+//! The packing has the most goodput, which is what counts for long gradients. Where delays or few chunks
+//! count, other trees may be faster, those of every other scheme among them. So each is played, unless its
+//! links alone would take longer than the best round so far. Then chunks move from the trees that end last to
+//! others while that helps.
+
+use crate::candidate::{Candidate, Case, Played};
+use crate::latency;
+use crate::plan_error::PlanError;
+use crate::scheme::Scheme;
+use crate::schemes::{self, Options, Weighted};
+
+/// A round that is no longer than so many times the bound is good enough to search no further.
+const ENOUGH: f64 = 1.02;
+
+/// The search plays rounds of so many chunks on links at most, all together; none where that is less than
+/// so many rounds.
+const MOST_TRANSFERS: usize = 30_000;
+const LEAST_ROUNDS: usize = 8;
+
+/// So many times as many where another scheme's round is predicted to be shorter than the best so far.
+const FOR_A_RIVAL: usize = 60;
+
+/// So many packings without links of long delays are made at most.
+const RESTRICTED: usize = 4;
+
+/// Parts of the gradient that move from one tree to another at once.
+const MOVED: [f64; 6] = [0.5, 0.25, 0.125, 0.0625, 0.031_25, 0.015_625];
+
+/// A round is shorter than another one if it takes less than so many times as long.
+const LESS: f64 = 1.0 - 1e-9;
+
+/// The best candidate so far, and what was tried.
+struct Search<'a> {
+    case: &'a Case<'a>,
+    effort: Effort<'a>,
+    best: Option<(Played, Candidate)>,
+    /// Every tree of a candidate, once.
+    pool: Vec<Weighted>,
+    /// The shortest round that another scheme predicts for its own way to send, in seconds.
+    rival_s: f64,
+    transfers: usize,
+}
+
+/// How much is tried.
+#[derive(Clone, Copy)]
+pub(crate) enum Effort<'a> {
+    /// The packing, and the trees of other schemes, for a plan that is soon made again.
+    Little,
+    /// The search, too, for a round that is no longer than those of other schemes, each sent in its own way:
+    /// this gives their times in seconds.
+    Much(&'a dyn Fn(Scheme) -> Option<f64>),
+}
+
+/// The trees of the shortest round, with shares that sum to 1.
+///
+/// # Errors
+/// No scheme has trees: what the solver says of the packing.
+pub(crate) fn trees(case: &Case<'_>, effort: Effort<'_>) -> Result<Vec<Weighted>, PlanError> {
+    let (best, pool) = (None, Vec::new());
+    let mut search = Search { case, effort, best, pool, rival_s: f64::INFINITY, transfers: 0 };
+    let packed = schemes::packed(case.graph);
+    if let Ok(trees) = &packed {
+        search.offer(&case.candidate(trees.clone()));
+        if matches!(effort, Effort::Much(_)) && search.best_s() > case.bound_s * ENOUGH {
+            search.offer(&case.candidate(case.filled(trees)));
+        }
+    }
+    let rivals = search.offer_others();
+    if search.goes_on() {
+        restricted(case).iter().for_each(|candidate| search.offer(candidate));
+        search.best.clone().into_iter().for_each(|best| search.shift(best));
+    }
+    // From there the search may end elsewhere.
+    for candidate in rivals {
+        if search.best_s() > search.rival_s
+            && let Some(played) = search.play(&candidate)
+        {
+            search.shift((played, candidate));
+        }
+    }
+    search.draw();
+    match search.best {
+        Some((_, best)) => Ok(best.trees),
+        None => packed.map(|trees| case.candidate(trees).trees),
+    }
+}
+
+/// Packings without the links of the longest delays, dealt as delays ask for.
+fn restricted(case: &Case<'_>) -> Vec<Candidate> {
+    let graphs = case.delays_s().into_iter().map_while(|delay_s| case.without_delays_from(delay_s));
+    let packed = graphs.take(RESTRICTED).filter_map(|graph| schemes::packed(&graph).ok());
+    packed.map(|trees| case.candidate(case.filled(&trees))).collect()
+}
+
+impl Search<'_> {
+    fn best_s(&self) -> f64 {
+        self.best.as_ref().map_or(f64::INFINITY, |(played, _)| played.seconds)
+    }
+
+    /// Whether there is something left to find, and effort to find it.
+    fn goes_on(&self) -> bool {
+        let best_s = self.best_s();
+        if matches!(self.effort, Effort::Little) {
+            return false;
+        }
+        if best_s > self.rival_s {
+            return self.transfers < FOR_A_RIVAL * MOST_TRANSFERS;
+        }
+        let is_quick = LEAST_ROUNDS * self.case.transfers() <= MOST_TRANSFERS;
+        is_quick && best_s > self.case.bound_s * ENOUGH && self.transfers < MOST_TRANSFERS
+    }
+
+    /// Plays the trees of every other scheme, and single trees of short ways; the most promising ones first.
+    /// Returns those whose scheme's own round is shorter than the best.
+    fn offer_others(&mut self) -> Vec<Candidate> {
+        let effort = self.effort;
+        let rival_s = |scheme: Option<Scheme>| match effort {
+            Effort::Much(rival_s) => scheme.and_then(rival_s),
+            Effort::Little => None,
+        };
+        let (gradient, chunk) = (self.case.gradient_bits(), self.case.chunk_bits());
+        let mut all: Vec<(Option<Scheme>, Candidate)> = Vec::new();
+        for scheme in Scheme::ALL.into_iter().filter(|&scheme| scheme != Scheme::Inart) {
+            // One construction that fails does not stop the others.
+            if let Ok(trees) = schemes::trees(self.case.graph, &Options::new(scheme)) {
+                all.push((Some(scheme), self.case.candidate(trees)));
+            }
+        }
+        for tree in latency::trees(self.case.graph, &[chunk, gradient], gradient, chunk) {
+            all.push((None, self.case.candidate(vec![tree])));
+        }
+        all.sort_by(|a, b| a.1.least_s.total_cmp(&b.1.least_s));
+        let mut rivals = Vec::new();
+        for (scheme, candidate) in all {
+            // Several trees may be dealt otherwise by their own scheme, and so take less.
+            if candidate.least_s < self.best_s() || scheme == Some(Scheme::Netstorm) {
+                let seconds = rival_s(scheme).unwrap_or(f64::INFINITY);
+                self.rival_s = self.rival_s.min(seconds);
+                rivals.extend((seconds < self.best_s()).then(|| candidate.clone()));
+            }
+            self.offer(&candidate);
+        }
+        rivals
+    }
+
+    /// Plays a round of a candidate that may be the best.
+    fn offer(&mut self, candidate: &Candidate) {
+        candidate.trees.iter().for_each(|weighted| self.know(weighted));
+        if !candidate.trees.is_empty() && candidate.least_s < self.best_s() {
+            self.play(candidate);
+        }
+    }
+
+    /// Plays a round, and keeps the candidate if it is the best.
+    fn play(&mut self, candidate: &Candidate) -> Option<Played> {
+        self.transfers += self.case.transfers();
+        let played = self.case.play(candidate)?;
+        if played.seconds < self.best_s() * LESS {
+            self.best = Some((played.clone(), candidate.clone()));
+        }
+        Some(played)
+    }
+
+    /// From a candidate, moves parts of the gradient from one tree to another, while the round gets shorter.
+    fn shift(&mut self, (mut played, mut candidate): (Played, Candidate)) {
+        while let Some(shorter) = self.shifted(&played, &candidate) {
+            (played, candidate) = shorter;
+        }
+    }
+
+    /// A shorter round with a part moved from the tree that ends last; where another scheme's round is
+    /// shorter, from any tree.
+    fn shifted(&mut self, played: &Played, candidate: &Candidate) -> Option<(Played, Candidate)> {
+        let least = 0.5 / self.case.sizes.len() as f64;
+        let mut from: Vec<(f64, &Weighted)> = played.ends_s.iter().copied().zip(&candidate.trees).collect();
+        from.sort_by(|a, b| b.0.total_cmp(&a.0));
+        let all = if self.best_s() > self.rival_s { from.len() } else { 1 };
+        for (_, last) in from.into_iter().take(all) {
+            for part in MOVED.into_iter().filter(|&part| part >= least && part < 2.0 * last.weight) {
+                for to in 0..self.pool.len() {
+                    if !self.goes_on() {
+                        return None;
+                    }
+                    if self.pool[to].tree == last.tree {
+                        continue;
+                    }
+                    let next = self.case.candidate(moved(&candidate.trees, last, &self.pool[to], part));
+                    if next.least_s < played.seconds
+                        && let Some(next_played) = self.play(&next)
+                        && next_played.seconds < played.seconds * LESS
+                    {
+                        return Some((next_played, next));
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// While another scheme's round is shorter, moves parts of the gradient between trees drawn at random,
+    /// trees of short ways to every site among them.
+    fn draw(&mut self) {
+        let (gradient, chunk) = (self.case.gradient_bits(), self.case.chunk_bits());
+        if self.best_s() > self.rival_s {
+            let more = latency::of_all_roots(self.case.graph, &[chunk, gradient]);
+            more.into_iter().for_each(|tree| self.know(&tree));
+        }
+        let mut draws = Draws(1);
+        while self.best_s() > self.rival_s && self.goes_on() {
+            let Some((_, best)) = &self.best else { return };
+            let mut trees = best.trees.clone();
+            for _ in 0..1 + draws.below(4) {
+                let from = trees[draws.below(trees.len())].clone();
+                let to = &self.pool[draws.below(self.pool.len())];
+                let part = from.weight * (1 + draws.below(16)) as f64 / 16.0;
+                trees = moved(&trees, &from, to, part);
+            }
+            let candidate = self.case.candidate(trees);
+            // What is not played costs something, too.
+            self.transfers += self.case.transfers();
+            self.offer(&candidate);
+        }
+    }
+
+    /// Adds a tree to the pool.
+    fn know(&mut self, weighted: &Weighted) {
+        if !self.pool.iter().any(|known| known.tree == weighted.tree) {
+            self.pool.push(weighted.clone());
+        }
+    }
+}
+
+/// Numbers that are the same in every run (Knuth's linear congruential generator).
+struct Draws(u64);
+
+impl Draws {
+    /// From 0 to below `most`, which is above 0.
+    fn below(&mut self, most: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % most
+    }
+}
+
+/// The trees with a part of the gradient, or all that the one has, moved to the other.
+fn moved(trees: &[Weighted], from: &Weighted, to: &Weighted, part: f64) -> Vec<Weighted> {
+    let part = part.min(from.weight);
+    let mut trees = trees.to_vec();
+    trees.iter_mut().filter(|weighted| weighted.tree == from.tree).for_each(|has| has.weight -= part);
+    match trees.iter_mut().find(|weighted| weighted.tree == to.tree) {
+        Some(has) => has.weight += part,
+        None => trees.push(Weighted { tree: to.tree.clone(), weight: part }),
+    }
+    trees
+}
