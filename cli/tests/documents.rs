@@ -31,7 +31,7 @@ fn every_linked_file_exists() {
 fn every_command_in_the_readme_exists() {
     let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
     // What the shell is given, not what it prints.
-    let shell = readme.split("```sh\n").skip(1).filter_map(|rest| rest.split("```").next());
+    let shell = readme.split("```sh").skip(1).filter_map(|rest| rest.split("```").next());
     let lines = shell.flat_map(str::lines).filter(|line| line.starts_with("inart "));
     let commands = lines.flat_map(|line| line.split("; "));
     let mut seen = 0;

@@ -1,6 +1,7 @@
 //! Runs the tests that need root, for network namespaces and raw sockets, as one program.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod documented;
 mod hosts;
 mod interface;
 mod order_clients;
