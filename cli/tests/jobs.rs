@@ -63,8 +63,8 @@ fn results_that_a_plan_does_not_count_are_named_with_the_link_that_they_fill() {
     bench.write(
         "short.yaml",
         "{name: short, nodes: [{name: v0, kind: switch}, {name: v2, kind: switch}, {name: s0, kind: server},
-           {name: w0, kind: worker}], links: [{ends: [w0, v0], rate: 10 Mbps}, {ends: [s0, v2], rate: 10 Mbps},
-           {ends: [v0, v2], rate: 10 Mbps}], background: [{link: [v2, v0], rate: 9 Mbps}]}",
+           {name: w0, kind: worker}], links: [{ends: [w0, v0], rate: 10 Mbps},
+           {ends: [s0, v2], rate: 10 Mbps}, {ends: [v0, v2], rate: 10 Mbps}], background: [{link: [v2, v0], rate: 9 Mbps}]}",
     );
     for (results, notes) in [("ignored", 1), ("counted", 0)] {
         let plan = printed(&bench, &["plan", "short.yaml", "--results", results, "--json"]);

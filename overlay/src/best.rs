@@ -11,24 +11,24 @@ use crate::plan_error::PlanError;
 use crate::scheme::Scheme;
 use crate::schemes::{self, Options, Weighted};
 
-/// A round that is no longer than so many times the bound is good enough to search no further.
+/// The search ends at a round that is no longer than this many times the bound.
 const ENOUGH: f64 = 1.02;
 
-/// The search plays rounds of so many chunks on links at most, all together; none where that is less than
-/// so many rounds.
+/// The most chunks on links, over all rounds that the search plays. It plays none where that is less than
+/// [`LEAST_ROUNDS`] rounds.
 const MOST_TRANSFERS: usize = 30_000;
 const LEAST_ROUNDS: usize = 8;
 
-/// So many times as many where another scheme's round is predicted to be shorter than the best so far.
+/// The limit is this many times as high where another scheme's round is shorter than the best.
 const FOR_A_RIVAL: usize = 60;
 
-/// So many packings without links of long delays are made at most.
+/// The most packings without links of long delays.
 const RESTRICTED: usize = 4;
 
 /// Parts of the gradient that move from one tree to another at once.
 const MOVED: [f64; 6] = [0.5, 0.25, 0.125, 0.0625, 0.031_25, 0.015_625];
 
-/// A round is shorter than another one if it takes less than so many times as long.
+/// A round is shorter than another one if it takes less than this part of its time.
 const LESS: f64 = 1.0 - 1e-9;
 
 /// The best candidate so far, and what was tried.

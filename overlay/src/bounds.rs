@@ -3,7 +3,7 @@
 use crate::graph::Graph;
 use crate::network::SiteId;
 
-/// Up to so many sites every pair of them is looked at.
+/// The most sites of which every pair is looked at.
 const ALL_PAIRS: usize = 16;
 
 /// Of a bound, what rounding errors of its arithmetic may be.
@@ -64,7 +64,7 @@ fn pairs(network: &Network) -> Vec<(usize, usize)> {
     first.chain((0..sites).filter_map(farthest)).collect()
 }
 
-/// The shortest time in which so many bits get from one site to another: the least of (bits + sum of delay
+/// The shortest time in which `bits` get from one site to another: the least of (bits + sum of delay
 /// times flow) / flow over all flows (Ford and Fulkerson 1958: repeating one flow over time is the best there
 /// is). Those of least delay are found one after the other, by shortest augmenting paths.
 fn quickest_s(network: &Network, bits: f64, from: usize, to: usize) -> f64 {

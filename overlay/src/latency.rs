@@ -7,7 +7,7 @@ use crate::network::{ArcId, SiteId};
 use crate::policy::edge_route;
 use crate::schemes::Weighted;
 
-/// What so many bits take over a direction, its delay included, in seconds.
+/// The time that `bits` take over a direction, its delay included, in seconds.
 fn hop_s(graph: &Graph, arc: ArcId, bits: f64) -> f64 {
     bits / graph.bps(arc) + graph.delay_s(arc)
 }
@@ -24,7 +24,7 @@ fn route_arcs(graph: &Graph, from: SiteId, to: SiteId) -> Vec<ArcId> {
     route.windows(2).filter_map(|hop| graph.arc(hop[0], hop[1])).collect()
 }
 
-/// From the farthest site up to the root and from there down to the farthest, so many bits at each hop, in
+/// From the farthest site up to the root and from there down to the farthest, `bits` at each hop, in
 /// seconds.
 pub(crate) fn of_tree_s(graph: &Graph, tree: &Tree, bits: f64) -> f64 {
     let farthest = |parents: &[Option<inart_sites::SiteNo>], is_up: bool| {
@@ -43,7 +43,7 @@ pub(crate) fn of_tree_s(graph: &Graph, tree: &Tree, bits: f64) -> f64 {
     farthest(&tree.up, true) + farthest(&tree.down, false)
 }
 
-/// For each length in bits the trees of all roots whose ways to the root take so many bits the least time.
+/// For each length in bits the trees of all roots: on the ways to the root, it takes the least time.
 pub(crate) fn of_all_roots(graph: &Graph, lengths: &[f64]) -> Vec<Weighted> {
     let of = |&bits: &f64| {
         let tree = move |&root: &SiteId| Graph::tree(root, &shortest(graph, root, bits));
@@ -53,8 +53,7 @@ pub(crate) fn of_all_roots(graph: &Graph, lengths: &[f64]) -> Vec<Weighted> {
 }
 
 /// For each length in bits one tree: that of the root from which a gradient of `gradient_bits`, in chunks of
-/// `chunk_bits`, is estimated to be summed soonest, among the trees whose ways to the root take so many bits
-/// the least time.
+/// `chunk_bits`, is estimated to be summed soonest, among the trees of [`of_all_roots`].
 pub(crate) fn trees(graph: &Graph, lengths: &[f64], gradient_bits: f64, chunk_bits: f64) -> Vec<Weighted> {
     let estimate_s = |tree: &Tree| {
         let slowest =
@@ -68,7 +67,7 @@ pub(crate) fn trees(graph: &Graph, lengths: &[f64], gradient_bits: f64, chunk_bi
     lengths.iter().filter_map(best).collect()
 }
 
-/// Each site's next one on its way to the root that takes so many bits the least time, hop after hop, both
+/// Each site's next one on its way to the root that takes `bits` the least time, hop after hop, both
 /// directions counted (Dijkstra).
 fn shortest(graph: &Graph, root: SiteId, bits: f64) -> Parents {
     let mut parents = vec![None; graph.sites()];

@@ -1,4 +1,4 @@
-//! Several jobs on networks whose switches all hang on one and whose links are wide: the smallest rate beside
+//! Several jobs on networks whose switches are all linked to one, over wide links: the smallest rate beside
 //! the best of all placements, which is simple arithmetic there.
 
 #![allow(clippy::unwrap_used)]

@@ -10,7 +10,7 @@ use crate::solve;
 /// A link or server full of other jobs' traffic keeps this part, so that the shortest paths are those of the
 /// whole network.
 const KEPT: f64 = 1e-6;
-/// Up to so many flows times switches a job is planned with all that a job alone gets, and sets are built
+/// Up to this number of flows times switches a job is planned as thoroughly as one alone, and sets are built
 /// from the last job on too.
 const SMALL: usize = 100;
 

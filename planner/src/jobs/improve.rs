@@ -21,7 +21,7 @@ enum Yielding {
     All,
 }
 
-/// Lets the slowest job (of those below their fair rate) rise: it is planned anew beside the others at their
+/// Lets the slowest job (of those below their fair rate) rise: it is planned again beside the others at their
 /// rates, then those that fill what it uses are, one after the other, beside it at its next rate; once as
 /// fast as they are, then no faster than it; then all others are no faster than it. Where the slowest job
 /// cannot rise so, it changes places with another one, if both are small. Ends when no job can rise so.
@@ -60,7 +60,7 @@ impl Search<'_> {
         self.moves == 0 || self.network.options.out_of_time()
     }
 
-    /// A fairer set, with the slow job or one of its rivals planned anew.
+    /// A fairer set, with the slow job or one of its rivals planned again.
     fn rise(&mut self, best: &Set, slow: usize) -> Option<Set> {
         let rivals = rivals(self.network, best, slow);
         let ways = [Yielding::None, Yielding::Rivals, Yielding::All];
@@ -95,7 +95,7 @@ impl Search<'_> {
         rates
     }
 
-    /// Plans a job, then each of its rivals, anew beside the others at these rates; the first set that is
+    /// Plans a job, then each of its rivals, again beside the others at these rates; the first set that is
     /// fairer than `best`.
     fn raise(&mut self, best: &Set, slow: usize, rivals: &[usize], rates: &[f64]) -> Option<Set> {
         let mut trial = best.clone();
@@ -103,7 +103,7 @@ impl Search<'_> {
             if self.is_over() {
                 return None;
             }
-            if !self.plan_anew(&mut trial, job, rates, rates) {
+            if !self.plan_again(&mut trial, job, rates, rates) {
                 continue;
             }
             let risen = self.network.side_by_side(trial.laid.clone(), self.fair);
@@ -114,7 +114,7 @@ impl Search<'_> {
         None
     }
 
-    /// A fairer set in which the slow job and another one are planned anew: the one as if the other were not
+    /// A fairer set in which the slow job and another one are planned again: the one as if the other were not
     /// there, then the other beside it.
     fn change_places(&mut self, best: &Set, slow: usize) -> Option<Set> {
         let small = |job: &usize| {
@@ -137,8 +137,8 @@ impl Search<'_> {
                 let mut trial = best.clone();
                 let mut without = rates.clone();
                 without[second] = 0.0;
-                if self.plan_anew(&mut trial, first, &without, &rates)
-                    && self.plan_anew(&mut trial, second, &rates, &rates)
+                if self.plan_again(&mut trial, first, &without, &rates)
+                    && self.plan_again(&mut trial, second, &rates, &rates)
                 {
                     let risen = self.network.side_by_side(trial.laid, self.fair);
                     if is_fairer(&risen.rates, &best.rates) {
@@ -150,9 +150,9 @@ impl Search<'_> {
         None
     }
 
-    /// Plans a job of a set anew beside the others at `rates`, no faster than `most`. Returns whether it has
+    /// Plans a job of a set again beside the others at `rates`, no faster than `most`. Returns whether it has
     /// a plan.
-    fn plan_anew(&mut self, trial: &mut Set, job: usize, rates: &[f64], most: &[f64]) -> bool {
+    fn plan_again(&mut self, trial: &mut Set, job: usize, rates: &[f64], most: &[f64]) -> bool {
         self.moves = self.moves.saturating_sub(1);
         let left = self.network.left_for(job, trial, rates);
         let Ok(plan) = beside(self.network, self.network.options, job, left, most[job]) else { return false };
