@@ -196,11 +196,13 @@ fn a_scheduler_with_another_network_is_named_at_both_ends_and_rounds_go_on() {
 #[test]
 fn another_seed_or_number_of_rounds_is_named_at_both_ends() {
     let _turn = turn();
-    for (flag, name, own, other) in [("--seed", "seed", "1", "9"), ("--rounds", "rounds", "20", "21")] {
-        let ring = Ring::new(20);
+    for (name, own, other) in [("seed", "1", "9"), ("rounds", "20", "21")] {
+        let mut ring = Ring::new(20);
+        let first = ring.site("n1");
+        ring.rounds = if name == "rounds" { 21 } else { 20 };
         let mut command = ring.site_command("n2");
-        command.args([flag, other]);
-        let sites = [ring.site("n1"), Running::start(command)];
+        command.args(if name == "seed" { &["--seed", "9"][..] } else { &[] });
+        let sites = [first, Running::start(command)];
         let said = sites.map(|site| {
             let (status, said) = site.end();
             assert_eq!(status, Some(2), "{said}");

@@ -209,7 +209,7 @@ pub struct Ring {
     pub bench: Workbench,
     ports: BTreeMap<&'static str, u16>,
     links: BTreeMap<(&'static str, &'static str), Relay>,
-    rounds: u32,
+    pub rounds: u32,
 }
 
 impl Ring {
