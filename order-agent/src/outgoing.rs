@@ -27,7 +27,7 @@ pub struct Flow {
 #[derive(Debug, Clone)]
 pub struct Outgoing {
     pub tag: Tag,
-    /// None once all is known to be there: a version that nobody pulls any more is not held.
+    /// None once all is known to be there: a version that has arrived is not held.
     values: Option<Arc<Vec<f32>>>,
     chunks: u32,
     flow: Flow,

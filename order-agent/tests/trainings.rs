@@ -173,7 +173,7 @@ fn a_worker_that_has_trained_with_another_model_does_not_go_on_with_the_first_we
         assert!(why.contains(named), "{why}");
     }
     assert!(both.starts.is_empty());
-    // One that goes on from its file does, even from an earlier version: it kept what it acknowledged.
+    // One that resumes from its file does, even from an earlier version: it kept what it acknowledged.
     let (mut first, mut own, mut both) = (server(9, 7, &[], None), worker(1, &[]), Heard::default());
     pushed(&mut first, &mut own, &mut both);
     let kept = Kept { version: 0, done: vec![0; 2], members: vec![true; 2], values: vec![1.0; VALUES] };

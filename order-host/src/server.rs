@@ -125,7 +125,7 @@ impl<S: Sequencer> ServerHost<S> {
         self
     }
 
-    /// Ends the training when this signal is received: workers hear that the server was told to stop.
+    /// Ends the training when this signal is received: workers receive that reason.
     #[must_use]
     pub fn with_stop(mut self, stop: StopSignal) -> Self {
         self.stop = Some(stop);
@@ -224,7 +224,7 @@ impl<S: Sequencer> ServerHost<S> {
         }
     }
 
-    /// Says for whom it waits; ends when that has been too long, or when it was told to stop.
+    /// Says for whom it waits; ends after its patience, or on a signal.
     fn look(&mut self) {
         if self.failed.is_some() {
             return;

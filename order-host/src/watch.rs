@@ -4,10 +4,10 @@ use std::time::{Duration, Instant};
 
 use inart_order_agent::{Sequencer, ServerAgent};
 
-/// Workers have so long to connect before it is said that they have not, and then again.
+/// A server waits for this time before it prints which workers are not connected, and then again.
 const FIRST: Duration = Duration::from_secs(2);
 const GATHERING: Duration = Duration::from_secs(5);
-/// In the training, so long nothing happens before it is said why, and then again.
+/// In the training, it waits for this time without progress before it prints why, and then again.
 const TRAINING: Duration = Duration::from_secs(10);
 /// No worker is connected for so long unless told.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(600);

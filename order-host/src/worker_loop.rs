@@ -28,7 +28,7 @@ pub(crate) enum News {
     Over(Ending),
 }
 
-/// A server has so long to be connected before it is said that it is not, and then again.
+/// A worker waits for this time before it prints that the server is not connected, and then again.
 const FIRST: Duration = Duration::from_secs(2);
 const PAUSE: Duration = Duration::from_secs(5);
 
@@ -158,7 +158,7 @@ impl WorkerLoop {
         }
     }
 
-    /// Says that there is no server, at once and then every few seconds.
+    /// Prints that the server is not connected: after two seconds, and then every few.
     fn look(&mut self) {
         let since = self.waits.said.map_or(self.waits.since + FIRST, |said| said + PAUSE);
         if self.waits.is_up || self.is_over || Instant::now() < since {

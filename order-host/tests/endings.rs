@@ -141,7 +141,7 @@ fn a_worker_that_is_told_to_stop_is_evicted_at_once_and_the_others_train_on() {
         host.run(&mut Stopped(stopper)).unwrap_err().to_string()
     });
     let told = processes.serve(&[], LONG).unwrap();
-    assert_eq!(stopped.join().unwrap(), "w2 was told to stop");
+    assert_eq!(stopped.join().unwrap(), "w2 was stopped");
     let gone = Told::Output(ServerOutput::Gone { worker: WorkerNo(1) });
     assert_eq!(told.iter().filter(|told| **told == gone).count(), 1);
     assert!(other.join().unwrap().is_ok());

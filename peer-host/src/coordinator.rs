@@ -132,7 +132,7 @@ impl CoordinatorHost {
     /// Serves peers until all that take part have ended the last round; calls `told` for what it does.
     ///
     /// # Errors
-    /// Another coordinator is in charge; it was told to stop; another process of its name is connected.
+    /// Another coordinator is in charge; it was stopped; another process of its name is connected.
     pub async fn run(mut self, mut told: impl FnMut(Told)) -> Result<(), HostError> {
         loop {
             let wake_at = self.wake_at().into();

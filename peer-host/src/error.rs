@@ -68,8 +68,8 @@ pub enum HostError {
         /// What the other side says.
         reason: String,
     },
-    /// The process was told to stop.
-    #[error("{name} was told to stop")]
+    /// The process was stopped.
+    #[error("{name} was stopped")]
     Stopped {
         /// Its name.
         name: String,

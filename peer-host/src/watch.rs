@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-/// Others have so long to be there before it is said that they are not, and then again.
+/// A process waits for this time before it prints which others are missing, and then again.
 const FIRST: Duration = Duration::from_secs(2);
 const MEETING: Duration = Duration::from_secs(5);
-/// In the training, so long nothing happens before it is said why, and then again.
+/// In the training, it waits for this time without progress before it prints why, and then again.
 const TRAINING: Duration = Duration::from_secs(10);
 
 /// What is waited for, since when, and when that was said.

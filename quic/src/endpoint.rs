@@ -263,7 +263,7 @@ async fn accept(shared: Arc<Shared>, incoming: Incoming, place: OwnedSemaphorePe
         connection.close(UNLABELLED, b"a peer first says what a connection is for");
         return;
     };
-    if label.sent_by == SentBy::Nobody {
+    if label.sent_by == SentBy::Neither {
         return answer(&shared, &peer, label.life, &connection).await;
     }
     let pair = shared.halves().complete(&peer, label, connection);

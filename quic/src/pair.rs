@@ -43,7 +43,7 @@ pub(crate) enum SentBy {
     WhoConnects,
     WhoAccepts,
     /// Of none: who is to be connected to asks why it is not.
-    Nobody,
+    Neither,
 }
 
 /// What the first stream of a connection says: which other one it belongs to, and what it is for.
@@ -64,7 +64,7 @@ impl Label {
 
     /// That of a question why there is no connection.
     pub fn question(life: u64) -> Self {
-        Label { pair: draw(), sent_by: SentBy::Nobody, life }
+        Label { pair: draw(), sent_by: SentBy::Neither, life }
     }
 
     fn encode(self) -> [u8; LABEL_BYTES] {
@@ -73,7 +73,7 @@ impl Label {
         bytes[8] = match self.sent_by {
             SentBy::WhoConnects => 0,
             SentBy::WhoAccepts => 1,
-            SentBy::Nobody => 2,
+            SentBy::Neither => 2,
         };
         bytes[9..].copy_from_slice(&self.life.to_be_bytes());
         bytes
@@ -86,7 +86,7 @@ impl Label {
         let sent_by = match sent_by {
             0 => SentBy::WhoConnects,
             1 => SentBy::WhoAccepts,
-            2 => SentBy::Nobody,
+            2 => SentBy::Neither,
             _ => return None,
         };
         let life = u64::from_be_bytes(life.try_into().ok()?);

@@ -20,7 +20,7 @@ const FIRST_BYTES: usize = 64 << 10;
 const TAKEN: u8 = 1;
 /// In place of a length: a question whether the process is there.
 const PROBE: u64 = u64::MAX;
-/// A process that does not answer for so long is gone.
+/// A process that does not answer within this time, and four round trips, has failed.
 const ANSWER: Duration = Duration::from_millis(1500);
 
 /// Whether the process at the other end answers.

@@ -173,7 +173,7 @@ async fn closing_fails_what_is_under_way_and_ends_the_events() {
 }
 
 /// A second process called `name`, at an address of its own, beside one that is connected to `other` and
-/// answers. What it is told, while the first one stays connected.
+/// answers. The reason that it receives, while the first one stays connected.
 async fn second(name: &str, other: &str) -> String {
     let authority = Authority::found("one");
     let (there, mut events) = authority.open(other, &BTreeMap::new());

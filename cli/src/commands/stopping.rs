@@ -1,4 +1,4 @@
-//! A process that is told to stop says so to the others before it ends.
+//! Ends a process on SIGTERM or SIGINT: it closes its connections first.
 
 use std::time::Duration;
 
@@ -15,7 +15,7 @@ pub fn catch() -> anyhow::Result<StopSignal> {
     StopSignal::catch().context("catching signals")
 }
 
-/// Calls `stop` when the process is told to stop, and ends it if its program computes on.
+/// Calls `stop` on a signal, and ends the process if its program is still computing two seconds later.
 pub fn on_signal(
     mut signal: StopSignal,
     name: &str,
@@ -28,7 +28,7 @@ pub fn on_signal(
         }
         stop();
         std::thread::sleep(LONGEST);
-        eprintln!("error: {name} was told to stop");
+        eprintln!("error: {name} was stopped");
         std::process::exit(2);
     };
     std::thread::Builder::new().name("signals".into()).spawn(wait).context("starting a thread")?;

@@ -10,11 +10,11 @@ pub enum Awaited {
     Connection,
     /// The first message on its connection.
     Hello,
-    /// The model to arrive there, for so long.
+    /// The model to arrive there, for this time.
     Pull(Duration),
-    /// Its update, which has been computed for so long.
+    /// Its update, which has been computed for this time.
     Update(Duration),
-    /// The rest of its update, for so long since it was to compute.
+    /// The rest of its update, this time after it began to compute.
     Push(Duration),
 }
 

@@ -6,7 +6,7 @@ use inart_terms::Agreement;
 /// Which training a server holds: what its workers have to share, and its number.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Training {
-    /// Drawn when the model began, and kept with it; 0 for one that nobody tells from others.
+    /// Drawn when the model began, and kept with it; 0 for one that is not compared.
     pub number: u64,
     /// The server's name.
     pub server: String,

@@ -26,8 +26,8 @@ impl<S: Sequencer> ServerAgent<S> {
         BYTES_PER_VALUE * values
     }
 
-    /// The most that [`held_bytes`](Self::held_bytes) and held updates may be for a model of so many values
-    /// and so many workers: the model, the version that was pulled last, and one more for each worker, which
+    /// The most that [`held_bytes`](Self::held_bytes) and held updates may be for a model of that many
+    /// values and workers: the model, the version that was pulled last, and one more for each worker, which
     /// either pulls, or pushes, or waits for its update's turn.
     pub fn most_bytes(values: usize, workers: usize) -> u64 {
         BYTES_PER_VALUE as u64 * values as u64 * (workers as u64 + 2)

@@ -145,7 +145,7 @@ impl<S: Sequencer> ServerAgent<S> {
         }
     }
 
-    /// The process of a worker has ended by itself: nobody waits for it to connect again.
+    /// The process of a worker has ended by itself: the server does not wait for a new connection.
     pub fn left(&mut self, worker: WorkerNo, now: Duration) {
         self.down(worker, now);
         if let Some(link) = self.links.get_mut(worker.index()) {
