@@ -87,8 +87,8 @@ impl Server {
         Ok(Self { shard, agent: Agent::new(open()?, frame_bytes, options)?, peer_timeout, ending: None })
     }
 
-    /// Lets it end with its job: when sums were there, none is under way, and all workers have been silent for
-    /// four peer timeouts.
+    /// Lets it end with its job: when sums were there, none is under way, and all workers have been silent
+    /// for four peer timeouts.
     #[must_use]
     pub fn ends_with_job(mut self) -> Self {
         let silence = Self::SILENT_PEER_TIMEOUTS * self.peer_timeout;
@@ -101,8 +101,8 @@ impl Server {
         self.shard.never_heard().map(|(rank, name)| format!("worker {rank} ({name})")).collect()
     }
 
-    /// Serves until told to stop, until the job is aborted, or with [`ends_with_job`](Self::ends_with_job) until
-    /// its workers have left.
+    /// Serves until told to stop, until the job is aborted, or with [`ends_with_job`](Self::ends_with_job)
+    /// until its workers have left.
     ///
     /// # Errors
     /// Why the job was aborted, or what the transport says.
