@@ -31,8 +31,8 @@ impl JobEnd {
     /// It looks this often.
     const INTERVAL: Duration = Duration::from_millis(500);
 
-    /// Whether the job has ended, after workers have been silent for so long. A server that was itself stopped
-    /// listens first.
+    /// Whether the job has ended, after workers have been silent for so long. A server that was itself
+    /// stopped listens first.
     fn look(&mut self, now: Instant, silent: Option<Duration>) -> bool {
         if now.since(self.looked) > self.silence / 2 {
             self.counts_from = now + self.silence / 2;
