@@ -161,8 +161,8 @@ impl<P: Policy> ServerShard<P> {
         self.abort.map(|(reason, culprit)| Failure::aborted(&self.assignment, reason, culprit))
     }
 
-    /// Returns how long all workers have been silent: the time since the last of them was heard. `None` before
-    /// the first result, and while a chunk waits for a worker.
+    /// Returns how long all workers have been silent: the time since the last of them was heard. `None`
+    /// before the first result, and while a chunk waits for a worker.
     pub fn silent_for(&self, now: Instant) -> Option<Duration> {
         if self.counters.chunks == 0 || !self.is_idle() {
             return None;
