@@ -113,9 +113,9 @@ impl Lab {
         self.switches.get_mut(&at).unwrap().arrived.insert(port, Arrived { ours, others });
     }
 
-    fn dropped(&mut self, switch: &str, frames: i64) {
+    fn dropped(&mut self, switch: &str, reason: Reason, frames: i64) {
         let view = self.switches.get_mut(switch).unwrap();
-        view.after.drops[Reason::NoRoute.index()].packets = frames;
+        view.after.drops[reason.index()].packets = frames;
     }
 
     fn forget(&mut self, host: &str) {
@@ -149,13 +149,17 @@ fn swapped_cables_are_named_by_their_ports() {
     let (one, two) = (port("w1"), port("w2"));
     // Frames come by both ports, and no entry is for them there.
     ["w1", "w2"].iter().for_each(|host| lab.no_hits_from(host));
-    lab.dropped("v1", 56);
+    // Before the server has answered, workers send messages only.
+    lab.dropped("v1", Reason::Stranger, 56);
     let said = lab.says(&["w1", "w2"]);
     for (planned, found) in [(one, two), (two, one)] {
         assert!(said.contains(&format!("arrives on port {planned} of v1, where w")), "{said}");
         assert!(said.contains(&format!("arrive on port {found} and are dropped (56 just now)")), "{said}");
     }
     assert!(!said.contains("down"), "{said}");
+    // Then they send gradients, too.
+    lab.dropped("v1", Reason::NoRoute, 4);
+    assert!(lab.says(&["w1", "w2"]).contains("are dropped (60 just now)"));
 }
 
 #[test]

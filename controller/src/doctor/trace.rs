@@ -209,7 +209,7 @@ impl Tracer<'_> {
                     switch: hop.switch.into(),
                     port: ingress.get(),
                     from: hop.from.into(),
-                    dropped: view.astray(),
+                    dropped: view.dropped(Reason::NoRoute),
                 });
             }
             let mut arrives = false;

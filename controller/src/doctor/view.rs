@@ -61,9 +61,15 @@ impl SwitchView {
         came.map(|(port, _)| *port).filter(move |port| !is_hit(*port))
     }
 
-    /// Frames that were dropped in between, since no entry is for them.
+    /// Frames that were dropped in between for this reason.
+    pub(super) fn dropped(&self, reason: Reason) -> i64 {
+        self.after.drops(reason).packets - self.before.drops(reason).packets
+    }
+
+    /// Frames that were dropped in between because they came by a port that is not their sender's: gradients
+    /// without an entry, and messages, which are all that a worker sends before the server has answered.
     pub(super) fn astray(&self) -> i64 {
-        self.after.drops(Reason::NoRoute).packets - self.before.drops(Reason::NoRoute).packets
+        self.dropped(Reason::NoRoute) + self.dropped(Reason::Stranger)
     }
 }
 
