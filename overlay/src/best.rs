@@ -22,6 +22,10 @@ const LEAST_ROUNDS: usize = 8;
 /// The limit is this many times as high where another scheme's round is shorter than the best.
 const FOR_A_RIVAL: usize = 60;
 
+/// With little effort the packing is not played where the links of all others would take this many times as
+/// long as its own.
+const FAR: f64 = 1.5;
+
 /// The most packings without links of long delays.
 const RESTRICTED: usize = 4;
 
@@ -61,13 +65,20 @@ pub(crate) fn trees(case: &Case<'_>, effort: Effort<'_>) -> Result<Vec<Weighted>
     let (best, pool) = (None, Vec::new());
     let mut search = Search { case, effort, best, pool, rival_s: f64::INFINITY, transfers: 0 };
     let packed = schemes::packed(case.graph);
+    let others = search.others();
+    if let (Ok(trees), Effort::Little) = (&packed, effort) {
+        let packing = case.candidate(trees.clone());
+        if others.iter().all(|(_, other)| other.least_s > packing.least_s * FAR) {
+            return Ok(packing.trees);
+        }
+    }
     if let Ok(trees) = &packed {
         search.offer(&case.candidate(trees.clone()));
         if matches!(effort, Effort::Much(_)) && search.best_s() > case.bound_s * ENOUGH {
             search.offer(&case.candidate(case.filled(trees)));
         }
     }
-    let rivals = search.offer_others();
+    let rivals = search.offer_others(others);
     if search.goes_on() {
         restricted(case).iter().for_each(|candidate| search.offer(candidate));
         search.best.clone().into_iter().for_each(|best| search.shift(best));
@@ -112,14 +123,8 @@ impl Search<'_> {
         is_quick && best_s > self.case.bound_s * ENOUGH && self.transfers < MOST_TRANSFERS
     }
 
-    /// Plays the trees of every other scheme, and single trees of short ways; the most promising ones first.
-    /// Returns those whose scheme's own round is shorter than the best.
-    fn offer_others(&mut self) -> Vec<Candidate> {
-        let effort = self.effort;
-        let rival_s = |scheme: Option<Scheme>| match effort {
-            Effort::Much(rival_s) => scheme.and_then(rival_s),
-            Effort::Little => None,
-        };
+    /// The trees of every other scheme, and single trees of short ways; the most promising ones first.
+    fn others(&self) -> Vec<(Option<Scheme>, Candidate)> {
         let (gradient, chunk) = (self.case.gradient_bits(), self.case.chunk_bits());
         let mut all: Vec<(Option<Scheme>, Candidate)> = Vec::new();
         for scheme in Scheme::ALL.into_iter().filter(|&scheme| scheme != Scheme::Inart) {
@@ -132,6 +137,16 @@ impl Search<'_> {
             all.push((None, self.case.candidate(vec![tree])));
         }
         all.sort_by(|a, b| a.1.least_s.total_cmp(&b.1.least_s));
+        all
+    }
+
+    /// Plays candidates. Returns those whose scheme's own round is shorter than the best.
+    fn offer_others(&mut self, all: Vec<(Option<Scheme>, Candidate)>) -> Vec<Candidate> {
+        let effort = self.effort;
+        let rival_s = |scheme: Option<Scheme>| match effort {
+            Effort::Much(rival_s) => scheme.and_then(rival_s),
+            Effort::Little => None,
+        };
         let mut rivals = Vec::new();
         for (scheme, candidate) in all {
             // Several trees may be dealt otherwise by their own scheme, and so take less.
