@@ -142,10 +142,12 @@ impl World {
     }
 
     pub fn warnings(&self, at: usize) -> Vec<&str> {
-        let text = |output| match output {
-            &Output::Warned(ref text) => Some(&**text),
-            _ => None,
-        };
+        fn text(output: &Output) -> Option<&str> {
+            match output {
+                Output::Warned(text) => Some(text),
+                _ => None,
+            }
+        }
         self.told[at].iter().filter_map(text).collect()
     }
 }
