@@ -6,8 +6,8 @@ use inart_terms::{MOST_NAME_BYTES, Terms, TermsError};
 /// Networks with more links have one term for all of them.
 const MOST_LINKS: usize = 32;
 
-/// Returns what plans follow from: the network with its rates at the start, the job, the scheme, the length of
-/// chunks.
+/// Returns what plans follow from: the network with its rates at the start, the job, the scheme, the length
+/// of chunks.
 ///
 /// # Errors
 /// None of a document's networks: their terms are within the bounds.

@@ -57,8 +57,8 @@ impl Setup {
     /// Checks a plan that another process has sent.
     ///
     /// # Errors
-    /// The first thing that does not fit this site's own document: other sites or chunks, a tree that does not
-    /// span the sites, a hop without a link, a version that is not the plan's.
+    /// The first thing that does not fit this site's own document: other sites or chunks, a tree that does
+    /// not span the sites, a hop without a link, a version that is not the plan's.
     pub fn check_plan(&self, policy: &Policy) -> Result<(), PlanFault> {
         let (given, expected) = (policy.chunks(), self.chunk_values.len());
         if given != expected {

@@ -24,8 +24,8 @@ pub(super) struct Named<'a> {
 }
 
 impl Driver {
-    /// Whether the sender that a message names fits the connection on which it came; counts it and warns once per
-    /// neighbour if not.
+    /// Whether the sender that a message names fits the connection on which it came; counts it and warns once
+    /// per neighbour if not.
     pub(super) fn is_sender(&mut self, what: &str, named: Named<'_>, now: Duration) -> bool {
         let Named { by, from, to, .. } = named;
         let (does_lead, fits) = match to == self.setup.me {
@@ -54,8 +54,9 @@ impl Driver {
         false
     }
 
-    /// Whether a plan leads the sender's messages for this site over the neighbour; or, where they take a route of
-    /// several hops, a detour around the first of them, which may meet this site before it meets the route.
+    /// Whether a plan leads the sender's messages for this site over the neighbour; or, where they take a
+    /// route of several hops, a detour around the first of them, which may meet this site before it meets the
+    /// route.
     fn comes_over(&self, named: Named<'_>) -> bool {
         let Named { by, from, route, .. } = named;
         let is_around = |way: &[SiteNo]| way.len() > 2 && route.ends_with(&way[1..]);
@@ -69,8 +70,8 @@ impl Driver {
         self.setup.are_linked(self.setup.me, from) && (was_down || !self.up.contains(&Peer::Site(from)))
     }
 
-    /// Whether what is to be passed on takes links of the network to another site. With a detour it may meet a site
-    /// twice, but no route is longer than a detour and a way of a plan.
+    /// Whether what is to be passed on takes links of the network to another site. With a detour it may meet
+    /// a site twice, but no route is longer than a detour and a way of a plan.
     fn leads(&self, named: Named<'_>) -> bool {
         let Named { from, to, route, .. } = named;
         let hops = [&[self.setup.me], route].concat();
@@ -81,9 +82,9 @@ impl Driver {
             && hops.windows(2).all(|hop| self.setup.are_linked(hop[0], hop[1]))
     }
 
-    /// Whether a plan leads the sender's messages for another site over the neighbour and this site, or may with
-    /// a detour around the sender's first link. A site that does not know the plan yet passes everything on: the
-    /// site that a message is for looks at it, too.
+    /// Whether a plan leads the sender's messages for another site over the neighbour and this site, or may
+    /// with a detour around the sender's first link. A site that does not know the plan yet passes everything
+    /// on: the site that a message is for looks at it, too.
     fn passes_here(&self, named: Named<'_>, now: Duration) -> bool {
         let Named { by, from, to, route } = named;
         match self.phase {
@@ -101,8 +102,8 @@ impl Driver {
         })
     }
 
-    /// The ways between two sites by the document and all plans that this site knows: the link, routes, auxiliary
-    /// paths.
+    /// The ways between two sites by the document and all plans that this site knows: the link, routes,
+    /// auxiliary paths.
     fn ways(&self, from: SiteNo, to: SiteNo) -> Vec<Vec<SiteNo>> {
         let begun = self.starts.iter().map(|start| &start.policy);
         let offered: Vec<_> = self.site.offers().collect();

@@ -69,8 +69,8 @@ impl Driver {
         self.give_up(DriverError::Differs { site: name, difference: in_words, told });
     }
 
-    /// The scheduler has said what it plans for. With other terms its plans are refused, and rounds follow those
-    /// that sites have.
+    /// The scheduler has said what it plans for. With other terms its plans are refused, and rounds follow
+    /// those that sites have.
     pub(super) fn scheduler_hello(&mut self, hello: Hello) {
         let Ok(terms) = Terms::from_message(hello.terms) else {
             self.counters.malformed += 1;

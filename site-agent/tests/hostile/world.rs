@@ -152,8 +152,8 @@ impl World {
     }
 }
 
-/// What a host does with outputs: what is for a process that it has no connection to fails at once, in the same
-/// loop. Returns how many outputs there were, and whom messages were for.
+/// What a host does with outputs: what is for a process that it has no connection to fails at once, in the
+/// same loop. Returns how many outputs there were, and whom messages were for.
 pub fn carry_out(driver: &mut Driver, neighbours: &[u16], now: Duration) -> (usize, Vec<Peer>) {
     const MOST_TURNS: usize = 10_000;
     let (mut turns, mut receivers) = (0, Vec::new());
