@@ -197,8 +197,8 @@ impl Pipeline {
             return Err(invalid(format!("register {name}: it takes {} values", arrays.len())));
         }
         Ok(self.plane.each_stride(cells, |switch, stride| {
-            let each = arrays.iter().zip(&value);
-            each.map(|(array, value)| switch.set_register_cells(array, stride.clone(), value)).collect()
+            let mut each = arrays.iter().zip(&value);
+            each.try_for_each(|(array, value)| switch.set_register_cells(array, stride.clone(), value))
         })?)
     }
 

@@ -60,17 +60,7 @@ impl Pipeline {
         let held = self.tables.get(&given.table_id).and_then(|entries| entries.by_key.get(&store_key));
         existence(kind, held.is_some(), || format!("entry with this key and priority in table {name}"))?;
         if kind == Type::Delete {
-            self.plane.lock().delete_entry(table.full_name(), &key.matches, given.priority)?;
-            let removed = self.tables.entry(given.table_id).or_default().by_key.remove(&store_key);
-            self.idle.replace(given.table_id, &store_key, removed.as_ref(), None);
-            let action = removed.and_then(|removed| removed.entry.action);
-            if let (Some(action), Ok(profile)) =
-                (action, schema.action_profile_by_id(table.implementation_id))
-            {
-                let share = Share::of_entry(profile, &action);
-                self.profile_use.count(profile.id(), share, Share::default());
-            }
-            return Ok(());
+            return self.delete_row(table, &key, &store_key, given.priority);
         }
         let row = Row { table: table.full_name(), key: &key.matches, priority: given.priority };
         if !table.is_const_table {
@@ -117,6 +107,24 @@ impl Pipeline {
         }
         // What it could refuse was checked before the entry was written.
         self.write_direct(table, row, given)
+    }
+
+    fn delete_row(
+        &mut self,
+        table: &Table,
+        key: &Key,
+        store_key: &[u8],
+        priority: i32,
+    ) -> Result<(), Status> {
+        self.plane.lock().delete_entry(table.full_name(), &key.matches, priority)?;
+        let removed = self.tables.entry(table.id()).or_default().by_key.remove(store_key);
+        self.idle.replace(table.id(), store_key, removed.as_ref(), None);
+        let profile = self.schema.action_profile_by_id(table.implementation_id);
+        if let (Some(action), Ok(profile)) = (removed.and_then(|removed| removed.entry.action), profile) {
+            let share = Share::of_entry(profile, &action);
+            self.profile_use.count(profile.id(), share, Share::default());
+        }
+        Ok(())
     }
 
     fn write_default(&mut self, table: &Table, kind: Type, given: &TableEntry) -> Result<(), Status> {
