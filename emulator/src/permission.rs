@@ -1,13 +1,13 @@
 //! Whether this process may emulate: asked before any work, with one answer for every system.
 
+use nix::ifaddrs::getifaddrs;
+use nix::net::if_::InterfaceFlags;
 use nix::unistd::geteuid;
 
 use crate::error::Error;
 
 /// Capabilities by their number, which networks of namespaces need.
 const NEEDED: [(u32, &str); 3] = [(12, "NET_ADMIN"), (13, "NET_RAW"), (21, "SYS_ADMIN")];
-/// The flag of an interface that is up, in /sys/class/net/NAME/flags.
-const UP: u32 = 1;
 
 /// Refuses an emulation that the system would refuse later.
 ///
@@ -21,17 +21,16 @@ pub fn check() -> Result<(), Error> {
 /// Refuses if the loopback interface, by which a controller is reached, is down.
 ///
 /// # Errors
-/// [`Error::NotAllowed`] if so.
+/// [`Error::NotAllowed`] if so; [`Error::System`] if the interfaces cannot be listed.
 pub fn check_loopback() -> Result<(), Error> {
-    let flags = std::fs::read_to_string("/sys/class/net/lo/flags").unwrap_or_default();
-    let flags = u32::from_str_radix(flags.trim().trim_start_matches("0x"), 16);
-    match flags {
-        Ok(flags) if flags & UP == 0 => {
-            let problem = "interface lo is down, and the controller listens on it; run `ip link set lo up`";
-            Err(Error::NotAllowed { problem: problem.to_owned() })
-        }
-        _ => Ok(()),
+    // Of this network namespace: /sys may be of another one.
+    let listed = getifaddrs().map_err(std::io::Error::from);
+    let mut all = listed.map_err(Error::system("list the interfaces"))?;
+    if all.any(|entry| entry.interface_name == "lo" && entry.flags.contains(InterfaceFlags::IFF_UP)) {
+        return Ok(());
     }
+    let problem = "interface lo is down, and the controller listens on it; run `ip link set lo up`";
+    Err(Error::NotAllowed { problem: problem.to_owned() })
 }
 
 /// What is missing according to /proc/self/status.

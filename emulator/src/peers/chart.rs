@@ -31,7 +31,7 @@ pub fn chart(report: &Report) -> Option<String> {
     svg.text(LEFT, 44.0, 24.0, INK, "start", "600", &title);
     for (at, (scheme, figures)) in schemes.iter().enumerate() {
         let (x, y) = (LEFT + 330.0 * (at % 3) as f64, 62.0 + 20.0 * (at / 3) as f64);
-        svg.bar(x, y, 14.0, thickness(&scheme.multicast) * 3.5, color(&scheme.scheme));
+        svg.bar(x, y, 14.0, thickness(scheme.multicast) * 3.5, color(scheme.scheme));
         let learnt = scheme.accuracy.map_or(String::new(), |share| format!(", {:.1} %", share * 100.0));
         let BspFigures { seconds, receivers_mean, .. } = figures;
         let is_both = report.multicast.contains(',');
@@ -47,7 +47,7 @@ pub fn chart(report: &Report) -> Option<String> {
     let reached = Panel { top: 470.0, bottom: 670.0, most_x, most_y };
     reached.frame(&mut svg, "Receivers of an update, mean over all peers", "");
     for (scheme, figures) in &schemes {
-        let (colour, width) = (color(&scheme.scheme), thickness(&scheme.multicast));
+        let (colour, width) = (color(scheme.scheme), thickness(scheme.multicast));
         for round in &figures.each_round {
             let mut line = |panel: &Panel, value: f64, colour: &str, width: f64| {
                 let (x1, y) = panel.at(round.start_s, value);

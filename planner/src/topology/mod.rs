@@ -7,6 +7,7 @@ mod error;
 pub mod generate;
 pub mod import;
 mod occupied;
+mod parse;
 mod ports;
 pub mod ranges;
 mod read;
@@ -21,8 +22,8 @@ use std::ops::RangeInclusive;
 pub use background_rates::BackgroundRates;
 pub use board::Board;
 pub use error::TopologyError;
+pub use parse::read_document;
 use petgraph::graph::UnGraph;
-pub use read::read_document;
 pub use switch_port::SwitchPort;
 
 /// MTU of links that state none, in bytes: Ethernet's.

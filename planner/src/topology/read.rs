@@ -1,11 +1,9 @@
 //! Reads topology documents.
 
-use serde::de::DeserializeOwned;
-
 use super::document::{Document, in_our_words};
+use super::parse::read_document;
 use super::validate::build;
 use super::{Topology, TopologyError};
-use crate::units;
 
 /// Generous enough for a fat-tree of 8,192 hosts, tight enough that a hostile document cannot take the
 /// machine.
@@ -23,49 +21,4 @@ impl Topology {
         };
         build(read_document::<Document>(text, MAX_EVENTS, words)?)
     }
-}
-
-/// Reads a YAML or JSON document of at most `max_events` events. `in_our_words` takes a problem as the parser
-/// states it, and returns the problem and its fix for people who write such documents.
-///
-/// # Errors
-/// The first thing that is wrong, with its line.
-pub fn read_document<T: DeserializeOwned>(
-    text: &str,
-    max_events: usize,
-    in_our_words: impl Fn(&str) -> (String, &'static str),
-) -> Result<T, TopologyError> {
-    let options = serde_saphyr::options! {
-        with_snippet: false,
-        // NaN and infinity are refused with the node's or link's name, not by the parser.
-        non_finite_float_policy: serde_saphyr::NonFiniteFloatPolicy::PassThrough,
-        budget: serde_saphyr::budget! { max_events: max_events, max_nodes: max_events },
-    };
-    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
-    serde_saphyr::from_str_with_options(text, options).map_err(|error| {
-        let place = error.location().map(|location| (location.line(), location.column()));
-        let message = error.to_string();
-        let problem = message.lines().next().unwrap_or_default().trim_start_matches("error: ");
-        // The line is told apart.
-        let problem = problem.rsplit_once(" at line ").map_or(problem, |(problem, _)| problem);
-        let line = place.map(|(line, _)| line);
-        if !units::advises(problem) {
-            let (problem, fix) = in_our_words(problem);
-            return TopologyError::new(line, "document", problem, fix);
-        }
-        let key = place.and_then(|(line, column)| key_at(text, line, column));
-        let problem = key.map_or_else(|| problem.to_owned(), |key| format!("{key}: {problem}"));
-        TopologyError::new(line, "document", problem, "")
-    })
-}
-
-/// The key whose value stands at a place; lines and columns count from 1.
-fn key_at(text: &str, line: u64, column: u64) -> Option<&str> {
-    let line = text.lines().nth(usize::try_from(line).ok()?.checked_sub(1)?)?;
-    let column = usize::try_from(column).ok()?.checked_sub(1)?;
-    let at = line.char_indices().nth(column).map_or(line.len(), |(at, _)| at);
-    let before = line[..at].rsplit_once(':')?.0.trim_end_matches('"');
-    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
-    let start = before.char_indices().rev().take_while(|(_, c)| word(*c)).last().map(|(at, _)| at)?;
-    Some(&before[start..])
 }

@@ -56,13 +56,13 @@ pub fn rate(suffix: &str) -> Suffix {
     }
     let Some((prefix, end)) = split(suffix, &["bps", "b/s"]) else { return Suffix::Unknown };
     match end {
-        "BPS" | "B/S" => match decimal(prefix) {
-            Some(factor) if factor == 1e3 => Suffix::Unclear { bits: "kbps", bytes: "KBps" },
-            Some(factor) if factor == 1e6 => Suffix::Unclear { bits: "Mbps", bytes: "MBps" },
-            Some(factor) if factor == 1e9 => Suffix::Unclear { bits: "Gbps", bytes: "GBps" },
-            Some(factor) if factor == 1e12 => Suffix::Unclear { bits: "Tbps", bytes: "TBps" },
-            Some(_) => Suffix::Unclear { bits: "bps", bytes: "Bps" },
-            None => Suffix::Unknown,
+        "BPS" | "B/S" => match prefix {
+            "" => Suffix::Unclear { bits: "bps", bytes: "Bps" },
+            "K" | "k" => Suffix::Unclear { bits: "kbps", bytes: "KBps" },
+            "M" | "m" => Suffix::Unclear { bits: "Mbps", bytes: "MBps" },
+            "G" | "g" => Suffix::Unclear { bits: "Gbps", bytes: "GBps" },
+            "T" | "t" => Suffix::Unclear { bits: "Tbps", bytes: "TBps" },
+            _ => Suffix::Unknown,
         },
         _ if end.starts_with('B') => factor(prefix, Counted::Bytes),
         _ => factor(prefix, Counted::Bits),

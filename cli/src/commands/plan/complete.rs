@@ -98,7 +98,7 @@ pub fn run<'t>(
         "give flows as {\"worker\": \"w1\", \"server\": \"s1\", \"path\": [\"w1\", \"v1\"]}, and trunks";
     let routes: Routes = serde_json::from_str(&text).with_context(|| format!("{}: {fix}", place()))?;
     let job = match &routes.job {
-        Some(name) => super::jobs(topology, std::slice::from_ref(name)).with_context(place)?[0],
+        Some(name) => super::chosen::jobs(topology, std::slice::from_ref(name)).with_context(place)?[0],
         None => {
             let all: Vec<_> = topology.jobs().iter().map(|job| job.name.as_str()).collect();
             anyhow::ensure!(all.len() == 1, "{}: it names no `job`; name one of {}", place(), all.join(", "));

@@ -1,6 +1,7 @@
 //! `inart plan`.
 
 mod check;
+mod chosen;
 mod complete;
 mod table;
 
@@ -8,10 +9,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{bail, ensure};
 pub use check::{read, read_all};
+use chosen::jobs;
 use inart_planner::units::Seconds;
-use inart_planner::{Job, Levels, Options, Order, Paths, Results, Scheme, Topology, schemes};
+use inart_planner::{Levels, Options, Order, Paths, Results, Scheme, schemes};
 
 use super::scheme;
 
@@ -137,24 +139,4 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     };
     super::output::print(&text)?;
     Ok(ExitCode::SUCCESS)
-}
-
-/// The jobs of these names, in this order; all jobs if there are none.
-fn jobs<'t>(topology: &'t Topology, names: &[String]) -> anyhow::Result<Vec<&'t Job>> {
-    if names.is_empty() {
-        return Ok(topology.jobs().iter().collect());
-    }
-    let mut jobs: Vec<&Job> = Vec::new();
-    for name in names {
-        let job = topology.job_named(name).with_context(|| {
-            let all: Vec<_> = topology.jobs().iter().map(|job| job.name.as_str()).collect();
-            format!("job {name}: topology {} has only {}", topology.name(), all.join(", "))
-        })?;
-        ensure!(
-            jobs.iter().all(|known| known.name != *name),
-            "--job {name} is given twice; name each job once"
-        );
-        jobs.push(job);
-    }
-    Ok(jobs)
 }
