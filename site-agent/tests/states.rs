@@ -167,7 +167,7 @@ fn states_without_an_end_are_refused_before_memory_is_taken() {
     let (a, now) = (Peer::Site(SiteNo(0)), Duration::ZERO);
     let mut site = Driver::new(net.setups[1].clone());
     site.up(a, now);
-    let hello = Hello { job: net.setups[1].job, round: Some(9), ..Hello::default() };
+    let hello = Hello { terms: net.setups[1].terms.message(), round: Some(9), ..Hello::default() };
     site.message(a, encode(Body::Hello(hello)), now);
     let asks = |site: &mut Driver| {
         let outputs = std::iter::from_fn(|| site.next_output());

@@ -108,7 +108,7 @@ fn a_message_to_who_is_no_neighbour_is_dropped_and_counted() {
 #[test]
 fn a_process_that_is_no_neighbour_is_not_listened_to() {
     let mut world = World::ready(LINE, Scheme::Inart);
-    world.tell(0, site(2), Body::StateWanted(StateWanted {}));
+    world.tell(0, site(2), Body::StateWanted(StateWanted::default()));
     world.tell_bytes(0, site(9), encode(Body::State(State::default())));
     assert_eq!((world.sites[0].counters().1.strangers, world.sites[0].next_output()), (2, None));
 }

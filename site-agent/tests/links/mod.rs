@@ -381,6 +381,7 @@ impl Net {
                     self.after(self.write_s, Event::Written { at, life, round });
                 }
                 Output::Failed(error) => site.failed = Some(error),
+                Output::Warned(text) => panic!("site {at} warns: {text}"),
             }
         }
     }
