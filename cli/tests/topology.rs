@@ -138,9 +138,9 @@ fn networks_of_every_kind_are_checked_drawn_and_wired() {
     bench.refused(&["topology", "draw", geo9.to_str().unwrap(), "--plan", "plan.json"], &["--plan"]);
 }
 
-/// Fig. 1 with all gradients summed at v2 and sent to s1 only, worked out by hand: the link v1-v2 carries four
-/// workers' gradients at most at 6 Gbps, so 1.5 Gbps each; v2 takes in six times that, more than its 6 Gbps,
-/// so 1 Gbps each.
+/// Fig. 1 with all gradients summed at v2 and sent to s1 only, worked out by hand: the link v1-v2 carries
+/// four workers' gradients at most at 6 Gbps, so 1.5 Gbps each; v2 takes in six times that, more than its 6
+/// Gbps, so 1 Gbps each.
 #[test]
 fn a_plan_of_ones_own_is_completed_checked_and_simulated() {
     let bench = Workbench::new();

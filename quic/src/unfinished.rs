@@ -15,8 +15,9 @@ struct Ledger {
 
 /// Limits the bytes of the unfinished messages of one connection.
 ///
-/// Waiting would not do: unread bytes of messages that wait fill the connection's window, and then the messages
-/// that are read cannot arrive either. So messages above the limit are refused, and the oldest never is.
+/// Waiting would not do: unread bytes of messages that wait fill the connection's window, and then the
+/// messages that are read cannot arrive either. So messages above the limit are refused, and the oldest never
+/// is.
 #[derive(Debug, Clone)]
 pub(crate) struct Unfinished {
     most: u64,

@@ -1,5 +1,5 @@
-//! Strangers that begin handshakes and do not end them: how much the endpoint sends them, and whether peers still
-//! connect.
+//! Strangers that begin handshakes and do not end them: how much the endpoint sends them, and whether peers
+//! still connect.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;

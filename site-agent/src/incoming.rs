@@ -1,4 +1,5 @@
-//! A state that arrives in parts. Memory grows with the bytes that have arrived, not with the announced length.
+//! A state that arrives in parts. Memory grows with the bytes that have arrived, not with the announced
+//! length.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

@@ -22,8 +22,8 @@ mod scheduler;
 mod setup;
 mod state;
 mod transfers;
-mod wait;
 mod version;
+mod wait;
 
 pub use counters::AgentCounters;
 pub use driver::{Driver, DriverError, Output, Peer};
@@ -34,5 +34,5 @@ pub use plan_check::PlanFault;
 pub use scheduler::{Scheduler, Task};
 pub use setup::{Setup, SetupError};
 pub use state::{MOST_STATE_BYTES, PART_BYTES, TrainingState};
-pub use wait::{Lacking, Obstacle, Wait, Waiting};
 pub use version::version;
+pub use wait::{Lacking, Obstacle, Wait, Waiting};

@@ -15,8 +15,8 @@ impl Stopper {
         Stopper { commands }
     }
 
-    /// Ends the job at all sites, with the name of this one; the training loop's next call, or the one it is in,
-    /// returns the error. Returns whether the site was still running.
+    /// Ends the job at all sites, with the name of this one; the training loop's next call, or the one it is
+    /// in, returns the error. Returns whether the site was still running.
     pub fn stop(&self) -> bool {
         self.commands.upgrade().is_some_and(|commands| commands.send(Command::Stop).is_ok())
     }

@@ -117,8 +117,8 @@ impl Driver {
         }
     }
 
-    /// A round has begun: states from before the last round are of no use. Sites that are being sent one learn
-    /// this site's round, and ask again.
+    /// A round has begun: states from before the last round are of no use. Sites that are being sent one
+    /// learn this site's round, and ask again.
     pub(super) fn forget_states(&mut self) {
         let round = self.site.round().unwrap_or(0);
         let is_old = |held: &Held| held.round.saturating_add(1) < round;

@@ -16,8 +16,8 @@ const REPEAT: Duration = Duration::from_secs(5);
 const PROGRAM: Duration = Duration::from_secs(60);
 
 impl Driver {
-    /// Returns the newest report of what this site waits for, once: after a second without a connection, after
-    /// five seconds without progress of a round, and then every five seconds.
+    /// Returns the newest report of what this site waits for, once: after a second without a connection,
+    /// after five seconds without progress of a round, and then every five seconds.
     pub fn next_waiting(&mut self) -> Option<Waiting> {
         self.watch.waiting.take()
     }
@@ -47,7 +47,8 @@ impl Driver {
         }
     }
 
-    /// Time until the first report of a wait, and between reports. The scheduler's first plan has its own time.
+    /// Time until the first report of a wait, and between reports. The scheduler's first plan has its own
+    /// time.
     fn report_times(&self) -> (Duration, Duration) {
         match self.phase {
             Phase::Meeting if self.met_at.is_none() => (FIRST, REPEAT),
@@ -109,8 +110,8 @@ impl Driver {
         self.end_for(DriverError::NotMet { site, missing: self.named(&wait), waited_s: waited.as_secs() });
     }
 
-    /// A round has made no progress. A site that waits for a site that waits itself lets that one end the job:
-    /// it can name the missing site.
+    /// A round has made no progress. A site that waits for a site that waits itself lets that one end the
+    /// job: it can name the missing site.
     fn lose_patience(&mut self, waited: Duration) {
         let Some(wait) = self.wait() else { return };
         if !wait.names_the_cause() && waited < self.setup.patience.saturating_add(2 * self.setup.quiet) {
