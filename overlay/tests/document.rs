@@ -135,7 +135,7 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
 #[test]
 fn the_longest_chunk_is_what_counts_not_the_key() {
     for (part, by) in [
-        ("chunk: 4 MB", "chunk: 6700000"),
+        ("chunk: 4 MB", "chunk: 6700000 B"),
         ("gradient: 40 MB, chunk: 4 MB", "gradient: 203304 B, chunk: 64 MB"),
         ("gradient: 40 MB, chunk: 4 MB", "tensors: [6.7 MB, 6.7 MB], chunk: 64 MB"),
     ] {

@@ -131,24 +131,24 @@ fn jobs_that_share_workers() {
 name: shared
 nodes:
   - {name: v0, kind: switch, aggregation: 0}
-  - {name: v1, kind: switch, aggregation: 3660000}
-  - {name: v2, kind: switch, aggregation: 3660000}
-  - {name: v3, kind: switch, aggregation: 3660000}
-  - {name: s0, kind: server, ingress: 5560000}
+  - {name: v1, kind: switch, aggregation: 3660000 bps}
+  - {name: v2, kind: switch, aggregation: 3660000 bps}
+  - {name: v3, kind: switch, aggregation: 3660000 bps}
+  - {name: s0, kind: server, ingress: 5560000 bps}
   - {name: w0, kind: worker}
   - {name: w1, kind: worker}
   - {name: w2, kind: worker}
   - {name: w3, kind: worker}
 links:
-  - {ends: [v0, v1], rate: 200000000}
-  - {ends: [v1, v2], rate: 200000000}
-  - {ends: [v1, v3], rate: 200000000}
-  - {ends: [v2, v3], rate: 200000000}
-  - {ends: [s0, v2], rate: 200000000}
-  - {ends: [w0, v2], rate: 200000000}
-  - {ends: [w1, v0], rate: 200000000}
-  - {ends: [w2, v3], rate: 200000000}
-  - {ends: [w3, v2], rate: 200000000}
+  - {ends: [v0, v1], rate: 200000000 bps}
+  - {ends: [v1, v2], rate: 200000000 bps}
+  - {ends: [v1, v3], rate: 200000000 bps}
+  - {ends: [v2, v3], rate: 200000000 bps}
+  - {ends: [s0, v2], rate: 200000000 bps}
+  - {ends: [w0, v2], rate: 200000000 bps}
+  - {ends: [w1, v0], rate: 200000000 bps}
+  - {ends: [w2, v3], rate: 200000000 bps}
+  - {ends: [w3, v2], rate: 200000000 bps}
 jobs:
   - {name: j0, workers: [w2, w1, w3], servers: [s0]}
   - {name: j1, workers: [w0, w3, w2], servers: [s0]}

@@ -192,7 +192,8 @@ fn gains_on_the_reference_instances() {
             eprintln!("skipped: no reference instances in {}", folder.display());
             return;
         };
-        let plan = made(&Topology::from_yaml(&text).unwrap(), &Options { results, ..two() });
+        let topology = Topology::from_yaml(&crate::instances::with_units(&text)).unwrap();
+        let plan = made(&topology, &Options { results, ..two() });
         let rate_mbps = plan.rate_bps / 1e6;
         assert!(rate_mbps >= two_mbps - 1e-3, "{name}: {rate_mbps}");
         assert!(plan.bounds.integral_bps / 1e6 >= one_mbps - 1e-3, "{name}: {}", plan.bounds.integral_bps);

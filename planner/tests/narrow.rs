@@ -63,7 +63,7 @@ fn a_narrow_link_that_two_jobs_share() {
 
 /// Two servers, one of them behind a link between switches with so little left.
 fn two_servers(left_bps: u64) -> Topology {
-    let background = format!("background:\n  - {{link: [v1, v0], rate: {}}}\n", 1_000_000_000 - left_bps);
+    let background = format!("background:\n  - {{link: [v1, v0], rate: {} bps}}\n", 1_000_000_000 - left_bps);
     let text = TWO_SWITCHES.replace("rate: 10 Mbps", "rate: 1 Gbps").replace("jobs:", &background);
     Topology::from_yaml(&format!("{text}jobs:\n  - {{name: j}}\n")).unwrap()
 }
@@ -131,7 +131,7 @@ fn nearly_full(draws: &mut Draws) -> [String; 2] {
             let (a, b) = if back { (b, a) } else { (a, b) };
             let left = [1u64, 7, 20, 300][draws.below(4)];
             for (other, left) in other.iter_mut().zip([left, 0]) {
-                let _ = writeln!(other, "  - {{link: [{a}, {b}], rate: {}}}", 1_000_000_000 - left);
+                let _ = writeln!(other, "  - {{link: [{a}, {b}], rate: {} bps}}", 1_000_000_000 - left);
             }
         }
     }

@@ -93,16 +93,22 @@ impl Terms {
         self.0.iter().find(|term| term.name == name).map(|term| &*term.value)
     }
 
-    /// Returns the first term, by its place in either list, whose value differs at the other process or that
-    /// one process lacks. `None` if both have the same terms, in any order.
+    /// Returns the first term whose value differs at the other process or that one process lacks, by its later
+    /// place in the two lists: both processes name the same term, and a term that only one of them has comes
+    /// before those that follow from it. `None` if both have the same terms, in any order.
     pub fn differs(&self, other: &Terms) -> Option<Difference> {
-        let most = self.0.len().max(other.0.len());
-        let names =
-            (0..most).flat_map(|at| [self.0.get(at), other.0.get(at)]).flatten().map(|term| &term.name);
+        let place = |name: &str| {
+            let places = [self, other]
+                .into_iter()
+                .filter_map(|terms| terms.0.iter().position(|term| term.name == name));
+            places.max()
+        };
         let of = |terms: &Terms, name: &str| terms.value(name).map(str::to_owned);
+        let names = self.0.iter().chain(&other.0).map(|term| &term.name);
         names
             .map(|name| Difference { name: name.clone(), own: of(self, name), other: of(other, name) })
-            .find(|difference| difference.own != difference.other)
+            .filter(|difference| difference.own != difference.other)
+            .min_by_key(|difference| (place(&difference.name), difference.name.clone()))
     }
 }
 
