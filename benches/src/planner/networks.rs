@@ -58,9 +58,22 @@ pub fn shared(prefix: &str) -> anyhow::Result<Vec<(String, Topology)>> {
         .map(|path| {
             let place = || path.display().to_string();
             let text = std::fs::read_to_string(&path).with_context(place)?;
+            let text = with_units(&text).with_context(place)?;
             Ok((name(&path), Topology::from_yaml(&text).with_context(place)?))
         })
         .collect()
+}
+
+/// Writes the unit to the rates of a reference instance, whose numbers are bits per second.
+fn with_units(text: &str) -> anyhow::Result<String> {
+    let mut document: serde_json::Value = serde_json::from_str(text)?;
+    for (list, key) in [("nodes", "aggregation"), ("nodes", "ingress"), ("links", "rate")] {
+        let entries = document.get_mut(list).and_then(serde_json::Value::as_array_mut);
+        for rate in entries.into_iter().flatten().filter_map(|entry| entry.get_mut(key)) {
+            *rate = format!("{rate} bps").into();
+        }
+    }
+    Ok(document.to_string())
 }
 
 /// What is known of the reference instances.
