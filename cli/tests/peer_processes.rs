@@ -8,7 +8,7 @@ use std::net::UdpSocket;
 use serde_json::Value;
 
 use crate::support::processes::{Running, certify};
-use crate::support::{Workbench, is_refusal, root, turn};
+use crate::support::{Workbench, doctor, is_refusal, root, turn};
 
 const PEERS: [&str; 4] = ["p1", "p2", "p3", "p4"];
 
@@ -253,4 +253,18 @@ fn bad_flags_are_refused_in_one_line() {
     let other: Vec<&str> = other.iter().map(String::as_str).collect();
     mesh.bench
         .refused(&other, &["peer p1", "has synchronization bsp, the coordinator has synchronization ssp"]);
+}
+
+#[test]
+fn the_doctor_names_a_stopped_peer_as_the_cause_for_which_the_others_wait() {
+    let _turn = turn();
+    let mesh = Mesh::new();
+    doctor::create_folder(&mesh.bench);
+    let start = |name: &str, flags: &str| {
+        mesh.start(name, &format!("{flags} --rounds 1000000 --status {}", doctor::socket(&mesh.bench, name)))
+    };
+    let _coordinator = start("c", "--scheme orpheus");
+    let peers = PEERS.map(|name| start(name, "--random --peer-timeout 100s"));
+    peers[0].until("sent");
+    doctor::names_the_stopped(&mesh.bench, ("p3", &peers[2].child), "p1, p2, p4 wait");
 }

@@ -10,7 +10,7 @@ use std::time::{Duration, Instant};
 use nix::time::{ClockId, clock_gettime};
 
 use crate::support::ring::{Lines, NETWORK, Ring, Running, SITES, STRANGER, TIMEOUT, Told, certify};
-use crate::support::turn;
+use crate::support::{doctor, turn};
 
 /// The longest run here.
 const ROUNDS: u32 = 60;
@@ -275,4 +275,20 @@ fn a_clock_that_jumps_changes_nothing() {
     let said = scheduler.wait_for_words("n3 is connected");
     let years: BTreeSet<&str> = said.lines().filter_map(|line| line.get(..4)).collect();
     assert!(years.len() > 1, "the clock jumps: {said}");
+}
+
+#[test]
+fn the_doctor_names_a_stopped_site_as_the_cause_for_which_the_others_wait() {
+    let _turn = turn();
+    let ring = Ring::new(1_000_000);
+    doctor::create_folder(&ring.bench);
+    let with_status = |name: &str| ["--status".to_owned(), doctor::socket(&ring.bench, name)];
+    let _scheduler = ring.scheduler(&with_status("scheduler").each_ref().map(String::as_str));
+    let sites = SITES.map(|name| {
+        let mut command = ring.site_command(name);
+        command.args(with_status(name));
+        Running::start(command)
+    });
+    sites[0].wait_for_round(3);
+    doctor::names_the_stopped(&ring.bench, ("n2", &sites[1].child), "n1, n3 wait");
 }

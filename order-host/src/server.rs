@@ -4,6 +4,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use inart_host_agent::StopSignal;
+use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket};
 use inart_order::WorkerNo;
 use inart_order_agent::{
     Applied, Sequencer, ServerAgent, ServerCounters, ServerOutput, ServerSetup, Training,
@@ -50,6 +51,7 @@ pub struct ServerHost<S> {
     watch: Watch,
     patience: Duration,
     stop: Option<StopSignal>,
+    status: StatusPublisher,
     /// Why the training has ended early, and since when workers are told.
     failed: Option<(HostError, Instant)>,
 }
@@ -102,6 +104,7 @@ impl<S: Sequencer> ServerHost<S> {
             watch: Watch::new(),
             patience: PATIENCE,
             stop: None,
+            status: StatusPublisher::default(),
             failed: None,
         };
         let (number, terms) = (new_training(), job.terms(&[])?);
@@ -130,6 +133,21 @@ impl<S: Sequencer> ServerHost<S> {
     pub fn with_stop(mut self, stop: StopSignal) -> Self {
         self.stop = Some(stop);
         self
+    }
+
+    /// Publishes through this socket what the server does.
+    #[must_use]
+    pub fn with_status(mut self, socket: StatusSocket<AnyStatus>) -> Self {
+        self.status.set(socket);
+        self
+    }
+
+    fn publish(&mut self) {
+        if self.status.is_due() {
+            let (now, transport) = (self.start.elapsed(), &self.transport);
+            let trouble = |worker| transport.trouble(worker);
+            self.status.take(self.watch.status(&self.job.server, &self.agent, now, trouble));
+        }
     }
 
     /// Serves workers until the training is over; calls `told` for what happens. What was dropped by the
@@ -163,6 +181,7 @@ impl<S: Sequencer> ServerHost<S> {
             }
             self.look();
             self.carry_out(&mut told).await?;
+            self.publish();
             if let Some((_, since)) = &self.failed {
                 if self.agent.has_told() || since.elapsed() > LONGEST_END {
                     break;

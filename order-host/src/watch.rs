@@ -2,7 +2,8 @@
 
 use std::time::{Duration, Instant};
 
-use inart_order_agent::{Sequencer, ServerAgent};
+use inart_host_agent::status::{ProcessStatus, ProcessWait};
+use inart_order_agent::{Awaited, Sequencer, ServerAgent};
 
 /// A server waits for this time before it prints which workers are not connected, and then again.
 const FIRST: Duration = Duration::from_secs(2);
@@ -39,6 +40,33 @@ impl Watch {
                 self.alone = None;
                 Duration::ZERO
             }
+        }
+    }
+
+    /// Returns what the server `name` does.
+    pub fn status<S: Sequencer>(
+        &self,
+        name: &str,
+        agent: &ServerAgent<S>,
+        now: Duration,
+        trouble: impl Fn(usize) -> Option<String>,
+    ) -> ProcessStatus {
+        let waits = agent.awaited(now).into_iter().map(|(worker, awaited)| {
+            let disconnected = matches!(awaited, Awaited::Connection);
+            let why = trouble(worker.index()).filter(|_| disconnected);
+            ProcessWait {
+                on: agent.training().name(worker).to_owned(),
+                why: why.unwrap_or_else(|| format!("it {awaited}")),
+                seconds: self.progress.elapsed().as_secs_f64(),
+                disconnected,
+            }
+        });
+        ProcessStatus {
+            name: name.to_owned(),
+            role: "order-server".to_owned(),
+            progress: agent.sequencer().version(),
+            waits: if agent.is_closing() { Vec::new() } else { waits.collect() },
+            computing_seconds: None,
         }
     }
 

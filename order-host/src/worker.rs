@@ -4,6 +4,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use inart_host_agent::status::{AnyStatus, StatusSocket};
 use inart_order_agent::{Start, WorkerAgent, WorkerSetup};
 use inart_terms::Terms;
 use tokio::sync::mpsc::UnboundedSender;
@@ -108,6 +109,12 @@ impl WorkerHost {
     /// Its name.
     pub fn name(&self) -> &str {
         &self.me
+    }
+
+    /// Publishes through this socket what the worker does.
+    pub fn publish(&self, socket: StatusSocket<AnyStatus>) {
+        // A worker that has ended does nothing.
+        let _ = self.commands.as_ref().map(|commands| commands.send(Command::Status(socket)));
     }
 
     /// What ends it from another thread.

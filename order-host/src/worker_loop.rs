@@ -3,6 +3,7 @@
 use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
+use inart_host_agent::status::{AnyStatus, ProcessStatus, ProcessWait, StatusPublisher, StatusSocket};
 use inart_order_agent::{Start, WorkerAgent, WorkerOutput};
 use inart_quic::{is_regular_end, names_another_process};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -15,8 +16,13 @@ use crate::transport::{Event, Next, Transport};
 /// What the training program says.
 #[derive(Debug)]
 pub(crate) enum Command {
-    Computed { ticket: u64, update: Vec<f32> },
+    Computed {
+        ticket: u64,
+        update: Vec<f32>,
+    },
     Stop,
+    /// Publishes through this socket what the worker does.
+    Status(StatusSocket<AnyStatus>),
 }
 
 /// What it is told.
@@ -45,6 +51,20 @@ impl Default for Waits {
     }
 }
 
+/// Whether the training program computes, and since when it does or does not.
+struct Doing {
+    computes: bool,
+    since: Instant,
+    /// Updates that have arrived at the server.
+    pushed: u64,
+}
+
+impl Doing {
+    fn set(&mut self, computes: bool) {
+        (self.computes, self.since) = (computes, Instant::now());
+    }
+}
+
 pub(crate) struct WorkerLoop {
     me: String,
     server: String,
@@ -56,6 +76,8 @@ pub(crate) struct WorkerLoop {
     last: Option<u64>,
     left_out: Option<String>,
     waits: Waits,
+    doing: Doing,
+    status: StatusPublisher,
     is_over: bool,
 }
 
@@ -69,7 +91,9 @@ impl WorkerLoop {
     ) -> Self {
         let start = Instant::now();
         let (last, left_out, waits, is_over) = (None, None, Waits::default(), false);
-        Self { me, server, agent, transport, told, start, last, left_out, waits, is_over }
+        let doing = Doing { computes: false, since: start, pushed: 0 };
+        let status = StatusPublisher::default();
+        Self { me, server, agent, transport, told, start, last, left_out, waits, doing, status, is_over }
     }
 
     /// Runs until the training is over, or the program is gone.
@@ -88,12 +112,14 @@ impl WorkerLoop {
                 },
                 command = commands.recv() => match command {
                     Some(Command::Computed { ticket, update }) => self.computed(ticket, update),
+                    Some(Command::Status(socket)) => self.status.set(socket),
                     Some(Command::Stop) => self.fail(HostError::Stopped { name: self.me.clone() }),
                     None => break,
                 },
             }
             self.carry_out();
             self.look();
+            self.publish();
             look_at = look_at.min(next_look(self.start, self.agent.wake_at()));
         }
         let counters = self.agent.counters();
@@ -105,7 +131,28 @@ impl WorkerLoop {
         }
     }
 
+    fn publish(&mut self) {
+        if !self.status.is_due() {
+            return;
+        }
+        let seconds = self.doing.since.elapsed().as_secs_f64();
+        let (computes, is_up) = (self.doing.computes, self.waits.is_up);
+        let why = match is_up {
+            true => "no model for the next iteration".to_owned(),
+            false => self.transport.trouble(0).unwrap_or_else(|| "not connected yet".to_owned()),
+        };
+        let wait = ProcessWait { on: self.server.clone(), why, seconds, disconnected: !is_up };
+        self.status.take(ProcessStatus {
+            name: self.me.clone(),
+            role: "order-worker".to_owned(),
+            progress: self.doing.pushed,
+            waits: if computes { Vec::new() } else { vec![wait] },
+            computing_seconds: computes.then_some(seconds),
+        });
+    }
+
     fn computed(&mut self, ticket: u64, update: Vec<f32>) {
+        self.doing.set(false);
         if let Err(error) = self.agent.computed(ticket, update) {
             self.fail(HostError::Worker { name: self.me.clone(), error });
         }
@@ -143,8 +190,14 @@ impl WorkerLoop {
                         self.agent.ended(id, false, self.start.elapsed());
                     }
                 }
-                WorkerOutput::Compute(start) => self.tell(News::Compute(start)),
-                WorkerOutput::Pushed { iteration, refusal } => self.tell(News::Pushed { iteration, refusal }),
+                WorkerOutput::Compute(start) => {
+                    self.doing.set(true);
+                    self.tell(News::Compute(start));
+                }
+                WorkerOutput::Pushed { iteration, refusal } => {
+                    self.doing.pushed += 1;
+                    self.tell(News::Pushed { iteration, refusal });
+                }
                 WorkerOutput::Over { version } => {
                     (self.last, self.is_over) = (Some(version), true);
                 }

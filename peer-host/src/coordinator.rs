@@ -5,6 +5,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use inart_host_agent::StopSignal;
+use inart_host_agent::status::{AnyStatus, ProcessStatus, ProcessWait, StatusPublisher, StatusSocket};
 use inart_peer_agent::{Body, Coordinator, CoordinatorOutput, CoordinatorSetup, Schemes, Term, decode};
 use inart_quic::{Endpoint, Event, Events, is_regular_end, names_another_process};
 use tokio::time::sleep_until;
@@ -79,6 +80,9 @@ pub struct CoordinatorHost {
     roll: Vec<u32>,
     watch: Watch<Vec<String>>,
     stop: Option<StopSignal>,
+    /// Receivers that were chosen so far.
+    choices: u64,
+    status: StatusPublisher,
     /// Another process of its name is connected to a peer.
     duplicate: Option<String>,
 }
@@ -118,6 +122,8 @@ impl CoordinatorHost {
             roll: Vec::new(),
             watch: Watch::new(),
             stop: None,
+            choices: 0,
+            status: StatusPublisher::default(),
             duplicate: None,
         })
     }
@@ -127,6 +133,42 @@ impl CoordinatorHost {
     pub fn with_stop(mut self, stop: StopSignal) -> Self {
         self.stop = Some(stop);
         self
+    }
+
+    /// Publishes through this socket what the coordinator does.
+    #[must_use]
+    pub fn with_status(mut self, socket: StatusSocket<AnyStatus>) -> Self {
+        self.status.set(socket);
+        self
+    }
+
+    fn publish(&mut self) {
+        if !self.status.is_due() {
+            return;
+        }
+        let seconds = self.start.elapsed().as_secs_f64();
+        let wait = |name: &String| {
+            let why = self.endpoint.trouble(name).unwrap_or_else(|| "not connected yet".to_owned());
+            ProcessWait { on: name.clone(), why, seconds, disconnected: true }
+        };
+        let waits = match self.coordinator.term() {
+            Some(_) => Vec::new(),
+            None => self.lacking().iter().map(wait).collect(),
+        };
+        let status = ProcessStatus {
+            name: self.me.clone(),
+            role: "coordinator".to_owned(),
+            progress: self.choices,
+            waits,
+            computing_seconds: None,
+        };
+        self.status.take(status);
+    }
+
+    /// Peers without a connection.
+    fn lacking(&self) -> Vec<String> {
+        let is_lacking = |name: &&String| !self.lanes.contains_key(*name);
+        self.names.peers().iter().filter(is_lacking).cloned().collect()
     }
 
     /// Serves peers until all that take part have ended the last round; calls `told` for what it does.
@@ -162,6 +204,7 @@ impl CoordinatorHost {
                 }
                 None => self.look(),
             }
+            self.publish();
         }
     }
 
@@ -170,8 +213,7 @@ impl CoordinatorHost {
         if self.coordinator.term().is_some() {
             return;
         }
-        let is_lacking = |name: &&String| !self.lanes.contains_key(*name);
-        let lacking: Vec<_> = self.names.peers().iter().filter(is_lacking).cloned().collect();
+        let lacking = self.lacking();
         let waits = Some(lacking.clone()).filter(|lacking| !lacking.is_empty());
         let Some(waited) = self.watch.due(waits, true) else { return };
         let each = lacking.iter().map(|name| match self.endpoint.trouble(name) {
@@ -276,6 +318,7 @@ impl CoordinatorHost {
             Ok(Body::Choice(choice)) => {
                 let to = choice.receivers.iter().filter_map(|&rank| name(rank as usize).ok()).collect();
                 let (round, rate_bps) = (choice.round, choice.rate_bps);
+                self.choices += 1;
                 told(Told::Chosen { from: peer.to_owned(), round, to, rate_bps });
             }
             Ok(Body::OtherJob(other)) => tracing::warn!("{peer} is refused: {}", other.why),

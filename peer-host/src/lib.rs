@@ -41,6 +41,7 @@ mod names;
 mod options;
 mod peer;
 mod peer_loop;
+mod status;
 mod training;
 mod under_way;
 mod watch;

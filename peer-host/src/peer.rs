@@ -5,6 +5,7 @@ use std::sync::mpsc::{self, Receiver};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
+use inart_host_agent::status::{AnyStatus, StatusSocket};
 use inart_peer_agent::{Peer, Setup};
 use tokio::sync::mpsc::UnboundedSender;
 
@@ -126,6 +127,12 @@ impl PeerHost {
     /// The peer's name.
     pub fn name(&self) -> &str {
         &self.me
+    }
+
+    /// Publishes through this socket what the peer does.
+    pub fn publish(&self, socket: StatusSocket<AnyStatus>) {
+        // A peer that has ended does nothing.
+        let _ = self.commands.as_ref().map(|commands| commands.send(Command::Status(socket)));
     }
 
     /// What ends it from another thread.

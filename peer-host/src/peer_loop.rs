@@ -6,6 +6,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket};
 use inart_multicast::{
     Message, Outcome, Receivers, Transmission, chunk_packet, message_packet, notice_packet,
 };
@@ -18,6 +19,7 @@ use crate::ending::Ending;
 use crate::error::HostError;
 use crate::lane::Lane;
 use crate::names::{Names, Who};
+use crate::status::Connected;
 use crate::under_way::{Sent, UnderWay};
 use crate::watch::Watch;
 use crate::way::Way;
@@ -39,6 +41,8 @@ const URGENT: i32 = i32::MAX;
 pub(crate) enum Command {
     Computed(Vec<f32>),
     Stop,
+    /// Publishes through this socket what the peer does.
+    Status(StatusSocket<AnyStatus>),
 }
 
 /// What it is told.
@@ -70,6 +74,7 @@ pub(crate) struct PeerLoop {
     /// Notices of that.
     last_notices: u32,
     watch: Watch<Awaited>,
+    status: StatusPublisher,
     is_over: bool,
 }
 
@@ -98,6 +103,7 @@ impl PeerLoop {
             finished: None,
             last_notices: 0,
             watch: Watch::new(),
+            status: StatusPublisher::default(),
             is_over: false,
         }
     }
@@ -112,6 +118,7 @@ impl PeerLoop {
                 },
                 command = commands.recv() => match command {
                     Some(Command::Computed(update)) => self.computed(update),
+                    Some(Command::Status(socket)) => self.status.set(socket),
                     Some(Command::Stop) => self.fail(HostError::Stopped { name: self.me.clone() }),
                     None => break,
                 },
@@ -124,8 +131,18 @@ impl PeerLoop {
             self.carry_out();
             self.leave_if_done();
             self.look();
+            self.publish();
         }
         self.endpoint.close().await;
+    }
+
+    fn publish(&mut self) {
+        if self.status.is_due() {
+            let peers = matches!(self.way, Way::Connections).then_some(&self.connected);
+            let connected = Connected { me: &self.me, names: &self.names, endpoint: &self.endpoint, peers };
+            let status = connected.status(&self.peer, self.watch.waited());
+            self.status.take(status);
+        }
     }
 
     /// Says for whom it waits, if it is time to.

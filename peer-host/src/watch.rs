@@ -21,6 +21,11 @@ impl<W: PartialEq> Watch<W> {
         Watch { waits: None, since: Instant::now(), said: None }
     }
 
+    /// For how long the last waits have not changed.
+    pub fn waited(&self) -> Duration {
+        self.since.elapsed()
+    }
+
     /// For how long it has been waited for the same, if it is time to say so. `is_meeting`: before the
     /// training.
     pub fn due(&mut self, waits: Option<W>, is_meeting: bool) -> Option<Duration> {

@@ -44,6 +44,7 @@ mod options;
 mod scheduler;
 mod site;
 mod site_loop;
+mod status;
 mod stopper;
 
 pub use error::HostError;

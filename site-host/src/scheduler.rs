@@ -1,8 +1,9 @@
 //! The scheduler's process.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
+use inart_host_agent::status::{AnyStatus, ProcessStatus, ProcessWait, StatusPublisher, StatusSocket};
 use inart_overlay::{Overlay, PlanError};
 use inart_quic::{Endpoint, Event, Events};
 use inart_site_agent::message::{Body, Hello, decode, encode};
@@ -23,6 +24,8 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Sites that have not connected are logged after this time, and again after the second one.
 const FIRST_REPORT: Duration = Duration::from_secs(1);
 const REPORT: Duration = Duration::from_secs(5);
+/// Time between statuses.
+const STATUS: Duration = Duration::from_millis(100);
 
 /// A plan that was offered to all sites.
 #[derive(Debug, Clone)]
@@ -52,6 +55,11 @@ pub struct SchedulerHost {
     agreeing: BTreeSet<String>,
     /// Sites with other terms, by the difference that was logged last. What they measure is dropped.
     differing: BTreeMap<String, String>,
+    me: String,
+    start: Instant,
+    /// Plans that were offered.
+    plans: u64,
+    status: StatusPublisher,
 }
 
 impl SchedulerHost {
@@ -86,7 +94,37 @@ impl SchedulerHost {
             terms,
             agreeing,
             differing,
+            me: name.to_owned(),
+            start: Instant::now(),
+            plans: 0,
+            status: StatusPublisher::default(),
         })
+    }
+
+    /// Publishes through this socket what the scheduler does.
+    #[must_use]
+    pub fn with_status(mut self, socket: StatusSocket<AnyStatus>) -> Self {
+        self.status.set(socket);
+        self
+    }
+
+    fn publish(&mut self) {
+        if !self.status.is_due() {
+            return;
+        }
+        let seconds = self.start.elapsed().as_secs_f64();
+        let waits = self.missing.iter().map(|site| {
+            let why = self.endpoint.obstacle(site).unwrap_or_else(|| "not connected yet".to_owned());
+            ProcessWait { on: site.clone(), why, seconds, disconnected: true }
+        });
+        let status = ProcessStatus {
+            name: self.me.clone(),
+            role: "scheduler".to_owned(),
+            progress: self.plans,
+            waits: waits.collect(),
+            computing_seconds: None,
+        };
+        self.status.take(status);
     }
 
     /// Serves sites for ever; calls `told` for every plan that is offered.
@@ -95,7 +133,9 @@ impl SchedulerHost {
         let mut is_planning = false;
         let mut pause = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
         let mut reports = tokio::time::interval_at(tokio::time::Instant::now() + FIRST_REPORT, REPORT);
+        let mut statuses = tokio::time::interval(STATUS);
         loop {
+            self.publish();
             let may_plan = !is_planning && pause.is_elapsed();
             if may_plan && let Some(task) = self.scheduler.task() {
                 is_planning = true;
@@ -105,6 +145,7 @@ impl SchedulerHost {
             }
             tokio::select! {
                 () = &mut pause, if !pause.is_elapsed() => {}
+                _ = statuses.tick() => {}
                 _ = reports.tick(), if !self.missing.is_empty() => self.report_missing(),
                 event = self.events.next() => match event {
                     Some(event) => self.event(event),
@@ -178,6 +219,7 @@ impl SchedulerHost {
         };
         let Some(policy) = self.scheduler.planned(policy) else { return };
         tracing::debug!("bit/s by direction: {:?}", self.scheduler.believed().0);
+        self.plans += 1;
         told(Offered { version: policy.version, trees: policy.trees.len() });
         for site in self.agreeing.clone() {
             self.send(&site, Body::Offer(policy_message(&policy)));

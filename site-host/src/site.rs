@@ -6,6 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use inart_host_agent::status::{AnyStatus, StatusSocket};
 use inart_overlay::Overlay;
 use inart_site_agent::{Setup, most_bytes};
 use tokio::sync::mpsc::UnboundedSender;
@@ -132,6 +133,12 @@ impl SiteHost {
                 _ => {}
             }
         }
+    }
+
+    /// Publishes through this socket what the site does.
+    pub fn publish(&self, socket: StatusSocket<AnyStatus>) {
+        // A site that has ended does nothing.
+        let _ = self.command(Command::Status(socket));
     }
 
     /// Returns a handle that stops this site from another thread.

@@ -6,6 +6,7 @@ use std::time::{Duration, Instant};
 
 use inart_core::ServerCounters;
 use inart_host_agent::OnwardNews;
+use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket};
 use inart_quic::{Endpoint, Event, Events};
 use inart_site_agent::{AgentCounters, Driver, DriverError, Output, Peer, Setup, TrainingState, Waiting};
 use inart_sites::{Counters, SiteNo};
@@ -43,6 +44,8 @@ pub(crate) enum Command {
     End(String),
     /// Ends the job at all sites, because this site is stopped.
     Stop,
+    /// Publishes through this socket what the site does.
+    Status(StatusSocket<AnyStatus>),
     State {
         round: u32,
         training: TrainingState,
@@ -116,6 +119,7 @@ impl Ending {
 }
 
 pub(crate) struct SiteLoop {
+    me: String,
     driver: Driver,
     names: Names,
     endpoint: Endpoint,
@@ -126,6 +130,7 @@ pub(crate) struct SiteLoop {
     finishing: Option<Instant>,
     /// Since when the training loop is gone.
     abandoned: Option<Instant>,
+    status: StatusPublisher,
     is_over: bool,
 }
 
@@ -133,7 +138,9 @@ impl SiteLoop {
     pub fn new(setup: Arc<Setup>, names: Names, endpoint: Endpoint, told: Sender<News>) -> Self {
         let start = Instant::now();
         let neighbours = setup.my_neighbours().to_vec();
+        let me = names.name(Peer::Site(setup.me)).unwrap_or_default().to_owned();
         Self {
+            me,
             driver: Driver::new(setup),
             names,
             endpoint,
@@ -143,6 +150,7 @@ impl SiteLoop {
             start,
             finishing: None,
             abandoned: None,
+            status: StatusPublisher::default(),
             is_over: false,
         }
     }
@@ -170,9 +178,18 @@ impl SiteLoop {
                 }
             }
             self.carry_out();
+            self.publish();
             self.leave_if_done();
         }
         self.endpoint.close().await;
+    }
+
+    fn publish(&mut self) {
+        if self.status.is_due() {
+            let now = self.now();
+            let status = crate::status::of_site(&self.me, &self.names, &self.endpoint, &self.driver, now);
+            self.status.take(status);
+        }
     }
 
     fn now(&self) -> Duration {
@@ -230,6 +247,10 @@ impl SiteLoop {
             Command::Contribute { chunk, values } => self.driver.contribute(chunk, values, now),
             Command::End(told) => {
                 self.driver.end_everywhere(&told);
+                Ok(())
+            }
+            Command::Status(socket) => {
+                self.status.set(socket);
                 Ok(())
             }
             Command::Stop => {

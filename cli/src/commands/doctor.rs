@@ -1,6 +1,7 @@
 //! `inart doctor`: why nothing moves.
 
 mod ports;
+mod processes;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -10,7 +11,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use inart_controller::doctor::{Arrived, Hosts, JobFinding, SwitchState, SwitchView, examine};
 use inart_controller::{Controller, InstallError, JobPlan, Names, PortMap, Push, Records, api};
-use inart_host_agent::status::{HostStatus, StatusReport, ask};
+use inart_host_agent::status::{AnyStatus, StatusReport, ask};
 use inart_planner::Topology;
 use inart_tables::{PortNo, SwitchTables};
 use inart_targets::{Access, Memory, Place, Program, Running, Session, SwitchCounters, SwitchError, Traffic};
@@ -57,12 +58,17 @@ struct Report {
     /// What is wrong with switches, hosts or the controller, whatever the jobs do.
     problems: Vec<String>,
     jobs: Vec<JobFinding>,
+    /// Why processes of sites, peers and parameter servers wait.
+    processes: Vec<processes::Finding>,
+    /// Processes of sites, peers and parameter servers that answered, and how many of them made progress.
+    answered: Option<(usize, usize)>,
 }
 
 impl Report {
     /// Whether there is nothing to repair.
     fn is_fine(&self) -> bool {
         self.problems.is_empty()
+            && self.processes.is_empty()
             && self
                 .jobs
                 .iter()
@@ -77,7 +83,12 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         serde_json::to_string(&report)? + "\n"
     } else {
         let problems = report.problems.iter().map(|problem| format!("{problem}\n"));
-        problems.chain(report.jobs.iter().map(|job| format!("{job}\n"))).collect()
+        let jobs = report.jobs.iter().map(|job| format!("{job}\n"));
+        let processes = report.processes.iter().map(|finding| format!("{finding}\n"));
+        let answered = report
+            .answered
+            .map(|(all, moving)| format!("{all} processes answered; {moving} made progress\n"));
+        problems.chain(jobs).chain(processes).chain(answered).collect()
     };
     super::output::print(&text)?;
     Ok(if report.is_fine() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -87,7 +98,14 @@ impl Args {
     async fn look(&self) -> anyhow::Result<Report> {
         let state = self.control.state();
         let known = Records::networks(&state);
+        let addresses = self.host_addresses()?;
         if known.is_empty() {
+            let before = ask_all(&addresses).await;
+            if before.iter().any(|(_, answer)| matches!(answer, Ok(Some(report)) if is_process(report))) {
+                tokio::time::sleep(self.watch).await;
+                let (processes, answered) = self.processes(&before, &ask_all(&addresses).await);
+                return Ok(Report { problems: Vec::new(), jobs: Vec::new(), processes, answered });
+            }
             bail!(
                 "no plan was installed yet, as far as the records in {} say: push a plan or start `inart controller`, or name \
                  the folder of its records with --state",
@@ -109,7 +127,6 @@ impl Args {
         let ports = PortMap::new(&topology)?;
         let program = self.control.program(values)?;
         let places = self.control.places(&topology, &mut records)?;
-        let addresses = self.host_addresses()?;
 
         let left = left.iter().map(|(number, push)| {
             format!(
@@ -126,7 +143,9 @@ impl Args {
         tokio::time::sleep(self.watch).await;
         let after = read_all(&mut sessions, Counters).await;
         let came = read_all(&mut sessions, Came(&watched)).await;
-        let mut hosts = hosts(&hosts_before, ask_all(&addresses).await);
+        let hosts_after = ask_all(&addresses).await;
+        let (processes, answered) = self.processes(&hosts_before, &hosts_after);
+        let mut hosts = hosts(&hosts_before, hosts_after);
         hosts.all_asked = self.hosts.is_some();
         let tables = read_all(&mut sessions, Tables).await;
 
@@ -158,7 +177,43 @@ impl Args {
             problems.extend(self.ask_controller(address).await?);
         }
         let jobs = pushes.iter().map(|(job, push)| examine(&topology, &ports, *job, push, &switches, &hosts));
-        Ok(Report { problems, jobs: jobs.collect::<Result<_, _>>()? })
+        Ok(Report { problems, jobs: jobs.collect::<Result<_, _>>()?, processes, answered })
+    }
+
+    /// Why processes of sites, peers and parameter servers wait; how many answered, and how many moved.
+    fn processes(&self, before: &Heard, after: &Heard) -> (Vec<processes::Finding>, Option<(usize, usize)>) {
+        let progress = |name: &str| {
+            before.iter().find_map(|(other, answer)| match &answer.as_ref().ok()?.as_ref()?.status {
+                AnyStatus::Process(status) if other == name => Some(status.progress),
+                _ => None,
+            })
+        };
+        let heard: BTreeMap<_, _> = after
+            .iter()
+            .filter_map(|(name, answer)| {
+                let heard = match answer {
+                    Ok(Some(StatusReport { status: AnyStatus::Process(status), .. })) => {
+                        let moved = progress(name).is_some_and(|before| before < status.progress);
+                        processes::Heard::Status(status.clone(), moved)
+                    }
+                    Ok(_) => return None,
+                    Err(error) => processes::Heard::Silent(silence(error)),
+                };
+                Some((name.clone(), heard))
+            })
+            .collect();
+        let moved: Vec<_> = heard
+            .values()
+            .filter_map(|heard| match heard {
+                processes::Heard::Status(_, moved) => Some(*moved),
+                processes::Heard::Silent(_) => None,
+            })
+            .collect();
+        if moved.is_empty() {
+            return (Vec::new(), None);
+        }
+        let answered = (moved.len(), moved.iter().filter(|moved| **moved).count());
+        (processes::examine(&heard, self.watch.as_secs_f64()), Some(answered))
     }
 
     /// Where the hosts' status sockets are.
@@ -279,7 +334,21 @@ async fn read_all<R: Reading>(sessions: &mut Answers<Box<dyn Session>>, reading:
 }
 
 /// What hosts answered, by name; one that serves several jobs answers several times.
-type Heard = Vec<(String, std::io::Result<Option<StatusReport>>)>;
+type Heard = Vec<(String, std::io::Result<Option<StatusReport<AnyStatus>>>)>;
+
+fn is_process(report: &StatusReport<AnyStatus>) -> bool {
+    matches!(report.status, AnyStatus::Process(_))
+}
+
+/// Describes why a host does not answer.
+fn silence(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => {
+            format!("no answer within {TIMEOUT:?}")
+        }
+        _ => error.to_string(),
+    }
+}
 
 async fn ask_all(addresses: &[(String, String)]) -> Heard {
     let all = addresses.iter().map(async |(name, address)| {
@@ -294,7 +363,7 @@ async fn ask_all(addresses: &[(String, String)]) -> Heard {
 fn hosts(before: &Heard, after: Heard) -> Hosts {
     let completed = |job, shard| {
         before.iter().find_map(|(_, answer)| match answer.as_ref().ok()?.as_ref()?.status {
-            HostStatus::Server(ref status) if (status.job, status.shard) == (job, shard) => {
+            AnyStatus::Server(ref status) if (status.job, status.shard) == (job, shard) => {
                 Some(status.completed)
             }
             _ => None,
@@ -303,27 +372,20 @@ fn hosts(before: &Heard, after: Heard) -> Hosts {
     let mut hosts = Hosts::default();
     for (name, answer) in after {
         match answer {
-            Ok(Some(StatusReport { age_seconds, interface, status: HostStatus::Worker(status) })) => {
+            Ok(Some(StatusReport { age_seconds, interface, status: AnyStatus::Worker(status) })) => {
                 let carrier = interface.map(|interface| (status.name.clone(), interface.carrier));
                 hosts.carriers.extend(carrier);
                 hosts.workers.push((age_seconds, status));
             }
-            Ok(Some(StatusReport { age_seconds, status: HostStatus::Server(status), .. })) => {
+            Ok(Some(StatusReport { age_seconds, status: AnyStatus::Server(status), .. })) => {
                 if completed(status.job, status.shard).is_some_and(|before| before < status.completed) {
                     hosts.moving.insert((status.job, status.shard.get()));
                 }
                 hosts.servers.push((age_seconds, status));
             }
+            Ok(Some(StatusReport { status: AnyStatus::Process(_), .. })) => {}
             Ok(None) => drop(hosts.beginning.insert(name)),
-            Err(error) => {
-                let why = match error.kind() {
-                    std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => {
-                        format!("no answer within {TIMEOUT:?}")
-                    }
-                    _ => error.to_string(),
-                };
-                hosts.silent.insert(name, why);
-            }
+            Err(error) => drop(hosts.silent.insert(name, silence(&error))),
         }
     }
     hosts

@@ -25,6 +25,7 @@ mod security;
 pub mod server;
 pub mod simulate;
 pub mod sites;
+mod status;
 mod stopping;
 pub mod switch;
 pub mod topology;

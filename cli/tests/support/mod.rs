@@ -1,6 +1,7 @@
 //! The command as a process, and files to give it.
 #![allow(clippy::unwrap_used)]
 
+pub mod doctor;
 pub mod order;
 pub mod processes;
 pub mod ring;

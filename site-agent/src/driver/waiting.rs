@@ -22,6 +22,12 @@ impl Driver {
         self.watch.waiting.take()
     }
 
+    /// Returns what this site waits for now, and for how long so far; `None` if it waits for nothing.
+    pub fn waiting(&self, now: Duration) -> Option<Waiting> {
+        let since = self.watch.progress_at.unwrap_or(now);
+        self.wait().map(|wait| Waiting { wait, waited: now.saturating_sub(since) })
+    }
+
     /// Something has arrived that this site waited for.
     pub(super) fn progress(&mut self, now: Duration) {
         (self.watch.progress_at, self.watch.reported_at) = (Some(now), None);

@@ -24,6 +24,7 @@ use super::learner::shared_terms;
 use super::workers::WorkerArgs;
 use crate::commands::peers::print_line;
 use crate::commands::sites::seconds;
+use crate::commands::status::StatusArgs;
 
 /// Arguments of `inart order-server`.
 #[derive(clap::Args)]
@@ -67,6 +68,8 @@ pub struct Args {
     /// Keep each version of the model in this file, and go on from it if it is there.
     #[arg(long, value_name = "FILE")]
     keep: Option<PathBuf>,
+    #[command(flatten)]
+    status: StatusArgs,
 }
 
 fn time(flag: &str, text: &str) -> anyhow::Result<Duration> {
@@ -230,13 +233,17 @@ impl Args {
         if let Some(resumed) = &own.resumed {
             print_line(&if json { resumed.json() } else { resumed.text() })?;
         }
+        let status = self.status.listen()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
         let mut printed = Ok(());
         let ended = runtime.block_on(async {
             let options = self.connections.options("--worker", &self.workers, job)?;
             let host = ServerHost::open(job, sequencer, server, own.file, options)?;
             let patience = time("--patience", &self.patience)?;
-            let host = host.with_training(own.number, own.terms).with_patience(patience).with_stop(stop);
+            let mut host = host.with_training(own.number, own.terms).with_patience(patience).with_stop(stop);
+            if let Some(socket) = status {
+                host = host.with_status(socket);
+            }
             let ended = host.run(|told| {
                 if let Some(line) = said(&told, job, json)
                     && printed.is_ok()

@@ -17,6 +17,7 @@ use super::connections::{Connections, Place};
 use super::ended::counted;
 use super::learner::{Learner, LearnerArgs};
 use crate::commands::peers::print_line;
+use crate::commands::status::StatusArgs;
 use crate::commands::stopping;
 
 /// Arguments of `inart order-worker`.
@@ -39,6 +40,8 @@ pub struct Args {
     /// After so long without a server it ends.
     #[arg(long, value_name = "TIME", default_value = "300s")]
     patience: Seconds,
+    #[command(flatten)]
+    status: StatusArgs,
 }
 
 /// Runs `inart order-worker`.
@@ -70,7 +73,9 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let first = Stepper::new(config, 0.0)?.first_model();
     let terms = job.terms(&args.learner.terms(&cluster, *seed, &first))?;
     let how = (args.connections.rate_bps(own.nic.out_bps), patience);
+    let status = args.status.listen()?;
     let host = WorkerHost::open_with(&job, name, &terms, how, options)?;
+    status.into_iter().for_each(|socket| host.publish(socket));
     let stopper = host.stopper();
     stopping::on_signal(signal, name, move || stopper.stop())?;
     let ending = host.run(&mut program)?;

@@ -14,6 +14,7 @@ use super::connections::Connections;
 use super::plan::scheme;
 use super::print_line;
 use super::schedule::{JobArgs, time};
+use crate::commands::status::StatusArgs;
 
 /// Arguments of `inart coordinator`.
 #[derive(clap::Args)]
@@ -44,6 +45,8 @@ pub struct Args {
     /// How long to wait for all peers before it begins with those that are there.
     #[arg(long, default_value = "60s", value_name = "TIME")]
     gather: Seconds,
+    #[command(flatten)]
+    status: StatusArgs,
 }
 
 /// Runs `inart coordinator`.
@@ -65,10 +68,14 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let schemes = Schemes::new(args.scheme, reading, args.seed, job.name());
     let options = args.connections.options(&[])?;
     let stop = StopSignal::catch().context("catching signals")?;
+    let status = args.status.listen()?;
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
         let host = CoordinatorHost::open(&job, setup, schemes, &args.connections.name, options)?;
-        let host = host.with_stop(stop);
+        let mut host = host.with_stop(stop);
+        if let Some(socket) = status {
+            host = host.with_status(socket);
+        }
         // Who reads may have gone; peers still need it.
         host.run(|told| drop(print_line(&if json { line(&told) } else { words(&told) }))).await?;
         Ok(ExitCode::SUCCESS)

@@ -19,6 +19,7 @@ use serde_json::json;
 use super::connections::{Connections, place};
 use super::print_line;
 use super::schedule::{JobArgs, time};
+use crate::commands::status::StatusArgs;
 use crate::commands::stopping;
 
 /// Arguments of `inart peer`.
@@ -62,6 +63,8 @@ pub struct Args {
     /// How long to wait for other peers to end a round while their connections live.
     #[arg(long, default_value = "600s", value_name = "TIME")]
     round_patience: Seconds,
+    #[command(flatten)]
+    status: StatusArgs,
 }
 
 /// Runs `inart peer`.
@@ -82,7 +85,9 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let work = args.work(&job, rank)?;
     let stated = args.stated_compute.then(|| args.job.compute(rank)).transpose()?;
     let stated = stated.map(|compute| (compute, SplitMix64::stream(args.seed, rank as u64)));
+    let status = args.status.listen()?;
     let host = args.open(&job, setup)?;
+    status.into_iter().for_each(|socket| host.publish(socket));
     let mut program = Program { work, stated, names: job.peers().to_vec(), json, printed: Ok(()) };
     let stopper = host.stopper();
     stopping::on_signal(signal, name, move || stopper.stop())?;

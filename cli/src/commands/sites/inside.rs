@@ -36,10 +36,9 @@ pub struct InsideArgs {
     /// Seconds for which a worker that is waited for may be silent before the job ends at all sites.
     #[arg(long, value_name = "DURATION", default_value = "2.5s", value_parser = parse_seconds)]
     peer_timeout: Duration,
-    /// Tell whoever asks, such as `inart doctor`, whom the parameter server waits for: a path for a Unix
-    /// socket, or 127.0.0.1:PORT.
+    /// Answer at ADDRESS what this process does, for `inart doctor`: a path, or a port of 127.0.0.1.
     #[arg(long, value_name = "ADDRESS")]
-    status: Option<String>,
+    pub status: Option<String>,
 }
 
 impl InsideArgs {
@@ -49,7 +48,6 @@ impl InsideArgs {
             ("--interface", self.interface.is_some()),
             ("--assignment", self.assignment.is_some()),
             ("--controller", self.controller.is_some()),
-            ("--status", self.status.is_some()),
         ];
         if inside.is_none() {
             let first = given.into_iter().find(|(_, is_given)| *is_given).map(|(flag, _)| flag);

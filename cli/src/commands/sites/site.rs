@@ -31,6 +31,7 @@ use super::plan::Trees;
 use super::stopping::stop_by_signal;
 use super::{both_levels, network};
 use crate::commands::peers::schedule::time;
+use crate::commands::status::{self, StatusArgs};
 
 /// What a site and a scheduler are told about their connections.
 #[derive(clap::Args)]
@@ -116,6 +117,8 @@ pub struct SchedulerArgs {
     /// it plans anew only when links go or come back).
     #[arg(long, default_value = "passive", value_parser = ["passive", "static"])]
     knowledge: String,
+    #[command(flatten)]
+    status: StatusArgs,
 }
 
 fn peer(text: &str) -> Result<(String, SocketAddr), String> {
@@ -210,7 +213,9 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         let mut work = args.work(job, &place(both.as_ref(), &overlay, job, name)?, setup.values())?;
         // Workers inside sites have data and first weights of their own.
         let setup = if both.is_none() { setup.with_training(args.terms(&work))? } else { setup };
+        let status = args.inside.status.as_deref().map(status::listen).transpose()?;
         let host = open(&Arc::new(setup))?;
+        status.into_iter().for_each(|socket| host.publish(socket));
         stop_by_signal(signal, host.stopper(), name)?;
         return train(host, &mut work, args.rounds, json);
     };
@@ -425,10 +430,14 @@ pub fn run_scheduler(args: &SchedulerArgs) -> anyhow::Result<ExitCode> {
         "static" => Scheduler::knowing(overlay.clone(), job, plan, overlay.rates_at(0.0)),
         _ => Scheduler::new(overlay.clone(), job, plan, args.prior.0),
     };
+    let status = args.status.listen()?;
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
         let name = &args.connections.name;
-        let host = SchedulerHost::open(&overlay, scheduler, name, options)?;
+        let mut host = SchedulerHost::open(&overlay, scheduler, name, options)?;
+        if let Some(socket) = status {
+            host = host.with_status(socket);
+        }
         let told = |offered: Offered| {
             let _ = print_line(&format!("plan {} offered: {} trees", offered.version >> 32, offered.trees));
         };

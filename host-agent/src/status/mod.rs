@@ -3,6 +3,8 @@
 //! A thread of its own answers, so that the host answers while its program computes; a process that is
 //! stopped does not.
 
+mod process;
+
 use std::fmt;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -14,7 +16,10 @@ use std::time::{Duration, Instant};
 
 use inart_core::{ServerStatus, WorkerStatus};
 use nix::net::if_::InterfaceFlags;
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+
+pub use process::{AnyStatus, ProcessStatus, ProcessWait, StatusPublisher};
 
 /// What a host is doing.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -26,9 +31,9 @@ pub enum HostStatus {
     Server(ServerStatus),
 }
 
-/// What a host answers.
+/// Answer of a host, with a status of type `S`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct StatusReport {
+pub struct StatusReport<S = HostStatus> {
     /// Seconds since the status was taken.
     pub age_seconds: f64,
     /// The interface that the host uses, if the socket was given it and the system has it.
@@ -36,7 +41,7 @@ pub struct StatusReport {
     pub interface: Option<InterfaceStatus>,
     /// The status.
     #[serde(flatten)]
-    pub status: HostStatus,
+    pub status: S,
 }
 
 /// How an interface is.
@@ -59,39 +64,48 @@ impl InterfaceStatus {
 }
 
 /// Contents of the socket's answers.
-#[derive(Clone, Default)]
-struct Known {
+#[derive(Clone)]
+struct Known<S> {
     /// The interface's name.
     interface: Option<String>,
     /// The last status and when it was taken.
-    last: Option<(Instant, HostStatus)>,
+    last: Option<(Instant, S)>,
 }
 
-impl Known {
-    fn report(self) -> Option<StatusReport> {
+impl<S> Known<S> {
+    fn nothing() -> Shared<S> {
+        Arc::new(Mutex::new(Self { interface: None, last: None }))
+    }
+
+    fn report(self) -> Option<StatusReport<S>> {
         let (taken, status) = self.last?;
         let interface = self.interface.as_deref().and_then(InterfaceStatus::of);
         Some(StatusReport { age_seconds: taken.elapsed().as_secs_f64(), interface, status })
     }
 }
 
-type Shared = Arc<Mutex<Known>>;
+type Shared<S> = Arc<Mutex<Known<S>>>;
 
-/// A socket that tells what a host is doing. Clones tell through the same socket: for hosts that run one
+/// Socket that reports what a host is doing. Clones report through the same socket, for hosts that run one
 /// after the other.
-#[derive(Clone)]
-pub struct StatusSocket {
-    shared: Shared,
+pub struct StatusSocket<S = HostStatus> {
+    shared: Shared<S>,
     taken: Option<Instant>,
 }
 
-impl fmt::Debug for StatusSocket {
+impl<S> Clone for StatusSocket<S> {
+    fn clone(&self) -> Self {
+        Self { shared: Arc::clone(&self.shared), taken: self.taken }
+    }
+}
+
+impl<S> fmt::Debug for StatusSocket<S> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("StatusSocket")
     }
 }
 
-impl StatusSocket {
+impl<S: Clone + Serialize + Send + 'static> StatusSocket<S> {
     /// Statuses are taken this far apart at least.
     const INTERVAL: Duration = Duration::from_millis(50);
 
@@ -100,8 +114,8 @@ impl StatusSocket {
     /// # Errors
     /// For an address that is not of this machine, or that cannot be listened on.
     pub fn listen(address: &str) -> io::Result<Self> {
-        let shared = Shared::default();
-        let told = Arc::clone(&shared);
+        let shared = Known::nothing();
+        let answered = Arc::clone(&shared);
         match address.parse::<SocketAddr>() {
             Ok(socket) if !socket.ip().is_loopback() => {
                 return Err(io::Error::other(
@@ -110,21 +124,23 @@ impl StatusSocket {
             }
             Ok(socket) => {
                 let listener = TcpListener::bind(socket)?;
-                let answer = move || listener.incoming().flatten().for_each(|stream| tell(stream, &told));
+                let answer =
+                    move || listener.incoming().flatten().for_each(|stream| answer_with(stream, &answered));
                 thread::Builder::new().name("status".into()).spawn(answer)?;
             }
             Err(_) => {
                 let listener = inart_sockets::listen(Path::new(address))?;
-                let answer = move || listener.incoming().flatten().for_each(|stream| tell(stream, &told));
+                let answer =
+                    move || listener.incoming().flatten().for_each(|stream| answer_with(stream, &answered));
                 thread::Builder::new().name("status".into()).spawn(answer)?;
             }
         }
         Ok(Self { shared, taken: None })
     }
 
-    /// Answers nobody: for who [watches](Self::watch) within the process.
+    /// Creates one without an address, for threads of this process that [watch](Self::watch).
     pub fn quiet() -> Self {
-        Self { shared: Shared::default(), taken: None }
+        Self { shared: Known::nothing(), taken: None }
     }
 
     /// Reports of this interface, too.
@@ -134,64 +150,72 @@ impl StatusSocket {
         self
     }
 
-    /// What tells the last status to other threads.
-    pub fn watch(&self) -> StatusWatch {
+    /// Returns the last status's reader for other threads.
+    pub fn watch(&self) -> StatusWatch<S> {
         StatusWatch(Arc::clone(&self.shared))
     }
 
     /// Whether the last status is old enough for another.
-    pub(crate) fn is_due(&self) -> bool {
+    pub fn is_due(&self) -> bool {
         self.taken.is_none_or(|taken| taken.elapsed() >= Self::INTERVAL)
     }
 
     /// Takes a status.
-    pub(crate) fn take(&mut self, status: HostStatus) {
+    pub fn take(&mut self, status: S) {
         let now = Instant::now();
         self.taken = Some(now);
         self.shared.lock().unwrap_or_else(PoisonError::into_inner).last = Some((now, status));
     }
 }
 
-/// Tells what a host of this process is doing.
-#[derive(Clone)]
-pub struct StatusWatch(Shared);
+/// Reader of what a host of this process is doing.
+pub struct StatusWatch<S = HostStatus>(Shared<S>);
 
-impl StatusWatch {
-    /// The last status; `None` before the first.
-    pub fn latest(&self) -> Option<HostStatus> {
+impl<S> Clone for StatusWatch<S> {
+    fn clone(&self) -> Self {
+        Self(Arc::clone(&self.0))
+    }
+}
+
+impl<S: Clone> StatusWatch<S> {
+    /// Returns the last status; `None` before the first.
+    pub fn latest(&self) -> Option<S> {
         Some(self.report()?.status)
     }
 
-    /// The same, with its age.
-    pub fn report(&self) -> Option<StatusReport> {
+    /// Returns the last status with its age.
+    pub fn report(&self) -> Option<StatusReport<S>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).clone().report()
     }
 }
 
-fn tell(mut stream: impl Write, shared: &Shared) {
+fn answer_with<S: Clone + Serialize>(mut stream: impl Write, shared: &Shared<S>) {
     let known = shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if let Some(report) = known.report() {
         let json = serde_json::to_vec(&report).expect("a status is plain data");
-        let _ = stream.write_all(&json); // whoever asked may be gone
+        let _ = stream.write_all(&json); // the client may have disconnected
     }
 }
+
+/// Longest answer that is read, in bytes.
+const MOST_BYTES: u64 = 1 << 20;
 
 /// Asks the host whose status socket is at `address`; `None` if it has not begun yet.
 ///
 /// # Errors
-/// If nobody answers within `timeout`, or the answer is not a status.
-pub fn ask(address: &str, timeout: Duration) -> io::Result<Option<StatusReport>> {
+/// No answer within `timeout`, or one that is not a status of type `S`.
+pub fn ask<S: DeserializeOwned>(address: &str, timeout: Duration) -> io::Result<Option<StatusReport<S>>> {
     let mut text = String::new();
     match address.parse::<SocketAddr>() {
         Ok(socket) => {
-            let mut stream = TcpStream::connect_timeout(&socket, timeout)?;
+            let stream = TcpStream::connect_timeout(&socket, timeout)?;
             stream.set_read_timeout(Some(timeout))?;
-            stream.read_to_string(&mut text)?;
+            stream.take(MOST_BYTES).read_to_string(&mut text)?;
         }
         Err(_) => {
-            let mut stream = UnixStream::connect(address)?;
+            let stream = UnixStream::connect(address)?;
             stream.set_read_timeout(Some(timeout))?;
-            stream.read_to_string(&mut text)?;
+            stream.take(MOST_BYTES).read_to_string(&mut text)?;
         }
     }
     if text.is_empty() {

@@ -1,0 +1,70 @@
+//! Status of a process of sites, of peers or of a parameter server.
+
+use inart_core::{ServerStatus, WorkerStatus};
+use serde::{Deserialize, Serialize};
+
+use super::StatusSocket;
+
+/// What a process of sites, of peers or of a parameter server is doing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct ProcessStatus {
+    /// Name in the network's document.
+    pub name: String,
+    /// Role, such as `site` or `coordinator`.
+    pub role: String,
+    /// Rounds, iterations or model versions that the process has completed.
+    pub progress: u64,
+    /// Other processes that this one waits for.
+    pub waits: Vec<ProcessWait>,
+    /// For how long the process's own training program has been computing, in seconds; `None` if it is not.
+    pub computing_seconds: Option<f64>,
+}
+
+/// A process that another one waits for.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ProcessWait {
+    /// The awaited process's name.
+    pub on: String,
+    /// Reason, such as "no connection: connection refused".
+    pub why: String,
+    /// For how long, in seconds.
+    pub seconds: f64,
+    /// Whether the two processes have no connection, so that the awaited one may not know of the wait.
+    pub disconnected: bool,
+}
+
+/// Status of a process of any system.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum AnyStatus {
+    /// A worker whose gradients switches sum.
+    Worker(WorkerStatus),
+    /// A parameter server of such workers.
+    Server(ServerStatus),
+    /// A process of another system.
+    Process(ProcessStatus),
+}
+
+/// Publisher of a process's status: without a socket, or sooner than [is due](StatusSocket::is_due), nothing is
+/// taken.
+#[derive(Debug, Default)]
+pub struct StatusPublisher(Option<StatusSocket<AnyStatus>>);
+
+impl StatusPublisher {
+    /// Publishes through this socket from now on.
+    pub fn set(&mut self, socket: StatusSocket<AnyStatus>) {
+        self.0 = Some(socket);
+    }
+
+    /// Whether a status should be [taken](Self::take).
+    pub fn is_due(&self) -> bool {
+        self.0.as_ref().is_some_and(StatusSocket::is_due)
+    }
+
+    /// Takes a status.
+    pub fn take(&mut self, status: ProcessStatus) {
+        if let Some(socket) = &mut self.0 {
+            socket.take(AnyStatus::Process(status));
+        }
+    }
+}

@@ -1,0 +1,57 @@
+//! Status of a site's process.
+
+use std::time::Duration;
+
+use inart_host_agent::status::{ProcessStatus, ProcessWait};
+use inart_quic::Endpoint;
+use inart_site_agent::{Driver, Lacking, Obstacle, Peer, Wait, Waiting};
+
+use crate::names::Names;
+
+/// Returns what a site does. `me`: its name.
+pub(crate) fn of_site(
+    me: &str,
+    names: &Names,
+    endpoint: &Endpoint,
+    driver: &Driver,
+    now: Duration,
+) -> ProcessStatus {
+    let mut status = ProcessStatus {
+        name: me.to_owned(),
+        role: "site".to_owned(),
+        progress: driver.round().unwrap_or(0).into(),
+        ..ProcessStatus::default()
+    };
+    let Some(Waiting { wait, waited }) = driver.waiting(now) else { return status };
+    let seconds = waited.as_secs_f64();
+    let on = |peer: Peer, disconnected: bool, lacks: &str| {
+        let on = names.name(peer)?.to_owned();
+        let why = match disconnected {
+            true => endpoint.obstacle(&on).unwrap_or_else(|| "not connected yet".to_owned()),
+            false => lacks.to_owned(),
+        };
+        Some(ProcessWait { on, why, seconds, disconnected })
+    };
+    let each = |of: &[Lacking], lacks: &str| {
+        let one =
+            |one: &Lacking| on(Peer::Site(one.site), matches!(one.obstacle, Obstacle::NoConnection), lacks);
+        of.iter().filter_map(one).collect()
+    };
+    let scheduler = |lacks| on(Peer::Scheduler, !driver.is_up(Peer::Scheduler), lacks).into_iter().collect();
+    let site = |site, lacks| {
+        let peer = Peer::Site(site);
+        on(peer, false, lacks)
+    };
+    match wait {
+        Wait::Program { .. } => status.computing_seconds = Some(seconds),
+        Wait::Neighbors(of) => status.waits = each(&of, "no greeting has arrived"),
+        Wait::Chunks { round, of } => status.waits = each(&of, &format!("no chunks of round {round}")),
+        Wait::State { of, .. } => status.waits.extend(site(of, "the whole state has not arrived")),
+        Wait::Scheduler => status.waits = scheduler("no first plan"),
+        Wait::Policy => status.waits = scheduler("the plan of the next round has not arrived"),
+        Wait::Ends(of) => {
+            status.waits = of.into_iter().filter_map(|of| site(of, "has not finished")).collect()
+        }
+    }
+    status
+}
