@@ -186,20 +186,30 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         }
         Err(error) => return Err(with_flag(error)),
     };
-    if let Some(file) = &args.chart {
-        write_file("--chart", file, &chart::draw(&summary))?;
+    present(&summary, args.chart.as_deref(), args.timeline.as_deref(), json)
+}
+
+/// Draws and prints what was measured.
+fn present(
+    summary: &inart_emulator::figures::Summary,
+    chart: Option<&Path>,
+    timeline: Option<&Path>,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    if let Some(file) = chart {
+        write_file("--chart", file, &chart::draw(summary))?;
     }
-    if let (Some(file), Some(scheme)) = (&args.timeline, summary.schemes.first()) {
+    if let (Some(file), Some(scheme)) = (timeline, summary.schemes.first()) {
         write_file("--timeline", file, &scheme.timeline.draw(&summary.topology))?;
     }
     if json {
-        print(&format!("{}\n", serde_json::to_string(&summary)?))?;
+        print(&format!("{}\n", serde_json::to_string(summary)?))?;
     } else {
         print(&summary.to_string())?;
-        if let Some(file) = &args.chart {
+        if let Some(file) = chart {
             print(&format!("\nchart: {}\n", file.display()))?;
         }
-        if let (Some(file), Some(scheme)) = (&args.timeline, summary.schemes.first()) {
+        if let (Some(file), Some(scheme)) = (timeline, summary.schemes.first()) {
             let jobs: Vec<_> = scheme.jobs.iter().map(|job| job.job.as_str()).collect();
             let head = format!("what happened, and the goodput of {} from then on:", jobs.join(", "));
             print(&format!("\n{head}\n{}time line: {}\n", scheme.timeline, file.display()))?;

@@ -63,11 +63,9 @@ impl Driver {
         if is_used && !self.is_sender("a chunk", Named { by, from, to, route }, now) {
             return;
         }
-        if to == self.setup.me {
-            if parcel.way == Way::Answer && !self.asked.contains(&from) {
-                self.counters.unasked += 1;
-                return;
-            }
+        if to == self.setup.me && parcel.way == Way::Answer && !self.asked.contains(&from) {
+            self.counters.unasked += 1;
+            return;
         }
         let is_of_round = to == self.setup.me && Some(parcel.round) == self.site.round();
         if is_of_round {

@@ -4,8 +4,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_overlay::Scheme;
-use inart_site_agent::message::{AskMessage, Body, ChunkMessage, State, StateWanted, encode};
 use inart_site_agent::Output;
+use inart_site_agent::message::{AskMessage, Body, ChunkMessage, State, StateWanted, encode};
 use inart_sites::SiteNo;
 
 use crate::hostile::world::{LINE, World, carry_out, setups, site};
