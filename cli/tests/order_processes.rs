@@ -9,7 +9,7 @@ use serde_json::Value;
 
 use crate::support::order::{NETWORK, WORKERS, applied, sent, server_is_killed};
 use crate::support::processes::{Running, certify};
-use crate::support::{Workbench, root, turn};
+use crate::support::{Workbench, doctor, root, turn};
 
 struct Cluster {
     bench: Workbench,
@@ -217,4 +217,18 @@ fn an_emulation_that_cannot_be_is_refused() {
     refused("emulate ps16.yaml --sync r2sp --step -1", &["--step -1"]);
     refused("emulate ps16.yaml --sync bsp --relaxation 0.5", &["--relaxation", "r2sp"]);
     refused("emulate ps16.yaml --sync fl-r2sp", &["fl-r2sp"]);
+}
+
+#[test]
+fn the_doctor_names_a_stopped_worker_as_the_cause_for_which_the_server_and_the_others_wait() {
+    let _turn = turn();
+    let cluster = Cluster::new();
+    doctor::create_folder(&cluster.bench);
+    let start = |name: &str, flags: &str| {
+        cluster.start(name, &format!("{flags} --status {}", doctor::socket(&cluster.bench, name)))
+    };
+    let _server = start("s1", "--sync bsp --patience 200s --absence 200s");
+    let workers = WORKERS.map(|name| start(name, ""));
+    workers[0].until("sent");
+    doctor::names_the_stopped(&cluster.bench, ("w2", &workers[1].child), "s1, w1, w3 wait");
 }
