@@ -45,8 +45,7 @@ pub enum AnyStatus {
     Process(ProcessStatus),
 }
 
-/// Publisher of a process's status: without a socket, or sooner than [is due](StatusSocket::is_due), nothing is
-/// taken.
+/// Publisher of a process's status. Without a socket no status is due or taken.
 #[derive(Debug, Default)]
 pub struct StatusPublisher(Option<StatusSocket<AnyStatus>>);
 

@@ -6,7 +6,7 @@ use std::fmt;
 use inart_host_agent::status::{ProcessStatus, ProcessWait};
 use serde::Serialize;
 
-/// A program that has computed for this long is the cause of a wait, in seconds; the least of a shorter watch.
+/// A program that has computed for this long, or as long as a shorter watch, is the cause of a wait; in seconds.
 const COMPUTES_SECONDS: f64 = 2.0;
 
 /// What the doctor has heard of a process.
@@ -108,8 +108,8 @@ impl fmt::Display for Finding {
     }
 }
 
-/// Finds the causes for which processes wait. `watch_seconds`: for how long the doctor watched. A process that
-/// made progress in that time waits for nothing that matters.
+/// Finds the causes for which processes wait. `watch_seconds`: for how long the doctor watched. Waits of a
+/// process that made progress in that time are left out.
 pub fn examine(heard: &BTreeMap<String, Heard>, watch_seconds: f64) -> Vec<Finding> {
     let examiner = Examiner { heard, computes: COMPUTES_SECONDS.min(watch_seconds) };
     let mut found: BTreeMap<Cause, BTreeSet<String>> = BTreeMap::new();
