@@ -6,7 +6,7 @@ use std::fmt;
 use inart_host_agent::status::{ProcessStatus, ProcessWait};
 use serde::Serialize;
 
-/// A program that has computed for this long, or as long as a shorter watch, is the cause of a wait; in seconds.
+/// A program that has computed for this long (or as long as a shorter watch) is the cause of a wait, in s.
 const COMPUTES_SECONDS: f64 = 2.0;
 
 /// What the doctor has heard of a process.
