@@ -1,4 +1,5 @@
 //! A server whose process may open few files. It runs in a process of its own: this test program, again.
+#![allow(clippy::print_stdout, reason = "a child process says where it listens")]
 
 use std::io::{BufRead, BufReader};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};

@@ -322,7 +322,7 @@ mod tests {
     fn events_do_not_put_off_a_tick() {
         let (mut ticks, mut looked) = (Ticks::default(), vec![]);
         let deadline = Duration::from_micros(2500);
-        for at in (0..1200).map(|event| Duration::from_millis(event)) {
+        for at in (0..1200).map(Duration::from_millis) {
             let next = Some(deadline).filter(|deadline| *deadline > at);
             if ticks.wait(at, next).is_none() {
                 looked.push(at);
