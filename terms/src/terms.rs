@@ -93,9 +93,9 @@ impl Terms {
         self.0.iter().find(|term| term.name == name).map(|term| &*term.value)
     }
 
-    /// Returns the first term whose value differs at the other process or that one process lacks, by its later
-    /// place in the two lists: both processes name the same term, and a term that only one of them has comes
-    /// before those that follow from it. `None` if both have the same terms, in any order.
+    /// Returns the first term whose value differs at the other process or that one process lacks, by its
+    /// later place in the two lists: both processes name the same term, and a term that only one of them has
+    /// comes before those that follow from it. `None` if both have the same terms, in any order.
     pub fn differs(&self, other: &Terms) -> Option<Difference> {
         let place = |name: &str| {
             let places = [self, other]
