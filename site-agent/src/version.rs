@@ -3,7 +3,7 @@
 use inart_sites::Policy;
 
 /// Returns the version of a plan that is a scheduler's `count`-th. Two schedulers may count alike, so the
-/// version holds the plan's [`fingerprint`], too: sites never take two plans for one.
+/// version holds the plan's `fingerprint`, too: sites never take two plans for one.
 pub fn version(count: u32, policy: &Policy) -> u64 {
     u64::from(count) << 32 | u64::from(fingerprint(policy))
 }

@@ -17,7 +17,7 @@ use crate::records::Records;
 pub struct Config {
     /// The network.
     pub topology: Topology,
-    /// The plans, as for [`Controller::install`].
+    /// The plans, as for [`Controller::install`](crate::Controller::install).
     pub jobs: Vec<JobPlan>,
     /// What the switches run.
     pub program: Arc<dyn Program>,
