@@ -3,7 +3,7 @@
 use inart_core::{ServerStatus, WorkerStatus};
 use serde::{Deserialize, Serialize};
 
-use super::StatusSocket;
+use super::socket::StatusSocket;
 
 /// What a process of sites, of peers or of a parameter server is doing.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
