@@ -35,8 +35,6 @@ fi
 have xz || say "decompressing the artifacts of p4/build/ with xz, and comparing (install Debian's package xz-utils)"
 have simple_switch_grpc ||
     say "on bmv2: packet cases, p4testgen's cases, the embedded switch's own programs, pushes, TLS and jobs in Mininet (simple_switch_grpc is not on the PATH; install p4lang's bmv2)"
-have simple_switch_grpc &&
-    say "jumbo frames on bmv2, which want a quiet machine (cargo test --workspace --locked --test p4 -- --ignored packets::)"
 if ! have tofino-model || ! have bf_switchd || [[ -z ${SDE_INSTALL:-} || -z ${INART_TOFINO_P4:-} ]]; then
     say "packet cases on the vendor's model of Tofino (tofino-model and bf_switchd on the PATH, SDE_INSTALL and INART_TOFINO_P4: docs/tofino.md)"
 fi

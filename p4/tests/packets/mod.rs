@@ -86,7 +86,6 @@ async fn bmv2_agrees() {
 }
 
 #[tokio::test]
-#[ignore = "on a busy machine it takes longer to load such a program than bmv2 bears the client's pings"]
 async fn bmv2_agrees_on_jumbo_frames() {
     let Some(mut switch) = bmv2::Bmv2::start().await else {
         eprintln!("skipped: simple_switch_grpc is not on the PATH");
