@@ -120,14 +120,12 @@ impl<S: Clone + Serialize + Send + 'static> StatusSocket<S> {
             }
             Ok(socket) => {
                 let listener = TcpListener::bind(socket)?;
-                let answer =
-                    move || listener.incoming().flatten().for_each(|stream| answer_with(stream, &answered));
+                let answer = move || answer_all(listener.incoming(), &answered);
                 thread::Builder::new().name("status".into()).spawn(answer)?;
             }
             Err(_) => {
                 let listener = inart_sockets::listen(Path::new(address))?;
-                let answer =
-                    move || listener.incoming().flatten().for_each(|stream| answer_with(stream, &answered));
+                let answer = move || answer_all(listener.incoming(), &answered);
                 thread::Builder::new().name("status".into()).spawn(answer)?;
             }
         }
@@ -185,6 +183,20 @@ impl<S: Clone> StatusWatch<S> {
     }
 }
 
+/// Answers connections for as long as the process runs. If the process has no file left for one, the next
+/// attempt waits.
+fn answer_all<S: Clone + Serialize, C: Write>(
+    connections: impl Iterator<Item = io::Result<C>>,
+    shared: &Shared<S>,
+) {
+    for connection in connections {
+        match connection {
+            Ok(stream) => answer_with(stream, shared),
+            Err(_) => thread::sleep(RETRY),
+        }
+    }
+}
+
 fn answer_with<S: Clone + Serialize>(mut stream: impl Write, shared: &Shared<S>) {
     let known = shared.lock().unwrap_or_else(PoisonError::into_inner).clone();
     if let Some(report) = known.report() {
@@ -192,6 +204,9 @@ fn answer_with<S: Clone + Serialize>(mut stream: impl Write, shared: &Shared<S>)
         let _ = stream.write_all(&json); // the client may have disconnected
     }
 }
+
+/// Wait after a connection that could not be accepted.
+const RETRY: Duration = Duration::from_millis(250);
 
 /// Longest answer that is read, in bytes.
 const MOST_BYTES: u64 = 1 << 20;

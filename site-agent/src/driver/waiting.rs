@@ -141,7 +141,13 @@ impl Driver {
             Wait::Neighbors(of) => {
                 of.iter().map(|one| self.setup.name(one.site)).collect::<Vec<_>>().join(", ")
             }
-            Wait::Chunks { of, .. } => of.iter().map(name).collect::<Vec<_>>().join(", "),
+            Wait::Chunks { of, .. } => {
+                // Sites that only wait themselves are not the cause.
+                let is_cause = |one: &&Lacking| one.obstacle != Obstacle::NoWord;
+                let causes: Vec<_> = of.iter().filter(is_cause).map(name).collect();
+                let all = || of.iter().map(name).collect();
+                if causes.is_empty() { all() } else { causes }.join(", ")
+            }
             Wait::State { of, .. } => format!("the state of {}", self.setup.name(*of)),
             Wait::Policy => "the plan that the sites agreed on".to_owned(),
             Wait::Scheduler | Wait::Program { .. } | Wait::Ends(_) => String::new(),
