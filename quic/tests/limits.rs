@@ -24,9 +24,12 @@ async fn connect(authority: &Authority, name: &str, to: SocketAddr) -> (quinn::E
     let mut connections = Vec::new();
     for sent_by in [0, 1] {
         let connection = client.connect(to, "b").unwrap().await.unwrap();
-        let (mut send, _answers) = connection.open_bi().await.unwrap();
-        send.write_all(&[7, 7, 7, 7, 7, 7, 7, 7, sent_by]).await.unwrap();
+        let (mut send, mut answers) = connection.open_bi().await.unwrap();
+        // The pair, the direction, the process.
+        let label = [&[7; 8][..], &[sent_by], &[5; 8]].concat();
+        send.write_all(&label).await.unwrap();
         send.finish().unwrap();
+        answers.read_exact(&mut [0; 8]).await.unwrap();
         connections.push(connection);
     }
     (client, connections)

@@ -31,13 +31,12 @@ fn one_way(to: SocketAddr, answered: Vec<Arc<AtomicU64>>, is_over: Arc<AtomicBoo
         std::thread::spawn(move || {
             let mut data = [0; 2048];
             while !is_over.load(SeqCst) {
-                if let Ok((length, _)) = inside.recv_from(&mut data) {
-                    // Only the first datagram: a stranger that says no more.
+                // A stranger says no more once it has an answer. The system may drop a datagram of many before.
+                if count.load(SeqCst) == 0
+                    && let Ok((length, _)) = inside.recv_from(&mut data)
+                {
                     let _ = outside.send(&data[..length]);
-                    break;
                 }
-            }
-            while !is_over.load(SeqCst) {
                 if let Ok(length) = outside.recv(&mut data) {
                     count.fetch_add(length as u64, SeqCst);
                 }

@@ -28,8 +28,11 @@ pub fn read(path: &Path) -> io::Result<String> {
         return Ok(text.clone());
     }
     let text = text_of(&bytes_of(path)?)?;
-    let mut all = READ.lock().unwrap_or_else(PoisonError::into_inner);
-    all.get_or_insert_default().insert(path.to_owned(), text.clone());
+    // A file can be read again; a pipe has its text only once.
+    if !std::fs::metadata(path)?.is_file() {
+        let mut all = READ.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get_or_insert_default().insert(path.to_owned(), text.clone());
+    }
     Ok(text)
 }
 
