@@ -31,7 +31,8 @@ fn one_way(to: SocketAddr, answered: Vec<Arc<AtomicU64>>, is_over: Arc<AtomicBoo
         std::thread::spawn(move || {
             let mut data = [0; 2048];
             while !is_over.load(SeqCst) {
-                // A stranger says no more once it has an answer. The system may drop a datagram of many before.
+                // A stranger says no more once it has an answer. The system may drop a datagram of many
+                // before.
                 if count.load(SeqCst) == 0
                     && let Ok((length, _)) = inside.recv_from(&mut data)
                 {
