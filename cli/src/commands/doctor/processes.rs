@@ -9,7 +9,7 @@ use serde::Serialize;
 /// A program that has computed for this long (or as long as a shorter watch) is the cause of a wait, in s.
 const COMPUTES_SECONDS: f64 = 2.0;
 
-/// What the doctor has heard of a process.
+/// Answer of a process to the doctor, or its silence.
 #[derive(Debug, Clone)]
 pub enum Heard {
     /// Its status, and whether it made progress while the doctor watched.
@@ -54,7 +54,7 @@ pub enum Cause {
     Idle {
         /// The process.
         process: String,
-        /// What the others lack.
+        /// Messages that the others lack.
         why: String,
     },
     /// Processes that wait for each other.
