@@ -7,6 +7,8 @@ mod jobs;
 
 use inart_planner::topology::read_document;
 use inart_planner::{Topology, TopologyError};
+use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use crate::network::Cluster;
 use entries::Document;
@@ -26,7 +28,28 @@ fn in_our_words(problem: &str) -> (String, &'static str) {
     (problem.to_owned(), EXAMPLE)
 }
 
+/// Just enough of a document to see whether its jobs say how long participants compute.
+#[derive(Deserialize)]
+struct Glance {
+    #[serde(default)]
+    jobs: Vec<GlanceJob>,
+}
+
+#[derive(Deserialize)]
+struct GlanceJob {
+    compute: Option<IgnoredAny>,
+    computes: Option<IgnoredAny>,
+}
+
 impl Cluster {
+    /// Returns whether a job of a topology document says how long participants compute.
+    pub fn is_one(text: &str) -> bool {
+        text.contains("compute")
+            && read_document::<Glance>(text, MAX_EVENTS, in_our_words).is_ok_and(|glance| {
+                glance.jobs.iter().any(|job| job.compute.is_some() || job.computes.is_some())
+            })
+    }
+
     /// Reads a topology document whose jobs say how long participants compute: YAML or JSON. Jobs that do not
     /// are left out, unless none does.
     ///

@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use inart_planner::TopologyError;
-use inart_planner::topology::read_document;
+use inart_planner::topology::read_fields;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use serde_saphyr::Spanned;
@@ -48,7 +48,7 @@ impl Document {
     /// Reads a document.
     pub fn read(text: &str) -> Result<Document, TopologyError> {
         let fix = "topologies/two-levels.yaml shows what a network of both levels looks like";
-        read_document(text, MAX_EVENTS, |problem| (problem.to_owned(), fix))
+        read_fields(text, MAX_EVENTS, |problem| (problem.to_owned(), fix))
     }
 }
 

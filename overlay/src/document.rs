@@ -6,8 +6,7 @@ mod validate;
 mod write;
 
 use inart_planner::TopologyError;
-use inart_planner::topology::read_document;
-use serde::Deserialize;
+use inart_planner::topology::{has_kind, read_document};
 
 use crate::network::Overlay;
 use entries::Document;
@@ -15,17 +14,6 @@ use entries::Document;
 /// Generous enough for any network that can be planned, tight enough that a hostile document cannot take the
 /// machine.
 const MAX_EVENTS: usize = 5_000_000;
-
-/// Just enough of a document to see what kind of network it is.
-#[derive(Deserialize)]
-struct Glance {
-    nodes: Vec<GlanceNode>,
-}
-
-#[derive(Deserialize)]
-struct GlanceNode {
-    kind: String,
-}
 
 /// What the parser says, for people who write networks; and the fix.
 fn in_our_words(problem: &str) -> (String, &'static str) {
@@ -40,12 +28,9 @@ fn in_our_words(problem: &str) -> (String, &'static str) {
 }
 
 impl Overlay {
-    /// Whether a document is a network of sites: one of its nodes is a site. Documents that cannot be read
-    /// are none.
+    /// Whether a document is a network of sites: one of its nodes is a site.
     pub fn is_one(text: &str) -> bool {
-        text.contains("site")
-            && serde_saphyr::from_str::<Glance>(text)
-                .is_ok_and(|glance| glance.nodes.iter().any(|node| node.kind == "site"))
+        has_kind(text, "site")
     }
 
     /// Reads and validates a document: YAML or JSON.

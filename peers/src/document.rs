@@ -9,8 +9,7 @@ mod validate;
 mod write;
 
 use inart_planner::TopologyError;
-use inart_planner::topology::read_document;
-use serde::Deserialize;
+use inart_planner::topology::{has_kind, read_document};
 
 use crate::network::Mesh;
 use entries::Document;
@@ -18,17 +17,6 @@ use entries::Document;
 /// Generous enough for any network that can be planned, tight enough that a hostile document cannot take the
 /// machine.
 const MAX_EVENTS: usize = 5_000_000;
-
-/// Just enough of a document to see what kind of network it is.
-#[derive(Deserialize)]
-struct Glance {
-    nodes: Vec<GlanceNode>,
-}
-
-#[derive(Deserialize)]
-struct GlanceNode {
-    kind: String,
-}
 
 /// What the parser says, for people who write networks; and the fix.
 fn in_our_words(problem: &str) -> (String, &'static str) {
@@ -47,13 +35,9 @@ fn in_our_words(problem: &str) -> (String, &'static str) {
 }
 
 impl Mesh {
-    /// Whether a document is a network of peers: one of its nodes is a peer, and none is a site. Documents
-    /// that cannot be read are none.
+    /// Whether a document is a network of peers: one of its nodes is a peer, and none is a site.
     pub fn is_one(text: &str) -> bool {
-        let has = |glance: &Glance, kind: &str| glance.nodes.iter().any(|node| node.kind == kind);
-        text.contains("peer")
-            && serde_saphyr::from_str::<Glance>(text)
-                .is_ok_and(|glance| has(&glance, "peer") && !has(&glance, "site"))
+        has_kind(text, "peer") && !has_kind(text, "site")
     }
 
     /// Reads and validates a document: YAML or JSON.

@@ -108,17 +108,9 @@ pub(super) struct JobEntry {
 pub(super) fn in_our_words(problem: &str) -> (&str, &'static str) {
     const EXAMPLE: &str = "topologies/fig1.yaml shows what a topology looks like";
     let cut = |at: &str| problem.split(at).next().unwrap_or(problem);
-    if problem.starts_with("unexpected end of input") {
-        ("it is empty, or ends too early", EXAMPLE)
-    } else if problem.starts_with("expected mapping start") {
-        ("names and values are expected here", EXAMPLE)
-    } else if problem.starts_with("unknown variant `site`") {
+    if problem.starts_with("unknown variant `site`") {
         let fix = "`inart plan` and `inart simulate` take it: docs/wide-area.md";
         ("a node is a site, so this is a network of sites", fix)
-    } else if problem.starts_with("multiple YAML documents") {
-        ("a second document begins here", "write one per file")
-    } else if problem.starts_with("duplicate mapping key") {
-        (cut(", set "), "write it once")
     } else if problem.contains("tuple of size 2") {
         (cut(", expected"), "name the two nodes")
     } else if problem.starts_with("invalid boolean") {

@@ -6,6 +6,7 @@ mod document;
 mod error;
 pub mod generate;
 pub mod import;
+mod kinds;
 mod occupied;
 mod parse;
 mod ports;
@@ -22,7 +23,8 @@ use std::ops::RangeInclusive;
 pub use background_rates::BackgroundRates;
 pub use board::Board;
 pub use error::TopologyError;
-pub use parse::read_document;
+pub use kinds::has_kind;
+pub use parse::{read_document, read_fields};
 use petgraph::graph::UnGraph;
 pub use switch_port::SwitchPort;
 

@@ -1,6 +1,7 @@
 //! Parses documents: one set of options and one form of errors for all kinds of network.
 
 use serde::de::DeserializeOwned;
+use serde_saphyr::NonFiniteFloatPolicy;
 
 use super::error::TopologyError;
 use crate::units;
@@ -15,10 +16,32 @@ pub fn read_document<T: DeserializeOwned>(
     max_events: usize,
     in_our_words: impl Fn(&str) -> (String, &'static str),
 ) -> Result<T, TopologyError> {
+    // NaN and infinity are refused with the node's or link's name, not by the parser.
+    read(text, max_events, NonFiniteFloatPolicy::PassThrough, in_our_words)
+}
+
+/// Reads a document whose fields another reader parses later. NaN and infinity become text, as JSON values
+/// cannot hold them.
+///
+/// # Errors
+/// As [`read_document`].
+pub fn read_fields<T: DeserializeOwned>(
+    text: &str,
+    max_events: usize,
+    in_our_words: impl Fn(&str) -> (String, &'static str),
+) -> Result<T, TopologyError> {
+    read(text, max_events, NonFiniteFloatPolicy::AsString, in_our_words)
+}
+
+fn read<T: DeserializeOwned>(
+    text: &str,
+    max_events: usize,
+    non_finite: NonFiniteFloatPolicy,
+    in_our_words: impl Fn(&str) -> (String, &'static str),
+) -> Result<T, TopologyError> {
     let options = serde_saphyr::options! {
         with_snippet: false,
-        // NaN and infinity are refused with the node's or link's name, not by the parser.
-        non_finite_float_policy: serde_saphyr::NonFiniteFloatPolicy::PassThrough,
+        non_finite_float_policy: non_finite,
         budget: serde_saphyr::budget! { max_events: max_events, max_nodes: max_events },
     };
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
@@ -29,14 +52,39 @@ pub fn read_document<T: DeserializeOwned>(
         // The line is told apart.
         let problem = problem.rsplit_once(" at line ").map_or(problem, |(problem, _)| problem);
         let line = place.map(|(line, _)| line);
+        if let Some((problem, fix)) = of_any_document(problem) {
+            return TopologyError::new(line, "document", problem, fix);
+        }
         if !units::advises(problem) {
-            let (problem, fix) = in_our_words(problem);
+            let (problem, fix) = in_our_words(plain(problem));
             return TopologyError::new(line, "document", problem, fix);
         }
         let key = place.and_then(|(line, column)| key_at(text, line, column));
         let problem = key.map_or_else(|| problem.to_owned(), |key| format!("{key}: {problem}"));
         TopologyError::new(line, "document", problem, "")
     })
+}
+
+/// Problems that documents of every kind can have, with their fixes.
+fn of_any_document(problem: &str) -> Option<(&str, &'static str)> {
+    if problem.starts_with("multiple YAML documents") {
+        Some(("a second document begins here", "write one per file"))
+    } else if problem.starts_with("duplicate mapping key") {
+        Some((problem.split(", set ").next().unwrap_or(problem), "write it once"))
+    } else {
+        None
+    }
+}
+
+/// What the parser says for programmers, in plain words.
+fn plain(problem: &str) -> &str {
+    if problem.starts_with("unexpected end of input") {
+        "it is empty, or ends too early"
+    } else if problem.starts_with("expected mapping start") {
+        "names and values are expected here"
+    } else {
+        problem
+    }
 }
 
 /// The key whose value stands at a place; lines and columns count from 1.

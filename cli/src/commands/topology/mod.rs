@@ -10,6 +10,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use clap::Subcommand;
+use inart_cluster::Cluster;
 use inart_overlay::Overlay;
 use inart_peers::Mesh;
 use inart_planner::topology::generate::{fat_tree, leaf_spine, random_regular};
@@ -135,7 +136,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         Command::Check { file } => {
             let text = match sketch(&file)? {
                 Some(sketch) => sketch.summary(json),
-                None => summary(&read(&file)?, json),
+                None => summary(&read_with_times(&file)?, json),
             };
             crate::commands::output::print(&text)?;
             return Ok(ExitCode::SUCCESS);
@@ -190,6 +191,17 @@ pub fn read(path: &Path) -> anyhow::Result<Topology> {
         place()
     );
     Topology::from_yaml(&text).with_context(place)
+}
+
+/// Reads a topology document with all that its jobs say, also how long participants compute.
+fn read_with_times(path: &Path) -> anyhow::Result<Topology> {
+    let topology = read(path)?;
+    let place = || path.display().to_string();
+    let text = crate::commands::document::read(path).with_context(place)?;
+    if Cluster::is_one(&text) {
+        Cluster::from_yaml(&text).with_context(place)?;
+    }
+    Ok(topology)
 }
 
 fn summary(topology: &Topology, json: bool) -> String {
