@@ -105,8 +105,55 @@ pub fn system(arguments: &[OsString], parsers: &[clap::Command]) -> System {
 
 /// The parsers of all systems but the first.
 pub fn other_parsers() -> [clap::Command; 4] {
+    [System::Sites, System::Peers, System::Order, System::Racks].map(parser_of)
+}
+
+/// The parser of a system.
+pub fn parser_of(system: System) -> clap::Command {
     use clap::CommandFactory as _;
-    [sites::Cli::command(), peers::Cli::command(), order::Cli::command(), order::RackCli::command()]
+    match system {
+        System::Aggregation => crate::Cli::command(),
+        System::Sites => sites::Cli::command(),
+        System::Peers => peers::Cli::command(),
+        System::Order => order::Cli::command(),
+        System::Racks => order::RackCli::command(),
+    }
+}
+
+/// Where a flag belongs that the parser of a system does not know: the systems whose command of the same name
+/// takes it.
+pub fn strangers_home(system: System, command: &str, flag: &str) -> Option<String> {
+    let long = flag.strip_prefix("--")?.split('=').next()?;
+    let takes = |other: &System| {
+        let parser = parser_of(*other);
+        let command = parser.find_subcommand(command);
+        command.is_some_and(|command| command.get_arguments().any(|one| one.get_long() == Some(long)))
+    };
+    let homes: Vec<_> = SYSTEMS.into_iter().filter(|other| *other != system && takes(other)).collect();
+    let names: Vec<_> = homes.into_iter().map(System::name).collect();
+    (!names.is_empty()).then(|| {
+        format!(
+            "--{long}: `inart {command}` takes it for {} only; here it is for {}; leave it out",
+            names.join(", "),
+            system.name()
+        )
+    })
+}
+
+const SYSTEMS: [System; 5] =
+    [System::Aggregation, System::Sites, System::Peers, System::Order, System::Racks];
+
+impl System {
+    /// As messages name it.
+    fn name(self) -> &'static str {
+        match self {
+            System::Aggregation => "networks of switches and servers",
+            System::Sites => "networks of sites",
+            System::Peers => "networks of peers",
+            System::Order => "orders at a server (--sync)",
+            System::Racks => "groups in turn (--sync r2sp --racks)",
+        }
+    }
 }
 
 #[cfg(test)]

@@ -4,12 +4,13 @@
 
 mod asked;
 mod commands;
+mod needs;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
 use std::process::ExitCode;
 
-use clap::error::ErrorKind;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use asked::System;
@@ -93,16 +94,14 @@ fn main() -> ExitCode {
     let parsers: Vec<_> = asked::other_parsers().into_iter().chain([Cli::command()]).collect();
     match asked::system(&arguments, &parsers) {
         System::Aggregation => {}
-        System::Sites => return on_networks_of(&arguments, commands::sites::run),
-        System::Peers => return on_networks_of(&arguments, commands::peers::run),
-        System::Order => return on_networks_of(&arguments, commands::order::run),
-        System::Racks => return on_networks_of(&arguments, commands::order::run_racks),
+        System::Sites => return on_networks_of(System::Sites, &arguments, commands::sites::run),
+        System::Peers => return on_networks_of(System::Peers, &arguments, commands::peers::run),
+        System::Order => return on_networks_of(System::Order, &arguments, commands::order::run),
+        System::Racks => return on_networks_of(System::Racks, &arguments, commands::order::run_racks),
     }
-    let command = with_negative_numbers(Cli::command());
-    let parsed = command.try_get_matches_from(&arguments).and_then(|matches| Cli::from_arg_matches(&matches));
-    let cli = match parsed {
+    let cli: Cli = match parsed(System::Aggregation, &arguments) {
         Ok(cli) => cli,
-        Err(error) => return usage(&error),
+        Err(status) => return status,
     };
     // A daemon tells what happens; everything else speaks when something is wrong.
     let level = if matches!(cli.command, Command::Controller(_)) { "info" } else { "warn" };
@@ -153,15 +152,26 @@ fn log(level: &str) {
 /// Networks of sites and of peers, and orders at a server (`--sync`), have flags of their own:
 /// `inart plan NETWORK --help` and `inart simulate NETWORK --sync r2sp --help` list them.
 fn on_networks_of<C: CommandFactory + FromArgMatches>(
+    system: System,
     arguments: &[OsString],
     run: fn(C) -> anyhow::Result<ExitCode>,
 ) -> ExitCode {
     log("warn");
-    let parsed = with_negative_numbers(C::command()).try_get_matches_from(arguments);
-    match parsed.and_then(|matches| C::from_arg_matches(&matches)) {
+    match parsed(system, arguments) {
         Ok(cli) => ended(run(cli)),
-        Err(error) => usage(&error),
+        Err(status) => status,
     }
+}
+
+/// Parses the arguments for a system. Prints help, or what is wrong, and returns the status.
+fn parsed<C: CommandFactory + FromArgMatches>(system: System, arguments: &[OsString]) -> Result<C, ExitCode> {
+    let parsed = with_negative_numbers(C::command()).try_get_matches_from(arguments);
+    let matches = parsed.map_err(|error| usage(system, arguments, &error))?;
+    if let Err(problem) = needs::check(system, &matches) {
+        eprintln!("error: {problem}");
+        return Err(ExitCode::from(2));
+    }
+    C::from_arg_matches(&matches).map_err(|error| usage(system, arguments, &error))
 }
 
 fn ended(result: anyhow::Result<ExitCode>) -> ExitCode {
@@ -186,12 +196,31 @@ fn with_negative_numbers(command: clap::Command) -> clap::Command {
 }
 
 /// Prints help as it is, and wrong usage as one line.
-fn usage(error: &clap::Error) -> ExitCode {
+fn usage(system: System, arguments: &[OsString], error: &clap::Error) -> ExitCode {
     let is_help = !error.use_stderr() || error.kind() == ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand;
     if is_help {
         let _ = error.print(); // fails only if nobody reads
+    } else if let Some(problem) = of_another_system(system, arguments, error) {
+        eprintln!("error: {problem}");
     } else {
         eprintln!("{}", commands::output::usage_line(&error.to_string()));
     }
     ExitCode::from(if error.use_stderr() { 2 } else { 0 })
+}
+
+/// A flag that the command takes for another system, or a program where none is run.
+fn of_another_system(system: System, arguments: &[OsString], error: &clap::Error) -> Option<String> {
+    let Some(ContextValue::String(flag)) = error.get(ContextKind::InvalidArg) else { return None };
+    if error.kind() != ErrorKind::UnknownArgument {
+        return None;
+    }
+    let is_command = |word: &&OsString| ["plan", "push", "simulate", "emulate"].iter().any(|one| word == one);
+    let command = arguments.iter().skip(1).find(is_command)?.to_string_lossy();
+    let behind = arguments.iter().position(|word| word == "--").map(|at| &arguments[at + 1..]);
+    if command == "emulate" && behind.is_some_and(|words| words.iter().any(|word| word == &**flag)) {
+        return Some(format!(
+            "{flag}: programs run on networks of switches and servers only; leave `-- {flag}` out"
+        ));
+    }
+    asked::strangers_home(system, &command, flag)
 }

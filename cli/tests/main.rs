@@ -9,6 +9,7 @@ mod documents;
 mod experiment;
 mod jobs;
 mod netstorm;
+mod newcomer;
 mod order;
 mod peer_processes;
 mod peers;

@@ -12,10 +12,11 @@ use crate::changing;
 use crate::error::Error;
 use crate::figures::{SchemeFigures, SingleHost, Summary};
 use crate::job::JobRun;
+use crate::measured::{Measured, in_turn};
 use crate::options::Options;
 use crate::permission;
 use crate::program::{Program, ProgramJob, ProgramScheme, ProgramSummary};
-use crate::scale::Scale;
+use crate::scale::{Scale, check_slowest};
 use crate::supervisor::{Supervisor, Watched};
 use crate::task::Task;
 use crate::testbed::{Testbed, TestbedCounters};
@@ -64,7 +65,7 @@ pub fn emulate(
     options: &Options,
     work: Work,
     observer: &mut dyn FnMut(Progress<'_>),
-) -> Result<Summary, Error> {
+) -> Result<Measured<Summary>, Error> {
     work.validate()?;
     let start = Instant::now();
     let rounds_total = work.rounds * (options.schemes.len() * options.jobs) as u32;
@@ -74,16 +75,16 @@ pub fn emulate(
     let mut emulation = Emulation::start(options.clone(), &mut |stage| tell(stage, 0))?;
     tell("training on one host", 0);
     let single_host = train_alone(options, work)?;
-    let (mut schemes, mut sums_checked) = (Vec::new(), 0);
-    for &scheme in &options.schemes {
+    let mut sums_checked = 0;
+    let (schemes, problem) = in_turn(&options.schemes, |&scheme| {
         let name = scheme.name();
         let (figures, sums) =
             emulation.run(scheme, work, &mut |rounds| tell(name, rounds_before + rounds))?;
         rounds_before += work.rounds * options.jobs as u32;
         sums_checked += sums;
-        schemes.push(figures);
-    }
-    Ok(Summary {
+        Ok(figures)
+    })?;
+    let report = Summary {
         topology: emulation.testbed.topology().name().to_owned(),
         bit_exact: schemes.iter().all(|scheme| scheme.bit_exact),
         rounds: work.rounds,
@@ -96,9 +97,10 @@ pub fn emulate(
         window: options.window_chunks,
         elapsed_seconds: start.elapsed().as_secs_f64(),
         single_host,
-        changes: schemes.iter().find_map(|scheme| scheme.changes.clone()),
+        changes: schemes.iter().find_map(|scheme: &SchemeFigures| scheme.changes.clone()),
         schemes,
-    })
+    };
+    Ok(Measured { report, problem })
 }
 
 /// Emulates with a user's own program as the workers of every job, one process per rank, under each scheme in
@@ -110,7 +112,7 @@ pub fn run_program(
     options: &Options,
     program: &mut Program,
     observer: &mut dyn FnMut(Progress<'_>),
-) -> Result<ProgramSummary, Error> {
+) -> Result<Measured<ProgramSummary>, Error> {
     program.validate()?;
     if let Some(job) = options.running_jobs().into_iter().find(|job| job.elastic) {
         let problem = format!(
@@ -123,13 +125,12 @@ pub fn run_program(
     let mut tell = |stage: &str| observer(Progress { stage, rounds_done: 0, rounds_total: 0 });
     let mut emulation = Emulation::start(options.clone(), &mut tell)?;
     program.check_for_signals()?;
-    let mut schemes = Vec::new();
-    for &scheme in &options.schemes {
+    let (schemes, problem) = in_turn(&options.schemes, |&scheme| {
         tell(scheme.name());
-        schemes.push(emulation.run_program(scheme, program)?);
-    }
+        emulation.run_program(scheme, program)
+    })?;
     let jobs = || schemes.iter().flat_map(|scheme| &scheme.jobs);
-    Ok(ProgramSummary {
+    let report = ProgramSummary {
         topology: emulation.testbed.topology().name().to_owned(),
         command: program.command.iter().map(|word| word.to_string_lossy().into_owned()).collect(),
         bit_exact: jobs().any(|job| job.tensors > 0).then_some(true),
@@ -141,7 +142,8 @@ pub fn run_program(
         window: options.window_chunks,
         elapsed_seconds: start.elapsed().as_secs_f64(),
         schemes,
-    })
+    };
+    Ok(Measured { report, problem })
 }
 
 /// A running testbed, with a plan per scheme. Schemes run one after the other, as often as wanted.
@@ -175,6 +177,8 @@ impl Emulation {
         }
         tell("building the testbed");
         let scale = choose_scale(&options, &planned)?;
+        let rates = topology.links().iter().map(|link| link.rate_bps);
+        check_slowest(rates, scale.factor()).map_err(|problem| Error::Option { option: "scale", problem })?;
         let testbed = Testbed::start(&topology, &options, scale.factor())?;
         Ok(Self { options, planned, testbed, scale })
     }

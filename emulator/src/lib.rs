@@ -25,6 +25,7 @@ mod grid;
 mod job;
 mod last_word;
 mod layout;
+mod measured;
 pub mod namespace;
 mod news;
 mod options;
@@ -57,6 +58,7 @@ mod work;
 
 pub use emulation::{Emulation, Progress, emulate, run_program};
 pub use error::Error;
+pub use measured::Measured;
 pub use options::{DEFAULT_SCHEMES, Options};
 pub use testbed::{Testbed, TestbedCounters};
 pub use work::{Work, Workload};

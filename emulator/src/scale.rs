@@ -3,6 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
+use inart_planner::units::display_rate;
 use serde::Deserialize;
 
 /// A factor above 0 and at most 1; prints as `1/200`.
@@ -41,6 +42,30 @@ impl Scale {
     pub fn factor(self) -> f64 {
         self.0
     }
+}
+
+/// The slowest link that is emulated, in bit/s: a frame of 1500 bytes takes more than a second there, and
+/// hosts take each other for dead.
+pub const LEAST_RATE_BPS: f64 = 10e3;
+
+/// Checks that the slowest of these links, in bit/s, can be emulated when its rate is multiplied by a factor.
+///
+/// # Errors
+/// What becomes of the slowest link, and the fix.
+pub fn check_slowest(rates_bps: impl IntoIterator<Item = f64>, factor: f64) -> Result<(), String> {
+    let slowest = rates_bps.into_iter().fold(f64::INFINITY, f64::min);
+    if slowest * factor >= LEAST_RATE_BPS {
+        return Ok(());
+    }
+    let (divisor, least) = ((slowest / LEAST_RATE_BPS).floor(), display_rate(LEAST_RATE_BPS));
+    let fix = match divisor >= 1.0 {
+        true => format!("give at least 1/{divisor}"),
+        false => "give the link a greater rate in the document".to_owned(),
+    };
+    Err(format!(
+        "a link of {} becomes slower than {least}, the least that is emulated; {fix}",
+        display_rate(slowest)
+    ))
 }
 
 impl TryFrom<f64> for Scale {
@@ -98,6 +123,19 @@ mod tests {
             assert_eq!(Scale::fitting(demand, capacity).to_string(), expected, "{demand} on {capacity}");
         }
         assert!(Scale::fitting(1e9, 0.0).factor() > 0.0, "even a machine that carries nothing gets a factor");
+    }
+
+    #[test]
+    fn links_keep_the_least_rate() {
+        assert_eq!(check_slowest([2e9, 1e6], 0.01), Ok(()));
+        for (rates, factor, named) in [
+            ([2e9, 1e6], 0.009, ["a link of 1 Mbps", "give at least 1/100"]),
+            ([2e9, 1e9], 1e-12, ["a link of 1 Gbps", "give at least 1/100000"]),
+            ([2e9, 5e3], 1.0, ["a link of 5 kbps", "a greater rate in the document"]),
+        ] {
+            let problem = check_slowest(rates, factor).expect_err("too slow");
+            assert!(named.iter().all(|name| problem.contains(name)), "{problem}");
+        }
     }
 
     #[test]

@@ -1,6 +1,7 @@
 //! Files that a command writes when its work is done: tried before it begins, so that no work is lost.
 
 use std::io;
+use std::os::unix::fs::FileTypeExt;
 use std::path::Path;
 
 use anyhow::Context;
@@ -10,6 +11,11 @@ use anyhow::Context;
 /// # Errors
 /// Why it cannot be written, with the flag that named it.
 pub fn try_file(flag: &str, file: &Path) -> anyhow::Result<()> {
+    if let Ok(about) = std::fs::metadata(file)
+        && (about.is_dir() || about.file_type().is_fifo() || about.file_type().is_socket())
+    {
+        anyhow::bail!("{}: it is a directory, a pipe or a socket; name a file", place(flag, file));
+    }
     let missing = |path: &&Path| !path.as_os_str().is_empty() && !path.exists();
     let (is_new, folders) = (missing(&file), file.ancestors().skip(1).filter(missing).collect::<Vec<_>>());
     let tried = make_folder(file)

@@ -2,7 +2,7 @@
 
 mod program;
 mod progress;
-mod refused;
+pub mod refused;
 
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
@@ -13,8 +13,9 @@ use anyhow::Context;
 use inart_controller::ValuesChoice;
 use inart_emulator::external::ExternalTestbed;
 use inart_emulator::fault::DropRate;
+use inart_emulator::figures::Summary;
 use inart_emulator::scale::Scale;
-use inart_emulator::{Options, Work, Workload, chart, emulate};
+use inart_emulator::{Measured, Options, Work, Workload, chart, emulate};
 use inart_faults::Faults;
 use inart_planner::units::Size;
 use inart_planner::{Levels, Results, Scheme, Topology};
@@ -88,7 +89,7 @@ pub struct Args {
     follow: bool,
     /// Change the plans so often while the jobs run, to other routes and aggregators and back, and say what
     /// that costs; for one scheme.
-    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=MOST_CHANGES))]
     changes: Option<u32>,
     /// Decides plans, training and faults.
     #[arg(long, default_value_t = 1)]
@@ -113,6 +114,8 @@ pub struct Args {
 
 /// Rounds per job and scheme, unless others are asked for.
 const ROUNDS: u32 = 100;
+/// Changes of plans for which the most rounds suffice.
+const MOST_CHANGES: i64 = 20_000;
 /// Rounds for each change of plans, unless others are asked for: small gradients take this many meanwhile.
 const ROUNDS_PER_CHANGE: u32 = 5;
 /// Images per worker and round, unless others are asked for.
@@ -175,38 +178,47 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let bar = progress_bar();
     let result = emulate(&options, work, &mut |progress| show(&bar, progress));
     bar.finish_and_clear();
-    let summary = match result {
-        Ok(summary) => summary,
-        Err(error) if error.is_failure() => {
-            show_failure(&error, json)?;
-            return Ok(ExitCode::FAILURE);
+    match result {
+        Ok(measured) => present(&measured, args.chart.as_deref(), args.timeline.as_deref(), json),
+        Err(error) => {
+            if let Some(folder) = &options.expose {
+                remove_unused(folder);
+            }
+            match error {
+                error if error.is_failure() => {
+                    show_failure(&error, json)?;
+                    Ok(ExitCode::FAILURE)
+                }
+                inart_emulator::Error::Faults(error) => Err(error).context(faults_place),
+                error => Err(with_flag(error)),
+            }
         }
-        Err(inart_emulator::Error::Faults(error)) => {
-            return Err(error).context(faults_place);
-        }
-        Err(error) => return Err(with_flag(error)),
-    };
-    present(&summary, args.chart.as_deref(), args.timeline.as_deref(), json)
+    }
 }
 
-/// Draws and prints what was measured.
+/// Prints what was measured, and draws it.
 fn present(
-    summary: &inart_emulator::figures::Summary,
+    measured: &Measured<Summary>,
     chart: Option<&Path>,
     timeline: Option<&Path>,
     json: bool,
 ) -> anyhow::Result<ExitCode> {
-    if let Some(file) = chart {
-        write_file("--chart", file, &chart::draw(summary))?;
-    }
+    let Measured { report: summary, problem } = measured;
+    // What was measured is printed even if a drawing of it cannot be written.
+    let mut drawn = chart.map_or(Ok(()), |file| write_file("--chart", file, &chart::draw(summary)));
     if let (Some(file), Some(scheme)) = (timeline, summary.schemes.first()) {
-        write_file("--timeline", file, &scheme.timeline.draw(&summary.topology))?;
+        drawn = drawn.and(write_file("--timeline", file, &scheme.timeline.draw(&summary.topology)));
     }
     if json {
-        print(&format!("{}\n", serde_json::to_string(summary)?))?;
+        let mut document = serde_json::to_value(summary)?;
+        if let Some(problem) = problem {
+            document["bit_exact"] = false.into();
+            document["error"] = problem.to_string().into();
+        }
+        print(&format!("{document}\n"))?;
     } else {
         print(&summary.to_string())?;
-        if let Some(file) = chart {
+        if let Some(file) = chart.filter(|_| drawn.is_ok()) {
             print(&format!("\nchart: {}\n", file.display()))?;
         }
         if let (Some(file), Some(scheme)) = (timeline, summary.schemes.first()) {
@@ -214,6 +226,11 @@ fn present(
             let head = format!("what happened, and the goodput of {} from then on:", jobs.join(", "));
             print(&format!("\n{head}\n{}time line: {}\n", scheme.timeline, file.display()))?;
         }
+    }
+    drawn?;
+    if let Some(problem) = problem {
+        eprintln!("error: {problem}");
+        return Ok(ExitCode::FAILURE);
     }
     // What was measured is printed; fewer changes than asked for are a failure all the same.
     Ok(match summary.changes.as_ref().and_then(|changes| changes.problem.as_ref()) {
@@ -260,6 +277,12 @@ fn refuse_what_the_program_decides(args: &Args) -> anyhow::Result<()> {
 fn make_exposed(folder: &Path) -> anyhow::Result<PathBuf> {
     let made = std::fs::create_dir_all(folder.join("hosts")).and_then(|()| folder.canonicalize());
     made.with_context(|| format!("--expose {}", folder.display()))
+}
+
+/// Removes the folder of `--expose` if the run was refused before it put anything there.
+fn remove_unused(folder: &Path) {
+    let _ = std::fs::remove_dir(folder.join("hosts"));
+    let _ = std::fs::remove_dir(folder); // stays if anything is in it
 }
 
 fn read_faults(file: &Path) -> anyhow::Result<Faults> {

@@ -18,6 +18,7 @@ pub mod peers;
 pub mod plan;
 pub mod ports;
 pub mod push;
+pub mod quantity;
 pub mod remove;
 pub mod rollback;
 mod scheme;

@@ -33,9 +33,39 @@ pub fn one_line(error: &anyhow::Error) -> String {
 /// The parser's message about wrong usage, less the usage itself: `inart COMMAND --help` has that.
 pub fn usage_line(message: &str) -> String {
     let about = |paragraph: &&str| !paragraph.starts_with("Usage:") && !paragraph.starts_with("For more");
-    let paragraphs = message.split("\n\n").map(str::trim).filter(about).map(flat);
+    // To pass a flag as a value is never what was meant.
+    let advice = |line: &&str| !line.trim_start().starts_with("tip: to pass ");
+    let lines = |paragraph: &str| flat(&paragraph.lines().filter(advice).collect::<Vec<_>>().join("\n"));
+    let paragraphs = message.split("\n\n").map(str::trim).filter(about).map(lines);
     let line = paragraphs.filter(|paragraph| !paragraph.is_empty()).collect::<Vec<_>>().join("; ");
-    format!("{line}; see --help")
+    format!("{}; see --help", with_fix(&line))
+}
+
+/// What the parsers of numbers say for programmers, and what to give instead.
+const NUMBERS: [(&str, &str); 6] = [
+    (": invalid digit found in string", ": give a whole number"),
+    (": cannot parse integer from empty string", ": give a whole number"),
+    (": number too large to fit in target type", ": give a smaller number"),
+    (": number too small to fit in target type", ": give a greater number"),
+    (": invalid float literal", ": give a number"),
+    (": cannot parse float from empty string", ": give a number"),
+];
+
+/// The line with the fix for a number that is wrong.
+fn with_fix(line: &str) -> String {
+    let line = NUMBERS.iter().fold(line.to_owned(), |line, (problem, fix)| line.replace(problem, fix));
+    let range = line.split_once(" is not in ").and_then(|(before, range)| {
+        let (least, most) = range.split_once("..")?;
+        let (before, _) = before.rsplit_once(": ")?;
+        Some((before.to_owned(), least.to_owned(), most.trim_start_matches('=').to_owned()))
+    });
+    let Some((before, least, most)) = range else { return line };
+    // The largest numbers are those of the type, and no limit of the flag.
+    let is_open = most.is_empty() || most == u32::MAX.to_string() || most == u64::MAX.to_string();
+    match is_open {
+        true => format!("{before}: give a whole number of at least {least}"),
+        false => format!("{before}: give a whole number from {least} to {most}"),
+    }
 }
 
 /// Without line breaks.
@@ -53,6 +83,34 @@ mod tests {
         assert_eq!(one_line(&quoted), "net.yaml: no such file");
         let told_apart = anyhow::anyhow!("no such\nfile").context("net.yaml");
         assert_eq!(one_line(&told_apart), "net.yaml: no such file");
+    }
+
+    #[test]
+    fn wrong_numbers_name_the_fix() {
+        for (message, line) in [
+            (
+                "error: invalid value 'x' for '--n <N>': invalid digit found in string",
+                "'--n <N>': give a whole number",
+            ),
+            (
+                "error: invalid value '-1' for '--n <N>': -1 is not in 0..=4294967295",
+                "give a whole number of at least 0",
+            ),
+            (
+                "error: invalid value '0' for '--n <N>': 0 is not in 1..=1000",
+                "give a whole number from 1 to 1000",
+            ),
+            ("error: invalid value '9' for '--n <N>': 9 is not in 1..", "give a whole number of at least 1"),
+            ("error: invalid value '' for '--c <C>': cannot parse float from empty string", "give a number"),
+        ] {
+            let told = usage_line(&format!("{message}\n\nFor more information, try '--help'.\n"));
+            assert!(told.ends_with(&format!("{line}; see --help")), "{told}");
+        }
+        let tips = "error: unexpected argument '--job' found\n\n  tip: a similar argument exists: '--jobs'\n  tip: to \
+                    pass '--job' as a value, use '-- --job'\n\nUsage: inart\n";
+        let told =
+            "error: unexpected argument '--job' found; tip: a similar argument exists: '--jobs'; see --help";
+        assert_eq!(usage_line(tips), told);
     }
 
     #[test]

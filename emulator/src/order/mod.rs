@@ -22,6 +22,7 @@ use std::time::{Duration, Instant};
 use crate::certificates;
 use crate::clock::monotonic_ns;
 use crate::error::Error;
+use crate::measured::{Measured, in_turn};
 use crate::scratch::Scratch;
 pub use absences::Outage;
 use absences::Schedule;
@@ -50,18 +51,20 @@ pub struct Progress<'a> {
 ///
 /// # Errors
 /// What the system refuses; a process that fails; an update that is lost, doubled or not what it has to be.
-pub fn emulate_order(setting: &Setting, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report, Error> {
+pub fn emulate_order(
+    setting: &Setting,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Measured<Report>, Error> {
     crate::permission::check()?;
     let each = setting.job.participants.len() as u64 * u64::from(setting.iterations);
     let total = each * setting.schemes.len() as u64;
-    let mut schemes = Vec::new();
-    for (at, scheme) in setting.schemes.iter().enumerate() {
+    let (schemes, problem) = in_turn(setting.schemes.iter().enumerate(), |(at, scheme)| {
         let before = each * at as u64;
         let mut tell =
             |done: u64| progress(Progress { stage: &scheme.name, done: before + done.min(each), total });
-        schemes.push(run_scheme(setting, scheme, &mut tell)?);
-    }
-    Ok(report::whole(setting, schemes))
+        run_scheme(setting, scheme, &mut tell)
+    })?;
+    Ok(Measured { report: report::whole(setting, schemes), problem })
 }
 
 fn run_scheme(setting: &Setting, scheme: &Scheme, tell: &mut dyn FnMut(u64)) -> Result<SchemeReport, Error> {

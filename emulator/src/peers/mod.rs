@@ -21,6 +21,7 @@ use inart_peers::Scheme;
 
 use crate::certificates;
 use crate::error::Error;
+use crate::measured::{Measured, in_turn};
 use crate::scratch::Scratch;
 pub use chart::chart;
 use processes::Processes;
@@ -46,24 +47,42 @@ pub struct Progress<'a> {
     pub total: u64,
 }
 
+/// Checks that the machine has room for all processes, and that each scheme plans on this network.
+///
+/// # Errors
+/// The setting, what is wrong, and the fix.
+pub fn check(setting: &Setting) -> Result<(), Error> {
+    limits::check(setting)?;
+    for (at, scheme) in setting.schemes.iter().enumerate() {
+        if setting.schemes[..at].contains(scheme) {
+            let problem = format!("{} is named twice; name it once", scheme.name());
+            return Err(Error::Option { option: "schemes", problem });
+        }
+        simulated::check(setting, *scheme)?;
+    }
+    Ok(())
+}
+
 /// Runs all schemes, one after the other.
 ///
 /// # Errors
 /// What the machine has no room for, or the system refuses; a process that fails; an update that is not what
 /// was sent.
-pub fn emulate_peers(setting: &Setting, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report, Error> {
+pub fn emulate_peers(
+    setting: &Setting,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Measured<Report>, Error> {
     crate::permission::check()?;
-    limits::check(setting)?;
+    check(setting)?;
     let each = setting.names().len() as u64 * u64::from(setting.rounds);
     let total = each * setting.schemes.len() as u64;
-    let mut schemes = Vec::new();
-    for (at, &scheme) in setting.schemes.iter().enumerate() {
+    let (schemes, problem) = in_turn(setting.schemes.iter().enumerate(), |(at, &scheme)| {
         let before = each * at as u64;
         let mut tell =
             |done: u64| progress(Progress { stage: scheme.name(), done: before + done.min(each), total });
-        schemes.push(run_scheme(setting, scheme, &mut tell)?);
-    }
-    Ok(report::whole(setting, schemes))
+        run_scheme(setting, scheme, &mut tell)
+    })?;
+    Ok(Measured { report: report::whole(setting, schemes), problem })
 }
 
 fn run_scheme(setting: &Setting, scheme: Scheme, tell: &mut dyn FnMut(u64)) -> Result<SchemeReport, Error> {

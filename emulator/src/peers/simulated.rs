@@ -44,6 +44,14 @@ fn round_s(for_updates: &Mesh, setting: &Setting, options: &Options) -> Result<f
     Ok(run.map_err(problem)?.seconds)
 }
 
+/// Checks that a scheme plans a round on this network.
+///
+/// # Errors
+/// Why not.
+pub fn check(setting: &Setting, scheme: Scheme) -> Result<(), Error> {
+    round_s(&for_updates(setting, scheme)?, setting, &options(setting, scheme)).map(drop)
+}
+
 fn options(setting: &Setting, scheme: Scheme) -> Options {
     Options {
         seed: setting.seed,

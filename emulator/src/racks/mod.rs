@@ -16,6 +16,7 @@ use inart_planner::schemes;
 use inart_wire::JobId;
 
 use crate::error::Error;
+use crate::measured::{Measured, in_turn};
 use crate::scale::Scale;
 use crate::testbed::Testbed;
 use audit::Audit;
@@ -35,16 +36,17 @@ pub fn emulate_racks(
     setting: &RackSetting,
     all: &[Racks],
     tell: &mut dyn FnMut(u64, u64),
-) -> Result<RackTable, Error> {
+) -> Result<Measured<RackTable>, Error> {
     crate::permission::check()?;
     let turns = |racks: &Racks| racks.groups.len() as u64 * u64::from(setting.iterations);
     let total = all.iter().map(turns).sum();
-    let (mut before, mut reports) = (0, Vec::new());
-    for racks in all {
-        reports.push(run(setting, racks, &mut |done| tell(before + done, total))?);
+    let mut before = 0;
+    let (reports, problem) = in_turn(all, |racks| {
+        let report = run(setting, racks, &mut |done| tell(before + done, total))?;
         before += turns(racks);
-    }
-    Ok(report::table(setting, reports))
+        Ok(report)
+    })?;
+    Ok(Measured { report: report::table(setting, reports), problem })
 }
 
 fn run(setting: &RackSetting, racks: &Racks, tell: &mut dyn FnMut(u64)) -> Result<RackReport, Error> {

@@ -7,6 +7,7 @@ mod certificates;
 mod chart;
 mod processes;
 mod rates;
+mod ready;
 mod refusal;
 mod report;
 mod setting;
@@ -19,6 +20,7 @@ use std::time::{Duration, Instant};
 use inart_overlay::Options as PlanOptions;
 
 use crate::error::Error;
+use crate::measured::{Measured, in_turn};
 use crate::scratch::Scratch;
 use audit::Audit;
 pub use audit::{differs, digest, random_gradient};
@@ -44,20 +46,24 @@ pub struct Progress<'a> {
 /// Runs all variants, one after the other.
 ///
 /// # Errors
-/// What the system refuses; a process that fails; a sum that is not what it has to be.
-pub fn emulate_sites(setting: &Setting, progress: &mut dyn FnMut(Progress<'_>)) -> Result<Report, Error> {
+/// A variant that cannot run, before any runs; what the system refuses; a process of the first variant that
+/// fails, or a wrong sum there.
+pub fn emulate_sites(
+    setting: &Setting,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Measured<Report>, Error> {
     crate::permission::check()?;
-    let mut schemes = Vec::new();
+    setting.check()?;
     let total = setting.duration.as_secs_f64() * setting.variants.len() as f64;
-    for (at, variant) in setting.variants.iter().enumerate() {
+    let (schemes, problem) = in_turn(setting.variants.iter().enumerate(), |(at, variant)| {
         let before = setting.duration.as_secs_f64() * at as f64;
         let mut tell = |seconds: f64| {
             let seconds_done = before + seconds.min(setting.duration.as_secs_f64());
             progress(Progress { stage: &variant.name, seconds_done, seconds_total: total });
         };
-        schemes.push(run_variant(setting, variant, &mut tell)?);
-    }
-    Ok(Report { network: setting.overlay.name().to_owned(), schemes })
+        run_variant(setting, variant, &mut tell)
+    })?;
+    Ok(Measured { report: Report { network: setting.overlay.name().to_owned(), schemes }, problem })
 }
 
 fn run_variant(

@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use inart_emulator::program::{Printer, Program, ProgramSummary, Stream};
-use inart_emulator::{Error, Options, run_program};
+use inart_emulator::{Error, Measured, Options, run_program};
 use inart_host_agent::StopSignal;
 
 use super::progress::{progress_bar, show};
@@ -37,7 +37,14 @@ pub fn run(
         });
     bar.finish_and_clear();
     match result {
-        Ok(summary) => tell(&summary, json),
+        Ok(Measured { report, problem: None }) => tell(&report, json),
+        Ok(Measured { report, problem: Some(error) }) => {
+            // With JSON the document says what failed.
+            if !json {
+                tell(&report, json)?;
+            }
+            failed(error, json, faults_place)
+        }
         Err(error) => failed(error, json, faults_place),
     }
 }

@@ -5,11 +5,12 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use inart_cluster::{Absence, Job, Kind};
+use inart_emulator::Measured;
 use inart_emulator::fault::DropRate;
 use inart_emulator::order::{
     Clients, Order, Outage, Scheme, Setting, Transport, chart, emulate_order, scaled,
 };
-use inart_emulator::scale::Scale;
+use inart_emulator::scale::{Scale, check_slowest};
 use inart_order_agent::Precision;
 use inart_planner::Topology;
 use inart_trainer::PARAMETERS;
@@ -25,6 +26,7 @@ use super::network;
 use super::workers::WorkerArgs;
 use crate::commands::drawing::{try_file, write_file};
 use crate::commands::output::print;
+use crate::commands::quantity::batch;
 use crate::commands::sites::seconds;
 
 /// What the server's port carries in each direction on a machine of two cores, in bit/s.
@@ -70,7 +72,7 @@ pub struct Args {
     #[arg(long)]
     scale: Option<Scale>,
     /// Images per worker and iteration; the time to compute is that of the document's batch.
-    #[arg(long, default_value_t = 16)]
+    #[arg(long, default_value_t = 16, value_parser = batch::<u32>())]
     batch: u32,
     /// Send values as float16, rounded, both ways.
     #[arg(long)]
@@ -119,16 +121,16 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         bar.set_message(progress.stage.to_owned());
     });
     bar.finish_and_clear();
-    let report = report?;
-    if let Some(file) = &args.chart {
-        write_file("--chart", file, &chart(&report))?;
-    }
+    let Measured { report, problem } = report?;
+    // What was measured before a failure is printed all the same.
+    let drawn = args.chart.as_deref().map_or(Ok(()), |file| write_file("--chart", file, &chart(&report)));
     let text = match json {
         true => serde_json::to_string(&report)? + "\n",
         false => table(&report, scale, time),
     };
     print(&text)?;
-    Ok(ExitCode::SUCCESS)
+    drawn?;
+    problem.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
 }
 
 impl Args {
@@ -149,15 +151,20 @@ impl Args {
             "--congestion: it is for QUIC, and with --transport frames frames are sent; leave it out"
         );
         let iterations = self.length(job.kind)?;
-        ensure!(self.batch > 0, "--batch 0: give at least 1");
         self.learner.check(job.kind)?;
         let clients = self.trained(job)?;
+        if let Some(twice) = (1..self.sync.len()).find(|&at| self.sync[..at].contains(&self.sync[at])) {
+            anyhow::bail!("--sync: {} is named twice; name it once", self.sync[twice]);
+        }
         let schemes =
             self.sync.iter().map(|sync| self.scheme(job, sync)).collect::<anyhow::Result<Vec<_>>>()?;
         let (absences, outages) = self.absences(job, &server)?;
         let bits = 32.0 * PARAMETERS as f64;
         let most_bps = job.server.in_bps.max(job.server.out_bps);
         let scale = self.scale.unwrap_or_else(|| Scale::fitting(most_bps, CAPACITY_BPS));
+        let nics = job.participants.iter().map(|one| one.nic).chain([job.server]);
+        check_slowest(nics.flat_map(|nic| [nic.in_bps, nic.out_bps]), scale.factor())
+            .map_err(|problem| anyhow::anyhow!("--scale: {problem}"))?;
         let (job, time) = scaled(job, bits, Some(self.batch), scale.factor());
         let setting = Setting {
             network: cluster.name.clone(),

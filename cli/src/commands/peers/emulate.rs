@@ -6,11 +6,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
+use inart_emulator::Measured;
 use inart_emulator::peers::{
     BspFigures, Figures, Progress, Report, SchemeReport, Setting, SspFigures, SwitchReport, Sync, Workload,
-    chart, emulate_peers,
+    chart, check, emulate_peers,
 };
-use inart_emulator::scale::Scale;
+use inart_emulator::scale::{Scale, check_slowest};
 use inart_peer_host::{Job, Schedule};
 use inart_peers::{Guard, Mesh, Multicast, Reading, Scheme};
 use inart_planner::units::{Size, display_size};
@@ -25,6 +26,7 @@ use super::simulate::{Limit, number_or_none};
 use crate::commands::control::parse_target;
 use crate::commands::drawing::{try_file, write_file};
 use crate::commands::output::print;
+use crate::commands::quantity::{batch, emulated_size};
 
 /// What the ports of all peers together carry on one machine of two cores, in bit/s up.
 const CAPACITY_BPS: f64 = 200e6;
@@ -87,10 +89,10 @@ pub struct Args {
     #[arg(long)]
     scale: Option<Scale>,
     /// Train nothing: send random updates of this size, like 1 MB.
-    #[arg(long, value_name = "SIZE", conflicts_with = "batch")]
+    #[arg(long, value_name = "SIZE", conflicts_with = "batch", value_parser = emulated_size)]
     update: Option<Size>,
     /// Images per peer and round.
-    #[arg(long, default_value_t = 32)]
+    #[arg(long, default_value_t = 32, value_parser = batch::<usize>())]
     batch: usize,
     /// How connections follow the network: cubic or bbr.
     #[arg(long, default_value = "cubic", value_parser = ["cubic", "bbr"])]
@@ -116,6 +118,9 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let (mut setting, scaled) = args.setting(&mesh)?;
     let changes = setting.mesh.next_change(&setting.mesh.jobs()[0], 0.0).is_some();
     args.chart.as_deref().map_or(Ok(()), |file| try_file("--chart", file))?;
+    for way in &args.multicast {
+        check(&Setting { multicast: multicast(way), ..setting.clone() })?;
+    }
     let bar = ProgressBar::new(1000);
     let style = ProgressStyle::with_template("{msg:12} {bar:40} {percent}%, {elapsed}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
@@ -123,28 +128,32 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         bar.set_position(progress.done * 1000 / progress.total.max(1));
         bar.set_message(progress.stage.to_owned());
     };
-    let mut report = emulate_peers(&setting, &mut tell)?;
-    let mut failed = None;
+    let Measured { mut report, problem: mut failed } = emulate_peers(&setting, &mut tell)?;
     for way in &args.multicast[1..] {
+        if failed.is_some() {
+            break;
+        }
         setting.multicast = multicast(way);
         match emulate_peers(&setting, &mut tell) {
-            Ok(other) => report.append(other),
-            Err(error) => {
-                // What was measured before is printed all the same.
-                failed = Some(error);
-                break;
+            Ok(Measured { report: other, problem }) => {
+                report.append(other);
+                failed = problem;
             }
+            Err(error) => failed = Some(error),
         }
     }
     bar.finish_and_clear();
-    if let (Some(file), Some(drawing)) = (&args.chart, chart(&report)) {
-        write_file("--chart", file, &drawing)?;
-    }
+    // What was measured before a failure is printed all the same.
+    let drawn = match (&args.chart, chart(&report)) {
+        (Some(file), Some(drawing)) => write_file("--chart", file, &drawing),
+        _ => Ok(()),
+    };
     let text = match json {
         true => serde_json::to_string(&report)? + "\n",
         false => table(&report, &scaled) + &followed(&report, changes),
     };
     print(&text)?;
+    drawn?;
     failed.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
 }
 
@@ -201,6 +210,9 @@ impl Args {
         let bytes = self.update_bytes(peers)?;
         let demand_bps = mesh.ports_at(job, 0.0).up_bps.iter().sum::<f64>();
         let scale = self.scale.unwrap_or_else(|| Scale::fitting(demand_bps, CAPACITY_BPS));
+        let slowest = mesh.ports_at(job, 0.0);
+        check_slowest(slowest.up_bps.iter().chain(&slowest.down_bps).copied(), scale.factor())
+            .map_err(|problem| anyhow::anyhow!("--scale: {problem}"))?;
         let (smaller, time) = mesh.scaled(job, bytes, scale.factor());
         let setting = Setting {
             mesh: Arc::new(smaller),
@@ -233,7 +245,6 @@ impl Args {
         let config = Config { seed: self.seed, rank: 0, workers, batch: self.batch };
         let model = 4 * Trainer::new(config)?.gradient_len() as u64;
         let bytes = self.update.map_or(model, |size| (size.0 as u64).next_multiple_of(4));
-        ensure!(bytes > 0, "--update: give a size above 0");
         Ok(bytes as f64)
     }
 }

@@ -42,9 +42,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let report = simulate(&network, &faults, &options, log.as_mut().map(|log| log as &mut dyn Write))
         .map_err(with_flag)?;
     let hops_per_second = report.packet_hops as f64 / start.elapsed().as_secs_f64().max(1e-9);
-    if let Some(mut log) = log {
-        log.flush().context("--log")?;
-    }
+    let logged = log.as_mut().map_or(Ok(()), Write::flush);
     if json {
         let mut document = serde_json::to_value(&report)?;
         document["packet_hops_per_second"] = hops_per_second.into();
@@ -52,6 +50,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     } else {
         print(&format!("{report}{hops_per_second:.0} packet-hops/s\n"))?;
     }
+    logged.context("--log")?;
     Ok(match &report.failure {
         None => ExitCode::SUCCESS,
         Some(failure) => {

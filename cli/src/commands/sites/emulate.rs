@@ -6,8 +6,9 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, ensure};
-use inart_emulator::scale::Scale;
+use anyhow::{Context, anyhow, bail, ensure};
+use inart_emulator::Measured;
+use inart_emulator::scale::{Scale, check_slowest};
 use inart_emulator::wide_area::{Report, Setting, Variant, Way, Workload, chart, emulate_sites};
 use inart_overlay::{Disjoint, Knowledge, Options, Scheme};
 use inart_planner::units::{Rate, Size, display_size};
@@ -19,7 +20,9 @@ use super::emulate_both::{self, Scaled};
 use super::simulate::seconds;
 use super::{both_levels, network};
 use crate::commands::drawing::{try_file, write_file};
+use crate::commands::emulate::refused::with_flag;
 use crate::commands::output::print;
+use crate::commands::quantity::{batch, emulated_size, link_rate};
 
 /// Arguments of `inart emulate` on a network of sites.
 #[derive(clap::Args)]
@@ -45,16 +48,16 @@ pub struct Args {
     #[arg(long)]
     scale: Option<Scale>,
     /// Train nothing: sum random gradients of this size, like 1 MB.
-    #[arg(long, value_name = "SIZE", conflicts_with = "batch")]
+    #[arg(long, value_name = "SIZE", conflicts_with = "batch", value_parser = emulated_size)]
     gradient: Option<Size>,
     /// Images per site and round.
-    #[arg(long, default_value_t = 32)]
+    #[arg(long, default_value_t = 32, value_parser = batch::<usize>())]
     batch: usize,
     /// What the scheduler knows of links: passive (what sites measure), or static (the rates at the start).
     #[arg(long, default_value = "passive", value_parser = ["passive", "static"])]
     knowledge: String,
     /// What a link counts as that nobody has measured, before scaling.
-    #[arg(long, default_value = "87.5Mbps")]
+    #[arg(long, default_value = "87.5Mbps", value_parser = link_rate)]
     prior: Rate,
     /// How connections follow the network.
     #[arg(long, default_value = "delivery-rate", value_parser = Congestion::NAMES)]
@@ -109,11 +112,13 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let config = Config { seed: args.seed, rank: 0, workers: job.sites.len(), batch: args.batch };
     let model_bytes = 4 * Trainer::new(config)?.gradient_len() as u64;
     let bytes = args.gradient.map_or(model_bytes, |size| (size.0 as u64).next_multiple_of(4));
-    ensure!(bytes > 0, "--gradient: give a size above 0");
     let factor = match args.scale {
         Some(scale) => scale.factor(),
         None => (bytes as f64 / job.gradient_bytes() as f64 / TIME).min(1.0),
     };
+    let rates = overlay.rates_at(0.0);
+    check_slowest(overlay.arcs().map(|arc| rates.of(arc)), factor)
+        .map_err(|problem| anyhow!("--scale: {problem}"))?;
     let (scaled, time) = overlay.scaled(job, bytes, factor);
     let default = if both.is_some() { &SCHEMES[..1] } else { &SCHEMES[..] };
     let names = match &args.schemes[..] {
@@ -137,11 +142,19 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     };
     if let Some(hierarchy) = &both {
         hierarchy.fits(job)?;
-        ensure!(args.chart.is_none(), "--chart: on networks of sites without insides only");
+        ensure!(
+            args.chart.is_none(),
+            "--chart: it is drawn of networks of sites without insides only; leave it out"
+        );
+        if let Some(ring) = setting.variants.iter().find(|variant| matches!(variant.way, Way::Gloo { .. })) {
+            bail!("--schemes {}: no workers are inside its sites; name schemes of trees", ring.name);
+        }
+        setting.check().map_err(with_flag)?;
         let (hierarchy, _) = hierarchy.scaled(job, bytes, factor);
-        let text = emulate_both::run(&hierarchy, &setting, Scaled { bytes, factor, time }, json)?;
+        let scaled = Scaled { bytes, factor, time };
+        let (text, problem) = emulate_both::run(&hierarchy, &setting, scaled, json)?;
         print(&text)?;
-        return Ok(ExitCode::SUCCESS);
+        return problem.map_or(Ok(ExitCode::SUCCESS), Err);
     }
     args.chart.as_deref().map_or(Ok(()), |file| try_file("--chart", file))?;
     let bar = ProgressBar::new(1000);
@@ -152,16 +165,17 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         bar.set_message(progress.stage.to_owned());
     });
     bar.finish_and_clear();
-    let report = report?;
-    if let Some(file) = &args.chart {
-        write_file("--chart", file, &chart(&report, &setting.overlay))?;
-    }
+    let Measured { report, problem } = report.map_err(with_flag)?;
+    // What was measured before a failure is printed all the same.
+    let drawing = |file: &PathBuf| write_file("--chart", file, &chart(&report, &setting.overlay));
+    let drawn = args.chart.as_ref().map_or(Ok(()), drawing);
     let text = match json {
         true => serde_json::to_string(&report)? + "\n",
         false => table(&report, bytes, factor, time, args),
     };
     print(&text)?;
-    Ok(ExitCode::SUCCESS)
+    drawn?;
+    problem.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
 }
 
 fn table(report: &Report, bytes: u64, factor: f64, time: f64, args: &Args) -> String {

@@ -42,28 +42,43 @@ struct SchemeRun {
     real: BothReport,
 }
 
-/// Emulates all variants; what is to be printed.
-pub fn run(hierarchy: &Hierarchy, setting: &Setting, scaled: Scaled, json: bool) -> anyhow::Result<String> {
+/// Emulates all variants. Returns what is to be printed, and the error that ended the run early.
+///
+/// # Errors
+/// What the first variant fails with; nothing was measured then.
+pub fn run(
+    hierarchy: &Hierarchy,
+    setting: &Setting,
+    scaled: Scaled,
+    json: bool,
+) -> anyhow::Result<(String, Option<anyhow::Error>)> {
     let bar = ProgressBar::new(0);
     let style = ProgressStyle::with_template("{msg:12} {bar:40} {pos}/{len} rounds, {elapsed}");
     bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
-    let mut runs = Vec::new();
+    let (mut runs, mut problem) = (Vec::new(), None);
     for variant in &setting.variants {
         bar.set_message(variant.name.clone());
-        let run = run_variant(hierarchy, setting, variant, &bar);
-        if run.is_err() {
-            bar.finish_and_clear();
+        match run_variant(hierarchy, setting, variant, &bar) {
+            Ok(run) => runs.push(run),
+            Err(error) => {
+                problem = Some(error);
+                break;
+            }
         }
-        runs.push(run?);
     }
     bar.finish_and_clear();
+    if runs.is_empty()
+        && let Some(error) = problem
+    {
+        return Err(error);
+    }
     if json {
         let document = serde_json::json!({
             "network": hierarchy.overlay.name(), "scaled": scaled, "schemes": runs,
         });
-        return Ok(serde_json::to_string(&document)? + "\n");
+        return Ok((serde_json::to_string(&document)? + "\n", problem));
     }
-    Ok(table(hierarchy, setting, scaled, &runs))
+    Ok((table(hierarchy, setting, scaled, &runs), problem))
 }
 
 fn run_variant(

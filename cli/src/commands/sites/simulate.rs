@@ -9,11 +9,12 @@ use inart_faults::quantity::Span;
 use inart_overlay::{
     AuxiliaryChoice, AuxiliaryUse, Knowledge, Overlay, Run, RunOptions, Sharing, SiteJob, Tuning, Until,
 };
-use inart_planner::units::{Rate, display_rate};
+use inart_planner::units::Rate;
 
 use super::plan::Trees;
 use super::{both_levels, faults, network};
 use crate::commands::output::print;
+use crate::commands::quantity::link_rate;
 
 /// Rounds, unless others are asked for.
 const ROUNDS: u32 = 10;
@@ -42,7 +43,7 @@ pub struct Args {
     #[arg(long, value_parser = knowledge())]
     knowledge: Option<Knowledge>,
     /// What a link counts as that nobody has measured, with passive and uniform.
-    #[arg(long, default_value = "87.5Mbps")]
+    #[arg(long, default_value = "87.5Mbps", value_parser = link_rate)]
     prior: Rate,
     /// When a chunk's way is chosen, where there are auxiliary paths: lazy (when a link has room) or eager.
     #[arg(long, default_value = "lazy", value_parser = choice())]
@@ -145,11 +146,6 @@ impl Args {
     }
 
     fn options(&self, overlay: &Overlay) -> anyhow::Result<RunOptions> {
-        ensure!(
-            self.prior.0 >= 1.0,
-            "--prior: {}; give a rate of at least 1 bit/s",
-            display_rate(self.prior.0)
-        );
         Ok(RunOptions {
             plan: self.trees.options(overlay)?,
             auxiliary: AuxiliaryUse {
@@ -169,8 +165,14 @@ impl Args {
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     if let Some(hierarchy) = both_levels::read(&args.topology)? {
-        ensure!(args.faults.is_none(), "--faults: on networks of sites without insides only");
-        ensure!(args.soak.is_none(), "--soak: on networks of sites without insides only");
+        ensure!(
+            args.faults.is_none(),
+            "--faults: it is for networks of sites without insides only; leave it out"
+        );
+        ensure!(
+            args.soak.is_none(),
+            "--soak: it is for networks of sites without insides only; leave it out"
+        );
         let options = |overlay: &Overlay| args.options(overlay);
         let job = args.job.as_deref();
         print(&both_levels::simulated(&hierarchy, job, options, args.seed, json)?)?;

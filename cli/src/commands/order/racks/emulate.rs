@@ -7,10 +7,11 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, ensure};
 use inart_cluster::{Job, Kind, RackError, Racks, candidate_racks, choose_racks};
+use inart_emulator::Measured;
 use inart_emulator::fault::DropRate;
 use inart_emulator::order::scaled;
 use inart_emulator::racks::{RackSetting, RackTable, emulate_racks, fitting_scale};
-use inart_emulator::scale::Scale;
+use inart_emulator::scale::{Scale, check_slowest};
 use inart_planner::Topology;
 use inart_planner::units::display_size;
 use inart_trainer::PARAMETERS;
@@ -21,12 +22,11 @@ use super::BY_RULE;
 use crate::commands::host::parse_seconds;
 use crate::commands::order::network;
 use crate::commands::output::print;
+use crate::commands::quantity::batch;
 
 /// Iterations, unless others are asked for.
 const ITERATIONS: u32 = 30;
 const MOST_ITERATIONS: u32 = 100_000;
-/// Images that a worker may have in an iteration: the training set has 1438.
-const MOST_BATCH: u32 = 1000;
 /// More processes than are of use on one machine.
 const MOST_WORKERS: usize = 64;
 /// A mean time to compute that is shorter is lost in what the machine's processes take from each other.
@@ -52,7 +52,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = ITERATIONS)]
     iterations: u32,
     /// Images per worker and iteration; the time to compute is that of the document.
-    #[arg(long, default_value_t = 16)]
+    #[arg(long, default_value_t = 16, value_parser = batch::<u32>())]
     batch: u32,
     /// The step along the gradient, of all workers together.
     #[arg(long, default_value_t = 0.3)]
@@ -115,12 +115,12 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         bar.set_position(done);
     });
     bar.finish_and_clear();
-    let table = table?;
+    let Measured { report: table, problem } = table?;
     print(&match json {
         true => serde_json::to_string(&table)? + "\n",
         false => text_of(&table, setting.scale),
     })?;
-    Ok(ExitCode::SUCCESS)
+    problem.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
 }
 
 impl Args {
@@ -130,11 +130,6 @@ impl Args {
             (3..=MOST_ITERATIONS).contains(&self.iterations),
             "--iterations {}: give a number from 3 to {MOST_ITERATIONS}",
             self.iterations
-        );
-        ensure!(
-            (1..=MOST_BATCH).contains(&self.batch),
-            "--batch {}: give a number from 1 to {MOST_BATCH}",
-            self.batch
         );
         ensure!(self.step.is_finite() && self.step > 0.0, "--step {}: give a number above 0", self.step);
         Ok(())
@@ -186,6 +181,8 @@ impl Args {
                 if is_slower { slow } else { carried }
             }
         };
+        check_slowest(topology.links().iter().map(|link| link.rate_bps), scale.factor())
+            .map_err(|problem| anyhow!("--scale: {problem}"))?;
         let (job, _) = scaled(job, bits, Some(self.batch), scale.factor());
         Ok(RackSetting {
             topology,

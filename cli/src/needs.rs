@@ -1,0 +1,160 @@
+//! Flags that mean something beside another flag only. Given without it they are refused: a run that ignores
+//! a flag measures something else than its user believes.
+
+use clap::ArgMatches;
+use clap::parser::ValueSource;
+
+use crate::asked::System;
+
+/// A flag, and what has to be given beside it.
+struct Need {
+    flag: &'static str,
+    other: &'static str,
+    /// Values of the other flag, one of which is needed; none if any is enough.
+    values: &'static [&'static str],
+}
+
+const fn need(flag: &'static str, other: &'static str, values: &'static [&'static str]) -> Need {
+    Need { flag, other, values }
+}
+
+const MULTICAST: &[Need] = &[
+    need("staleness", "sync", &["ssp"]),
+    need("eta", "sync", &["ssp"]),
+    need("guard_all", "sync", &["ssp"]),
+];
+const MULTICAST_SIMULATED: &[Need] = &[
+    need("duration", "sync", &["ssp"]),
+    need("rounds", "sync", &["bsp"]),
+    need("draw", "scheme", &["orpheus"]),
+    need("first_pass_only", "scheme", &["selmcast"]),
+];
+const MULTICAST_EMULATED: &[Need] =
+    &[need("values", "multicast", &["switch"]), need("first_pass_only", "schemes", &["selmcast"])];
+const MULTICAST_PLANNED: &[Need] = &[need("first_pass_only", "scheme", &["selmcast"])];
+const TREES: &[Need] = &[need("degree", "scheme", &["bkt"])];
+const TREES_SIMULATED: &[Need] = &[
+    need("prior", "knowledge", &["passive", "uniform"]),
+    need("auxiliary_choice", "auxiliary", &["edge-disjoint", "node-disjoint"]),
+    need("busy_bound", "auxiliary", &["edge-disjoint", "node-disjoint"]),
+    need("queue_length", "auxiliary", &["edge-disjoint", "node-disjoint"]),
+];
+const TREES_EMULATED: &[Need] =
+    &[need("prior", "knowledge", &["passive"]), need("python", "schemes", &["gloo"])];
+const AGGREGATION_SIMULATED: &[Need] = &[need("first", "soak", &[]), need("watch_every", "follow", &[])];
+
+/// Flags of a run that random trials draw for themselves.
+const DRAWN_BY_TRIALS: &[&str] = &[
+    "seed",
+    "rounds",
+    "runs",
+    "odd_length",
+    "tensors",
+    "sizes",
+    "gradient",
+    "spikes",
+    "window",
+    "scheme",
+    "levels",
+    "results",
+    "budget",
+    "peer_timeout",
+    "limit",
+];
+
+fn of(system: System, command: &str) -> Vec<&'static Need> {
+    let lists: &[&'static [Need]] = match (system, command) {
+        (System::Peers, "simulate") => &[MULTICAST, MULTICAST_SIMULATED],
+        (System::Peers, "emulate") => &[MULTICAST, MULTICAST_EMULATED],
+        (System::Peers, "plan") => &[MULTICAST_PLANNED],
+        (System::Sites, "simulate") => &[TREES, TREES_SIMULATED],
+        (System::Sites, "emulate") => &[TREES_EMULATED],
+        (System::Sites, "plan") => &[TREES],
+        (System::Aggregation, "simulate") => &[AGGREGATION_SIMULATED],
+        _ => &[],
+    };
+    lists.iter().copied().flatten().collect()
+}
+
+/// Checks that each flag has what it needs beside it.
+///
+/// # Errors
+/// The first flag that would be ignored, and the fix.
+pub fn check(system: System, matches: &ArgMatches) -> Result<(), String> {
+    let Some((command, given)) = matches.subcommand() else { return Ok(()) };
+    let is_given = |flag: &str| {
+        let known = given.try_contains_id(flag).unwrap_or(false);
+        known && given.value_source(flag) == Some(ValueSource::CommandLine)
+    };
+    for Need { flag, other, values } in of(system, command) {
+        if !is_given(flag) {
+            continue;
+        }
+        let mut found = given.get_raw(other).into_iter().flatten();
+        let has_it = match values.is_empty() {
+            true => is_given(other),
+            false => found.any(|value| values.iter().any(|wanted| value == *wanted)),
+        };
+        if !has_it {
+            let wanted = format!("{} {}", long(other), values.join(" or "));
+            return Err(format!("{}: it is for {} only; leave it out", long(flag), wanted.trim_end()));
+        }
+    }
+    if system == System::Aggregation && command == "simulate" && is_given("soak") {
+        if let Some(flag) = DRAWN_BY_TRIALS.iter().find(|flag| is_given(flag)) {
+            return Err(format!("{}: the trials of --soak draw their own; leave it out", long(flag)));
+        }
+    }
+    Ok(())
+}
+
+fn long(id: &str) -> String {
+    format!("--{}", id.replace('_', "-"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::asked::parser_of;
+
+    #[test]
+    fn flags_without_what_they_need_are_refused() {
+        use System::{Aggregation, Peers, Sites};
+        for (system, line, refused) in [
+            (Peers, "simulate n.yaml --staleness 3", "--staleness: it is for --sync ssp only"),
+            (Peers, "simulate n.yaml --sync ssp --staleness 3", ""),
+            (Peers, "simulate n.yaml --sync ssp --rounds 3", "--rounds: it is for --sync bsp only"),
+            (Peers, "simulate n.yaml --rounds 3", ""),
+            (Peers, "simulate n.yaml --guard-all", "--guard-all: it is for --sync ssp only"),
+            (Peers, "simulate n.yaml --duration 3s", "--duration: it is for --sync ssp"),
+            (Peers, "simulate n.yaml --draw fixed", "--draw: it is for --scheme orpheus only"),
+            (Peers, "emulate n.yaml --first-pass-only", ""),
+            (Peers, "emulate n.yaml --schemes inart,orpheus --first-pass-only", "--schemes selmcast only"),
+            (Peers, "emulate n.yaml --values 64", "--values: it is for --multicast switch only"),
+            (Peers, "emulate n.yaml --values 64 --multicast hosts,switch", ""),
+            (Peers, "plan n.yaml --first-pass-only", "--scheme selmcast only"),
+            (Sites, "plan n.yaml --degree 3", "--degree: it is for --scheme bkt only"),
+            (Sites, "plan n.yaml --scheme bkt --degree 3", ""),
+            (Sites, "simulate n.yaml --prior 5Mbps", "--knowledge passive or uniform only"),
+            (Sites, "simulate n.yaml --busy-bound 5", "--auxiliary edge-disjoint or node-disjoint only"),
+            (Sites, "simulate n.yaml --auxiliary node-disjoint --busy-bound 5", ""),
+            (Sites, "emulate n.yaml --python p", "--python: it is for --schemes gloo only"),
+            (Sites, "emulate n.yaml --schemes inart,gloo --python p", ""),
+            (Sites, "emulate n.yaml --prior 5Mbps", ""),
+            (Aggregation, "simulate n.yaml --first 5", "--first: it is for --soak only"),
+            (Aggregation, "simulate n.yaml --watch-every 1s", "--watch-every: it is for --follow only"),
+            (Aggregation, "simulate --soak 5 --rounds 3", "--rounds: the trials of --soak draw their own"),
+            (Aggregation, "simulate --soak 5 --first 3 --values 64 --target tofino2", ""),
+        ] {
+            let words = std::iter::once("inart").chain(line.split_whitespace());
+            let matches =
+                parser_of(system).try_get_matches_from(words).unwrap_or_else(|e| panic!("{line}: {e}"));
+            match check(system, &matches) {
+                Ok(()) => assert_eq!(refused, "", "{line}"),
+                Err(problem) => {
+                    assert!(!refused.is_empty() && problem.contains(refused), "{line}: {problem}")
+                }
+            }
+        }
+    }
+}
