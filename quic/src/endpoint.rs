@@ -16,7 +16,7 @@ use crate::connection::{CLOSED, ENDS, UNLABELLED, answer, known, serve};
 use crate::dial::{ask, dial};
 use crate::error::{OpenError, SendError};
 use crate::event::{Event, Events};
-use crate::options::Options;
+use crate::options::{Options, URGENT};
 use crate::pair::{Halves, Label, SentBy, new_life};
 use crate::shared::{Counters, Counts, Peer, Shared};
 use crate::streams;
@@ -130,7 +130,8 @@ impl Endpoint {
     }
 
     /// Sends a message; returns at once. What has more priority goes first on its connection. `id` comes back
-    /// with how it ended.
+    /// with how it ended. An [`URGENT`] message fails at once if the peer takes none of the many under way: a
+    /// peer that asks and does not take the answers uses up no memory here.
     ///
     /// # Errors
     /// A peer that is not known; a message that is too long. There is no event then.
@@ -139,8 +140,8 @@ impl Endpoint {
         if bytes > most {
             return Err(SendError::TooLong { bytes, most });
         }
-        let connection = match self.shared.peers().get(peer) {
-            Some(entry) => entry.connection.as_ref().map(|pair| pair.sending.clone()),
+        let (connection, urgent) = match self.shared.peers().get(peer) {
+            Some(entry) => (entry.connection.as_ref().map(|pair| pair.sending.clone()), entry.urgent.clone()),
             None => return Err(SendError::UnknownPeer { name: peer.to_owned() }),
         };
         let (shared, peer) = (self.shared.clone(), peer.to_owned());
@@ -148,9 +149,15 @@ impl Endpoint {
             shared.fail(&peer, id, "there is no connection");
             return Ok(());
         };
+        let place = (priority == URGENT).then(|| urgent.try_acquire_owned());
+        if let Some(Err(_)) = place {
+            shared.fail(&peer, id, "the peer takes no messages");
+            return Ok(());
+        }
         let started = Instant::now();
         shared.begin();
         tokio::spawn(async move {
+            let _place = place;
             match streams::send(&connection, data, priority).await {
                 Ok(()) => {
                     Counts::add(&shared.counts.sent);

@@ -24,7 +24,7 @@ pub use connection::{is_regular_end, names_another_process};
 pub use endpoint::Endpoint;
 pub use error::{OpenError, SendError};
 pub use event::{Event, Events};
-pub use options::{Congestion, Options};
+pub use options::{Congestion, Options, URGENT};
 pub use shared::Counters;
 
 /// What both sides speak (ALPN).

@@ -22,6 +22,11 @@ const STREAMS: u32 = 4096;
 const STREAM_WINDOW: u32 = 8 << 20;
 const WINDOW: u32 = 16 << 20;
 
+/// Priority of messages that overtake all others: control messages.
+pub const URGENT: i32 = i32::MAX;
+/// Urgent messages that may be under way to one peer. A peer that takes none is sent no more.
+pub(crate) const MOST_URGENT: usize = 256;
+
 /// How the rate of a connection follows the network.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Congestion {

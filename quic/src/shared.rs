@@ -3,13 +3,14 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use tokio::sync::{Notify, mpsc, watch};
+use tokio::sync::{Notify, Semaphore, mpsc, watch};
 
 use crate::event::Event;
 use crate::meter::Meter;
+use crate::options::MOST_URGENT;
 use crate::pair::{Halves, Pair};
 use crate::unfinished::Untaken;
 
@@ -74,11 +75,14 @@ pub(crate) struct Peer {
     pub meter: Meter,
     /// Why the last attempt to connect has failed, or the last connection has ended.
     pub obstacle: Option<String>,
+    /// Places for urgent messages that are under way.
+    pub urgent: Arc<Semaphore>,
 }
 
 impl Peer {
     pub fn new(address: SocketAddr) -> Self {
-        Peer { address, connection: None, meter: Meter::default(), obstacle: None }
+        let urgent = Arc::new(Semaphore::new(MOST_URGENT));
+        Peer { address, connection: None, meter: Meter::default(), obstacle: None, urgent }
     }
 }
 

@@ -7,7 +7,7 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_quic::{Endpoint, Event, Events};
+use inart_quic::{Endpoint, Event, Events, URGENT};
 use quinn::crypto::rustls::QuicClientConfig;
 use quinn::{Connection, RecvStream, SendStream, WriteError};
 
@@ -92,6 +92,32 @@ async fn messages_that_do_not_end_take_no_more_than_the_stated_memory() {
     tokio::time::timeout(TIMEOUT, receive.read_exact(&mut answer)).await.unwrap().unwrap();
     let Event::Received { data, .. } = next(&mut events).await else { panic!("not received") };
     assert!(data[..block.len()] == block[..]);
+}
+
+/// A peer that asks and takes no answers is sent few of them; other messages go on.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_peer_that_takes_no_urgent_messages_is_sent_few() {
+    const MOST: usize = 256;
+    let authority = Authority::found("one");
+    let (b, mut events) = open(&authority);
+    let (_client, _connections) = connect(&authority, "a", b.address().unwrap()).await;
+    find(&mut events, is_up).await;
+    for id in 0..1000 {
+        b.send("a", id, pattern(100, 1), URGENT).unwrap();
+    }
+    b.send("a", 1000, pattern(100, 1), 0).unwrap();
+    for refused in MOST as u64..1000 {
+        let event = next(&mut events).await;
+        let Event::Failed { id, reason, .. } = event else { panic!("{event:?}") };
+        assert_eq!((id, &*reason), (refused, "the peer takes no messages"));
+    }
+    // The others are under way until the end.
+    b.close().await;
+    let mut left = 0;
+    while let Some(event) = tokio::time::timeout(TIMEOUT, events.next()).await.unwrap() {
+        left += usize::from(matches!(event, Event::Failed { .. }));
+    }
+    assert_eq!(left, MOST + 1);
 }
 
 #[tokio::test(flavor = "multi_thread", worker_threads = 2)]
