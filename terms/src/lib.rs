@@ -9,12 +9,14 @@ mod difference;
 mod digest;
 mod error;
 mod message;
+mod printable;
 mod terms;
 
 pub use agreement::Agreement;
-pub use bounds::{MOST_NAME_BYTES, MOST_TERMS, MOST_VALUE_BYTES};
+pub use bounds::{MOST_LINE_BYTES, MOST_NAME_BYTES, MOST_TERMS, MOST_VALUE_BYTES};
 pub use difference::Difference;
 pub use digest::{digest_of_bytes, digest_of_values};
 pub use error::TermsError;
 pub use message::Term;
+pub use printable::one_line;
 pub use terms::Terms;

@@ -9,6 +9,7 @@ use crate::difference::Difference;
 use crate::digest::digest_of_bytes;
 use crate::error::TermsError;
 use crate::message::Term;
+use crate::printable::printable;
 
 /// Terms in the order in which they are compared: put those first that explain the others.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
@@ -114,16 +115,5 @@ impl Terms {
 
 /// A value as a term has it: printable, and of at most [`MOST_VALUE_BYTES`].
 fn bounded(value: &str) -> String {
-    let shown = |c: char| match c.is_control() {
-        true => c.escape_default().to_string(),
-        false => c.to_string(),
-    };
-    let text: String = value.chars().map(shown).collect();
-    if text.len() <= MOST_VALUE_BYTES {
-        return text;
-    }
-    let digest = format!("... (SHA-256 {})", digest_of_bytes(value.as_bytes()));
-    let room = MOST_VALUE_BYTES - digest.len();
-    let end = (0..=room).rev().find(|&at| text.is_char_boundary(at)).unwrap_or(0);
-    format!("{}{digest}", &text[..end])
+    printable(value, MOST_VALUE_BYTES, || format!("... (SHA-256 {})", digest_of_bytes(value.as_bytes())))
 }

@@ -1,6 +1,8 @@
 //! Bounds of what a process sends, and of what it accepts.
 
-use inart_terms::{MOST_NAME_BYTES, MOST_TERMS, MOST_VALUE_BYTES, Term, Terms, TermsError};
+use inart_terms::{
+    MOST_LINE_BYTES, MOST_NAME_BYTES, MOST_TERMS, MOST_VALUE_BYTES, Term, Terms, TermsError, one_line,
+};
 use proptest::prelude::*;
 
 fn term(name: &str, value: &str) -> Term {
@@ -66,4 +68,17 @@ proptest! {
     fn no_bytes_make_it_panic(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
         let _ = Terms::decode(&bytes);
     }
+}
+
+#[test]
+fn what_another_process_says_is_one_line_of_bounded_length() {
+    assert_eq!(one_line("site n1: why"), "site n1: why");
+    assert_eq!(one_line("a\nb\u{1b}[2J"), "a\\nb\\u{1b}[2J");
+    for text in ["x".repeat(1 << 20), "é".repeat(1 << 20), "\n".repeat(1 << 20)] {
+        let line = one_line(&text);
+        assert!(line.ends_with("...") && line.len() <= MOST_LINE_BYTES, "{} bytes", line.len());
+        assert!(line.len() > MOST_LINE_BYTES - 8 && !line.contains('\n'), "{} bytes", line.len());
+    }
+    let exact = "é".repeat(MOST_LINE_BYTES / 2);
+    assert_eq!(one_line(&exact), exact);
 }
