@@ -14,6 +14,8 @@ pub struct AgentCounters {
     pub unasked: u64,
     /// Messages that would have to go where this site has no link.
     pub astray: u64,
+    /// Chunks for other sites that were dropped, because too many wait for the link.
+    pub crowded: u64,
     /// Offers that were refused: not newer than the policy in force, not for this network, not asked for.
     pub refused_offers: u64,
     /// Messages that could not be delivered, and were sent again or given up.

@@ -2,7 +2,7 @@
 //! sites").
 
 use bytes::Bytes;
-use inart_sites::{Ask, ChunkNo, Parcel, Way};
+use inart_sites::{Ask, ChunkNo, MOST_NAMED, Parcel, Way};
 use inart_terms::Term;
 use prost::Message as _;
 
@@ -269,6 +269,14 @@ pub fn parcel(message: ChunkMessage) -> Result<Parcel<ChunkSum>, MessageError> {
         2 => Way::Answer,
         other => return Err(MessageError::Field { field: "way", value: other.into(), most: 2 }),
     };
+    let named = message.policies.len();
+    if named > MOST_NAMED {
+        return Err(MessageError::Field {
+            field: "the number of versions",
+            value: named as i64,
+            most: MOST_NAMED as i64,
+        });
+    }
     let (runs, rest) = message.runs.as_chunks();
     if !rest.is_empty() {
         return Err(MessageError::Runs(message.runs.len()));

@@ -30,6 +30,16 @@ pub enum PlanFault {
         /// The site.
         site: u16,
     },
+    /// A tree with parents of more sites than the network has.
+    #[error("tree {tree} has parents of {given} sites, and this site's network has {sites}")]
+    Parents {
+        /// The tree.
+        tree: usize,
+        /// As given.
+        given: usize,
+        /// Sites of the network.
+        sites: usize,
+    },
     /// A hop without a link.
     #[error("{what} leads from {from} to {to}, and this site's network has no such link")]
     Link {
@@ -73,6 +83,10 @@ impl Setup {
             let strange = parents.chain([&shape.root]).find(|site| !self.is_of_job(**site));
             if let Some(site) = strange {
                 return Err(PlanFault::Stranger { tree, site: site.0 });
+            }
+            let (given, sites) = (shape.up.len().max(shape.down.len()), self.names.len());
+            if given > sites {
+                return Err(PlanFault::Parents { tree, given, sites });
             }
             let up = (0..).map(SiteNo).zip(&shape.up).filter_map(|(from, to)| Some((from, (*to)?)));
             let down = (0..).map(SiteNo).zip(&shape.down).filter_map(|(to, from)| Some(((*from)?, to)));

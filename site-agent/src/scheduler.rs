@@ -11,6 +11,13 @@ use crate::agreed::plan_terms;
 use crate::message::Report;
 use crate::version::{count_of, version};
 
+/// No scheduler has made more plans: at ten per second they take six years. A report of a later version is of
+/// no plan, and versions after it would soon be used up.
+const MOST_PLANS: u32 = u32::MAX / 2;
+
+/// Rates that a link can have, in bit/s.
+const RATES_BPS: std::ops::RangeInclusive<f64> = 1.0..=1e15;
+
 /// What it knows, and what it has offered.
 #[derive(Debug)]
 pub struct Scheduler {
@@ -95,13 +102,16 @@ impl Scheduler {
     /// A site has told something. A site with a newer policy than any of this scheduler's has it from one
     /// that ran before: versions go on from there.
     pub fn report(&mut self, from: SiteNo, report: &Report) {
-        self.count = self.count.max(count_of(report.version));
+        match count_of(report.version) {
+            count if count <= MOST_PLANS => self.count = self.count.max(count),
+            _ => self.strange += 1,
+        }
         let site = |number: u32| self.overlay.site_ids().nth(number as usize);
         let me = site(from.0.into());
         for sample in &report.samples {
             let arc = site(sample.from).zip(me).and_then(|(from, to)| self.overlay.arc_between(from, to));
             let is_good = sample.bits > 0.0 && sample.seconds > 0.0;
-            let is_good = is_good && sample.bits.is_finite() && sample.seconds.is_finite();
+            let is_good = is_good && RATES_BPS.contains(&(sample.bits / sample.seconds));
             self.strange += u64::from(arc.is_none() || !is_good);
             if let Some(arc) = arc.filter(|_| is_good) {
                 self.table.learn_one(arc, sample.bits, sample.seconds);
@@ -156,7 +166,8 @@ impl Scheduler {
         Some(policy)
     }
 
-    /// Samples of links that there are not, and of rates that none can have: they were dropped.
+    /// Samples of links that there are not, samples of rates that no link can have, and versions that no
+    /// scheduler has come to: they were dropped.
     pub fn strange_samples(&self) -> u64 {
         self.strange
     }

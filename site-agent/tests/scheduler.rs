@@ -49,6 +49,10 @@ fn probes_of_links_that_there_are_not_are_counted_and_dropped() {
     let wrong = [(0, 0.0, 1.0), (0, 1e6, 0.0), (0, -1.0, 1.0), (0, f64::NAN, 1.0), (0, 1e6, f64::INFINITY)];
     scheduler.report(SiteNo(1), &report(0, &wrong, &[]));
     assert_eq!(scheduler.strange_samples(), 8);
+    // Finite numbers, and a rate that is infinite or nothing.
+    let extreme = [(0, 1e300, 1e-300), (0, 1e-300, 1e300), (0, 1e20, 1.0), (0, f64::MIN_POSITIVE, 1.0)];
+    scheduler.report(SiteNo(1), &report(0, &extreme, &[]));
+    assert_eq!(scheduler.strange_samples(), 12);
     assert_eq!(scheduler.believed().0, [5e6; 6]);
     assert!(scheduler.task().is_none());
 }
@@ -100,4 +104,22 @@ fn a_scheduler_that_restarts_goes_on_from_the_sites_versions() {
     // A plan that says the same is not offered again.
     deaf.report(SiteNo(1), &report(0, &[(0, 5e6, 1.0); 4], &[]));
     assert_eq!(plan(&mut deaf), None);
+}
+
+/// A version that no scheduler has come to: versions after it would be used up at once, and sites refuse plans
+/// that are not newer than the last.
+#[test]
+fn a_site_that_reports_the_last_version_does_not_end_planning() {
+    let mut scheduler = scheduler(Scheme::Inart);
+    scheduler.report(SiteNo(0), &report(u64::MAX, &[], &[]));
+    assert_eq!(scheduler.strange_samples(), 1);
+    let mut versions = Vec::new();
+    for mbps in [5.0, 1.0, 9.0, 2.0] {
+        scheduler.report(SiteNo(1), &report(0, &[(0, mbps * 1e6, 1.0); 4], &[]));
+        let policy = scheduler.task().unwrap().plan().unwrap();
+        versions.extend(scheduler.planned(policy).map(|offered| offered.version));
+    }
+    assert!(versions.len() > 1 && versions.is_sorted_by(|a, b| a < b), "{versions:x?}");
+    let counts: Vec<_> = versions.iter().map(|version| version >> 32).collect();
+    assert_eq!(counts, (1..=versions.len() as u64).collect::<Vec<_>>());
 }

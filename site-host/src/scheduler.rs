@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use inart_host_agent::status::{AnyStatus, ProcessStatus, ProcessWait, StatusPublisher, StatusSocket};
 use inart_overlay::{Overlay, PlanError};
-use inart_quic::{Endpoint, Event, Events};
+use inart_quic::{Endpoint, Event, Events, URGENT};
 use inart_site_agent::message::{Body, Hello, decode, encode};
 use inart_site_agent::policy_message::policy_message;
 use inart_site_agent::{Peer, Scheduler, Task};
@@ -24,6 +24,10 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// Sites that have not connected are logged after this time, and again after the second one.
 const FIRST_REPORT: Duration = Duration::from_secs(1);
 const REPORT: Duration = Duration::from_secs(5);
+/// Longest message of a site: a report has at most 256 samples.
+const MOST_BYTES: u64 = 1 << 20;
+/// Bytes of messages of one site that wait.
+const MOST_HELD_BYTES: u64 = 16 << 20;
 /// Time between statuses.
 const STATUS: Duration = Duration::from_millis(100);
 
@@ -53,6 +57,8 @@ pub struct SchedulerHost {
     terms: Terms,
     /// Sites with the same terms, connected: plans are offered to them.
     agreeing: BTreeSet<String>,
+    /// What was logged of which site, once.
+    warned: BTreeSet<(String, &'static str)>,
     /// Sites with other terms, by the difference that was logged last. What they measure is dropped.
     differing: BTreeMap<String, String>,
     me: String,
@@ -77,10 +83,11 @@ impl SchedulerHost {
         let names = Names::new(overlay, None);
         let mut quic = inart_quic::Options::new(options.listen, options.tls, name, options.peers);
         quic.congestion = options.congestion;
+        (quic.most_bytes, quic.held_bytes) = (MOST_BYTES, MOST_HELD_BYTES);
         let missing = quic.peers.keys().cloned().collect();
         let (endpoint, events) = Endpoint::open(quic)?;
         let terms = scheduler.terms()?;
-        let (agreeing, differing) = Default::default();
+        let (agreeing, differing, warned) = Default::default();
         Ok(Self {
             scheduler,
             names,
@@ -93,6 +100,7 @@ impl SchedulerHost {
             finished: BTreeSet::new(),
             terms,
             agreeing,
+            warned,
             differing,
             me: name.to_owned(),
             start: Instant::now(),
@@ -190,9 +198,8 @@ impl SchedulerHost {
                     self.scheduler.report(site, &report);
                     let strange = self.scheduler.strange_samples() - before;
                     if strange > 0 {
-                        tracing::warn!(
-                            "{strange} samples of {peer} dropped: of links that are not in the network, or no rates"
-                        );
+                        let text = "samples were dropped: of links that are not in the network, or no rates";
+                        self.warn(&peer, text);
                     }
                 }
                 (_, Ok(Body::Hello(hello))) => {
@@ -203,7 +210,7 @@ impl SchedulerHost {
                     self.hello(&peer, hello.terms);
                 }
                 (_, Ok(Body::PolicyWanted(_))) => self.offer_newest(&peer),
-                _ => tracing::warn!("a message of {peer} is none for a scheduler"),
+                _ => self.warn(&peer, "a message is none for a scheduler"),
             },
             Event::Stranger { address, names } => {
                 tracing::warn!("{} at {address} is no site of the network", names.join(" or "));
@@ -229,9 +236,7 @@ impl SchedulerHost {
     /// A site has said what it trains. With other terms it is offered nothing, and its reports are dropped.
     fn hello(&mut self, site: &str, terms: Vec<Term>) {
         let Ok(terms) = Terms::from_message(terms) else {
-            return tracing::warn!(
-                "a hello of {site} has no terms; start it with the same version of this program"
-            );
+            return self.warn(site, "a hello has no terms; start it with the same version of this program");
         };
         let Some(difference) = self.terms.differs(&terms) else {
             self.differing.remove(site);
@@ -247,6 +252,13 @@ impl SchedulerHost {
         }
     }
 
+    /// Logs what is wrong with messages of a site, once: a site may send more of them than a log can hold.
+    fn warn(&mut self, site: &str, what: &'static str) {
+        if self.warned.insert((site.to_owned(), what)) {
+            tracing::warn!("{site}: {what}");
+        }
+    }
+
     fn offer_newest(&mut self, site: &str) {
         if let Some(policy) = self.scheduler.offered().filter(|_| self.agreeing.contains(site)).cloned() {
             self.send(site, Body::Offer(policy_message(&policy)));
@@ -255,7 +267,7 @@ impl SchedulerHost {
 
     fn send(&mut self, site: &str, body: Body) {
         self.next_id += 1;
-        if let Err(error) = self.endpoint.send(site, self.next_id, encode(body), 0) {
+        if let Err(error) = self.endpoint.send(site, self.next_id, encode(body), URGENT) {
             tracing::error!("a message was not sent: {error}");
         }
     }

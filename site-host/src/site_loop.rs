@@ -104,6 +104,7 @@ impl Ending {
             ("messages_in_anothers_name", agent.impostors),
             ("answers_not_asked_for", agent.unasked),
             ("messages_without_a_link", agent.astray),
+            ("chunks_for_others_too_many", agent.crowded),
             ("plans_refused", agent.refused_offers),
             ("chunks_of_rounds_over", site.late),
             ("chunks_of_rounds_ahead", site.ahead),

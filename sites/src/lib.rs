@@ -21,7 +21,7 @@ mod summand;
 pub use begin_error::BeginError;
 pub use choice::{AuxiliaryChoice, AuxiliaryUse, Sending};
 pub use counters::Counters;
-pub use offers::MOST_OFFERS;
+pub use offers::{MOST_NAMED, MOST_OFFERS};
 pub use parcel::{Ask, Output, Parcel, Way};
 pub use policy::{ChunkNo, Policy, PolicyError, SiteNo, Tree, TreeNo};
 pub use site::Site;

@@ -8,6 +8,9 @@ use crate::policy::Policy;
 /// How many policies a site holds beside those that it has said it holds.
 pub const MOST_OFFERS: usize = 16;
 
+/// How many versions for the next round a chunk names: the newest ones.
+pub const MOST_NAMED: usize = 64;
+
 /// A policy for later, and whether this site has said in the current round that it holds it.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Offer {

@@ -35,7 +35,10 @@ impl<S> Outbox<S> {
     pub fn give(&mut self, parcel: Parcel<S>, policy: &Policy) {
         match self.sending {
             Sending::Auxiliary(AuxiliaryUse { choice: AuxiliaryChoice::Lazy, .. }) => {
-                self.unassigned.push_back(parcel);
+                // Who asks again while a chunk waits gets it once.
+                if !self.unassigned.iter().any(|other| name(other) == name(&parcel)) {
+                    self.unassigned.push_back(parcel);
+                }
                 self.assign(policy);
             }
             Sending::Auxiliary(AuxiliaryUse { choice: AuxiliaryChoice::Eager, .. }) => {
@@ -146,6 +149,11 @@ impl<S> Outbox<S> {
         (1..=u8::MAX).zip(others).find(|(_, route)| use_.has_room(self.held(route[1]))).map(|(way, _)| way)
     }
 
+    /// Returns the number of chunks that wait for a link or are being sent on it.
+    pub fn load(&self, next: SiteNo) -> usize {
+        self.held(next) as usize + self.ordered.get(&next).map_or(0, BTreeMap::len)
+    }
+
     fn held(&self, next: SiteNo) -> u32 {
         self.on_link.get(&next).copied().unwrap_or(0)
     }
@@ -194,4 +202,9 @@ impl<S> Outbox<S> {
         *self.on_link.entry(next).or_default() += 1;
         self.outputs.push_back(Output::Send { next, parcel });
     }
+}
+
+/// Returns what tells a chunk on its way from others.
+fn name<S>(parcel: &Parcel<S>) -> (u32, u64, ChunkNo, Way, SiteNo, SiteNo) {
+    (parcel.round, parcel.version, parcel.chunk, parcel.way, parcel.from, parcel.to)
 }

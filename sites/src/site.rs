@@ -6,7 +6,7 @@ use crate::begin_error::BeginError;
 use crate::choice::Sending;
 use crate::counters::Counters;
 use crate::early::{Early, Kept};
-use crate::offers::Offers;
+use crate::offers::{MOST_NAMED, Offers};
 use crate::outbox::Outbox;
 use crate::parcel::{Output, Parcel, Way};
 use crate::policy::{ChunkNo, Policy, SiteNo};
@@ -220,6 +220,11 @@ impl<S: Summand> Site<S> {
         }
     }
 
+    /// Returns the number of chunks that wait for the link to a neighbor or are being sent on it.
+    pub fn load(&self, next: SiteNo) -> usize {
+        self.outbox.load(next)
+    }
+
     /// A chunk has left on the link to a neighbour.
     pub fn sent(&mut self, next: SiteNo) {
         self.outbox.sent(next, &self.policy);
@@ -358,14 +363,14 @@ impl<S: Summand> Site<S> {
         chunk.0 as usize + 1 == self.chunks.len()
     }
 
-    /// The versions for the next round that this site and all below it hold. It keeps its own until the round
-    /// is decided.
+    /// The newest versions for the next round that this site and all below it hold. It keeps its own until
+    /// the round is decided.
     fn held_by_all(&mut self) -> Vec<u64> {
         let mut own = self.offers.advertise();
         if let Some(below) = self.chunks.last().and_then(|held| held.below.as_ref()) {
             own.retain(|version| below.contains(version));
         }
-        own
+        own.split_off(own.len().saturating_sub(MOST_NAMED))
     }
 
     /// The sum is complete: it goes to the children, and to who owns this site. `next`: the policy of the

@@ -6,7 +6,10 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use inart_sites::{ChunkNo, Parcel, Policy, Sending, Site, SiteNo, Summand, Tree, TreeNo, Way};
+use inart_sites::{
+    Ask, AuxiliaryUse, ChunkNo, MOST_NAMED, Output, Parcel, Policy, Sending, Site, SiteNo, Summand, Tree,
+    TreeNo, Way,
+};
 
 /// Bytes of a VGG16 model's gradient, and of its chunks: counted, not allocated.
 const MODEL: u64 = 528 << 20;
@@ -128,4 +131,65 @@ fn the_sites_that_a_round_waits_for_are_named() {
     assert_eq!(leaf.awaited(), [SiteNo(0)]);
     (0..CHUNKS).for_each(|chunk| leaf.contribute(ChunkNo(chunk), Counted::new(&held)));
     assert_eq!(leaf.awaited(), [SiteNo(1)]);
+}
+
+/// A site whose link is busy keeps an answer once, however often it is asked for.
+#[test]
+fn a_site_that_asks_again_and_again_is_answered_once() {
+    let held = Rc::new(Cell::new(0));
+    let mut root: Site<Counted> = Site::new(SiteNo(1), Sending::Auxiliary(AuxiliaryUse::default()));
+    root.begin(1, policy(3)).unwrap();
+    (0..CHUNKS).for_each(|chunk| root.contribute(ChunkNo(chunk), Counted::new(&held)));
+    for from in [0, 2] {
+        (0..CHUNKS).for_each(|chunk| root.receive(parcel(&held, 1, 3, chunk, from)));
+    }
+    assert!(root.is_complete());
+    let question = Ask {
+        round: 1,
+        from: SiteNo(0),
+        to: SiteNo(1),
+        route: Vec::new(),
+        chunks: (0..CHUNKS).map(ChunkNo).collect(),
+    };
+    (0..100).for_each(|_| root.asked(question.clone()));
+    let (mut pulls, mut answers) = (0, 0);
+    while let Some(output) = root.next_output() {
+        if let Output::Send { next, parcel } = output {
+            let count = if parcel.way == Way::Answer { &mut answers } else { &mut pulls };
+            *count += 1;
+            root.sent(next);
+        }
+    }
+    assert_eq!((pulls, answers), (2 * CHUNKS, CHUNKS));
+}
+
+/// A scheduler that offers plan after plan while a round goes on: messages stay short.
+#[test]
+fn a_chunk_names_the_newest_versions_up_to_a_number() {
+    let held = Rc::new(Cell::new(0));
+    let mut leaf: Site<Counted> = Site::new(SiteNo(0), Sending::AtOnce);
+    leaf.begin(1, policy(3)).unwrap();
+    (0..CHUNKS).for_each(|chunk| leaf.contribute(ChunkNo(chunk), Counted::new(&held)));
+    let question = Ask {
+        round: 1,
+        from: SiteNo(1),
+        to: SiteNo(0),
+        route: Vec::new(),
+        chunks: vec![ChunkNo(CHUNKS - 1)],
+    };
+    let (mut named, mut version) = (Vec::new(), 3);
+    for _ in 0..8 {
+        for _ in 0..16 {
+            version += 1;
+            leaf.offer(policy(version)).unwrap();
+        }
+        leaf.asked(question.clone());
+        while let Some(output) = leaf.next_output() {
+            if let Output::Send { parcel, .. } = output {
+                assert!(parcel.policies.len() <= MOST_NAMED, "{} versions", parcel.policies.len());
+                named = parcel.policies;
+            }
+        }
+    }
+    assert_eq!(named, (version - 63..=version).collect::<Vec<_>>());
 }

@@ -52,7 +52,7 @@ impl Driver {
 
     fn chunk(&mut self, by: SiteNo, chunk: ChunkMessage, now: Duration) {
         let parcel = match message::parcel(chunk) {
-            Ok(parcel) if self.is_whole(&parcel) => parcel,
+            Ok(parcel) if parcel.to != self.setup.me || self.is_whole(&parcel) => parcel,
             _ => {
                 self.counters.malformed += 1;
                 return;
@@ -61,6 +61,9 @@ impl Driver {
         let Parcel { from, to, ref route, .. } = parcel;
         let is_used = to != self.setup.me || self.may_be_used(&parcel);
         if is_used && !self.is_sender("a chunk", Named { by, from, to, route }, now) {
+            return;
+        }
+        if to != self.setup.me && !self.may_pass(&parcel) {
             return;
         }
         if to == self.setup.me && parcel.way == Way::Answer && !self.asked.contains(&from) {
@@ -130,10 +133,24 @@ impl Driver {
         ask.chunks.retain(|chunk| !under_way.contains(chunk));
     }
 
-    /// Whether the values are those of the chunk. Chunks for others are looked at where they are going.
+    /// Whether a chunk for another site is whole and the link has room for it; counts it if not. The site that
+    /// it is for asks for what was dropped.
+    fn may_pass(&mut self, parcel: &Parcel<ChunkSum>) -> bool {
+        if !self.is_whole(parcel) {
+            self.counters.malformed += 1;
+            return false;
+        }
+        // The chunks of two rounds of all sites, up and down: no plan leads more over one link at a time.
+        let most = 4 * self.setup.chunk_values.len() * self.setup.sites.len();
+        let has_room = parcel.route.first().is_none_or(|&next| self.site.load(next) < most);
+        self.counters.crowded += u64::from(!has_room);
+        has_room
+    }
+
+    /// Whether the values are those of the chunk, and the route is no longer than any.
     fn is_whole(&self, parcel: &Parcel<ChunkSum>) -> bool {
-        if parcel.to != self.setup.me {
-            return true;
+        if parcel.route.len() > self.longest_route() {
+            return false;
         }
         let Some(&values) = self.setup.chunk_values.get(parcel.chunk.0 as usize) else { return false };
         match parcel.round {

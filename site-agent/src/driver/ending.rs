@@ -1,6 +1,7 @@
 //! How the job ends at all sites because of one.
 
 use inart_sites::SiteNo;
+use inart_terms::one_line;
 
 use crate::message::{Body, Ended};
 
@@ -47,7 +48,7 @@ impl Driver {
 
     /// Another site has ended the job.
     pub(super) fn ended_elsewhere(&mut self, from: SiteNo, ended: Ended) {
-        let Ended { told, is_before_start } = ended;
+        let (told, is_before_start) = (one_line(&ended.told), ended.is_before_start);
         let is_running = !matches!(self.phase, Phase::Meeting);
         if matches!(self.phase, Phase::Over | Phase::Finished { .. }) || is_before_start && is_running {
             return;

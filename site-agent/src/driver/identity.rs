@@ -70,15 +70,20 @@ impl Driver {
         self.setup.are_linked(self.setup.me, from) && (was_down || !self.up.contains(&Peer::Site(from)))
     }
 
-    /// Whether what is to be passed on takes links of the network to another site. With a detour it may meet
-    /// a site twice, but no route is longer than a detour and a way of a plan.
+    /// Returns the number of sites of the longest route: with a detour it may meet a site twice, but no route
+    /// is longer than a detour and a way of a plan.
+    pub(super) fn longest_route(&self) -> usize {
+        2 * self.setup.sites.len()
+    }
+
+    /// Whether what is to be passed on takes links of the network to another site.
     fn leads(&self, named: Named<'_>) -> bool {
         let Named { from, to, route, .. } = named;
         let hops = [&[self.setup.me], route].concat();
         from != self.setup.me
             && from != to
             && route.last() == Some(&to)
-            && route.len() <= 2 * self.setup.sites.len()
+            && route.len() <= self.longest_route()
             && hops.windows(2).all(|hop| self.setup.are_linked(hop[0], hop[1]))
     }
 

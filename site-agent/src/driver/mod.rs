@@ -2,34 +2,37 @@
 //! measures, and lets a site that has restarted join.
 
 mod arrivals;
+mod connections;
 mod ending;
 mod error;
 mod giving;
 mod identity;
 mod joining;
 mod meeting;
+mod output;
+mod phase;
 mod plans;
 mod rounds;
+mod sending;
 mod waiting;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-use inart_sites::{Counters, Output as SiteOutput, Parcel, Policy, Sending, Site, SiteNo, Way};
+use inart_sites::{Counters, Parcel, Site, SiteNo};
 
 use crate::counters::AgentCounters;
-use crate::detour::detour;
 use crate::gradient::ChunkSum;
 use crate::incoming::Incoming;
-use crate::lanes::{Lane, Lanes};
-use crate::message::{Body, Report, SampleMessage, ask_message, chunk_message, encode};
+use crate::lanes::Lanes;
+use crate::message::{Body, Report, SampleMessage};
 use crate::setup::Setup;
-use crate::state::TrainingState;
 use crate::transfers::Giving;
 use crate::wait::Watch;
 pub use error::DriverError;
+pub use output::{Output, Peer};
+use phase::{Heard, Phase, RoundStart, Sent, Warning};
 
 /// Samples of the links that wait for a report.
 const MOST_SAMPLES: usize = 256;
@@ -39,122 +42,6 @@ const REPORT: Duration = Duration::from_millis(500);
 
 /// The time between questions is doubled so often at most.
 const MOST_DOUBLINGS: usize = 3;
-
-/// Who is at the other end of a connection.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub enum Peer {
-    /// A site.
-    Site(SiteNo),
-    /// The scheduler.
-    Scheduler,
-}
-
-/// What the owner has to do.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Output {
-    /// Send this, and say whether it was delivered.
-    Send {
-        /// To whom.
-        to: Peer,
-        /// Its number, never used again.
-        id: u64,
-        /// The message.
-        data: Bytes,
-        /// What has more goes first on a connection.
-        priority: i32,
-    },
-    /// The training program may compute the gradient of a round.
-    Ready {
-        /// Which.
-        round: u32,
-        /// What it has to load first: this site has restarted.
-        training: Option<Bytes>,
-    },
-    /// The sum of a chunk of a round that was [begun](Driver::begin) without a gradient.
-    Summed {
-        /// Which round.
-        round: u32,
-        /// Which chunk.
-        chunk: usize,
-        /// Its values.
-        values: Vec<f32>,
-    },
-    /// The sum of a round.
-    Reduced {
-        /// Which.
-        round: u32,
-        /// One value per parameter.
-        sum: Vec<f32>,
-    },
-    /// The training was over when this site came back.
-    Ended {
-        /// How the training program's state was in the end.
-        training: Bytes,
-    },
-    /// A site that has restarted wants the training program's state before this round.
-    StateWanted {
-        /// Which.
-        round: u32,
-    },
-    /// A line for the log: something was refused.
-    Warned(String),
-    /// This site cannot go on.
-    Failed(DriverError),
-}
-
-/// Where a site is in its life.
-#[derive(Debug, Clone, PartialEq)]
-enum Phase {
-    /// It waits for its neighbours.
-    Meeting,
-    /// It has asked a neighbour for the state.
-    Joining { asked: SiteNo, since: Duration },
-    /// The training program computes.
-    Ready { round: u32, join: Option<Arc<Policy>> },
-    /// It has a gradient, and not the policy that the sites have agreed on.
-    Lacks { version: u64, gradient: Vec<f32> },
-    /// A round is under way.
-    Reducing,
-    /// It has all sums of the last round.
-    Finished { training: TrainingState },
-    /// It cannot go on.
-    Over,
-}
-
-/// What a site warns of, once per peer.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Warning {
-    Terms,
-    Sender,
-    Way,
-    Plan,
-    Link,
-}
-
-/// What a site that joins needs of a round.
-#[derive(Debug, Clone)]
-struct RoundStart {
-    round: u32,
-    policy: Arc<Policy>,
-}
-
-/// Where a neighbour said it is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Heard {
-    /// None before its first round.
-    round: Option<u32>,
-    /// The policy of that round.
-    version: u64,
-    is_finished: bool,
-}
-
-/// A chunk that a link was given.
-#[derive(Debug)]
-struct Sent {
-    next: SiteNo,
-    parcel: Parcel<ChunkSum>,
-    tag: i32,
-}
 
 /// One site.
 #[derive(Debug)]
@@ -246,78 +133,6 @@ impl Driver {
     /// What is to be done next; `None` until something happens.
     pub fn next_output(&mut self) -> Option<Output> {
         self.outputs.pop_front()
-    }
-
-    /// A connection is up. `now`: time since any fixed moment, the same for all calls.
-    pub fn up(&mut self, peer: Peer, now: Duration) {
-        self.up.insert(peer);
-        self.say_hello(peer);
-        if let Peer::Site(site) = peer {
-            self.site.link_up(site);
-            self.detour_all();
-        }
-        self.report();
-        match self.phase {
-            Phase::Reducing => self.ask(0),
-            Phase::Lacks { .. } => self.want_policy(),
-            _ => {}
-        }
-        self.go_on(now);
-    }
-
-    /// A connection has ended. What was not delivered is told by [`failed`](Self::failed).
-    pub fn down(&mut self, peer: Peer, now: Duration) {
-        self.up.remove(&peer);
-        match peer {
-            Peer::Site(site) => {
-                self.heard.remove(&site);
-                self.giving.down(site);
-                self.down_at.insert(site, now);
-                self.detour_all();
-                self.send_again();
-                // Its messages may have come by a detour before this site knew that the link is down.
-                if self.refused_senders.remove(&site) && self.phase == Phase::Reducing {
-                    self.ask(0);
-                }
-            }
-            Peer::Scheduler => self.is_scheduler_refused = false,
-        }
-        self.report();
-        self.go_on(now);
-    }
-
-    /// A message has been delivered.
-    pub fn delivered(&mut self, id: u64, now: Duration) {
-        self.farewells.remove(&id);
-        self.part_delivered(id);
-        if let Some(Sent { next, tag, .. }) = self.sending.remove(&id) {
-            self.lanes.carried(next, tag);
-            self.site.sent(next);
-        }
-        self.go_on(now);
-    }
-
-    /// A message has not been delivered. If the connection is down, the chunk takes another way now. If it is
-    /// up, the connection may be about to end, and the chunk is sent again with the next
-    /// [`tick`](Self::tick), or when the connection goes down: not at once, or it might fail again for ever.
-    pub fn failed(&mut self, id: u64, now: Duration) {
-        self.farewells.remove(&id);
-        self.giving.failed(id);
-        if let Some(Sent { next, parcel, .. }) = self.sending.remove(&id) {
-            self.counters.failed += 1;
-            match self.up.contains(&Peer::Site(next)) {
-                _ if !self.setup.my_neighbours().contains(&next) => self.site.sent(next),
-                true => self.held_back.push((next, parcel)),
-                false => self.site.failed(next, parcel),
-            }
-        }
-        self.go_on(now);
-    }
-
-    /// Sends again what failed on connections that were up.
-    fn send_again(&mut self) {
-        let held_back = std::mem::take(&mut self.held_back);
-        held_back.into_iter().for_each(|(next, parcel)| self.site.failed(next, parcel));
     }
 
     /// What arrived from a neighbour took so long: a passive probe of the link (NETSTORM, Section V). The
@@ -422,48 +237,6 @@ impl Driver {
         self.send(Peer::Scheduler, Body::Report(report), i32::MAX);
     }
 
-    /// Neighbours without a connection.
-    fn gone(&self) -> Vec<SiteNo> {
-        let neighbours = self.setup.my_neighbours().iter().copied();
-        neighbours.filter(|&site| !self.up.contains(&Peer::Site(site))).collect()
-    }
-
-    /// Finds the ways around all links that are down.
-    fn detour_all(&mut self) {
-        let gone = self.gone();
-        for &site in &gone {
-            let way = detour(&self.setup.neighbours, self.setup.me, site, &gone);
-            self.site.link_down(site, way);
-        }
-    }
-
-    /// Sends a message, and returns its number. What is for a site without a link is dropped, counted, and
-    /// warned of once: there is no connection to send it on.
-    fn send(&mut self, to: Peer, body: Body, priority: i32) -> Option<u64> {
-        if let Peer::Site(site) = to
-            && !self.setup.my_neighbours().contains(&site)
-        {
-            self.counters.astray += 1;
-            let name = self.setup.name(site);
-            self.warn(
-                to,
-                Warning::Link,
-                format!("a message for {name}, to which there is no link, was dropped"),
-            );
-            return None;
-        }
-        let id = self.next_id;
-        self.next_id += 1;
-        self.outputs.push_back(Output::Send { to, id, data: encode(body), priority });
-        Some(id)
-    }
-
-    fn warn(&mut self, of: Peer, warning: Warning, text: String) {
-        if self.warned.insert((of, warning)) {
-            self.outputs.push_back(Output::Warned(text));
-        }
-    }
-
     /// Does what the site wants, and what is due.
     fn go_on(&mut self, now: Duration) {
         self.take_outputs();
@@ -478,40 +251,5 @@ impl Driver {
             Phase::Lacks { .. } | Phase::Over => {}
         }
         self.take_outputs();
-    }
-
-    fn take_outputs(&mut self) {
-        while let Some(output) = self.site.next_output() {
-            match output {
-                SiteOutput::Send { next, parcel } => {
-                    let tag = self.tag(next, &parcel);
-                    let body = Body::Chunk(chunk_message(&parcel));
-                    match self.send(Peer::Site(next), body, -tag) {
-                        Some(id) => drop(self.sending.insert(id, Sent { next, parcel, tag })),
-                        None => self.site.sent(next),
-                    }
-                }
-                SiteOutput::Ask { next, ask } => {
-                    if ask.from == self.setup.me {
-                        self.asked.insert(ask.to);
-                    }
-                    self.send(Peer::Site(next), Body::Ask(ask_message(&ask)), i32::MAX);
-                }
-                SiteOutput::Complete { chunk, data } => self.complete(chunk, data),
-            }
-        }
-    }
-
-    /// What has a lesser tag goes first. In order, tags follow chunks' numbers; otherwise lanes share the
-    /// link.
-    fn tag(&mut self, next: SiteNo, parcel: &Parcel<ChunkSum>) -> i32 {
-        if let Sending::InOrder { .. } = self.setup.sending {
-            let before = i64::from(parcel.round) * self.setup.chunk_values.len() as i64;
-            let turn = 2 * (before + i64::from(parcel.chunk.0)) + i64::from(parcel.way == Way::Push);
-            return i32::try_from(turn).unwrap_or(i32::MAX);
-        }
-        let tree = self.site.policy().chunk_trees.get(parcel.chunk.0 as usize).map_or(0, |tree| tree.0);
-        let Parcel { from, to, way, path, .. } = *parcel;
-        self.lanes.tag(next, Lane { tree, from, to, way, path })
     }
 }

@@ -2,6 +2,7 @@
 //! (docs/security.md, "Sites").
 #![allow(clippy::unwrap_used)]
 
+mod bounds;
 mod names;
 mod plans;
 mod terms;

@@ -101,6 +101,14 @@ fn what_is_wrong_with_a_plan_is_named() {
     other.routes.insert((SiteNo(0), SiteNo(1)), vec![SiteNo(0), SiteNo(1)]);
     other.version = 0;
     assert_eq!(setup.check_plan(&other), Err(PlanFault::Version { version: 0 }));
+    // More sites than there can be.
+    let long = Tree {
+        root: good.trees[0].root,
+        up: [&good.trees[0].up[..], &[None; 70_000]].concat(),
+        down: good.trees[0].down.clone(),
+    };
+    let fault = PlanFault::Parents { tree: 0, given: 70_003, sites: 3 };
+    assert_eq!(setup.check_plan(&with(&|policy| policy.trees = vec![long.clone()])), Err(fault));
     // A tree that goes in circles.
     let circle =
         Tree { root: SiteNo(2), up: vec![site(1), site(0), None], down: vec![site(1), site(2), None] };

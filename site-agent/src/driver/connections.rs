@@ -1,0 +1,79 @@
+//! Connections that begin and end, and what becomes of messages on them.
+
+use std::time::Duration;
+
+use super::{Driver, Peer, Phase, Sent};
+
+impl Driver {
+    /// A connection is up. `now`: time since any fixed moment, the same for all calls.
+    pub fn up(&mut self, peer: Peer, now: Duration) {
+        self.up.insert(peer);
+        self.say_hello(peer);
+        if let Peer::Site(site) = peer {
+            self.site.link_up(site);
+            self.detour_all();
+        }
+        self.report();
+        match self.phase {
+            Phase::Reducing => self.ask(0),
+            Phase::Lacks { .. } => self.want_policy(),
+            _ => {}
+        }
+        self.go_on(now);
+    }
+
+    /// A connection has ended. What was not delivered is told by [`failed`](Self::failed).
+    pub fn down(&mut self, peer: Peer, now: Duration) {
+        self.up.remove(&peer);
+        match peer {
+            Peer::Site(site) => {
+                self.heard.remove(&site);
+                self.giving.down(site);
+                self.down_at.insert(site, now);
+                self.detour_all();
+                self.send_again();
+                // Its messages may have come by a detour before this site knew that the link is down.
+                if self.refused_senders.remove(&site) && self.phase == Phase::Reducing {
+                    self.ask(0);
+                }
+            }
+            Peer::Scheduler => self.is_scheduler_refused = false,
+        }
+        self.report();
+        self.go_on(now);
+    }
+
+    /// A message has been delivered.
+    pub fn delivered(&mut self, id: u64, now: Duration) {
+        self.farewells.remove(&id);
+        self.part_delivered(id);
+        if let Some(Sent { next, tag, .. }) = self.sending.remove(&id) {
+            self.lanes.carried(next, tag);
+            self.site.sent(next);
+        }
+        self.go_on(now);
+    }
+
+    /// A message has not been delivered. If the connection is down, the chunk takes another way now. If it is
+    /// up, the connection may be about to end, and the chunk is sent again with the next
+    /// [`tick`](Self::tick), or when the connection goes down: not at once, or it might fail again for ever.
+    pub fn failed(&mut self, id: u64, now: Duration) {
+        self.farewells.remove(&id);
+        self.giving.failed(id);
+        if let Some(Sent { next, parcel, .. }) = self.sending.remove(&id) {
+            self.counters.failed += 1;
+            match self.up.contains(&Peer::Site(next)) {
+                _ if !self.setup.my_neighbours().contains(&next) => self.site.sent(next),
+                true => self.held_back.push((next, parcel)),
+                false => self.site.failed(next, parcel),
+            }
+        }
+        self.go_on(now);
+    }
+
+    /// Sends again what failed on connections that were up.
+    pub(super) fn send_again(&mut self) {
+        let held_back = std::mem::take(&mut self.held_back);
+        held_back.into_iter().for_each(|(next, parcel)| self.site.failed(next, parcel));
+    }
+}

@@ -1,0 +1,89 @@
+//! What leaves: messages, chunks in their order, and the ways around links that are down.
+
+use inart_sites::{Output as SiteOutput, Parcel, Sending, SiteNo, Way};
+
+use crate::detour::detour;
+use crate::gradient::ChunkSum;
+use crate::lanes::Lane;
+use crate::message::{Body, ask_message, chunk_message, encode};
+
+use super::{Driver, Output, Peer, Sent, Warning};
+
+impl Driver {
+    /// Neighbours without a connection.
+    pub(super) fn gone(&self) -> Vec<SiteNo> {
+        let neighbours = self.setup.my_neighbours().iter().copied();
+        neighbours.filter(|&site| !self.up.contains(&Peer::Site(site))).collect()
+    }
+
+    /// Finds the ways around all links that are down.
+    pub(super) fn detour_all(&mut self) {
+        let gone = self.gone();
+        for &site in &gone {
+            let way = detour(&self.setup.neighbours, self.setup.me, site, &gone);
+            self.site.link_down(site, way);
+        }
+    }
+
+    /// Sends a message, and returns its number. What is for a site without a link is dropped, counted, and
+    /// warned of once: there is no connection to send it on.
+    pub(super) fn send(&mut self, to: Peer, body: Body, priority: i32) -> Option<u64> {
+        if let Peer::Site(site) = to
+            && !self.setup.my_neighbours().contains(&site)
+        {
+            self.counters.astray += 1;
+            let name = self.setup.name(site);
+            self.warn(
+                to,
+                Warning::Link,
+                format!("a message for {name}, to which there is no link, was dropped"),
+            );
+            return None;
+        }
+        let id = self.next_id;
+        self.next_id += 1;
+        self.outputs.push_back(Output::Send { to, id, data: encode(body), priority });
+        Some(id)
+    }
+
+    pub(super) fn warn(&mut self, of: Peer, warning: Warning, text: String) {
+        if self.warned.insert((of, warning)) {
+            self.outputs.push_back(Output::Warned(text));
+        }
+    }
+
+    pub(super) fn take_outputs(&mut self) {
+        while let Some(output) = self.site.next_output() {
+            match output {
+                SiteOutput::Send { next, parcel } => {
+                    let tag = self.tag(next, &parcel);
+                    let body = Body::Chunk(chunk_message(&parcel));
+                    match self.send(Peer::Site(next), body, -tag) {
+                        Some(id) => drop(self.sending.insert(id, Sent { next, parcel, tag })),
+                        None => self.site.sent(next),
+                    }
+                }
+                SiteOutput::Ask { next, ask } => {
+                    if ask.from == self.setup.me {
+                        self.asked.insert(ask.to);
+                    }
+                    self.send(Peer::Site(next), Body::Ask(ask_message(&ask)), i32::MAX);
+                }
+                SiteOutput::Complete { chunk, data } => self.complete(chunk, data),
+            }
+        }
+    }
+
+    /// What has a lesser tag goes first. In order, tags follow chunks' numbers; otherwise lanes share the
+    /// link.
+    fn tag(&mut self, next: SiteNo, parcel: &Parcel<ChunkSum>) -> i32 {
+        if let Sending::InOrder { .. } = self.setup.sending {
+            let before = i64::from(parcel.round) * self.setup.chunk_values.len() as i64;
+            let turn = 2 * (before + i64::from(parcel.chunk.0)) + i64::from(parcel.way == Way::Push);
+            return i32::try_from(turn).unwrap_or(i32::MAX);
+        }
+        let tree = self.site.policy().chunk_trees.get(parcel.chunk.0 as usize).map_or(0, |tree| tree.0);
+        let Parcel { from, to, way, path, .. } = *parcel;
+        self.lanes.tag(next, Lane { tree, from, to, way, path })
+    }
+}
