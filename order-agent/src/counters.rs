@@ -17,6 +17,8 @@ pub struct ServerCounters {
     pub not_permitted: u64,
     /// Workers that were not taken in: their model is another one.
     pub other_model: u64,
+    /// Messages that were not sent, since the worker takes none of those that wait.
+    pub unsaid: u64,
     /// Workers that were given up, as there was no connection for too long.
     pub absent: u64,
 }

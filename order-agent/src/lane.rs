@@ -7,6 +7,10 @@ use bytes::Bytes;
 
 use crate::pulse::PAUSE;
 
+/// Messages that wait at most. No honest process has so many answers to take; one that takes none is sent no
+/// more.
+const MOST_WAITING: usize = 256;
+
 /// Messages of one connection. One that fails is sent again while the connection is there.
 #[derive(Debug, Clone, Default)]
 pub struct Lane {
@@ -16,12 +20,15 @@ pub struct Lane {
 }
 
 impl Lane {
-    /// Adds a message, unless it waits there already.
-    pub fn push(&mut self, data: Bytes) {
+    /// Adds a message, unless it waits there already. Whether it waits there now.
+    pub fn push(&mut self, data: Bytes) -> bool {
         let begun = usize::from(self.under_way.is_some());
-        if !self.waiting.iter().skip(begun).any(|other| *other == data) {
+        let is_there = self.waiting.iter().skip(begun).any(|other| *other == data);
+        let has_room = self.waiting.len() < MOST_WAITING;
+        if !is_there && has_room {
             self.waiting.push_back(data);
         }
+        is_there || has_room
     }
 
     /// Forgets what has not left yet.

@@ -48,9 +48,7 @@ impl Outgoing {
 
     /// The connection is new: these are missing at the other side, and nothing is under way.
     pub fn go_on(&mut self, missing: &[Span]) {
-        let chunks = self.chunks;
-        let of = |span: &Span| span.first.min(chunks)..span.first.saturating_add(span.count).min(chunks);
-        self.waiting = missing.iter().flat_map(of).collect();
+        self.waiting = numbers(missing, self.chunks).collect();
         self.under_way.clear();
     }
 
@@ -110,6 +108,18 @@ impl Outgoing {
     }
 }
 
+/// Returns the chunks of spans, each once: spans of another process may overlap.
+fn numbers(spans: &[Span], chunks: u32) -> impl Iterator<Item = u32> {
+    let mut spans: Vec<Span> = spans.to_vec();
+    spans.sort_unstable_by_key(|span| span.first);
+    let mut next = 0;
+    spans.into_iter().flat_map(move |span| {
+        let (first, end) = (span.first.max(next), span.first.saturating_add(span.count).min(chunks));
+        next = next.max(end);
+        first..end
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -143,6 +153,14 @@ mod tests {
             left.extend(out.next(tenth, now).map(|_| tenth));
         }
         assert_eq!(left, [0, 10, 20, 30]);
+    }
+
+    #[test]
+    fn spans_that_overlap_are_no_more_work() {
+        let span = |first, count| Span { first, count };
+        assert_eq!(numbers(&vec![span(0, u32::MAX); 1000], 10).count(), 10);
+        let all = [span(7, 2), span(3, 2), span(4, 3), span(u32::MAX, u32::MAX), span(0, 0)];
+        assert_eq!(numbers(&all, 9).collect::<Vec<_>>(), [3, 4, 5, 6, 7, 8]);
     }
 
     #[test]

@@ -317,3 +317,21 @@ fn a_worker_without_a_server_ends() {
     alone.tick(late);
     assert_eq!(alone.next_output(late), Some(WorkerOutput::Failed(WorkerError::NoServer(late))));
 }
+
+/// A worker that sends messages without end and takes no answer: neither memory nor time grows with them.
+#[test]
+fn a_worker_that_takes_no_answers_is_kept_few() {
+    let mut both = Both::new(server(Policy::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
+    for ticket in 1..=10_000 {
+        let pull = Pull { ticket, attempt: 1, ..Pull::default() };
+        both.server.received(WorkerNo(0), &message_packet(1, 9, Body::Pull(pull)), ZERO);
+    }
+    assert_eq!(both.server.counters().not_permitted, 10_000);
+    let mut answers = 0;
+    while let Some(output) = both.server.next_output(ZERO) {
+        let ServerOutput::Send { id, .. } = output else { continue };
+        answers += 1;
+        both.server.ended(id, true, ZERO);
+    }
+    assert_eq!((answers, both.server.counters().unsaid), (256, 10_000 - 256));
+}

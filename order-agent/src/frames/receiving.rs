@@ -52,10 +52,14 @@ impl Receiving {
             return Err(Dropped::Malformed);
         }
         let count = usize::from(parts);
+        if !self.packets.contains_key(&first) && !self.may_begin(first, parts.into()) {
+            return Err(Dropped::Malformed);
+        }
         let packet = self.packets.entry(first);
         let packet = packet.or_insert_with(|| Packet { parts: vec![None; count], left: count });
+        let has_as_many = packet.parts.len() == count;
         match packet.parts.get_mut(usize::from(place)) {
-            Some(free @ None) if packet.left > 0 => *free = Some(data),
+            Some(free @ None) if packet.left > 0 && has_as_many => *free = Some(data),
             _ => return Err(Dropped::Malformed),
         }
         packet.left -= 1;
@@ -74,6 +78,18 @@ impl Receiving {
                 })
                 .freeze(),
         ))
+    }
+
+    /// Whether a packet may have these numbers: none of them is another packet's or has arrived. So packets
+    /// that never become whole keep only what is within the span.
+    fn may_begin(&self, first: u32, parts: u32) -> bool {
+        let Some(end) = first.checked_add(parts) else { return false };
+        let ends_before =
+            |(start, packet): (&u32, &Packet)| *start as usize + packet.parts.len() <= first as usize;
+        first >= self.next
+            && self.packets.range(..first).next_back().is_none_or(ends_before)
+            && self.packets.range(first..end).next().is_none()
+            && self.above.range(first..end).next().is_none()
     }
 
     fn note(&mut self, number: u32, now: Duration) {
@@ -142,5 +158,18 @@ mod tests {
         assert_eq!(into.take(part(0, 0, u16::MAX), now), Err(Dropped::Malformed), "too long");
         assert_eq!(into.take(part(0, 0, 2), now), Ok(None));
         assert_eq!(into.take(part(5, 5, 6), now), Err(Dropped::Malformed), "the packet has two parts");
+        assert_eq!(into.take(part(1, 1, 3), now), Err(Dropped::Malformed), "the packet has two parts");
+        assert_eq!(into.take(part(1, 0, 2), now), Err(Dropped::Malformed), "the number is another packet's");
+        assert_eq!(into.take(part(3, 0, 1), now).unwrap().as_deref(), Some(&[3, 3][..]));
+        assert_eq!(into.take(part(2, 0, 2), now), Err(Dropped::Malformed), "the second part was here");
+    }
+
+    #[test]
+    fn packets_that_never_become_whole_do_not_pile_up() {
+        let (mut into, now) = (Receiving::default(), Duration::ZERO);
+        for number in 0..10_000 {
+            let _ = into.take(part(number, 0, 2), now);
+        }
+        assert!(into.packets.len() <= SPAN as usize, "{} packets are kept", into.packets.len());
     }
 }

@@ -253,7 +253,8 @@ impl<S: Sequencer> ServerAgent<S> {
     fn say(&mut self, worker: WorkerNo, life: u32, body: Body) {
         let link = &mut self.links[worker.index()];
         if link.is_up {
-            link.lane.push(message_packet(life, self.setup.life, body));
+            let is_waiting = link.lane.push(message_packet(life, self.setup.life, body));
+            self.counters.unsaid += u64::from(!is_waiting);
         }
     }
 }

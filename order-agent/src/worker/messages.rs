@@ -1,0 +1,142 @@
+//! What a worker and the server say to each other.
+
+use inart_order::Step;
+use inart_terms::one_line;
+
+use super::{Current, Server, WorkerAgent, WorkerError, WorkerOutput};
+use crate::chunk::Precision;
+use crate::message::{
+    Arrived, Body, Hello, Message, Permit, Pushed, Request, Span, Waiting, Welcome, message_packet,
+};
+
+impl WorkerAgent {
+    pub(super) fn say(&mut self, body: Body) {
+        let server_life = self.server.map_or(0, |server| server.life);
+        self.lane.push(message_packet(self.setup.life, server_life, body));
+    }
+
+    pub(super) fn hello(&mut self) {
+        self.hellos += 1;
+        self.is_welcome = false;
+        let (ticket, ticket_of) =
+            self.current.map_or((0, 0), |current| (current.ticket, current.server_life));
+        let values = self.setup.values as u64;
+        let ((training, taken), terms) = (self.trained, self.terms.message());
+        let (number, model) = (self.hellos, self.setup.model);
+        let hello = Hello { number, model, values, ticket, ticket_of, terms, training, taken };
+        self.lane.push(message_packet(self.setup.life, 0, Body::Hello(hello)));
+    }
+
+    pub(super) fn message(&mut self, message: Message) {
+        let Message { worker_life, server_life, body } = message;
+        if worker_life != self.setup.life {
+            self.counters.other_life += 1;
+            // The hello of a process before this one came late, and the server has taken that one in.
+            if self.is_up && matches!(body, Some(Body::Welcome(_))) {
+                self.hello();
+            }
+            return;
+        }
+        match body {
+            Some(Body::Welcome(welcome)) => return self.welcome(server_life, &welcome),
+            Some(Body::Refused(refused)) => {
+                self.alone_since = None;
+                return self
+                    .outputs
+                    .push_back(WorkerOutput::Failed(WorkerError::Refused(one_line(&refused.why))));
+            }
+            Some(Body::Stopped(stopped)) => {
+                self.alone_since = None;
+                return self
+                    .outputs
+                    .push_back(WorkerOutput::Failed(WorkerError::Stopped(one_line(&stopped.why))));
+            }
+            Some(Body::LeftOut(left_out)) => {
+                (self.alone_since, self.is_over) = (None, true);
+                return self.outputs.push_back(WorkerOutput::LeftOut { why: one_line(&left_out.why) });
+            }
+            // Of a server whose answer to the hello is on its way, nothing is asked.
+            Some(Body::Unknown(_)) if self.is_welcome => return self.hello(),
+            _ => {}
+        }
+        if !self.is_welcome || self.server.is_none_or(|server| server.life != server_life) {
+            self.counters.other_life += 1;
+            return;
+        }
+        match body {
+            Some(Body::Permit(permit)) => self.permit(server_life, &permit),
+            Some(Body::Pushed(pushed)) => self.pushed(pushed),
+            Some(Body::NotPermitted(not)) if self.current.is_some_and(|own| own.ticket == not.ticket) => {
+                self.start_again();
+            }
+            Some(Body::Over(over)) => {
+                self.is_over = true;
+                self.outputs.push_back(WorkerOutput::Over { version: over.version });
+            }
+            Some(Body::Waiting(Waiting { why })) => {
+                self.outputs.push_back(WorkerOutput::Waiting { why: one_line(&why) });
+            }
+            Some(Body::NotPermitted(_)) => self.counters.repeated += 1,
+            _ => self.counters.malformed += 1,
+        }
+    }
+
+    fn welcome(&mut self, life: u32, welcome: &Welcome) {
+        // One that comes late may be of a connection that has ended.
+        if !self.is_up || self.is_welcome || welcome.number != self.hellos {
+            self.counters.repeated += 1;
+            return;
+        }
+        let precision = if welcome.is_half { Precision::Half } else { Precision::Single };
+        let chunk_values = welcome.chunk_values as usize;
+        if chunk_values == 0 {
+            self.counters.malformed += 1;
+            return;
+        }
+        if self.server.is_none_or(|server| server.life != life) {
+            self.newest = 0;
+        }
+        self.server = Some(Server { life, chunk_values, precision, training: welcome.training });
+        (self.is_welcome, self.alone_since) = (true, None);
+        let arrived = Arrived::try_from(welcome.arrived).unwrap_or(Arrived::Void);
+        match (self.current, arrived) {
+            (Some(_), Arrived::Open) => self.go_on(&welcome.missing),
+            (Some(current), Arrived::Whole) => {
+                let taken = Pushed { ticket: current.ticket, is_taken: true, refusal: String::new() };
+                self.pushed(taken);
+            }
+            _ => self.start_again(),
+        }
+    }
+
+    /// The connection is new, and the permission counts.
+    fn go_on(&mut self, missing: &[Span]) {
+        match (self.machine.reconnected(), &mut self.outgoing) {
+            (Step::Pull { .. }, _) => self.pull(),
+            (Step::Push { .. }, Some(outgoing)) => outgoing.go_on(missing),
+            // It computes.
+            _ => {}
+        }
+    }
+
+    /// What was under way is void: the worker asks.
+    fn start_again(&mut self) {
+        self.machine.start();
+        (self.current, self.incoming, self.outgoing) = (None, None, None);
+        self.say(Body::Request(Request {}));
+    }
+
+    fn permit(&mut self, server_life: u32, permit: &Permit) {
+        let &Permit { ticket, iteration, batch } = permit;
+        // A permission is older than one that it is followed by. One of a connection that has ended may come
+        // when what it permitted is done.
+        if ticket <= self.newest || self.machine.permitted(iteration, batch).is_none() {
+            self.counters.repeated += 1;
+            return;
+        }
+        self.newest = ticket;
+        self.current = Some(Current { ticket, server_life, iteration, pulls: 0, version: 0 });
+        (self.incoming, self.outgoing) = (None, None);
+        self.pull();
+    }
+}
