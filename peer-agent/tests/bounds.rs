@@ -5,7 +5,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_multicast::{Copies, ReceiverOptions, SenderOptions, chunk_packet, notice_packet};
+use inart_multicast::{
+    Copies, Message, ReceiverOptions, SenderOptions, chunk_packet, message_packet, notice_packet,
+};
 use inart_peer_agent::{
     Awaited, Body, Choice, Coordinator, CoordinatorOutput, CoordinatorSetup, Ended, Hello, NotTakenIn,
     Notice, Output, Peer, Roster, Schemes, Setup, Sync, Term, Terms, decode, encode,
@@ -193,6 +195,68 @@ fn updates_that_cannot_be_averaged_are_not_held() {
     });
     let average = starts.last().unwrap();
     assert_eq!((average.values, average.of), (vec![50.0; 4], vec![(rank(1), 100)]));
+}
+
+/// A peer that has just met the others waits for updates of their round. Updates of older rounds are of no use.
+#[test]
+fn updates_of_rounds_that_are_over_are_not_held() {
+    let mut peer = Peer::new(Arc::new(setup(0, Sync::Bsp, &[]))).unwrap();
+    peer.coordinator_up(ZERO);
+    peer.coordinator(roster(50), ZERO);
+    assert!(matches!(peer.awaited(), Some(Awaited::Round { round: 51, .. })), "{:?}", peer.awaited());
+    let sender = self::peer(1, Sync::Bsp);
+    for round in 1..=40 {
+        for chunk in 0..2 {
+            peer.packet(rank(1), &chunk_packet(sender.members(), round, chunk, &[0; 2]), ZERO);
+        }
+    }
+    assert_eq!(peer.counters().0.superseded, 40);
+}
+
+#[test]
+fn rounds_that_there_are_not_begin_nothing() {
+    for sync in [Sync::Bsp, Sync::Ssp { staleness: 3 }] {
+        let (mut peer, sender) = (peer(0, sync), peer(1, sync));
+        while peer.next_output().is_some() {}
+        for (round, chunk) in [(ROUNDS + 1, 0), (u32::MAX, 0), (u32::MAX, 1)] {
+            peer.packet(rank(1), &chunk_packet(sender.members(), round, chunk, &[0; 2]), ZERO);
+        }
+        let (members, to) = (sender.members(), rank(0));
+        let poll = message_packet(members, to, &Message::Poll { round: u32::MAX });
+        peer.packet(rank(1), &poll, ZERO);
+        assert_eq!((peer.counters().0.ahead, peer.next_output()), (4, None));
+        // What the sender has in its first round arrives all the same.
+        for chunk in 0..2 {
+            peer.packet(rank(1), &chunk_packet(members, 1, chunk, &[0; 2]), ZERO);
+        }
+        assert!(
+            std::iter::from_fn(|| peer.next_output()).any(|output| matches!(output, Output::Received(_)))
+        );
+    }
+}
+
+/// One peer begins update after update: memory for their names has an end.
+#[test]
+fn updates_that_do_not_come_whole_are_named_up_to_a_number() {
+    let sync = Sync::Ssp { staleness: 3 };
+    let many = Setup { rounds: 1_000_000, ..setup(0, sync, &[]) };
+    let mut peer = Peer::new(Arc::new(many)).unwrap();
+    peer.coordinator_up(ZERO);
+    peer.coordinator(roster(0), ZERO);
+    let sender = self::peer(1, sync);
+    for round in 1..=5000 {
+        peer.packet(rank(1), &chunk_packet(sender.members(), round, 0, &[0; 2]), ZERO);
+    }
+    let term = Some(Term { number: 1, holder: 1 });
+    let choice = Choice { term, serial: 1, round: 1, receivers: Vec::new(), rate_bps: 1e9 };
+    peer.coordinator(encode(Body::Choice(choice)), ZERO);
+    peer.computed(vec![0.0; 4], ZERO).unwrap();
+    let starts = std::iter::from_fn(|| peer.next_output()).filter_map(|output| match output {
+        Output::Compute(start) => Some(start.lacking),
+        _ => None,
+    });
+    let lacking = starts.last().unwrap();
+    assert_eq!((lacking.len(), lacking[0], peer.counters().0.unnamed), (1024, (rank(1), 1), 3975));
 }
 
 #[test]

@@ -5,6 +5,9 @@ use std::collections::VecDeque;
 
 use bytes::Bytes;
 
+/// Messages that wait at most. A process that takes none is sent the newest ones once it does.
+const MOST_WAITING: usize = 1024;
+
 /// The messages to one process, while there is a connection.
 #[derive(Debug, Default)]
 pub(crate) struct Lane {
@@ -13,7 +16,11 @@ pub(crate) struct Lane {
 }
 
 impl Lane {
+    /// Adds a message. The oldest one that waits is dropped if there are too many.
     pub fn push(&mut self, data: Bytes) {
+        if self.waiting.len() >= MOST_WAITING {
+            self.waiting.pop_front();
+        }
         self.waiting.push_back(data);
     }
 
@@ -54,5 +61,17 @@ mod tests {
         assert_eq!(lane.next(2).as_deref(), Some(&b"b"[..]));
         lane.ended(2);
         assert_eq!(lane.next(3), None);
+    }
+
+    #[test]
+    fn who_takes_nothing_is_sent_the_newest_ones_later() {
+        let mut lane = Lane::default();
+        (0..5000u32).for_each(|number| lane.push(Bytes::from(number.to_be_bytes().to_vec())));
+        let mut sent = Vec::new();
+        while let Some(data) = lane.next(1) {
+            sent.push(data);
+            lane.ended(1);
+        }
+        assert_eq!((sent.len(), &sent[1023][..]), (1024, &4999u32.to_be_bytes()[..]));
     }
 }

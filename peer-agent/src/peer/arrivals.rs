@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_multicast::{Copies, FrameContent, Message, PacketContent, read_frame, read_packet};
+use inart_terms::one_line;
 use inart_wire::{Incarnation, Rank};
 
 use super::{Peer, Phase};
@@ -29,6 +30,8 @@ impl Peer {
     /// A packet is here, on the connection of a peer.
     pub fn packet(&mut self, connected: Rank, bytes: &[u8], now: Duration) {
         match read_packet(&mut self.members, connected, bytes) {
+            // No peer has more rounds than there are.
+            Some(PacketContent::Chunk { round, .. }) if round > self.setup.rounds => self.counters.ahead += 1,
             Some(PacketContent::Chunk { from, round, chunk, words }) => {
                 self.liveness.hear(from, now);
                 self.receiver.chunk(from, round, chunk, words, now);
@@ -49,6 +52,10 @@ impl Peer {
     }
 
     fn message(&mut self, from: Rank, message: &Message, now: Duration) {
+        if message.round() > self.setup.rounds {
+            self.counters.ahead += 1;
+            return;
+        }
         self.liveness.hear(from, now);
         match message.is_senders() {
             true => self.receiver.message(from, message, now),
@@ -76,7 +83,7 @@ impl Peer {
         match decode(bytes) {
             Ok(Body::Choice(choice)) => self.chosen(choice, now),
             Ok(Body::Roster(roster)) if roster.lives.len() == self.setup.peers() => self.roster(&roster, now),
-            Ok(Body::OtherJob(other)) => self.other_job(other.why),
+            Ok(Body::OtherJob(other)) => self.other_job(one_line(&other.why)),
             _ => self.counters.malformed += 1,
         }
         self.go_on(now);

@@ -40,6 +40,9 @@ const LEFT_EVERY: Duration = Duration::from_millis(200);
 /// How often it is told what was measured.
 const SEEN_EVERY: Duration = Duration::from_millis(500);
 
+/// Updates that did not come whole which are named at the beginning of a round.
+const MOST_LACKING: usize = 1024;
+
 /// Where a peer is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
@@ -371,6 +374,9 @@ impl Peer {
                     self.outputs.push_back(Output::Tell { to, message });
                 }
                 ReceiverOutput::Received { from, round, words } => self.keep(from, round, words),
+                ReceiverOutput::Abandoned { .. } if self.lacking.len() >= MOST_LACKING => {
+                    self.counters.unnamed += 1;
+                }
                 ReceiverOutput::Abandoned { from, round } => self.lacking.push((from, round)),
             }
         }

@@ -21,7 +21,9 @@ const AHEAD: u32 = 2;
 impl Peer {
     /// An update is here, whole.
     pub(super) fn keep(&mut self, from: Rank, round: u32, words: Vec<u32>) {
-        let is_averaged = self.setup.sync == Sync::Bsp && round <= self.ended && self.phase != Phase::Waiting;
+        // Until this peer averages, it waits for updates of the round that it has ended, and of no older one.
+        let least = self.ended.saturating_add(u32::from(self.phase != Phase::Waiting));
+        let is_averaged = self.setup.sync == Sync::Bsp && round < least;
         let update = Received { from, round, words: Arc::new(words) };
         self.outputs.push_back(Output::Received(update.clone()));
         if is_averaged {
