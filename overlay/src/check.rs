@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::carried;
 use crate::network::{Overlay, SiteJob};
 use crate::plan::{Plan, PlanTree};
 use crate::proof;
@@ -20,10 +21,13 @@ pub fn check(overlay: &Overlay, job: &SiteJob, plan: &Plan) -> Vec<String> {
     if plan.job != job.name {
         wrong.push(format!("job: it is for \"{}\", and this is \"{}\"", plan.job, job.name));
     }
-    if Scheme::named(&plan.scheme).is_none() {
+    let scheme = Scheme::named(&plan.scheme);
+    if scheme.is_none() {
         wrong.push(format!("scheme: \"{}\" is not known", plan.scheme));
     }
-    let look = Look { overlay, members: job.sites.iter().map(|&at| overlay.site_name(at)).collect() };
+    let may_ride = matches!(scheme, Some(Scheme::Star | Scheme::Bkt | Scheme::Inart));
+    let members = job.sites.iter().map(|&at| overlay.site_name(at)).collect();
+    let look = Look { overlay, job, members, may_ride };
     if plan.trees.is_empty() {
         wrong.push("trees: there is none".to_owned());
     }
@@ -40,12 +44,23 @@ pub fn check(overlay: &Overlay, job: &SiteJob, plan: &Plan) -> Vec<String> {
     if plan.predicted_s < bound * (1.0 - TOLERANCE) || plan.predicted_s.is_nan() {
         wrong.push(format!("predicted_s: {} is below the bound {bound}", plan.predicted_s));
     }
+    if let Some((link, least)) = carried::fullest(overlay, job, plan)
+        && plan.predicted_s < least * (1.0 - TOLERANCE)
+    {
+        let stated = plan.predicted_s;
+        wrong.push(format!(
+            "predicted_s: it says {stated}, and what {link} carries takes {least}; plan again"
+        ));
+    }
     wrong
 }
 
 struct Look<'a> {
     overlay: &'a Overlay,
+    job: &'a SiteJob,
     members: BTreeSet<&'a str>,
+    /// Edges of trees may ride routes of several hops.
+    may_ride: bool,
 }
 
 impl Look<'_> {
@@ -74,9 +89,16 @@ impl Look<'_> {
                 }
             }
         }
-        // Edges without a link ride routes of several hops: their weight is looked at where all have one.
-        let weighed = self.members.iter().map(|at| self.way_up(tree, at)).collect::<Option<Vec<f64>>>();
-        if let Some(weight) = weighed.map(|all| all.into_iter().fold(0.0, f64::max)) {
+        for (from, to) in carried::edges(tree).filter(|(from, to)| self.hop(from, to).is_none()) {
+            if !self.may_ride {
+                wrong.push(format!("{place}: there is no link from {from} to {to}"));
+            }
+        }
+        // Edges without a link ride routes of the fewest hops, of which there may be several.
+        let weighed = self.members.iter().map(|at| self.way_up(tree, at)).collect::<Option<Vec<_>>>();
+        if let Some(all) = weighed {
+            let most = |of: fn(&(f64, f64)) -> f64| all.iter().map(of).fold(0.0, f64::max);
+            let weight = tree.weight_s_per_mbit.clamp(most(|way| way.0), most(|way| way.1));
             differs(wrong, &format!("{place}.weight_s_per_mbit"), tree.weight_s_per_mbit, weight);
         }
         differs(wrong, &format!("{place}.quality_mbps"), tree.quality_mbps, 1.0 / tree.weight_s_per_mbit);
@@ -95,26 +117,34 @@ impl Look<'_> {
         None
     }
 
-    /// The sum of weights up to the root.
-    fn way_up(&self, tree: &PlanTree, from: &str) -> Option<f64> {
+    /// The least and the largest sum of weights up to the root.
+    fn way_up(&self, tree: &PlanTree, from: &str) -> Option<(f64, f64)> {
         self.depth(&tree.parents, from, &tree.root)?;
-        let (mut at, mut sum) = (from, 0.0);
+        let (mut at, mut sums) = (from, (0.0, 0.0));
         while let Some(parent) = tree.parents.get(at) {
-            sum += self.hop(at, parent)?;
+            let hop = || self.hop(at, parent).map(|weight| (weight, weight));
+            let route = || carried::route_weights(self.overlay, self.job, at, parent);
+            let (least, most) = hop().or_else(route)?;
+            sums = (sums.0 + least, sums.1 + most);
             at = parent;
         }
-        Some(sum)
+        Some(sums)
     }
 
     fn shares(&self, job: &SiteJob, plan: &Plan, wrong: &mut Vec<String>) {
         let sum: f64 = plan.trees.iter().map(|tree| tree.share).sum();
         differs(wrong, "the sum of shares", sum, 1.0);
+        for (at, tree) in plan.trees.iter().enumerate() {
+            if !(0.0..=1.0 + TOLERANCE).contains(&tree.share) {
+                wrong.push(format!("trees[{at}].share: {} is no part; give 0 to 1", tree.share));
+            }
+        }
         if plan.chunk_bytes == 0 {
             wrong.push("chunk_bytes: it is 0".to_owned());
             return;
         }
         let chunks: u64 = job.tensors_bytes.iter().map(|bytes| bytes.div_ceil(plan.chunk_bytes)).sum();
-        let has: u64 = plan.trees.iter().map(|tree| tree.chunks).sum();
+        let has = plan.trees.iter().fold(0, |sum: u64, tree| sum.saturating_add(tree.chunks));
         if has != chunks {
             wrong.push(format!("the trees have {has} chunks, and the job has {chunks}"));
         }

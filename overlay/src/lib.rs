@@ -11,6 +11,7 @@ mod awareness;
 mod best;
 mod bounds;
 mod candidate;
+mod carried;
 mod check;
 mod chunks;
 mod document;

@@ -117,6 +117,17 @@ fn a_spoiled_plan_is_refused_with_its_place() {
         (spoiled(&|plan| plan.trees[1].quality_mbps += 1.0), "quality_mbps"),
         (spoiled(&|plan| plan.trees[8].share += 0.1), "the sum of shares"),
         (spoiled(&|plan| plan.trees[8].chunks += 1), "the trees have 62 chunks"),
+        (
+            spoiled(&|plan| plan.trees[7..].iter_mut().for_each(|tree| tree.chunks = u64::MAX)),
+            "the trees have 1844",
+        ),
+        (
+            spoiled(&|plan| {
+                plan.trees[7].share += 2.0;
+                plan.trees[8].share -= 2.0;
+            }),
+            "trees[8].share: -1",
+        ),
         (spoiled(&|plan| plan.bounds.seconds *= 1.01), "bounds.seconds"),
         (spoiled(&|plan| plan.predicted_s = 1.0), "predicted_s: 1 is below the bound"),
         (spoiled(&|plan| plan.auxiliary[0].paths.reverse()), "auxiliary[0]"),
@@ -126,6 +137,54 @@ fn a_spoiled_plan_is_refused_with_its_place() {
         (spoiled(&|plan| plan.trees.clear()), "trees: there is none"),
     ] {
         assert!(said.contains(named), "{named}: {said}");
+    }
+}
+
+/// a-b-c-d in a row, and a slow link from a to c.
+const ROW: &str = "name: row
+nodes: [{name: a, kind: site}, {name: b, kind: site}, {name: c, kind: site}, {name: d, kind: site}]
+links:
+  - {ends: [a, b], rate: 100 Mbps}
+  - {ends: [b, c], rate: 100 Mbps}
+  - {ends: [c, d], rate: 100 Mbps}
+  - {ends: [a, c], rate: 1 Mbps}
+jobs: [{name: j, gradient: 1 MB, chunk: 10 KB}]
+";
+
+#[test]
+fn edges_without_a_link_and_times_that_no_link_allows_are_refused() {
+    let overlay = Overlay::from_yaml(ROW).unwrap();
+    let job = &overlay.jobs()[0];
+    let made = |scheme| {
+        let options = Options { root: overlay.site_named("a"), ..Options::new(scheme) };
+        plan(&overlay, job, &overlay.rates_at(0.0), &options).unwrap()
+    };
+    let said = |plan: &inart_overlay::Plan| check(&overlay, job, plan).join("; ");
+    let mst = made(Scheme::Mst);
+    assert_eq!(said(&mst), "");
+    // A hop that the network does not have, up and down.
+    let mut apart = mst.clone();
+    apart.trees[0].parents.insert("d".to_owned(), "a".to_owned());
+    assert!(said(&apart).contains("trees[0] (root a): there is no link from d to a"), "{}", said(&apart));
+    let mut down = mst.clone();
+    down.trees[0].broadcast = Some(apart.trees[0].parents.clone());
+    assert!(said(&down).contains("there is no link from a to d"), "{}", said(&down));
+    // The slow link, with its weight, and the time of the tree without it: 8 s for 1 MB.
+    let mut slow = mst.clone();
+    let tree = &mut slow.trees[0];
+    tree.parents.insert("c".to_owned(), "a".to_owned());
+    (tree.weight_s_per_mbit, tree.quality_mbps) = (1.01, 1.0 / 1.01);
+    let named = "predicted_s: it says ";
+    assert!(said(&slow).contains(named) && said(&slow).contains("carries takes 8"), "{}", said(&slow));
+    slow.predicted_s = 9.0;
+    assert_eq!(said(&slow), "");
+    // From d to a the route of the fewest hops takes the slow link.
+    let star = made(Scheme::Star);
+    assert_eq!((said(&star), star.trees[0].weight_s_per_mbit), (String::new(), 1.01));
+    for weight in [1.0, 0.03, 1.02, f64::NAN] {
+        let mut light = star.clone();
+        (light.trees[0].weight_s_per_mbit, light.trees[0].quality_mbps) = (weight, 1.0 / weight);
+        assert!(said(&light).contains("weight_s_per_mbit"), "{weight}: {}", said(&light));
     }
 }
 
