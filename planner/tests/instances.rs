@@ -9,6 +9,8 @@ use inart_planner::plan::Violations;
 use inart_planner::{Options, Plan, Results, Scheme, Topology, check, plan, schemes};
 use serde_json::Value;
 
+use crate::with_units::with_units;
+
 /// Runs `test` on every instance whose name starts with `prefix`; says so if the instances are not there.
 fn each(prefix: &str, test: impl Fn(&Topology, &Value)) {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/instances");
@@ -18,27 +20,10 @@ fn each(prefix: &str, test: impl Fn(&Topology, &Value)) {
     };
     let expected: Value = serde_json::from_str(&expected).unwrap();
     for (name, figures) in expected.as_object().unwrap().iter().filter(|(name, _)| name.starts_with(prefix)) {
-        let text = with_units(&read(&folder.join(format!("{name}.json"))).unwrap());
+        let text = with_units(&read(&folder.join(format!("{name}.json"))).unwrap()).unwrap();
         let topology = Topology::from_yaml(&text).unwrap();
         test(&topology, figures);
     }
-}
-
-/// Writes the unit to the rates of a reference instance: its numbers are bits per second.
-pub fn with_units(text: &str) -> String {
-    let mut document: Value = serde_json::from_str(text).unwrap();
-    for (list, key) in
-        [("nodes", "aggregation"), ("nodes", "ingress"), ("links", "rate"), ("background", "rate")]
-    {
-        for entry in document.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten() {
-            if let Some(rate) = entry.get_mut(key)
-                && rate.is_number()
-            {
-                *rate = format!("{rate} bps").into();
-            }
-        }
-    }
-    document.to_string()
 }
 
 #[expect(clippy::disallowed_methods, reason = "the planner reads no files, its tests may")]

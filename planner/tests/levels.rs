@@ -192,7 +192,7 @@ fn gains_on_the_reference_instances() {
             eprintln!("skipped: no reference instances in {}", folder.display());
             return;
         };
-        let topology = Topology::from_yaml(&crate::instances::with_units(&text)).unwrap();
+        let topology = Topology::from_yaml(&crate::with_units::with_units(&text).unwrap()).unwrap();
         let plan = made(&topology, &Options { results, ..two() });
         let rate_mbps = plan.rate_bps / 1e6;
         assert!(rate_mbps >= two_mbps - 1e-3, "{name}: {rate_mbps}");

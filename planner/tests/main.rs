@@ -30,3 +30,4 @@ mod switch_ports;
 mod topology;
 mod toy;
 mod toy_scheme;
+mod with_units;

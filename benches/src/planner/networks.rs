@@ -7,6 +7,11 @@ use inart_planner::Topology;
 use inart_planner::topology::generate::{Equipment, fat_tree};
 use inart_planner::topology::ranges::{Ranges, RateRange};
 
+#[path = "../../../planner/tests/with_units.rs"]
+mod with_units;
+
+use with_units::with_units;
+
 /// Parameter servers of the paper's emulation.
 pub const SERVERS: usize = 4;
 
@@ -62,18 +67,6 @@ pub fn shared(prefix: &str) -> anyhow::Result<Vec<(String, Topology)>> {
             Ok((name(&path), Topology::from_yaml(&text).with_context(place)?))
         })
         .collect()
-}
-
-/// Writes the unit to the rates of a reference instance, whose numbers are bits per second.
-fn with_units(text: &str) -> anyhow::Result<String> {
-    let mut document: serde_json::Value = serde_json::from_str(text)?;
-    for (list, key) in [("nodes", "aggregation"), ("nodes", "ingress"), ("links", "rate")] {
-        let entries = document.get_mut(list).and_then(serde_json::Value::as_array_mut);
-        for rate in entries.into_iter().flatten().filter_map(|entry| entry.get_mut(key)) {
-            *rate = format!("{rate} bps").into();
-        }
-    }
-    Ok(document.to_string())
 }
 
 /// What is known of the reference instances.
