@@ -2,6 +2,7 @@
 //! and the processes of the server and its workers. Every update is computed again and compared.
 
 mod absences;
+mod arriving;
 mod audit;
 mod audit_groups;
 mod chart;

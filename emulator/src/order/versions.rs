@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use inart_order_agent::{Kept, as_received};
+use inart_order_agent::Kept;
 use inart_order_host::CHUNK_VALUES;
 
+use super::arriving::arriving;
 use super::ledger::{Ledger, orders};
 use super::said::{Applied, Pushed, Said, Sent};
 use super::setting::Setting;
@@ -70,7 +71,7 @@ impl<'a> Versions<'a> {
 
     /// Values as they arrive on the other side.
     pub fn arriving(&self, values: &[f32]) -> Vec<f32> {
-        as_received(values, CHUNK_VALUES, self.setting.precision)
+        arriving(values, CHUNK_VALUES, self.setting.precision)
     }
 
     /// The version that comes next, which is that one.
