@@ -6,6 +6,8 @@ use inart_control::SourceError;
 use inart_core::{Assignment, Failure};
 use inart_wire::{AbortReason, Rank};
 
+use crate::layout::Layout;
+
 /// Why a host of an elastic job does not go on.
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
@@ -57,6 +59,20 @@ pub enum Error {
         awaited: &'static str,
         /// How long the host waited.
         patience: Duration,
+    },
+    /// The newest state consists of other values than this worker's. This worker has left its run, and the others go
+    /// on.
+    #[error(
+        "the newest state, that of worker {worker}, {}: load the same arrays in the same order at all workers",
+        own.difference(*newest)
+    )]
+    OtherState {
+        /// The worker with the newest state.
+        worker: String,
+        /// What this worker's state consists of.
+        own: Layout,
+        /// What the newest state consists of.
+        newest: Layout,
     },
     /// The system gives no thread or runtime.
     #[error("a thread or runtime for the controller's word: {0}")]

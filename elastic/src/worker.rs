@@ -10,6 +10,7 @@ use inart_wire::{Epoch, Rank};
 use crate::digits;
 use crate::error::{Error, Left, left};
 use crate::host::Host;
+use crate::layout::Layout;
 use crate::progress::{Progress, Standing};
 use crate::run_end::{RunEnd, Start};
 
@@ -158,31 +159,37 @@ impl ElasticWorker {
     /// and for a few pieces of 16 bytes per value.
     ///
     /// # Errors
-    /// As [`all_reduce`](Self::all_reduce).
+    /// As [`all_reduce`](Self::all_reduce); and [`Error::OtherState`] if that worker has another number of values.
     pub fn broadcast(&mut self, values: &mut [f32], from: Rank) -> Result<(), Error> {
+        self.broadcast_with(values, 0, from)
+    }
+
+    /// As [`broadcast`](Self::broadcast), where that worker's digest of the layout is compared, too.
+    fn broadcast_with(&mut self, values: &mut [f32], digest: u64, from: Rank) -> Result<(), Error> {
         if let Some(why) = self.progress.news().cloned() {
             return Err(self.membership_error(why));
         }
         self.progress.begin_load();
         let is_own = self.rank == from;
-        let mut loaded = Vec::with_capacity(if is_own { 0 } else { values.len() });
         let mut tensor = Vec::new();
-        // A state without values goes as well: it shows that all are there.
-        for piece in 0..values.len().div_ceil(PIECE_VALUES).max(1) {
+        // What the state consists of comes first: pieces of unlike states would be summed with one another.
+        let own = Layout { values: values.len() as u64, digest };
+        let mut words = own.to_words();
+        self.share(&mut words, is_own, &mut tensor)?;
+        let newest = Layout::from_words(words);
+        if newest != own {
+            let worker = self.membership().workers.get(from.index()).cloned().unwrap_or_default();
+            self.withdraw();
+            return Err(Error::OtherState { worker, own, newest });
+        }
+        let mut loaded = Vec::with_capacity(if is_own { 0 } else { values.len() });
+        for piece in 0..values.len().div_ceil(PIECE_VALUES) {
             let range = piece * PIECE_VALUES..((piece + 1) * PIECE_VALUES).min(values.len());
-            tensor.clear();
-            match is_own {
-                true => digits::write(&values[range.clone()], &mut tensor),
-                false => tensor.resize(digits::PER_FLOAT * range.len(), 0.0),
-            }
-            if let Err(left) = self.reduce(&mut tensor)? {
-                // All load, since one of them has not: so this is news for everybody.
-                self.go_on(left)?;
-                return Err(self.membership_error(Left::Told));
-            }
-            if !is_own {
+            if is_own {
+                self.share(&mut values[range], true, &mut tensor)?;
+            } else {
                 loaded.resize(range.end, 0.0);
-                digits::read(&tensor, &mut loaded[range]);
+                self.share(&mut loaded[range], false, &mut tensor)?;
             }
         }
         if !is_own {
@@ -192,15 +199,42 @@ impl ElasticWorker {
         Ok(())
     }
 
+    /// Sends a piece of this worker's state, or replaces it by that of the worker that sends. `tensor` is room.
+    fn share(&mut self, piece: &mut [f32], is_own: bool, tensor: &mut Vec<f32>) -> Result<(), Error> {
+        tensor.clear();
+        match is_own {
+            true => digits::write(piece, tensor),
+            false => tensor.resize(digits::PER_FLOAT * piece.len(), 0.0),
+        }
+        if let Err(left) = self.reduce(tensor)? {
+            // All load, since one of them has not: so this is news for everybody.
+            self.go_on(left)?;
+            return Err(self.membership_error(Left::Told));
+        }
+        if !is_own {
+            digits::read(tensor, piece);
+        }
+        Ok(())
+    }
+
     /// Loads the state of the newest worker into `state`, in whatever run that comes about:
     /// [`regroup`](Self::regroup) and [`broadcast`](Self::broadcast), again if the workers change meanwhile.
     ///
     /// # Errors
     /// All but [`Error::Membership`].
     pub fn load(&mut self, state: &mut [f32]) -> Result<(), Error> {
+        self.load_with(state, 0)
+    }
+
+    /// As [`load`](Self::load), with a digest of what the values are, such as names and shapes of tensors. A worker
+    /// whose state differs from the newest in it leaves its run, and the others go on.
+    ///
+    /// # Errors
+    /// All but [`Error::Membership`]; [`Error::OtherState`] if the newest state is another.
+    pub fn load_with(&mut self, state: &mut [f32], digest: u64) -> Result<(), Error> {
         loop {
             let newest = self.regroup()?.newest;
-            match self.broadcast(state, newest) {
+            match self.broadcast_with(state, digest, newest) {
                 Err(error) if error.is_membership() => {}
                 loaded => return loaded,
             }
@@ -255,13 +289,18 @@ impl ElasticWorker {
                 Ok(Ok(stats))
             }
             Err(ending @ (Error::Stopped | Error::Interrupted)) => {
-                self.run = None;
-                // Nobody has to wait for it; a controller that is gone waits for nobody.
-                let _ = self.host.leave(self.rounds(), false);
+                self.withdraw();
                 Err(ending)
             }
             other => other,
         }
+    }
+
+    /// Leaves the run and the job. The next call joins again.
+    fn withdraw(&mut self) {
+        self.run = None;
+        // The others need not wait for it; a controller that is gone waits for no host.
+        let _ = self.host.leave(self.rounds(), false);
     }
 
     /// The same; an error that ends the wait has not ended the run.

@@ -323,3 +323,58 @@ fn a_state_is_loaded_in_pieces() {
     }
     end(servers);
 }
+
+/// Trains until one of the workers says that all end; returns the weights.
+fn train_until(controller: &Controller, name: &str, ends: &AtomicBool) -> Vec<f32> {
+    let mut job = ElasticWorker::join(controller.host(name)).unwrap();
+    let mut weights = vec![0.0; VALUES];
+    job.load(&mut weights).unwrap();
+    loop {
+        let mut sum = vec![1.0; VALUES];
+        sum[0] = if ends.load(Ordering::SeqCst) { 1.0 } else { 0.0 };
+        match job.all_reduce(&mut sum) {
+            Ok(_) => weights.iter_mut().zip(&sum).for_each(|(weight, sum)| *weight += sum),
+            Err(error) if error.is_membership() => job.load(&mut weights).unwrap(),
+            Err(error) => panic!("{error}"),
+        }
+        if sum[0] > 0.0 {
+            job.finish().unwrap();
+            return weights;
+        }
+    }
+}
+
+/// A worker with another model joins by mistake: it is refused by name, and the others train on.
+#[test]
+fn a_worker_with_another_state_is_refused_and_the_others_go_on() {
+    let controller = Controller::start("");
+    let servers = ["s1", "s2"].map(|name| serve(&controller, name)).into();
+    let ends = Arc::new(AtomicBool::new(false));
+    let others = ["w1", "w2"].map(|name| {
+        let (controller, ends) = (controller.clone(), Arc::clone(&ends));
+        std::thread::spawn(move || train_until(&controller, name, &ends))
+    });
+    controller.wait_for_phase("the run goes on");
+    let refused = |values: usize, digest: u64| {
+        let mut job = ElasticWorker::join(controller.host("w3")).unwrap();
+        let mut state = vec![7.0; values];
+        let error = job.load_with(&mut state, digest).unwrap_err();
+        assert!(state.iter().all(|value| *value == 7.0), "nothing was loaded");
+        assert!(matches!(error, Error::OtherState { .. }), "{error}");
+        (job, error.to_string())
+    };
+    let (mut job, error) = refused(70_000, 0);
+    let named = "the newest state, that of worker w1, has 3000 values, and the arrays given here have 70000";
+    assert!(error.starts_with(named), "{error}");
+    // The right state, in the same process.
+    job.load(&mut [0.0; VALUES]).unwrap();
+    assert_eq!(job.membership().workers.len(), 3);
+    job.leave().unwrap();
+    let (job, error) = refused(VALUES, 7);
+    assert!(error.contains("has other arrays than those given here, of 3000 values, too"), "{error}");
+    drop(job);
+    ends.store(true, Ordering::SeqCst);
+    let [one, two] = others.map(|thread| thread.join().unwrap());
+    assert!(one == two && one[0] >= 1.0, "the weights differ");
+    end(servers);
+}

@@ -2,19 +2,19 @@
 
 /// What Python prints before the calls that led to an exception.
 const TRACEBACK: &str = "Traceback (most recent call last)";
-/// How the line of an exception without a message ends, or that of one with a message goes on.
-const EXCEPTIONS: [&str; 5] = ["Error", "Exception", "Interrupt", "Exit", "Warning"];
+/// How the line before that begins, where the exception did not end the program: those of finalizers, of `atexit` and
+/// of threads.
+const SURVIVED: [&str; 2] = ["Exception ignored in", "Exception in thread"];
 
-/// The last exception of Python, the last panic of Rust, else the last line; `None` if there is no line.
+/// The last exception of Python that may have ended the program, the last panic of Rust, else the last line; `None`
+/// if there is no line.
 ///
 /// Python prints more after an exception: notes of other processes, frames of C++, warnings at the end.
 pub fn last_word(text: &str) -> Option<String> {
-    if text.contains(TRACEBACK)
-        && let Some(line) = text.lines().rev().find(|line| is_exception(line))
-    {
-        return Some(line.trim_end().to_owned());
-    }
     let lines: Vec<&str> = text.lines().filter(|line| !line.trim().is_empty()).collect();
+    if let Some(exception) = last_exception(&lines) {
+        return Some(exception.trim_end().to_owned());
+    }
     let panic = lines.iter().rposition(|line| line.contains(" panicked at "));
     if let Some(message) = panic.and_then(|at| lines.get(at + 1)) {
         return Some((*message).to_owned());
@@ -22,12 +22,20 @@ pub fn last_word(text: &str) -> Option<String> {
     lines.last().map(|line| (*line).to_owned())
 }
 
-/// Whether a line names an exception: `ValueError: text`, `torch.OutOfMemoryError: text`,
-/// `KeyboardInterrupt`.
-fn is_exception(line: &str) -> bool {
-    let name = line.split(':').next().unwrap_or_default().trim_end();
-    let is_path = |c: char| c.is_alphanumeric() || c == '_' || c == '.';
-    !name.is_empty() && name.chars().all(is_path) && EXCEPTIONS.iter().any(|end| name.ends_with(end))
+/// The line of the last exception that the program did not survive, else of the last one. Its class may have any
+/// name; calls are indented, and it is not.
+fn last_exception<'a>(lines: &[&'a str]) -> Option<&'a str> {
+    let tracebacks = lines.iter().enumerate().filter(|(_, line)| line.starts_with(TRACEBACK));
+    let exceptions: Vec<(bool, &str)> = tracebacks
+        .filter_map(|(at, _)| {
+            let before = at.checked_sub(1).map_or("", |before| lines[before]);
+            let survived = SURVIVED.iter().any(|words| before.starts_with(words));
+            let named = lines[at + 1..].iter().find(|line| !line.starts_with(char::is_whitespace))?;
+            Some((survived, *named))
+        })
+        .collect();
+    let ending = exceptions.iter().rev().find(|(survived, _)| !survived);
+    ending.or(exceptions.last()).map(|(_, named)| *named)
 }
 
 #[cfg(test)]
@@ -47,6 +55,21 @@ mod tests {
             "{text}Traceback (most recent call last):\n  x\ntorch.distributed.DistBackendError: gone\n"
         );
         assert_eq!(last_word(&twice).as_deref(), Some("torch.distributed.DistBackendError: gone"));
+    }
+
+    #[test]
+    fn an_exception_of_any_name_is_the_reason_and_one_that_was_survived_is_not() {
+        let chained = "Traceback (most recent call last):\n  File \"a.py\", line 1\n    f()\nKeyError: 'x'\n\nDuring handling \
+                       of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File \
+                       \"a.py\", line 3\n    g()\n    ^^^\nsubprocess.TimeoutExpired: Command 'x' timed out\n";
+        assert_eq!(last_word(chained).as_deref(), Some("subprocess.TimeoutExpired: Command 'x' timed out"));
+        let ignored = "Exception ignored in: <function D.__del__ at 0x1>\nTraceback (most recent call last):\n  File \
+                       \"a.py\", line 9\nAttributeError: half made\n";
+        let thread = "Exception in thread Thread-1:\nTraceback (most recent call last):\n  File \"a.py\", line \
+                      2\nValueError: of a thread\n";
+        let all = format!("{chained}{ignored}{thread}");
+        assert_eq!(last_word(&all).as_deref(), Some("subprocess.TimeoutExpired: Command 'x' timed out"));
+        assert_eq!(last_word(thread).as_deref(), Some("ValueError: of a thread"), "it is all that is known");
     }
 
     #[test]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import threading
 from typing import Any, Optional, Union
 
 from ._elastic import ElasticWorker
@@ -9,23 +11,40 @@ from ._errors import Error
 from ._worker import Handle, Worker, join
 
 _default: Optional[Union[Worker, ElasticWorker]] = None
+#: Held by the thread that joins.
+_joining = threading.Lock()
 
 
 def init(*args: Any, **kwargs: Any) -> Union[Worker, ElasticWorker]:
     """Joins a job as :func:`join` does, with the same arguments, and makes it the default of this process.
 
     Raises:
-        Error: the process has a default already.
+        Error: the process has a default already, or another thread is joining.
         AssignmentError, ControllerError, InterfaceError: as :func:`join`.
     """
     global _default
-    if _default is not None:
-        raise Error(
-            f"this process is {_default!r} already: call inart.shutdown() first, or inart.join() for a second job"
-        )
-    _default = join(*args, **kwargs)
-    _default._at_shutdown.append(_forget)
-    return _default
+    joining = _joining
+    if not joining.acquire(blocking=False):
+        raise Error("another call of inart.init() in this process has not returned: call it once, from one thread")
+    try:
+        if is_initialized():
+            raise Error(
+                f"this process is {_default!r} already: call inart.shutdown() first, or inart.join() for a second job"
+            )
+        _default = join(*args, **kwargs)
+        _default._at_shutdown.append(_forget)
+        return _default
+    finally:
+        joining.release()
+
+
+def _after_fork() -> None:
+    # The thread that held the lock is missing in this process.
+    global _joining
+    _joining = threading.Lock()
+
+
+os.register_at_fork(after_in_child=_after_fork)
 
 
 def _forget() -> None:
@@ -34,8 +53,8 @@ def _forget() -> None:
 
 
 def is_initialized() -> bool:
-    """Whether this process has a default worker."""
-    return _default is not None
+    """Whether this process has a default worker. A process that was forked from the one that joined has none."""
+    return _default is not None and not _default._is_forked()
 
 
 def worker() -> Union[Worker, ElasticWorker]:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Sequence
 from typing import Any, Callable, NoReturn
 
 from . import _inart
@@ -75,10 +77,18 @@ class ElasticWorker(Member):
             arrays: the whole state, weights and what an optimiser keeps: contiguous float32 arrays or CPU tensors.
 
         Raises:
-            TensorError: one of them is of another kind.
+            TensorError: one of them is of another kind; or the newest state has other arrays. Nothing was loaded. In
+                the second case this worker has left its run, and the others go on.
             Error: this worker cannot take part any more.
         """
-        self._inner.load_state([floats_of(x) for x in arrays])
+        self._load(arrays, None)
+
+    def _load(self, arrays: Sequence[Any], layout: Any) -> None:
+        """As :meth:`load_state`, with what else must be the same at all workers."""
+        floats = [floats_of(x) for x in arrays]
+        described = repr((layout, [length for _, length, _ in floats]))
+        digest = hashlib.blake2b(described.encode(), digest_size=8).digest()
+        self._inner.load_state(floats, int.from_bytes(digest, "little"))
 
     def start(self, x: Any) -> NoReturn:
         """Refused: an elastic job sums one array after the other.

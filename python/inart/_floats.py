@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from typing import Any
+from typing import Any, Callable
 
 from ._errors import TensorError
 
@@ -16,15 +16,55 @@ _FORMATS = ("f", "@f", "=f", "<f" if sys.byteorder == "little" else ">f")
 
 
 def floats_of(x: Any) -> Floats:
-    """The memory of ``x``: a CPU tensor, a NumPy array, or another writable buffer of C floats.
+    """Returns the memory of ``x``: a CPU tensor, a NumPy array, or another writable buffer of C floats.
 
     Raises:
-        TensorError: it is not float32, not contiguous, not aligned, not writable, not on the CPU, or empty.
+        TensorError: ``x`` is not float32, not contiguous, not aligned, not writable, not on the CPU, masked, empty, or
+            has no memory.
     """
-    floats = _of_tensor(x) if _is_tensor(x) else _of_buffer(x)
-    if floats[1] == 0:
+    address, length, owner = _of_tensor(x) if _is_tensor(x) else _of_buffer(x)
+    if length == 0:
         raise TensorError("the array is empty: there is nothing to sum")
-    return floats
+    if address % 4:
+        fix = "x.clone()" if isinstance(owner, TensorMemory) else "x.copy()"
+        raise TensorError(f"the array's memory is not aligned for floats (address 0x{address:x}): sum {fix}")
+    return address, length, owner
+
+
+class TensorMemory:
+    """The memory of a tensor. PyTorch can free it while the tensor exists: ``resize_``, ``set_`` and FSDP do.
+
+    Raises:
+        TensorError: the tensor has no memory, or its storage was freed or made smaller.
+    """
+
+    def __init__(self, tensor: Any) -> None:
+        try:
+            storage = tensor.untyped_storage() if hasattr(tensor, "untyped_storage") else tensor.storage()._storage
+            #: Address of the first element, which is in memory as all others are.
+            self.address: int = tensor.data_ptr()
+            there: int = storage.nbytes()
+        except (RuntimeError, NotImplementedError) as error:
+            why = str(error).splitlines()[0]
+            raise TensorError(f"the tensor has no memory ({why}): sum a tensor with data") from None
+        last = sum((size - 1) * stride for size, stride in zip(tensor.size(), tensor.stride()))
+        needed = (tensor.storage_offset() + last + 1) * tensor.element_size() if tensor.numel() else 0
+        if there < needed:
+            raise TensorError(f"the tensor needs {needed} bytes of memory and has {there}: sum a tensor with data")
+        if needed and self.address == 0:
+            raise TensorError("the tensor has no memory, such as a fake one: sum a tensor with data")
+        #: Methods and what they return while the memory is there. All are C's: the extension module calls them before
+        #: it writes a sum, and no signal handler is to run then.
+        self.checks: list[tuple[Callable[[], int], int]] = [
+            (storage.data_ptr, storage.data_ptr()),
+            (storage.nbytes, there),
+        ]
+        if type(tensor).__module__ in ("torch", "torch.nn.parameter"):
+            self.checks.append((tensor.data_ptr, self.address))
+
+    def is_there(self) -> bool:
+        """Whether the tensor still has that memory."""
+        return all(check() == right for check, right in self.checks)
 
 
 def _is_tensor(x: Any) -> bool:
@@ -42,10 +82,13 @@ def _of_tensor(x: Any) -> Floats:
         raise TensorError("the tensor is not contiguous: sum x.contiguous()")
     if x.is_neg():
         raise TensorError("the tensor's memory holds its values with the other sign: sum x.resolve_neg()")
-    return x.data_ptr(), x.numel(), x
+    memory = TensorMemory(x)
+    return memory.address, x.numel(), memory
 
 
 def _of_buffer(x: Any) -> Floats:
+    if "MaskedArray" in (kind.__name__ for kind in type(x).__mro__):
+        raise TensorError("the array has a mask, which would not be summed: sum x.filled(0)")
     try:
         view = memoryview(x)
     except TypeError:
@@ -65,7 +108,4 @@ def _of_buffer(x: Any) -> Floats:
         return 0, 0, view
     # Holds the buffer, so that it is neither freed nor moved while it is summed.
     memory = (ctypes.c_char * view.nbytes).from_buffer(view)
-    address = ctypes.addressof(memory)
-    if address % 4:
-        raise TensorError(f"the array's memory is not aligned for floats (address 0x{address:x}): sum x.copy()")
-    return address, view.nbytes // 4, memory
+    return ctypes.addressof(memory), view.nbytes // 4, memory

@@ -33,14 +33,18 @@ class Worker(Member):
 
         Args:
             x: a contiguous float32 array or CPU tensor of any shape; of one size at all workers. Its values
-                are copied now; the sum is written into it while its handle is waited for. Until then nobody
-                may use its memory.
+                are copied now; the sum is written into it while its handle is waited for. Leave its memory alone
+                until then. If a tensor's memory was freed or moved meanwhile, the wait raises TensorError.
 
         Raises:
-            TensorError: ``x`` cannot be summed. The job goes on: nothing was sent.
+            TensorError: ``x`` cannot be summed, or is being summed already. The job goes on: nothing was sent.
             AbortedError: the job is over; or ``x`` has a NaN or an infinity, where that ends it.
         """
         return self._inner.start(*floats_of(x))
+
+    def _start_for(self, x: Any, target: tuple[int, int]) -> Handle:
+        """As :meth:`start`, where the sum ends in other memory than that of ``x``: its address and bytes."""
+        return self._inner.start(*floats_of(x), target)
 
     def all_reduce(self, x: Any, timeout: Optional[float] = None) -> None:
         """Replaces ``x`` by the sum of all workers' arrays; bit for bit the same at all of them.

@@ -125,6 +125,7 @@ impl From<inart_elastic::Error> for Trouble {
             Error::Control(error) => error.into(),
             Error::Host(error) => error.into(),
             Error::NoController | Error::OtherRole { .. } => Self::new("AssignmentError", message),
+            Error::OtherState { .. } => Self::new("TensorError", message),
             Error::ControllerSilent { .. } => Self::new("ControllerError", message),
             Error::Stopped | Error::Interrupted | Error::System(_) => Self::new("Error", message),
         }

@@ -9,6 +9,7 @@ use inart_host_agent::{Handle as Started, RoundStats};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
+use crate::claims::Claim;
 use crate::errors::Trouble;
 use crate::floats::Floats;
 use crate::shared::Shared;
@@ -22,7 +23,7 @@ pub(crate) struct Handle {
 }
 
 enum State {
-    Pending(Started<Floats>),
+    Pending(Started<Floats>, Claim),
     Done(RoundStats),
     Failed(Trouble),
     /// Only while a thread holds the lock.
@@ -30,17 +31,17 @@ enum State {
 }
 
 impl Handle {
-    pub(crate) fn new(shared: Arc<Shared>, started: Started<Floats>) -> Self {
-        Self { shared, state: Mutex::new(State::Pending(started)) }
+    pub(crate) fn new(shared: Arc<Shared>, started: Started<Floats>, claim: Claim) -> Self {
+        Self { shared, state: Mutex::new(State::Pending(started, claim)) }
     }
 
     /// Waits for so long at most; `None` if that was too short.
     fn wait_for(&self, timeout: Duration) -> Option<Result<RoundStats, Trouble>> {
         let mut state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         *state = match mem::replace(&mut *state, State::Waiting) {
-            State::Pending(started) => match self.end(started, timeout) {
+            State::Pending(started, claim) => match self.end(started, timeout) {
                 Ok(Ok(stats)) => State::Done(stats),
-                Ok(Err(started)) => State::Pending(started),
+                Ok(Err(started)) => State::Pending(started, claim),
                 Err(trouble) => State::Failed(trouble),
             },
             ended => ended,
@@ -48,7 +49,7 @@ impl Handle {
         match &*state {
             State::Done(stats) => Some(Ok(*stats)),
             State::Failed(trouble) => Some(Err(trouble.clone())),
-            State::Pending(_) | State::Waiting => None,
+            State::Pending(..) | State::Waiting => None,
         }
     }
 
@@ -58,13 +59,15 @@ impl Handle {
         timeout: Duration,
     ) -> Result<Result<RoundStats, Started<Floats>>, Trouble> {
         if !self.shared.is_audited() {
-            let ended = self.shared.with(|worker| worker.wait_timeout(started, timeout))?;
-            return Ok(ended.map(|(_, stats)| stats));
+            return match self.shared.with(|worker| worker.wait_timeout(started, timeout))? {
+                Ok((floats, stats)) => floats.check_written().map(|()| Ok(stats)),
+                Err(started) => Ok(Err(started)),
+            };
         }
         match self.shared.with(|worker| worker.wait_recorded(started, timeout))? {
-            Ok((_, stats, record)) => {
+            Ok((floats, stats, record)) => {
                 self.shared.report_round(RoundReport::new(stats, record))?;
-                Ok(Ok(stats))
+                floats.check_written().map(|()| Ok(stats))
             }
             Err(started) => Ok(Err(started)),
         }

@@ -3,6 +3,7 @@
 //! What users see is the package around it (`python/inart`), which checks arrays and reads the environment.
 //! Nothing here holds the interpreter's lock while it waits.
 
+mod claims;
 mod elastic;
 mod errors;
 mod floats;

@@ -2,13 +2,14 @@
 
 use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Mutex, MutexGuard, OnceLock, PoisonError, RwLock, TryLockError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, TryLockError};
 
 use inart_control::{Following, Reporting};
 use inart_host_agent::report::{Report, Reporter, RoundReport};
 use inart_host_agent::{Error, RoundStats, Worker};
 use pyo3::prelude::*;
 
+use crate::claims::{Claim, Claims};
 use crate::errors::Trouble;
 use crate::notice::{self, Wait};
 use crate::servers::Servers;
@@ -25,6 +26,8 @@ pub(crate) struct Joined {
 /// A worker, until it is shut down.
 pub(crate) struct Shared {
     worker: RwLock<Option<Joined>>,
+    /// The memory of sums under way.
+    claims: Arc<Claims>,
     /// The job and the worker, for people.
     who: String,
     /// The wait for sums that is reported, of several at the same time.
@@ -51,6 +54,7 @@ impl Shared {
     ) -> Self {
         Self {
             worker: RwLock::new(Some(worker)),
+            claims: Arc::default(),
             who,
             wait: Mutex::default(),
             has_warned: AtomicBool::default(),
@@ -100,6 +104,15 @@ impl Shared {
             notice::warn(py, &notice::not_finite(&self.who, stats.round))?;
         }
         Ok(())
+    }
+
+    /// Claims memory for a sum.
+    ///
+    /// # Errors
+    /// That a sum under way has a part of it; or that this process is a fork.
+    pub(crate) fn claim(&self, start: usize, bytes: usize) -> Result<Claim, Trouble> {
+        self.check_process()?;
+        self.claims.claim(start, bytes)
     }
 
     /// Uses the worker.

@@ -6,6 +6,7 @@ use inart_core::Assignment;
 use inart_wire::Rank;
 use pyo3::prelude::*;
 
+use crate::errors::Trouble;
 use crate::floats::Floats;
 use crate::handle::Handle;
 use crate::shared::Shared;
@@ -48,14 +49,27 @@ impl Worker {
 #[pymethods]
 impl Worker {
     /// Starts to sum `length` floats at `address`, which are `owner`'s. The caller has seen to it that they
-    /// are there and writable, and that nobody uses them until the handle was waited for.
-    fn start(&self, py: Python<'_>, address: usize, length: usize, owner: Py<PyAny>) -> PyResult<Handle> {
+    /// are there and writable, and that nobody uses them until the handle was waited for. `target` is the address
+    /// and the bytes of other memory that the caller writes the sum to in the end.
+    #[pyo3(signature = (address, length, owner, target = None))]
+    fn start(
+        &self,
+        py: Python<'_>,
+        address: usize,
+        length: usize,
+        owner: Py<PyAny>,
+        target: Option<(usize, usize)>,
+    ) -> PyResult<Handle> {
         // SAFETY: the caller is the package's `_floats.py`, which has seen to it.
         let floats = unsafe { Floats::new(address, length, owner) };
-        let started = py.detach(|| self.shared.with(|worker| worker.start(floats)));
+        let (start, bytes) = target.unwrap_or((address, length * size_of::<f32>()));
+        let started = py.detach(|| {
+            let claim = self.shared.claim(start, bytes)?;
+            Ok((self.shared.with(|worker| worker.start(floats))?, claim))
+        });
         match started {
-            Ok(started) => Ok(Handle::new(Arc::clone(&self.shared), started)),
-            Err(trouble) => Err(trouble.raise(py)),
+            Ok((started, claim)) => Ok(Handle::new(Arc::clone(&self.shared), started, claim)),
+            Err(trouble) => Err(Trouble::raise(&trouble, py)),
         }
     }
 

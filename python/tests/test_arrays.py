@@ -164,6 +164,27 @@ class Sums(unittest.TestCase):
         worker.all_reduce(y)
         self.assertEqual(y.tolist(), [3.0] * 5)
 
+    def test_an_array_that_is_being_summed_is_refused_until_its_sum_is_over(self):
+        workers = inart.local(2)
+        whole = numpy.ones(10, numpy.float32)
+        handle = workers[0].start(whole[2:6])
+        for part in (whole, whole[:3], whole[5:], whole[3:4], whole[2:6]):
+            with self.assertRaisesRegex(inart.TensorError, "being summed already.*wait for that sum"):
+                workers[0].start(part)
+        beside = [workers[0].start(part) for part in (whole[:2], whole[6:])]
+        for part in (whole[2:6], whole[:2], whole[6:]):
+            workers[1].all_reduce(numpy.ones(len(part), numpy.float32))
+        for each in [handle, *beside]:
+            each.wait(60)
+        self.assertEqual(whole.tolist(), [2.0] * 10)
+        # A sum that was given up holds nothing.
+        workers[0].start(whole)
+        dropped = workers[0].start(whole)
+        for _ in range(2):
+            workers[1].all_reduce(numpy.ones(10, numpy.float32))
+        dropped.wait(60)
+        self.assertEqual(whole.tolist(), [3.0] * 10)
+
     def test_memory_is_used_in_place(self):
         (worker,) = inart.local(1)
         whole = numpy.arange(10, dtype=numpy.float32)
@@ -189,6 +210,12 @@ class Refused(unittest.TestCase):
             (numpy.ones((4, 5), numpy.float32).T, "not contiguous"),
             (readonly, "read-only.*copy"),
             (numpy.ones(0, numpy.float32), "empty"),
+            (numpy.ma.masked_array(numpy.ones(3, numpy.float32), mask=[0, 1, 0]), "has a mask.*filled"),
+            (numpy.ones(3, numpy.float16), "float16.*astype"),
+            (numpy.ones(3, numpy.float32)[::-1], "not contiguous"),
+            (numpy.broadcast_to(numpy.float32(1), 5), "not contiguous"),
+            (numpy.zeros(3, [("x", "f4")]), "astype"),
+            (memoryview(b"1234").cast("f"), "read-only"),
             ([1.0], "list has no floats"),
             (3.0, "float has no floats"),
         ]

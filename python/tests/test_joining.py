@@ -4,6 +4,7 @@ import json
 import os
 import signal
 import tempfile
+import threading
 import unittest
 from unittest import mock
 
@@ -127,6 +128,75 @@ class Joining(unittest.TestCase):
         os.close(read)
         self.assertEqual(os.waitpid(child, 0)[1], 0)
         worker.all_reduce(numpy.ones(3, numpy.float32))
+
+    def test_a_forked_process_may_join_by_itself(self):
+        import numpy
+
+        def join(*_, **__):
+            return inart.local(1)[0]
+
+        with mock.patch("inart._default.join", join):
+            inart.init()
+            with self.assertRaisesRegex(inart.Error, r"this process is <inart.Worker w0: .*> already"):
+                inart.init()
+            read, write = os.pipe()
+            child = os.fork()
+            if child == 0:
+                signal.alarm(30)  # It ends a hang only.
+                said = [inart.is_initialized()]
+                try:
+                    inart.init()
+                    x = numpy.full(3, 2.0, numpy.float32)
+                    inart.all_reduce(x)
+                    said.append(x.tolist())
+                    inart.shutdown()
+                    said.append(inart.is_initialized())
+                except inart.Error as error:
+                    said.append(str(error))
+                os.write(write, json.dumps(said).encode())
+                os._exit(0)
+            os.close(write)
+            self.assertEqual(json.loads(os.read(read, 1000)), [False, [2.0] * 3, False])
+            os.close(read)
+            self.assertEqual(os.waitpid(child, 0)[1], 0)
+            inart.all_reduce(numpy.ones(3, numpy.float32))
+            inart.shutdown()
+
+    def test_of_two_threads_that_join_at_a_time_one_is_refused(self):
+        joins, go_on = threading.Event(), threading.Event()
+
+        def join(*_, **__):
+            joins.set()
+            go_on.wait(60)
+            return inart.local(1)[0]
+
+        with mock.patch("inart._default.join", join):
+            thread = threading.Thread(target=inart.init)
+            thread.start()
+            joins.wait(60)
+            with self.assertRaisesRegex(inart.Error, "has not returned: call it once"):
+                inart.init()
+            go_on.set()
+            thread.join()
+            self.assertTrue(inart.is_initialized())
+            inart.shutdown()
+
+    def test_the_order_and_sizes_of_a_state_are_compared(self):
+        import numpy
+
+        seen = []
+
+        class Inner:
+            def load_state(self, floats, layout):
+                seen.append(layout)
+
+        worker = inart.ElasticWorker.__new__(inart.ElasticWorker)
+        worker._inner = Inner()
+        states = [(3, 5), (3, 5), (5, 3), (4, 4), (8,)]
+        for sizes in states:
+            worker.load_state(*(numpy.ones(size, numpy.float32) for size in sizes))
+        self.assertEqual(len(set(seen)), 4)
+        self.assertEqual(seen[0], seen[1])
 
     def test_a_forked_process_drops_handles_and_asks_without_waiting_for_the_parents_threads(self):
         import numpy

@@ -1,19 +1,22 @@
 """Tensors, and what sums for torch.distributed, by workers within this process."""
 
+import gc
 import os
 import re
 import signal
+import tempfile
 import threading
 import unittest
 from datetime import timedelta
 from unittest import mock
 
 import torch
+import torch.distributed as dist
 from ranks_in_threads import right, run
 
 import inart
 import inart.torch
-from inart.torch import _completer, _elastic
+from inart.torch import _completer, _elastic, _models
 from inart.torch._backend import Work
 from inart.torch._completer import completer_of
 
@@ -46,6 +49,12 @@ class Tensors(unittest.TestCase):
             (torch.ones(3).to_sparse(), "torch.sparse_coo.*to_dense"),
             (torch.ones(3, device="meta"), "on meta.*cpu()"),
             (torch.ones(0), "empty"),
+            (torch.frombuffer(bytearray(21), dtype=torch.float32, offset=1, count=5), r"not aligned.*clone\(\)"),
+            (freed(torch.ones(3)), "needs 12 bytes of memory and has 0"),
+            (torch._efficientzerotensor(3), "no memory"),
+            (torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.quint8), "torch.quint8"),
+            (torch.ones(3, dtype=torch.complex64), "torch.complex64"),
+            (torch.ones(3, dtype=torch.bool), "torch.bool"),
         ]
         for x, message in cases:
             with self.assertRaisesRegex(inart.TensorError, message):
@@ -59,7 +68,112 @@ class Tensors(unittest.TestCase):
         worker.shutdown()
 
 
+    def test_a_tensor_whose_memory_is_freed_or_moved_meanwhile_gets_no_sum(self):
+        moves = [
+            lambda x: x.resize_(1_000_000),
+            freed,
+            lambda x: x.set_(torch.zeros(3).storage()),
+        ]
+        for move in moves:
+            for start in (lambda worker, x: worker.start(x), lambda worker, x: completer_of(worker).start(x)):
+                workers = inart.local(2)
+                x = torch.ones(5000)
+                pending = start(workers[0], x)
+                move(x)
+                others = [torch.full((5000,), 7.0) for _ in range(20)]  # They may get the memory that was freed.
+                workers[1].all_reduce(torch.ones(5000))
+                with self.assertRaisesRegex(inart.TensorError, "freed or moved while it was summed"):
+                    pending.wait(60)
+                self.assertTrue(all(bool((other == 7.0).all()) for other in others))
+                close(workers)
+
+    def test_a_tensor_that_is_dropped_meanwhile_lives_until_its_sum_is_there(self):
+        workers = inart.local(2)
+        handle = workers[0].start(torch.ones(5000))
+        gc.collect()
+        workers[1].all_reduce(torch.ones(5000))
+        handle.wait(60)
+        close(workers)
+
+
+def freed(x):
+    """The tensor without its memory, as FSDP frees it."""
+    x.storage().resize_(0)
+    return x
+
+
 class Completers(unittest.TestCase):
+    def test_tensors_whose_elements_share_memory_are_refused_before_they_are_sent(self):
+        (worker,) = inart.local(1)
+        for x in (torch.ones(1).expand(5), torch.ones(2, 1, dtype=torch.bfloat16).expand(2, 3)):
+            with self.assertRaisesRegex(inart.TensorError, "share memory"):
+                completer_of(worker).start(x)
+        x = torch.ones(1).expand(1, 1)
+        completer_of(worker).start(x).wait(60)
+        close([worker])
+
+    def test_a_tensor_that_is_being_summed_is_refused_whatever_its_type(self):
+        workers = inart.local(2)
+        completer, other = completer_of(workers[0]), completer_of(workers[1])
+        square = torch.ones(4, 4)
+        for x in (torch.ones(3), torch.ones(3, dtype=torch.bfloat16), square[:, 1]):
+            pending = completer.start(x)
+            with self.assertRaisesRegex(inart.TensorError, "being summed already"):
+                completer.start(x)
+            other.start(torch.ones(x.shape)).wait(60)
+            pending.wait(60)
+            self.assertEqual(x.tolist(), [2.0] * len(x))
+        columns = [completer.start(square[:, column]) for column in (0, 2)]
+        for pending in columns:
+            other.start(torch.ones(4)).wait(60)
+            pending.wait(60)
+        self.assertEqual(square[0].tolist(), [2.0, 2.0, 2.0, 1.0])
+        close(workers)
+
+    def test_a_narrow_tensor_whose_memory_is_freed_meanwhile_gets_no_sum(self):
+        workers = inart.local(2)
+        x = torch.ones(5000, dtype=torch.bfloat16)
+        pending = completer_of(workers[0]).start(x)
+        freed(x)
+        workers[1].all_reduce(torch.ones(5000))
+        with self.assertRaisesRegex(inart.TensorError, "freed or moved"):
+            pending.wait(60)
+        close(workers)
+
+    def test_a_finalizer_or_signal_handler_that_starts_a_sum_within_another_start_is_refused(self):
+        (worker,) = inart.local(1)
+        completer, said = completer_of(worker), []
+
+        class Finalizer:
+            def __del__(self):
+                try:
+                    completer.start(torch.ones(1))
+                except inart.Error as error:
+                    said.append(str(error))
+
+        class Hooked(torch.Tensor):
+            """Its finalizer runs while its sum is being started."""
+
+            def numel(self):
+                if completer._is_starting:
+                    Finalizer()
+                return super().numel()
+
+        hang = threading.Timer(30, os._exit, (3,))  # It ends a hang only.
+        hang.start()
+        completer.start(torch.ones(2).as_subclass(Hooked)).wait(60)
+        hang.cancel()
+        self.assertTrue(said and all("finalizer starts a sum" in line for line in said), said)
+        completer.start(torch.ones(1)).wait(60)
+        close([worker])
+
+    def test_a_worker_that_was_shut_down_gets_no_threads(self):
+        (worker,) = inart.local(1)
+        worker.shutdown()
+        with self.assertRaisesRegex(inart.Error, "was shut down"):
+            inart.torch.HookState(worker=worker)
+        self.assertNotIn("inart-completer", [thread.name for thread in threading.enumerate()])
+
     def test_narrow_floats_go_through_float32_and_are_rounded_once(self):
         values = [1.0, 1 / 256, 2.0**-9]  # As bfloat16, their sum in any order of narrow sums is 1.
         for dtype in (torch.float16, torch.bfloat16, torch.float32):
@@ -174,6 +288,34 @@ class Completers(unittest.TestCase):
             self.assertTrue(torch.equal(x, torch.tensor([6.0, 6.0, -21.0]) / 3))
         close(workers)
 
+    def test_means_of_narrow_floats_are_rounded_once(self):
+        values = [1000.0, 1000.0, 49.0]  # Of the sum 2049, float16 makes 2048, whose third is 682.5.
+        workers = inart.local(3)
+
+        def work(worker):
+            x = torch.tensor([values[worker.rank]], dtype=torch.float16)
+            completer_of(worker).start(x, 3).wait(60)
+            return x.item()
+
+        self.assertEqual(right(run(workers, work)), [683.0] * 3)
+        close(workers)
+
+    def test_a_panic_of_the_native_part_reaches_waits_and_futures(self):
+        class Panic(BaseException):
+            pass
+
+        (worker,) = inart.local(1)
+        completer = completer_of(worker)
+        handle = mock.Mock(wait=mock.Mock(side_effect=Panic("no room")))
+        with mock.patch.object(worker, "start", lambda _: handle):
+            pending = completer.start(torch.ones(1))
+        with self.assertRaisesRegex(RuntimeError, "Panic: no room"):
+            pending.future(None).wait()
+        with self.assertRaisesRegex(inart.Error, "Panic: no room"):
+            pending.wait(60)
+        completer.start(torch.ones(1)).wait(60)
+        close([worker])
+
     def test_tensors_that_are_not_contiguous_are_summed_where_they_are(self):
         workers = inart.local(2)
 
@@ -268,9 +410,20 @@ class Timeouts(unittest.TestCase):
         workers = inart.local(2)
         completer = completer_of(workers[0])
         pending = completer.start(torch.ones(3))
+        holds, go_on = threading.Event(), threading.Event()
+
+        def hold():
+            with completer._order:
+                holds.set()
+                go_on.wait(60)
+
+        # It starts a sum at the fork, and is missing in the child.
+        thread = threading.Thread(target=hold)
+        thread.start()
+        holds.wait(60)
         child = os.fork()
         if child == 0:
-            signal.alarm(30)  # It ends a hang only.
+            signal.alarm(20)  # It ends a hang only.
             try:
                 completer.start(torch.ones(3))
             except inart.Error as error:
@@ -278,9 +431,81 @@ class Timeouts(unittest.TestCase):
                 os._exit(7 if "forked" in str(error) else 1)
             os._exit(2)
         self.assertEqual(os.waitpid(child, 0)[1], 7 << 8)
+        go_on.set()
+        thread.join()
         completer_of(workers[1]).start(torch.ones(3)).wait(60)
         pending.wait(60)
         close(workers)
+
+
+class Hooks(unittest.TestCase):
+    """A process group of one rank."""
+
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        dist.init_process_group("gloo", init_method=f"file://{folder.name}/store", rank=0, world_size=1)
+        self.addCleanup(dist.destroy_process_group)
+        (worker,) = inart.local(1)
+        self.addCleanup(worker.shutdown)
+        self.state = inart.torch.HookState(worker=worker)
+
+    def model(self):
+        return torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 1, bias=False))
+
+    def backward(self, model):
+        model(torch.full((1, 3), 5.0)).sum().backward()
+        return next(model.parameters()).grad.tolist()
+
+    def test_a_model_is_known_by_its_parameters_whatever_the_collector_sees(self):
+        model, other = self.model(), self.model()
+        model.register_comm_hook(self.state, inart.torch.all_reduce_hook)
+        gc.freeze()
+        self.addCleanup(gc.unfreeze)
+        self.assertEqual(_models.models_of(next(model.parameters())), [model])
+        self.assertEqual(_models.models_of(next(other.parameters())), [])
+
+    def test_a_bucket_of_an_unknown_model_is_refused(self):
+        model = self.model()
+        dist._register_comm_hook(model.reducer, self.state, inart.torch.all_reduce_hook)
+        with self.assertRaisesRegex(RuntimeError, "AssignmentError: the DDP model of these gradients is not known"):
+            self.backward(model)
+
+    def test_a_bucket_has_the_states_timeout(self):
+        model = self.model()
+        state = inart.torch.HookState(worker=self.state.worker, timeout=7.0)
+        model.register_comm_hook(state, inart.torch.all_reduce_hook)
+        start = state._completer.start
+        with mock.patch.object(state._completer, "start", side_effect=start) as started:
+            self.backward(model)
+        self.assertEqual(started.call_args.args[1:], (1, 7.0))
+
+    def test_uneven_inputs_are_refused_where_the_mean_would_be_that_of_other_ranks(self):
+        model = self.model()
+        model.register_comm_hook(self.state, inart.torch.all_reduce_hook)
+        with model.join():
+            self.assertEqual(self.backward(model), [[5.0] * 3])
+        with self.assertRaisesRegex(RuntimeError, "without divide_by_initial_world_size=False"):
+            with model.join(divide_by_initial_world_size=False):
+                self.backward(model)
+
+
+class Gradients(unittest.TestCase):
+    """What ``all_reduce_gradients`` refuses before anything is sent."""
+
+    def test_parameters_that_cannot_be_summed_are_named(self):
+        sparse = torch.nn.Embedding(4, 2, sparse=True)
+        sparse(torch.tensor([1])).sum().backward()
+        frozen = torch.nn.Linear(2, 2).requires_grad_(False)
+        wide = torch.nn.Sequential(torch.nn.Linear(2, 2), torch.nn.Linear(2, 2).double())
+        with mock.patch.object(_elastic, "_elastic", lambda _: None):
+            for model, message in [
+                (sparse, "gradient of parameter weight has layout torch.sparse_coo"),
+                (frozen, "no parameter of the model requires a gradient"),
+                (wide, "parameter 1.weight is of torch.float64"),
+            ]:
+                with self.assertRaisesRegex(inart.TensorError, message):
+                    inart.torch.all_reduce_gradients(model)
 
 
 class States(unittest.TestCase):
@@ -291,7 +516,7 @@ class States(unittest.TestCase):
         kept = []
 
         class Job:
-            def load_state(self, *words):
+            def _load(self, words, layout):
                 if kept:
                     for word, new in zip(words, kept):
                         word.copy_(new)
@@ -309,6 +534,10 @@ class States(unittest.TestCase):
         model[1].num_batches_tracked += 3_000_000_000 * seed
         model.register_buffer("mask", torch.rand(3) > 0.5)
         model.register_buffer("mean", torch.randn(3, dtype=torch.float64))
+        model.register_buffer("wide", torch.randn(3, 1).expand(3, 4))
+        with torch.inference_mode():
+            model.register_buffer("inferred", torch.randn(4).to(torch.float16))
+            model.register_buffer("complex", torch.randn(2, dtype=torch.complex64).conj())
         others = [
             torch.randn(5).to(torch.bfloat16),
             torch.randn(4, 3).t(),
@@ -323,7 +552,8 @@ class States(unittest.TestCase):
     def bits(state):
         model, *others = state
         tensors = [*model.parameters(), *model.buffers(), *others]
-        return [x.detach().contiguous().view(-1).view(torch.uint8).tolist() for x in tensors if x.numel()]
+        plain = [x.detach().resolve_conj().contiguous().view(-1) for x in tensors if x.numel()]
+        return [x.view(torch.uint8).tolist() for x in plain]
 
     def test_all_buffers_and_types_are_loaded_to_the_bit(self):
         own, newest = self.state(1), self.state(2)

@@ -13,7 +13,7 @@ from torch.distributed import PrefixStore, ProcessGroupGloo, ReduceOp
 
 from .._elastic import ElasticWorker
 from .._worker import Worker, join
-from ._completer import SUMMED, Completer, Sum, completer_of
+from ._completer import SUMMED, Completer, Sum, completer_of, shares_memory
 from ._hook import check_ranks, default_worker, not_elastic
 
 
@@ -127,6 +127,7 @@ class ProcessGroupInArt(dist.ProcessGroup):
             or tensor.device.type != "cpu"
             or tensor.layout != torch.strided
             or tensor.numel() == 0
+            or shares_memory(tensor)
         ):
             return None
         operation = getattr(opts, "reduceOp", opts)

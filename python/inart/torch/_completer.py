@@ -10,7 +10,8 @@ from typing import Any, Optional
 
 import torch
 
-from .. import _errors
+from .. import _errors, _member
+from .._floats import TensorMemory
 from .._worker import Handle, Worker
 
 #: What is summed; the narrower two through float32.
@@ -27,9 +28,16 @@ class Sum:
     """A tensor that is being replaced by its sum, or its mean."""
 
     def __init__(
-        self, tensor: torch.Tensor, wide: torch.Tensor, divisor: int, handle: Handle, timeout: Optional[float]
+        self,
+        tensor: torch.Tensor,
+        memory: TensorMemory,
+        wide: torch.Tensor,
+        divisor: int,
+        handle: Handle,
+        timeout: Optional[float],
     ) -> None:
         self.tensor = tensor
+        self._memory = memory
         self._timeout = timeout
         self._until = None if timeout is None else time.monotonic() + timeout
         self.error: Optional[Exception] = None
@@ -70,6 +78,11 @@ class Sum:
         """Waits until the sum is there or its time is up, and writes the sum into the tensor."""
         try:
             self._wait_for_handle()
+            if not self._memory.is_there():
+                raise _errors.TensorError(
+                    "the tensor's memory was freed or moved while it was summed: leave the tensor alone until the "
+                    "sum was waited for"
+                )
             # Tensors that were made in inference mode may be written in inference mode only.
             with torch.inference_mode(self.tensor.is_inference() or self._wide.is_inference()):
                 if self._divisor != 1:
@@ -110,8 +123,9 @@ class Completer:
     def __init__(self, worker: Worker) -> None:
         self._worker = worker
         self._refused: Optional[_errors.Error] = None
-        self._start = worker.start
-        self._order = threading.Lock()
+        #: A signal handler or finalizer may interrupt the thread that holds it, and start a sum.
+        self._order = threading.RLock()
+        self._is_starting = False
         self._room = threading.Semaphore(MOST_SUMS)
         self._sums: queue.SimpleQueue[Optional[Sum]] = queue.SimpleQueue()
         self._thread = threading.Thread(target=self._run, name="inart-completer", daemon=True)
@@ -135,7 +149,8 @@ class Completer:
         Raises:
             TensorError, AbortedError: as ``Worker.start``.
             Error: a callback of a sum's future starts this sum, or has started one. The worker then leaves the job,
-                because another rank may have started the sum and would wait for this worker.
+                because another rank may have started the sum and would wait for this worker. Or a signal handler or
+                finalizer starts this sum while the thread that it interrupts starts another.
         """
         self._worker._check_process()
         if threading.current_thread() is self._callbacks:
@@ -146,19 +161,39 @@ class Completer:
             self._worker.shutdown()
         if self._refused is not None:
             raise self._refused
-        tensor = tensor.detach()
-        wide = tensor
-        if tensor.dtype in SUMMED and tensor.layout == torch.strided:
+        given, tensor = tensor, tensor.detach()
+        wide, claim = tensor, None
+        if tensor.dtype in SUMMED and tensor.layout == torch.strided and tensor.numel() > 0:
+            if shares_memory(tensor):
+                raise _errors.TensorError(
+                    "elements of the tensor share memory, as those of expand() do: sum x.contiguous()"
+                )
             if tensor.dtype != torch.float32 or not tensor.is_contiguous() or tensor.is_neg():
+                # Of a tensor that is not contiguous, the first element stands for all.
+                elements = tensor.numel() if tensor.is_contiguous() else 1
+                claim = (TensorMemory(tensor).address, elements * tensor.element_size())
                 wide = tensor.to(torch.float32, memory_format=torch.contiguous_format, copy=True)
-        self._room.acquire()
-        try:
-            with self._order:
-                pending = Sum(tensor, wide, divisor, self._start(wide), timeout)
-                self._sums.put(pending)
-        except BaseException:
-            self._room.release()
-            raise
+        with self._order:
+            if self._is_starting:
+                raise _errors.Error(
+                    "a signal handler or finalizer starts a sum while this thread starts another; ranks would start "
+                    "the two in different orders, so start sums in the program's own course"
+                )
+            self._is_starting = True
+            try:
+                self._room.acquire()
+                try:
+                    if claim is None:
+                        handle = self._worker.start(wide)
+                    else:
+                        handle = self._worker._start_for(wide, claim)
+                    pending = Sum(tensor, TensorMemory(given), wide, divisor, handle, timeout)
+                    self._sums.put(pending)
+                except BaseException:
+                    self._room.release()
+                    raise
+            finally:
+                self._is_starting = False
         return pending
 
     def _run(self) -> None:
@@ -192,15 +227,27 @@ class Completer:
                 )
 
 
+def shares_memory(tensor: torch.Tensor) -> bool:
+    """Whether elements of a tensor share memory, as those of ``expand()`` do. Such a tensor cannot hold a sum."""
+    return any(stride == 0 and size > 1 for size, stride in zip(tensor.size(), tensor.stride()))
+
+
 #: Until their workers are shut down.
 _completers: dict[Worker, Completer] = {}
-_making = threading.Lock()
+#: A finalizer may interrupt the thread that holds it.
+_making = threading.RLock()
 
 
 def completer_of(worker: Worker) -> Completer:
-    """The worker's completer: one for all who use the worker, so that their sums have one order."""
+    """The worker's completer: one for all who use the worker, so that their sums have one order.
+
+    Raises:
+        Error: the worker was shut down.
+    """
     with _making:
         if worker not in _completers:
+            if worker not in _member._alive:
+                raise _errors.Error("the worker was shut down; join the job again")
             _completers[worker] = Completer(worker)
             worker._at_shutdown.append(lambda: _completers.pop(worker, None))
         return _completers[worker]

@@ -25,14 +25,22 @@ def all_reduce_gradients(model: torch.nn.Module, worker: Optional[ElasticWorker]
     Raises:
         Regrouped: the workers are others; the gradients are as they were. Call :func:`load_state`, and begin the
             round anew.
-        TensorError: a parameter is not float32, or not on the CPU.
+        TensorError: a parameter is not float32, or not on the CPU; a gradient is sparse; or there is no parameter.
     """
     job = _elastic(worker)
     parameters = [parameter for parameter in model.parameters() if parameter.requires_grad]
-    for parameter in parameters:
+    if not parameters:
+        raise TensorError("no parameter of the model requires a gradient: there is nothing to sum")
+    for name, parameter in model.named_parameters():
+        if not parameter.requires_grad:
+            continue
         if parameter.dtype != torch.float32 or parameter.device.type != "cpu":
             raise TensorError(
-                f"a parameter is of {parameter.dtype} on {parameter.device}; only float32 on the CPU is summed"
+                f"parameter {name} is of {parameter.dtype} on {parameter.device}; only float32 on the CPU is summed"
+            )
+        if parameter.grad is not None and parameter.grad.layout != torch.strided:
+            raise TensorError(
+                f"the gradient of parameter {name} has layout {parameter.grad.layout}: make its layer with sparse=False"
             )
     gradients = [torch.zeros_like(it) if it.grad is None else it.grad for it in parameters]
     total = torch.cat([gradient.detach().reshape(-1) for gradient in gradients])
@@ -53,21 +61,24 @@ def load_state(*state: State, worker: Optional[ElasticWorker] = None) -> None:
         worker: the worker, or the default one (``inart.init``).
 
     Raises:
-        TensorError: a tensor is on another device, or not strided. Nothing was loaded.
+        TensorError: a tensor is on another device, or not strided; or the newest state has other tensors. Nothing was
+            loaded.
     """
     job = _elastic(worker)
-    tensors = [(name, tensor) for name, tensor in _named(state) if tensor.numel() > 0]
+    tensors = [(name, _distinct(tensor)) for name, tensor in _named(state) if tensor.numel() > 0]
     for name, tensor in tensors:
         if tensor.device.type != "cpu" or tensor.layout != torch.strided or tensor.is_quantized:
             raise TensorError(
                 f"{name} is {tensor.dtype} on {tensor.device}, {tensor.layout}: only dense tensors on the CPU are loaded"
             )
     words = [_words(tensor) for _, tensor in tensors]
-    job.load_state(*words)
+    job._load(words, [(name, str(tensor.dtype), tuple(tensor.shape)) for name, tensor in tensors])
     for (_, tensor), new in zip(tensors, words):
         if new.data_ptr() != tensor.data_ptr():
             octets = new.view(torch.uint8)[: tensor.numel() * tensor.element_size()]
-            tensor.copy_(octets.view(tensor.dtype).view(tensor.shape))
+            # Tensors that were made in inference mode may be written in inference mode only.
+            with torch.inference_mode(tensor.is_inference()):
+                tensor.copy_(octets.view(tensor.dtype).view(tensor.shape))
 
 
 def _named(state: Iterable[State]) -> Iterator[tuple[str, torch.Tensor]]:
@@ -78,6 +89,15 @@ def _named(state: Iterable[State]) -> Iterator[tuple[str, torch.Tensor]]:
             yield from ((f"{name} of {type(part).__name__}", tensor.detach()) for name, tensor in named)
         else:
             yield f"tensor {place}", part.detach()
+
+
+def _distinct(tensor: torch.Tensor) -> torch.Tensor:
+    """Returns a view of a tensor in which each element has memory of its own, as those of ``expand()`` have not."""
+    if tensor.layout == torch.strided and not tensor.is_quantized:
+        for dimension, (size, stride) in enumerate(zip(tensor.size(), tensor.stride())):
+            if size > 1 and stride == 0:
+                tensor = tensor.narrow(dimension, 0, 1)
+    return tensor
 
 
 def _words(tensor: torch.Tensor) -> torch.Tensor:

@@ -1,7 +1,6 @@
 """The communication hook for DistributedDataParallel."""
 
 # DDP compares the hook's annotations with the types themselves, so they are not to be strings here.
-import gc
 import weakref
 from datetime import timedelta
 from typing import Any, Optional, Union
@@ -14,6 +13,7 @@ from .. import _default, _errors
 from .._elastic import ElasticWorker
 from .._worker import Worker, join
 from ._completer import completer_of
+from ._models import models_of
 
 
 #: Seconds after which a bucket's sum fails, as with Gloo's groups.
@@ -60,8 +60,8 @@ class HookState:
         joined = worker or (join(**arguments) if arguments else default_worker())
         self.worker = not_elastic(joined)
         self.process_group = process_group
-        #: Models whose process group was checked, with the ids of their parameters.
-        self._models: weakref.WeakKeyDictionary[torch.nn.Module, frozenset[int]] = weakref.WeakKeyDictionary()
+        #: Models whose process group was checked.
+        self._checked: weakref.WeakSet[DistributedDataParallel] = weakref.WeakSet()
         if process_group is not None or dist.is_initialized():
             self._ranks()
         self._completer = completer_of(self.worker)
@@ -73,22 +73,34 @@ class HookState:
         return ranks_of(group)
 
     def check_model(self, parameter: torch.Tensor) -> None:
-        """Checks that the DDP model of a parameter has the state's process group. Each model is checked once.
+        """Checks that the DDP model of a parameter has the state's process group, and that its gradients are to be
+        divided by the number of workers. Each model's group is checked once.
 
         Raises:
-            AssignmentError: the model's process group has other ranks.
+            AssignmentError: the model's process group has other ranks, or the model is not known.
+            Error: the model is within ``join(divide_by_initial_world_size=False)``.
         """
-        if any(id(parameter) in known for known in self._models.values()):
-            return
-        ranks = self._ranks()
-        for model in _models_of(parameter):
-            others = ranks_of(model.process_group)
-            if others != ranks:
-                raise _errors.AssignmentError(
-                    f"{self.worker!r} sums over ranks {ranks}, but the model's process group has ranks {others}: "
-                    "register the hook with HookState(process_group=...) and a job of those ranks"
+        models = models_of(parameter)
+        if not models:
+            raise _errors.AssignmentError(
+                "the DDP model of these gradients is not known, so its process group cannot be compared with the job: "
+                "import inart.torch before the model's register_comm_hook, and call that"
+            )
+        for model in models:
+            if model not in self._checked:
+                ranks, others = self._ranks(), ranks_of(model.process_group)
+                if others != ranks:
+                    raise _errors.AssignmentError(
+                        f"{self.worker!r} sums over ranks {ranks}, but the model's process group has ranks {others}: "
+                        "register the hook with HookState(process_group=...) and a job of those ranks"
+                    )
+                self._checked.add(model)
+            # A hook does not learn how many ranks have joined.
+            if model._join_config.enable and not getattr(model, "_divide_by_initial_world_size", True):
+                raise _errors.Error(
+                    f"{self.worker!r}: the hook divides by all {self.worker.world_size} workers; call model.join() "
+                    "without divide_by_initial_world_size=False"
                 )
-            self._models[model] = frozenset(map(id, model.parameters()))
 
 
 def ranks_of(group: Optional[dist.ProcessGroup]) -> list[int]:
@@ -96,12 +108,6 @@ def ranks_of(group: Optional[dist.ProcessGroup]) -> list[int]:
     if group is None or group is dist.group.WORLD:
         return list(range(dist.get_world_size()))
     return [dist.get_global_rank(group, rank) for rank in range(dist.get_world_size(group))]
-
-
-def _models_of(parameter: torch.Tensor) -> list[DistributedDataParallel]:
-    """Returns the DDP models with that parameter. A bucket has no reference to its model."""
-    models = [x for x in gc.get_objects() if issubclass(type(x), DistributedDataParallel)]
-    return [model for model in models if any(parameter is own for own in model.parameters())]
 
 
 def default_worker() -> Union[Worker, ElasticWorker]:
@@ -148,6 +154,7 @@ def all_reduce_hook(state: HookState, bucket: dist.GradBucket) -> torch.futures.
         TimeoutError: an earlier bucket's sum was not there in time.
         AbortedError: the job is over; or a gradient has a NaN or an infinity, where that ends it.
         AssignmentError: the model sums over other ranks than the job.
+        Error: the model is within ``join(divide_by_initial_world_size=False)``.
     """
     state.check_model(bucket.parameters()[0])
     buffer = bucket.buffer()

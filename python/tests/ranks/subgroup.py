@@ -1,5 +1,7 @@
 """A rank whose DDP model has a process group of fewer ranks than the job."""
 
+import gc
+
 import torch
 import torch.distributed as dist
 from report import tell
@@ -11,7 +13,12 @@ def gradient(process_group: dist.ProcessGroup, state: inart.torch.HookState) -> 
     model = torch.nn.Linear(1, 1, bias=False)
     ddp = torch.nn.parallel.DistributedDataParallel(model, process_group=process_group)
     ddp.register_comm_hook(state, inart.torch.all_reduce_hook)
-    ddp(torch.full((1, 1), 5.0)).sum().backward()
+    # Programs do that before they fork.
+    gc.freeze()
+    try:
+        ddp(torch.full((1, 1), 5.0)).sum().backward()
+    finally:
+        gc.unfreeze()
     return model.weight.grad.item()
 
 

@@ -1,0 +1,59 @@
+//! What the program and the worker's thread send each other.
+
+use std::sync::mpsc::Sender;
+
+use inart_elastic::ElasticWorker;
+
+use crate::errors::Trouble;
+use crate::floats::Floats;
+
+/// A call to the thread.
+pub(super) struct Call {
+    pub(super) number: u64,
+    pub(super) what: What,
+    pub(super) answer: Sender<Answer>,
+}
+
+/// What the thread is to do.
+pub(super) enum What {
+    AllReduce(Floats),
+    /// Loads a state that has that digest of its layout.
+    Load(Vec<Floats>, u64),
+    /// Leaves the job, which has all its rounds if that is true.
+    End(bool),
+}
+
+/// The thread's answer to a call.
+pub(super) struct Answer {
+    /// Seconds that it took on the network, of a sum.
+    pub(super) outcome: Result<f64, Trouble>,
+    pub(super) seen: Seen,
+}
+
+/// Who takes part, and how far the worker is.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Seen {
+    pub(super) job: String,
+    pub(super) rank: u16,
+    pub(super) workers: Vec<String>,
+    pub(super) rounds: u64,
+    pub(super) run: u16,
+}
+
+impl Seen {
+    pub(super) fn of(worker: &ElasticWorker) -> Self {
+        let membership = worker.membership();
+        Self {
+            job: worker.assignment().name.clone(),
+            rank: membership.rank.get(),
+            workers: membership.workers,
+            rounds: worker.rounds(),
+            run: membership.run.get(),
+        }
+    }
+
+    /// The worker's name in the topology.
+    pub(super) fn name(&self) -> String {
+        self.workers.get(usize::from(self.rank)).cloned().unwrap_or_default()
+    }
+}
