@@ -214,6 +214,13 @@ fn of_another_system(system: System, arguments: &[OsString], error: &clap::Error
     if error.kind() != ErrorKind::UnknownArgument {
         return None;
     }
+    if flag.starts_with('-') && flag.contains(|c: char| c.is_ascii_digit()) && !flag.starts_with("--") {
+        let word = arguments.iter().position(|word| word.to_string_lossy().starts_with(&**flag))?;
+        let (before, word) = (arguments[word - 1].to_string_lossy(), arguments[word].to_string_lossy());
+        return before
+            .starts_with("--")
+            .then(|| format!("{before} {word}: it is below 0; give a value above 0"));
+    }
     let is_command = |word: &&OsString| ["plan", "push", "simulate", "emulate"].iter().any(|one| word == one);
     let command = arguments.iter().skip(1).find(is_command)?.to_string_lossy();
     let behind = arguments.iter().position(|word| word == "--").map(|at| &arguments[at + 1..]);

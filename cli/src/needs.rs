@@ -87,7 +87,8 @@ pub fn check(system: System, matches: &ArgMatches) -> Result<(), String> {
         known && given.value_source(flag) == Some(ValueSource::CommandLine)
     };
     for Need { flag, other, values } in of(system, command) {
-        if !is_given(flag) {
+        // The processes' own check refuses draws of any kind.
+        if !is_given(flag) || *flag == "draw" && is_given("processes") {
             continue;
         }
         let mut found = given.get_raw(other).into_iter().flatten();
@@ -97,7 +98,11 @@ pub fn check(system: System, matches: &ArgMatches) -> Result<(), String> {
         };
         if !has_it {
             let wanted = format!("{} {}", long(other), values.join(" or "));
-            return Err(format!("{}: it is for {} only; leave it out", long(flag), wanted.trim_end()));
+            let value =
+                given.get_raw(flag).and_then(|mut values| values.next()).map(|value| value.to_string_lossy());
+            let value =
+                value.filter(|value| value != "true").map(|value| format!(" {value}")).unwrap_or_default();
+            return Err(format!("{}{value}: it is for {} only; leave it out", long(flag), wanted.trim_end()));
         }
     }
     if system == System::Aggregation && command == "simulate" && is_given("soak") {
@@ -121,28 +126,28 @@ mod tests {
     fn flags_without_what_they_need_are_refused() {
         use System::{Aggregation, Peers, Sites};
         for (system, line, refused) in [
-            (Peers, "simulate n.yaml --staleness 3", "--staleness: it is for --sync ssp only"),
+            (Peers, "simulate n.yaml --staleness 3", "--staleness 3: it is for --sync ssp only"),
             (Peers, "simulate n.yaml --sync ssp --staleness 3", ""),
-            (Peers, "simulate n.yaml --sync ssp --rounds 3", "--rounds: it is for --sync bsp only"),
+            (Peers, "simulate n.yaml --sync ssp --rounds 3", "--rounds 3: it is for --sync bsp only"),
             (Peers, "simulate n.yaml --rounds 3", ""),
             (Peers, "simulate n.yaml --guard-all", "--guard-all: it is for --sync ssp only"),
-            (Peers, "simulate n.yaml --duration 3s", "--duration: it is for --sync ssp"),
-            (Peers, "simulate n.yaml --draw fixed", "--draw: it is for --scheme orpheus only"),
+            (Peers, "simulate n.yaml --duration 3s", "--duration 3s: it is for --sync ssp"),
+            (Peers, "simulate n.yaml --draw fixed", "--draw fixed: it is for --scheme orpheus only"),
             (Peers, "emulate n.yaml --first-pass-only", ""),
             (Peers, "emulate n.yaml --schemes inart,orpheus --first-pass-only", "--schemes selmcast only"),
-            (Peers, "emulate n.yaml --values 64", "--values: it is for --multicast switch only"),
+            (Peers, "emulate n.yaml --values 64", "--values 64: it is for --multicast switch only"),
             (Peers, "emulate n.yaml --values 64 --multicast hosts,switch", ""),
             (Peers, "plan n.yaml --first-pass-only", "--scheme selmcast only"),
-            (Sites, "plan n.yaml --degree 3", "--degree: it is for --scheme bkt only"),
+            (Sites, "plan n.yaml --degree 3", "--degree 3: it is for --scheme bkt only"),
             (Sites, "plan n.yaml --scheme bkt --degree 3", ""),
             (Sites, "simulate n.yaml --prior 5Mbps", "--knowledge passive or uniform only"),
             (Sites, "simulate n.yaml --busy-bound 5", "--auxiliary edge-disjoint or node-disjoint only"),
             (Sites, "simulate n.yaml --auxiliary node-disjoint --busy-bound 5", ""),
-            (Sites, "emulate n.yaml --python p", "--python: it is for --schemes gloo only"),
+            (Sites, "emulate n.yaml --python p", "--python p: it is for --schemes gloo only"),
             (Sites, "emulate n.yaml --schemes inart,gloo --python p", ""),
             (Sites, "emulate n.yaml --prior 5Mbps", ""),
-            (Aggregation, "simulate n.yaml --first 5", "--first: it is for --soak only"),
-            (Aggregation, "simulate n.yaml --watch-every 1s", "--watch-every: it is for --follow only"),
+            (Aggregation, "simulate n.yaml --first 5", "--first 5: it is for --soak only"),
+            (Aggregation, "simulate n.yaml --watch-every 1s", "--watch-every 1s: it is for --follow only"),
             (Aggregation, "simulate --soak 5 --rounds 3", "--rounds: the trials of --soak draw their own"),
             (Aggregation, "simulate --soak 5 --first 3 --values 64 --target tofino2", ""),
         ] {

@@ -1,5 +1,5 @@
-//! What people who try the command for the first time get wrong: tables of documents and flags, each with what
-//! the one line of the error has to name.
+//! What people who try the command for the first time get wrong: tables of documents and flags, each with
+//! what the one line of the error has to name.
 #![allow(clippy::unwrap_used)]
 
 use crate::support::{Workbench, is_refusal, root};
@@ -19,7 +19,7 @@ fn words(line: &str) -> Vec<&str> {
     line.split_whitespace().collect()
 }
 
-/// Until now a document with a syntax error was taken for one of switches and servers, whatever its nodes were.
+/// A document with a syntax error was taken for one of switches and servers, whatever its nodes were.
 #[test]
 fn broken_documents_of_every_kind_name_the_error_and_its_line() {
     let bench = bench();
@@ -62,6 +62,7 @@ fn infinity_and_nan_are_refused_by_the_name_of_their_key() {
         ("mesh4.yaml", "update: 203304 B", "update: .inf", ["line 16", "update of p1", "inf"]),
         ("mesh4.yaml", "cv: 0.3", "cv: .nan", ["line 16", "p1", "NaN"]),
         ("two-levels.yaml", "rate: 200 Mbps", "rate: .inf", ["line 27", "rate", "inf"]),
+        ("fig1.yaml", "rate: 6 Gbps", "rate: 1e-9 bps", ["line 15", "link w1-v1", "at least 1 bit/s"]),
         ("two-levels.yaml", "gradient: 60 MB", "gradient: .nan", ["line 31", "gradient", "nan"]),
     ] {
         let text = bench.read(file);
@@ -136,6 +137,10 @@ fn flags_out_of_range_are_refused_by_name_before_the_run() {
             "emulate fig1.yaml --seed 18446744073709551616",
             ["--seed", "18446744073709551616", "smaller number"],
         ),
+        ("topology import x.json --delay -1s", ["--delay -1s", "below 0", "above 0"]),
+        ("topology fat-tree --k 4 --gradient -5MB", ["--gradient -5MB", "below 0", "above 0"]),
+        ("topology mesh --peers 4 --receivers 2 --rate 0", ["--rate", "'0'", "at least 1 bit/s"]),
+        ("topology mesh --peers 4 --receivers 2 --update 0", ["--update", "'0'", "at least a byte"]),
         ("simulate geo9.yaml --degree=-1", ["--degree", "-1", "give a whole number"]),
     ] {
         bench.refused(&words(line), &named);
@@ -192,4 +197,29 @@ fn a_chart_is_a_file() {
     let said = String::from_utf8_lossy(&lost.stderr);
     assert!(said.starts_with("error: --log") && said.contains("No space left"), "{said}");
     assert_eq!(lost.status.code(), Some(2));
+}
+
+/// A run that was too short for its faults looked like one that survived them.
+#[test]
+fn events_after_the_end_of_a_run_are_named() {
+    let bench = bench();
+    bench.write("late.yaml", "events:\n  - {at: 1 h, pause: w1, for: 1 ms}\n");
+    bench.write("late-sites.yaml", "events:\n  - {at: 100 h, crash: n5, for: 10 s}\n");
+    for (line, named) in [
+        (
+            "simulate fig1.yaml --rounds 1 --gradient 4KB --faults late.yaml",
+            "--faults: 1 event comes after the end",
+        ),
+        ("simulate geo9.yaml --rounds 1 --faults late-sites.yaml", "--faults: 1 event comes after the end"),
+        (
+            "simulate ps16.yaml --sync bsp --iterations 2 --absent w1=1h..2h",
+            "--absent: 1 event comes after the end",
+        ),
+        ("simulate ps16.yaml --sync bsp --iterations 2 --absent w1=1s..2s", ""),
+    ] {
+        let output = bench.inart(&words(line));
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success() && !output.stdout.is_empty(), "{line}: {output:?}");
+        assert!(told.contains(named) && told.is_empty() == named.is_empty(), "{line}: {told}");
+    }
 }

@@ -200,7 +200,7 @@ fn an_emulation_in_groups_that_cannot_be_is_refused() {
         ("--sync fl-r2sp --racks=2", "--racks"),
         ("--sync r2sp,bsp --racks=2", "--racks"),
         ("--sync r2sp --racks --iterations 2", "--iterations 2"),
-        ("--sync r2sp --racks --batch 0", "--batch 0"),
+        ("--sync r2sp --racks --batch 0", "'0' for '--batch <BATCH>': give a whole number from 1"),
         ("--sync r2sp --racks --step nan", "--step"),
         ("--sync r2sp --racks --relaxation 0.5", "--relaxation"),
         ("--sync r2sp --racks=2 --window 3 --scale 1/500", "window: 3"),

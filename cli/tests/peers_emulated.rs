@@ -131,7 +131,7 @@ fn what_cannot_be_emulated_is_refused_in_one_line() {
     refused("mesh4.yaml --sync ssp --staleness few", &["--staleness", "or none"]);
     refused("mesh4.yaml --force-after few", &["--force-after", "or none"]);
     refused("mesh4.yaml --scale 2", &["--scale", "at most 1"]);
-    refused("mesh4.yaml --update 0B", &["--update", "above 0"]);
+    refused("mesh4.yaml --update 0B", &["--update", "0B", "from 4 B"]);
     refused("mesh4.yaml --update 1MB --batch 3", &["--update", "--batch"]);
     refused("mesh4.yaml --batch 0", &["batch"]);
     refused("mesh4.yaml --congestion reno", &["--congestion", "bbr"]);

@@ -4,6 +4,7 @@
 mod documented;
 mod hosts;
 mod interface;
+mod kept;
 mod order_clients;
 mod order_emulated;
 mod order_frames;

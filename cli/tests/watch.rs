@@ -22,7 +22,7 @@ fn thresholds_that_make_no_sense_are_refused_by_name() {
         ("--gap", "soon", "a number of seconds above 0"),
         ("--forget", "inf", "a number of seconds above 0"),
         ("--back-after", "", "a number of seconds above 0"),
-        ("--changes-per-hour", "2.5", "invalid digit"),
+        ("--changes-per-hour", "2.5", "give a whole number"),
         ("--shares-every", "4", "a time above 0 with its unit, such as 4h, 90m or 30s"),
         ("--shares-every", "0h", "a time above 0 with its unit, such as 4h, 90m or 30s"),
         ("--shares-every", "4 weeks", "a time above 0 with its unit, such as 4h, 90m or 30s"),

@@ -2,9 +2,11 @@
 
 use nix::ifaddrs::getifaddrs;
 use nix::net::if_::InterfaceFlags;
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use nix::unistd::geteuid;
 
 use crate::error::Error;
+use crate::scratch::Scratch;
 
 /// Capabilities by their number, which networks of namespaces need.
 const NEEDED: [(u32, &str); 3] = [(12, "NET_ADMIN"), (13, "NET_RAW"), (21, "SYS_ADMIN")];
@@ -15,7 +17,30 @@ const NEEDED: [(u32, &str); 3] = [(12, "NET_ADMIN"), (13, "NET_RAW"), (21, "SYS_
 /// [`Error::NotAllowed`] without the capabilities.
 pub fn check() -> Result<(), Error> {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-    refusal(&status, geteuid().is_root()).map_or(Ok(()), |problem| Err(Error::NotAllowed { problem }))
+    if let Some(problem) = refusal(&status, geteuid().is_root()) {
+        return Err(Error::NotAllowed { problem });
+    }
+    match Scratch::new() {
+        Err(error) if error.raw_os_error() == Some(libc::EPERM) => {
+            let problem = "an emulation makes a directory in memory, which the mount namespace does not allow; run as \
+                           root of the machine, or add `--mount` to unshare";
+            return Err(Error::NotAllowed { problem: problem.to_owned() });
+        }
+        _ => {} // another error is reported where the directory is made
+    }
+    raise_open_files();
+    Ok(())
+}
+
+/// Lets this process have as many open files as the system allows, up to what any emulation takes:
+/// namespaces, links and processes are held by descriptors.
+fn raise_open_files() {
+    const ENOUGH: u64 = 1 << 16;
+    let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE) else { return };
+    let wanted = hard.min(ENOUGH);
+    if soft < wanted {
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, wanted, hard); // as many as before, then
+    }
 }
 
 /// Refuses if the loopback interface, by which a controller is reached, is down.

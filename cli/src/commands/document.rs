@@ -4,15 +4,16 @@
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{self, Read};
-use std::os::unix::fs::FileTypeExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError, mpsc};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The longest document.
 const MOST_BYTES: u64 = 64 << 20;
-/// How long a pipe without a writer is waited for in silence.
+/// How long a pipe or a terminal is waited for in silence.
 const SILENCE: Duration = Duration::from_secs(2);
+/// How long a pipe or a terminal may take for a document.
+const LONGEST: Duration = Duration::from_secs(600);
 
 static READ: Mutex<Option<HashMap<PathBuf, String>>> = Mutex::new(None);
 
@@ -45,18 +46,40 @@ pub fn bytes_of(path: &Path) -> io::Result<Vec<u8>> {
     if about.is_dir() {
         return Err(wrong("it is a directory; name a file".to_owned()));
     }
-    // Shells hand on pipes below /dev, whose writers run already.
-    let waits = about.file_type().is_fifo() && !path.starts_with("/dev") && !path.starts_with("/proc");
-    let opened = if waits { Some(say_while_waiting(path)) } else { None };
-    let mut bytes = Vec::new();
-    let file = File::open(path)?;
-    drop(opened);
-    file.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    let bytes = if about.is_file() { text_in(path)? } else { text_within(path, LONGEST)? };
     if bytes.len() as u64 > MOST_BYTES {
         let most = MOST_BYTES >> 20;
         return Err(wrong(format!("it has more than {most} MiB; name a document of at most {most} MiB")));
     }
     Ok(bytes)
+}
+
+/// The bytes of a file, and one more than a document may have.
+fn text_in(path: &Path) -> io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(MOST_BYTES + 1).read_to_end(&mut bytes)?;
+    Ok(bytes)
+}
+
+/// The bytes that a pipe or a terminal delivers. Says every few seconds that they are waited for.
+fn text_within(path: &Path, longest: Duration) -> io::Result<Vec<u8>> {
+    let (read, ended) = mpsc::channel();
+    let (begun, own) = (Instant::now(), path.to_owned());
+    // Ends with the process if the text never comes.
+    std::thread::spawn(move || read.send(text_in(&own)));
+    loop {
+        match ended.recv_timeout(SILENCE.min(longest)) {
+            Ok(bytes) => return bytes,
+            Err(_) if begun.elapsed() < longest => {
+                eprintln!("waiting for the text of {}", path.display());
+            }
+            Err(_) => {
+                let problem =
+                    format!("its text has not ended after {} s; write it, or name a file", longest.as_secs());
+                return Err(io::Error::new(io::ErrorKind::TimedOut, problem));
+            }
+        }
+    }
 }
 
 fn text_of(bytes: &[u8]) -> io::Result<String> {
@@ -75,21 +98,21 @@ fn wrong(problem: String) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidData, problem)
 }
 
-/// Says every few seconds that a pipe has no writer yet, until what it returns is dropped.
-fn say_while_waiting(path: &Path) -> mpsc::Sender<()> {
-    let (opened, ended) = mpsc::channel();
-    let path = path.to_owned();
-    std::thread::spawn(move || {
-        while ended.recv_timeout(SILENCE) == Err(mpsc::RecvTimeoutError::Timeout) {
-            eprintln!("waiting for a writer of the pipe {}", path.display());
-        }
-    });
-    opened
-}
-
 #[cfg(test)]
 mod tests {
+    use std::os::fd::AsRawFd;
+
     use super::*;
+
+    #[test]
+    fn a_pipe_that_stays_silent_ends_the_wait_by_name() {
+        let (reader, writer) = io::pipe().expect("a pipe");
+        let path = PathBuf::from(format!("/proc/self/fd/{}", reader.as_raw_fd()));
+        let error = text_within(&path, Duration::from_millis(50)).expect_err("nothing is written");
+        assert!(error.to_string().contains("has not ended"), "{error}");
+        drop(writer);
+        assert_eq!(text_within(&path, LONGEST).expect("an end").len(), 0);
+    }
 
     #[test]
     fn text_is_utf_8_without_its_mark() {

@@ -12,6 +12,7 @@ pub mod experiment;
 mod flags;
 mod host;
 pub mod jobs;
+pub mod late;
 pub mod order;
 pub mod output;
 pub mod peers;

@@ -323,12 +323,16 @@ fn close(known: &str, written: &str) -> bool {
     a == b || a.len().abs_diff(b.len()) <= 1 && longer > 2 && same_ahead + same_behind + 1 >= longer
 }
 
+/// The least rate of a link or a server, in bit/s.
+const LEAST_BPS: f64 = 1.0;
+
 fn positive(at: u64, place: &str, what: &str, value: f64) -> Result<()> {
     let fix = "give a positive rate like \"20 Mbps\"";
     not_negative(at, place, what, value, fix)?;
-    if value > 0.0 {
+    if value >= LEAST_BPS {
         return Ok(());
     }
+    let fix = if value > 0.0 { "give a rate of at least 1 bit/s like \"20 Mbps\"" } else { fix };
     Err(TopologyError::new(at, place, format!("{what} is {value}"), fix))
 }
 

@@ -32,6 +32,11 @@ impl std::str::FromStr for Absent {
     }
 }
 
+/// Warns of absences that begin after the end of the run, which no participant had.
+pub fn warn_late(absent: &[Absent], end_s: f64) {
+    crate::commands::late::warn("absent", absent.iter().filter(|one| one.from_s > end_s).count(), end_s);
+}
+
 impl Absent {
     /// Whose absence it is.
     pub fn name(&self) -> &str {

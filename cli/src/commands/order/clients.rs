@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::{anyhow, ensure};
 use inart_cluster::{ClientOptions, ClientRun, Job, run_clients};
 
-use super::absent::absences;
+use super::absent::{absences, warn_late};
 use super::common::{Common, refuse};
 
 /// Rounds of each group, unless others are asked for.
@@ -112,6 +112,7 @@ impl ClientArgs {
             usage_s: None,
         };
         let run = run_clients(job, &options)?;
+        warn_late(common.absent, run.seconds);
         if json {
             return Ok(serde_json::to_string(&run)? + "\n");
         }

@@ -6,7 +6,7 @@ use anyhow::{Context, anyhow, ensure};
 use inart_cluster::{Job, WorkerOptions, WorkerRun, run_workers};
 use inart_order::{Applied, BatchRule, Blocking, Policy, Spacing};
 
-use super::absent::absences;
+use super::absent::{absences, warn_late};
 use super::common::{Common, refuse};
 
 /// Iterations, unless others are asked for.
@@ -168,6 +168,7 @@ impl WorkerArgs {
             ..WorkerOptions::new(policy, iterations)
         };
         let run = run_workers(job, &options)?;
+        warn_late(common.absent, run.seconds);
         if json {
             return Ok(serde_json::to_string(&run)? + "\n");
         }

@@ -4,6 +4,8 @@ use anyhow::ensure;
 use inart_peers::{Changes, Compute, Drawn, Mesh, draw};
 use inart_planner::units::{Rate, Seconds, Size};
 
+use crate::commands::quantity::link_rate;
+
 /// More draws of rates than anybody looks at.
 const MOST_DRAWS: f64 = 10_000.0;
 
@@ -23,10 +25,10 @@ pub struct Mesher {
     #[arg(long, default_value_t = 1.0)]
     mu: f64,
     /// Mean rate down.
-    #[arg(long, default_value = "40Gbps")]
+    #[arg(long, default_value = "40Gbps", value_parser = link_rate)]
     rate: Rate,
     /// The size of each peer's update.
-    #[arg(long, default_value = "200MB")]
+    #[arg(long, default_value = "200MB", value_parser = update_size)]
     update: Size,
     /// Mean time to compute between two updates [default: not stated].
     #[arg(long, value_name = "TIME")]
@@ -49,6 +51,12 @@ pub struct Mesher {
     /// What names the draw.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+}
+
+/// Reads the size of an update.
+fn update_size(text: &str) -> Result<Size, String> {
+    let size: Size = text.parse()?;
+    if (1.0..=1e18).contains(&size.0) { Ok(size) } else { Err("give a size of at least a byte".to_owned()) }
 }
 
 impl Mesher {

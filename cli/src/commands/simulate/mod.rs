@@ -50,6 +50,8 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     } else {
         print(&format!("{report}{hops_per_second:.0} packet-hops/s\n"))?;
     }
+    let late = |event: &&inart_faults::FaultEvent| event.at.duration().as_secs_f64() > report.seconds;
+    super::late::warn("faults", faults.events.iter().filter(late).count(), report.seconds);
     logged.context("--log")?;
     Ok(match &report.failure {
         None => ExitCode::SUCCESS,

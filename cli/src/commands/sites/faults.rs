@@ -52,6 +52,8 @@ pub fn run(
     let sample = sample(overlay, job)?;
     let options = scaled(overlay, &sample, options);
     let outcome = simulate(&sample, &options, faults)?;
+    let end_s = outcome.rounds.last().map_or(0.0, |round| round.ended_s);
+    crate::commands::late::warn("faults", faults.iter().filter(|fault| fault.at_s > end_s).count(), end_s);
     if json {
         return Ok(serde_json::to_string(&outcome)? + "\n");
     }
