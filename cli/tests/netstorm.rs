@@ -73,7 +73,7 @@ fn one_seed_lies_within_the_committed_ones() {
     assert!(bench.read("out/netstorm-fig13.svg").trim_end().ends_with("</svg>"));
     let report = bench.read("report.md");
     assert!(
-        report.contains("| system | paper | ours | `inart` |") && !report.contains("\nold\n"),
+        report.contains("| system | paper | here | `inart` |") && !report.contains("\nold\n"),
         "{report}"
     );
 }

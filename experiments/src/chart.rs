@@ -1,4 +1,4 @@
-//! A result as an SVG chart: ours filled, the paper's hollow, bounds dashed.
+//! A result as an SVG chart: what came out here filled, the paper's hollow, bounds dashed.
 
 use inart_planner::schemes;
 use plotters::coord::Shift;
@@ -7,6 +7,7 @@ use plotters::prelude::*;
 use plotters::style::text_anchor::{HPos, Pos, VPos};
 
 use crate::catalogue::Axis;
+use crate::palette;
 use crate::result::{PanelResult, Row, RunResult};
 use crate::series::Series;
 use crate::statistics::significant;
@@ -17,16 +18,6 @@ const FONT: &str = "Inter, 'Helvetica Neue', Helvetica, Arial, sans-serif";
 pub(crate) const INK: RGBColor = RGBColor(31, 41, 55);
 pub(crate) const FAINT: RGBColor = RGBColor(107, 114, 128);
 const GRID: RGBColor = RGBColor(229, 231, 235);
-
-/// Of schemes, in the order of their list.
-const SCHEMES: [RGBColor; 6] = [
-    RGBColor(37, 99, 235),
-    RGBColor(13, 148, 136),
-    RGBColor(132, 204, 22),
-    RGBColor(217, 119, 6),
-    RGBColor(180, 83, 9),
-    RGBColor(148, 163, 184),
-];
 
 pub(crate) type Area<'a> = DrawingArea<SVGBackend<'a>, Shift>;
 type Chart<'a, 'b> = ChartContext<'a, SVGBackend<'b>, Cartesian2d<RangedCoordf64, RangedCoordf64>>;
@@ -74,15 +65,23 @@ pub(crate) fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
 
 fn colour(series: Series) -> RGBColor {
     match series {
-        Series::Scheme(scheme) => {
-            let at = schemes::ALL.iter().position(|known| *known == scheme).unwrap_or(SCHEMES.len() - 1);
-            SCHEMES[at % SCHEMES.len()]
-        }
+        Series::Scheme(_) | Series::TwoLevels => rgb(series.name()),
         Series::Bound => INK,
-        Series::Lp => RGBColor(220, 38, 38),
-        Series::TwoLevels => RGBColor(124, 58, 237),
-        Series::TwoLevelsBound => RGBColor(167, 139, 250),
+        Series::Lp => FAINT,
+        Series::TwoLevelsBound => rgb(Series::TwoLevels.name()),
     }
+}
+
+/// A scheme's color in all charts.
+pub(crate) fn rgb(scheme: &str) -> RGBColor {
+    let color = palette::color(scheme);
+    let part = |at: usize| u8::from_str_radix(&color[at..at + 2], 16).unwrap_or_default();
+    RGBColor(part(1), part(3), part(5))
+}
+
+/// Length of dashes and of the gaps between them, by which two bounds are told apart.
+fn dashes(series: Series) -> (i32, i32) {
+    if series == Series::Lp { (2, 5) } else { (8, 8) }
 }
 
 fn legend(head: &Area<'_>, result: &RunResult) -> Drawn {
@@ -93,8 +92,10 @@ fn legend(head: &Area<'_>, result: &RunResult) -> Drawn {
         if row.series.is_reached() {
             head.draw(&Rectangle::new([(x, y - 5), (x + 14, y + 5)], colour.filled()))?;
         } else {
-            for dash in [0, 8] {
-                head.draw(&PathElement::new([(x + dash, y), (x + dash + 5, y)], colour.stroke_width(2)))?;
+            let (long, gap) = dashes(row.series);
+            for dash in (0..14).step_by((long + gap) as usize / 2) {
+                let ends = [(x + dash, y), (x + dash + long / 2 + 1, y)];
+                head.draw(&PathElement::new(ends, colour.stroke_width(2)))?;
             }
         }
         let label = match (row.in_the_paper, row.series) {
@@ -115,7 +116,7 @@ fn legend(head: &Area<'_>, result: &RunResult) -> Drawn {
 fn greatest(panel: &PanelResult) -> f64 {
     let cells = panel.rows.iter().flat_map(|row| &row.cells);
     cells
-        .flat_map(|cell| [cell.ours.greatest, cell.paper.as_ref().map_or(0.0, |paper| paper.value)])
+        .flat_map(|cell| [cell.here.greatest, cell.paper.as_ref().map_or(0.0, |paper| paper.value)])
         .fold(0.0, f64::max)
 }
 
@@ -173,18 +174,19 @@ fn curves(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {
     for row in &schemes {
         let colour = colour(row.series);
         let points = || row.cells.iter().enumerate().map(|(i, cell)| (i as f64, cell));
-        for (x, cell) in points().filter(|(_, cell)| !cell.ours.is_constant()) {
-            let ends = [(x, cell.ours.least), (x, cell.ours.greatest)];
+        for (x, cell) in points().filter(|(_, cell)| !cell.here.is_constant()) {
+            let ends = [(x, cell.here.least), (x, cell.here.greatest)];
             chart.draw_series([PathElement::new(ends, colour.mix(0.45).stroke_width(3))])?;
         }
-        let mean = points().map(|(x, cell)| (x, cell.ours.mean));
+        let mean = points().map(|(x, cell)| (x, cell.here.mean));
         chart.draw_series(LineSeries::new(mean.clone(), colour.stroke_width(2)))?;
         chart.draw_series(mean.map(|at| Circle::new(at, 4, colour.filled())))?;
     }
     // On top of the schemes: where one meets its bound, both show.
     for row in bounds {
-        let mean = row.cells.iter().enumerate().map(|(i, cell)| (i as f64, cell.ours.mean));
-        chart.draw_series(DashedLineSeries::new(mean, 8, 8, colour(row.series).stroke_width(2)))?;
+        let mean = row.cells.iter().enumerate().map(|(i, cell)| (i as f64, cell.here.mean));
+        let (long, gap) = dashes(row.series);
+        chart.draw_series(DashedLineSeries::new(mean, long, gap, colour(row.series).stroke_width(2)))?;
     }
     for row in schemes {
         let colour = colour(row.series);
@@ -219,9 +221,9 @@ fn grouped_bars(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {
         for (i, cell) in row.cells.iter().enumerate() {
             let left = i as f64 + 0.08 + width * n as f64;
             let (right, middle) = (left + 0.86 * width, left + 0.43 * width);
-            chart.draw_series([Rectangle::new([(left, 0.0), (right, cell.ours.mean)], colour.filled())])?;
-            if !cell.ours.is_constant() {
-                let ends = [(middle, cell.ours.least), (middle, cell.ours.greatest)];
+            chart.draw_series([Rectangle::new([(left, 0.0), (right, cell.here.mean)], colour.filled())])?;
+            if !cell.here.is_constant() {
+                let ends = [(middle, cell.here.least), (middle, cell.here.greatest)];
                 chart.draw_series([PathElement::new(ends, INK.mix(0.7).stroke_width(1))])?;
             }
             if let Some(paper) = &cell.paper {
@@ -231,8 +233,14 @@ fn grouped_bars(chart: &mut Chart<'_, '_>, panel: &PanelResult) -> Drawn {
     }
     for row in panel.rows.iter().filter(|row| !row.series.is_reached()) {
         for (i, cell) in row.cells.iter().enumerate() {
-            let ends = [(i as f64 + 0.04, cell.ours.mean), (i as f64 + 0.96, cell.ours.mean)];
-            chart.draw_series(DashedLineSeries::new(ends, 6, 4, colour(row.series).stroke_width(2)))?;
+            let ends = [(i as f64 + 0.04, cell.here.mean), (i as f64 + 0.96, cell.here.mean)];
+            let (long, gap) = dashes(row.series);
+            chart.draw_series(DashedLineSeries::new(
+                ends,
+                long,
+                gap / 2,
+                colour(row.series).stroke_width(2),
+            ))?;
         }
     }
     Ok(())

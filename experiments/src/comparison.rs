@@ -1,10 +1,11 @@
-//! A paper's numbers, those that its schemes come to here, and those of ours on the same networks: three
+//! A paper's numbers, those that its schemes come to here, and those of `inart` on the same networks: three
 //! columns, and what they differ in.
 
 use serde::Serialize;
 
 use crate::published::{Printed, PrintedEntry};
-use crate::statistics::{Statistics, significant};
+use crate::spreadsheet::numbers;
+use crate::statistics::Statistics;
 
 /// A figure or table of a paper.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -63,8 +64,8 @@ pub struct Beside {
     /// The paper's, if it says it.
     pub paper: Option<Printed>,
     /// What the paper's scheme comes to here.
-    pub ours: Option<Entry>,
-    /// What our scheme comes to on the same networks.
+    pub here: Option<Entry>,
+    /// What InArt's own scheme comes to on the same networks.
     pub inart: Option<Entry>,
 }
 
@@ -79,7 +80,7 @@ pub enum Entry {
 }
 
 impl Beside {
-    /// The texts of its cells: the paper's, ours, `inart`'s.
+    /// The texts of its cells: the paper's, the scheme's here, `inart`'s.
     pub(crate) fn cells(&self) -> [String; 3] {
         let paper = self.paper.as_ref().map(|printed| match &printed.entry {
             PrintedEntry::Value(value) => value.to_string(),
@@ -90,37 +91,36 @@ impl Beside {
             Some(Entry::Words(words)) => words.clone(),
             None => String::new(),
         };
-        [paper.unwrap_or_default(), entry(&self.ours), entry(&self.inart)]
+        [paper.unwrap_or_default(), entry(&self.here), entry(&self.inart)]
     }
 }
 
-/// A comparison as a CSV file, in the columns of the other experiments: series `ours` is the paper's scheme
-/// as it comes out here, series `inart` is our scheme. Words, if there are any, get a file of other columns.
+/// A comparison as a CSV file, in the columns of the other experiments: series `here` is the paper's scheme
+/// as it comes out here, series `inart` is InArt's own. Words, if there are any, get a file of other columns.
 pub fn comparison_csv(comparison: &Comparison) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut write = |record: &[&str]| writer.write_record(record).expect("writing to memory does not fail");
     let is_words = comparison.seeds == 0;
     if is_words {
-        write(&["panel", "x_axis", "x", "paper", "ours", "inart"]);
+        write(&["panel", "x_axis", "x", "paper", "here", "inart"]);
     } else {
         write(&crate::spreadsheet::COLUMNS);
     }
     for panel in &comparison.panels {
         for row in &panel.rows {
             if is_words {
-                let [paper, ours, inart] = row.cells();
-                write(&[panel.key, panel.axis, &row.x, &paper, &ours, &inart]);
+                let [paper, here, inart] = row.cells();
+                write(&[panel.key, panel.axis, &row.x, &paper, &here, &inart]);
                 continue;
             }
-            for (series, entry) in [("ours", &row.ours), ("inart", &row.inart)] {
+            for (series, entry) in [("here", &row.here), ("inart", &row.inart)] {
                 let Some(entry) = entry else { continue };
-                let printed = row.paper.as_ref().filter(|_| series == "ours");
+                let printed = row.paper.as_ref().filter(|_| series == "here");
                 let paper = printed.map(|_| row.cells()[0].clone()).unwrap_or_default();
                 let source = printed.map_or("", |printed| printed.source);
-                let number = |value: f64| significant(value, 5);
-                let [mean, least, greatest, deviation] = match entry {
-                    Entry::Number(n) => [n.mean, n.least, n.greatest, n.deviation].map(number),
-                    Entry::Words(words) => [words.clone(), String::new(), String::new(), String::new()],
+                let [mean, least, greatest, deviation, values] = match entry {
+                    Entry::Number(statistics) => numbers(statistics),
+                    Entry::Words(words) => [&**words, "", "", "", ""].map(str::to_owned),
                 };
                 let seeds = comparison.seeds.to_string();
                 write(&[
@@ -139,6 +139,7 @@ pub fn comparison_csv(comparison: &Comparison) -> String {
                     source,
                     "",
                     "",
+                    &values,
                 ]);
             }
         }

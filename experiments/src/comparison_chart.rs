@@ -1,38 +1,73 @@
-//! A comparison as an SVG chart: a row of bars per number, the paper's as hollow marks.
+//! A comparison as an SVG chart: a row of bars per number, each in its scheme's color, the paper's as hollow
+//! marks.
 
 use plotters::prelude::*;
 
-use crate::chart::{Area, Drawn, FAINT, INK, font, hollow_mark};
+use crate::chart::{Area, Drawn, FAINT, INK, font, hollow_mark, rgb};
 use crate::comparison::{Beside, Compared, Comparison, Entry};
+use crate::palette;
 use crate::published::PrintedEntry;
 use crate::statistics::{Statistics, significant};
 
 const WIDTH: u32 = 860;
+/// Height of the head, with one row of the legend.
 const HEAD: u32 = 104;
+const LEGEND_ROW: i32 = 22;
+/// The name of InArt's own scheme.
+const INART: &str = "inart";
 const LEFT: i32 = 340;
 const ROW: i32 = 34;
 const BAR: i32 = 13;
-const OURS: RGBColor = RGBColor(217, 119, 6);
-const INART: RGBColor = RGBColor(37, 99, 235);
-
+/// Radius of the marks of a paper's numbers.
+const MARK: i32 = 6;
 /// Draws the panels with numbers of a comparison, one below the other.
 pub fn comparison_svg(comparison: &Comparison) -> String {
-    let panels: Vec<Panel<'_>> = comparison.panels.iter().filter_map(Panel::of).collect();
-    let height = HEAD + panels.iter().map(|panel| panel.height() as u32).sum::<u32>();
+    let own = own_scheme(comparison);
+    let panels: Vec<Panel<'_>> = comparison.panels.iter().filter_map(|panel| Panel::of(panel, own)).collect();
+    let keys = keys(&panels);
+    let (places, rows) = places(&keys);
+    let head = HEAD as i32 + LEGEND_ROW * (rows - 1);
+    let height = head + panels.iter().map(Panel::height).sum::<i32>();
     let mut text = String::new();
     {
-        let root = SVGBackend::with_string(&mut text, (WIDTH, height)).into_drawing_area();
-        draw(&root, comparison, &panels).expect("drawing into memory does not fail");
+        let root = SVGBackend::with_string(&mut text, (WIDTH, height as u32)).into_drawing_area();
+        let drawn = draw_head(&root, comparison, &keys, &places)
+            .and_then(|()| draw_panels(&root, &panels, head))
+            .and_then(|()| root.present());
+        drawn.expect("drawing into memory does not fail");
     }
     text.push('\n');
     text
 }
 
-/// A bar: what it is, and over the seeds.
+/// The scheme of rows that name none: the paper's own.
+fn own_scheme(comparison: &Comparison) -> &'static str {
+    let study = &comparison.study;
+    let titles = comparison.panels.iter().map(|panel| &*panel.title).chain([study.title]);
+    match study.paper {
+        "NETSTORM" => "netstorm",
+        "SELMCAST" => "selmcast",
+        _ if titles.into_iter().any(|title| title.contains("client")) => "fl-r2sp",
+        _ => "r2sp",
+    }
+}
+
+/// The first scheme of the list in which a paper's scheme is.
+fn list_of(own: &'static str) -> &'static str {
+    if own == "fl-r2sp" { "r2sp" } else { own }
+}
+
+/// A bar: which scheme's, and over the seeds.
+struct Bar<'p> {
+    scheme: &'static str,
+    statistics: &'p Statistics,
+}
+
+/// A row of bars: what it is, the paper's number, what came out here.
 struct Line<'p> {
     name: &'p str,
     paper: Option<f64>,
-    bars: Vec<(RGBColor, Statistics)>,
+    bars: Vec<Bar<'p>>,
 }
 
 struct Panel<'p> {
@@ -41,9 +76,9 @@ struct Panel<'p> {
     greatest: f64,
 }
 
-fn number(entry: &Option<Entry>) -> Option<Statistics> {
+fn number(entry: &Option<Entry>) -> Option<&Statistics> {
     match entry {
-        Some(Entry::Number(statistics)) => Some(*statistics),
+        Some(Entry::Number(statistics)) => Some(statistics),
         _ => None,
     }
 }
@@ -56,23 +91,31 @@ fn printed(row: &Beside) -> Option<f64> {
 }
 
 impl<'p> Panel<'p> {
-    /// Nothing for words. Where `inart` is the same in all rows it gets one row of its own.
-    fn of(panel: &'p Compared) -> Option<Self> {
-        let inart: Vec<Option<Statistics>> = panel.rows.iter().map(|row| number(&row.inart)).collect();
+    /// Nothing for words. Where `inart` is the same in all rows it gets one row of its own. Rows that name no
+    /// scheme are of the panel's, or else of `own`.
+    fn of(panel: &'p Compared, own: &'static str) -> Option<Self> {
+        let named = |text: &str| palette::scheme_in(text, list_of(own));
+        let of_panel = named(&panel.title).unwrap_or(own);
+        let inart: Vec<Option<&Statistics>> = panel.rows.iter().map(|row| number(&row.inart)).collect();
         let is_one = inart.len() > 1 && inart.iter().all(|one| one.is_some() && *one == inart[0]);
-        let line = |(row, inart): (&'p Beside, &Option<Statistics>)| {
-            let inart = inart.filter(|_| !is_one).map(|statistics| (INART, statistics));
-            let bars = number(&row.ours).map(|statistics| (OURS, statistics)).into_iter().chain(inart);
-            Line { name: &row.x, paper: printed(row), bars: bars.collect() }
+        let bar = |scheme| move |statistics| Bar { scheme, statistics };
+        let line = |(row, inart): (&'p Beside, &Option<&'p Statistics>)| {
+            let scheme = named(&row.x).unwrap_or(of_panel);
+            let inart = inart.filter(|_| !is_one).map(bar(INART));
+            Line {
+                name: &row.x,
+                paper: printed(row),
+                bars: number(&row.here).map(bar(scheme)).into_iter().chain(inart).collect(),
+            }
         };
         let mut lines: Vec<_> = panel.rows.iter().zip(&inart).map(line).collect();
         if let Some(one) = inart.first().copied().flatten().filter(|_| is_one) {
-            lines.push(Line { name: "inart", paper: None, bars: vec![(INART, one)] });
+            lines.push(Line { name: INART, paper: None, bars: vec![Bar { scheme: INART, statistics: one }] });
         }
         lines.retain(|line| !line.bars.is_empty());
         let numbers = lines
             .iter()
-            .flat_map(|line| line.bars.iter().map(|(_, statistics)| statistics.greatest).chain(line.paper));
+            .flat_map(|line| line.bars.iter().map(|bar| bar.statistics.greatest).chain(line.paper));
         let greatest = numbers.fold(0.0, f64::max);
         (greatest > 0.0).then_some(Panel { of: panel, lines, greatest })
     }
@@ -82,24 +125,60 @@ impl<'p> Panel<'p> {
     }
 }
 
-fn draw(root: &Area<'_>, comparison: &Comparison, panels: &[Panel<'_>]) -> Drawn {
+/// The schemes of all bars, InArt's own last.
+fn keys(panels: &[Panel<'_>]) -> Vec<&'static str> {
+    let mut keys: Vec<&'static str> = Vec::new();
+    let bars = panels.iter().flat_map(|panel| &panel.lines).flat_map(|line| &line.bars);
+    for scheme in bars.map(|bar| bar.scheme) {
+        if !keys.contains(&scheme) {
+            keys.push(scheme);
+        }
+    }
+    keys.sort_by_key(|scheme| *scheme == INART);
+    keys
+}
+
+fn label(scheme: &str) -> String {
+    if scheme == INART { format!("{scheme} (ours; of two bars the lower)") } else { scheme.to_owned() }
+}
+
+/// Where each key of the legend begins, and how many rows there are.
+fn places(keys: &[&str]) -> (Vec<(i32, i32)>, i32) {
+    let (mut x, mut row) = (24, 0);
+    let mut all = Vec::new();
+    for key in keys {
+        let width = 44 + 7 * label(key).chars().count() as i32;
+        if x > 24 && x + width > WIDTH as i32 {
+            (x, row) = (24, row + 1);
+        }
+        all.push((x, 78 + LEGEND_ROW * row));
+        x += width;
+    }
+    (all, row + 1)
+}
+
+fn draw_head(root: &Area<'_>, comparison: &Comparison, keys: &[&str], places: &[(i32, i32)]) -> Drawn {
     root.fill(&WHITE)?;
     root.draw_text(comparison.study.title, &font(22, INK), (24, 16))?;
     let line = format!(
-        "{}, {} seeds: mean, least and greatest. Hollow marks: the paper, {}.",
+        "{}, {} seeds: mean, least and greatest of schemes run here. Hollow marks: the paper, {}.",
         comparison.study.name, comparison.seeds, comparison.study.place
     );
     root.draw_text(&line, &font(14, FAINT), (24, 48))?;
-    for (x, colour, label) in [(24, OURS, "the paper's scheme here (ours)"), (280, INART, "inart")] {
-        root.draw(&Rectangle::new([(x, 78), (x + 14, 88)], colour.filled()))?;
-        root.draw_text(label, &font(13, INK), (x + 20, 76))?;
+    for (key, &(x, y)) in keys.iter().zip(places) {
+        root.draw(&Rectangle::new([(x, y), (x + 14, y + 10)], rgb(key).filled()))?;
+        root.draw_text(&label(key), &font(13, INK), (x + 20, y - 2))?;
     }
-    let mut top = HEAD as i32;
+    Ok(())
+}
+
+fn draw_panels(root: &Area<'_>, panels: &[Panel<'_>], head: i32) -> Drawn {
+    let mut top = head;
     for panel in panels {
         draw_panel(root, panel, top)?;
         top += panel.height();
     }
-    root.present()
+    Ok(())
 }
 
 fn draw_panel(root: &Area<'_>, panel: &Panel<'_>, top: i32) -> Drawn {
@@ -111,11 +190,13 @@ fn draw_panel(root: &Area<'_>, panel: &Panel<'_>, top: i32) -> Drawn {
     for (place, line) in (0..).zip(&panel.lines) {
         let above = top + 44 + ROW * place;
         root.draw_text(line.name, &font(13, INK), (24, above + 6))?;
-        for (n, &(colour, statistics)) in (0..).zip(&line.bars) {
+        // The paper's mark is on the first bar; numbers stand behind both.
+        let mark = line.paper.map_or(0, |paper| at(paper) + MARK);
+        for (n, Bar { scheme, statistics }) in (0..).zip(&line.bars) {
             let up = above + n * (BAR + 1);
             let end = at(statistics.mean);
-            root.draw(&Rectangle::new([(LEFT, up), (end, up + BAR)], colour.filled()))?;
-            let mut after = end;
+            root.draw(&Rectangle::new([(LEFT, up), (end, up + BAR)], rgb(scheme).filled()))?;
+            let mut after = end.max(mark);
             if !statistics.is_constant() {
                 let (least, most) = (at(statistics.least), at(statistics.greatest));
                 let middle = up + BAR / 2;

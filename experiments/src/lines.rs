@@ -54,13 +54,13 @@ impl<T: Trial> Number<T> {
 #[derive(Debug, Clone)]
 pub struct Line<T: Trial> {
     pub x: String,
-    pub ours: Option<Number<T>>,
+    pub here: Option<Number<T>>,
     pub inart: Option<Number<T>>,
 }
 
 impl<T: Trial> Line<T> {
-    pub fn new(x: impl Into<String>, ours: Number<T>, inart: Number<T>) -> Self {
-        Line { x: x.into(), ours: Some(ours), inart: Some(inart) }
+    pub fn new(x: impl Into<String>, here: Number<T>, inart: Number<T>) -> Self {
+        Line { x: x.into(), here: Some(here), inart: Some(inart) }
     }
 }
 
@@ -77,7 +77,7 @@ pub struct Panel<T: Trial> {
 
 impl<T: Trial> Panel<T> {
     pub fn cases(&self) -> impl Iterator<Item = T> {
-        let numbers = self.lines.iter().flat_map(|line| line.ours.iter().chain(&line.inart));
+        let numbers = self.lines.iter().flat_map(|line| line.here.iter().chain(&line.inart));
         numbers.flat_map(|number| number.cases.iter().copied())
     }
 
@@ -89,7 +89,7 @@ impl<T: Trial> Panel<T> {
         let row = |line: &Line<T>| Beside {
             x: line.x.clone(),
             paper: stated(study, self.key, &line.x, self.unit),
-            ours: entry(&line.ours),
+            here: entry(&line.here),
             inart: entry(&line.inart),
         };
         Compared {

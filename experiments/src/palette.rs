@@ -6,20 +6,39 @@ pub const COLORS: [&str; 7] = ["#2266ee", "#dd3311", "#222266", "#665555", "#dda
 /// What schemes are compared with: a broad band behind their curves.
 pub const BAND: &str = "#ccddcc";
 
-/// Schemes by system, each with the place of its color.
-const SCHEMES: [&[(&str, usize)]; 4] = [
+/// Schemes by system, each with the place of its color. The first of a paper's list is the paper's own.
+const SCHEMES: [&[(&str, usize)]; 5] = [
     &[("inart", 0), ("atp", 1), ("r-inart", 2), ("lbmm", 3), ("even", 4), ("atp-nocap", 5), ("exact", 6)],
-    &[("netstorm", 1), ("fapt", 2), ("star", 3), ("mst", 4), ("bkt", 5)],
+    &[("inart", 0), ("two-levels", 1)],
+    &[("netstorm", 1), ("fapt", 2), ("star", 3), ("mst", 4), ("bkt", 5), ("gloo", 6)],
     &[("selmcast", 1), ("orpheus", 2), ("optimal", 3)],
-    &[("fl-r2sp", 0), ("r2sp", 1), ("asp", 2), ("bsp", 3), ("ssp", 4), ("safa", 5)],
+    &[("r2sp", 1), ("asp", 2), ("bsp", 3), ("ssp", 4), ("safa", 5), ("fl-r2sp", 6)],
 ];
 
-/// The color of a scheme by its name; further words of the name, such as how it is run, change nothing.
+/// What papers call a scheme otherwise.
+const CALLED: [(&str, &str); 2] = [("mxnet", "star"), ("r²sp", "r2sp")];
+
+/// The color of a scheme by its name; further words of the name, such as how it is run, change nothing, and
+/// nor does a plus behind it (auxiliary paths).
 pub fn color(scheme: &str) -> &'static str {
     let all = || SCHEMES.iter().flat_map(|schemes| schemes.iter());
     let place = |name: &str| all().find(|(known, _)| *known == name).map(|(_, place)| *place);
     let first = scheme.split_whitespace().next().unwrap_or_default();
-    COLORS[place(scheme).or_else(|| place(first)).unwrap_or(COLORS.len() - 1)]
+    let plain = first.trim_end_matches('+');
+    COLORS[place(scheme).or_else(|| place(plain)).unwrap_or(COLORS.len() - 1)]
+}
+
+/// The scheme that a text names first, among those that are compared with `own`, a paper's scheme.
+pub(crate) fn scheme_in(text: &str, own: &str) -> Option<&'static str> {
+    let text = text.to_lowercase();
+    let schemes = SCHEMES.iter().find(|schemes| schemes[0].0 == own)?;
+    let known = |name: &str| {
+        let name = CALLED.iter().find(|(called, _)| *called == name).map_or(name, |(_, scheme)| scheme);
+        let of_all = schemes.iter().chain(SCHEMES[0].iter().take(1));
+        of_all.map(|(known, _)| *known).find(|known| *known == name)
+    };
+    let words = text.split(|c: char| !c.is_alphanumeric() && c != '-' && c != '²');
+    words.flat_map(|word| known(word).or_else(|| known(word.split('-').next()?))).next()
 }
 
 #[cfg(test)]
@@ -118,6 +137,25 @@ mod tests {
     #[test]
     fn a_scheme_has_one_color_however_it_is_run() {
         assert_eq!(color("netstorm node-disjoint"), color("netstorm"));
+        assert_eq!(color("netstorm+"), color("netstorm"));
         assert_eq!(color("inart"), COLORS[0]);
+    }
+
+    #[test]
+    fn rows_of_papers_name_their_scheme() {
+        for (text, own, expected) in [
+            ("NETSTORM (pro)", "netstorm", Some("netstorm")),
+            ("NetStorm-lite", "netstorm", Some("netstorm")),
+            ("MXNET (star)", "netstorm", Some("star")),
+            ("FAPT over STAR, the better network", "netstorm", Some("fapt")),
+            ("n = 50, Orpheus", "selmcast", Some("orpheus")),
+            ("ResNet20, fl-r2sp", "r2sp", Some("fl-r2sp")),
+            ("0.1, InArt alone", "r2sp", Some("inart")),
+            ("0.1, R²SP alone", "r2sp", Some("r2sp")),
+            ("even shares", "netstorm", None),
+            ("bound 1, queue 2", "netstorm", None),
+        ] {
+            assert_eq!(scheme_in(text, own), expected, "{text}");
+        }
     }
 }

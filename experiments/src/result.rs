@@ -65,7 +65,7 @@ pub struct Row {
 #[derive(Debug, Clone, Serialize)]
 pub struct Cell {
     /// Ours, over the seeds.
-    pub ours: Statistics,
+    pub here: Statistics,
     /// The paper's.
     pub paper: Option<Paper>,
     /// The reference computation's, a mean over seeds of its own.
@@ -144,7 +144,7 @@ fn panel_result(experiment: &str, panel: &Panel, sweep: &Sweep) -> PanelResult {
 
 /// None if the series has no such quantity: a bound on rates says nothing of the traffic into servers.
 fn cell(experiment: &str, panel: &Panel, point: &Point, series: Series, sweep: &Sweep) -> Option<Cell> {
-    let ours = over_seeds(panel.quantity, point, series, sweep)?;
+    let here = over_seeds(panel.quantity, point, series, sweep)?;
     let paper = panel.paper.zip(panel.called(series)).and_then(|(key, name)| {
         let number = published::paper(experiment, key, &point.x, name, panel.quantity.unit())?;
         let error = if number.source == "text" { TEXT_ERROR } else { PLOT_ERROR };
@@ -163,7 +163,7 @@ fn cell(experiment: &str, panel: &Panel, point: &Point, series: Series, sweep: &
         Some(Paper { value: number.value, source, beyond: beyond.map(|(_, beyond)| beyond) })
     });
     let reference = published::reference(experiment, panel.key, &point.x, series.name());
-    Some(Cell { ours, paper, reference })
+    Some(Cell { here, paper, reference })
 }
 
 fn over_seeds(quantity: Quantity, point: &Point, series: Series, sweep: &Sweep) -> Option<Statistics> {

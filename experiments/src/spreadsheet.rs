@@ -1,10 +1,10 @@
 //! A result as a CSV file.
 
 use crate::result::{Beyond, RunResult};
-use crate::statistics::significant;
+use crate::statistics::{Statistics, significant};
 
 /// The columns.
-pub(crate) const COLUMNS: [&str; 15] = [
+pub(crate) const COLUMNS: [&str; 16] = [
     "panel",
     "x_axis",
     "x",
@@ -20,21 +20,32 @@ pub(crate) const COLUMNS: [&str; 15] = [
     "paper_source",
     "beyond",
     "reference",
+    "values",
 ];
 
+/// Mean, least, greatest, deviation and all values of a line, with five significant digits.
+pub(crate) fn numbers(statistics: &Statistics) -> [String; 5] {
+    let number = |value: f64| significant(value, 5);
+    let Statistics { mean, least, greatest, deviation, values } = statistics;
+    let values: Vec<String> = values.iter().copied().map(number).collect();
+    let [mean, least, greatest, deviation] = [mean, least, greatest, deviation].map(|value| number(*value));
+    [mean, least, greatest, deviation, values.join(" ")]
+}
+
 /// One line per panel, place and series, after a comment with the command that makes the same file again.
-/// Numbers have five significant digits; `unit` holds for all of them but `seeds`. `beyond` says that the
+/// Numbers have five significant digits; `unit` holds for all of them but `seeds`. `values` has the value of
+/// each seed from 1 on, with a space between them. `beyond` says that the
 /// paper's number is better than the proven `bound` of unsplit plans, or than the `lp`, on every seed's
 /// network.
 pub fn csv(result: &RunResult) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut write = |record: &[&str]| writer.write_record(record).expect("writing to memory does not fail");
     write(&COLUMNS);
-    let number = |value: f64| significant(value, 5);
     let seeds = result.seeds.to_string();
     for panel in &result.panels {
         for row in &panel.rows {
             for (x, cell) in panel.x.iter().zip(&row.cells) {
+                let [mean, least, greatest, deviation, values] = numbers(&cell.here);
                 let beyond = cell.paper.as_ref().and_then(|paper| paper.beyond);
                 write(&[
                     panel.key,
@@ -43,10 +54,10 @@ pub fn csv(result: &RunResult) -> String {
                     row.series.name(),
                     panel.name,
                     panel.unit,
-                    &number(cell.ours.mean),
-                    &number(cell.ours.least),
-                    &number(cell.ours.greatest),
-                    &number(cell.ours.deviation),
+                    &mean,
+                    &least,
+                    &greatest,
+                    &deviation,
                     &seeds,
                     &cell.paper.as_ref().map_or(String::new(), |paper| paper.value.to_string()),
                     cell.paper.as_ref().map_or("", |paper| paper.source),
@@ -55,6 +66,7 @@ pub fn csv(result: &RunResult) -> String {
                         Beyond::Lp => "lp",
                     }),
                     &cell.reference.map_or(String::new(), |value| value.to_string()),
+                    &values,
                 ]);
             }
         }

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::Serialize;
 
 /// Mean and spread over the seeds.
-#[derive(Debug, Clone, Copy, PartialEq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Statistics {
     /// Arithmetic mean.
     pub mean: f64,
@@ -15,6 +15,8 @@ pub struct Statistics {
     pub greatest: f64,
     /// Standard deviation of the sample (over n - 1); 0 for one value.
     pub deviation: f64,
+    /// The value of each seed, in their order.
+    pub values: Vec<f64>,
 }
 
 impl Statistics {
@@ -28,6 +30,7 @@ impl Statistics {
             least: values.iter().copied().fold(f64::INFINITY, f64::min),
             greatest: values.iter().copied().fold(f64::NEG_INFINITY, f64::max),
             deviation: if values.len() > 1 { (squares / (n - 1.0)).sqrt() } else { 0.0 },
+            values: values.to_vec(),
         }
     }
 
@@ -69,6 +72,7 @@ mod tests {
     fn spread_of_a_sample() {
         let some = Statistics::of(&[2.0, 4.0, 6.0]);
         assert_eq!((some.mean, some.least, some.greatest, some.deviation), (4.0, 2.0, 6.0, 2.0));
+        assert_eq!(some.values, [2.0, 4.0, 6.0]);
         assert_eq!(Statistics::of(&[3.0]).deviation, 0.0);
         assert!(Statistics::of(&[3.0, 3.0]).is_constant() && !some.is_constant());
     }

@@ -23,7 +23,7 @@ fn lines(panel: &PanelResult) -> Vec<Line> {
         let mut line = |name: String, cell: &dyn Fn(&Cell) -> String| {
             lines.push(Line { name, cells: row.cells.iter().map(cell).collect() });
         };
-        line(row.series.to_string(), &|cell| cell.ours.to_string());
+        line(row.series.to_string(), &|cell| cell.here.to_string());
         if row.cells.iter().any(|cell| cell.reference.is_some()) {
             line("  reference".to_owned(), &|cell| {
                 cell.reference.map(|v| significant(v, 3)).unwrap_or_default()

@@ -31,10 +31,10 @@ fn fifty_workers_come_out_as_computed_by_hand() {
     for (series, mbps) in
         [("inart", 7.2), ("bound", 7.2), ("lp", 9.538), ("lbmm", 1.6), ("atp-nocap", 80.0 / 18.0)]
     {
-        let ours = cell(&figure, "hom", "50", series).ours;
-        assert!((ours.mean - mbps).abs() < 1e-4 && ours.is_constant(), "{series}: {ours:?}");
+        let here = &cell(&figure, "hom", "50", series).here;
+        assert!((here.mean - mbps).abs() < 1e-4 && here.is_constant(), "{series}: {here:?}");
     }
-    let rounded = cell(&figure, "hom", "50", "even").ours;
+    let rounded = &cell(&figure, "hom", "50", "even").here;
     assert!((2.9..4.5).contains(&rounded.least) && rounded.least <= rounded.mean, "{rounded:?}");
     // Published as measured, above what unsplit plans can reach; below the LP.
     let published = cell(&figure, "het", "50", "r-inart").paper.as_ref().unwrap();
@@ -45,19 +45,19 @@ fn fifty_workers_come_out_as_computed_by_hand() {
 #[test]
 fn times_are_sizes_over_rates() {
     let figure = result(only("inart-fig10", &["lstm"]), 1);
-    let seconds = |series| cell(&figure, "hom", "lstm", series).ours.mean;
+    let seconds = |series| cell(&figure, "hom", "lstm", series).here.mean;
     assert!((seconds("inart") - 1627e3 * 8.0 / 8e6).abs() < 1e-4 && (seconds("lbmm") - 6.508).abs() < 1e-4);
     assert!(seconds("lp") < seconds("bound") + 1e-9 && seconds("bound") < seconds("inart") + 1e-4);
     let testbed = result(only("inart-fig5", &["6"]), 1);
     // Without aggregation six workers share two servers of 46.2 Gbps; twice 548 MB.
-    let seconds = cell(&testbed, "vgg19", "6", "lbmm").ours.mean;
+    let seconds = cell(&testbed, "vgg19", "6", "lbmm").here.mean;
     assert!((seconds - 2.0 * 548e6 * 8.0 / (2.0 * 46.2e9 / 6.0)).abs() < 1e-9, "{seconds}");
 }
 
 #[test]
 fn traffic_into_servers_counts_flows_and_sums() {
     let figure = result(only("inart-fig13", &["vgg19"]), 1);
-    let megabytes = |series| cell(&figure, "hom", "vgg19", series).ours.mean;
+    let megabytes = |series| cell(&figure, "hom", "vgg19", series).here.mean;
     assert!((megabytes("lbmm") - 40.0 * 0.548).abs() < 1e-9);
     assert!(megabytes("inart") < megabytes("atp-nocap") && megabytes("atp-nocap") < megabytes("lbmm"));
     assert!(figure.panels[0].rows.iter().all(|row| !matches!(row.series, Series::Lp | Series::Bound)));
@@ -69,11 +69,38 @@ fn files_come_out_the_same_and_say_how() {
     assert_eq!(first, second);
     let mut lines = first.lines();
     assert_eq!(lines.next().unwrap(), "# the command");
-    let header = "panel,x_axis,x,series,quantity,unit,mean,least,greatest,deviation,seeds,paper,paper_source,beyond,reference";
+    let header = "panel,x_axis,x,series,quantity,unit,mean,least,greatest,deviation,seeds,paper,paper_source,beyond,reference,values";
     assert_eq!(lines.next().unwrap(), header);
     let lbmm = lines.find(|line| line.starts_with("hom,workers,10,lbmm,")).unwrap();
     assert!(lbmm.starts_with("hom,workers,10,lbmm,Sending rate,Mbps,8.0000,8.0000,8.0000,"), "{lbmm}");
-    assert!(lbmm.ends_with(",3,7.99,plot,,8"), "{lbmm}");
+    assert!(lbmm.ends_with(",3,7.99,plot,,8,8.0000 8.0000 8.0000"), "{lbmm}");
+}
+
+/// The values of a line are those of its seeds, in their order: mean, least and greatest follow from them,
+/// and fewer seeds give the first of them.
+#[test]
+fn the_value_of_every_seed_is_in_the_file() {
+    let [few, more] = [2, 4].map(|seeds| csv(&result(only("inart-fig9", &["50"]), seeds)));
+    let values = |text: &str| -> Vec<(String, Vec<f64>, [f64; 3])> {
+        let mut reader = csv::ReaderBuilder::new().comment(Some(b'#')).from_reader(text.as_bytes());
+        let rows = reader.deserialize().map(|row| {
+            let row: std::collections::BTreeMap<String, String> = row.unwrap();
+            let name = ["panel", "series", "x"].map(|column| row[column].clone()).join(" ");
+            let values = row["values"].split(' ').map(|value| value.parse().unwrap()).collect();
+            (name, values, ["mean", "least", "greatest"].map(|column| row[column].parse().unwrap()))
+        });
+        rows.collect()
+    };
+    let (few, more) = (values(&few), values(&more));
+    assert_eq!((few.len(), few.len()), (3 * 8, more.len()));
+    for ((name, values, [mean, least, greatest]), (_, first, _)) in more.iter().zip(&few) {
+        assert_eq!((values.len(), &values[..2]), (4, &first[..]), "{name}");
+        assert!((values.iter().sum::<f64>() / 4.0 - mean).abs() <= 1e-4 * mean, "{name}: {values:?}, {mean}");
+        assert_eq!(values.iter().copied().fold(f64::INFINITY, f64::min), *least, "{name}");
+        assert_eq!(values.iter().copied().fold(0.0, f64::max), *greatest, "{name}");
+    }
+    let even = more.iter().find(|(name, ..)| name == "hom even 50").unwrap();
+    assert!(even.1.iter().any(|value| *value != even.1[0]), "rounding draws: {even:?}");
 }
 
 #[test]

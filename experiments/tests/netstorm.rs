@@ -47,7 +47,7 @@ fn results_are_complete_and_have_every_number_that_the_paper_states() {
         let title = study.title.replace('\'', "&apos;");
         assert!(chart.contains(&title) && chart.contains("5 seeds"), "{}", study.name);
         for ([panel, x, series], row) in rows(&text).iter().filter(|(_, row)| !row["unit"].is_empty()) {
-            let number = stated(study.name, panel, x, &row["unit"]).filter(|_| series == "ours");
+            let number = stated(study.name, panel, x, &row["unit"]).filter(|_| series == "here");
             let value = number.map(|printed| match printed.entry {
                 PrintedEntry::Value(value) => value.to_string(),
                 PrintedEntry::Words(words) => words,
@@ -86,11 +86,11 @@ fn tables_of_the_document_are_the_csv_files() {
         let (mut panel, mut seen) = ("", 0);
         for line in table.lines().filter(|line| line.starts_with('|') && !line.starts_with("|---")) {
             let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
-            if cells[1..] == ["paper", "ours", "`inart`"] {
+            if cells[1..] == ["paper", "here", "`inart`"] {
                 panel = keys.next().unwrap();
                 continue;
             }
-            for (cell, series) in cells[2..].iter().zip(["ours", "inart"]) {
+            for (cell, series) in cells[2..].iter().zip(["here", "inart"]) {
                 let key = |series: &str| [panel.to_owned(), cells[0].to_owned(), series.to_owned()];
                 let (row, column) = match rows.get(&key("")) {
                     Some(row) => (row, series),
@@ -119,8 +119,8 @@ fn some() -> Comparison {
     let number = |value: f64| Some(Entry::Number(Statistics::of(&[value, value + 1.0])));
     let printed = Printed { entry: PrintedEntry::Value(2.5), source: "text" };
     let rows = vec![
-        Beside { x: "one".into(), paper: Some(printed), ours: number(3.0), inart: number(5.0) },
-        Beside { x: "two".into(), paper: None, ours: number(4.0), inart: None },
+        Beside { x: "one".into(), paper: Some(printed), here: number(3.0), inart: number(5.0) },
+        Beside { x: "two".into(), paper: None, here: number(4.0), inart: None },
     ];
     let panel = Compared {
         key: "key",
@@ -139,17 +139,20 @@ fn a_comparison_is_written_in_three_columns() {
     let text = some().to_string();
     let lines: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("what")).take(2).collect();
     assert_eq!(lines[1], "one     2.5  3.50 ±0.71  5.50 ±0.71", "{text}");
-    assert_eq!(lines[0].split_whitespace().collect::<Vec<_>>(), ["what", "paper", "ours", "inart"]);
+    assert_eq!(lines[0].split_whitespace().collect::<Vec<_>>(), ["what", "paper", "here", "inart"]);
     assert_eq!(lines[0].chars().count(), lines[1].chars().count(), "{text}");
     let markdown = comparison_markdown(&some());
     assert!(markdown.contains("| one | 2.5 | 3.50 ±0.71 | 5.50 ±0.71 |\n| two |  | 4.50 ±0.71 |  |\n"));
     assert!(markdown.ends_with("over 2 seeds. `the command`\n"), "{markdown}");
     let csv = comparison_csv(&some());
     assert!(csv.starts_with("# the command\npanel,x_axis,x,series,quantity,unit,mean,"), "{csv}");
-    let line = "key,what,one,ours,Throughput,times,3.5000,3.0000,4.0000,0.70711,2,2.5,text,,\n";
+    let line = "key,what,one,here,Throughput,times,3.5000,3.0000,4.0000,0.70711,2,2.5,text,,,3.0000 4.0000\n";
     assert!(csv.contains(line) && csv.lines().count() == 5, "{csv}");
     let chart = comparison_svg(&some());
     assert!(chart.starts_with("<svg") && chart.trim_end().ends_with("</svg>") && !chart.contains("NaN"));
+    // Whose scheme is whose is said, and "ours" is InArt's only.
+    assert!(chart.contains("\nnetstorm\n") && chart.contains("\ninart (ours;"), "{chart}");
+    assert_eq!(chart.matches("ours").count(), 1, "{chart}");
     // Of the paper's mark two circles; two squares of the legend, three bars and the ground.
     assert_eq!((chart.matches("<circle").count(), chart.matches("<rect").count()), (2, 6), "{chart}");
 }

@@ -49,7 +49,7 @@ fn committed<const N: usize>(folder: &str, study: &str, names: [&str; N]) -> Row
 /// What a row of a study's panel came to with all seeds: the paper's scheme, and ours.
 fn row(study: &str, panel: &str, x: &str) -> [Option<f64>; 2] {
     let rows = committed(ALL_SEEDS, study, ["mean"]);
-    ["ours", "inart"].map(|series| rows.get(&[panel, series, x].map(str::to_owned)).map(|[mean]| *mean))
+    ["here", "inart"].map(|series| rows.get(&[panel, series, x].map(str::to_owned)).map(|[mean]| *mean))
 }
 
 #[test]
@@ -118,7 +118,7 @@ fn numbers_of_seed_1_are_within_those_of_all_seeds() {
 /// What the sentences of the document rest on.
 #[test]
 fn what_is_said_of_the_numbers_holds() {
-    let ours = |study: &str, panel: &str, x: &str| row(study, panel, x)[0].unwrap();
+    let here = |study: &str, panel: &str, x: &str| row(study, panel, x)[0].unwrap();
     let tuned = |study: &str, panel: &str, x: &str| row(study, panel, x)[1].unwrap();
 
     // Fig. 2: a worker alone saves 1 - (t_c + 2S/B_w) / (t_c + 2NS/B).
@@ -126,62 +126,62 @@ fn what_is_said_of_the_numbers_holds() {
         [("ResNet32", 0.1475, 0.23), ("AlexNet", 1.2225, 3.39), ("VGG16", 2.96, 9.74)]
     {
         let saved = 100.0 * (1.0 - alone_s / bsp_s);
-        assert!((ours("r2sp-fig2", "saved", model) - saved).abs() < 0.01, "{model}");
+        assert!((here("r2sp-fig2", "saved", model) - saved).abs() < 0.01, "{model}");
     }
     // Table III: b + speed * blocking, rounded.
     for (instance, batch, by_speed) in
         [("g2.2xlarge", 512.0, 512.0), ("p2.xlarge", 901.0, 750.0), ("g3.4xlarge", 1264.0, 1094.0)]
     {
-        assert_eq!(ours("r2sp-table3", "batch", instance), batch);
-        assert_eq!(ours("r2sp-table3", "batch-speed", instance), by_speed);
+        assert_eq!(here("r2sp-table3", "batch", instance), batch);
+        assert_eq!(here("r2sp-table3", "batch-speed", instance), by_speed);
     }
     // Fig. 8: R²SP is fastest where the port binds, ASP where computing does; both are far from BSP's.
     for model in ["AlexNet", "VGG16"] {
-        let of = |scheme: &str| ours("r2sp-fig8", "iteration", &format!("{model}, {scheme}"));
+        let of = |scheme: &str| here("r2sp-fig8", "iteration", &format!("{model}, {scheme}"));
         assert!(of("r2sp") < of("asp") && of("r2sp") < 0.5, "{model}");
         assert!(tuned("r2sp-fig8", "iteration", &format!("{model}, r2sp")) <= of("r2sp"), "{model}");
     }
     assert!(
-        ours("r2sp-fig8", "iteration", "ResNet32, asp") < ours("r2sp-fig8", "iteration", "ResNet32, r2sp")
+        here("r2sp-fig8", "iteration", "ResNet32, asp") < here("r2sp-fig8", "iteration", "ResNet32, r2sp")
     );
     // Fig. 9: the more times vary, the fewer gaps of ASP are zero; without variation it stays in lockstep.
-    assert!((ours("r2sp-fig9", "even", "asp") - 93.75).abs() < 1e-9);
-    let gaps = ["0.01 %", "0.1 %", "0.5 %", "1 %"].map(|cv| ours("r2sp-fig9", "variation", cv));
+    assert!((here("r2sp-fig9", "even", "asp") - 93.75).abs() < 1e-9);
+    let gaps = ["0.01 %", "0.1 %", "0.5 %", "1 %"].map(|cv| here("r2sp-fig9", "variation", cv));
     assert!(gaps.is_sorted_by(|a, b| a > b) && gaps[0] < 75.0, "{gaps:?}");
     // Fig. 12: gains fall towards 2, and never below.
     for model in ["AlexNet", "VGG16"] {
         let gains = ["10", "5", "2", "1"]
-            .map(|rate| ours("r2sp-fig12", "speed-up", &format!("{model}, {rate} Gbit/s")));
+            .map(|rate| here("r2sp-fig12", "speed-up", &format!("{model}, {rate} Gbit/s")));
         assert!(gains.is_sorted_by(|a, b| a > b) && gains[3] > 2.0, "{model}: {gains:?}");
     }
     // Fig. 13.
-    assert_eq!(ours("r2sp-fig13", "best", "VGG16"), 1.0);
-    assert!(ours("r2sp-fig13", "best", "ResNet32") < 0.5);
+    assert_eq!(here("r2sp-fig13", "best", "VGG16"), 1.0);
+    assert!(here("r2sp-fig13", "best", "ResNet32") < 0.5);
     // Table IV: the more times to compute vary, the less groups save, and no value fits all models.
-    let saved = |model: &str, cv: &str| ours("r2sp-table4", "variation", &format!("{model}, {cv} %"));
+    let saved = |model: &str, cv: &str| here("r2sp-table4", "variation", &format!("{model}, {cv} %"));
     for model in ["CNN", "LSTM", "ResNet20"] {
         assert!(["0", "10", "20", "30"].map(|cv| saved(model, cv)).is_sorted_by(|a, b| a > b), "{model}");
     }
     assert!(saved("CNN", "10") < 22.3 && saved("LSTM", "10") > 13.2 && saved("ResNet20", "10") > 18.2);
     // Table II: ResNet20 is slowed down about as published, the others far less, as a transfer alone takes
     // over ten times as long by Table V as by Table II.
-    let slowdown = |model: &str| ours("r2sp-table2", "slowdown", model);
+    let slowdown = |model: &str| here("r2sp-table2", "slowdown", model);
     assert!((15.2..18.0).contains(&slowdown("ResNet20")), "{}", slowdown("ResNet20"));
     assert!(slowdown("CNN") < 34.0 / 5.0 && slowdown("LSTM") < 14.3 / 3.0);
     // Table V: the pull of groups is about BSP's over their number, but no less than a transfer alone.
     for (model, alone_s) in [("CNN", 0.34), ("LSTM", 0.34), ("ResNet20", 0.47)] {
-        let of = |scheme: &str| ours("r2sp-table5", "pull", &format!("{model}, {scheme}"));
+        let of = |scheme: &str| here("r2sp-table5", "pull", &format!("{model}, {scheme}"));
         let wanted = f64::max(of("bsp") / 8.0, alone_s);
         assert!((of("fl-r2sp") / wanted - 1.0).abs() < 0.15, "{model}: {} {wanted}", of("fl-r2sp"));
     }
     // Fig. 17: no window shows more than BSP's rate over the mean one of groups.
     let limit =
-        ours("r2sp-table4", "round", "ResNet20, fl-r2sp") / ours("r2sp-table5", "pull", "ResNet20, bsp");
-    let ratios = ["1 s", "2 s", "5 s", "10 s"].map(|window| ours("r2sp-fig17", "window", window));
+        here("r2sp-table4", "round", "ResNet20, fl-r2sp") / here("r2sp-table5", "pull", "ResNet20, bsp");
+    let ratios = ["1 s", "2 s", "5 s", "10 s"].map(|window| here("r2sp-fig17", "window", window));
     assert!(ratios.is_sorted() && ratios[3] < limit, "{ratios:?}, {limit}");
     // Fig. 18: rounds get shorter, then longer.
     for model in ["CNN", "LSTM", "ResNet20"] {
-        let of = |size: u32| ours("r2sp-fig18", "round", &format!("{model}, {size}"));
+        let of = |size: u32| here("r2sp-fig18", "round", &format!("{model}, {size}"));
         assert!(of(2) > of(16) && of(16) < of(64), "{model}");
     }
 }
@@ -190,7 +190,7 @@ fn what_is_said_of_the_numbers_holds() {
 #[test]
 fn what_is_said_of_trainings_of_clients_holds_of_the_committed_numbers() {
     let [fig15, table4b] = ["r2sp-fig15", "r2sp-table4b"].map(|study| committed(ALL_SEEDS, study, ["mean"]));
-    let of = |all: &Rows<[f64; 1]>, panel: &str, x: &str| all[&[panel, "ours", x].map(str::to_owned)][0];
+    let of = |all: &Rows<[f64; 1]>, panel: &str, x: &str| all[&[panel, "here", x].map(str::to_owned)][0];
     for model in ["CNN", "LSTM", "ResNet20"] {
         let row = |panel: &str, scheme: &str| of(&fig15, panel, &format!("{model}, {scheme}"));
         let bsp = row("accuracy", "bsp");

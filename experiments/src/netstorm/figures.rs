@@ -214,8 +214,8 @@ pub fn fig17() -> Vec<Panel> {
             "range",
             "dynamic network, 9 roots, lazily",
             vec![
-                Line { x: "least of the grid".to_owned(), ours: all(least), inart: None },
-                Line { x: "greatest of the grid".to_owned(), ours: all(greatest), inart: None },
+                Line { x: "least of the grid".to_owned(), here: all(least), inart: None },
+                Line { x: "greatest of the grid".to_owned(), here: all(greatest), inart: None },
             ],
         ),
         panel("eager", "dynamic network, 9 roots, eagerly (as printed)", eager.into()),
@@ -242,7 +242,7 @@ pub fn fig18() -> Vec<Panel> {
         ),
         Line {
             x: "pro over std".to_owned(),
-            ours: Some(Number::times(case(Method::std()), case(Method::pro()))),
+            here: Some(Number::times(case(Method::std()), case(Method::pro()))),
             inart: None,
         },
     ];

@@ -154,7 +154,7 @@ pub fn best(panels: &[Compared]) -> Compared {
     let row = |(panel, words): (&Compared, &str)| Beside {
         x: panel.axis.to_owned(),
         paper: Some(Printed { entry: PrintedEntry::Words(words.to_owned()), source: "text" }),
-        ours: near(panel, |row| &row.ours),
+        here: near(panel, |row| &row.here),
         inart: near(panel, |row| &row.inart),
     };
     Compared {

@@ -9,11 +9,11 @@ use crate::trials::StudyError;
 use super::job::{Job, Network};
 use super::networks::draw;
 
-fn row(x: &str, paper: &str, ours: impl Into<String>, inart: impl Into<String>) -> Beside {
+fn row(x: &str, paper: &str, here: impl Into<String>, inart: impl Into<String>) -> Beside {
     Beside {
         x: x.to_owned(),
         paper: Some(Printed { entry: PrintedEntry::Words(paper.to_owned()), source: "text" }),
-        ours: Some(Entry::Words(ours.into())),
+        here: Some(Entry::Words(here.into())),
         inart: Some(Entry::Words(inart.into())),
     }
 }

@@ -31,7 +31,7 @@ pub fn panels() -> Vec<Panel> {
 fn of(place: Place, title: &'static str, keys: [&'static str; 4]) -> [Panel; 4] {
     const ITERATION: &str = "Mean time of an iteration over the push of InArt alone";
     const SAVED: &str = "Time of an iteration that is saved over the better of InArt alone and R²SP alone";
-    const STALE: &str = "Greatest staleness with R²SP alone (ours) and in groups by the rule (inart)";
+    const STALE: &str = "Greatest staleness with R²SP alone (here) and in groups by the rule (inart)";
     let case = move |compute, scheme, measure| Case::new(place, scheme, compute, measure);
     let iteration = move |compute, scheme| case(compute, scheme, Measure::Iteration);
     let times = |compute: f64| -> [Line; 4] {
@@ -74,5 +74,5 @@ fn of(place: Place, title: &'static str, keys: [&'static str; 4]) -> [Panel; 4] 
 }
 
 fn empty(x: String) -> Line {
-    Line { x, ours: None, inart: None }
+    Line { x, here: None, inart: None }
 }

@@ -47,6 +47,6 @@ fn extremes(times: &[f64]) -> [f64; 2] {
 }
 
 /// A row of the paper's scheme alone.
-pub fn only(x: impl Into<String>, ours: Number) -> Line {
-    Line { x: x.into(), ours: Some(ours), inart: None }
+pub fn only(x: impl Into<String>, here: Number) -> Line {
+    Line { x: x.into(), here: Some(here), inart: None }
 }

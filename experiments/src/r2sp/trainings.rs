@@ -55,7 +55,7 @@ impl Figure {
                 |sync| over(self.training(model, Sync::Bsp, measure), self.training(model, sync, measure));
             self.schemes.map(|(name, sync, inart)| Line {
                 x: format!("{}, {name}", model.name()),
-                ours: Some(number(sync)),
+                here: Some(number(sync)),
                 inart: inart.map(number),
             })
         };
@@ -73,7 +73,7 @@ impl Figure {
                 Number { factor: 100.0, ..Number::new(cases.collect(), sooner) }
             };
             let (_, own, inart) = self.schemes[4];
-            Line { x: model.name().to_owned(), ours: Some(all(own)), inart: inart.map(all) }
+            Line { x: model.name().to_owned(), here: Some(all(own)), inart: inart.map(all) }
         };
         let quantity = "Time to converge that is saved over the best other scheme";
         let lines = self.models.iter().map(of).collect();

@@ -16,7 +16,7 @@ pub fn fig1() -> Vec<Panel> {
         let scheme = |scheme| number(Case::Balanced { peers, receivers, scheme }, Of::Value);
         let drawn = Line::new(format!("p = {receivers}"), scheme(Scheme::Orpheus), scheme(Scheme::Inart));
         let chance = number(Case::Chance { peers, receivers }, Of::Value);
-        let chance = Line { x: format!("p = {receivers}"), ours: Some(chance), inart: None };
+        let chance = Line { x: format!("p = {receivers}"), here: Some(chance), inart: None };
         (chance, drawn)
     };
     let (chance, drawn): (Vec<Line>, Vec<Line>) =

@@ -92,7 +92,7 @@ pub fn fig11() -> Vec<Panel> {
     let gain = |(model, cv): (&str, f64)| {
         let case = |eta| Case::Training(Training { eta, ..Training::new(Scheme::Selmcast, cv) });
         let of = |runs: &[Measured]| (runs[1].receivers / runs[0].receivers - 1.0) * 100.0;
-        Line { x: model.to_owned(), ours: Some(Number::new(vec![case(0.0), case(0.75)], of)), inart: None }
+        Line { x: model.to_owned(), here: Some(Number::new(vec![case(0.0), case(0.75)], of)), inart: None }
     };
     all.push(Panel {
         key: "gain",
