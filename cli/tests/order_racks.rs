@@ -94,6 +94,8 @@ fn emulated(network: &str, flags: &str) -> Option<serde_json::Value> {
 #[test]
 fn processes_train_in_groups_and_every_turn_is_computed_again() {
     let Some(report) = emulated(NETWORK, "--racks=1,3 --iterations 5 --scale 1/500") else { return };
+    // Computed is for 0.4066 s by the clock: the model is 1/492 of the document's, the rates are 1/500.
+    assert!((report["compute_s"].as_f64().unwrap() - 0.4).abs() < 1e-9, "{report}");
     let divisions = report["divisions"].as_array().unwrap();
     let groups: Vec<_> = divisions.iter().map(|one| one["groups"].as_array().unwrap().len()).collect();
     assert_eq!(groups, [1, 3]);

@@ -70,6 +70,29 @@ fn rounds_of_all_schemes_follow_their_ports() {
     }
 }
 
+/// What is planned and simulated of updates ten times as long does not depend on how much smaller they are.
+#[test]
+fn times_of_peers_are_those_of_the_document() {
+    let bench = Workbench::new();
+    let (start, end) = (SLOWER.find("traces:").unwrap(), SLOWER.find("jobs:").unwrap());
+    let steady = SLOWER[..start].to_owned() + &SLOWER[end..].replace("200 KB", "2 MB");
+    bench.write("steady.yaml", steady);
+    let arguments = ["steady.yaml", "--schemes", "inart", "--rounds", "2", "--update", "200 KB"];
+    let Some(report) = emulated(&bench, &[&arguments[..], &["--scale", "1/2"]].concat()) else { return };
+    assert!((report["scale"]["times"].as_f64().unwrap() - 0.2).abs() < 1e-9, "{report}");
+    let scheme = &report["schemes"][0];
+    let number = |of: &Value, key: &str| of[key].as_f64().unwrap();
+    // Two copies of 16 Mbit over 40 Mbps, of which headers and acknowledgements take their part.
+    for (of, key) in [(&scheme["each_round"][0], "planned_s"), (scheme, "simulated_s")] {
+        assert!((0.8..0.9).contains(&number(of, key)), "{key}: {scheme}");
+    }
+    assert!(number(scheme, "planned_s") > 0.8, "{scheme}");
+    for (of, key) in [(scheme, "seconds"), (scheme, "round_s"), (&scheme["each_round"][1], "whole_s")] {
+        assert!(number(of, key) > 0.75, "{key}: {scheme}");
+    }
+    assert!(number(&scheme["each_round"][1], "start_s") > 0.75, "{scheme}");
+}
+
 #[test]
 fn the_summary_says_what_became_of_plans_where_rates_change() {
     let _turn = turn();

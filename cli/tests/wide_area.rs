@@ -33,6 +33,39 @@ fn a_network_of_sites_is_emulated_and_every_sum_checked() {
     assert!(std::fs::read_to_string(bench.path("chart.svg")).unwrap().contains("netstorm+"));
 }
 
+/// The ring with a gradient that takes fifteen times as long as what is emulated of it.
+#[test]
+fn times_of_sites_are_those_of_the_document() {
+    let _turn = turn();
+    let bench = Workbench::new();
+    let long = [("203304 B", "20 MB"), ("chunk: 16 KB", "chunk: 1600 KB"), ("delay: 5 ms", "delay: 150 ms")];
+    let long = long.iter().fold(NETWORK.to_owned(), |text, (short, long)| text.replace(short, long));
+    bench.write("net.yaml", long);
+    let plan = bench.inart(&["--json", "plan", "net.yaml"]);
+    let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
+    let bound_s = plan["bounds"]["seconds"].as_f64().unwrap();
+    let run = ["emulate", "net.yaml", "--schemes", "inart", "--scale", "1/4", "--rounds", "2"];
+    let output = bench.inart(&[&["--json"], &run[..], &["--knowledge", "static"]].concat());
+    let said = String::from_utf8_lossy(&output.stderr);
+    if said.contains("run as root") {
+        eprintln!("skipped: root is needed to make network namespaces");
+        return;
+    }
+    assert!(output.status.success(), "{said}");
+    let report: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let times = report["scale"]["times"].as_f64().unwrap();
+    assert!((times - 203_304.0 / 20e6 * 4.0).abs() < 1e-9, "{report}");
+    let scheme = &report["schemes"][0];
+    let number = |of: &Value, key: &str| of[key].as_f64().unwrap();
+    // The plan's own bound, but for a chunk that is a little longer in proportion.
+    assert!((number(scheme, "bound_s") / bound_s - 1.0).abs() < 0.02, "{bound_s}: {scheme}");
+    // Links never carry more than their rates, whatever the machine is at.
+    for seconds in [&scheme["mean_s"], &scheme["simulated"]["mean_s"], &scheme["rounds"][0]["seconds"]] {
+        assert!(seconds.as_f64().unwrap() > 0.8 * bound_s, "{bound_s}: {scheme}");
+    }
+    assert!(number(&scheme["rounds"][1], "start_s") > 0.8 * bound_s, "{scheme}");
+}
+
 #[test]
 fn what_a_site_cannot_use_is_named_with_its_fix() {
     let ring = Ring::new(1);

@@ -6,7 +6,7 @@ use inart_planner::schemes;
 
 use crate::figures::{SchemeFigures, Summary};
 use crate::si::si;
-use crate::svg::{FAINT, INK, LINE, Svg, WIDTH};
+use crate::svg::{FAINT, INK, LINE, Svg, WIDTH, fitted};
 
 const HEIGHT: f64 = 660.0;
 const MARGIN: f64 = 40.0;
@@ -39,7 +39,8 @@ pub fn draw(summary: &Summary) -> String {
 }
 
 fn heading(svg: &mut Svg, summary: &Summary) {
-    svg.text(MARGIN, 52.0, 26.0, INK, "start", "600", &format!("InArt on {}", summary.topology));
+    let title = fitted(&format!("InArt on {}", summary.topology), 26.0, WIDTH - 2.0 * MARGIN);
+    svg.text(MARGIN, 52.0, 26.0, INK, "start", "600", &title);
     let line = format!(
         "{} rounds per scheme; {} sums checked, all bit-exact.",
         summary.rounds, summary.sums_checked
@@ -54,11 +55,16 @@ fn heading(svg: &mut Svg, summary: &Summary) {
         summary.scale_phrase()
     );
     svg.text(MARGIN, 98.0, 14.0, FAINT, "start", "400", &line);
-    svg.text(MARGIN, 118.0, 14.0, FAINT, "start", "400", &who_is_who(summary));
+    let line = fitted(&who_is_who(summary), 14.0, WIDTH - 2.0 * MARGIN);
+    svg.text(MARGIN, 118.0, 14.0, FAINT, "start", "400", &line);
 }
 
-/// What the names stand for that a reader of the paper would take for others.
+/// What the names stand for that a reader of the paper would take for others; nothing where a scheme stands
+/// alone.
 fn who_is_who(summary: &Summary) -> String {
+    if summary.schemes.len() < 2 {
+        return String::new();
+    }
     let named = |figures: &SchemeFigures| {
         let scheme = figures.scheme;
         match scheme.promises().stands_for {
@@ -157,37 +163,69 @@ fn loss_curves(svg: &mut Svg, summary: &Summary) {
         svg.curve(&points(&host.losses), palette::BAND, 9.0, "");
     }
     for (index, scheme) in summary.schemes.iter().enumerate().rev() {
-        for job in &scheme.jobs {
+        for (place, job) in scheme.jobs.iter().enumerate() {
             // Equal curves hide each other: dashes of different phase let all of them show.
             let dash = format!(
                 "stroke-dasharray=\"6 {}\" stroke-dashoffset=\"{}\"",
                 6 * summary.schemes.len().saturating_sub(1),
                 6 * index
             );
-            svg.curve(&points(&job.losses), colour(summary, index), 2.5, &dash);
+            svg.curve(&points(&job.losses), colour(summary, index), thickness(place), &dash);
         }
     }
-    legend(svg, summary, right - 250.0, top + 22.0);
+    legend(svg, summary, right, top + 22.0);
 }
 
-fn legend(svg: &mut Svg, summary: &Summary, left: f64, top: f64) {
-    let percent = |accuracies: &mut dyn Iterator<Item = f64>| {
-        let texts: Vec<_> = accuracies.map(|accuracy| format!("{:.1}%", accuracy * 100.0)).collect();
-        texts.join(", ")
-    };
-    let single = percent(&mut summary.single_host.iter().map(|host| host.accuracy));
-    let mut rows = vec![("one host", palette::BAND, 9.0, single)];
+/// Of a job's curve, by the job's place: jobs of one scheme have one color.
+fn thickness(place: usize) -> f64 {
+    [3.0, 2.0, 1.2].get(place).copied().unwrap_or(0.7)
+}
+
+/// Columns of accuracies that have room: of more jobs the least and the greatest is shown.
+const MOST_COLUMNS: usize = 4;
+/// Width of a column, and of the names of schemes before them.
+const COLUMN: f64 = 70.0;
+const NAMES: f64 = 140.0;
+
+/// Accuracies of a scheme's jobs, one per column.
+fn columns(accuracies: &[f64]) -> Vec<String> {
+    let percent = |accuracy: f64| format!("{:.1}%", accuracy * 100.0);
+    if accuracies.len() <= MOST_COLUMNS {
+        return accuracies.iter().copied().map(percent).collect();
+    }
+    let least = accuracies.iter().copied().fold(f64::INFINITY, f64::min);
+    let most = accuracies.iter().copied().fold(0.0, f64::max);
+    vec![format!("{} to {}", percent(least), percent(most))]
+}
+
+fn legend(svg: &mut Svg, summary: &Summary, right: f64, top: f64) {
+    let single: Vec<f64> = summary.single_host.iter().map(|host| host.accuracy).collect();
+    let mut rows = vec![("one host", palette::BAND, 9.0, columns(&single))];
     for (index, scheme) in summary.schemes.iter().enumerate() {
         let trained = scheme.jobs.iter().filter_map(|job| job.trained.as_ref());
-        let accuracy = percent(&mut trained.map(|trained| trained.accuracy));
-        rows.push((scheme.scheme.name(), colour(summary, index), 3.0, accuracy));
+        let accuracies: Vec<f64> = trained.map(|trained| trained.accuracy).collect();
+        rows.push((scheme.scheme.name(), colour(summary, index), 3.0, columns(&accuracies)));
     }
-    svg.text(left + 250.0, top, 13.0, FAINT, "end", "400", "test accuracy after training");
-    for (index, (name, colour, width, accuracy)) in rows.into_iter().enumerate() {
-        let y = top + 24.0 + 22.0 * index as f64;
-        svg.line(left + 60.0, y - 4.5, left + 90.0, y - 4.5, colour, width);
-        svg.text(left + 100.0, y, 14.0, INK, "start", "400", name);
-        svg.text(left + 250.0, y, 14.0, INK, "end", "600", &accuracy);
+    svg.text(right, top, 13.0, FAINT, "end", "400", "test accuracy after training");
+    let jobs = &summary.single_host;
+    let are_named = (2..=MOST_COLUMNS).contains(&jobs.len());
+    let width = if jobs.len() > MOST_COLUMNS { 2.0 * COLUMN } else { COLUMN };
+    let count = rows.iter().map(|(.., cells)| cells.len()).max().unwrap_or(1);
+    let end = |column: usize| right - width * (count - 1 - column.min(count - 1)) as f64;
+    for (place, job) in jobs.iter().enumerate().filter(|_| are_named) {
+        let name = fitted(&job.job, 13.0, COLUMN - 8.0);
+        svg.text(end(place), top + 22.0, 13.0, FAINT, "end", "400", &name);
+        svg.line(end(place) - 30.0, top + 30.0, end(place), top + 30.0, FAINT, thickness(place));
+    }
+    let first = top + if are_named { 54.0 } else { 24.0 };
+    let left = right - width * count as f64 - NAMES;
+    for (index, (name, colour, stroke, cells)) in rows.into_iter().enumerate() {
+        let y = first + 22.0 * index as f64;
+        svg.line(left, y - 4.5, left + 30.0, y - 4.5, colour, stroke);
+        svg.text(left + 40.0, y, 14.0, INK, "start", "400", &fitted(name, 14.0, NAMES - 44.0));
+        for (column, cell) in cells.iter().enumerate() {
+            svg.text(end(column), y, 14.0, INK, "end", "600", cell);
+        }
     }
 }
 

@@ -21,6 +21,7 @@ mod error;
 pub mod external;
 pub mod fault;
 pub mod figures;
+mod flags;
 mod grid;
 mod job;
 mod last_word;

@@ -1,10 +1,60 @@
-//! A panel of a chart: time from left to right, a quantity upwards.
+//! The parts of a chart over time: a head with the legend, and panels with time from left to right and a
+//! quantity upwards.
 
-use crate::svg::{FAINT, INK, LINE, Svg, WIDTH, ticks};
+use crate::scale::Scaling;
+use crate::svg::{FAINT, INK, LINE, Svg, WIDTH, fitted, ticks, width_of};
 
 /// Where panels begin and end, in pixels.
 pub const LEFT: f64 = 80.0;
-const RIGHT: f64 = WIDTH - 40.0;
+/// Where panels end, in pixels.
+pub const RIGHT: f64 = WIDTH - 40.0;
+/// Sizes of text.
+const TITLE: f64 = 24.0;
+const SMALL: f64 = 13.0;
+/// Heights of the title with the scale, and of a row of the legend.
+const HEAD: f64 = 84.0;
+const ROW: f64 = 22.0;
+
+/// An entry of a legend.
+pub struct Key {
+    pub color: &'static str,
+    /// Thickness of its mark, at most 14 pixels.
+    pub thickness: f64,
+    pub label: String,
+}
+
+/// Where each entry of a legend begins, row after row, and how many rows there are.
+fn places(keys: &[Key]) -> (Vec<(f64, usize)>, usize) {
+    let (mut x, mut row) = (LEFT, 0);
+    let mut all = Vec::new();
+    for key in keys {
+        let width = 20.0 + width_of(&key.label, SMALL) + 24.0;
+        if x > LEFT && x + width > RIGHT {
+            (x, row) = (LEFT, row + 1);
+        }
+        all.push((x, row));
+        x += width;
+    }
+    (all, row + 1)
+}
+
+/// How high the head with this legend is: panels begin below it.
+pub fn head_height(keys: &[Key]) -> f64 {
+    HEAD + ROW * places(keys).1 as f64
+}
+
+/// Draws title, scale and legend.
+pub fn head(svg: &mut Svg, title: &str, scale: Scaling, keys: &[Key]) {
+    svg.text(LEFT, 44.0, TITLE, INK, "start", "600", &fitted(title, TITLE, RIGHT - LEFT));
+    let line = format!("Times and rates are the network's own; {scale}.");
+    svg.text(LEFT, 68.0, 14.0, FAINT, "start", "400", &line);
+    for (key, (x, row)) in keys.iter().zip(places(keys).0) {
+        let y = HEAD + ROW * row as f64;
+        svg.bar(x, y + 7.0 - key.thickness / 2.0, 14.0, key.thickness, key.color);
+        let label = fitted(&key.label, SMALL, RIGHT - x - 20.0);
+        svg.text(x + 20.0, y + 12.0, SMALL, INK, "start", "400", &label);
+    }
+}
 
 /// A panel's place, and what its axes go to.
 pub struct Panel {

@@ -1,10 +1,11 @@
-//! The one factor by which all rates of a topology are multiplied, so that this machine can carry them.
+//! The one factor by which all rates of a topology are multiplied, so that this machine can carry them; and
+//! what becomes of times.
 
 use std::fmt;
 use std::str::FromStr;
 
 use inart_planner::units::display_rate;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 
 /// A factor above 0 and at most 1; prints as `1/200`.
 #[derive(Clone, Copy, Debug, PartialEq, PartialOrd, Deserialize)]
@@ -105,9 +106,71 @@ impl fmt::Display for Scale {
     }
 }
 
+/// How much smaller an emulated network is than its document. Transfers, delays, traces and stated times to
+/// compute keep their proportion, so one factor leads from times by the clock to those of the document.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+pub struct Scaling {
+    /// Rates were multiplied by this.
+    pub rates: f64,
+    /// Times were multiplied by this: the emulated data over the document's, over `rates`.
+    pub times: f64,
+}
+
+impl Scaling {
+    /// A network as it is.
+    pub const NONE: Scaling = Scaling { rates: 1.0, times: 1.0 };
+
+    /// Turns a time by the clock into one at the network's own rates, in the same unit.
+    pub fn own(self, by_the_clock: f64) -> f64 {
+        by_the_clock / self.times
+    }
+
+    /// Turns each of these times into one at the network's own rates.
+    pub(crate) fn apply<'t>(self, times: impl IntoIterator<Item = &'t mut f64>) {
+        times.into_iter().for_each(|time| *time = self.own(*time));
+    }
+}
+
+/// For the head of tables and charts: `emulated at 1/80 of the network's rates, 15 times faster`.
+impl fmt::Display for Scaling {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if *self == Scaling::NONE {
+            return f.write_str("emulated at the network's own rates");
+        }
+        let three = |value: f64| format!("{:.*}", (2.0 - value.log10().floor()).max(0.0) as usize, value);
+        let divisor = 1.0 / self.rates;
+        let is_whole = (divisor - divisor.round()).abs() < 1e-6 * divisor;
+        match if is_whole { divisor.round().to_string() } else { three(divisor) } {
+            one if one == "1" => f.write_str("emulated at the network's rates")?,
+            divisor => write!(f, "emulated at 1/{divisor} of the network's rates")?,
+        }
+        if (self.times - 1.0).abs() < 1e-9 {
+            Ok(())
+        } else if self.times < 1.0 {
+            write!(f, ", {} times faster", three(1.0 / self.times))
+        } else {
+            write!(f, ", {} times slower", three(self.times))
+        }
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_scaling_is_said_in_words() {
+        for (rates, times, expected) in [
+            (1.0, 1.0, "emulated at the network's own rates"),
+            (0.0125, 1.0 / 15.0, "emulated at 1/80 of the network's rates, 15.0 times faster"),
+            (0.002, 2.5, "emulated at 1/500 of the network's rates, 2.50 times slower"),
+            (1.0, 0.5, "emulated at the network's rates, 2.00 times faster"),
+            (0.1, 1.0, "emulated at 1/10 of the network's rates"),
+            (1.0 / 19.74, 0.07, "emulated at 1/19.7 of the network's rates, 14.3 times faster"),
+        ] {
+            assert_eq!(Scaling { rates, times }.to_string(), expected);
+        }
+    }
 
     #[test]
     fn the_largest_round_factor_that_fits_is_chosen() {

@@ -80,6 +80,15 @@ pub fn width_of(text: &str, size: f64) -> f64 {
     CHARACTER * size * text.chars().count() as f64
 }
 
+/// A text, cut at the end where it is wider than that.
+pub fn fitted(text: &str, size: f64, width: f64) -> String {
+    let most = ((width / (CHARACTER * size)) as usize).max(2);
+    match text.char_indices().nth(most) {
+        None => text.to_owned(),
+        Some(_) => text.chars().take(most - 1).chain(['…']).collect(),
+    }
+}
+
 /// Round values from 0 to at most `most`, three to six of them, each with its label.
 pub fn ticks(most: f64) -> Vec<(f64, String)> {
     let rough = most / 5.0;
@@ -136,6 +145,13 @@ mod tests {
             assert_eq!(labels.len(), ticks.len(), "{most}: {ticks:?}");
         }
         assert_eq!(ticks(0.0).len(), 1);
+    }
+
+    #[test]
+    fn a_text_without_room_ends_in_dots() {
+        assert_eq!(fitted("geo9", 10.0, 100.0), "geo9");
+        let cut = fitted(&"a".repeat(300), 10.0, 100.0);
+        assert!(cut.ends_with("a…") && width_of(&cut, 10.0) <= 100.0, "{cut}");
     }
 
     #[test]

@@ -5,8 +5,9 @@ use std::fmt;
 
 use serde::Serialize;
 
+use crate::flags::{ROW_HEIGHT as FLAG, flags};
 use crate::si::si;
-use crate::svg::{FAINT, INK, LINE, SERIES, Svg, WIDTH, width_of, wrap};
+use crate::svg::{FAINT, INK, LINE, SERIES, Svg, WIDTH, fitted, width_of, wrap};
 
 /// One run: all jobs under one scheme.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
@@ -48,67 +49,72 @@ pub struct Event {
 
 const MARGIN: f64 = 40.0;
 const LEFT: f64 = 120.0;
-const TOP: f64 = 100.0;
+/// Where the flags of events begin.
+const TOP: f64 = 94.0;
 /// Height of the curves' panel.
 const PANEL: f64 = 300.0;
 const ROW: f64 = 20.0;
-/// The room for a job's name.
+/// Where the last time is; the last flag reaches farther.
+const END: f64 = WIDTH - MARGIN - 30.0;
+/// The room for all jobs' names beside the title, and for one.
+const NAMES: f64 = 560.0;
 const LONGEST_NAME: f64 = 160.0;
 /// Size of the list's text, and where it begins.
 const SMALL: f64 = 13.0;
 const TEXT: f64 = MARGIN + 92.0;
+/// Lines of events, and the flags with their numbers.
+const EVENT: &str = "#fbbf24";
+const EVENT_FLAG: &str = "#fde68a";
+
+/// Where the panel of the curves is, and what its axes go to.
+struct Area {
+    top: f64,
+    bottom: f64,
+    end_s: f64,
+    most_bps: f64,
+}
+
+impl Area {
+    fn x(&self, seconds: f64) -> f64 {
+        LEFT + (END - LEFT) * seconds / self.end_s
+    }
+
+    fn y(&self, bps: f64) -> f64 {
+        self.bottom - PANEL * bps / (1.1 * self.most_bps)
+    }
+}
 
 impl Timeline {
-    /// Draws the goodput of each job over time, with a numbered mark for each event, and the list of events.
+    /// Draws the goodput of each job over time, with a numbered flag for each event, and the list of events.
     pub fn draw(&self, topology: &str) -> String {
-        let bottom = TOP + PANEL;
-        let list = bottom + 70.0;
-        let texts: Vec<_> =
-            self.events.iter().map(|event| wrap(&event.what, SMALL, WIDTH - MARGIN - TEXT)).collect();
-        let rows: usize = texts.iter().map(Vec::len).sum();
-        let mut svg = Svg::new(list + ROW * rows as f64 + MARGIN);
-        svg.text(MARGIN, 52.0, 26.0, INK, "start", "600", &format!("InArt on {topology}"));
-        let rounds: usize = self.jobs.iter().map(|job| job.rounds.len()).sum();
-        let line = format!(
-            "Goodput per worker of each round, {rounds} rounds, all sums bit-exact. Time by the clock."
-        );
-        svg.text(MARGIN, 76.0, 14.0, FAINT, "start", "400", &line);
         let points = || self.jobs.iter().flat_map(|job| &job.rounds);
         let events = self.events.iter().map(|event| event.seconds);
-        let end = points().map(|point| point.seconds).chain(events).fold(f64::MIN_POSITIVE, f64::max);
-        let most = points().map(|point| point.goodput_bps).fold(f64::MIN_POSITIVE, f64::max);
-        let x = |seconds: f64| LEFT + (WIDTH - MARGIN - LEFT) * seconds / end;
-        let y = |bps: f64| bottom - PANEL * bps / (1.1 * most);
-        for tick in ticks(1.1 * most) {
-            svg.line(LEFT, y(tick), WIDTH - MARGIN, y(tick), LINE, 1.0);
-            svg.text(LEFT - 8.0, y(tick) + 4.5, 13.0, FAINT, "end", "400", &si(tick, "bps"));
+        let end_s = points().map(|point| point.seconds).chain(events).fold(f64::MIN_POSITIVE, f64::max);
+        let most_bps = points().map(|point| point.goodput_bps).fold(f64::MIN_POSITIVE, f64::max);
+        let area = Area { top: TOP, bottom: TOP + PANEL, end_s, most_bps };
+        let flags = flags(self.events.iter().map(|event| area.x(event.seconds)));
+        let rows = flags.iter().map(|flag| flag.row + 1).max().unwrap_or(0);
+        let top = TOP + FLAG * rows as f64;
+        let area = Area { top, bottom: top + PANEL, ..area };
+        let texts: Vec<_> =
+            self.events.iter().map(|event| wrap(&event.what, SMALL, WIDTH - MARGIN - TEXT)).collect();
+        let lines: usize = texts.iter().map(Vec::len).sum();
+        let list = area.bottom + 70.0;
+        let mut svg = Svg::new(list + ROW * lines as f64 + MARGIN);
+        self.heading(&mut svg, topology);
+        axes(&mut svg, &area);
+        for flag in &flags {
+            let y = area.top - FLAG * (flag.row + 1) as f64;
+            flag.lines.iter().for_each(|&x| svg.line(x, y, x, area.bottom, EVENT, 1.5));
         }
-        for tick in ticks(end) {
-            svg.text(x(tick), bottom + 20.0, 13.0, FAINT, "middle", "400", &format!("{tick} s"));
+        self.curves(&mut svg, &area);
+        for flag in &flags {
+            let y = area.top - FLAG * (flag.row + 1) as f64;
+            let (left, right) = flag.span();
+            svg.bar(left, y, right - left, FLAG - 2.0, EVENT_FLAG);
+            svg.text((left + right) / 2.0, y + 11.0, 12.0, INK, "middle", "600", &flag.text);
         }
-        for event in &self.events {
-            svg.line(x(event.seconds), TOP, x(event.seconds), bottom, "#fbbf24", 1.5);
-        }
-        let mut legend = WIDTH - MARGIN;
-        for (index, job) in self.jobs.iter().enumerate().rev() {
-            let colour = SERIES[index % SERIES.len()];
-            let curve: Vec<_> =
-                job.rounds.iter().map(|point| (x(point.seconds), y(point.goodput_bps))).collect();
-            svg.curve(&curve, colour, 2.0, "");
-            let name = &wrap(&job.job, 14.0, LONGEST_NAME)[0];
-            let at = legend - width_of(name, 14.0);
-            svg.text(at, 52.0, 14.0, INK, "start", "400", name);
-            svg.line(at - 40.0, 48.0, at - 10.0, 48.0, colour, 3.0);
-            legend = at - 60.0;
-        }
-        for (number, event) in (1..).zip(&self.events) {
-            // Neighbours' numbers stand below each other, and no line goes through them.
-            let at = TOP + 12.0 + 14.0 * f64::from((number - 1) % 4);
-            let text = number.to_string();
-            svg.bar(x(event.seconds) + 1.5, at - 10.0, width_of(&text, 12.0) + 4.0, 12.0, "#ffffff");
-            svg.text(x(event.seconds) + 3.0, at, 12.0, INK, "start", "600", &text);
-        }
-        svg.line(LEFT, bottom, WIDTH - MARGIN, bottom, FAINT, 1.0);
+        svg.line(LEFT, area.bottom, WIDTH - MARGIN, area.bottom, FAINT, 1.0);
         let mut at = list;
         for ((number, event), lines) in (1..).zip(&self.events).zip(&texts) {
             svg.text(MARGIN + 20.0, at, SMALL, INK, "end", "600", &number.to_string());
@@ -119,6 +125,49 @@ impl Timeline {
             }
         }
         svg.finish()
+    }
+
+    /// Title, what is shown, and whose curve is which.
+    fn heading(&self, svg: &mut Svg, topology: &str) {
+        let title = fitted(&format!("InArt on {topology}"), 26.0, WIDTH - 2.0 * MARGIN - NAMES);
+        svg.text(MARGIN, 52.0, 26.0, INK, "start", "600", &title);
+        let rounds: usize = self.jobs.iter().map(|job| job.rounds.len()).sum();
+        let line = format!(
+            "Goodput per worker of each round at the topology's own rates, {rounds} rounds, all sums bit-exact. Time by the clock."
+        );
+        svg.text(MARGIN, 76.0, 14.0, FAINT, "start", "400", &line);
+        let room = (NAMES / self.jobs.len().max(1) as f64 - 60.0).clamp(20.0, LONGEST_NAME);
+        let mut legend = WIDTH - MARGIN;
+        for (index, job) in self.jobs.iter().enumerate().rev() {
+            let name = fitted(&job.job, 14.0, room);
+            let at = legend - width_of(&name, 14.0);
+            if at - 40.0 < WIDTH - MARGIN - NAMES {
+                break;
+            }
+            svg.text(at, 52.0, 14.0, INK, "start", "400", &name);
+            svg.line(at - 40.0, 48.0, at - 10.0, 48.0, SERIES[index % SERIES.len()], 3.0);
+            legend = at - 60.0;
+        }
+    }
+
+    fn curves(&self, svg: &mut Svg, area: &Area) {
+        for (index, job) in self.jobs.iter().enumerate().rev() {
+            let curve: Vec<_> =
+                job.rounds.iter().map(|point| (area.x(point.seconds), area.y(point.goodput_bps))).collect();
+            svg.curve(&curve, SERIES[index % SERIES.len()], 2.0, "");
+        }
+    }
+}
+
+fn axes(svg: &mut Svg, area: &Area) {
+    for tick in ticks(1.1 * area.most_bps) {
+        let y = area.y(tick);
+        svg.line(LEFT, y, WIDTH - MARGIN, y, LINE, 1.0);
+        svg.text(LEFT - 8.0, y + 4.5, 13.0, FAINT, "end", "400", &si(tick, "bps"));
+    }
+    for tick in ticks(area.end_s) {
+        let label = format!("{tick} s");
+        svg.text(area.x(tick), area.bottom + 20.0, 13.0, FAINT, "middle", "400", &label);
     }
 }
 

@@ -132,7 +132,7 @@ impl Hierarchy {
     }
 
     /// The network for another gradient, as [`Overlay::scaled`] makes it, with the rates inside sites
-    /// multiplied by the same factor; and the factor of time.
+    /// multiplied by the same factor, and the factor of time. Delays inside sites stay.
     pub fn scaled(&self, job: &SiteJob, gradient_bytes: u64, rate: f64) -> (Hierarchy, f64) {
         let (overlay, time) = self.overlay.scaled(job, gradient_bytes, rate);
         let scaled = |inside: &Inside| {

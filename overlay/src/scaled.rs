@@ -5,14 +5,15 @@ use crate::network::{MOST_CHUNK_BYTES, Overlay, SiteJob};
 impl Overlay {
     /// The network with one job, whose gradient is one tensor of `gradient_bytes`. Rates are multiplied by
     /// `rate`; rounds then take `gradient / (job's gradient · rate)` of their time, and so traces are that
-    /// much faster, and chunks are shorter by the ratio of the gradients. Delays and losses stay. Returns
-    /// that factor of time, too.
+    /// much faster, delays that much shorter, and chunks are shorter by the ratio of the gradients. Losses
+    /// stay. Returns that factor of time, too.
     pub fn scaled(&self, job: &SiteJob, gradient_bytes: u64, rate: f64) -> (Overlay, f64) {
         let size = gradient_bytes as f64 / job.gradient_bytes() as f64;
         let time = size / rate;
         let mut scaled = self.clone();
         for link in &mut scaled.links {
             link.rates_bps.iter_mut().for_each(|bps| *bps *= rate);
+            link.delay_seconds *= time;
             for trace in link.traces.iter_mut().flatten() {
                 trace.every_seconds *= time;
                 trace.rates_bps.iter_mut().for_each(|bps| *bps *= rate);

@@ -5,14 +5,16 @@ use crate::network::{Compute, Mesh, PeerJob};
 impl Mesh {
     /// The network with one job, whose updates are of `update_bytes`. Rates are multiplied by `rate`; a
     /// multicast then takes `update / (job's update · rate)` of its time, and so traces are that much faster,
-    /// and times to compute that much shorter. Delays and losses stay. Returns that factor of time, too.
+    /// and times to compute and delays that much shorter. Losses stay. Returns that factor of time, too.
     pub fn scaled(&self, job: &PeerJob, update_bytes: f64, rate: f64) -> (Mesh, f64) {
         let time = update_bytes / job.update_bytes[0] / rate;
         let mut scaled = self.with_rates_times(rate);
         for peer in &mut scaled.peers {
             let traces = peer.up_trace.iter_mut().chain(&mut peer.down_trace);
             traces.for_each(|trace| trace.every_seconds *= time);
+            peer.delay_seconds *= time;
         }
+        scaled.trunks.iter_mut().for_each(|trunk| trunk.delay_seconds *= time);
         let shorter =
             |compute: &Compute| Compute { mean_seconds: compute.mean_seconds * time, cv: compute.cv };
         scaled.jobs = vec![PeerJob {

@@ -51,17 +51,14 @@ fn draw(text: &mut String, pairs: &[Pair]) -> Drawn {
         .x_label_area_size(44)
         .y_label_area_size(48)
         .build_cartesian_2d(-0.2..sizes.len() as f64 - 0.8, (bottom..top).log_scale())?;
-    chart
-        .configure_mesh()
-        .disable_x_mesh()
-        .x_labels(0)
-        .y_label_formatter(&|ratio| format!("{ratio}"))
-        .light_line_style(TRANSPARENT)
-        .bold_line_style(GRID)
-        .axis_style(FAINT)
-        .label_style(font(13, FAINT))
-        .draw()?;
+    chart.configure_mesh().disable_mesh().x_labels(0).y_labels(0).axis_style(FAINT).draw()?;
     let (left, above) = body.get_base_pixel();
+    let beside = font(13, FAINT).pos(Pos::new(HPos::Right, VPos::Center));
+    for tick in ticks(bottom, top) {
+        chart.draw_series(LineSeries::new([(-0.2, tick), (sizes.len() as f64 - 0.8, tick)], GRID))?;
+        let (x, y) = chart.backend_coord(&(-0.2, tick));
+        body.draw_text(&tick.to_string(), &beside, (x - left - 8, y - above))?;
+    }
     let middle = font(13, INK).pos(Pos::new(HPos::Center, VPos::Top));
     for (index, size) in sizes.iter().enumerate() {
         let (x, y) = chart.backend_coord(&(index as f64, bottom));
@@ -89,6 +86,13 @@ fn draw(text: &mut String, pairs: &[Pair]) -> Drawn {
         body.draw_text(name, &font(13, INK), (x + 24, y))?;
     }
     body.present()
+}
+
+/// One, two and five times powers of ten, of which neighbours have room on a logarithmic scale.
+fn ticks(bottom: f64, top: f64) -> impl Iterator<Item = f64> {
+    let powers = (bottom.log10().floor() as i32)..=(top.log10().ceil() as i32);
+    let all = powers.flat_map(|power| [1.0, 2.0, 5.0].map(|step| step * 10f64.powi(power)));
+    all.filter(move |tick| (bottom..top).contains(tick))
 }
 
 fn font(size: u32, colour: RGBColor) -> TextStyle<'static> {
@@ -124,6 +128,9 @@ mod tests {
             assert!(chart.contains(text), "{text}");
         }
         assert_eq!(chart.matches("<circle").count(), 4);
+        let labels = |text: &str| chart.matches(&format!("\n{text}\n")).count();
+        assert_eq!([labels("1"), labels("2"), labels("9"), labels("10")], [1, 1, 0, 0], "{chart}");
+        assert_eq!(ticks(0.4, 12.0).collect::<Vec<_>>(), [0.5, 1.0, 2.0, 5.0, 10.0]);
         assert!(!chart.contains("NaN"));
     }
 }

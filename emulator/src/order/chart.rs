@@ -3,70 +3,64 @@
 use inart_experiments::palette::color;
 
 use super::report::{Report, SchemeReport};
-use crate::panel::{LEFT, Panel};
+use crate::panel::{Key, LEFT, Panel, RIGHT, head, head_height};
 use crate::svg::{FAINT, INK, LINE, Svg};
 
-const HEIGHT: f64 = 720.0;
+/// Heights of the panels with their axes.
+const LEARNING: f64 = 360.0;
+const STALENESS: f64 = 220.0;
+
+fn key(scheme: &SchemeReport) -> Key {
+    let SchemeReport { scheme: name, iteration_s, accuracy, .. } = scheme;
+    let label = format!("{name}: {iteration_s:.2} s/iteration, {:.1} %", accuracy * 100.0);
+    Key { color: color(name), thickness: 14.0, label }
+}
 
 /// Draws the chart.
 pub fn chart(report: &Report) -> String {
     let schemes = &report.schemes;
-    let mut svg = Svg::new(HEIGHT);
+    let keys: Vec<Key> = schemes.iter().map(key).collect();
+    let top = head_height(&keys) + 40.0;
+    let mut svg = Svg::new(top + LEARNING + STALENESS);
     let title = format!("Training at the parameter server of {}", report.network);
-    svg.text(LEFT, 44.0, 24.0, INK, "start", "600", &title);
-    for (at, scheme) in schemes.iter().enumerate() {
-        let x = LEFT + 270.0 * (at % 4) as f64;
-        let y = 62.0 + 18.0 * (at / 4) as f64;
-        svg.bar(x, y, 14.0, 14.0, color(&scheme.scheme));
-        let SchemeReport { scheme, iteration_s, accuracy, .. } = scheme;
-        let label = format!("{scheme}: {iteration_s:.2} s/iteration, {:.1} %", accuracy * 100.0);
-        svg.text(x + 20.0, y + 12.0, 13.0, INK, "start", "400", &label);
-    }
+    head(&mut svg, &title, report.scale, &keys);
     let most_x = schemes.iter().map(|scheme| scheme.seconds).fold(1e-3, f64::max);
-    let learning = Panel { top: 140.0, bottom: 430.0, most_x, most_y: 100.0 };
+    let learning = Panel { top, bottom: top + LEARNING - 70.0, most_x, most_y: 100.0 };
     learning.frame(&mut svg, "Test accuracy", "%");
     for scheme in schemes {
         let points: Vec<_> =
             scheme.learnt.iter().map(|now| learning.at(now.at_s, now.accuracy * 100.0)).collect();
         svg.curve(&points, color(&scheme.scheme), 3.0, "");
     }
-    stalenesses(&mut svg, schemes);
+    stalenesses(&mut svg, schemes, top + LEARNING);
     svg.finish()
 }
 
 /// A group of bars for each staleness.
-fn stalenesses(svg: &mut Svg, schemes: &[SchemeReport]) {
-    const TOP: f64 = 500.0;
-    const BOTTOM: f64 = 670.0;
-    svg.text(
-        LEFT,
-        TOP - 14.0,
-        15.0,
-        INK,
-        "start",
-        "600",
-        "Share of updates by staleness, in versions of the model",
-    );
+fn stalenesses(svg: &mut Svg, schemes: &[SchemeReport], top: f64) {
+    let bottom = top + STALENESS - 50.0;
+    let title = "Share of updates by staleness, in versions of the model";
+    svg.text(LEFT, top - 14.0, 15.0, INK, "start", "600", title);
     let most = schemes.iter().filter_map(|scheme| scheme.staleness_counts.keys().last()).max();
     let most = most.copied().unwrap_or(0);
     for percent in [0, 50, 100] {
-        let y = BOTTOM - f64::from(percent) / 100.0 * (BOTTOM - TOP);
-        svg.line(LEFT, y, LEFT + 1080.0, y, LINE, 1.0);
+        let y = bottom - f64::from(percent) / 100.0 * (bottom - top);
+        svg.line(LEFT, y, RIGHT, y, LINE, 1.0);
         svg.text(LEFT - 8.0, y + 4.0, 12.0, FAINT, "end", "400", &format!("{percent} %"));
     }
-    let group = 1080.0 / (most + 1) as f64;
+    let group = (RIGHT - LEFT) / (most + 1) as f64;
     let width = group * 0.8 / schemes.len().max(1) as f64;
     for (at, scheme) in schemes.iter().enumerate() {
         let all = scheme.staleness_counts.values().sum::<u64>().max(1) as f64;
         for (&staleness, &count) in &scheme.staleness_counts {
-            let height = count as f64 / all * (BOTTOM - TOP);
+            let height = count as f64 / all * (bottom - top);
             let x = LEFT + staleness as f64 * group + at as f64 * width;
-            svg.bar(x, BOTTOM - height, width, height, color(&scheme.scheme));
+            svg.bar(x, bottom - height, width, height, color(&scheme.scheme));
         }
     }
     let step = (most / 16).max(1);
     for staleness in (0..=most).step_by(step as usize) {
         let x = LEFT + (staleness as f64 + 0.4) * group;
-        svg.text(x, BOTTOM + 18.0, 12.0, FAINT, "middle", "400", &staleness.to_string());
+        svg.text(x, bottom + 18.0, 12.0, FAINT, "middle", "400", &staleness.to_string());
     }
 }

@@ -1,4 +1,5 @@
-//! What came out, beside the same in virtual time. The figures mean what they mean there (docs/order.md).
+//! What came out, beside the same in virtual time, at the network's own rates. The figures mean what they
+//! mean there (docs/order.md).
 
 use std::collections::BTreeMap;
 
@@ -9,6 +10,7 @@ use super::said::{Counted, Said};
 use super::setting::{Order, Scheme, Setting};
 use super::simulated::{Simulated, simulated};
 use crate::error::Error;
+use crate::scale::Scaling;
 
 /// Rounds of each group that are not counted, as in virtual time.
 const DROPPED_ROUNDS: u64 = 3;
@@ -92,14 +94,16 @@ pub struct SchemeReport {
     pub simulated: Simulated,
 }
 
-/// All orders.
+/// All orders. All times are those of the document: at its rates, with its model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Report {
     /// The network's name.
     pub network: String,
+    /// How much smaller the emulated network was.
+    pub scale: Scaling,
     /// Workers.
     pub workers: usize,
-    /// The model's size, in bytes.
+    /// The emulated model's size, in bytes.
     pub model_bytes: f64,
     /// Each order.
     pub schemes: Vec<SchemeReport>,
@@ -109,6 +113,7 @@ pub struct Report {
 pub fn whole(setting: &Setting, schemes: Vec<SchemeReport>) -> Report {
     Report {
         network: setting.network.clone(),
+        scale: setting.scale,
         workers: setting.job.participants.len(),
         model_bytes: setting.job.bits / 8.0,
         schemes,
@@ -157,7 +162,7 @@ pub fn report(
         return Err(Error::Failed { who: setting.server.clone(), why });
     };
     let used = |bytes: u64, rate_bps: f64| bytes as f64 * 8.0 / rate_bps / seconds.max(1e-9);
-    Ok(SchemeReport {
+    let by_the_clock = SchemeReport {
         scheme: scheme.name.clone(),
         iteration_s,
         zero_gaps: zero / gaps.len().max(1) as f64,
@@ -189,7 +194,19 @@ pub fn report(
         to_90_s: learnt.iter().find(|at| at.accuracy >= 0.9).map(|at| at.at_s),
         learnt,
         simulated: simulated(setting, scheme)?,
-    })
+    };
+    Ok(by_the_clock.at_own_rates(setting.scale))
+}
+
+impl SchemeReport {
+    /// From times by the clock to the network's own.
+    pub(super) fn at_own_rates(mut self, scale: Scaling) -> Self {
+        scale.apply([&mut self.iteration_s, &mut self.blocking_s, &mut self.seconds]);
+        scale.apply([&mut self.simulated.iteration_s]);
+        scale.apply(self.gap_quantiles_s.values_mut().chain(&mut self.to_90_s));
+        scale.apply(self.learnt.iter_mut().map(|learnt| &mut learnt.at_s));
+        self
+    }
 }
 
 /// What workers computed with at the end.

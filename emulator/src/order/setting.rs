@@ -11,6 +11,7 @@ use inart_trainer::{Client, Config, ConfigError, Local};
 
 use super::absences::Outage;
 use crate::fault::DropRate;
+use crate::scale::Scaling;
 
 /// What decides the order.
 #[derive(Debug, Clone, Copy)]
@@ -76,6 +77,8 @@ pub struct Setting {
     pub server: String,
     /// The job, at the rates and times that are emulated, with the model's own size.
     pub job: Job,
+    /// By how much it is smaller than the document's.
+    pub scale: Scaling,
     /// The orders, one after the other.
     pub schemes: Vec<Scheme>,
     /// How clients train, in a job of clients.
@@ -221,6 +224,7 @@ mod tests {
             network: "n".into(),
             server: "s1".into(),
             job,
+            scale: Scaling { rates: 0.01, times: time },
             schemes: Vec::new(),
             clients: None,
             tuning: None,

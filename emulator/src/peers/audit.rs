@@ -72,6 +72,7 @@ mod tests {
     fn setting(workload: Workload) -> Setting {
         Setting {
             mesh: Arc::new(Mesh::from_yaml(NETWORK).expect("a network")),
+            scale: crate::scale::Scaling::NONE,
             schemes: Vec::new(),
             multicast: Multicast::Hosts,
             values_per_packet: ValuesPerPacket::N256,

@@ -2,15 +2,27 @@
 
 use inart_experiments::palette::color;
 
-use super::report::{BspFigures, Figures, Report, RoundTime};
-use crate::panel::{LEFT, Panel};
-use crate::svg::{FAINT, INK, Svg};
+use super::report::{BspFigures, Figures, Report, RoundTime, SchemeReport};
+use crate::panel::{Key, Panel, head, head_height};
+use crate::svg::{FAINT, Svg};
 
-const HEIGHT: f64 = 720.0;
+/// Heights of the panels with their axes.
+const TIMES: f64 = 340.0;
+const REACHED: f64 = 250.0;
 
 /// How thick a scheme's lines are, by who makes the copies: two ways of one scheme have one color.
 fn thickness(multicast: &str) -> f64 {
     if multicast == "switch" { 2.0 } else { 4.0 }
+}
+
+fn key(report: &Report, scheme: &SchemeReport, figures: &BspFigures) -> Key {
+    let learnt = scheme.accuracy.map_or(String::new(), |share| format!(", {:.1} %", share * 100.0));
+    let BspFigures { seconds, receivers_mean, .. } = figures;
+    let is_both = report.multicast.contains(',');
+    let by = if is_both { format!(" by {}", scheme.multicast) } else { String::new() };
+    let others = if is_both { "" } else { " others" };
+    let label = format!("{}{by} {seconds:.2} s/round, to {receivers_mean:.1}{others}{learnt}", scheme.scheme);
+    Key { color: color(scheme.scheme), thickness: 3.5 * thickness(scheme.multicast), label }
 }
 
 /// Draws the chart; none of stale synchronous training, which has no rounds of all.
@@ -26,25 +38,16 @@ pub fn chart(report: &Report) -> Option<String> {
         all.map(of).fold(1e-3, f64::max)
     };
     let most_x = most(|round| round.start_s + round.whole_s);
-    let mut svg = Svg::new(HEIGHT);
+    let keys: Vec<Key> = schemes.iter().map(|(scheme, figures)| key(report, scheme, figures)).collect();
+    let top = head_height(&keys) + 40.0;
+    let mut svg = Svg::new(top + TIMES + REACHED);
     let title = format!("Training between the peers of {}", report.network);
-    svg.text(LEFT, 44.0, 24.0, INK, "start", "600", &title);
-    for (at, (scheme, figures)) in schemes.iter().enumerate() {
-        let (x, y) = (LEFT + 330.0 * (at % 3) as f64, 62.0 + 20.0 * (at / 3) as f64);
-        svg.bar(x, y, 14.0, thickness(scheme.multicast) * 3.5, color(scheme.scheme));
-        let learnt = scheme.accuracy.map_or(String::new(), |share| format!(", {:.1} %", share * 100.0));
-        let BspFigures { seconds, receivers_mean, .. } = figures;
-        let is_both = report.multicast.contains(',');
-        let by = if is_both { format!(" by {}", scheme.multicast) } else { String::new() };
-        let others = if is_both { "" } else { " others" };
-        let label =
-            format!("{}{by} {seconds:.2} s/round, to {receivers_mean:.1}{others}{learnt}", scheme.scheme);
-        svg.text(x + 20.0, y + 12.0, 13.0, INK, "start", "400", &label);
-    }
-    let times = Panel { top: 130.0, bottom: 400.0, most_x, most_y: most(|round| round.seconds) };
+    head(&mut svg, &title, report.scale, &keys);
+    let most_y = most(|round| round.seconds.max(round.planned_s));
+    let times = Panel { top, bottom: top + TIMES - 70.0, most_x, most_y };
     times.frame(&mut svg, "Each round's longest multicast, and what was planned for it (thin)", "s");
     let most_y = most(|round| round.receivers_mean);
-    let reached = Panel { top: 470.0, bottom: 670.0, most_x, most_y };
+    let reached = Panel { top: top + TIMES, bottom: top + TIMES + REACHED - 50.0, most_x, most_y };
     reached.frame(&mut svg, "Receivers of an update, mean over all peers", "");
     for (scheme, figures) in &schemes {
         let (colour, width) = (color(scheme.scheme), thickness(scheme.multicast));

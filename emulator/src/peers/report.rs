@@ -1,4 +1,4 @@
-//! What an emulation of peers came to.
+//! What an emulation of peers came to, at the network's own rates.
 
 use std::collections::BTreeMap;
 
@@ -10,17 +10,20 @@ use super::setting::{Setting, Sync};
 use super::simulated;
 use super::switch::SwitchReport;
 use crate::error::Error;
+use crate::scale::Scaling;
 
-/// What an emulation came to.
+/// What an emulation came to. All times are those of the document: at its rates, with its updates.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     /// The network's name.
     pub network: String,
+    /// How much smaller the emulated network was.
+    pub scale: Scaling,
     /// `bsp` or `ssp`.
     pub sync: &'static str,
     /// Who makes the copies; of several ways, with a comma between them.
     pub multicast: String,
-    /// Bytes of an update.
+    /// Bytes of an update in the emulation.
     pub update_bytes: f64,
     /// Each scheme, in the order in which they ran.
     pub schemes: Vec<SchemeReport>,
@@ -167,6 +170,23 @@ pub struct SspFigures {
     pub simulated: Option<inart_peers::Ssp>,
 }
 
+impl Figures {
+    /// From times by the clock to the network's own.
+    fn at_own_rates(mut self, scale: Scaling) -> Self {
+        match &mut self {
+            Figures::Bsp(BspFigures { seconds, planned_s, simulated_s, round_s, each_round, .. }) => {
+                scale.apply([seconds, planned_s, simulated_s, round_s]);
+                scale.apply(each_round.iter_mut().flat_map(|round| {
+                    let RoundTime { start_s, whole_s, seconds, planned_s, .. } = round;
+                    [start_s, whole_s, seconds, planned_s]
+                }));
+            }
+            Figures::Ssp(figures) => scale.apply([&mut figures.duration_s]),
+        }
+        self
+    }
+}
+
 fn seconds(ns: u64) -> f64 {
     ns as f64 * 1e-9
 }
@@ -190,7 +210,7 @@ pub fn report(
     Ok(SchemeReport {
         scheme: scheme.name(),
         multicast: setting.multicast.name(),
-        figures,
+        figures: figures.at_own_rates(setting.scale),
         accuracy: (!learnt.is_empty()).then_some(mean),
         accuracy_least: learnt.iter().copied().min_by(f64::total_cmp),
         updates_checked,
@@ -293,6 +313,7 @@ fn ssp(setting: &Setting, scheme: Scheme, said: &Said) -> Result<SspFigures, Err
 pub fn whole(setting: &Setting, schemes: Vec<SchemeReport>) -> Report {
     Report {
         network: setting.mesh.name().to_owned(),
+        scale: setting.scale,
         sync: if setting.sync == Sync::Bsp { "bsp" } else { "ssp" },
         multicast: setting.multicast.name().to_owned(),
         update_bytes: setting.job().update_bytes[0],

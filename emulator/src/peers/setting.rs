@@ -7,6 +7,8 @@ use inart_peers::{Mesh, Multicast, PeerJob, Reading, Scheme};
 use inart_targets::Target;
 use inart_wire::ValuesPerPacket;
 
+use crate::scale::Scaling;
+
 /// When a peer may begin its next round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
@@ -36,6 +38,8 @@ pub enum Workload {
 pub struct Setting {
     /// The network, scaled already, with one job.
     pub mesh: Arc<Mesh>,
+    /// By how much.
+    pub scale: Scaling,
     /// Who chooses receivers, one after the other.
     pub schemes: Vec<Scheme>,
     /// Who makes the copies of updates.

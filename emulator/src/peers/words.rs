@@ -106,6 +106,7 @@ mod tests {
         );
         Setting {
             mesh: Arc::new(Mesh::from_yaml(&network).expect("a network")),
+            scale: crate::scale::Scaling::NONE,
             schemes: Vec::new(),
             multicast: Multicast::Switch,
             values_per_packet: ValuesPerPacket::N256,

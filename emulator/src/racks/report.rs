@@ -1,4 +1,4 @@
-//! What came out, beside the same in virtual time.
+//! What came out, beside the same in virtual time, at the topology's own rates.
 
 use std::collections::BTreeMap;
 
@@ -10,6 +10,7 @@ use super::audit::Audit;
 use super::processes::{Said, ServerLine};
 use super::setting::RackSetting;
 use crate::error::Error;
+use crate::scale::Scaling;
 
 /// The same in virtual time, at the rates that values have in frames.
 #[derive(Debug, Clone, PartialEq, Serialize)]
@@ -56,17 +57,27 @@ pub struct RackReport {
     pub simulated: SimulatedRacks,
 }
 
-/// All divisions.
+impl RackReport {
+    /// From times by the clock to the topology's own.
+    fn at_own_rates(mut self, scale: Scaling) -> Self {
+        scale.apply([&mut self.iteration_s, &mut self.waiting_s, &mut self.seconds]);
+        scale.apply([&mut self.simulated.iteration_s, &mut self.simulated.waiting_s]);
+        scale.apply(&mut self.to_90_s);
+        self
+    }
+}
+
+/// All divisions. All times are those of the document: at its rates, with its model.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct RackTable {
     /// The network's name.
     pub network: String,
     /// Workers.
     pub workers: usize,
-    /// The model's size, in bytes.
+    /// The emulated model's size, in bytes.
     pub model_bytes: f64,
-    /// What rates were multiplied by.
-    pub scale: f64,
+    /// How much smaller the emulated network was.
+    pub scale: Scaling,
     /// Mean time to compute, in seconds.
     pub compute_s: f64,
     /// Each.
@@ -81,8 +92,8 @@ pub fn table(setting: &RackSetting, divisions: Vec<RackReport>) -> RackTable {
         network: setting.topology.name().to_owned(),
         workers,
         model_bytes: setting.job.bits / 8.0,
-        scale: setting.scale.factor(),
-        compute_s: compute / workers as f64,
+        scale: setting.scaling(),
+        compute_s: setting.scaling().own(compute / workers as f64),
         divisions,
     }
 }
@@ -164,7 +175,7 @@ pub fn report(
     let names = |members: &[usize]| {
         members.iter().map(|&at| setting.job.participants[at].name.clone()).collect::<Vec<_>>()
     };
-    Ok(RackReport {
+    let by_the_clock = RackReport {
         groups: racks.groups.iter().map(|group| names(&group.members)).collect(),
         at_once: racks.at_once,
         iteration_s: intervals.iter().sum::<f64>() / intervals.len().max(1) as f64,
@@ -179,7 +190,8 @@ pub fn report(
         accuracy: evaluation.map_or(0.0, |evaluation| evaluation.accuracy),
         to_90_s: to_90.and_then(|(turn, _)| Some(seconds(began, times.get(*turn as usize)?.ends))),
         simulated: simulated(setting, racks)?,
-    })
+    };
+    Ok(by_the_clock.at_own_rates(setting.scaling()))
 }
 
 /// The same in virtual time: plans' rates are of frames, of which values are a part.

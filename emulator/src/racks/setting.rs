@@ -11,7 +11,7 @@ use inart_wire::ValuesPerPacket;
 
 use crate::fault::DropRate;
 use crate::options::Options;
-use crate::scale::Scale;
+use crate::scale::{Scale, Scaling};
 
 /// What is emulated.
 pub struct RackSetting {
@@ -23,6 +23,8 @@ pub struct RackSetting {
     pub job: Job,
     /// What the topology's rates are multiplied by.
     pub scale: Scale,
+    /// What times are multiplied by.
+    pub times: f64,
     /// Iterations of every group.
     pub iterations: u32,
     /// Images per worker and iteration.
@@ -44,6 +46,11 @@ pub struct RackSetting {
 }
 
 impl RackSetting {
+    /// By how much the emulated network is smaller.
+    pub fn scaling(&self) -> Scaling {
+        Scaling { rates: self.scale.factor(), times: self.times }
+    }
+
     /// The worker of a place in the job.
     ///
     /// # Errors

@@ -63,7 +63,13 @@ pub fn emulate_sites(
         };
         run_variant(setting, variant, &mut tell)
     })?;
-    Ok(Measured { report: Report { network: setting.overlay.name().to_owned(), schemes }, problem })
+    let report = Report {
+        network: setting.overlay.name().to_owned(),
+        scale: setting.scale,
+        gradient_bytes: setting.overlay.jobs()[0].gradient_bytes(),
+        schemes,
+    };
+    Ok(Measured { report, problem })
 }
 
 fn run_variant(

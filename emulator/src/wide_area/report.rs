@@ -1,16 +1,21 @@
-//! What an emulation came to.
+//! What an emulation came to, at the network's own rates.
 
 use serde::Serialize;
 
 use super::processes::{Said, SiteRound};
 use super::setting::{Setting, Variant};
 use crate::error::Error;
+use crate::scale::Scaling;
 
-/// What an emulation came to.
+/// What an emulation came to. All times are those of the document: at its rates, with its gradient.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     /// The network's name.
     pub network: String,
+    /// How much smaller the emulated network was.
+    pub scale: Scaling,
+    /// What was summed in the emulation, in bytes.
+    pub gradient_bytes: u64,
     /// Each way to plan, in the order in which it ran.
     pub schemes: Vec<SchemeReport>,
 }
@@ -62,7 +67,8 @@ pub struct SchemeReport {
     pub after_first_s: f64,
     /// Both of the same rounds in virtual time; none for Gloo.
     pub simulated: Option<PerRound>,
-    /// How long a site took from a sum to its next gradient, in seconds, in real and in virtual time.
+    /// How long a site took from a sum to its next gradient, in seconds, in real and in virtual time. This
+    /// machine's processes take that time, so by the clock it does not depend on the scale.
     pub compute_s: f64,
     /// The proven bound on the rates at the start, in seconds.
     pub bound_s: f64,
@@ -76,6 +82,18 @@ pub struct SchemeReport {
     pub asks: u64,
     /// Frames that the network lost.
     pub frames_lost: u64,
+}
+
+impl SchemeReport {
+    /// From times by the clock to the network's own.
+    fn at_own_rates(mut self, scale: Scaling) -> Self {
+        scale.apply(self.rounds.iter_mut().flat_map(|round| [&mut round.start_s, &mut round.seconds]));
+        let simulated = self.simulated.iter_mut();
+        scale.apply(simulated.flat_map(|of| [&mut of.mean_s, &mut of.after_first_s]));
+        let own = [&mut self.mean_s, &mut self.after_first_s, &mut self.compute_s, &mut self.bound_s];
+        scale.apply(own);
+        self
+    }
 }
 
 pub fn report(
@@ -105,7 +123,7 @@ pub fn report(
     }
     let ended_s: Vec<f64> = rounds.iter().map(|round| round.start_s + round.seconds).collect();
     let PerRound { mean_s, after_first_s } = PerRound::of(&ended_s);
-    Ok(SchemeReport {
+    let by_the_clock = SchemeReport {
         scheme: variant.name.clone(),
         mean_s,
         after_first_s,
@@ -118,5 +136,6 @@ pub fn report(
         relayed: said.counted.iter().map(|counted| counted.relayed).sum(),
         asks: said.counted.iter().map(|counted| counted.asks).sum(),
         frames_lost,
-    })
+    };
+    Ok(by_the_clock.at_own_rates(setting.scale))
 }

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use inart_overlay::{Knowledge, Options as PlanOptions, Overlay};
 
+use crate::scale::Scaling;
+
 /// What sites sum.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum Workload {
@@ -50,11 +52,13 @@ pub enum Way {
 pub struct Setting {
     /// The network, scaled already, with one job.
     pub overlay: Arc<Overlay>,
+    /// By how much.
+    pub scale: Scaling,
     /// The ways to plan.
     pub variants: Vec<Variant>,
     /// What is summed.
     pub workload: Workload,
-    /// As many rounds as begin within this time in virtual time.
+    /// As many rounds as begin within this time in virtual time, of the scaled network.
     pub duration: Duration,
     /// No more rounds than this.
     pub most_rounds: u32,

@@ -10,7 +10,7 @@ use inart_emulator::fault::DropRate;
 use inart_emulator::order::{
     Clients, Order, Outage, Scheme, Setting, Transport, chart, emulate_order, scaled,
 };
-use inart_emulator::scale::{Scale, check_slowest};
+use inart_emulator::scale::{Scale, Scaling, check_slowest};
 use inart_order_agent::Precision;
 use inart_planner::Topology;
 use inart_trainer::PARAMETERS;
@@ -68,7 +68,8 @@ pub struct Args {
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     opposite: Vec<String>,
     /// Multiply the network's rates by this, like 1/500 [default: so that the server's port carries at most
-    /// 50 Mbps]. Times to compute are multiplied so that they keep their proportion to transfers.
+    /// 50 Mbps]. Times to compute and delays are multiplied so that they keep their proportion to transfers;
+    /// times are printed as at the network's own rates.
     #[arg(long)]
     scale: Option<Scale>,
     /// Images per worker and iteration; the time to compute is that of the document's batch.
@@ -88,11 +89,11 @@ pub struct Args {
     drop: DropRate,
     /// A process is killed, and started again later, such as w3=2s..6s, or not at all: w3=2s..; the
     /// server's, too, which goes on from the model that it has kept: s1=3s..4s (again for others). Times are
-    /// the emulation's own, from its first pull on; those of the document are multiplied, see --scale.
+    /// by the emulation's clock, from its first pull on, and not multiplied by --scale.
     #[arg(long, value_name = "NAME=FROM..UNTIL")]
     absent: Vec<Absent>,
     /// How long the server waits for a push, or a request, before it gives the worker or client up, such as
-    /// 3s. Without it, who has had no connection for 10 s is given up.
+    /// 3s by the emulation's clock. Without it, who has had no connection for 10 s is given up.
     #[arg(long, value_name = "TIME")]
     patience: Option<String>,
     /// Decides data, weights and times to compute.
@@ -111,7 +112,7 @@ const MOST_ITERATIONS: u32 = 100_000;
 
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
-    let (setting, scale, time) = args.setting()?;
+    let (setting, own_bits) = args.setting()?;
     args.chart.as_deref().map_or(Ok(()), |file| try_file("--chart", file))?;
     let bar = ProgressBar::new(1000);
     let style = ProgressStyle::with_template("{msg:12} {bar:40} {percent}%, {elapsed}");
@@ -126,7 +127,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let drawn = args.chart.as_deref().map_or(Ok(()), |file| write_file("--chart", file, &chart(&report)));
     let text = match json {
         true => serde_json::to_string(&report)? + "\n",
-        false => table(&report, scale, time),
+        false => table(&report, own_bits / 8.0),
     };
     print(&text)?;
     drawn?;
@@ -134,7 +135,8 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 impl Args {
-    fn setting(&self) -> anyhow::Result<(Setting, Scale, f64)> {
+    /// What is emulated, and the size of the document's own model in bits.
+    fn setting(&self) -> anyhow::Result<(Setting, f64)> {
         let cluster = network::read(&self.topology)?;
         let job = network::job(&cluster, self.job.as_deref())?;
         let server = self.server(&job.name)?;
@@ -165,11 +167,13 @@ impl Args {
         let nics = job.participants.iter().map(|one| one.nic).chain([job.server]);
         check_slowest(nics.flat_map(|nic| [nic.in_bps, nic.out_bps]), scale.factor())
             .map_err(|problem| anyhow::anyhow!("--scale: {problem}"))?;
-        let (job, time) = scaled(job, bits, Some(self.batch), scale.factor());
+        let own_bits = job.bits;
+        let (job, times) = scaled(job, bits, Some(self.batch), scale.factor());
         let setting = Setting {
             network: cluster.name.clone(),
             server,
             job,
+            scale: Scaling { rates: scale.factor(), times },
             schemes,
             clients,
             tuning: self.order.tuning(),
@@ -185,7 +189,7 @@ impl Args {
             absences,
             outages,
         };
-        Ok((setting, scale, time))
+        Ok((setting, own_bits))
     }
 
     fn patience_s(&self) -> anyhow::Result<Option<f64>> {

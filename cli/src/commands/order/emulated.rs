@@ -3,18 +3,20 @@
 use std::fmt::Write as _;
 
 use inart_emulator::order::{Report, SchemeReport};
-use inart_emulator::scale::Scale;
 use inart_planner::units::display_size;
 
-/// The table of a report; times of the document were multiplied by `time`.
-pub fn table(report: &Report, scale: Scale, time: f64) -> String {
+/// The table of a report; the document's model has `own_bytes`.
+pub fn table(report: &Report, own_bytes: f64) -> String {
     let mut out = format!(
-        "{}: {} workers, a model of {}; rates times {scale}, times of the document times {time:.4}\n\
+        "{}: {} workers; {}, with a model of {}\n\
+         Times are the network's own: at its rates, with its model of {}.\n\
          order    iteration  simulated s   port in  port out  zero gaps  staleness  most  90% after  \
          accuracy\n",
         report.network,
         report.workers,
+        report.scale,
         display_size(report.model_bytes),
+        display_size(own_bytes),
     );
     for scheme in &report.schemes {
         let to_90 = scheme.to_90_s.map_or("-".to_owned(), |seconds| format!("{seconds:.1} s"));

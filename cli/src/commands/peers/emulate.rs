@@ -11,7 +11,7 @@ use inart_emulator::peers::{
     BspFigures, Figures, Progress, Report, SchemeReport, Setting, SspFigures, SwitchReport, Sync, Workload,
     chart, check, emulate_peers,
 };
-use inart_emulator::scale::{Scale, check_slowest};
+use inart_emulator::scale::{Scale, Scaling, check_slowest};
 use inart_peer_host::{Job, Schedule};
 use inart_peers::{Guard, Mesh, Multicast, Reading, Scheme};
 use inart_planner::units::{Size, display_size};
@@ -84,8 +84,9 @@ pub struct Args {
     /// Rounds of every peer.
     #[arg(long, default_value_t = 10)]
     rounds: u32,
-    /// Multiply the network's rates by this, like 1/2000. Traces go faster by as much as rounds do [default:
-    /// so that the ports of all peers together send at most 200 Mbps].
+    /// Multiply the network's rates by this, like 1/2000. Traces go faster and delays are shorter by as much
+    /// as rounds are; times are printed as at the network's own rates [default: so that the ports of all
+    /// peers together send at most 200 Mbps].
     #[arg(long)]
     scale: Option<Scale>,
     /// Train nothing: send random updates of this size, like 1 MB.
@@ -105,17 +106,11 @@ pub struct Args {
     chart: Option<PathBuf>,
 }
 
-/// How much smaller the emulated network is.
-struct Scaled {
-    scale: Scale,
-    /// What rounds take, and traces, of their time.
-    time: f64,
-}
-
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let mesh = network::read(&args.topology)?;
-    let (mut setting, scaled) = args.setting(&mesh)?;
+    let own_bytes = network::job(&mesh, args.job.as_deref())?.update_bytes[0];
+    let mut setting = args.setting(&mesh)?;
     let changes = setting.mesh.next_change(&setting.mesh.jobs()[0], 0.0).is_some();
     args.chart.as_deref().map_or(Ok(()), |file| try_file("--chart", file))?;
     for way in &args.multicast {
@@ -150,7 +145,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     };
     let text = match json {
         true => serde_json::to_string(&report)? + "\n",
-        false => table(&report, &scaled) + &followed(&report, changes),
+        false => table(&report, own_bytes) + &followed(&report, changes),
     };
     print(&text)?;
     drawn?;
@@ -158,7 +153,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 impl Args {
-    fn setting(&self, mesh: &Mesh) -> anyhow::Result<(Setting, Scaled)> {
+    fn setting(&self, mesh: &Mesh) -> anyhow::Result<Setting> {
         let mut ways = self.multicast.clone();
         ways.sort();
         ways.dedup();
@@ -213,9 +208,10 @@ impl Args {
         let slowest = mesh.ports_at(job, 0.0);
         check_slowest(slowest.up_bps.iter().chain(&slowest.down_bps).copied(), scale.factor())
             .map_err(|problem| anyhow::anyhow!("--scale: {problem}"))?;
-        let (smaller, time) = mesh.scaled(job, bytes, scale.factor());
-        let setting = Setting {
+        let (smaller, times) = mesh.scaled(job, bytes, scale.factor());
+        Ok(Setting {
             mesh: Arc::new(smaller),
+            scale: Scaling { rates: scale.factor(), times },
             schemes: self.schemes.clone(),
             multicast: multicast(&self.multicast[0]),
             values_per_packet: self.values,
@@ -236,8 +232,7 @@ impl Args {
             seed: self.seed,
             program: std::env::current_exe().context("this program's own file")?,
             congestion: self.congestion.clone(),
-        };
-        Ok((setting, Scaled { scale, time }))
+        })
     }
 
     /// The size of an update: the model's, unless another is given.
@@ -253,15 +248,16 @@ fn multicast(way: &str) -> Multicast {
     if way == "hosts" { Multicast::Hosts } else { Multicast::Switch }
 }
 
-fn table(report: &Report, scaled: &Scaled) -> String {
+fn table(report: &Report, own_bytes: f64) -> String {
     let mut out = format!(
-        "{}: rates times {}, traces {:.3} times faster; updates {}, copies by {}, {}\n",
+        "{}: {}, with updates of {}; copies by {}, {}\n\
+         Times are the network's own: at its rates, with its updates of {}.\n",
         report.network,
-        scaled.scale,
-        1.0 / scaled.time,
+        report.scale,
         display_size(report.update_bytes),
         report.multicast,
         report.sync,
+        display_size(own_bytes),
     );
     out.push_str(match report.sync {
         "bsp" => "scheme    copies  rounds  longest s  planned s  ratio  simulated s  receivers  round s   load  accuracy\n",

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, bail, ensure};
 use inart_emulator::Measured;
-use inart_emulator::scale::{Scale, check_slowest};
+use inart_emulator::scale::{Scale, Scaling, check_slowest};
 use inart_emulator::wide_area::{Report, Setting, Variant, Way, Workload, chart, emulate_sites};
 use inart_overlay::{Disjoint, Knowledge, Options, Scheme};
 use inart_planner::units::{Rate, Size, display_size};
@@ -16,7 +16,7 @@ use inart_quic::Congestion;
 use inart_trainer::{Config, Trainer};
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::emulate_both::{self, Scaled};
+use super::emulate_both;
 use super::simulate::seconds;
 use super::{both_levels, network};
 use crate::commands::drawing::{try_file, write_file};
@@ -37,14 +37,15 @@ pub struct Args {
     /// [default: inart,netstorm,netstorm+,fapt,mst,bkt,star; on networks of both levels inart]
     #[arg(long, value_delimiter = ',')]
     schemes: Vec<String>,
-    /// As many rounds of each scheme as begin within this time in virtual time.
+    /// As many rounds of each scheme as begin within this time by the clock, in virtual time.
     #[arg(long, default_value = "15s")]
     duration: String,
     /// No more rounds than this.
     #[arg(long, default_value_t = 1000)]
     rounds: u32,
-    /// Multiply the network's rates by this, like 1/40. Traces go faster by as much as rounds do [default: so
-    /// that a gradient of the model takes a fifteenth of the time that the job's takes].
+    /// Multiply the network's rates by this, like 1/40. Traces go faster and delays are shorter by as much as
+    /// rounds are; times are printed as at the network's own rates [default: so that a gradient of the model
+    /// takes a fifteenth of the time that the job's takes].
     #[arg(long)]
     scale: Option<Scale>,
     /// Train nothing: sum random gradients of this size, like 1 MB.
@@ -119,7 +120,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let rates = overlay.rates_at(0.0);
     check_slowest(overlay.arcs().map(|arc| rates.of(arc)), factor)
         .map_err(|problem| anyhow!("--scale: {problem}"))?;
-    let (scaled, time) = overlay.scaled(job, bytes, factor);
+    let (scaled, times) = overlay.scaled(job, bytes, factor);
     let default = if both.is_some() { &SCHEMES[..1] } else { &SCHEMES[..] };
     let names = match &args.schemes[..] {
         [] => default.iter().map(|name| (*name).to_owned()).collect(),
@@ -127,6 +128,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     };
     let setting = Setting {
         overlay: Arc::new(scaled),
+        scale: Scaling { rates: factor, times },
         variants: names.iter().map(|name| variant(name, &args.python)).collect::<anyhow::Result<_>>()?,
         workload: match args.gradient {
             Some(_) => Workload::Random,
@@ -151,8 +153,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         }
         setting.check().map_err(with_flag)?;
         let (hierarchy, _) = hierarchy.scaled(job, bytes, factor);
-        let scaled = Scaled { bytes, factor, time };
-        let (text, problem) = emulate_both::run(&hierarchy, &setting, scaled, json)?;
+        let (text, problem) = emulate_both::run(&hierarchy, &setting, job.gradient_bytes(), json)?;
         print(&text)?;
         return problem.map_or(Ok(ExitCode::SUCCESS), Err);
     }
@@ -167,30 +168,31 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     bar.finish_and_clear();
     let Measured { report, problem } = report.map_err(with_flag)?;
     // What was measured before a failure is printed all the same.
-    let drawing = |file: &PathBuf| write_file("--chart", file, &chart(&report, &setting.overlay));
+    let drawing = |file: &PathBuf| write_file("--chart", file, &chart(&report, &overlay));
     let drawn = args.chart.as_ref().map_or(Ok(()), drawing);
     let text = match json {
         true => serde_json::to_string(&report)? + "\n",
-        false => table(&report, bytes, factor, time, args),
+        false => table(&report, job.gradient_bytes(), args),
     };
     print(&text)?;
     drawn?;
     problem.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
 }
 
-fn table(report: &Report, bytes: u64, factor: f64, time: f64, args: &Args) -> String {
+fn table(report: &Report, own_bytes: u64, args: &Args) -> String {
     let mut out = format!(
-        "{}: rates times 1/{:.1}, traces {:.1} times faster; gradient {}; rounds as many as begin within {}\n",
+        "{}: {}, with a gradient of {}; rounds as many as begin within {} by the clock\n\
+         Times are the network's own: at its rates, with its gradient of {}.\n",
         report.network,
-        1.0 / factor,
-        1.0 / time,
-        display_size(bytes as f64),
+        report.scale,
+        display_size(report.gradient_bytes as f64),
         args.duration,
+        display_size(own_bytes as f64),
     );
     let _ = writeln!(out, "                              after the first round");
     let _ = writeln!(
         out,
-        "scheme      rounds   mean s   real s  simulated s  ratio  of inart  accuracy  relayed"
+        "scheme      rounds   mean s   real s  simulated s  ratio  computing s  of inart  accuracy  relayed"
     );
     let ours = report.schemes.iter().find(|scheme| scheme.scheme == "inart").map(|scheme| scheme.mean_s);
     for scheme in &report.schemes {
@@ -199,16 +201,25 @@ fn table(report: &Report, bytes: u64, factor: f64, time: f64, args: &Args) -> St
         let learnt = scheme.accuracy.map_or(String::new(), |share| format!("{:.1}%", share * 100.0));
         let _ = writeln!(
             out,
-            "{:10}  {:>6}  {:>7.3}  {:>7.3}  {:>11}  {:>5}  {:>8}  {:>8}  {:>7}",
+            "{:10}  {:>6}  {:>7.2}  {:>7.2}  {:>11}  {:>5}  {:>11.2}  {:>8}  {:>8}  {:>7}",
             scheme.scheme,
             scheme.rounds.len(),
             scheme.mean_s,
             scheme.after_first_s,
-            simulated_s.map_or(String::new(), |seconds| format!("{seconds:.3}")),
+            simulated_s.map_or(String::new(), |seconds| format!("{seconds:.2}")),
             simulated_s.map_or(String::new(), |seconds| format!("{:.2}", scheme.after_first_s / seconds)),
+            scheme.compute_s,
             beside,
             learnt,
             scheme.relayed,
+        );
+    }
+    if let Some(scheme) = report.schemes.first() {
+        let _ = writeln!(
+            out,
+            "at the rates at the start no schedule takes less than {:.2} s; computing is not in it, and takes what it \
+             takes on this machine",
+            scheme.bound_s
         );
     }
     let checked: u64 = report.schemes.iter().map(|scheme| scheme.sums_checked).sum();

@@ -15,21 +15,10 @@ use serde::Serialize;
 
 use super::both_levels::{self, VALUES};
 
-/// How the network was made smaller.
-#[derive(Debug, Clone, Copy, Serialize)]
-pub struct Scaled {
-    /// The gradient, in bytes.
-    pub bytes: u64,
-    /// What rates were multiplied by.
-    pub factor: f64,
-    /// What times were multiplied by.
-    pub time: f64,
-}
-
 /// Hosts that are silent for so long are gone. Processes of all sites share this machine.
 const PEER_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// One way to plan the trees, with what was planned and simulated beside.
+/// One way to plan the trees, with what was planned and simulated beside, at the network's own rates.
 #[derive(Serialize)]
 struct SchemeRun {
     scheme: String,
@@ -42,14 +31,15 @@ struct SchemeRun {
     real: BothReport,
 }
 
-/// Emulates all variants. Returns what is to be printed, and the error that ended the run early.
+/// Emulates all variants of a network that was made smaller, whose own gradient is of `own_bytes`. Returns what
+/// is to be printed, and the error that ended the run early.
 ///
 /// # Errors
 /// What the first variant fails with; nothing was measured then.
 pub fn run(
     hierarchy: &Hierarchy,
     setting: &Setting,
-    scaled: Scaled,
+    own_bytes: u64,
     json: bool,
 ) -> anyhow::Result<(String, Option<anyhow::Error>)> {
     let bar = ProgressBar::new(0);
@@ -74,11 +64,12 @@ pub fn run(
     }
     if json {
         let document = serde_json::json!({
-            "network": hierarchy.overlay.name(), "scaled": scaled, "schemes": runs,
+            "network": hierarchy.overlay.name(), "scale": setting.scale,
+            "gradient_bytes": hierarchy.overlay.jobs()[0].gradient_bytes(), "schemes": runs,
         });
         return Ok((serde_json::to_string(&document)? + "\n", problem));
     }
-    Ok((table(hierarchy, setting, scaled, &runs), problem))
+    Ok((table(hierarchy, setting, own_bytes, &runs), problem))
 }
 
 fn run_variant(
@@ -114,12 +105,20 @@ fn run_variant(
     };
     let real = emulate_both(&both, &mut |done| bar.set_position(done.into()))?;
     let inside_s = plan.insides.iter().map(|inside| inside.seconds).fold(0.0, f64::max);
+    let own = |seconds: f64| setting.scale.own(seconds);
     Ok(SchemeRun {
         scheme: variant.name.clone(),
-        planned_inside_s: inside_s,
-        planned_between_s: plan.between.predicted_s,
-        bound_s: plan.bound_s,
-        simulated,
+        planned_inside_s: own(inside_s),
+        planned_between_s: own(plan.between.predicted_s),
+        bound_s: own(plan.bound_s),
+        simulated: Timeline {
+            inside_s: own(simulated.inside_s),
+            between_s: own(simulated.between_s),
+            back_s: own(simulated.back_s),
+            seconds: own(simulated.seconds),
+            one_after_the_other_s: own(simulated.one_after_the_other_s),
+            ..simulated
+        },
         real,
     })
 }
@@ -150,17 +149,21 @@ fn simulate(
     Ok(times)
 }
 
-fn table(hierarchy: &Hierarchy, setting: &Setting, scaled: Scaled, runs: &[SchemeRun]) -> String {
+fn table(hierarchy: &Hierarchy, setting: &Setting, own_bytes: u64, runs: &[SchemeRun]) -> String {
     let workers =
         hierarchy.insides.iter().map(|inside| inside.topology.jobs()[0].workers.len()).sum::<usize>();
     let mut out = format!(
-        "{}: {} sites, {workers} workers inside {} of them; rates times 1/{:.1}, gradient {}, {}\n",
+        "{}: {} sites, {workers} workers inside {} of them\n\
+         {}, with a gradient of {}, {}\n\
+         Times are the network's own: at its rates, with its gradient of {}; with computing, which takes \
+         what it takes on this machine.\n",
         hierarchy.overlay.name(),
         hierarchy.overlay.sites().len(),
         hierarchy.insides.len(),
-        1.0 / scaled.factor,
-        display_size(scaled.bytes as f64),
+        setting.scale,
+        display_size(hierarchy.overlay.jobs()[0].gradient_bytes() as f64),
         if setting.workload == Workload::Random { "random" } else { "a model in training" },
+        display_size(own_bytes as f64),
     );
     for run in runs {
         let BothRound { inside_s, between_s, back_s, seconds } = run.real.mean;

@@ -35,6 +35,7 @@ pub fn setting(kind: &str, count: usize, clients: Option<Clients>) -> Setting {
         network: "n".into(),
         server: "s1".into(),
         job: scaled(&cluster.jobs[0], bits, None, 0.01).0,
+        scale: crate::scale::Scaling::NONE,
         schemes: Vec::new(),
         clients,
         tuning: None,

@@ -9,7 +9,7 @@ use super::audit::Audit;
 use super::setting::BothSetting;
 use crate::error::Error;
 
-/// A round, in seconds from the first worker's beginning.
+/// A round, in seconds from the first worker's beginning, at the network's own rates.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
 pub struct BothRound {
     /// Until every site has the sum of its workers.
@@ -22,7 +22,7 @@ pub struct BothRound {
     pub seconds: f64,
 }
 
-/// What rounds of both levels came to.
+/// What rounds of both levels came to, at the network's own rates.
 #[derive(Debug, Clone, Serialize)]
 pub struct BothReport {
     /// All rounds, in order.
@@ -62,7 +62,7 @@ pub fn report(
         let own = of_sites.values().filter_map(|site| site.own_ns).max().unwrap_or(began);
         let ended = of_sites.values().map(|site| site.ended_ns).max().unwrap_or(own);
         let back = of_workers.iter().map(|worker| worker.ended_ns).max().unwrap_or(ended).max(ended);
-        let seconds = |from: u64, to: u64| to.saturating_sub(from) as f64 * 1e-9;
+        let seconds = |from: u64, to: u64| setting.between.scale.own(to.saturating_sub(from) as f64 * 1e-9);
         rounds.push(BothRound {
             inside_s: seconds(began, own),
             between_s: seconds(own, ended),

@@ -59,7 +59,7 @@ pub struct Args {
     step: f64,
     /// Multiply the network's rates by this, like 1/500 [default: what this machine carries, and so that
     /// times to compute are 0.4 s or more]. Times to compute are multiplied so that they keep their
-    /// proportion to transfers.
+    /// proportion to transfers; times are printed as at the network's own rates.
     #[arg(long)]
     scale: Option<Scale>,
     /// Values per frame: 32, 64 or 256.
@@ -106,6 +106,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         job.name
     );
     let all = args.divisions(&topology, &planned, job)?;
+    let own_bytes = job.bits / 8.0;
     let setting = args.setting((topology, planned), job, &all)?;
     let bar = ProgressBar::new(1);
     let style = ProgressStyle::with_template("{bar:40} {pos}/{len} turns, {elapsed}");
@@ -118,7 +119,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let Measured { report: table, problem } = table?;
     print(&match json {
         true => serde_json::to_string(&table)? + "\n",
-        false => text_of(&table, setting.scale),
+        false => text_of(&table, own_bytes),
     })?;
     problem.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
 }
@@ -183,12 +184,13 @@ impl Args {
         };
         check_slowest(topology.links().iter().map(|link| link.rate_bps), scale.factor())
             .map_err(|problem| anyhow!("--scale: {problem}"))?;
-        let (job, _) = scaled(job, bits, Some(self.batch), scale.factor());
+        let (job, times) = scaled(job, bits, Some(self.batch), scale.factor());
         Ok(RackSetting {
             topology,
             planned,
             job,
             scale,
+            times,
             iterations: self.iterations,
             batch: self.batch as usize,
             step: self.step,
@@ -202,14 +204,17 @@ impl Args {
     }
 }
 
-fn text_of(table: &RackTable, scale: Scale) -> String {
+fn text_of(table: &RackTable, own_bytes: f64) -> String {
     let mut out = format!(
-        "{}: {} workers, a model of {}; rates times {scale}, {:.3} s to compute\n\
+        "{}: {} workers; {}, with a model of {}\n\
+         Times are the network's own: at its rates, with its model of {}, which takes {:.3} s to compute.\n\
          groups  at once  iteration  simulated s  waiting  simulated s  pushing  staleness  most  90% after  \
          accuracy\n",
         table.network,
         table.workers,
+        table.scale,
         display_size(table.model_bytes),
+        display_size(own_bytes),
         table.compute_s,
     );
     for one in &table.divisions {
