@@ -210,6 +210,10 @@ impl<S: Sequencer> ServerAgent<S> {
             let outgoing = link.outgoing.as_ref().and_then(Outgoing::wake_at);
             [link.lane.wake_at(), outgoing].into_iter().flatten()
         });
+        if self.stopped.is_some() {
+            // Nobody is waited for any more: a time that is over would keep the process busy.
+            return sends.min();
+        }
         let absent = self.links.iter().filter_map(|link| link.down_since.map(|at| at + self.setup.absence));
         let asked = self.gathering.as_ref().filter(|asked| !asked.is_empty());
         let gather = asked.map(|_| self.setup.gather);

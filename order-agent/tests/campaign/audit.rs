@@ -30,6 +30,15 @@ pub struct Seen {
     pub late: u64,
     /// Updates applied at another scale than 1.
     pub scaled: u64,
+    /// Servers that started again without the model that they had, and with that of another training.
+    pub forgot: u64,
+    pub other_file: u64,
+    /// Workers that were refused, as the server had another model than they had trained, or other terms.
+    pub refused_model: u64,
+    pub refused_terms: u64,
+    /// Trainings that ended since the model would become infinite, and workers that ended by it.
+    pub overflows: u64,
+    pub stopped: u64,
 }
 
 impl Seen {
@@ -53,6 +62,16 @@ impl Seen {
         ]
     }
 
+    /// What the server refuses by name.
+    pub fn refusals(&self) -> [(&'static str, u64); 4] {
+        [
+            ("a server without the model that it had", self.forgot),
+            ("a server with the file of another training", self.other_file),
+            ("a worker of another model", self.refused_model),
+            ("a worker with another seed", self.refused_terms),
+        ]
+    }
+
     pub fn add(&mut self, other: &Seen) {
         self.computed += other.computed;
         self.arrived += other.arrived;
@@ -71,6 +90,12 @@ impl Seen {
         self.pulls_repeated += other.pulls_repeated;
         self.late += other.late;
         self.scaled += other.scaled;
+        self.forgot += other.forgot;
+        self.other_file += other.other_file;
+        self.refused_model += other.refused_model;
+        self.refused_terms += other.refused_terms;
+        self.overflows += other.overflows;
+        self.stopped += other.stopped;
     }
 }
 
@@ -118,6 +143,24 @@ impl Audit {
         self.version = kept.version;
         self.held.clear();
         self.last.clear();
+    }
+
+    /// The server has the model of another training from now on.
+    pub fn begins_anew(&mut self, kept: &Kept) {
+        self.models = BTreeMap::from([(kept.version, kept.values.clone())]);
+    }
+
+    /// The server ends the training: the model and the updates that it holds are beyond float32 at that value.
+    pub fn overflows(&mut self, version: u64, worker: usize, at: usize, trial: &Trial) {
+        let seed = trial.seed;
+        assert_eq!(version, self.version + 1, "seed {seed}");
+        assert!(self.held.contains_key(&worker), "seed {seed}: an update of {worker} that has not arrived");
+        let size = |(of, (_, _, values)): (&usize, &(u64, u64, Vec<f32>))| {
+            (f64::from(self.scale(*of, values, trial)) * f64::from(values[at])).abs()
+        };
+        let most = f64::from(self.models[&self.version][at].abs()) + self.held.iter().map(size).sum::<f64>();
+        assert!(most > f64::from(f32::MAX), "seed {seed}: value {at} is at most {most:e}");
+        self.seen.overflows += 1;
     }
 
     pub fn pulled(&self, start: &Start, trial: &Trial, as_received: impl Fn(&[f32]) -> Vec<f32>) {
@@ -181,6 +224,10 @@ impl Audit {
         if let Some(model) = model {
             assert_eq!(bits(model), bits(&expected), "seed {seed}: version {version}");
         }
+        assert!(
+            expected.iter().all(|value| value.is_finite()),
+            "seed {seed}: version {version} is not finite"
+        );
         self.version = version;
         self.models.insert(version, expected);
     }

@@ -23,12 +23,13 @@ fn times() -> u64 {
 fn whatever_happens_no_update_is_lost_or_applied_twice() {
     let mut seen = Seen::default();
     for seed in 1..=TRIALS * times() {
-        seen.add(&world::run(&Trial::random(seed)));
+        seen.add(&world::run(&Trial::random(seed).with_odd()));
     }
     eprintln!("{seen:#?}");
     assert!(seen.scaled > 100, "few updates were scaled");
     // What the campaign is for has happened.
-    for (what, count) in seen.list() {
+    let overflows = [("an update that would overflow", seen.overflows), ("a worker stopped", seen.stopped)];
+    for (what, count) in seen.list().into_iter().chain(seen.refusals()).chain(overflows) {
         assert!(count > 0, "{what} never happened");
     }
 }
@@ -37,10 +38,10 @@ fn whatever_happens_no_update_is_lost_or_applied_twice() {
 fn clients_in_groups_lose_no_update_either() {
     let mut seen = Seen::default();
     for seed in 1..=TRIALS * times() {
-        seen.add(&world::run(&Trial::of_groups(seed)));
+        seen.add(&world::run(&Trial::of_groups(seed).with_odd()));
     }
     eprintln!("{seen:#?}");
-    for (what, count) in seen.list() {
+    for (what, count) in seen.list().into_iter().chain(seen.refusals()) {
         assert!(count > 0, "{what} never happened");
     }
     assert!(seen.late > 0, "no push came after its round");

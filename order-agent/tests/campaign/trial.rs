@@ -22,6 +22,19 @@ pub struct Groups {
     pub relaxation: f64,
 }
 
+/// Something that ends the part of a worker, or the training, by name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Odd {
+    /// The server starts again without the model that it had.
+    Forgets,
+    /// The server starts again from the file of another training, whose model has as many values.
+    OtherFile,
+    /// A worker begins with another seed.
+    OtherTerms { worker: usize },
+    /// Updates are finite, and so large that the model would become infinite.
+    Overflows,
+}
+
 /// One trial.
 #[derive(Debug, Clone)]
 pub struct Trial {
@@ -46,6 +59,7 @@ pub struct Trial {
     pub not_finite: f64,
     /// How batches are tuned, if they are, and by worker the samples of its first batch and per second.
     pub tuned: Option<(BatchRule, Vec<(u32, f64)>)>,
+    pub odd: Option<Odd>,
 }
 
 impl Trial {
@@ -83,7 +97,31 @@ impl Trial {
             restarts: random.random_range(0..3),
             not_finite: if random.random_bool(0.3) { 0.1 } else { 0.0 },
             tuned: seed.is_multiple_of(3).then_some((rule, speeds)),
+            odd: None,
         }
+    }
+
+    /// With an odd fault in a third of the trials, drawn apart, so that earlier seeds keep what else happens
+    /// in theirs.
+    pub fn with_odd(mut self) -> Trial {
+        let mut random = ChaCha8Rng::seed_from_u64(self.seed ^ 0x0dd);
+        let worker = random.random_range(0..self.workers);
+        self.odd = match random.random_range(0..12) {
+            0 => Some(Odd::Forgets),
+            1 => Some(Odd::OtherFile),
+            2 => Some(Odd::OtherTerms { worker }),
+            // A mean of models does not grow.
+            3 if matches!(self.rule, Rule::Policy(_)) => Some(Odd::Overflows),
+            _ => None,
+        };
+        match self.odd {
+            Some(Odd::Forgets | Odd::OtherFile) => self.restarts = self.restarts.max(1),
+            // In half precision such values are infinite before they are added. A server that starts again from
+            // what it kept would train on.
+            Some(Odd::Overflows) => (self.precision, self.restarts) = (Precision::Single, 0),
+            _ => {}
+        }
+        self
     }
 
     /// Clients in groups; all else as in the trial of that seed.

@@ -1,5 +1,7 @@
 //! A server and its workers in virtual time, on connections that fail, reorder and end.
 
+mod odd;
+
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
@@ -7,15 +9,16 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_order::WorkerNo;
 use inart_order_agent::{
-    Kept, Sequencer, ServerAgent, ServerOutput, ServerSetup, Training, WorkerAgent, WorkerOutput,
-    WorkerSetup, as_received,
+    Kept, Sequencer, ServerAgent, ServerOutput, ServerSetup, Training, WorkerAgent, WorkerError,
+    WorkerOutput, WorkerSetup, as_received,
 };
+use inart_terms::{Agreement, Terms};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::audit::{Audit, Seen};
 use super::sequencer::Either;
-use super::trial::{Rule, Trial};
+use super::trial::{Odd, Rule, Trial};
 
 const MODEL: u64 = 77;
 const TRAINING: u64 = 78;
@@ -78,6 +81,16 @@ struct World<'t> {
     /// By worker: which connection it is, and whether it is up.
     connections: Vec<(u32, bool)>,
     kept: Kept,
+    /// The number of the server's training.
+    training: u64,
+    first: Vec<f32>,
+    /// By worker: the training in which its present process had an update taken last; 0 for none.
+    taken: Vec<u64>,
+    /// The server has ended the training; and which workers have ended by it.
+    is_stopped: bool,
+    stopped: Vec<bool>,
+    /// The worker with other terms has been given the right ones.
+    is_corrected: bool,
     audit: Audit,
     /// What both sides have dropped in lives that are over.
     dropped: Seen,
@@ -101,6 +114,12 @@ pub fn run(trial: &Trial) -> Seen {
         processes: vec![0; n],
         connections: vec![(0, false); n],
         kept: Kept { version: 0, done: vec![0; n], members: vec![false; n], values: first.clone() },
+        training: TRAINING,
+        first: first.clone(),
+        taken: vec![0; n],
+        is_stopped: false,
+        stopped: vec![false; n],
+        is_corrected: false,
         audit: Audit::new(first),
         dropped: Seen::default(),
     };
@@ -149,8 +168,9 @@ impl World<'_> {
             matches!(event, KillServer | StartsServer | Kill { .. } | Starts { .. })
         };
         let calm = !self.events.iter().any(|Reverse((_, _, event))| dies(event));
-        let all = self.workers.iter().all(|worker| worker.as_ref().is_some_and(WorkerAgent::is_over));
-        calm && all && self.server.as_ref().is_some_and(Server::is_over)
+        let mut all = self.workers.iter().zip(&self.stopped);
+        let all = all.all(|(worker, stopped)| *stopped || worker.as_ref().is_some_and(WorkerAgent::is_over));
+        calm && all && (self.is_stopped || self.server.as_ref().is_some_and(Server::is_over))
     }
 
     fn step(&mut self) {
@@ -261,7 +281,7 @@ impl World<'_> {
     }
 
     fn start(&mut self, worker: usize) {
-        if self.workers[worker].is_some() {
+        if self.workers[worker].is_some() || self.stopped[worker] {
             return;
         }
         self.processes[worker] += 1;
@@ -273,7 +293,10 @@ impl World<'_> {
             rate_bps: self.trial.is_paced.then_some(50e3),
             patience: LONGEST,
         };
-        self.workers[worker] = Some(WorkerAgent::new(setup));
+        let is_odd = self.trial.odd == Some(Odd::OtherTerms { worker }) && !self.is_corrected;
+        let terms = Terms::new([("seed", if is_odd { "2" } else { "1" })]).unwrap();
+        self.taken[worker] = 0;
+        self.workers[worker] = Some(WorkerAgent::new(setup).with_terms(terms));
         let at = self.within(1, 20);
         self.at(at, Event::Connects { worker });
     }
@@ -313,10 +336,15 @@ impl World<'_> {
         let is_short = self.trial.values.div_ceil(self.trial.chunk_values) <= 6;
         let patience = Duration::from_millis(if is_short { 600 } else { 10_000 });
         let patience = self.random.random_bool(0.3).then_some(patience);
+        if self.server_process > 1 && self.training == TRAINING {
+            self.lose_model();
+        }
         self.audit.restarted(&self.kept);
         let sequencer = Either::new(self.trial, patience, MODEL, self.kept.clone());
         // Another life goes on in the same training, from what was kept: no worker may take it for another.
-        let training = Training { number: TRAINING, ..Training::default() };
+        let workers = (0..self.trial.workers).map(|worker| format!("w{worker}")).collect();
+        let agreement = Agreement::new(Terms::new([("seed", "1")]).unwrap());
+        let training = Training { number: self.training, server: "s1".to_owned(), workers, agreement };
         self.server = Some(ServerAgent::new(setup, sequencer).with_training(training));
         for worker in 0..self.trial.workers {
             let at = self.within(1, 50);
@@ -363,7 +391,17 @@ impl World<'_> {
             }
             ServerOutput::Gone { .. } => self.audit.seen.gone += 1,
             ServerOutput::Joined { .. } | ServerOutput::Pulls { .. } => {}
-            ServerOutput::NotTakenIn { why, .. } => panic!("seed {seed}: {why}"),
+            // What its worker makes of it is looked at there.
+            ServerOutput::NotTakenIn { why, .. } => {
+                let may = self.trial.odd.is_some_and(|odd| odd != Odd::Overflows);
+                assert!(may, "seed {seed}: {why}");
+            }
+            ServerOutput::Overflow { version, overflow } => {
+                assert_eq!(self.trial.odd, Some(Odd::Overflows), "seed {seed}: {overflow}");
+                self.audit.overflows(version, overflow.worker.index(), overflow.at, self.trial);
+                self.is_stopped = true;
+                self.server.iter_mut().for_each(|server| server.stop(&overflow.to_string()));
+            }
             other => panic!("seed {seed}: {other:?}"),
         }
     }
@@ -374,12 +412,20 @@ impl World<'_> {
             WorkerOutput::Send { id, data, .. } => self.send(false, worker, id, data),
             WorkerOutput::Compute(start) => {
                 let arriving = |values: &[f32]| as_received(values, trial.chunk_values, trial.precision);
+                let is_its = self.taken[worker] == 0 || self.taken[worker] == self.training;
+                assert!(is_its, "seed {seed}: w{worker} goes on with another model");
+                let is_admitted = trial.odd != Some(Odd::OtherTerms { worker }) || self.is_corrected;
+                assert!(is_admitted, "seed {seed}: w{worker} trains with another seed");
                 self.audit.pulled(&start, trial, arriving);
                 let mut values: Vec<f32> =
                     (0..trial.values).map(|_| self.random.random_range(-1.0..1.0)).collect();
                 // Updates of few values differ by this, in half precision, too.
                 let tag = self.audit.seen.computed + 1;
                 values[0] = f32::from_bits(0x3f80_0000 + ((tag as u32 % 1024) << 13));
+                if trial.odd == Some(Odd::Overflows) && self.random.random_bool(0.5) {
+                    let tag = if trial.values == 1 { tag as u32 } else { 0 };
+                    values[trial.values - 1] = f32::from_bits(0x7f60_0000 + tag);
+                }
                 if self.random.random_bool(trial.not_finite) {
                     values[trial.values - 1] = f32::from_bits(0x7fc0_0000 | ((tag as u32 % 512) << 13));
                 }
@@ -388,7 +434,14 @@ impl World<'_> {
                 let values = values.into_iter().map(f32::to_bits).collect();
                 self.at(at, Event::Computed { worker, process, ticket: start.ticket, values });
             }
-            WorkerOutput::Pushed { .. } => {}
+            WorkerOutput::Pushed { .. } => self.taken[worker] = self.training,
+            WorkerOutput::Failed(WorkerError::Refused(why)) => self.is_refused(worker, &why),
+            WorkerOutput::Failed(WorkerError::Stopped(why)) => {
+                assert!(self.is_stopped && why.contains("becomes infinite"), "seed {seed}: {why}");
+                self.audit.seen.stopped += 1;
+                self.stopped[worker] = true;
+                self.end_process(worker);
+            }
             WorkerOutput::Over { version } => {
                 let own = self.server.as_ref().map(|server| server.sequencer().version());
                 assert!(own.is_none_or(|own| version <= own), "seed {seed}");
@@ -417,7 +470,9 @@ impl World<'_> {
 
     fn count_server(&mut self, server: &Server) {
         let counters = server.counters();
-        assert_eq!((counters.malformed, counters.other_model), (0, 0), "seed {}", self.trial.seed);
+        let refuses = self.trial.odd.is_some_and(|odd| odd != Odd::Overflows);
+        let refused = if refuses { 0 } else { counters.other_model };
+        assert_eq!((counters.malformed, refused), (0, 0), "seed {}", self.trial.seed);
         self.dropped.chunks_repeated += counters.repeated;
         self.dropped.chunks_unasked += counters.unasked;
         self.dropped.other_life += counters.other_life;
@@ -439,6 +494,11 @@ impl World<'_> {
         self.count_server(&server);
         for worker in std::mem::take(&mut self.workers).iter().flatten() {
             self.count_worker(worker);
+        }
+        if self.is_stopped {
+            assert!(server.sequencer().values().iter().all(|value| value.is_finite()));
+            self.audit.seen.add(&self.dropped);
+            return self.audit.seen;
         }
         self.audit.ended(self.trial.seed);
         let done: BTreeMap<usize, u64> = server.sequencer().kept().done.into_iter().enumerate().collect();
