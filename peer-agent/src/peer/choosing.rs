@@ -29,8 +29,11 @@ impl Peer {
         if !self.follows(choice.term) {
             return;
         }
-        let is_rate = choice.rate_bps > 0.0;
-        if !is_rate || choice.receivers.iter().any(|&rank| rank as usize >= self.setup.peers()) {
+        // A choice of a round far ahead would keep all later ones out. A coordinator that begins late chooses
+        // for the round after the last one, too.
+        let is_far = choice.round > self.setup.rounds.saturating_add(1);
+        let fits = choice.rate_bps > 0.0 && choice.rate_bps.is_finite() && !is_far;
+        if !fits || choice.receivers.iter().any(|&rank| rank as usize >= self.setup.peers()) {
             self.counters.malformed += 1;
             return;
         }

@@ -37,6 +37,15 @@ pub struct Seen {
     pub passed: u64,
     /// Peers that began anew, and no other had anything for them.
     pub from_first_weights: u64,
+    /// Messages of a coordinator and of a peer whose numbers were wild, and packets that nobody could use.
+    pub wild_choices: u64,
+    pub wild_reports: u64,
+    pub hostile: u64,
+    /// Peers that were refused for another setting.
+    pub refused: u64,
+    /// Programs that hung, and peers that ended by their names.
+    pub hung: u64,
+    pub ended_by_name: u64,
     /// The least and the most time of a multicast, over what was planned.
     pub over_plan_least: f64,
     pub over_plan_most: f64,
@@ -70,6 +79,18 @@ impl Seen {
         ]
     }
 
+    /// What peers, coordinators and programs did that they must not, and what came of it.
+    pub fn odd(&self) -> [(&'static str, u64); 6] {
+        [
+            ("a wild choice", self.wild_choices),
+            ("a wild report", self.wild_reports),
+            ("a hostile packet", self.hostile),
+            ("a peer with other rounds", self.refused),
+            ("a program that hangs", self.hung),
+            ("a peer that ends by its name", self.ended_by_name),
+        ]
+    }
+
     pub fn add(&mut self, other: &Seen) {
         let Seen { over_plan_least, over_plan_most, .. } = *self;
         macro_rules! add {
@@ -77,7 +98,8 @@ impl Seen {
         }
         add!(received averaged given_up withdrawn gone back abandoned without_choice forced repairs repeated
             late old_term superseded_coordinators superseded_updates other_life restarts overflowed failed
-            not_taken_in adopted passed from_first_weights);
+            not_taken_in adopted passed from_first_weights wild_choices wild_reports hostile refused hung
+            ended_by_name);
         self.over_plan_least = over_plan_least.min(other.over_plan_least);
         self.over_plan_most = over_plan_most.max(other.over_plan_most);
     }

@@ -18,6 +18,21 @@ pub enum Fault {
     Cut { peer: usize, seconds: f64 },
 }
 
+/// A peer, a coordinator or a program that does what it must not.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Odd {
+    /// Beside its own, the coordinator sends choices and rosters whose numbers are wild.
+    WildChoices,
+    /// The times, rates and rounds that a peer reports are wild.
+    WildReports { peer: usize },
+    /// Beside its own, a peer sends chunks and notices that nobody can use, and its own many times.
+    Hostile { peer: usize },
+    /// A peer begins with another number of rounds.
+    OtherTerms { peer: usize },
+    /// A peer's program does not return from that round on.
+    Hangs { peer: usize, round: u32 },
+}
+
 /// One trial.
 #[derive(Debug, Clone)]
 pub struct Trial {
@@ -41,6 +56,7 @@ pub struct Trial {
     /// What others leave of each port's rates; the coordinator is not told.
     pub left: Vec<[f64; 2]>,
     pub faults: Vec<(f64, Fault)>,
+    pub odd: Option<Odd>,
 }
 
 impl Trial {
@@ -74,7 +90,27 @@ impl Trial {
             rates: (0..peers).map(|_| rate(&mut draws)).collect(),
             left: vec![[1.0; 2]; peers],
             faults: Vec::new(),
+            odd: None,
         }
+    }
+
+    /// With an odd fault in half of the trials, drawn apart, so that seeds keep what else happens in theirs.
+    pub fn with_odd(mut self) -> Self {
+        let mut draws = ChaCha8Rng::seed_from_u64(self.seed ^ 0x0dd);
+        let peer = draws.random_range(0..self.peers);
+        self.odd = match draws.random_range(0..10) {
+            0 => Some(Odd::WildChoices),
+            1 => Some(Odd::WildReports { peer }),
+            2 => Some(Odd::Hostile { peer }),
+            3 => Some(Odd::OtherTerms { peer }),
+            4 => Some(Odd::Hangs { peer, round: draws.random_range(1..4) }),
+            _ => None,
+        };
+        if let Some(Odd::Hangs { .. }) = self.odd {
+            // A peer that is gone, or taken for gone, is not waited for.
+            self.faults.retain(|(_, fault)| matches!(fault, Fault::CoordinatorBegins));
+        }
+        self
     }
 
     /// Bulk synchronous rounds by switches, by our scheme.

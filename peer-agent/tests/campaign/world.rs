@@ -1,6 +1,7 @@
 //! Peers and coordinators on a fabric, in virtual time.
 
 mod coordinators;
+mod odd;
 mod sending;
 mod training;
 
@@ -19,12 +20,14 @@ use sending::writer;
 
 use super::audit::{Audit, Seen};
 use super::fabric::Fabric;
-use super::trial::{Fault, Trial};
+use super::trial::{Fault, Odd, Trial};
 
 /// By then every trial is over, in seconds.
 const END_S: f64 = 2400.0;
 const RESCUE_S: f64 = 10.0;
 const MEETING_PATIENCE: Duration = Duration::from_secs(60);
+/// Where a program hangs; others take far less.
+const ROUND_PATIENCE: Duration = Duration::from_secs(120);
 const VALUES: usize = 32;
 const FRAME_BYTES: usize = 172;
 
@@ -94,6 +97,8 @@ pub struct World {
     wakes: Vec<Option<u64>>,
     /// How long multicasts are to take, in seconds: by peer and round.
     planned: BTreeMap<(usize, u32), f64>,
+    /// The peer with other rounds has been given the right ones.
+    is_corrected: bool,
     audit: Audit,
 }
 
@@ -120,6 +125,7 @@ impl World {
             done: vec![false; n],
             wakes: vec![None; n],
             planned: BTreeMap::new(),
+            is_corrected: false,
             audit: Audit::new(&trial),
             trial,
         };
@@ -195,10 +201,13 @@ impl World {
         seen.repeated += receiver.repeated;
         seen.late += receiver.late;
         seen.other_life += host.peer.members().refused().other_life;
-        let dropped = (own.malformed, own.unfit, own.unknown_notices);
+        let may = |odd: fn(&Odd) -> bool| self.trial.odd.as_ref().is_some_and(odd);
+        let malformed = if may(|odd| *odd == Odd::WildChoices) { 0 } else { own.malformed };
+        let unknown = if may(|odd| matches!(odd, Odd::Hostile { .. })) { 0 } else { own.unknown_notices };
+        let dropped = (malformed, own.unfit, unknown);
         // Whoever was taken for gone is no receiver, and may be chosen again meanwhile.
         let is_added = own.added > 0 && own.gone == 0;
-        assert_eq!((dropped, is_added), ((0, 0, 0), false), "{}", host.peer.told());
+        assert_eq!((dropped, is_added), ((0, 0, 0), false), "{}: {:?}", host.peer.told(), self.trial);
     }
 
     fn take(&mut self, event: Event) {
@@ -225,6 +234,9 @@ impl World {
                 }
             }
             Event::Word { to, life, data } => {
+                if let Some(wild) = self.wild_word(&data) {
+                    self.with_life(to, life, |peer, now| peer.coordinator(wild, now));
+                }
                 self.with_life(to, life, |peer, now| peer.coordinator(data, now))
             }
             Event::Computed { peer, life } => self.computed(peer, life),
@@ -282,7 +294,10 @@ impl World {
         let limit = self.draws.random_bool(0.2).then(|| Duration::from_secs(20));
         let setup = Setup {
             program: Terms::default(),
-            round_patience: Duration::MAX,
+            round_patience: match trial.odd {
+                Some(Odd::Hangs { .. }) => ROUND_PATIENCE,
+                _ => Duration::MAX,
+            },
             me: rank(peer),
             life: Incarnation::new(self.lives),
             job: 3.into(),
@@ -293,7 +308,10 @@ impl World {
             receivers: trial.receivers,
             sync: trial.sync,
             force_after: trial.force_after,
-            rounds: trial.rounds,
+            rounds: match trial.odd {
+                Some(Odd::OtherTerms { peer: odd }) if odd == peer && !self.is_corrected => trial.rounds + 1,
+                _ => trial.rounds,
+            },
             sender: SenderOptions { limit, ..SenderOptions::new(copies) },
             receiver: match trial.by_switch {
                 true => ReceiverOptions::frames(VALUES),
@@ -385,6 +403,7 @@ impl World {
                 if self.draws.random_bool(self.trial.breaks) {
                     return self.at(0.0, Event::Breaks(at));
                 }
+                let data = self.wild_report(at, data);
                 for to in 0..self.coordinators.len() {
                     let (life, data) = (life.1, data.clone());
                     self.at(0.001, Event::Report { from: at, life, to, data });
@@ -407,7 +426,7 @@ impl World {
                 self.notice_who_is_gone();
                 self.audit.averages(life, &self.hosts[at].as_ref().unwrap().model.clone(), &start)
             }
-            Output::NotTakenIn(_) => self.stays_out(at),
+            Output::NotTakenIn(why) => self.ends(at, &why),
         }
     }
 }

@@ -7,7 +7,7 @@ use inart_peers::{Multicast, Ports, Reading};
 use rand::Rng;
 
 use super::{Event, FRAME_BYTES, VALUES, World, rank};
-use crate::campaign::trial::Fault;
+use crate::campaign::trial::{Fault, Odd};
 
 impl World {
     pub(super) fn fault(&mut self, fault: Fault) {
@@ -83,6 +83,8 @@ impl World {
                 CoordinatorOutput::Send { to, data } => {
                     let to = to.index();
                     if let Ok(Body::Choice(choice)) = decode(data.clone()) {
+                        let is_rate = choice.rate_bps > 0.0 && choice.rate_bps.is_finite();
+                        assert!(is_rate, "{} bit/s for peer {to}: {:?}", choice.rate_bps, self.trial);
                         let bits = 8.0 * FRAME_BYTES as f64 * self.trial.chunks as f64;
                         self.planned.insert((to, choice.round), bits / choice.rate_bps);
                     }
@@ -95,7 +97,10 @@ impl World {
                     }
                 }
                 CoordinatorOutput::Over => {}
-                CoordinatorOutput::OtherJob { peer } => panic!("peer {peer} has the same job"),
+                CoordinatorOutput::OtherJob { peer } => {
+                    let is_odd = self.trial.odd == Some(Odd::OtherTerms { peer: peer.index() });
+                    assert!(is_odd && !self.is_corrected, "peer {peer} has the same job");
+                }
                 CoordinatorOutput::NotChosen { why } => panic!("{why}"),
                 CoordinatorOutput::Superseded { by } => {
                     // Its process ends.

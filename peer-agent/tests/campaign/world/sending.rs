@@ -20,6 +20,7 @@ impl World {
         let host = self.hosts[at].as_ref().unwrap();
         let (life, to) = (host.life, sent.to.iter().next().unwrap().index());
         let bytes = chunk_packet(host.peer.members(), sent.round, sent.chunk, &words[cut.range(sent.chunk)]);
+        self.hostile_packets(at, to, sent.round, sent.chunk, &bytes);
         let arrives = self.fabric.carry(at, to, bytes.len(), self.now, &mut self.draws);
         match arrives.filter(|_| self.hosts[to].is_some()) {
             Some(arrives) => {

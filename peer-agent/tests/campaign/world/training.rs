@@ -18,6 +18,9 @@ impl World {
         let host = self.hosts[at].as_mut().unwrap();
         (host.round, host.began_ns) = (start.round, self.now);
         self.check_gate(at);
+        if self.hangs(at, start.round) {
+            return;
+        }
         let takes = self.draws.random_range(0.0..0.1);
         self.at(takes, Event::Computed { peer: at, life: life.1 });
     }
