@@ -20,6 +20,10 @@ pub(crate) fn check(tensors: &[&[f32]], sums: &[f32], exact: bool) -> Result<(),
     for (block, sums) in sums.chunks(BLOCK).enumerate() {
         let start = block * BLOCK;
         let values = tensors.iter().flat_map(|tensor| &tensor[start..start + sums.len()]);
+        if values.clone().any(|value| !value.is_finite()) {
+            check_spoilt(tensors, start, sums, exact)?;
+            continue;
+        }
         let largest = values.fold(0.0, |largest: f32, value| largest.max(value.abs()));
         let bound = if exact { 0.0 } else { rounding(largest, tensors.len()) };
         for (index, sum) in (start..).zip(sums) {
@@ -32,6 +36,28 @@ pub(crate) fn check(tensors: &[&[f32]], sums: &[f32], exact: bool) -> Result<(),
             if !is_beyond && !is_within {
                 return Err(format!("value {index}: {sum:e} is off by {off:e}; it may be by {allowed:e}"));
             }
+        }
+    }
+    Ok(())
+}
+
+/// Checks the sums of a block that has a NaN or an infinity. All sums of the block are NaN; where sums are
+/// exact, each is that of IEEE 754.
+fn check_spoilt(tensors: &[&[f32]], start: usize, sums: &[f32], exact: bool) -> Result<(), String> {
+    for (index, sum) in (start..).zip(sums) {
+        let of_value = || tensors.iter().map(|tensor| tensor[index]);
+        let is_right = match exact {
+            false => sum.is_nan(),
+            true if of_value().all(f32::is_finite) => {
+                difference(*sum, of_value()).abs() <= half_of_last_bit(*sum) * SLACK || sum.is_infinite()
+            }
+            true => {
+                let right = of_value().filter(|value| !value.is_finite()).fold(0.0, |sum, value| sum + value);
+                *sum == right || sum.is_nan() && right.is_nan()
+            }
+        };
+        if !is_right {
+            return Err(format!("value {index}: {sum:e} beside a NaN or an infinity"));
         }
     }
     Ok(())

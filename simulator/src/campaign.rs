@@ -6,6 +6,7 @@ mod part;
 
 use std::sync::Arc;
 
+use inart_core::NonFinite;
 use inart_core::exact_sum::EXACT_VALUES;
 use inart_faults::quantity::{QueueLimit, Share, Span};
 use inart_faults::{Background, FaultEvent, Faults, LinkFaults, Protocol};
@@ -75,6 +76,7 @@ impl Trial {
             lively::enliven(&mut trial.topology, &mut trial.options, &mut trial.faults, seed);
         }
         part::hand_on(&mut trial.options, &trial.faults, &trial.topology, trial.window_chunks, seed);
+        more::spoil(&mut trial.options, seed);
         trial
     }
 
@@ -109,10 +111,25 @@ impl Trial {
         if let Some(changes) = &mut options.changes {
             changes.plans = alternatives(&self.topology, &plans, self.options.seed, 1);
         }
-        match log {
+        let mut report = match log {
             Some(log) => simulate(&network, &self.faults, &options, Some(log)),
             None => simulate(&network, &self.faults, &options, None),
+        }?;
+        if report.failure.is_none() && self.is_calm_but_for_nans() {
+            let finite = simulate(&network, &self.faults, &Options { spoilt: None, ..options }, None)?;
+            report.failure = too_dear(&report, &finite);
         }
+        Ok(report)
+    }
+
+    /// Whether nothing happens but that NaNs and infinities pass.
+    fn is_calm_but_for_nans(&self) -> bool {
+        let Options { spoilt, changes, watch, others, odd_length, .. } = &self.options;
+        let Faults { links, events, background, .. } = &self.faults;
+        let passes = spoilt.is_some_and(|spoilt| spoilt.handling == NonFinite::Pass);
+        let has_faults = !links.is_empty() || !events.is_empty() || !background.is_empty();
+        let has_others = changes.is_some() || watch.is_some() || !others.is_empty() || odd_length.is_some();
+        passes && !has_faults && !has_others
     }
 
     /// The network with those jobs that are there when it begins.
@@ -181,6 +198,9 @@ impl Trial {
             change(&mut smaller);
             all.push(smaller);
         };
+        if self.options.spoilt.is_some() {
+            push(&|trial| trial.options.spoilt = None);
+        }
         if self.options.odd_length.is_some() {
             push(&|trial| trial.options.odd_length = None);
         }
@@ -243,6 +263,15 @@ impl Trial {
             for index in 0..live.events.len() {
                 change(&|live| drop(live.events.remove(index)));
             }
+            for index in 0..live.doubles.len() {
+                change(&|live| drop(live.doubles.remove(index)));
+            }
+            for index in 0..live.interrupts.len() {
+                change(&|live| drop(live.interrupts.remove(index)));
+            }
+            if !live.looks.is_empty() {
+                change(&|live| live.looks.clear());
+            }
             if live.computes.0 > 0 {
                 change(&|live| live.computes.0 = 0);
             }
@@ -253,16 +282,27 @@ impl Trial {
                 push(&|trial| {
                     let jobs = trial.topology.jobs();
                     trial.topology = trial.topology.with_jobs(jobs[..jobs.len() - 1].to_vec());
-                    trial
-                        .options
-                        .live
-                        .iter_mut()
-                        .for_each(|live| live.events.retain(|event| event.job != last.name));
+                    trial.options.live.iter_mut().for_each(|live| {
+                        live.events.retain(|event| event.job != last.name);
+                        live.doubles.retain(|double| double.job != last.name);
+                        live.interrupts.retain(|interrupt| interrupt.job != last.name);
+                    });
                 });
             }
         }
         all
     }
+}
+
+/// A round with a NaN takes at most as much as two without.
+fn too_dear(spoilt: &Report, finite: &Report) -> Option<String> {
+    let is_dear = spoilt.packet_hops > 2 * finite.packet_hops || spoilt.seconds > 2.0 * finite.seconds;
+    is_dear.then(|| {
+        format!(
+            "with NaNs it takes {} packet-hops and {} s, without {} and {} s",
+            spoilt.packet_hops, spoilt.seconds, finite.packet_hops, finite.seconds
+        )
+    })
 }
 
 /// A small network of one of the usual shapes, mostly with one job.

@@ -38,6 +38,7 @@ impl Simulation<'_> {
             }
             Node::Switch(_) => {
                 let (switch, port) = (channel.to, channel.port);
+                self.note_moving(frame);
                 self.enter(switch, port, frame);
             }
             Node::Host(host) if host.paused > 0 => host.inbox.push(frame),
@@ -132,6 +133,9 @@ impl Simulation<'_> {
         if let Role::Worker(worker) = &mut process.role {
             let rounds = &self.jobs[process.job].rounds;
             rounds.write_gradient(worker.round, worker.rank.index(), &mut self.floats);
+            if rounds.is_spoilt(worker.round, worker.rank.index()) {
+                self.wire.tally.spoilt(self.options.spoilt.map(|spoilt| spoilt.handling));
+            }
             worker.start_round(Instant::from_nanos(self.wire.now), &self.floats, rounds.tensors);
         }
     }

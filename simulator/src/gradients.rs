@@ -69,6 +69,8 @@ pub(crate) struct Gradients {
     /// Share of gradients with one value that is far larger than the others.
     pub spikes: Share,
     pub sizes: Sizes,
+    /// Share of gradients with a NaN or an infinity.
+    pub spoilt: Share,
     pub adjust: Option<Adjust>,
 }
 
@@ -89,9 +91,30 @@ impl Gradients {
             out[index] *= 2f32.powi(4 + (unit(&mut state) * 24.0) as i32);
         }
         self.scale(rank, round, out);
+        if let Some((place, value)) = self.spoilt(rank, round)
+            && !out.is_empty()
+        {
+            let place = (place * out.len() as f32) as usize % out.len();
+            out[place] = value;
+        }
         if let Some(adjust) = self.adjust {
             adjust(self.job, rank, round, out);
         }
+    }
+
+    /// What a gradient has that is not finite, and where, from 0 to 1; `None` if all its values are finite.
+    pub fn spoilt(&self, rank: usize, round: u32) -> Option<(f32, f32)> {
+        let share = self.spoilt.get();
+        if share <= 0.0 {
+            return None;
+        }
+        let of = u64::from(round) ^ (rank as u64) << 20 ^ (self.job as u64) << 40 ^ u64::from(self.run) << 50;
+        let mut state = self.seed ^ of.wrapping_mul(0xd6e8_feb8_6659_fd93);
+        let is_spoilt = f64::from(unit(&mut state)) < share;
+        let place = unit(&mut state);
+        let values = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
+        let value = values[(unit(&mut state) * 3.0) as usize % 3];
+        is_spoilt.then_some((place, value))
     }
 
     fn scale(&self, rank: usize, round: u32, out: &mut [f32]) {

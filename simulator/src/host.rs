@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::time::Duration;
 
 use inart_core::{
-    Assignment, AssignmentError, Failure, Instant, RoundRecord, StateMachine, TensorId, WorkerFlow,
+    Assignment, AssignmentError, Failure, Instant, NonFinite, RoundRecord, StateMachine, TensorId, WorkerFlow,
 };
 use inart_wire::{Incarnation, Rank, ShardId};
 
@@ -150,15 +150,17 @@ pub(crate) struct Process {
 }
 
 impl Process {
+    /// A worker; what it does with a NaN or an infinity is said beside how long it waits for a silent peer.
     pub fn worker(
         assignment: &Assignment,
         job: usize,
         host: usize,
         rank: Rank,
         incarnation: Incarnation,
-        peer_timeout: Duration,
+        (peer_timeout, handling): (Duration, NonFinite),
     ) -> Result<Self, AssignmentError> {
         let flow = WorkerFlow::new(assignment.clone(), rank, incarnation, peer_timeout)?;
+        let flow = flow.with_non_finite(handling);
         let role = Role::Worker(Worker { flow, rank, round: 0, tensors: Vec::new(), ended: None, end: None });
         Ok(Self { job, host, role, told: assignment.clone(), wake_at: None })
     }

@@ -15,6 +15,38 @@ pub struct Live {
     pub gathers_within: Span,
     /// Planning takes so long at most.
     pub plans_within: Span,
+    /// Second hosts with a name that is in use.
+    pub doubles: Vec<Double>,
+    /// Hosts that are interrupted while they wait for a run.
+    pub interrupts: Vec<Interrupt>,
+    /// When somebody looks whether frames of the jobs move, to remove those that are not used.
+    pub looks: Vec<Span>,
+}
+
+/// A second host with the name of a host of an elastic job: another process, by mistake.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Double {
+    /// When it begins to ask for a run, once per second.
+    pub at: Span,
+    /// The job.
+    pub job: String,
+    /// The name.
+    pub host: String,
+    /// How often it asks before it is interrupted, and leaves; until it is refused if not given.
+    pub asks: Option<u32>,
+}
+
+/// A host of an elastic job that is interrupted while it waits for a run: it leaves.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Interrupt {
+    /// From when on; it leaves as soon as it waits.
+    pub at: Span,
+    /// The job.
+    pub job: String,
+    /// Its name.
+    pub host: String,
+    /// When its process starts again after that, if it does.
+    pub again: Option<Span>,
 }
 
 /// Something that is asked of the controller.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
+use inart_core::NonFinite;
 use inart_faults::Capabilities;
 use inart_faults::quantity::{Share, Span};
 
@@ -50,6 +51,15 @@ impl FromStr for OddLength {
     }
 }
 
+/// Gradients that have a NaN or an infinity.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Spoilt {
+    /// Share of gradients with one such value.
+    pub share: Share,
+    /// What workers do with them.
+    pub handling: NonFinite,
+}
+
 /// What the hosts do, and for how long.
 #[derive(Clone, Debug)]
 pub struct Options {
@@ -68,6 +78,8 @@ pub struct Options {
     pub sizes: Sizes,
     /// Share of gradients with one value that is far larger than the others.
     pub spikes: Share,
+    /// Gradients with a NaN or an infinity, if there are any.
+    pub spoilt: Option<Spoilt>,
     /// Changes every gradient before its round starts, if given.
     pub adjust: Option<Adjust>,
     /// Decides gradients and faults.
@@ -103,6 +115,7 @@ impl Default for Options {
             odd_length: None,
             sizes: Sizes::default(),
             spikes: Share::default(),
+            spoilt: None,
             adjust: None,
             seed: 1,
             peer_timeout: Duration::from_secs(2),

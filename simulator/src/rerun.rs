@@ -54,7 +54,10 @@ impl Simulation<'_> {
             let life = self.new_life();
             let told = &self.processes[index].told;
             self.processes[index] = match &self.processes[index].role {
-                Role::Worker(worker) => Process::worker(told, job, host, worker.rank, life, peer_timeout)?,
+                Role::Worker(worker) => {
+                    let how = (peer_timeout, self.handling());
+                    Process::worker(told, job, host, worker.rank, life, how)?
+                }
                 Role::Server(_, shard) | Role::Gone(shard) => {
                     let patience = (peer_timeout, self.goes_on(&told.name));
                     Process::server(told, job, host, *shard, life, patience)?

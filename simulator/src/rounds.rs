@@ -73,6 +73,11 @@ impl Rounds {
         self.gradients.write(rank, round, out);
     }
 
+    /// Whether that worker's gradient of that round has a NaN or an infinity.
+    pub fn is_spoilt(&self, round: u32, rank: usize) -> bool {
+        self.lens[rank] > 0 && self.gradients.spoilt(rank, round).is_some()
+    }
+
     /// Takes in that a worker has ended a round; the last one has it audited.
     ///
     /// # Errors
@@ -209,6 +214,7 @@ mod tests {
             run: 0,
             spikes: Share::default(),
             sizes: Sizes::default(),
+            spoilt: Share::default(),
             adjust: Some(adjust),
         };
         Rounds::new(&assignment, gradients, vec![2, 2], 1, None)

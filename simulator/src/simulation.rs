@@ -3,8 +3,8 @@
 use std::collections::{HashSet, VecDeque};
 use std::io;
 
-use inart_core::Assignment;
-use inart_faults::quantity::Span;
+use inart_core::{Assignment, NonFinite};
+use inart_faults::quantity::{Share, Span};
 use inart_faults::{Capabilities, FaultEvent, Faults, Schedule, Step};
 use inart_planner::{NodeId, NodeKind};
 use inart_softswitch::{Port, Switch};
@@ -276,7 +276,8 @@ impl<'a> Simulation<'a> {
             for (rank, worker) in assignment.workers.iter().enumerate() {
                 let rank = Rank::try_from(rank).expect("a valid assignment has ranks for its workers");
                 let (host, life) = (host(&worker.name), self.new_life());
-                let process = Process::worker(&assignment, job, host, rank, life, timeout)?;
+                let how = (timeout, self.handling());
+                let process = Process::worker(&assignment, job, host, rank, life, how)?;
                 workers.push(self.add(process));
             }
         }
@@ -307,7 +308,8 @@ impl<'a> Simulation<'a> {
     /// The rounds of the first run of a job.
     fn first_rounds(&self, job: usize, assignment: &Assignment) -> Result<Rounds, Error> {
         let Options { gradient_values, odd_length, spikes, sizes, adjust, seed, .. } = *self.options;
-        let gradients = Gradients { seed, job, run: 0, spikes, sizes, adjust };
+        let spoilt = self.options.spoilt.map_or(Share::default(), |spoilt| spoilt.share);
+        let gradients = Gradients { seed, job, run: 0, spikes, sizes, spoilt, adjust };
         let mut lens = vec![gradient_values; assignment.workers.len()];
         if let Some(odd) = odd_length.filter(|_| job == 0) {
             let workers = lens.len();
@@ -321,6 +323,11 @@ impl<'a> Simulation<'a> {
         let onward = self.options.onward.as_ref().filter(|_| self.goes_on(&assignment.name));
         let went_on = onward.map(|onward| WentOn::new(assignment, lens[0], tensors, onward.others));
         Ok(Rounds::new(assignment, gradients, lens, tensors, went_on))
+    }
+
+    /// What workers do with a NaN or an infinity.
+    pub(crate) fn handling(&self) -> NonFinite {
+        self.options.spoilt.map_or(NonFinite::default(), |spoilt| spoilt.handling)
     }
 
     /// The incarnation of a process that starts.

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use inart_core::NonFinite;
 use inart_p4::{Outcome, Reason};
 use inart_softswitch::Switch;
 
@@ -64,6 +65,10 @@ tally! {
     odd "length mismatched",
     /// Runs with values that are tiny, zeros, far larger now and then, or of any size.
     sizes "values of uncommon sizes",
+    /// Gradients with a NaN or an infinity that was let pass.
+    passed "NaN or infinity let pass",
+    /// Gradients with a NaN or an infinity that ended the job.
+    ended_by_nan "NaN or infinity that ends the job",
     /// Runs with several tensors in flight.
     tensors "several tensors",
     /// Changes of plans while jobs ran.
@@ -104,6 +109,12 @@ tally! {
     member_deaths "host that died",
     /// Those that were started again.
     member_returns "host that came back",
+    /// Second hosts of a name that were refused.
+    doubles_refused "second host of a name refused",
+    /// Hosts that left while they waited for a run.
+    joins_interrupted "host interrupted while it waited for a run",
+    /// Looks at jobs whose workers ran.
+    looks "look whether a job is used",
     /// Hosts that were still in a run when the next one began.
     hanging "host given up",
     /// Sums that went on to others.
@@ -128,6 +139,16 @@ tally! {
     forged "forged frame",
     /// Those that came to a host, tagged or not.
     heard "forged frame at a host",
+}
+
+impl Tally {
+    /// Counts a gradient with a NaN or an infinity, of a worker that does that with it.
+    pub(crate) fn spoilt(&mut self, handling: Option<NonFinite>) {
+        match handling {
+            Some(NonFinite::Pass) => self.passed += 1,
+            Some(NonFinite::Abort) | None => self.ended_by_nan += 1,
+        }
+    }
 }
 
 const OUTCOMES: [&str; 2] = ["InArtIngress.outcomes", "InArtEgress.outcomes"];

@@ -1,6 +1,6 @@
 //! Whether a run was right, and its figures.
 
-use inart_core::{Failure, ServerCounters};
+use inart_core::{Failure, NonFinite, ServerCounters};
 use inart_wire::AbortReason;
 
 use crate::changing::Changing;
@@ -141,8 +141,12 @@ impl Simulation<'_> {
                 Some(End::Done) if blamed.is_some() => {
                     return Some(format!("worker {name} of job {job} ends well though lengths differ"));
                 }
+                Some(End::Done) if self.is_ended_by_nan(index, None) => {
+                    return Some(format!("worker {name} of job {job} ends well though a gradient has a NaN"));
+                }
                 Some(End::Failed(failure))
-                    if !self.is_excused(failure, index) && !self.is_told(failure, blamed) =>
+                    if !self.is_excused(failure, index, worker.rank.index())
+                        && !self.is_told(failure, blamed) =>
                 {
                     return Some(format!(
                         "worker {name} of job {job} gave up in round {round} without a reason: {failure}"
@@ -179,8 +183,22 @@ impl Simulation<'_> {
         blamed.is_some_and(|rank| unsure || (rank == culprit.index() && seen != expected))
     }
 
-    /// Whether the faults are a reason for this failure of a job, and it names who is the cause.
-    fn is_excused(&self, failure: &Failure, job: usize) -> bool {
+    /// Whether a job has to end since a gradient has a NaN or an infinity: that of the worker of this rank, or
+    /// of any.
+    fn is_ended_by_nan(&self, job: usize, rank: Option<usize>) -> bool {
+        if self.handling() == NonFinite::Pass || self.options.spoilt.is_none() {
+            return false;
+        }
+        let begun = self.workers(job).map(|worker| worker.round).max().unwrap_or(0);
+        let rounds = &self.jobs[job].rounds;
+        let ranks = rank.map_or(0..self.assignments[job].workers.len(), |rank| rank..rank + 1);
+        let last = begun.min(self.jobs[job].last_round.saturating_sub(1));
+        ranks.into_iter().any(|rank| (0..=last).any(|round| rounds.is_spoilt(round, rank)))
+    }
+
+    /// Whether the faults are a reason for this failure of a job at the worker of that rank, and it names who
+    /// is the cause.
+    fn is_excused(&self, failure: &Failure, job: usize, rank: usize) -> bool {
         let workers = &self.assignments[job].workers;
         let named = match failure {
             Failure::ServerSilent { server, .. }
@@ -188,8 +206,11 @@ impl Simulation<'_> {
             | Failure::ServerRestarted { server, .. } => server,
             Failure::Aborted { reason: AbortReason::Silent, culprit, .. } => &workers[culprit.index()].name,
             Failure::Elsewhere { told } => return self.larger.has_ended && told.to_string() == ENDED,
-            Failure::NotFinite { .. } | Failure::Aborted { reason: AbortReason::NotFinite, .. } => {
-                return self.options.adjust.is_some();
+            Failure::NotFinite { .. } => {
+                return self.options.adjust.is_some() || self.is_ended_by_nan(job, Some(rank));
+            }
+            Failure::Aborted { reason: AbortReason::NotFinite, culprit, .. } => {
+                return self.options.adjust.is_some() || self.is_ended_by_nan(job, Some(culprit.index()));
             }
             _ => return false,
         };

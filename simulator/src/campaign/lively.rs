@@ -1,5 +1,7 @@
 //! Trials with jobs that come and go, and hosts that die and come back, drawn apart.
 
+use std::time::Duration;
+
 use inart_faults::quantity::{Share, Span};
 use inart_faults::{FaultEvent, Faults};
 use inart_planner::{Job, NodeId, Topology};
@@ -8,7 +10,7 @@ use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;
 
 use super::more::{span, stream};
-use crate::live::{Live, LiveChange, LiveEvent};
+use crate::live::{Double, Interrupt, Live, LiveChange, LiveEvent};
 use crate::options::Options;
 
 /// Virtual time that such a run may take.
@@ -39,6 +41,7 @@ fn jobs(seed: u64, topology: &Topology) -> Option<(Topology, Live)> {
         computes: span(&mut rng, Span(10_000_000), Span(1_500_000_000)),
         gathers_within: span(&mut rng, Span(50_000_000), Span(10_000_000_000)),
         plans_within: span(&mut rng, Span(1_000_000), Span(500_000_000)),
+        ..Live::default()
     };
     for (number, job) in jobs.iter().enumerate() {
         happen(&mut rng, &mut live.events, job, number > 0);
@@ -93,6 +96,7 @@ pub(super) fn enliven(topology: &mut Topology, options: &mut Options, faults: &m
         false => Share::default(),
     };
     options.live = Some(live);
+    mishaps(topology, options, faults, seed);
     faults.background.iter_mut().for_each(|traffic| traffic.lasts = Some(TRAFFIC));
     let elastic = topology.jobs().iter().filter(|job| job.elastic);
     let hosts: Vec<_> = elastic.flat_map(|job| job.workers.iter().chain(&job.servers)).copied().collect();
@@ -104,5 +108,45 @@ pub(super) fn enliven(topology: &mut Topology, options: &mut Options, faults: &m
         let lasts = rng.random_bool(0.75).then(|| span(&mut rng, Span(10_000_000), Span(8_000_000_000)));
         let at = span(&mut rng, FIRST, LAST);
         faults.events.push(FaultEvent { at, crash, lasts, ..FaultEvent::default() });
+    }
+}
+
+/// Adds second hosts with names that are in use, hosts that are interrupted while they wait, and looks at jobs
+/// whose workers compute for long.
+fn mishaps(topology: &Topology, options: &mut Options, faults: &Faults, seed: u64) {
+    let mut rng = stream(seed, 17);
+    let Some(live) = &mut options.live else { return };
+    // Who is gone or still for a while is not there to be asked beside.
+    let is_well = |name: &String| {
+        let events = faults.events.iter();
+        !events.flat_map(|event| [&event.crash, &event.pause]).flatten().any(|victim| victim == name)
+    };
+    let elastic = topology.jobs().iter().filter(|job| job.elastic);
+    let hosts = elastic.flat_map(|job| {
+        let of_job = job.workers.iter().chain(&job.servers);
+        of_job.map(|host| (job.name.clone(), topology.node(*host).name.clone()))
+    });
+    let hosts: Vec<_> = hosts.filter(|(_, name)| is_well(name)).collect();
+    let (is_double, is_interrupted) = (rng.random_bool(0.4), rng.random_bool(0.3));
+    if let Some((job, host)) = hosts.choose(&mut rng).filter(|_| is_double) {
+        let at = span(&mut rng, Span(400_000_000), LAST);
+        let asks = rng.random_bool(0.4).then(|| rng.random_range(1..8));
+        live.doubles.push(Double { at, job: job.clone(), host: host.clone(), asks });
+    }
+    let beside = |name: &String| live.doubles.iter().any(|double| double.host == *name);
+    let others: Vec<_> = hosts.iter().filter(|(_, name)| !beside(name)).collect();
+    if let Some((job, host)) = others.choose(&mut rng).filter(|_| is_interrupted) {
+        let at = span(&mut rng, Span(1_000_000), LAST);
+        let again = rng.random_bool(0.7).then(|| span(&mut rng, Span(10_000_000), Span(4_000_000_000)));
+        live.interrupts.push(Interrupt { at, job: job.clone(), host: host.clone(), again });
+    }
+    for _ in 0..rng.random_range(0..4) {
+        live.looks.push(span(&mut rng, Span(100_000_000), Span(40_000_000_000)));
+    }
+    if rng.random_bool(0.25) {
+        // Workers compute for longer than a look takes, and wait long for each other.
+        live.computes = span(&mut rng, Span(2_000_000_000), Span(8_000_000_000));
+        options.peer_timeout = Duration::from_secs(rng.random_range(10..60));
+        options.rounds = options.rounds.min(2);
     }
 }

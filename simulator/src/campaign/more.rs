@@ -3,6 +3,7 @@
 
 use std::time::Duration;
 
+use inart_core::NonFinite;
 use inart_core::scale::BLOCK_VALUES;
 use inart_faults::quantity::{Share, Span};
 use inart_faults::{FaultEvent, Faults};
@@ -14,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::changes::Changes;
 use crate::gradients::Sizes;
-use crate::options::{OddLength, Options};
+use crate::options::{OddLength, Options, Spoilt};
 use crate::watch::{Follow, LinkTraffic, Watch};
 
 /// How long hosts wait for each other.
@@ -103,6 +104,19 @@ pub(super) fn add_more(
     }
     add_followed(options, topology, seed, ideal);
     add_events(faults, topology, seed, ideal);
+}
+
+/// In some runs gradients have a NaN or an infinity: it passes, or ends the job. Jobs whose sums go on, or
+/// whose hosts come and go, have none.
+pub(super) fn spoil(options: &mut Options, seed: u64) {
+    let mut rng = stream(seed, 16);
+    let passes = rng.random_bool(0.6);
+    let share = if passes { rng.random_range(0.02..0.6) } else { rng.random_range(0.02..0.2) };
+    let handling = if passes { NonFinite::Pass } else { NonFinite::Abort };
+    let may = options.live.is_none() && options.onward.is_none() && (passes || options.watch.is_none());
+    if rng.random_bool(0.15) && may {
+        options.spoilt = Some(Spoilt { share: Share::near(share), handling });
+    }
 }
 
 /// In some runs without other changes of plans, other traffic on links, and plans that follow what is seen.

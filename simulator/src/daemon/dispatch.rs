@@ -19,6 +19,7 @@ impl Simulation<'_> {
         for (index, event) in live.events.iter().enumerate() {
             self.post_at(event.at.0, Pending::Event(index));
         }
+        self.plan_mishaps();
     }
 
     pub(super) fn post_at(&mut self, at: u64, pending: Pending) {
@@ -70,6 +71,11 @@ impl Simulation<'_> {
             Pending::Planned(job, formation) => self.form(job, &formation)?,
             Pending::Proceed => {}
             Pending::Limit(work) => self.time_is_up(work)?,
+            Pending::Double(number, doubling) => self.ask_as_double(number, doubling),
+            Pending::Interrupt(number, looks) => self.interrupt(number, looks),
+            Pending::Revive(id) => self.revive_member(id),
+            Pending::Look => self.look(),
+            Pending::Looked => self.looked(),
         }
         self.proceed()
     }

@@ -36,7 +36,10 @@ impl Simulation<'_> {
                     self.daemon.jobs[job].told.ending = ending;
                     self.tell_job(job);
                 }
-                Order::Form(formation) => self.daemon.queue.push_back(Command::Form(job, formation)),
+                Order::Form(formation) => {
+                    self.check_formation(job, &formation);
+                    self.daemon.queue.push_back(Command::Form(job, formation));
+                }
             }
         }
         self.plan_tick(job);

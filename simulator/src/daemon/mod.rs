@@ -6,8 +6,10 @@
 mod audit;
 mod changer;
 mod dispatch;
+mod doubles;
 mod hosts;
 mod jobs;
+mod looks;
 mod meeting;
 mod member;
 mod orders;

@@ -7,6 +7,7 @@ use inart_core::Assignment;
 use inart_planner::Plan;
 use inart_wire::{Epoch, Incarnation};
 
+use super::doubles::Doubling;
 use crate::event_queue::ProcessId;
 
 /// Something that is to happen.
@@ -36,6 +37,16 @@ pub(crate) enum Pending {
     Proceed,
     /// Hosts have had time enough for that piece of work.
     Limit(u32),
+    /// A second host asks for a run; `None` for the first time.
+    Double(usize, Option<Doubling>),
+    /// A host is interrupted; how often it is looked whether it waits for a run.
+    Interrupt(usize, u32),
+    /// The process of a host starts again.
+    Revive(ProcessId),
+    /// Somebody begins to look whether frames of the jobs move.
+    Look,
+    /// And has seen it.
+    Looked,
 }
 
 /// What the controller is to do, one after the other.

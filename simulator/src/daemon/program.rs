@@ -130,7 +130,7 @@ impl Simulation<'_> {
         self.processes[id.0 as usize] = match place {
             Place::Worker(rank) => {
                 let rank = Rank::try_from(rank as u16).map_err(|_| Error::Ranks)?;
-                Process::worker(&told.assignment, job, host, rank, life, timeout)?
+                Process::worker(&told.assignment, job, host, rank, life, (timeout, self.handling()))?
             }
             Place::Server(shard) => {
                 let shard = ShardId::from(shard as u16);

@@ -1,6 +1,6 @@
 //! The rendezvous of an elastic job.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use inart_controller::membership::{MemberState, Membership, Roster, Timing};
 
@@ -21,6 +21,8 @@ pub(crate) struct Meeting {
     pub tick_at: Option<u64>,
     /// What the runs have summed, by number of the run.
     pub audits: BTreeMap<u32, RunAudit>,
+    /// Hosts that left while they waited for a run, by name and life.
+    pub left: BTreeSet<(String, u32)>,
     pub is_paused: bool,
     /// Whether all its rounds are done, or it was deleted.
     pub is_done: bool,
@@ -35,6 +37,7 @@ impl Meeting {
             streams: BTreeMap::new(),
             tick_at: None,
             audits: BTreeMap::new(),
+            left: BTreeSet::new(),
             is_paused: false,
             is_done: false,
         }

@@ -6,6 +6,7 @@ use inart_controller::{Fabric, Records};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
+use super::looks::Look;
 use super::member::Member;
 use super::orders::{Command, Pending, Told};
 use super::rendezvous::Meeting;
@@ -39,6 +40,8 @@ pub(crate) struct Daemon {
     pub works: u32,
     /// Events that are yet to happen.
     pub to_come: usize,
+    /// A look at whether frames of the jobs move, while it lasts.
+    pub look: Option<Look>,
     /// What went wrong, if anything did.
     pub problem: Option<String>,
 }
@@ -57,6 +60,7 @@ impl Daemon {
             jobs: Vec::new(),
             works: 0,
             to_come: 0,
+            look: None,
             problem: None,
         }
     }

@@ -177,8 +177,8 @@ fn switches(dataplane: &Dataplane) -> String {
 /// Whether arguments of `inart simulate` can say what happens in a trial: not what changes to what, which is
 /// drawn from the seed.
 fn has_arguments(trial: &Trial) -> bool {
-    let Options { changes, watch, live, onward, others, .. } = &trial.options;
-    let alone = live.is_none() && onward.is_none();
+    let Options { changes, watch, live, onward, others, spoilt, .. } = &trial.options;
+    let alone = live.is_none() && onward.is_none() && spoilt.is_none();
     alone && changes.is_none() && watch.is_none() && others.is_empty()
 }
 

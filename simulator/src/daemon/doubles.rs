@@ -1,0 +1,162 @@
+//! Second hosts with a name that is in use, and hosts that are interrupted while they wait for a run.
+
+use inart_controller::membership::{Formation, Joining, Refusal, Reply};
+use inart_wire::Incarnation;
+
+use super::member::At;
+use super::orders::Pending;
+use crate::simulation::Simulation;
+
+/// A host that waits asks again after this.
+const ASK_AGAIN_NANOS: u64 = 1_000_000_000;
+/// A second host that has asked this often while the first one was there has to have been refused: it is,
+/// after three times two seconds.
+const MOST_ASKS: u32 = 10;
+/// An interrupted host that does not wait for a run yet is looked at again after this, until the end.
+const LOOK_AGAIN_NANOS: u64 = 50_000_000;
+const LOOKS: u32 = 400;
+
+/// What a second host is at.
+#[derive(Debug)]
+pub(crate) struct Doubling {
+    job: usize,
+    life: Incarnation,
+    /// How often it has asked, and how often since the first one was away.
+    asked: u32,
+    beside: u32,
+}
+
+impl Simulation<'_> {
+    /// Plans second hosts, interruptions, and looks at jobs.
+    pub(super) fn plan_mishaps(&mut self) {
+        let Some(live) = self.options.live.as_ref() else { return };
+        for (number, double) in live.doubles.iter().enumerate() {
+            self.post_at(double.at.0, Pending::Double(number, None));
+        }
+        for (number, interrupt) in live.interrupts.iter().enumerate() {
+            self.post_at(interrupt.at.0, Pending::Interrupt(number, LOOKS));
+        }
+        for at in &live.looks {
+            self.post_at(at.0, Pending::Look);
+        }
+    }
+
+    /// The newest elastic job of that name, if it is there.
+    fn elastic_named(&self, name: &str) -> Option<usize> {
+        let is_it = |job: &super::state::LiveJob| !job.is_gone && job.told.assignment.name == name;
+        self.daemon.jobs.iter().rposition(is_it).filter(|job| self.daemon.is_elastic(*job))
+    }
+
+    /// A second host asks for a run.
+    pub(super) fn ask_as_double(&mut self, number: usize, doubling: Option<Doubling>) {
+        let Some(double) = self.options.live.as_ref().and_then(|live| live.doubles.get(number)) else {
+            return;
+        };
+        let doubling = match doubling {
+            Some(doubling) => Some(doubling),
+            None => self.elastic_named(&double.job).and_then(|job| {
+                // The first one has to be known: a host that comes first is the first.
+                let meeting = self.daemon.jobs[job].meeting.as_ref()?;
+                let is_known = meeting.membership.waits(&double.host) || self.is_there(job, &double.host)?;
+                is_known.then(|| Doubling { job, life: self.new_life(), asked: 0, beside: 0 })
+            }),
+        };
+        let Some(Doubling { job, life, asked, beside }) = doubling else { return };
+        if self.daemon.jobs[job].is_gone {
+            return;
+        }
+        let is_there = self.is_there(job, &double.host);
+        let is_worker = self.is_worker(job, &double.host);
+        let (last, boundary, loading) = (None, None, is_worker);
+        let joining = Joining { host: double.host.clone(), life, last, boundary, rounds: 0, loading };
+        let beside = if is_there.is_some() { beside + 1 } else { 0 };
+        match self.join(job, joining) {
+            Some(Err(Refusal::Taken { .. })) => self.wire.tally.doubles_refused += 1,
+            Some(Ok(Reply::Waiting(_))) if double.asks.is_some_and(|asks| asked + 1 >= asks) => {
+                self.wire.tally.joins_interrupted += 1;
+                self.has_left(job, &double.host, life);
+            }
+            Some(Ok(Reply::Waiting(_))) if beside > MOST_ASKS => {
+                self.complain(
+                    job,
+                    format!("a second {} has asked {beside} times and is not refused", double.host),
+                );
+            }
+            Some(Ok(Reply::Waiting(_))) => {
+                let next = Doubling { job, life, asked: asked + 1, beside };
+                self.post_at(self.wire.now + ASK_AGAIN_NANOS, Pending::Double(number, Some(next)));
+            }
+            Some(Ok(Reply::Seated(_))) if is_there.is_some() => {
+                self.complain(job, format!("a second {} has the place of the first one", double.host));
+            }
+            Some(Ok(Reply::Seated(_))) => self.has_left(job, &double.host, life),
+            // The job is done.
+            Some(Err(_)) | None => {}
+        }
+    }
+
+    /// Whether a host of that name runs, if it runs or waits for a run.
+    fn is_there(&self, job: usize, host: &str) -> Option<bool> {
+        let hosts = &self.daemon.jobs[job].meeting.as_ref()?.hosts;
+        let member = hosts.iter().find(|member| member.name == host)?;
+        match &member.at {
+            At::Running(_) => Some(true),
+            At::Asking(_) => Some(false),
+            At::Dead | At::Done | At::Ended => None,
+        }
+    }
+
+    fn is_worker(&self, job: usize, host: &str) -> bool {
+        let meeting = self.daemon.jobs[job].meeting.iter();
+        meeting.flat_map(|meeting| &meeting.hosts).any(|member| member.name == host && member.is_worker)
+    }
+
+    /// A host leaves while it waits for a run.
+    fn has_left(&mut self, job: usize, host: &str, life: Incarnation) {
+        if let Some(meeting) = &mut self.daemon.jobs[job].meeting {
+            meeting.left.insert((host.to_owned(), life.get()));
+        }
+        self.at_rendezvous(job, |membership, now| membership.leave(now, host, life, 0, false));
+    }
+
+    /// A host is interrupted, if it waits for a run.
+    pub(super) fn interrupt(&mut self, number: usize, looks: u32) {
+        let Some(interrupt) = self.options.live.as_ref().and_then(|live| live.interrupts.get(number)) else {
+            return;
+        };
+        let Some(job) = self.elastic_named(&interrupt.job) else { return };
+        let hosts = self.daemon.jobs[job].meeting.iter().flat_map(|meeting| &meeting.hosts);
+        let member = hosts.into_iter().find(|member| member.name == interrupt.host);
+        let Some((id, life, waits)) =
+            member.map(|member| (member.process, member.life, matches!(member.at, At::Asking(_))))
+        else {
+            return;
+        };
+        if !waits {
+            if looks > 0 {
+                let at = self.wire.now + LOOK_AGAIN_NANOS;
+                self.post_at(at, Pending::Interrupt(number, looks - 1));
+            }
+            return;
+        }
+        self.wire.tally.joins_interrupted += 1;
+        if let Some(member) = self.member_mut(id) {
+            (member.at, member.token) = (At::Dead, member.token + 1);
+        }
+        self.has_left(job, &interrupt.host, life);
+        if let Some(again) = interrupt.again {
+            self.post_at(self.wire.now + again.0, Pending::Revive(id));
+        }
+    }
+
+    /// Sees that no run is formed with a host that has left before.
+    pub(super) fn check_formation(&mut self, job: usize, formation: &Formation) {
+        let Some(meeting) = &self.daemon.jobs[job].meeting else { return };
+        let mut all = formation.workers.iter().chain(&formation.servers);
+        let left = all.find(|(host, life)| meeting.left.contains(&(host.clone(), life.get())));
+        if let Some((host, _)) = left {
+            let what = format!("a run is formed with {host}, which has left");
+            self.complain(job, what);
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! Somebody looks whether frames of jobs move, as `inart remove` does, while workers compute.
+
+use std::collections::BTreeSet;
+
+use inart_controller::LISTEN;
+use inart_faults::Step;
+use inart_wire::{Frame, HeaderRepr, JobId, Kind};
+
+use super::orders::Pending;
+use crate::event_queue::FrameId;
+use crate::host::Role;
+use crate::simulation::{Node, Simulation};
+
+/// A look at all jobs.
+#[derive(Debug, Default)]
+pub(crate) struct Look {
+    /// Jobs with a worker that ran when it began, by number of the run's job.
+    running: Vec<usize>,
+    /// Jobs of which a frame came to a switch.
+    moved: BTreeSet<JobId>,
+}
+
+impl Simulation<'_> {
+    /// A look begins, if nothing keeps frames from switches before it ends.
+    pub(super) fn look(&mut self) {
+        let until = self.wire.now + LISTEN.as_nanos() as u64;
+        let is_harmless = |step: &Step| matches!(step, Step::Stale(..) | Step::Forge(..));
+        let steps = self.schedule.steps.iter();
+        let comes =
+            steps.filter(|(at, step)| at.0 > self.wire.now && at.0 <= until && !is_harmless(step)).count();
+        let is_well = |node: &Node| match node {
+            Node::Switch(node) => node.switch.program().is_some(),
+            Node::Host(host) => host.paused == 0,
+        };
+        let is_up = self.wire.channels.iter().all(|channel| channel.down == 0);
+        if comes > 0 || !is_up || !self.nodes.iter().all(is_well) || self.daemon.look.is_some() {
+            return;
+        }
+        let running = (0..self.daemon.jobs.len()).filter(|job| self.has_worker(*job)).collect();
+        self.daemon.look = Some(Look { running, ..Look::default() });
+        self.post_at(until, Pending::Looked);
+    }
+
+    /// A look ends: no job whose worker runs may be taken for unused.
+    pub(super) fn looked(&mut self) {
+        let Some(Look { running, moved }) = self.daemon.look.take() else { return };
+        for job in running {
+            let number = self.daemon.jobs[job].told.assignment.job;
+            if self.daemon.jobs[job].is_gone || !self.has_worker(job) {
+                continue;
+            }
+            self.wire.tally.looks += 1;
+            if !moved.contains(&number) {
+                self.complain(job, "it would be taken for unused while its workers compute".to_owned());
+            }
+        }
+    }
+
+    /// Whether some worker of a job is in a run.
+    fn has_worker(&self, job: usize) -> bool {
+        let runs = |role: &Role| matches!(role, Role::Worker(worker) if worker.end.is_none());
+        self.processes.iter().any(|process| process.job == job && runs(&process.role))
+    }
+
+    /// A frame comes to a switch, which counts gradients, partials and messages by job.
+    pub(crate) fn note_moving(&mut self, frame: FrameId) {
+        let Some(look) = &mut self.daemon.look else { return };
+        let bytes = &self.wire.frames.get(frame).bytes;
+        let Ok(frame) = Frame::new_checked(bytes.as_slice()) else { return };
+        let Ok(header) = HeaderRepr::parse(&frame) else { return };
+        if header.kind != Kind::Result {
+            look.moved.insert(header.job);
+        }
+    }
+}
