@@ -49,12 +49,22 @@ impl Driver {
     /// Another site has ended the job.
     pub(super) fn ended_elsewhere(&mut self, from: SiteNo, ended: Ended) {
         let (told, is_before_start) = (one_line(&ended.told), ended.is_before_start);
-        let is_running = !matches!(self.phase, Phase::Meeting);
-        if matches!(self.phase, Phase::Over | Phase::Finished { .. }) || is_before_start && is_running {
+        if matches!(self.phase, Phase::Over | Phase::Finished { .. }) || is_before_start && self.has_a_sum() {
             return;
         }
         self.tell_all(&told, Some(from), is_before_start);
         self.give_up(DriverError::Elsewhere { told });
+    }
+
+    /// Whether this site takes part in a training that has the sum of a round. One that has only begun the
+    /// first round may have met its neighbors before a site far away was refused.
+    fn has_a_sum(&self) -> bool {
+        match self.phase {
+            Phase::Meeting => false,
+            Phase::Joining { .. } => true,
+            Phase::Ready { round, .. } => round > 1,
+            _ => self.site.round() > Some(1),
+        }
     }
 
     /// Tells all neighbours but that one that the job has ended, or cannot begin.

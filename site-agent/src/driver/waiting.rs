@@ -117,17 +117,40 @@ impl Driver {
     }
 
     /// A round has made no progress. A site that waits for a site that waits itself lets that one end the
-    /// job: it can name the missing site.
+    /// job: it can name the missing site. That one may have made progress until much later, such as by the
+    /// last chunks of a long round, so it has the patience once more. Where trees lead over routes, no site
+    /// may wait for a neighbor that is missing: then the neighbors of the missing site name it.
     fn lose_patience(&mut self, waited: Duration) {
-        let Some(wait) = self.wait() else { return };
-        if !wait.names_the_cause() && waited < self.setup.patience.saturating_add(2 * self.setup.quiet) {
+        let Some(mut wait) = self.wait() else { return };
+        if matches!(wait, Wait::Program { .. }) {
             return;
         }
-        if matches!(wait, Wait::Program { .. }) {
+        let patience = self.setup.patience;
+        let mut limit = patience;
+        if !wait.names_the_cause() {
+            limit = patience.saturating_mul(2);
+            let suspects = self.suspects();
+            if let (Wait::Chunks { of, .. }, Some(first)) = (&mut wait, suspects.first()) {
+                // A site without a connection may be reached by a detour: one that is late comes first.
+                let sooner = if first.obstacle == Obstacle::Computing { 4 } else { 2 };
+                limit = patience.saturating_add(patience / sooner);
+                *of = suspects;
+            }
+        }
+        if waited < limit {
             return;
         }
         let site = self.setup.name(self.setup.me);
         self.end_for(DriverError::Patience { site, missing: self.named(&wait), waited_s: waited.as_secs() });
+    }
+
+    /// Neighbors that this site does not wait for and that may be the cause: those that have not reported
+    /// this round, or else those without a connection.
+    fn suspects(&self) -> Vec<Lacking> {
+        let all: Vec<_> = self.setup.my_neighbours().iter().map(|&site| self.lacking(site)).collect();
+        let with = |obstacle| all.iter().copied().filter(|one| one.obstacle == obstacle).collect::<Vec<_>>();
+        let late = with(Obstacle::Computing);
+        if late.is_empty() { with(Obstacle::NoConnection) } else { late }
     }
 
     /// The sites of a wait, or the wait in words.
