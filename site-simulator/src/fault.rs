@@ -3,26 +3,64 @@
 use inart_faults::Faults;
 use inart_overlay::Overlay;
 use inart_sites::SiteNo;
-use rand::{Rng, SeedableRng};
-use rand_chacha::ChaCha8Rng;
 
 use crate::error::SimulationError;
 
 /// The scheduler's name in a fault schedule.
 const SCHEDULER: &str = "scheduler";
 
-/// What is gone.
+/// How the document of a scheduler differs from that of the sites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Fault {
-    /// A link, by number, in both directions.
-    Link(usize),
-    /// A site's process; it knows nothing when it starts again.
-    Site(SiteNo),
-    /// The scheduler's process.
-    Scheduler,
+pub enum OtherDocument {
+    /// It has one link more, the fastest of all.
+    Link,
+    /// Its chunks have another length.
+    Chunks,
+    /// It plans with another scheme.
+    Scheme,
 }
 
-/// When something is gone.
+/// A setting that all sites must share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Setting {
+    /// The number of rounds.
+    Rounds,
+    /// The seed of the training.
+    Seed,
+}
+
+impl Setting {
+    /// Returns the setting's name in hellos.
+    pub fn name(self) -> &'static str {
+        match self {
+            Setting::Rounds => "rounds",
+            Setting::Seed => "seed",
+        }
+    }
+}
+
+/// What fails.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Fault {
+    /// A link is down, by number, in both directions.
+    Link(usize),
+    /// A site's process is gone; it knows nothing when it starts again.
+    Site(SiteNo),
+    /// The scheduler's process is gone.
+    Scheduler,
+    /// A site also sends chunks, questions and plans in the names of other sites, and plans of its own.
+    Impostor(SiteNo),
+    /// A site sends each of its chunks many times.
+    Repeats(SiteNo),
+    /// A scheduler with another document runs in the place of the right one.
+    Stranger(OtherDocument),
+    /// A site's training program does not return.
+    Hangs(SiteNo),
+    /// A site begins with another value of a setting than all others.
+    OtherTerms(SiteNo, Setting),
+}
+
+/// When something fails.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct PlannedFault {
     /// From when, in seconds.
@@ -31,6 +69,41 @@ pub struct PlannedFault {
     pub lasts_s: Option<f64>,
     /// What.
     pub fault: Fault,
+}
+
+impl PlannedFault {
+    /// Returns the kind of the fault, as the summary of a soak names it.
+    pub fn kind(&self) -> &'static str {
+        match self.fault {
+            Fault::Link(_) => "link down",
+            Fault::Site(_) if self.lasts_s.is_none() => "site gone for good",
+            Fault::Site(_) => "site killed",
+            Fault::Scheduler => "scheduler gone",
+            Fault::Impostor(_) => "site that speaks as others",
+            Fault::Repeats(_) => "site that repeats its chunks",
+            Fault::Stranger(OtherDocument::Link) => "scheduler with another link",
+            Fault::Stranger(OtherDocument::Chunks) => "scheduler with other chunks",
+            Fault::Stranger(OtherDocument::Scheme) => "scheduler with another scheme",
+            Fault::Hangs(_) => "program that hangs",
+            Fault::OtherTerms(_, Setting::Rounds) => "site with other rounds",
+            Fault::OtherTerms(_, Setting::Seed) => "site with another seed",
+        }
+    }
+
+    /// Returns the site because of which the training ends early, if the fault is such a one.
+    pub(crate) fn ends_because_of(&self) -> Option<SiteNo> {
+        match self.fault {
+            Fault::Site(site) if self.lasts_s.is_none() => Some(site),
+            Fault::Hangs(site) | Fault::OtherTerms(site, _) => Some(site),
+            _ => None,
+        }
+    }
+
+    /// Whether the fault lasts at a time, in seconds.
+    pub(crate) fn lasts_at(&self, now_s: f64) -> bool {
+        let end_s = self.lasts_s.map_or(f64::INFINITY, |lasts_s| self.at_s + lasts_s);
+        self.at_s <= now_s && now_s < end_s
+    }
 }
 
 /// The faults of a document: `link_down: [n1, n2]` and `crash: n1`, or `crash: scheduler`.
@@ -76,20 +149,4 @@ pub fn resolve(overlay: &Overlay, faults: &Faults) -> Result<Vec<PlannedFault>, 
         all.push(PlannedFault { at_s: event.at.duration().as_secs_f64(), lasts_s, fault });
     }
     Ok(all)
-}
-
-/// From one to three faults within some time, by a seed; all end.
-pub fn draw(overlay: &Overlay, within_s: f64, seed: u64) -> Vec<PlannedFault> {
-    let mut draws = ChaCha8Rng::seed_from_u64(seed);
-    let mut all: Vec<PlannedFault> = Vec::new();
-    for _ in 0..1 + seed % 3 {
-        let fault = match draws.random_range(0..3) {
-            0 => Fault::Link(draws.random_range(0..overlay.links().len())),
-            1 => Fault::Site(SiteNo(draws.random_range(0..overlay.sites().len() as u16))),
-            _ => Fault::Scheduler,
-        };
-        let (at_s, lasts_s) = (draws.random_range(0.0..within_s), draws.random_range(0.1..20.0));
-        all.push(PlannedFault { at_s, lasts_s: Some(lasts_s), fault });
-    }
-    all
 }

@@ -1,6 +1,8 @@
 //! Sites and their scheduler in virtual time, with faults: what `inart site` and `inart scheduler` run, on
-//! links that follow their traces, die and come back; sites are killed and start again; a scheduler is gone.
-//! Every sum of every site is compared with that of all gradients, bit for bit.
+//! links that follow their traces, die and come back; sites are killed and start again, are gone for good,
+//! speak as others, repeat themselves or have other settings; programs hang; a scheduler is gone or has
+//! another document. Every sum of every site is compared with that of all gradients, bit for bit. A training
+//! that cannot go on has to end at every site by the name of the cause.
 //!
 //! No clock, no I/O: the same arguments give the same run.
 
@@ -10,9 +12,11 @@ mod error;
 mod fault;
 mod outcome;
 mod traffic;
+mod trial;
 mod world;
 
 pub use error::SimulationError;
-pub use fault::{Fault, PlannedFault, draw, resolve};
+pub use fault::{Fault, OtherDocument, PlannedFault, Setting, resolve};
 pub use outcome::{Consequence, Outcome, RoundTime};
+pub use trial::Trial;
 pub use world::{Knowledge, Options, Traces, simulate};

@@ -1,5 +1,7 @@
 //! What came of a run.
 
+use std::collections::BTreeMap;
+
 use serde::Serialize;
 
 /// One round.
@@ -54,4 +56,8 @@ pub struct Outcome {
     pub asks: u64,
     /// What followed from the faults, in order.
     pub faults: Vec<Consequence>,
+    /// What happened beside, by name.
+    pub seen: BTreeMap<&'static str, u64>,
+    /// Why the training ended early, in the words of the first site that ended; none if all rounds are over.
+    pub ended: Option<String>,
 }

@@ -1,7 +1,11 @@
 //! Drivers and a scheduler in virtual time.
 
+mod ends;
 mod faults;
+mod hostile;
 mod messages;
+mod states;
+mod strangers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
@@ -9,13 +13,16 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_overlay::{AuxiliaryUse, Options as PlanOptions, Overlay, Sharing};
-use inart_site_agent::{Driver, Output, Peer, Scheduler, Setup};
+use inart_site_agent::message::Body;
+use inart_site_agent::{Driver, Output, Peer, Scheduler, Setup, TrainingState};
 use inart_sites::{Policy, SiteNo};
+use rand::SeedableRng;
+use rand_chacha::ChaCha8Rng;
 
 use crate::audit::Audit;
-use crate::connections::Connections;
+use crate::connections::{Connections, Pair};
 use crate::error::SimulationError;
-use crate::fault::{Fault, PlannedFault};
+use crate::fault::{Fault, OtherDocument, PlannedFault};
 use crate::outcome::{Consequence, Outcome, RoundTime};
 use crate::traffic::Traffic;
 
@@ -29,6 +36,8 @@ const CONNECT_S: f64 = 0.1;
 const SCHEDULER_S: f64 = 0.03;
 /// When nothing ends for so long after the last fault, something is wrong, in virtual seconds.
 const STUCK_S: f64 = 3600.0;
+/// A site that wants more than this at one time never has nothing to do.
+const MOST_OUTPUTS: usize = 100_000;
 
 /// What the scheduler knows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -67,7 +76,9 @@ pub struct Options {
     pub compute_s: f64,
     /// How many rounds.
     pub rounds: u32,
-    /// Decides the gradients.
+    /// Length of the training program's state, in bytes, which a site that restarts loads from another one.
+    pub state_bytes: usize,
+    /// Decides the gradients, and what sites that speak as others send.
     pub seed: u64,
 }
 
@@ -92,6 +103,13 @@ enum Event {
         connection: u64,
         id: u64,
         data: Bytes,
+    },
+    /// A message in the name of another site, or that nobody asked for.
+    Forged {
+        by: SiteNo,
+        to: SiteNo,
+        connection: u64,
+        body: Box<Body>,
     },
     /// The receiver's answer.
     Delivered {
@@ -130,13 +148,30 @@ struct World<'o> {
     last_end_s: f64,
     outcome: Outcome,
     failure: Option<SimulationError>,
+    /// Sites that have ended early, by the cause.
+    ended: BTreeSet<usize>,
+    /// Sites that have restarted.
+    restarted: BTreeSet<usize>,
+    /// When connections ended last.
+    cut_s: BTreeMap<Pair, f64>,
+    /// By site, the different early chunks that it was sent, while some site repeats itself.
+    early: Vec<BTreeSet<(u32, u32, u32, u32)>>,
+    /// The document of the scheduler that runs, if it is another one.
+    stranger: Option<OtherDocument>,
+    /// Versions of plans that every site has to refuse.
+    refused: BTreeSet<u64>,
+    /// By round, the training program's state before it.
+    states: BTreeMap<u32, TrainingState>,
+    /// By direction, until when parts of states are on a link, in seconds.
+    parts_s: BTreeMap<(SiteNo, SiteNo), f64>,
+    draws: ChaCha8Rng,
 }
 
 /// Runs rounds of the network's first job back to back, while faults happen.
 ///
 /// # Errors
 /// Options that no site can be set up with; and what would be a defect: a sum that is not right, rounds that
-/// do not end.
+/// do not end, a training that ends without the name of the cause.
 pub fn simulate(
     overlay: &Overlay,
     options: &Options,
@@ -144,6 +179,7 @@ pub fn simulate(
 ) -> Result<Outcome, SimulationError> {
     let mut world = World::new(overlay, options, faults)?;
     world.run()?;
+    world.check_ends()?;
     Ok(world.finish())
 }
 
@@ -159,13 +195,18 @@ impl<'o> World<'o> {
     ) -> Result<Self, SimulationError> {
         let job = &overlay.jobs()[0];
         let first = Setup::new(overlay, job, &overlay.sites()[0], &options.plan, options.auxiliary)?;
-        let setup = |name: &String| {
-            let mut setup = first.at(overlay, job, name)?;
-            // The schedule says when each fault ends.
-            (setup.meeting_patience, setup.patience) = (Duration::MAX, Duration::MAX);
+        let does_end = faults.iter().any(|planned| planned.ends_because_of().is_some());
+        let setup = |(at, name): (usize, &String)| {
+            let training = ends::training(options, faults, SiteNo(at as u16));
+            let mut setup = first.at(overlay, job, name)?.with_training(training)?;
+            if !does_end {
+                // The schedule says when each fault ends.
+                (setup.meeting_patience, setup.patience) = (Duration::MAX, Duration::MAX);
+            }
             Ok(Arc::new(setup))
         };
-        let setups: Vec<_> = overlay.sites().iter().map(setup).collect::<Result<_, SimulationError>>()?;
+        let named = overlay.sites().iter().enumerate();
+        let setups: Vec<_> = named.map(setup).collect::<Result<_, SimulationError>>()?;
         let first = setups[0].clone();
         let mut world = World {
             overlay: Arc::new(overlay.clone()),
@@ -188,6 +229,15 @@ impl<'o> World<'o> {
                 ..Outcome::default()
             },
             failure: None,
+            ended: BTreeSet::new(),
+            restarted: BTreeSet::new(),
+            cut_s: BTreeMap::new(),
+            early: vec![BTreeSet::new(); setups.len()],
+            stranger: None,
+            refused: BTreeSet::new(),
+            states: BTreeMap::new(),
+            parts_s: BTreeMap::new(),
+            draws: ChaCha8Rng::seed_from_u64(options.seed ^ 0x0f0e_d0e5),
             setups,
         };
         (0..world.sites.len()).for_each(|site| world.start(Fault::Site(SiteNo(site as u16))));
@@ -204,7 +254,7 @@ impl<'o> World<'o> {
     }
 
     fn run(&mut self) -> Result<(), SimulationError> {
-        while self.done.len() < self.sites.len() {
+        while !self.is_over() {
             let next = self.events.first_key_value().map_or(0, |((at, _), _)| *at);
             let next_s = next as f64 * 1e-9;
             if let Some(arrived) = self.traffic.step(next_s) {
@@ -275,6 +325,7 @@ impl<'o> World<'o> {
             Event::Arrives { from, to, connection, id, data } => {
                 self.arrives(from, to, connection, id, data);
             }
+            Event::Forged { by, to, connection, body } => self.forged(by, to, connection, *body),
             Event::Delivered { from, connection, id } => self.delivered(from, connection, id),
         }
     }
@@ -299,25 +350,33 @@ impl<'o> World<'o> {
     }
 
     fn carry_out(&mut self, at: usize) {
+        let mut outputs = 0;
         while let Some(output) = self.sites[at].as_mut().and_then(|site| site.driver.next_output()) {
             let now = self.now();
+            outputs += 1;
+            if outputs > MOST_OUTPUTS {
+                let site = self.overlay.sites()[at].clone();
+                self.failure = Some(SimulationError::Busy { site });
+                return;
+            }
             match output {
                 Output::Send { to, id, data, priority } => self.send(at, to, id, data, priority),
-                Output::Failed(error) => {
-                    let site = self.overlay.sites()[at].clone();
-                    self.failure = Some(SimulationError::Site { site, error });
-                    return;
-                }
+                Output::Failed(error) => self.ends_early(at, error),
                 Output::Ready { round, training } => {
                     self.outcome.joined += u64::from(training.is_some());
+                    if let Some(training) = training {
+                        self.loaded(at, round, &training);
+                    }
                     self.compute(at, round, now);
                 }
                 Output::StateWanted { round } => {
+                    let state = self.state_before(round);
                     if let Some(site) = &mut self.sites[at] {
-                        site.driver.give_state(round, Bytes::new(), now);
+                        site.driver.give_state(round, state, now);
                     }
                 }
-                Output::Ended { .. } => {
+                Output::Ended { training } => {
+                    self.loaded(at, self.options.rounds + 1, &training);
                     self.done.insert(at);
                 }
                 // Gradients are given whole; links that come and go are no reason to warn.
@@ -335,6 +394,9 @@ impl<'o> World<'o> {
                 self.begin_traces();
             }
         }
+        if self.is_active(Fault::Hangs(SiteNo(at as u16))) {
+            return;
+        }
         let gradient = self.audit.gradient(at, round);
         let Some(site) = &mut self.sites[at] else { return };
         if let Err(error) = site.driver.all_reduce(gradient, now) {
@@ -350,20 +412,26 @@ impl<'o> World<'o> {
             return;
         }
         let now_s = self.now_s();
+        let state = (round >= self.options.rounds).then(|| self.state_before(round + 1));
         let Some(site) = &mut self.sites[at] else { return };
+        if self.refused.contains(&site.driver.policy_version()) {
+            let site = self.overlay.sites()[at].clone();
+            self.failure = Some(SimulationError::Plan { site, round });
+            return;
+        }
         let entry = self.ends.entry(round).or_insert((BTreeSet::new(), now_s, site.driver.policy_version()));
         entry.0.insert(at);
         entry.1 = now_s;
         self.last_end_s = now_s;
-        if round < self.options.rounds {
+        let Some(state) = state else {
             if self.options.compute_s <= 0.0 {
                 return self.compute(at, round + 1, now);
             }
             site.computing = Some(round + 1);
             return self.after(self.options.compute_s, Event::Computed { site: at, round: round + 1 });
-        }
+        };
         self.done.insert(at);
-        if let Err(error) = site.driver.finish(Bytes::new(), now) {
+        if let Err(error) = site.driver.finish(state, now) {
             let site = self.overlay.sites()[at].clone();
             self.failure = Some(SimulationError::Site { site, error });
         }

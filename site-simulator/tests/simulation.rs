@@ -1,12 +1,16 @@
 //! Sites and their scheduler in virtual time: without faults as `inart_overlay::run`, with faults as
 //! docs/protocol.md says; what is wrong is named.
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use inart_faults::Faults;
 use inart_overlay::{
     AuxiliaryUse, Options as PlanOptions, Overlay, RunOptions, Scheme, Sharing, Tuning, Until,
 };
-use inart_site_simulator::{Fault, Knowledge, Options, Outcome, Traces, draw, resolve, simulate};
+use inart_site_simulator::{
+    Fault, Knowledge, Options, OtherDocument, Outcome, PlannedFault, Setting, Traces, Trial, resolve,
+    simulate,
+};
+use inart_sites::SiteNo;
 
 /// The nine sites, with short gradients and rates in proportion.
 fn network(text: &str) -> Overlay {
@@ -29,6 +33,7 @@ fn options(scheme: Scheme, rounds: u32) -> Options {
         compute_s: 0.0,
         prior_bps: 2e4,
         rounds,
+        state_bytes: 0,
         seed: 7,
     }
 }
@@ -147,42 +152,148 @@ jobs: [{name: job, gradient: 4 MB, chunk: 64 KB}]
     }
 }
 
+/// What a run with these faults comes to.
+fn with(faults: &[(f64, Option<f64>, Fault)], options: &Options) -> Outcome {
+    let planned = faults.iter().map(|&(at_s, lasts_s, fault)| PlannedFault { at_s, lasts_s, fault });
+    simulate(&fixed(), options, &planned.collect::<Vec<_>>()).unwrap()
+}
+
+#[test]
+fn a_site_that_is_gone_for_good_ends_the_training_by_its_name() {
+    let outcome = with(&[(20.0, None, Fault::Site(SiteNo(4)))], &options(Scheme::Inart, 20));
+    let told = outcome.ended.unwrap();
+    assert!(told.contains("no progress for") && told.contains("waiting for n5 (no connection)"), "{told}");
+    assert!(outcome.rounds.len() < 20);
+}
+
+#[test]
+fn a_program_that_hangs_ends_the_training_by_the_name_of_its_site() {
+    let outcome = with(&[(20.0, None, Fault::Hangs(SiteNo(4)))], &options(Scheme::Inart, 20));
+    let told = outcome.ended.unwrap();
+    assert!(told.contains("waiting for n5 (has not reported this round)"), "{told}");
+}
+
+#[test]
+fn other_settings_end_the_training_before_the_first_round() {
+    for (setting, named) in [(Setting::Seed, "has seed 8"), (Setting::Rounds, "has rounds 4")] {
+        let fault = Fault::OtherTerms(SiteNo(4), setting);
+        let outcome = with(&[(0.0, None, fault)], &options(Scheme::Inart, 3));
+        let told = outcome.ended.unwrap();
+        assert!(told.contains(named), "{told}");
+        assert_eq!(outcome.rounds, []);
+    }
+}
+
+#[test]
+fn what_a_scheduler_with_another_document_plans_is_followed_by_no_site() {
+    for other in [OtherDocument::Link, OtherDocument::Chunks, OtherDocument::Scheme] {
+        for knowledge in [Knowledge::Static, Knowledge::Passive] {
+            let options = Options { knowledge, ..options(Scheme::Inart, 6) };
+            let outcome = with(&[(5.0, Some(1e4), Fault::Stranger(other))], &options);
+            assert_eq!((outcome.rounds.len(), outcome.ended), (6, None), "{other:?}");
+        }
+    }
+}
+
+#[test]
+fn sites_that_speak_as_others_or_repeat_themselves_change_no_sum() {
+    let all = (0..5).flat_map(|site| [Fault::Impostor(SiteNo(site)), Fault::Repeats(SiteNo(site))]);
+    let all: Vec<_> = all.map(|fault| PlannedFault { at_s: 0.0, lasts_s: Some(1e4), fault }).collect();
+    for scheme in Scheme::ALL {
+        let outcome = simulate(&drawn(), &options(scheme, 3), &all).unwrap();
+        assert_eq!(outcome.rounds.len(), 3, "{scheme:?}");
+        let seen = |what| outcome.seen.get(what).copied().unwrap_or(0);
+        assert!(seen("chunk repeated") > 0, "{scheme:?}: {:?}", outcome.seen);
+        assert!(seen("message in another's name dropped") > 0, "{scheme:?}: {:?}", outcome.seen);
+    }
+}
+
+#[test]
+fn a_state_in_parts_is_resumed_when_the_site_that_gives_it_is_gone() {
+    let options = Options { state_bytes: 5 << 20, ..options(Scheme::Inart, 6) };
+    // Site 5 has links to several sites; those that may give are killed one after the other.
+    let mut faults = vec![(20.0, Some(2.0), Fault::Site(SiteNo(4)))];
+    faults.extend((0..4).map(|site| (26.0 + f64::from(site), Some(1.0), Fault::Site(SiteNo(site)))));
+    let outcome = with(&faults, &options);
+    assert_eq!(outcome.rounds.len(), 6);
+    assert!(outcome.seen["state loaded in parts"] > 0, "{:?}", outcome.seen);
+}
+
 /// What `inart simulate --soak` runs.
 #[test]
 fn random_faults_leave_every_sum_right() {
-    random_faults(8);
+    random_faults(&drawn(), 60);
 }
 
 #[test]
-#[ignore = "soak: about 12 s"]
-fn random_faults_of_24_seeds_leave_every_sum_right() {
-    random_faults(24);
+#[ignore = "soak: about 40 s"]
+fn random_faults_on_nine_sites_leave_every_sum_right() {
+    random_faults(&network(include_str!("../../topologies/geo9.yaml")), 24);
 }
 
+/// Five sites, with a short gradient.
+fn drawn() -> Overlay {
+    let text = "name: five
+nodes: [{name: n1, kind: site}, {name: n2, kind: site}, {name: n3, kind: site}, {name: n4, kind: site},
+  {name: n5, kind: site}]
+links:
+  - {ends: [n1, n2], rate: [20 Mbps, 15 Mbps], delay: 10 ms}
+  - {ends: [n2, n3], rate: 30 Mbps, delay: 20 ms}
+  - {ends: [n3, n4], rate: 10 Mbps, delay: 5 ms}
+  - {ends: [n4, n5], rate: 25 Mbps, delay: 10 ms}
+  - {ends: [n5, n1], rate: 40 Mbps, delay: 30 ms}
+  - {ends: [n1, n3], rate: 12 Mbps, delay: 10 ms}
+jobs: [{name: job, gradient: 40 MB, chunk: 1 MB}]
+";
+    let overlay = Overlay::from_yaml(text).unwrap();
+    let job = &overlay.jobs()[0];
+    overlay.scaled(job, 16 << 10, f64::from(16 << 10) / job.gradient_bytes() as f64).0
+}
+
+/// What happens in the runs of the default form of the test.
+const KINDS: [&str; 17] = [
+    "link down",
+    "site killed",
+    "scheduler gone",
+    "site gone for good",
+    "site that speaks as others",
+    "message in another's name dropped",
+    "site that repeats its chunks",
+    "chunk repeated",
+    "scheduler with another link",
+    "scheduler with other chunks",
+    "scheduler with another scheme",
+    "program that hangs",
+    "site with other rounds",
+    "site with another seed",
+    "state loaded in parts",
+    "state resumed after its first parts",
+    "message in another's name",
+];
+
 /// Runs that many seeds, times CAMPAIGN_TIMES.
-fn random_faults(seeds: u64) {
+fn random_faults(overlay: &Overlay, seeds: u64) {
     let times = std::env::var("CAMPAIGN_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1u64);
-    let overlay = network(include_str!("../../topologies/geo9.yaml"));
-    let (mut joined, mut asks, mut kinds) = (0, 0, [0; 3]);
+    let (mut joined, mut asks, mut ended) = (0, 0, 0);
+    let mut seen = std::collections::BTreeMap::<&str, u64>::new();
     for seed in 0..seeds * times {
-        let faults = draw(&overlay, 100.0, seed);
-        for fault in &faults {
-            let kind = match fault.fault {
-                Fault::Link(_) => 0,
-                Fault::Site(_) => 1,
-                Fault::Scheduler => 2,
-            };
-            kinds[kind] += 1;
-        }
+        let trial = Trial::of_seed(overlay, 100.0, seed);
         let scheme = Scheme::ALL[seed as usize % Scheme::ALL.len()];
         let knowledge = if seed % 2 == 0 { Knowledge::Passive } else { Knowledge::Static };
-        let options = Options { seed, knowledge, ..options(scheme, 5) };
-        let outcome = simulate(&overlay, &options, &faults).unwrap_or_else(|error| panic!("{seed}: {error}"));
-        assert_eq!(outcome.rounds.len(), 5, "{seed}");
+        let options = Options { seed, knowledge, state_bytes: trial.state_bytes, ..options(scheme, 5) };
+        let outcome = simulate(overlay, &options, &trial.faults)
+            .unwrap_or_else(|error| panic!("{seed}: {error}: {:?}", trial.faults));
+        assert!(outcome.ended.is_some() || outcome.rounds.len() == 5, "{seed}");
         joined += outcome.joined;
         asks += outcome.asks;
+        ended += u64::from(outcome.ended.is_some());
+        outcome.seen.iter().for_each(|(what, count)| *seen.entry(what).or_default() += count);
     }
-    assert!(joined > 0 && asks > 0 && kinds.iter().all(|count| *count > 0), "{joined} {asks} {kinds:?}");
+    println!("{joined} joined, {asks} asks, {ended} ended early, {seen:?}");
+    assert!(joined > 0 && asks > 0 && ended > 0, "{joined} {asks} {ended}");
+    for what in KINDS {
+        assert!(seeds < 60 || seen.contains_key(what), "{what} never happened: {seen:?}");
+    }
 }
 
 #[test]

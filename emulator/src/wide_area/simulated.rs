@@ -50,6 +50,7 @@ pub fn simulate(
         traces: Traces::FromTheFirstRound,
         compute_s,
         rounds,
+        state_bytes: 0,
         seed: setting.seed,
     };
     let problem = |error: SimulationError| Error::Option { option: "schemes", problem: error.to_string() };

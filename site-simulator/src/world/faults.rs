@@ -5,16 +5,17 @@ use std::collections::BTreeMap;
 use inart_overlay::SiteId;
 use inart_site_agent::message::{Body, encode};
 use inart_site_agent::policy_message::policy_message;
-use inart_site_agent::{Driver, Peer, Scheduler};
+use inart_site_agent::{Driver, Peer};
 use inart_sites::{Policy, SiteNo};
 
-use super::{CONNECT_S, Consequence, Event, IDLE_S, Knowledge, Process, World, peer};
+use super::{CONNECT_S, Consequence, Event, IDLE_S, Process, World, peer};
 use crate::connections::pair;
 use crate::fault::Fault;
 
 impl World<'_> {
     pub(super) fn begin(&mut self, number: usize) {
         let planned = self.faults[number];
+        self.count(planned.kind());
         if let Some(lasts_s) = planned.lasts_s {
             self.after(lasts_s, Event::Ends(number));
         }
@@ -38,6 +39,12 @@ impl World<'_> {
                 self.scheduler = None;
                 self.connections.of(Peer::Scheduler)
             }
+            Fault::Stranger(other) => {
+                self.start_scheduler(Some(other));
+                self.connect_all();
+                Vec::new()
+            }
+            Fault::Impostor(_) | Fault::Repeats(_) | Fault::Hangs(_) | Fault::OtherTerms(..) => Vec::new(),
         };
         for (a, b) in silent {
             if let Some(connection) = self.connections.number(a, b) {
@@ -71,32 +78,27 @@ impl World<'_> {
     /// Starts a process.
     pub(super) fn start(&mut self, fault: Fault) {
         match fault {
-            Fault::Link(_) => {}
             Fault::Site(site) => {
                 if self.sites[site.index()].is_none() {
                     // Its peers notice by its new connection that the old one is over.
                     for (a, b) in self.connections.of(Peer::Site(site)) {
                         self.disconnect(a, b);
                     }
+                    if self.now_s() > 0.0 {
+                        self.restarted.insert(site.index());
+                        self.early[site.index()].clear();
+                    }
                     let driver = Driver::new(self.setups[site.index()].clone());
                     self.sites[site.index()] =
                         Some(Process { driver, computing: None, open: BTreeMap::new() });
                 }
             }
-            Fault::Scheduler => {
-                for (a, b) in self.connections.of(Peer::Scheduler) {
-                    self.disconnect(a, b);
-                }
-                let (overlay, job) = (self.overlay.clone(), self.overlay.jobs()[0].clone());
-                let plan = self.options.plan.clone();
-                self.scheduler = Some(match self.options.knowledge {
-                    Knowledge::Passive => Scheduler::new(overlay, job, plan, self.options.prior_bps),
-                    Knowledge::Static => {
-                        let rates = overlay.rates_at(0.0);
-                        Scheduler::knowing(overlay, job, plan, rates)
-                    }
-                });
-            }
+            Fault::Scheduler | Fault::Stranger(_) => self.start_scheduler(None),
+            Fault::Link(_)
+            | Fault::Impostor(_)
+            | Fault::Repeats(_)
+            | Fault::Hangs(_)
+            | Fault::OtherTerms(..) => {}
         }
     }
 
@@ -122,12 +124,14 @@ impl World<'_> {
         }
     }
 
-    fn disconnect(&mut self, a: Peer, b: Peer) {
+    pub(super) fn disconnect(&mut self, a: Peer, b: Peer) {
         let Some(connection) = self.connections.number(a, b) else { return };
         self.connections.end(pair(a, b));
+        self.cut_s.insert(pair(a, b), self.now_s());
         self.notice(a, b);
         if let (Peer::Site(a), Peer::Site(b)) = (a, b) {
             self.traffic.clear(a, b);
+            self.parts_s.retain(|ends, _| *ends != (a, b) && *ends != (b, a));
         }
         let now = self.now();
         for (me, other) in [(a, b), (b, a)] {
@@ -183,6 +187,9 @@ impl World<'_> {
             match me {
                 Peer::Site(site) => self.tell(site.index(), |driver| driver.up(other, now)),
                 Peer::Scheduler => {
+                    if let Some(hello) = self.scheduler_hello() {
+                        self.offer(other, hello);
+                    }
                     let offered = self.scheduler.as_ref().and_then(|scheduler| scheduler.offered().cloned());
                     if let Some(policy) = offered {
                         self.offer(other, encode(Body::Offer(policy_message(&policy))));
@@ -201,6 +208,13 @@ impl World<'_> {
             }
             Fault::Site(site) => format!("site {}", self.overlay.sites()[site.index()]),
             Fault::Scheduler => "scheduler".to_owned(),
+            Fault::Stranger(_) => "scheduler of the sites' document".to_owned(),
+            Fault::Impostor(site) => {
+                format!("site {} by its own name alone", self.overlay.sites()[site.index()])
+            }
+            Fault::Repeats(site) => format!("once what site {} sends", self.overlay.sites()[site.index()]),
+            Fault::Hangs(site) => format!("program of site {}", self.overlay.sites()[site.index()]),
+            Fault::OtherTerms(site, _) => format!("terms of site {}", self.overlay.sites()[site.index()]),
         }
     }
 

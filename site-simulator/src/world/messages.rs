@@ -31,11 +31,20 @@ impl World<'_> {
                 let plan = self.plans.get(&chunk.version);
                 let tree = plan.and_then(|plan| plan.chunk_trees.get(chunk.chunk as usize));
                 let tree = tree.map_or(0, |tree| tree.0);
+                self.misbehave(from, neighbour, connection, &chunk);
                 let sent = Sent { from, to: neighbour, connection, id, data };
                 self.traffic.send(sent, tree, &chunk, bits, priority);
             }
+            Ok(Body::State(part)) => {
+                let takes_s = self.part_takes_s(from, neighbour, &part);
+                let delay_s = self.traffic.delay_s(from, neighbour) + takes_s;
+                self.after(delay_s, Event::Arrives { from: me, to, connection, id, data });
+            }
             // Short messages go first, and take no room.
-            _ => {
+            short => {
+                if let Ok(Body::StateWanted(wanted)) = short {
+                    self.wants_state(&wanted);
+                }
                 let delay_s = self.traffic.delay_s(from, neighbour);
                 self.after(delay_s, Event::Arrives { from: me, to, connection, id, data });
             }
@@ -70,7 +79,14 @@ impl World<'_> {
             self.after(back_s, Event::Delivered { from: sender, connection, id });
         }
         match (to, from) {
-            (Peer::Site(site), _) => self.tell(site.index(), |driver| driver.message(from, data, now)),
+            (Peer::Site(site), _) => {
+                if self.does_repeat()
+                    && let Ok(Body::Chunk(chunk)) = decode(data.clone())
+                {
+                    self.note_early(site, &chunk);
+                }
+                self.tell(site.index(), |driver| driver.message(from, data, now));
+            }
             (Peer::Scheduler, Peer::Site(site)) => {
                 if let Ok(Body::Report(report)) = decode(data) {
                     self.report(site, &report);
@@ -97,7 +113,10 @@ impl World<'_> {
         // Links that are down may leave sites apart.
         let Ok(policy) = task.plan() else { return };
         let Some(policy) = scheduler.planned(policy) else { return };
-        self.plans.insert(policy.version, policy.clone());
+        match self.stranger {
+            Some(_) => drop(self.refused.insert(policy.version)),
+            None => drop(self.plans.insert(policy.version, policy.clone())),
+        }
         let data = encode(Body::Offer(policy_message(&policy)));
         for site in 0..self.sites.len() {
             self.offer(super::peer(site), data.clone());

@@ -1,5 +1,5 @@
-//! `inart simulate --faults` and `--soak` on networks of sites: the machines of `inart site` and
-//! `inart scheduler` in virtual time, while links and processes are gone.
+//! `inart simulate --faults` on networks of sites: the machines of `inart site` and `inart scheduler` in
+//! virtual time, while links and processes are gone.
 
 use std::fmt::Write as _;
 use std::path::Path;
@@ -7,12 +7,10 @@ use std::path::Path;
 use anyhow::{Context, anyhow, ensure};
 use inart_faults::Faults;
 use inart_overlay::{Overlay, SiteJob};
-use inart_site_simulator::{Knowledge, Options, Outcome, PlannedFault, draw, resolve, simulate};
+use inart_site_simulator::{Knowledge, Options, Outcome, PlannedFault, resolve, simulate};
 
 /// Bytes of the gradients that are really summed. Links and chunks are scaled with them, so times stay.
 const SAMPLE_BYTES: u64 = 64 << 10;
-/// Faults of a soak begin within so many rounds of the scheme.
-const SOAK_ROUNDS: f64 = 4.0;
 
 /// Reads a fault schedule for this network.
 pub fn read(overlay: &Overlay, path: &Path) -> anyhow::Result<Vec<PlannedFault>> {
@@ -23,7 +21,7 @@ pub fn read(overlay: &Overlay, path: &Path) -> anyhow::Result<Vec<PlannedFault>>
 }
 
 /// The network with this job alone, whose gradient is short.
-fn sample(overlay: &Overlay, job: &SiteJob) -> anyhow::Result<Overlay> {
+pub fn sample(overlay: &Overlay, job: &SiteJob) -> anyhow::Result<Overlay> {
     ensure!(
         job.sites.len() == overlay.sites().len(),
         "--faults: job {} has not all sites of network {}; leave the others out of the network",
@@ -35,7 +33,7 @@ fn sample(overlay: &Overlay, job: &SiteJob) -> anyhow::Result<Overlay> {
 }
 
 /// Options for the network of the sample.
-fn scaled(overlay: &Overlay, sample: &Overlay, options: &Options) -> Options {
+pub fn scaled(overlay: &Overlay, sample: &Overlay, options: &Options) -> Options {
     let arc = overlay.arcs().next();
     let factor = arc.map_or(1.0, |arc| sample.rates_at(0.0).of(arc) / overlay.rates_at(0.0).of(arc));
     Options { prior_bps: options.prior_bps * factor, ..options.clone() }
@@ -101,39 +99,6 @@ fn table(outcome: &Outcome) -> String {
         outcome.plans, outcome.joined, outcome.asks, outcome.values_compared
     );
     out
-}
-
-/// Runs many random schedules; the first failure names its seed.
-pub fn soak(
-    overlay: &Overlay,
-    job: &SiteJob,
-    options: &Options,
-    trials: u32,
-    json: bool,
-) -> anyhow::Result<String> {
-    let sample = sample(overlay, job)?;
-    let options = scaled(overlay, &sample, options);
-    let calm = simulate(&sample, &Options { rounds: 2, ..options.clone() }, &[])?;
-    let within_s = calm.mean_s * SOAK_ROUNDS;
-    let (mut values, mut joined, mut asks, mut counts) = (0, 0, 0, 0);
-    for seed in options.seed..options.seed.saturating_add(trials.into()) {
-        let faults = draw(&sample, within_s, seed);
-        counts += faults.len();
-        let outcome = simulate(&sample, &Options { seed, ..options.clone() }, &faults)
-            .map_err(|error| anyhow!("--seed {seed}: {error}; {faults:?}"))?;
-        values += outcome.values_compared;
-        joined += outcome.joined;
-        asks += outcome.asks;
-    }
-    if json {
-        let document = serde_json::json!({ "trials": trials, "faults": counts, "joined": joined, "asks": asks,
-            "values_compared": values });
-        return Ok(format!("{document:#}\n"));
-    }
-    Ok(format!(
-        "{trials} runs with {counts} faults, all rounds ended: {joined} sites joined again, {asks} times chunks were \
-         asked for\n{values} values of sums compared bit for bit, all equal\n"
-    ))
 }
 
 /// What the scheduler knows, as the two ways to know that it really has.

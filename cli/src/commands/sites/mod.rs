@@ -10,6 +10,7 @@ mod network;
 mod plan;
 mod simulate;
 pub mod site;
+mod soak;
 mod stopping;
 
 use std::process::ExitCode;

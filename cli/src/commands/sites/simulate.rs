@@ -12,7 +12,7 @@ use inart_overlay::{
 use inart_planner::units::Rate;
 
 use super::plan::Trees;
-use super::{both_levels, faults, network};
+use super::{both_levels, faults, network, soak};
 use crate::commands::output::print;
 use crate::commands::quantity::link_rate;
 
@@ -62,10 +62,10 @@ pub struct Args {
     /// with `events` like {at: 10 s, link_down: [n1, n2], for: 60 s}, or `crash: n1`, or `crash: scheduler`.
     #[arg(long, value_name = "FILE", conflicts_with = "duration")]
     faults: Option<PathBuf>,
-    /// The same with so many random schedules, one after the other.
+    /// Run random schedules of faults of all kinds instead, from --seed on (docs/wide-area.md).
     #[arg(long, value_name = "RUNS", conflicts_with_all = ["duration", "faults"])]
     soak: Option<u32>,
-    /// Decides the gradients inside sites; between them nothing is drawn at random.
+    /// Decides the gradients inside sites, and with --faults and --soak those of sites; the first of --soak.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -132,11 +132,12 @@ impl Args {
             compute_s: 0.0,
             prior_bps: given.prior_bps,
             rounds,
+            state_bytes: 0,
             seed: self.seed,
         };
         if let Some(trials) = self.soak {
             ensure!(trials > 0, "--soak 0: give at least one run");
-            return faults::soak(overlay, job, &options, trials, json);
+            return soak::run(overlay, job, &options, trials, json);
         }
         let schedule = match &self.faults {
             Some(path) => faults::read(overlay, path)?,
@@ -171,7 +172,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         );
         ensure!(
             args.soak.is_none(),
-            "--soak: it is for networks of sites without insides only; leave it out"
+            "--soak: it is for networks of sites without insides only; leave the nodes with `site:` out of the document"
         );
         let options = |overlay: &Overlay| args.options(overlay);
         let job = args.job.as_deref();

@@ -1,0 +1,80 @@
+//! Schedulers: the right one, and those that have another document.
+
+use std::sync::Arc;
+
+use inart_overlay::{Options as PlanOptions, Overlay, Scheme, SiteJob};
+use inart_site_agent::message::{Body, Hello, encode};
+use inart_site_agent::{Peer, Scheduler};
+
+use super::{Knowledge, World};
+use crate::fault::OtherDocument;
+
+impl World<'_> {
+    /// Starts a scheduler in the place of that which runs, if one does.
+    pub(super) fn start_scheduler(&mut self, other: Option<OtherDocument>) {
+        for (a, b) in self.connections.of(Peer::Scheduler) {
+            self.disconnect(a, b);
+        }
+        let (overlay, job) = (self.overlay.clone(), self.overlay.jobs()[0].clone());
+        let plan = self.options.plan.clone();
+        let (overlay, job, plan) = match other {
+            Some(other) => changed(overlay, job, plan, other),
+            None => (overlay, job, plan),
+        };
+        self.stranger = other;
+        self.scheduler = Some(match self.options.knowledge {
+            Knowledge::Passive => Scheduler::new(overlay, job, plan, self.options.prior_bps),
+            Knowledge::Static => {
+                let rates = overlay.rates_at(0.0);
+                Scheduler::knowing(overlay, job, plan, rates)
+            }
+        });
+    }
+
+    /// The first message of the scheduler on a connection: what its plans follow from.
+    pub(super) fn scheduler_hello(&self) -> Option<bytes::Bytes> {
+        let terms = self.scheduler.as_ref()?.terms().ok()?;
+        Some(encode(Body::Hello(Hello { terms: terms.message(), ..Hello::default() })))
+    }
+}
+
+/// What another scheduler plans for. A document that cannot be changed so is changed in its scheme.
+fn changed(
+    overlay: Arc<Overlay>,
+    job: SiteJob,
+    plan: PlanOptions,
+    other: OtherDocument,
+) -> (Arc<Overlay>, SiteJob, PlanOptions) {
+    let text = overlay.to_yaml();
+    let text = match other {
+        OtherDocument::Link => with_a_link(&overlay, &text),
+        OtherDocument::Chunks => {
+            let chunk_bytes =
+                if job.chunk_bytes >= 8 { job.chunk_bytes / 8 * 4 } else { 2 * job.chunk_bytes };
+            Some(text.replace(&format!("chunk: {} B", job.chunk_bytes), &format!("chunk: {chunk_bytes} B")))
+        }
+        OtherDocument::Scheme => None,
+    };
+    match text.and_then(|text| Overlay::from_yaml(&text).ok()) {
+        Some(other) => {
+            let job = other.jobs()[0].clone();
+            (Arc::new(other), job, plan)
+        }
+        None => {
+            let schemes = Scheme::ALL;
+            let at = schemes.iter().position(|scheme| *scheme == plan.scheme).unwrap_or(0);
+            (overlay, job, PlanOptions::new(schemes[(at + 1) % schemes.len()]))
+        }
+    }
+}
+
+/// The document with a link between the first two sites that have none, ten times as fast as all others.
+fn with_a_link(overlay: &Overlay, text: &str) -> Option<String> {
+    let sites: Vec<_> = overlay.site_ids().collect();
+    let pairs = sites.iter().enumerate().flat_map(|(at, a)| sites[at + 1..].iter().map(move |b| (*a, *b)));
+    let (a, b) = pairs.into_iter().find(|(a, b)| overlay.arc_between(*a, *b).is_none())?;
+    let fastest = overlay.links().iter().flat_map(|link| link.rates_bps).fold(0.0, f64::max);
+    let [a, b] = [a, b].map(|site| overlay.site_name(site));
+    let link = format!("links:\n  - {{ends: [\"{a}\", \"{b}\"], rate: {} bps}}\n", 10.0 * fastest);
+    Some(text.replacen("links:\n", &link, 1))
+}
