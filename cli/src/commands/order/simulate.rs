@@ -51,10 +51,18 @@ pub struct Args {
     /// Decides the times to compute and to pause.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// Random trials, which a test draws.
+    #[arg(long, value_name = "TRIALS", hide = true)]
+    soak: Option<u64>,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    ensure!(
+        args.soak.is_none(),
+        "--soak: not with --sync; a test draws random trials of push and pull: CAMPAIGN_TIMES=35 cargo test --workspace \
+         --test order-agent campaign"
+    );
     let cluster = network::read(&args.topology)?;
     let job = network::job(&cluster, args.job.as_deref())?;
     let patience_s = match &args.patience {

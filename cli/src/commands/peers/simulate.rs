@@ -64,6 +64,9 @@ pub struct Args {
     /// With --processes: chunks of an update; more are nearer to frames and take longer.
     #[arg(long, default_value_t = 100, requires = "processes")]
     chunks: u32,
+    /// Random trials, which a test draws.
+    #[arg(long, value_name = "TRIALS", hide = true)]
+    soak: Option<u64>,
 }
 
 /// A number, or none.
@@ -93,6 +96,11 @@ fn links() -> impl TypedValueParser<Value = Sharing> {
 
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    ensure!(
+        args.soak.is_none(),
+        "--soak: not on networks of peers; a test draws their random trials: CAMPAIGN_TIMES=25 cargo test --workspace \
+         --test peer-agent campaign"
+    );
     let mesh = network::read(&args.topology)?;
     let job = network::job(&mesh, args.job.as_deref())?;
     if args.processes {
