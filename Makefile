@@ -64,9 +64,11 @@ test-times: deps ## Run all tests and write their times to docs/evidence/test-ti
 
 SEEDS ?= 10000
 FIRST ?= 1
+SITES ?= 1000
 
-soak: soak-tests build ## Run the long tests, then SEEDS random networks, jobs and faults in virtual time, from seed FIRST on
+soak: soak-tests build ## Run the long tests, then SEEDS random networks and SITES runs of nine sites in virtual time, from seed FIRST on
 	target/release/inart simulate --soak $(SEEDS) --first $(FIRST)
+	target/release/inart simulate topologies/geo9.yaml --soak $(SITES) --seed $(FIRST) --rounds 5
 
 soak-tests: deps ## Run the tests that are ignored by default: more seeds, larger explorations, longer studies
 	@scripts/test.py --soak
