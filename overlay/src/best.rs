@@ -22,10 +22,6 @@ const LEAST_ROUNDS: usize = 8;
 /// The limit is this many times as high where another scheme's round is shorter than the best.
 const FOR_A_RIVAL: usize = 60;
 
-/// With little effort the packing is not played where the links of all others would take this many times as
-/// long as its own.
-const FAR: f64 = 1.5;
-
 /// The most packings without links of long delays.
 const RESTRICTED: usize = 4;
 
@@ -47,14 +43,23 @@ struct Search<'a> {
     transfers: usize,
 }
 
+/// Trees of another scheme, or single ones of short ways.
+struct Other {
+    scheme: Option<Scheme>,
+    /// No round of them takes less if their scheme deals the chunks, in seconds.
+    own_least_s: f64,
+    candidate: Candidate,
+}
+
 /// How much is tried.
 #[derive(Clone, Copy)]
-pub(crate) enum Effort<'a> {
-    /// The packing, and the trees of other schemes, for a plan that is soon made again.
-    Little,
-    /// The search, too, for a round that is no longer than those of other schemes, each sent in its own way:
-    /// this gives their times in seconds.
-    Much(&'a dyn Fn(Scheme) -> Option<f64>),
+pub(crate) struct Effort<'a> {
+    /// Whether the plan is kept for long: then the search looks for shorter rounds, too. A plan that is soon
+    /// made again takes the packing or the trees of other schemes, and is searched like one that is kept only
+    /// if another scheme's round is shorter.
+    pub is_kept: bool,
+    /// The time of a round of another scheme, sent in that scheme's way, in seconds.
+    pub rival_s: &'a dyn Fn(Scheme) -> Option<f64>,
 }
 
 /// The trees of the shortest round, with shares that sum to 1.
@@ -66,19 +71,16 @@ pub(crate) fn trees(case: &Case<'_>, effort: Effort<'_>) -> Result<Vec<Weighted>
     let mut search = Search { case, effort, best, pool, rival_s: f64::INFINITY, transfers: 0 };
     let packed = schemes::packed(case.graph);
     let others = search.others();
-    if let (Ok(trees), Effort::Little) = (&packed, effort) {
-        let packing = case.candidate(trees.clone());
-        if others.iter().all(|(_, other)| other.least_s > packing.least_s * FAR) {
-            return Ok(packing.trees);
-        }
-    }
     if let Ok(trees) = &packed {
         search.offer(&case.candidate(trees.clone()));
-        if matches!(effort, Effort::Much(_)) && search.best_s() > case.bound_s * ENOUGH {
+        if effort.is_kept && search.best_s() > case.bound_s * ENOUGH {
             search.offer(&case.candidate(case.filled(trees)));
         }
     }
     let rivals = search.offer_others(others);
+    if !effort.is_kept && search.best_s() > search.rival_s {
+        return trees(case, Effort { is_kept: true, ..effort });
+    }
     if search.goes_on() {
         restricted(case).iter().for_each(|candidate| search.offer(candidate));
         search.best.clone().into_iter().for_each(|best| search.shift(best));
@@ -113,7 +115,7 @@ impl Search<'_> {
     /// Whether there is something left to find, and effort to find it.
     fn goes_on(&self) -> bool {
         let best_s = self.best_s();
-        if matches!(self.effort, Effort::Little) {
+        if !self.effort.is_kept {
             return false;
         }
         if best_s > self.rival_s {
@@ -124,34 +126,30 @@ impl Search<'_> {
     }
 
     /// The trees of every other scheme, and single trees of short ways; the most promising ones first.
-    fn others(&self) -> Vec<(Option<Scheme>, Candidate)> {
+    fn others(&self) -> Vec<Other> {
         let (gradient, chunk) = (self.case.gradient_bits(), self.case.chunk_bits());
-        let mut all: Vec<(Option<Scheme>, Candidate)> = Vec::new();
+        let mut all = Vec::new();
         for scheme in Scheme::ALL.into_iter().filter(|&scheme| scheme != Scheme::Inart) {
             // One construction that fails does not stop the others.
             if let Ok(trees) = schemes::trees(self.case.graph, &Options::new(scheme)) {
-                all.push((Some(scheme), self.case.candidate(trees)));
+                let own_least_s = self.case.least_by_quota_s(&trees);
+                all.push(Other { scheme: Some(scheme), own_least_s, candidate: self.case.candidate(trees) });
             }
         }
         for tree in latency::trees(self.case.graph, &[chunk, gradient], gradient, chunk) {
-            all.push((None, self.case.candidate(vec![tree])));
+            let candidate = self.case.candidate(vec![tree]);
+            all.push(Other { scheme: None, own_least_s: candidate.least_s, candidate });
         }
-        all.sort_by(|a, b| a.1.least_s.total_cmp(&b.1.least_s));
+        all.sort_by(|a, b| a.candidate.least_s.total_cmp(&b.candidate.least_s));
         all
     }
 
     /// Plays candidates. Returns those whose scheme's own round is shorter than the best.
-    fn offer_others(&mut self, all: Vec<(Option<Scheme>, Candidate)>) -> Vec<Candidate> {
-        let effort = self.effort;
-        let rival_s = |scheme: Option<Scheme>| match effort {
-            Effort::Much(rival_s) => scheme.and_then(rival_s),
-            Effort::Little => None,
-        };
+    fn offer_others(&mut self, all: Vec<Other>) -> Vec<Candidate> {
         let mut rivals = Vec::new();
-        for (scheme, candidate) in all {
-            // Several trees may be dealt otherwise by their own scheme, and so take less.
-            if candidate.least_s < self.best_s() || scheme == Some(Scheme::Netstorm) {
-                let seconds = rival_s(scheme).unwrap_or(f64::INFINITY);
+        for Other { scheme, own_least_s, candidate } in all {
+            if own_least_s < self.best_s() {
+                let seconds = scheme.and_then(self.effort.rival_s).unwrap_or(f64::INFINITY);
                 self.rival_s = self.rival_s.min(seconds);
                 rivals.extend((seconds < self.best_s()).then(|| candidate.clone()));
             }

@@ -81,6 +81,17 @@ impl Case<'_> {
         Candidate { trees, takes, least_s }
     }
 
+    /// No round of another scheme with these trees takes less, in seconds: that deals the job's own chunks by
+    /// quota.
+    pub fn least_by_quota_s(&self, trees: &[Weighted]) -> f64 {
+        let qualities: Vec<f64> = trees.iter().map(|weighted| weighted.weight).collect();
+        let sizes = chunks::cut(&self.job.tensors_bytes, self.job.chunk_bytes);
+        let mut bytes = vec![0; trees.len()];
+        let takes = chunks::by_quota(&sizes, &qualities);
+        takes.iter().zip(&sizes).for_each(|(&tree, size)| bytes[tree] += size);
+        self.least_s(trees, &bytes)
+    }
+
     /// No round with these trees takes less: what each link direction has to carry, in seconds.
     fn least_s(&self, trees: &[Weighted], bytes: &[u64]) -> f64 {
         let mut bits = vec![0.0; self.rates.0.len()];

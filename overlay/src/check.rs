@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::carried;
-use crate::network::{Overlay, SiteJob};
+use crate::network::{MOST_CHUNK_BYTES, MOST_CHUNKS, Overlay, SiteJob};
 use crate::plan::{Plan, PlanTree};
 use crate::proof;
 use crate::scheme::Scheme;
@@ -21,7 +21,7 @@ pub fn check(overlay: &Overlay, job: &SiteJob, plan: &Plan) -> Vec<String> {
     if plan.job != job.name {
         wrong.push(format!("job: it is for \"{}\", and this is \"{}\"", plan.job, job.name));
     }
-    let scheme = Scheme::named(&plan.scheme);
+    let scheme = Scheme::of_plan(&plan.scheme);
     if scheme.is_none() {
         wrong.push(format!("scheme: \"{}\" is not known", plan.scheme));
     }
@@ -32,7 +32,8 @@ pub fn check(overlay: &Overlay, job: &SiteJob, plan: &Plan) -> Vec<String> {
         wrong.push("trees: there is none".to_owned());
     }
     for (at, tree) in plan.trees.iter().enumerate() {
-        look.tree(&format!("trees[{at}] (root {})", tree.root), tree, &mut wrong);
+        let place = format!("trees[{at}] (root {})", tree.root);
+        look.tree(&place, tree, &mut wrong);
     }
     look.shares(job, plan, &mut wrong);
     look.auxiliary(plan, &mut wrong);
@@ -132,19 +133,30 @@ impl Look<'_> {
     }
 
     fn shares(&self, job: &SiteJob, plan: &Plan, wrong: &mut Vec<String>) {
-        let sum: f64 = plan.trees.iter().map(|tree| tree.share).sum();
-        differs(wrong, "the sum of shares", sum, 1.0);
         for (at, tree) in plan.trees.iter().enumerate() {
-            if !(0.0..=1.0 + TOLERANCE).contains(&tree.share) {
-                wrong.push(format!("trees[{at}].share: {} is no part; give 0 to 1", tree.share));
+            if !(0.0..=1.0).contains(&tree.share) {
+                wrong.push(format!("trees[{at}].share: {} is not a part from 0 to 1", tree.share));
             }
         }
-        if plan.chunk_bytes == 0 {
-            wrong.push("chunk_bytes: it is 0".to_owned());
+        let sum: f64 = plan.trees.iter().map(|tree| tree.share).sum();
+        differs(wrong, "the sum of shares", sum, 1.0);
+        if plan.chunk_bytes == 0 || !plan.chunk_bytes.is_multiple_of(job.unit_bytes) {
+            wrong.push(format!(
+                "chunk_bytes: {} is not a multiple of {} above 0",
+                plan.chunk_bytes, job.unit_bytes
+            ));
             return;
         }
-        let chunks: u64 = job.tensors_bytes.iter().map(|bytes| bytes.div_ceil(plan.chunk_bytes)).sum();
-        let has = plan.trees.iter().fold(0, |sum: u64, tree| sum.saturating_add(tree.chunks));
+        let longest = job.tensors_bytes.iter().copied().max().unwrap_or(0).min(plan.chunk_bytes);
+        if longest > MOST_CHUNK_BYTES {
+            wrong.push(format!("chunk_bytes: {longest} is more than {MOST_CHUNK_BYTES} B"));
+        }
+        let chunks = job.tensors_bytes.iter().map(|bytes| bytes.div_ceil(plan.chunk_bytes));
+        let chunks = chunks.fold(0, u64::saturating_add);
+        if chunks > MOST_CHUNKS {
+            wrong.push(format!("chunk_bytes: it cuts the gradient into {chunks} chunks"));
+        }
+        let has = plan.trees.iter().map(|tree| tree.chunks).fold(0, u64::saturating_add);
         if has != chunks {
             wrong.push(format!("the trees have {has} chunks, and the job has {chunks}"));
         }

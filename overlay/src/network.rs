@@ -9,6 +9,9 @@ use inart_fluid::Trace;
 /// bytes where values of very different sizes meet, and a message has at most 64 MiB.
 pub const MOST_CHUNK_BYTES: u64 = 6_700_000;
 
+/// Most chunks of a gradient.
+pub(crate) const MOST_CHUNKS: u64 = 1 << 20;
+
 /// Index of a site in [`Overlay::sites`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct SiteId(pub(crate) u32);

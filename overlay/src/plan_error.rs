@@ -46,6 +46,9 @@ pub enum PlanError {
         /// The scheme.
         scheme: Scheme,
     },
+    /// A user's own trees are asked for, and none are given.
+    #[error("scheme own has no trees of its own; give a plan with trees")]
+    NoTrees,
     /// The job's name is not known.
     #[error("no site is named \"{name}\" in job {job}; name one of {known}")]
     UnknownSite {

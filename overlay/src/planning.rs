@@ -13,7 +13,7 @@ use crate::graph::{Graph, number, site};
 use crate::network::{Overlay, Rates, SiteId, SiteJob};
 use crate::plan::{AuxiliaryPaths, Bounds, Plan, PlanTree, chunk_sizes};
 use crate::plan_error::PlanError;
-use crate::policy::{assign, edge_route, policy_of, unknown_site};
+use crate::policy::{assign, edge_route, policy_of, policy_on, unknown_site};
 use crate::rounds;
 use crate::scheme::Scheme;
 use crate::schemes::{self, Options};
@@ -32,6 +32,21 @@ pub fn plan(overlay: &Overlay, job: &SiteJob, rates: &Rates, options: &Options) 
     let Made { mut plan, policy } = make(overlay, job, rates, options, true)?;
     plan.predicted_s = rounds::predict(overlay, rates, &policy, &chunk_sizes(job, &plan), options.scheme);
     Ok(plan)
+}
+
+/// The time of a round by a plan on rates that stay, in seconds.
+///
+/// # Errors
+/// A plan that does not fit the job, as of [`crate::policy()`].
+pub fn predicted_seconds(
+    overlay: &Overlay,
+    job: &SiteJob,
+    rates: &Rates,
+    plan: &Plan,
+) -> Result<f64, PlanError> {
+    let options = Options::following(plan.clone())?;
+    let policy = policy_on(&Graph::new(overlay, job, rates), overlay, job, plan, 0)?;
+    Ok(rounds::predict(overlay, rates, &policy, &chunk_sizes(job, plan), options.scheme))
 }
 
 /// A plan whose time is not predicted (it says 0), and what sites are told by it, as version 0. A rate of 0
@@ -95,6 +110,10 @@ fn make_with_chunks(
     if let Some(apart) = graph.apart() {
         return Err(PlanError::Apart { site: overlay.site_name(apart).to_owned(), job: job.name.clone() });
     }
+    if let Some(given) = &options.given {
+        let policy = policy_on(&graph, overlay, job, given, 0)?;
+        return Ok(Made { plan: Plan { predicted_s: 0.0, ..Plan::clone(given) }, policy });
+    }
     let sizes = chunks::cut(&job.tensors_bytes, chunk_bytes);
     let bound_s = bounds::round_seconds(&graph, job.gradient_bytes());
     let trees = match options.scheme {
@@ -102,8 +121,7 @@ fn make_with_chunks(
             let case = Case { overlay, job, graph: &graph, rates, sizes: &sizes, bound_s };
             let of_scheme = |scheme| plan(overlay, job, rates, &Options::new(scheme)).ok();
             let rival_s = |scheme| of_scheme(scheme).map(|plan| plan.predicted_s);
-            let effort = if is_kept { Effort::Much(&rival_s) } else { Effort::Little };
-            best::trees(&case, effort)?
+            best::trees(&case, Effort { is_kept, rival_s: &rival_s })?
         }
         _ => schemes::trees(&graph, options)?,
     };
@@ -128,26 +146,26 @@ fn make_with_chunks(
 }
 
 /// What the entries of a plan are made from.
-struct Parts<'a> {
-    overlay: &'a Overlay,
-    graph: &'a Graph,
-    scheme: Scheme,
+pub(crate) struct Parts<'a> {
+    pub overlay: &'a Overlay,
+    pub graph: &'a Graph,
+    pub scheme: Scheme,
     /// Of each chunk, in bytes.
-    sizes: &'a [u64],
+    pub sizes: &'a [u64],
     /// The tree of each chunk.
-    takes: &'a [usize],
+    pub takes: &'a [usize],
 }
 
 impl Parts<'_> {
     /// `share`: what the packing wants, where the scheme packs.
-    fn tree(&self, at: usize, tree: &Tree, share: f64) -> PlanTree {
+    pub fn tree(&self, at: usize, tree: &Tree, share: f64) -> PlanTree {
         let has =
             || self.takes.iter().zip(self.sizes).filter(move |(to, _)| **to == at).map(|(_, bytes)| *bytes);
         let weight = self.graph.tree_weight(tree, &|from, to| edge_route(self.graph, from, to));
         PlanTree {
             root: self.name(tree.root),
             share: match self.scheme {
-                Scheme::Inart => share,
+                Scheme::Inart | Scheme::Own => share,
                 _ => has().sum::<u64>() as f64 / self.sizes.iter().sum::<u64>() as f64,
             },
             chunks: has().count() as u64,
@@ -179,7 +197,7 @@ impl Parts<'_> {
 
 /// The longest chunk of a plan, in bytes.
 pub fn longest_chunk(job: &SiteJob, scheme: Scheme) -> u64 {
-    if scheme != Scheme::Inart {
+    if !matches!(scheme, Scheme::Inart | Scheme::Own) {
         return job.chunk_bytes;
     }
     let fine = (job.gradient_bytes() / CHUNKS_OF_OURS).max(LEAST_CHUNK_BYTES);

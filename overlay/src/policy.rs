@@ -17,13 +17,23 @@ use crate::schemes::hops;
 /// # Errors
 /// Names that are not known, trees that do not span the job, chunks that do not add up.
 pub fn policy(overlay: &Overlay, job: &SiteJob, plan: &Plan, version: u64) -> Result<Policy, PlanError> {
+    policy_on(&Graph::new(overlay, job, &overlay.rates_at(0.0)), overlay, job, plan, version)
+}
+
+/// As [`policy`], over the links that are up. Edges and paths over others take other ways.
+pub(crate) fn policy_on(
+    graph: &Graph,
+    overlay: &Overlay,
+    job: &SiteJob,
+    plan: &Plan,
+    version: u64,
+) -> Result<Policy, PlanError> {
     let wrong = |place: String, problem: String| PlanError::Plan { place, problem };
-    let scheme = Scheme::named(&plan.scheme)
+    let scheme = Scheme::of_plan(&plan.scheme)
         .ok_or_else(|| wrong("scheme".to_owned(), format!("\"{}\" is not known", plan.scheme)))?;
     if plan.chunk_bytes == 0 || plan.trees.is_empty() {
         return Err(wrong("trees".to_owned(), "chunks of 0 bytes, or no tree; plan again".to_owned()));
     }
-    let graph = Graph::new(overlay, job, &overlay.rates_at(0.0));
     let member = |name: &str| {
         let found = overlay.site_named(name).filter(|at| job.sites.contains(at));
         found.ok_or_else(|| unknown_site(overlay, job, name))
@@ -60,7 +70,7 @@ pub fn policy(overlay: &Overlay, job: &SiteJob, plan: &Plan, version: u64) -> Re
             member(at)?;
         }
     }
-    let policy = policy_of(&graph, &plan.auxiliary, overlay, trees, takes, version);
+    let policy = policy_of(graph, &plan.auxiliary, overlay, trees, takes, version);
     policy.check().map_err(|error| wrong("trees".to_owned(), error.to_string()))?;
     Ok(policy)
 }
@@ -89,7 +99,10 @@ pub(crate) fn policy_of(
     let paths = |entry: &AuxiliaryPaths| {
         // The direct link is the tree's own.
         let longer = entry.paths.iter().filter(|path| path.len() > 2);
-        let paths = longer.map(|path| path.iter().filter_map(known).collect()).collect();
+        let paths = longer.map(|path| path.iter().filter_map(known).collect::<Vec<SiteNo>>());
+        let is_up =
+            |path: &Vec<SiteNo>| path.windows(2).all(|hop| graph.arc(site(hop[0]), site(hop[1])).is_some());
+        let paths = paths.filter(is_up).collect();
         Some(((known(&entry.from)?, known(&entry.to)?), paths))
     };
     Policy {
@@ -110,7 +123,7 @@ pub(crate) fn edge_route(graph: &Graph, from: SiteId, to: SiteId) -> Vec<SiteId>
 /// Which tree takes which chunk.
 pub(crate) fn assign(scheme: Scheme, sizes: &[u64], weights: &[f64]) -> Vec<usize> {
     match scheme {
-        Scheme::Inart => chunks::by_rate(sizes, weights),
+        Scheme::Inart | Scheme::Own => chunks::by_rate(sizes, weights),
         _ => chunks::by_quota(sizes, weights),
     }
 }

@@ -204,10 +204,10 @@ impl<'o> Network<'o> {
 /// How sites hand chunks to links by a scheme. `auxiliary`: how auxiliary paths are used, where there are
 /// any.
 pub(crate) fn sending(scheme: Scheme, auxiliary: Option<AuxiliaryUse>) -> Sending {
-    match (scheme, auxiliary) {
-        (Scheme::Inart, _) => Sending::InOrder { on_link: 2 },
-        (_, Some(auxiliary)) => Sending::Auxiliary(auxiliary),
-        (_, None) => Sending::AtOnce,
+    match auxiliary {
+        _ if scheme.sends_in_order() => Sending::InOrder { on_link: 2 },
+        Some(auxiliary) => Sending::Auxiliary(auxiliary),
+        None => Sending::AtOnce,
     }
 }
 

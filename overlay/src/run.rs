@@ -122,7 +122,7 @@ pub(crate) fn run_by(
     play: &mut Play<'_>,
 ) -> Result<Run, RunError> {
     let scheme = options.plan.scheme;
-    let sending = rounds::sending(scheme, options.plan.auxiliary.map(|_| options.auxiliary));
+    let sending = rounds::sending(scheme, options.plan.has_auxiliary().then_some(options.auxiliary));
     let mut network = Network::new(overlay, None, scheme.sharing(options.sharing), sending);
     let mut table = Table::new(overlay, scheme, options.prior_bps, &options.tuning);
     let (mut all, mut errors, mut sums) = (Vec::new(), Vec::new(), 0);

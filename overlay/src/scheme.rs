@@ -19,10 +19,12 @@ pub enum Scheme {
     Fapt,
     /// Fastest aggregation path trees of several roots (NETSTORM, Algorithm 2).
     Netstorm,
+    /// Trees that a user has chosen. Chunks are dealt and sent as ours.
+    Own,
 }
 
 impl Scheme {
-    /// All of them.
+    /// All that choose trees themselves.
     pub const ALL: [Scheme; 6] =
         [Scheme::Inart, Scheme::Star, Scheme::Bkt, Scheme::Mst, Scheme::Fapt, Scheme::Netstorm];
 
@@ -35,6 +37,7 @@ impl Scheme {
             Scheme::Mst => "mst",
             Scheme::Fapt => "fapt",
             Scheme::Netstorm => "netstorm",
+            Scheme::Own => "own",
         }
     }
 
@@ -49,6 +52,7 @@ impl Scheme {
             Scheme::Mst => "the maximum spanning tree",
             Scheme::Fapt => "NETSTORM's fastest aggregation path tree, one root",
             Scheme::Netstorm => "NETSTORM: fastest aggregation path trees of several roots",
+            Scheme::Own => "trees that a user has chosen",
         }
     }
 
@@ -57,14 +61,24 @@ impl Scheme {
     pub fn sharing(self, asked: Sharing) -> Sharing {
         match self {
             Scheme::Star | Scheme::Bkt => Sharing::Fair,
-            Scheme::Inart => Sharing::Fifo,
+            Scheme::Inart | Scheme::Own => Sharing::Fifo,
             Scheme::Mst | Scheme::Fapt | Scheme::Netstorm => asked,
         }
     }
 
-    /// The scheme of that name.
+    /// The scheme of that name that chooses trees itself.
     pub fn named(name: &str) -> Option<Scheme> {
         Scheme::ALL.into_iter().find(|scheme| scheme.name() == name)
+    }
+
+    /// The scheme that a plan names: one of that name, or [`Scheme::Own`].
+    pub fn of_plan(name: &str) -> Option<Scheme> {
+        Scheme::ALL.into_iter().chain([Scheme::Own]).find(|scheme| scheme.name() == name)
+    }
+
+    /// Whether a site hands chunks to a link one by one, in one order for all trees.
+    pub fn sends_in_order(self) -> bool {
+        matches!(self, Scheme::Inart | Scheme::Own)
     }
 }
 

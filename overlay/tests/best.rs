@@ -3,7 +3,10 @@
 #![allow(clippy::unwrap_used)]
 
 use highs::{HighsModelStatus, RowProblem, Sense};
-use inart_overlay::{Knowledge, Options, Overlay, RunOptions, Scheme, Until, check, plan, run};
+use inart_overlay::{
+    Knowledge, Options, Overlay, RunOptions, Scheme, Until, check, plan, plan_and_policy, predicted_seconds,
+    run,
+};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 
@@ -141,5 +144,18 @@ proptest! {
         let longest = of_pairs.fold(0.0, f64::max);
         let bound = plans[0].bounds.seconds;
         prop_assert!((bound / longest - 1.0).abs() < 1e-5, "{bound} {longest}\n{}", overlay.to_yaml());
+    }
+
+    /// A scheduler's plan, made soon and not kept, is not worse than another scheme's either.
+    #[test]
+    fn a_plan_that_is_soon_made_again_is_the_best_of_all_schemes(overlay in overlays()) {
+        let job = &overlay.jobs()[0];
+        let rates = overlay.rates_at(0.0);
+        let (ours, _) = plan_and_policy(&overlay, job, &rates, &Options::new(Scheme::Inart)).unwrap();
+        let ours = predicted_seconds(&overlay, job, &rates, &ours).unwrap();
+        for scheme in Scheme::ALL.into_iter().filter(|&scheme| scheme != Scheme::Inart) {
+            let other = plan(&overlay, job, &rates, &Options::new(scheme)).unwrap().predicted_s;
+            prop_assert!(ours <= other * (1.0 + 1e-9), "{scheme} {ours} {other}\n{}", overlay.to_yaml());
+        }
     }
 }

@@ -4,6 +4,7 @@
 mod best;
 mod document;
 mod exact;
+mod own;
 mod schemes;
 mod support;
 mod tuned;

@@ -9,7 +9,7 @@ use petgraph::unionfind::UnionFind;
 use serde_saphyr::Spanned;
 
 use super::entries::{Document, JobEntry, NodeEntry};
-use crate::network::{MOST_CHUNK_BYTES, Overlay, SiteId, SiteJob};
+use crate::network::{MOST_CHUNK_BYTES, MOST_CHUNKS, Overlay, SiteId, SiteJob};
 
 type Result<T> = std::result::Result<T, TopologyError>;
 
@@ -17,8 +17,6 @@ type Result<T> = std::result::Result<T, TopologyError>;
 const CHUNK_BYTES: u64 = 4_000_000;
 /// Bytes of a parameter, a float32.
 const PARAMETER_BYTES: u64 = 4;
-/// Most chunks of a gradient.
-const MOST_CHUNKS: u64 = 1 << 20;
 /// Most sites of a network.
 const MOST_SITES: usize = 1024;
 

@@ -4,12 +4,15 @@ pub(crate) mod fapt;
 pub(crate) mod hops;
 pub(crate) mod mst;
 
+use std::sync::Arc;
+
 use inart_sites::Tree;
 
 use crate::auxiliary::Disjoint;
 use crate::graph::{Graph, number};
 use crate::network::SiteId;
 use crate::packing;
+use crate::plan::Plan;
 use crate::plan_error::PlanError;
 use crate::scheme::Scheme;
 
@@ -27,17 +30,41 @@ pub struct Options {
     pub roots: Option<usize>,
     /// Auxiliary paths, if there are to be any.
     pub auxiliary: Option<Disjoint>,
+    /// A plan to follow, whatever the rates are: its trees, its shares and its chunks. The scheme is the
+    /// plan's.
+    pub given: Option<Arc<Plan>>,
 }
 
 impl Options {
     /// The scheme as the paper has it, without auxiliary paths.
     pub fn new(scheme: Scheme) -> Self {
-        Options { scheme, root: None, degree: 2, roots: None, auxiliary: None }
+        Options { scheme, root: None, degree: 2, roots: None, auxiliary: None, given: None }
+    }
+
+    /// Follows a plan. While a link that a tree takes is down, the tree takes the route of the fewest hops in
+    /// its place.
+    ///
+    /// # Errors
+    /// A plan of a scheme that is not known.
+    pub fn following(plan: Plan) -> Result<Self, PlanError> {
+        let scheme = Scheme::of_plan(&plan.scheme).ok_or_else(|| PlanError::Plan {
+            place: "scheme".to_owned(),
+            problem: format!("\"{}\" is not known; write \"own\"", plan.scheme),
+        })?;
+        Ok(Options { given: Some(Arc::new(plan)), ..Options::new(scheme) })
+    }
+
+    /// Whether chunks may take auxiliary paths.
+    pub fn has_auxiliary(&self) -> bool {
+        self.auxiliary.is_some() || self.given.as_ref().is_some_and(|plan| !plan.auxiliary.is_empty())
     }
 
     /// Refuses what the scheme does not know.
     pub(crate) fn check(&self, members: &[SiteId]) -> Result<(), PlanError> {
         let scheme = self.scheme;
+        if scheme == Scheme::Own && self.given.is_none() {
+            return Err(PlanError::NoTrees);
+        }
         if self.root.is_some() && matches!(scheme, Scheme::Inart | Scheme::Netstorm) {
             return Err(PlanError::SeveralRoots { scheme });
         }
@@ -94,6 +121,7 @@ pub(crate) fn trees(graph: &Graph, options: &Options) -> Result<Vec<Weighted>, P
             one(root, fapt::tree(graph, root))
         }
         Scheme::Netstorm => several(graph, options.roots.unwrap_or(graph.members.len())),
+        Scheme::Own => return Err(PlanError::NoTrees),
     })
 }
 
