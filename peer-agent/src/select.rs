@@ -1,17 +1,20 @@
 //! Who chooses receivers.
 
+use std::sync::Arc;
+
 use inart_peers::{Pairs, Problem, Reading, Scheme, Setting, SplitMix64, Task};
 
 /// Chooses receivers. Peers are numbers from 0 on: those that take part, by rank.
 pub trait Selector {
-    /// The receivers of everybody's update of one round.
+    /// The receivers of everybody's update of one round. `ranks`: of those that take part.
     ///
     /// # Errors
     /// Why there are none, as the end of a sentence.
-    fn round(&mut self, problem: &Problem) -> Result<Pairs, String>;
+    fn round(&mut self, problem: &Problem, ranks: &[usize]) -> Result<Pairs, String>;
 
     /// The receivers of each multicast from now on, in the order of `tasks`, of which the one numbered
     /// `ready` is about to begin, to nobody yet or to everybody: for the others, a subset of those so far.
+    /// `ranks`: of those that take part.
     ///
     /// # Errors
     /// Why there are none, as the end of a sentence.
@@ -20,6 +23,7 @@ pub trait Selector {
         setting: &Setting<'_>,
         tasks: &[Task],
         ready: usize,
+        ranks: &[usize],
     ) -> Result<Vec<Vec<usize>>, String>;
 }
 
@@ -30,19 +34,42 @@ pub struct Schemes {
     reading: Reading,
     random: SplitMix64,
     job: String,
+    /// With the scheme `own`: the receivers that a user has chosen, by rank.
+    given: Option<Arc<Pairs>>,
 }
 
 impl Schemes {
     /// A scheme, how Algorithm 2 is read, and what names Orpheus' draws; the job's name is for errors.
     pub fn new(scheme: Scheme, reading: Reading, seed: u64, job: &str) -> Self {
-        Schemes { scheme, reading, random: SplitMix64::new(seed), job: job.to_owned() }
+        Schemes { scheme, reading, random: SplitMix64::new(seed), job: job.to_owned(), given: None }
+    }
+
+    /// Follows the receivers that a user has chosen, by rank, instead. A receiver that does not take part is
+    /// left out, and others stand in where too few are left.
+    pub fn following(self, given: Option<Arc<Pairs>>) -> Self {
+        Schemes { scheme: if given.is_some() { Scheme::Own } else { self.scheme }, given, ..self }
+    }
+
+    /// The pairs of `required` and those that a user has chosen, as numbers of those that take part.
+    fn with_given(&self, required: &Pairs, ranks: &[usize]) -> Pairs {
+        let mut all = required.clone();
+        let Some(given) = &self.given else { return all };
+        let known = |rank: &usize| *rank < given.peers();
+        for (from, &from_rank) in ranks.iter().enumerate().filter(|(_, rank)| known(rank)) {
+            let chosen = ranks.iter().enumerate().filter(|(_, rank)| known(rank));
+            let chosen = chosen.filter(|(_, to)| given.has(from_rank, **to));
+            chosen.for_each(|(to, _)| all.insert(from, to));
+        }
+        all
     }
 }
 
 impl Selector for Schemes {
-    fn round(&mut self, problem: &Problem) -> Result<Pairs, String> {
+    fn round(&mut self, problem: &Problem, ranks: &[usize]) -> Result<Pairs, String> {
         let second_pass = self.reading.second_pass;
-        inart_peers::select(problem, self.scheme, second_pass, &mut self.random, &self.job)
+        let required = self.with_given(&problem.required, ranks);
+        let problem = Problem { required, ..problem.clone() };
+        inart_peers::select(&problem, self.scheme, second_pass, &mut self.random, &self.job)
             .map_err(|error| error.to_string())
     }
 
@@ -51,14 +78,16 @@ impl Selector for Schemes {
         setting: &Setting<'_>,
         tasks: &[Task],
         ready: usize,
+        ranks: &[usize],
     ) -> Result<Vec<Vec<usize>>, String> {
         match self.scheme {
             Scheme::Optimal => Err(format!("scheme {} plans whole rounds only", self.scheme)),
-            // It neither looks at the others nor takes anything from them.
-            Scheme::Orpheus => {
+            // Neither looks at the others nor takes anything from them.
+            Scheme::Orpheus | Scheme::Own => {
                 let from = tasks[ready].from;
                 let n = setting.bits.len();
-                let own = setting.required.receivers(from).map(|to| (from, to));
+                let required = self.with_given(setting.required, ranks);
+                let own = required.receivers(from).map(|to| (from, to));
                 let problem = Problem {
                     ports: setting.ports.clone(),
                     bits: setting.bits.to_vec(),
@@ -67,7 +96,8 @@ impl Selector for Schemes {
                     waited: setting.waited.clone(),
                     multicast: setting.multicast,
                 };
-                let drawn = self.round(&problem)?;
+                let drawn = inart_peers::select(&problem, self.scheme, false, &mut self.random, &self.job);
+                let drawn = drawn.map_err(|error| error.to_string())?;
                 let mut chosen: Vec<Vec<usize>> = tasks.iter().map(|task| task.to.clone()).collect();
                 chosen[ready] = drawn.receivers(from).collect();
                 Ok(chosen)
@@ -106,7 +136,7 @@ mod tests {
         let under_way = Task { from: 0, to: vec![1, 2, 3], left_bits: 0.9e6, wait_s: 0.0 };
         let begins = Task { from: 1, to: vec![0, 2, 3], left_bits: 1e6, wait_s: 0.0 };
         let mut schemes = Schemes::new(scheme, Reading::default(), 1, "job");
-        schemes.ready(&setting, &[under_way, begins], 1).expect("receivers")
+        schemes.ready(&setting, &[under_way, begins], 1, &[0, 1, 2, 3]).expect("receivers")
     }
 
     #[test]

@@ -7,3 +7,4 @@ mod bounds;
 mod breaking;
 mod campaign;
 mod coordinating;
+mod own;

@@ -1,7 +1,9 @@
 //! What is run.
 
+use std::sync::Arc;
+
 use inart_peer_agent::Sync;
-use inart_peers::{Multicast, Reading, Scheme};
+use inart_peers::{Multicast, Pairs, Reading, Scheme};
 
 /// When a run ends.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -17,6 +19,8 @@ pub enum Until {
 pub struct Options {
     /// How receivers are chosen.
     pub scheme: Scheme,
+    /// With the scheme `own`: the receivers that a user has chosen, by rank.
+    pub given: Option<Arc<Pairs>>,
     /// How Algorithm 2 is read.
     pub reading: Reading,
     /// Who makes the copies.

@@ -146,6 +146,7 @@ impl World {
             });
         }
         let schemes = Schemes::new(options.scheme, options.reading.clone(), options.seed, &job.name);
+        let schemes = schemes.following(options.given.clone());
         let everybody = MacAddr::results_of(0.into());
         Ok(World {
             names: (0..n).map(|rank| mesh.name_of(job, rank).to_owned()).collect(),

@@ -29,6 +29,7 @@ fn mesh(peers: usize, receivers: usize) -> Mesh {
 fn bsp(scheme: Scheme, multicast: Multicast, rounds: u32) -> Options {
     Options {
         scheme,
+        given: None,
         reading: Reading::default(),
         multicast,
         sync: Sync::Bsp,

@@ -19,7 +19,7 @@ pub fn check(mesh: &Mesh, job: &PeerJob, plan: &Plan) -> Vec<String> {
     if plan.job != job.name {
         wrong.push(format!("job: it is for \"{}\", and this is \"{}\"", plan.job, job.name));
     }
-    if Scheme::named(&plan.scheme).is_none() {
+    if Scheme::of_plan(&plan.scheme).is_none() {
         wrong.push(format!("scheme: \"{}\" is not known", plan.scheme));
     }
     let up_once = match &*plan.multicast {

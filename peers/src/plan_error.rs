@@ -48,6 +48,17 @@ pub enum PlanError {
         /// How many are run.
         most: f64,
     },
+    /// A plan that does not fit its network.
+    #[error("the plan's {place}: {problem}")]
+    Plan {
+        /// Where in the plan.
+        place: String,
+        /// What is wrong, and the fix.
+        problem: String,
+    },
+    /// A user's own receivers are asked for, and none are given.
+    #[error("scheme own has no receivers of its own; give a plan with tasks")]
+    NoReceivers,
     /// What the solver says.
     #[error("choosing receivers: {0}")]
     Solver(String),

@@ -1,5 +1,7 @@
 //! Planning: from a job and its ports to a plan.
 
+use std::sync::Arc;
+
 use crate::network::{Mesh, PeerJob};
 use crate::pairs::Pairs;
 use crate::plan::{Bounds, Plan, PlanTask};
@@ -22,12 +24,29 @@ pub struct Options {
     pub second_pass: bool,
     /// The rule of k: whoever was not in a sender's last so many rounds has to be in the next.
     pub force_after: Option<u32>,
+    /// With the scheme `own`: the receivers of every round, by rank.
+    pub given: Option<Arc<Pairs>>,
 }
 
 impl Options {
     /// The scheme as it is, without the rule of k.
     pub fn new(scheme: Scheme, multicast: Multicast) -> Self {
-        Options { scheme, multicast, seed: 1, second_pass: true, force_after: None }
+        Options { scheme, multicast, seed: 1, second_pass: true, force_after: None, given: None }
+    }
+
+    /// Adds the receivers that a user has chosen to those that a round requires.
+    ///
+    /// # Errors
+    /// The scheme `own` without receivers.
+    pub(crate) fn require_given(&self, required: &mut Pairs) -> Result<(), PlanError> {
+        match &self.given {
+            None if self.scheme == Scheme::Own => Err(PlanError::NoReceivers),
+            None => Ok(()),
+            Some(given) => {
+                given.iter().for_each(|(from, to)| required.insert(from, to));
+                Ok(())
+            }
+        }
     }
 }
 
@@ -49,9 +68,11 @@ pub fn plan(mesh: &Mesh, job: &PeerJob, options: &Options) -> Result<Plan, PlanE
     let problem = job.problem(mesh.ports_at(job, 0.0), options.multicast, options.force_after);
     let mut random = receivers_random(options.seed, job.peers.len());
     let (chosen, bound_s) = match options.scheme {
-        Scheme::Inart => schemes::select_with_bound(&problem)?,
+        Scheme::Inart => schemes::select_with_bound(&problem, &mut random)?,
         scheme => {
-            let chosen = schemes::select(&problem, scheme, options.second_pass, &mut random, &job.name)?;
+            let mut asked = problem.clone();
+            options.require_given(&mut asked.required)?;
+            let chosen = schemes::select(&asked, scheme, options.second_pass, &mut random, &job.name)?;
             (chosen, schemes::bound_seconds(&problem)?)
         }
     };

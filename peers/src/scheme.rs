@@ -13,10 +13,12 @@ pub enum Scheme {
     Orpheus,
     /// The least time, then the most receivers.
     Optimal,
+    /// Receivers that a user has chosen.
+    Own,
 }
 
 impl Scheme {
-    /// All of them.
+    /// All that choose receivers themselves.
     pub const ALL: [Scheme; 4] = [Scheme::Inart, Scheme::Selmcast, Scheme::Orpheus, Scheme::Optimal];
 
     /// As on the command line and in plans.
@@ -26,6 +28,7 @@ impl Scheme {
             Scheme::Selmcast => "selmcast",
             Scheme::Orpheus => "orpheus",
             Scheme::Optimal => "optimal",
+            Scheme::Own => "own",
         }
     }
 
@@ -38,12 +41,18 @@ impl Scheme {
             Scheme::Optimal => {
                 "the least time, then the most receivers; unequal updates on small networks only"
             }
+            Scheme::Own => "receivers that a user has chosen",
         }
     }
 
-    /// The scheme of that name.
+    /// The scheme of that name that chooses receivers itself.
     pub fn named(name: &str) -> Option<Scheme> {
         Scheme::ALL.into_iter().find(|scheme| scheme.name() == name)
+    }
+
+    /// The scheme that a plan names: one of that name, or [`Scheme::Own`].
+    pub fn of_plan(name: &str) -> Option<Scheme> {
+        Scheme::ALL.into_iter().chain([Scheme::Own]).find(|scheme| scheme.name() == name)
     }
 }
 

@@ -3,6 +3,7 @@
 
 mod document;
 mod exact;
+mod own;
 mod scaled;
 mod schemes;
 mod ssp;

@@ -68,7 +68,7 @@ impl<S: Selector> Coordinator<S> {
             waited: present.waited.clone(),
             multicast: self.setup.multicast,
         };
-        let chosen = match self.selector.round(&problem) {
+        let chosen = match self.selector.round(&problem, &present.ranks) {
             Ok(chosen) => chosen,
             Err(why) => return self.not_chosen(why),
         };
@@ -165,7 +165,7 @@ impl<S: Selector> Coordinator<S> {
             required: &present.required,
             waited: &present.waited,
         };
-        match self.selector.ready(&setting, &tasks, of_ready) {
+        match self.selector.ready(&setting, &tasks, of_ready, &present.ranks) {
             Ok(chosen) => {
                 let of = |(task, to): (&Task, Vec<usize>)| {
                     (present.ranks[task.from], to.into_iter().map(|to| present.ranks[to]).collect())

@@ -59,11 +59,13 @@ pub fn run_rounds(
         if let (Draw::Fixed, Some(first)) = (draw, &first) {
             first.iter().for_each(|(from, to)| required.insert(from, to));
         }
+        options.require_given(&mut required)?;
         (problem.required, problem.waited) = (required, waited.clone());
         let chosen = schemes::select(&problem, options.scheme, options.second_pass, &mut random, &job.name)?;
         // Ours paces each update so that all end when the fullest port is done; then no port is idle while
         // another waits for it.
-        let pace_s = (options.scheme == Scheme::Inart).then(|| problem.seconds(&chosen));
+        let is_paced = matches!(options.scheme, Scheme::Inart | Scheme::Own);
+        let pace_s = is_paced.then(|| problem.seconds(&chosen));
         let played = Played { bits: &problem.bits, chosen: &chosen, multicast: options.multicast, pace_s };
         let change = |now_s: f64| mesh.next_change(job, now_s).map(|at| (at, mesh.ports_at(job, at)));
         now_s += played.seconds(problem.ports.clone(), sharing, now_s, &change);

@@ -99,6 +99,7 @@ pub fn run_ssp(mesh: &Mesh, job: &PeerJob, options: &SspOptions) -> Result<Ssp, 
     if scheme == Scheme::Optimal {
         return Err(PlanError::RoundsOnly { scheme });
     }
+    options.plan.require_given(&mut Pairs::none(job.peers.len()))?;
     if job.computes.is_empty() {
         return Err(PlanError::NoCompute { job: job.name.clone() });
     }
@@ -242,6 +243,7 @@ impl<'t> Training<'t> {
         let to = match scheme {
             Scheme::Orpheus => self.drawn(peer, force_after),
             Scheme::Inart => self.joined(peer, force_after),
+            Scheme::Own => self.given(peer, force_after),
             Scheme::Selmcast | Scheme::Optimal => (0..n).filter(|&to| to != peer).collect(),
         };
         self.phases[peer] = Phase::Sending { to, left_bits: self.bits[peer] };
@@ -262,6 +264,14 @@ impl<'t> Training<'t> {
 
     fn joined(&self, peer: usize, force_after: Option<u32>) -> Vec<usize> {
         join(&self.setting(&self.required_of(peer, force_after)), peer, &self.tasks())
+    }
+
+    /// The receivers that a user has chosen, and those that are required.
+    fn given(&self, peer: usize, force_after: Option<u32>) -> Vec<usize> {
+        let mut chosen = self.required_of(peer, force_after);
+        let given = self.options.plan.given.iter().flat_map(|given| given.receivers(peer));
+        given.for_each(|to| chosen.insert(peer, to));
+        chosen.receivers(peer).collect()
     }
 
     fn required_of(&self, peer: usize, force_after: Option<u32>) -> Pairs {

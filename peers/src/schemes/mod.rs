@@ -22,6 +22,7 @@ pub(crate) use orpheus::receivers_of;
 
 /// The receivers of a round.
 ///
+/// With [`Scheme::Own`] what is required is chosen, and more of the lightest ports only if that is too few.
 /// `second_pass`: whether `selmcast` adds receivers that cost no time. `random`: what `orpheus` draws from.
 ///
 /// # Errors
@@ -34,19 +35,25 @@ pub fn select(
     job: &str,
 ) -> Result<Pairs, PlanError> {
     match scheme {
-        Scheme::Inart => inart::select(problem).map(|(chosen, _)| chosen),
+        Scheme::Inart => inart::select(problem, &[]).map(|(chosen, _)| chosen),
         Scheme::Selmcast => Ok(selmcast::select(problem, second_pass)),
         Scheme::Orpheus => Ok(orpheus::select(&problem.required, problem.receivers, random)),
         Scheme::Optimal => optimal::select(problem, job),
+        Scheme::Own => Ok(selmcast::select(problem, false)),
     }
 }
 
-/// The receivers of a round by `inart`, and what no receivers beat, in seconds.
+/// The receivers of a round by `inart`, and what no receivers beat, in seconds. The round takes no longer
+/// than one whose receivers `orpheus` draws from `random`.
 ///
 /// # Errors
 /// What the solver says.
-pub(crate) fn select_with_bound(problem: &Problem) -> Result<(Pairs, f64), PlanError> {
-    inart::select(problem)
+pub(crate) fn select_with_bound(
+    problem: &Problem,
+    random: &mut SplitMix64,
+) -> Result<(Pairs, f64), PlanError> {
+    let drawn = orpheus::select(&problem.required, problem.receivers, random);
+    inart::select(problem, &[drawn])
 }
 
 /// A proven lower bound on the time of a round with any receivers, in seconds: with equal updates the least

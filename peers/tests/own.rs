@@ -1,0 +1,154 @@
+//! A user's own receivers: completed, followed, and refused with their place; and ours beside other schemes.
+#![allow(clippy::unwrap_used)]
+
+use std::sync::Arc;
+
+use inart_peers::{
+    Draw, Mesh, Multicast, Options, OwnPlan, Reading, Scheme, Sharing, SspOptions, check, complete, plan,
+    receivers, run_rounds, run_ssp,
+};
+use proptest::prelude::*;
+use serde_json::{Value, json};
+
+use crate::support::Instance;
+
+/// Three peers at one switch; p1's port down is slow.
+fn mesh() -> Mesh {
+    Instance {
+        up: vec![1.0, 1.0, 1.0],
+        down: vec![0.5, 1.0, 1.0],
+        updates: vec![1.0, 2.0, 1.0],
+        receivers: 1,
+        required: vec![(0, 2)],
+        ..Instance::default()
+    }
+    .mesh()
+}
+
+fn ring() -> Value {
+    json!({"tasks": [{"from": "p0", "to": ["p1", "p2"]}, {"from": "p1", "to": ["p0"]}, {"from": "p2", "to": ["p1"]}]})
+}
+
+fn own(document: &Value) -> OwnPlan {
+    serde_json::from_value(document.clone()).unwrap()
+}
+
+#[test]
+fn what_follows_is_derived() {
+    let mesh = mesh();
+    let job = &mesh.jobs()[0];
+    // 2 Gbit of p1 at p0's 0.5 Gbps; by hosts, p0's 1 Gbit twice at 1 Gbps is less.
+    for multicast in [Multicast::Switch, Multicast::Hosts] {
+        let made = complete(&mesh, job, &own(&ring()), multicast).unwrap();
+        assert!((made.seconds - 4.0).abs() < 1e-9, "{}", made.seconds);
+        assert!((made.receivers_mean - 4.0 / 3.0).abs() < 1e-9);
+        assert_eq!((&*made.scheme, &*made.multicast), ("own", multicast.name()));
+        assert_eq!(check(&mesh, job, &made), Vec::<String>::new());
+        // Read back, the field `multicast` counts.
+        let read: OwnPlan = serde_json::from_str(&serde_json::to_string(&made).unwrap()).unwrap();
+        assert_eq!(complete(&mesh, job, &read, Multicast::Switch).unwrap(), made);
+    }
+}
+
+/// Every round has the receivers of the plan, and lasts as long as the plan says.
+#[test]
+fn rounds_have_the_receivers_of_the_plan() {
+    let mesh = mesh();
+    let job = &mesh.jobs()[0];
+    let given = Some(Arc::new(receivers(&mesh, job, &own(&ring())).unwrap()));
+    let options = Options { given, ..Options::new(Scheme::Own, Multicast::Hosts) };
+    let run = run_rounds(&mesh, job, &options, Draw::Random, Sharing::Fair, 3).unwrap();
+    assert!((run.receivers_mean - 4.0 / 3.0).abs() < 1e-9 && (run.seconds - 4.0).abs() < 1e-6, "{run:?}");
+    let ssp = SspOptions {
+        plan: options,
+        reading: Reading::default(),
+        draw: Draw::Random,
+        staleness: Some(4),
+        sharing: Sharing::Fair,
+        duration_s: 100.0,
+    };
+    let run = run_ssp(&mesh, job, &ssp).unwrap();
+    assert!(run.rounds > 10 && run.longest_wait > 3, "p0 hears nothing of p2: {run:?}");
+    // Without receivers the scheme has none to choose.
+    let none = Options::new(Scheme::Own, Multicast::Hosts);
+    let refused = plan(&mesh, job, &none).unwrap_err().to_string();
+    assert_eq!(refused, "scheme own has no receivers of its own; give a plan with tasks");
+    assert!(run_ssp(&mesh, job, &SspOptions { plan: none, ..ssp }).is_err());
+}
+
+#[test]
+fn what_does_not_fit_is_named_with_its_place_and_fix() {
+    let mesh = mesh();
+    let refused = |change: &dyn Fn(&mut Value)| {
+        let mut document = ring();
+        change(&mut document);
+        complete(&mesh, &mesh.jobs()[0], &own(&document), Multicast::Hosts).unwrap_err().to_string()
+    };
+    let cases: [(&dyn Fn(&mut Value), &str); 10] = [
+        (&|plan| plan["topology"] = "net".into(), "topology: it is for \"net\", and this is \"t\""),
+        (&|plan| plan["job"] = "k".into(), "job: it is for \"k\", and this is \"j\""),
+        (&|plan| plan["multicast"] = "all".into(), "multicast: \"all\"; write \"switch\" or \"hosts\""),
+        (
+            &|plan| plan["tasks"][0]["from"] = "x".into(),
+            "tasks[0].from: job j has no peer \"x\"; name some of p0, p1, p2",
+        ),
+        (&|plan| plan["tasks"][1]["from"] = "p0".into(), "tasks[1].from: p0 has a task already"),
+        (&|plan| plan["tasks"][1]["to"][0] = "x".into(), "tasks[1].to: job j has no peer \"x\""),
+        (&|plan| plan["tasks"][1]["to"][0] = "p1".into(), "tasks[1].to: p1 sends to itself"),
+        (&|plan| plan["tasks"][1]["to"] = json!(["p0", "p0"]), "tasks[1].to: p0 is named twice"),
+        (&|plan| plan["tasks"][1]["to"] = json!([]), "tasks[1].to: 0 receivers; the job asks for at least 1"),
+        (&|plan| drop(plan["tasks"].as_array_mut().unwrap().pop()), "tasks: peer p2 has none"),
+    ];
+    for (change, expected) in cases {
+        let said = refused(change);
+        assert!(said.starts_with("the plan's ") && said.contains(expected), "{said}\n{expected}");
+    }
+    let said = refused(&|plan| plan["tasks"][0]["to"] = json!(["p1"]));
+    assert_eq!(said, "the plan's tasks: the network requires that p0 sends to p2; add p2");
+    for text in [r#"{"tasks": [], "receivers": 2}"#, "{}", r#"{"tasks": [{"from": "p0"}]}"#] {
+        serde_json::from_str::<OwnPlan>(text).unwrap_err();
+    }
+}
+
+prop_compose! {
+    /// Networks on which the least time is hard to find: updates and ports differ by up to 100 times, or by
+    /// so little that the search ends before it has the least time.
+    fn instances()(n in 3usize..=10, spread in prop::sample::select(vec![1.0, 0.01, 0.0004]))(
+        up in prop::collection::vec(-spread..spread, n),
+        down in prop::collection::vec(-spread..spread, n),
+        updates in prop::collection::vec(-spread..spread, n),
+        receivers in 1..n,
+        pairs in prop::collection::btree_set((0..n, 0..n), 0..n),
+    ) -> Instance {
+        let powers = |of: Vec<f64>| of.into_iter().map(|exponent| 10f64.powf(exponent)).collect();
+        Instance {
+            up: powers(up),
+            down: powers(down),
+            updates: powers(updates),
+            receivers,
+            required: pairs.into_iter().filter(|(from, to)| from != to).collect(),
+            waited: Vec::new(),
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(100))]
+
+    /// No round of another scheme is predicted to be shorter than ours; `optimal`, the exact reference for
+    /// small networks, aside.
+    #[test]
+    fn ours_is_the_best_of_all_schemes(instance in instances(), seed in 0u64..1000) {
+        let mesh = instance.mesh();
+        let job = &mesh.jobs()[0];
+        for multicast in [Multicast::Switch, Multicast::Hosts] {
+            let of = |scheme| plan(&mesh, job, &Options { seed, ..Options::new(scheme, multicast) }).unwrap();
+            let ours = of(Scheme::Inart);
+            prop_assert_eq!(check(&mesh, job, &ours), Vec::<String>::new());
+            for scheme in [Scheme::Selmcast, Scheme::Orpheus] {
+                let other = of(scheme).seconds;
+                prop_assert!(ours.seconds <= other * (1.0 + 1e-9), "{scheme} {} {other}", ours.seconds);
+            }
+        }
+    }
+}
