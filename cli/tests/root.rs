@@ -10,6 +10,7 @@ mod order_emulated;
 mod order_frames;
 mod order_processes;
 mod order_racks;
+mod own_plans_emulated;
 mod peers_emulated;
 mod peers_on_switch;
 mod peers_on_two_switches;

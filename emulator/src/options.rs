@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use inart_faults::{Capabilities, Faults, LinkFaults, Schedule};
 use inart_planner::topology::DEFAULT_MTU;
-use inart_planner::{Job, Levels, Results, Scheme, Topology, schemes};
+use inart_planner::{Job, Levels, Plan, Results, Scheme, Topology, schemes};
 use inart_targets::Target;
 use inart_wire::{ETHERNET_BYTES, ValuesPerPacket};
 
 use crate::error::Error;
 use crate::external::ExternalTestbed;
 use crate::fault::DropRate;
+use crate::own::OWN;
 use crate::scale::Scale;
 
 /// The schemes that are compared where nobody says otherwise: ours, its rivals, and the paper's R-InArt.
@@ -24,6 +25,9 @@ pub struct Options {
     pub topology: Topology,
     /// The schemes, in the order in which they run.
     pub schemes: Vec<&'static dyn Scheme>,
+    /// The plans of the scheme [`OWN`], which hold on the topology: of different jobs, which are those that
+    /// run. Empty if that scheme is not among the schemes.
+    pub plans: Vec<Plan>,
     /// Aggregation depth of the plans of schemes that promise so much; the other schemes have depth 1.
     pub levels: Levels,
     /// Whether plans count results on the links.
@@ -85,6 +89,17 @@ impl Options {
         }
         if let Some(twice) = self.schemes.iter().enumerate().find(|(i, s)| self.schemes[..*i].contains(s)) {
             return refuse("schemes", format!("{} is named twice; name it once", twice.1));
+        }
+        if self.schemes.contains(&OWN) == self.plans.is_empty() {
+            return refuse("plan", "the scheme own runs plans that are given; give both or none".into());
+        }
+        if !self.plans.is_empty() && self.jobs != self.plans.len() {
+            let problem = format!("{}; the plans are of {} jobs, which run", self.jobs, self.plans.len());
+            return refuse("jobs", problem);
+        }
+        if !self.plans.is_empty() && self.follow {
+            let problem = "the controller would move jobs off your plans; leave out one of both".into();
+            return refuse("follow", problem);
         }
         if !(1..=MAX_JOBS).contains(&self.jobs) {
             return refuse("jobs", format!("{}; give a number from 1 to {MAX_JOBS}", self.jobs));
@@ -149,6 +164,10 @@ impl Options {
     /// The jobs that run.
     pub fn running_jobs(&self) -> Vec<Job> {
         let given = self.topology.jobs();
+        if !self.plans.is_empty() {
+            let of = |plan: &Plan| self.topology.job_named(&plan.job).cloned();
+            return self.plans.iter().filter_map(of).collect();
+        }
         let mut jobs: Vec<Job> = given.iter().take(self.jobs).cloned().collect();
         while jobs.len() < self.jobs {
             let mut copy = given[jobs.len() % given.len()].clone();
@@ -182,6 +201,7 @@ mod tests {
         Options {
             topology: topology.expect("valid"),
             schemes: vec![schemes::INART],
+            plans: Vec::new(),
             levels: Levels::One,
             results: Results::Counted,
             jobs: 1,
@@ -202,6 +222,21 @@ mod tests {
         }
     }
 
+    /// A plan of the topology's second job.
+    fn plan() -> Plan {
+        let topology = options().topology;
+        let options = inart_planner::Options::new(schemes::LBMM);
+        inart_planner::plan(&topology, &topology.jobs()[1], &options).expect("planned")
+    }
+
+    #[test]
+    fn the_jobs_of_given_plans_run() {
+        let given = Options { plans: vec![plan()], schemes: vec![OWN], ..options() };
+        assert!(given.validate().is_ok());
+        let names: Vec<_> = given.running_jobs().into_iter().map(|job| job.name).collect();
+        assert_eq!(names, ["a-2"]);
+    }
+
     #[test]
     fn copies_of_jobs_get_names_of_their_own() {
         let names = |jobs| -> Vec<String> {
@@ -219,6 +254,13 @@ mod tests {
             (Options { schemes: vec![], ..options() }, "schemes"),
             (Options { schemes: vec![schemes::ATP, schemes::ATP], ..options() }, "schemes: atp"),
             (Options { jobs: 0, ..options() }, "jobs: 0;"),
+            (Options { schemes: vec![OWN], ..options() }, "plan: the scheme own"),
+            (Options { plans: vec![plan(), plan()], schemes: vec![OWN], ..options() }, "jobs: 1; the plans"),
+            (Options { plans: vec![plan()], ..options() }, "plan: the scheme own"),
+            (
+                Options { plans: vec![plan()], schemes: vec![OWN], follow: true, ..options() },
+                "follow: the controller would move",
+            ),
             (Options { window_chunks: 48, ..options() }, "window: 48;"),
             (
                 Options { changes: Some(1), schemes: vec![schemes::ATP, schemes::LBMM], ..options() },

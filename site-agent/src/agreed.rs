@@ -1,7 +1,7 @@
 //! What all sites of a training must share, and what their scheduler must share with them, as terms.
 
-use inart_overlay::{Disjoint, Options, Overlay, Scheme, SiteId, SiteJob, longest_chunk};
-use inart_terms::{MOST_NAME_BYTES, Terms, TermsError};
+use inart_overlay::{Disjoint, Options, Overlay, Plan, Scheme, SiteId, SiteJob, longest_chunk};
+use inart_terms::{MOST_NAME_BYTES, Terms, TermsError, digest_of_bytes};
 
 /// Networks with more links have one term for all of them.
 const MOST_LINKS: usize = 32;
@@ -25,7 +25,9 @@ pub(crate) fn plan_terms(overlay: &Overlay, job: &SiteJob, options: &Options) ->
     add("sites of the job", names(&job.sites));
     let tensors: Vec<String> = job.tensors_bytes.iter().map(|bytes| format!("{bytes} B")).collect();
     add("tensors", tensors.join(", "));
-    add("chunk", format!("{} B", longest_chunk(job, options.scheme)));
+    let chunk_bytes =
+        options.given.as_ref().map_or_else(|| longest_chunk(job, options.scheme), |plan| plan.chunk_bytes);
+    add("chunk", format!("{chunk_bytes} B"));
     add("scheme", options.scheme.name().to_owned());
     if options.scheme == Scheme::Bkt {
         add("degree", options.degree.to_string());
@@ -36,13 +38,25 @@ pub(crate) fn plan_terms(overlay: &Overlay, job: &SiteJob, options: &Options) ->
     if let Some(roots) = options.roots {
         add("roots", roots.to_string());
     }
+    if let Some(plan) = &options.given {
+        add("plan", given(plan));
+    }
     let auxiliary = match options.auxiliary {
+        None if options.has_auxiliary() => "those of the plan",
         None => "none",
         Some(Disjoint::Edges) => "edge-disjoint",
         Some(Disjoint::Nodes) => "node-disjoint",
     };
     add("auxiliary paths", auxiliary.to_owned());
     Terms::new(pairs)
+}
+
+/// A plan that was given, as a digest of its shares and trees: not of its times, which follow from them.
+fn given(plan: &Plan) -> String {
+    let trees: Vec<_> =
+        plan.trees.iter().map(|tree| (&tree.root, tree.share, &tree.parents, &tree.broadcast)).collect();
+    let text = format!("{:?}", (&plan.scheme, trees, &plan.auxiliary));
+    format!("given, SHA-256 {}", digest_of_bytes(text.as_bytes()))
 }
 
 /// One term for each link, so that a difference names the link; one for all where they are too many.

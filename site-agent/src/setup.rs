@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use inart_core::exact_sum::EXACT_VALUES;
 use inart_core::scale::BLOCK_VALUES;
-use inart_overlay::{Options, Overlay, PlanError, Scheme, SiteJob, chunk_sizes};
+use inart_overlay::{Options, Overlay, PlanError, SiteJob, chunk_sizes};
 use inart_sites::{AuxiliaryUse, Policy, Sending, SiteNo};
 use inart_terms::{Terms, TermsError};
 
@@ -56,8 +56,8 @@ pub struct Setup {
     pub chunk_values: Vec<usize>,
     /// How chunks are handed to links.
     pub sending: Sending,
-    /// What the first round follows: the scheme's plan for the document's rates at the start. All sites make
-    /// it alike, whatever the scheduler does.
+    /// What the first round follows: the scheme's plan for the document's rates at the start, or the plan
+    /// that was given. All sites make it alike, whatever the scheduler does.
     pub first_policy: Arc<Policy>,
     /// What all sites must share; [`with_training`](Self::with_training) adds to it.
     pub terms: Terms,
@@ -193,9 +193,9 @@ fn site_of(overlay: &Overlay, job: &SiteJob, name: &str) -> Result<SiteNo, Setup
 }
 
 fn sending(options: &Options, auxiliary: AuxiliaryUse) -> Sending {
-    match (options.scheme, options.auxiliary) {
-        (Scheme::Inart, _) => Sending::InOrder { on_link: ON_LINK },
-        (_, Some(_)) => Sending::Auxiliary(auxiliary),
-        (_, None) => Sending::AtOnce,
+    match options.has_auxiliary() {
+        _ if options.scheme.sends_in_order() => Sending::InOrder { on_link: ON_LINK },
+        true => Sending::Auxiliary(auxiliary),
+        false => Sending::AtOnce,
     }
 }

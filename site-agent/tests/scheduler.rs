@@ -3,9 +3,9 @@
 
 use std::sync::Arc;
 
-use inart_overlay::{Options, Overlay, Scheme};
-use inart_site_agent::Scheduler;
+use inart_overlay::{AuxiliaryUse, Options, Overlay, OwnPlan, Plan, Scheme, complete};
 use inart_site_agent::message::{Report, SampleMessage};
+use inart_site_agent::{Scheduler, Setup};
 use inart_sites::SiteNo;
 
 const NETWORK: &str = "name: ring
@@ -122,4 +122,60 @@ fn a_site_that_reports_the_last_version_does_not_end_planning() {
     assert!(versions.len() > 1 && versions.is_sorted_by(|a, b| a < b), "{versions:x?}");
     let counts: Vec<_> = versions.iter().map(|version| version >> 32).collect();
     assert_eq!(counts, (1..=versions.len() as u64).collect::<Vec<_>>());
+}
+
+/// A chain that no scheme takes: a to b to c.
+fn own() -> (Arc<Overlay>, Plan) {
+    let overlay = Arc::new(Overlay::from_yaml(NETWORK).unwrap());
+    let job = &overlay.jobs()[0];
+    let mut star =
+        inart_overlay::plan(&overlay, job, &overlay.rates_at(0.0), &Options::new(Scheme::Star)).unwrap();
+    star.trees[0].root = "c".to_owned();
+    star.trees[0].parents = [("a", "b"), ("b", "c")].map(|(a, b)| (a.to_owned(), b.to_owned())).into();
+    let plan = complete(&overlay, job, &OwnPlan::of(&star), Scheme::Own).unwrap();
+    (overlay, plan)
+}
+
+#[test]
+fn a_plan_that_was_given_stays_whatever_is_measured_and_gives_way_to_links_that_are_down() {
+    let (overlay, plan) = own();
+    let (job, options) = (overlay.jobs()[0].clone(), Options::following(plan).unwrap());
+    let setup = Setup::new(&overlay, &job, "a", &options, AuxiliaryUse::default()).unwrap();
+    let mut scheduler = Scheduler::new(overlay, job, options, 5e6);
+    let next = |scheduler: &mut Scheduler| {
+        let policy = scheduler.task().unwrap().plan().unwrap();
+        scheduler.planned(policy)
+    };
+    let first = next(&mut scheduler).unwrap();
+    assert_eq!(first.trees[0].up, [Some(SiteNo(1)), Some(SiteNo(2)), None]);
+    assert_eq!(
+        (&first.trees, &first.chunk_trees),
+        (&setup.first_policy.trees, &setup.first_policy.chunk_trees)
+    );
+    // Measured at a hundredth of what was believed: the plan is offered once.
+    scheduler.report(SiteNo(1), &report(0, &[(0, 5e4, 1.0); 4], &[]));
+    assert_eq!(next(&mut scheduler), None);
+    scheduler.report(SiteNo(0), &report(0, &[], &[1]));
+    scheduler.report(SiteNo(1), &report(0, &[], &[0]));
+    let around = next(&mut scheduler).unwrap();
+    assert_eq!(around.trees, first.trees);
+    assert_eq!(around.routes[&(SiteNo(0), SiteNo(1))], [SiteNo(0), SiteNo(2), SiteNo(1)]);
+    setup.check_plan(&around).unwrap();
+    scheduler.report(SiteNo(0), &report(0, &[], &[]));
+    assert!(next(&mut scheduler).unwrap().routes.is_empty());
+}
+
+#[test]
+fn sites_and_a_scheduler_share_the_plan_that_was_given() {
+    let (overlay, plan) = own();
+    let job = &overlay.jobs()[0];
+    let other = Plan { trees: vec![plan.trees[0].clone(), plan.trees[0].clone()], ..plan.clone() };
+    let of = |options: &Options| {
+        Scheduler::new(overlay.clone(), job.clone(), options.clone(), 1e6).terms().unwrap()
+    };
+    let [own, other] = [plan, other].map(|plan| of(&Options::following(plan).unwrap()));
+    assert!(own.differs(&own).is_none());
+    let named = own.differs(&other).unwrap().between("n1", "n2");
+    assert!(named.contains("plan") && named.contains("SHA-256"), "{named}");
+    assert!(own.differs(&of(&Options::new(Scheme::Inart))).is_some());
 }

@@ -176,6 +176,7 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
         levels: inart_planner::Levels::One,
         results: Results::Counted,
         schemes: vec![schemes::LBMM],
+        plans: Vec::new(),
         jobs: 1,
         target: inart_targets::DEFAULT,
         values: ValuesPerPacket::N64,

@@ -1,5 +1,6 @@
 //! `inart emulate`.
 
+mod own;
 mod program;
 mod progress;
 pub mod refused;
@@ -35,6 +36,8 @@ pub struct Args {
     /// Schemes to compare [default: inart,atp,lbmm,even; inart with a program, --changes or --timeline].
     #[arg(long, value_delimiter = ',', value_parser = super::scheme::parser())]
     schemes: Vec<&'static dyn Scheme>,
+    #[command(flatten)]
+    own: own::OwnArgs,
     /// How often a gradient may be added up on its way, by schemes that do so: 1, or 2 for sums of sums.
     #[arg(long, default_value = "1")]
     levels: Levels,
@@ -136,12 +139,18 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let enough = ROUNDS.max(args.changes.unwrap_or(0).saturating_mul(ROUNDS_PER_CHANGE));
     let work = Work { rounds: args.rounds.unwrap_or(enough), workload };
     let one = !args.command.is_empty() || args.changes.is_some() || args.timeline.is_some();
-    let schemes = match (args.schemes.is_empty(), one) {
+    let mut schemes = match (args.schemes.is_empty(), one) {
         (false, _) => args.schemes,
+        (true, _) if args.own.is_given() => Vec::new(),
         (true, false) => inart_emulator::DEFAULT_SCHEMES.to_vec(),
         (true, true) => vec![inart_planner::schemes::DEFAULT],
     };
+    if args.own.is_given() {
+        schemes.insert(0, inart_emulator::OWN);
+    }
+    args.own.refuse_settings_of_schemes(&schemes, args.levels, args.results)?;
     let topology = Topology::from_yaml(&text).context(place)?;
+    let plans = args.own.read(&topology)?;
     // bmv2 has them, too, but takes a gigabyte of memory and seconds to load the larger ones.
     let is_preferred = |values| {
         (args.switch.is_none() || values <= ValuesPerPacket::N256) && args.target.prefers(values, None)
@@ -152,7 +161,8 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         schemes,
         levels: args.levels,
         results: args.results,
-        jobs: args.jobs,
+        jobs: if plans.is_empty() { args.jobs } else { plans.len() },
+        plans,
         target: args.target,
         values,
         window_chunks: args.window,

@@ -15,6 +15,7 @@ pub mod jobs;
 pub mod late;
 pub mod order;
 pub mod output;
+mod own_plan;
 pub mod peers;
 pub mod plan;
 pub mod ports;

@@ -74,6 +74,7 @@ mod tests {
             mesh: Arc::new(Mesh::from_yaml(NETWORK).expect("a network")),
             scale: crate::scale::Scaling::NONE,
             schemes: Vec::new(),
+            given: None,
             multicast: Multicast::Hosts,
             values_per_packet: ValuesPerPacket::N256,
             target: inart_targets::DEFAULT,

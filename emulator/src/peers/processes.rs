@@ -126,7 +126,16 @@ impl Processes {
         let names = setting.names();
         let mut command = wiring.coordinator().command(&setting.program);
         command.args(["--json", "coordinator"]).arg(scratch.path("network.yaml"));
-        command.args(["--scheme", scheme.name(), "--eta", &setting.reading.eta.to_string()]);
+        match scheme {
+            Scheme::Own => {
+                let plan = serde_json::json!({ "tasks": setting.given_tasks() });
+                let write = std::fs::write(scratch.path("plan.json"), plan.to_string());
+                write.map_err(Error::system("write the plan"))?;
+                command.arg("--plan").arg(scratch.path("plan.json"));
+            }
+            _ => drop(command.args(["--scheme", scheme.name()])),
+        }
+        command.args(["--eta", &setting.reading.eta.to_string()]);
         if setting.reading.guard == Guard::All {
             command.arg("--guard-all");
         }

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use inart_peers::{Mesh, Multicast, PeerJob, Reading, Scheme};
+use inart_peers::{Mesh, Multicast, Pairs, PeerJob, PlanTask, Reading, Scheme};
 use inart_targets::Target;
 use inart_wire::ValuesPerPacket;
 
@@ -42,6 +42,8 @@ pub struct Setting {
     pub scale: Scaling,
     /// Who chooses receivers, one after the other.
     pub schemes: Vec<Scheme>,
+    /// With the scheme `own`: the receivers that a user has chosen, by rank.
+    pub given: Option<Arc<Pairs>>,
     /// Who makes the copies of updates.
     pub multicast: Multicast,
     /// Where switches make the copies: values per frame.
@@ -76,6 +78,14 @@ impl Setting {
     pub fn names(&self) -> Vec<String> {
         let job = self.job();
         (0..job.peers.len()).map(|rank| self.mesh.name_of(job, rank).to_owned()).collect()
+    }
+
+    /// The receivers that a user has chosen, as the tasks of a plan.
+    pub fn given_tasks(&self) -> Vec<PlanTask> {
+        let Some(given) = &self.given else { return Vec::new() };
+        let names = self.names();
+        let to = |from| given.receivers(from).map(|to| names[to].clone()).collect();
+        names.iter().enumerate().map(|(at, from)| PlanTask { from: from.clone(), to: to(at) }).collect()
     }
 
     /// Of each update.

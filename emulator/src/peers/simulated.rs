@@ -57,6 +57,7 @@ fn options(setting: &Setting, scheme: Scheme) -> Options {
         seed: setting.seed,
         second_pass: setting.reading.second_pass,
         force_after: setting.force_after,
+        given: setting.given.clone().filter(|_| scheme == Scheme::Own),
         ..Options::new(scheme, setting.multicast)
     }
 }

@@ -108,6 +108,7 @@ mod tests {
             mesh: Arc::new(Mesh::from_yaml(&network).expect("a network")),
             scale: crate::scale::Scaling::NONE,
             schemes: Vec::new(),
+            given: None,
             multicast: Multicast::Switch,
             values_per_packet: ValuesPerPacket::N256,
             target: inart_targets::DEFAULT,

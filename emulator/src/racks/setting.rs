@@ -77,6 +77,7 @@ impl RackSetting {
         Options {
             topology: self.topology.clone(),
             schemes: vec![schemes::DEFAULT],
+            plans: Vec::new(),
             levels: Levels::One,
             results: Results::Counted,
             jobs: 1,

@@ -86,8 +86,15 @@ fn run_variant(
         Way::Planned { plan, flags } => (plan, flags),
         Way::Gloo { python } => return run_ring(setting, variant, python, &wiring, &scratch, tell),
     };
+    let mut flags = flags.clone();
+    if let Some(given) = &plan.given {
+        let text = serde_json::to_string(&**given).map_err(std::io::Error::from);
+        let write = text.and_then(|text| std::fs::write(scratch.path("plan.json"), text));
+        write.map_err(system("write the plan"))?;
+        flags.extend(["--plan".to_owned(), scratch.path("plan.json").display().to_string()]);
+    }
     let rounds = simulated::rounds(setting, plan)?;
-    let processes = Processes::start(setting, flags, rounds, &wiring, &scratch, &|_| None)?;
+    let processes = Processes::start(setting, &flags, rounds, &wiring, &scratch, &|_| None)?;
     let mut audit = Audit::new(setting)?;
     let said = listen(setting, processes, &wiring, tell, &mut |rounds| audit.check_all(rounds))?;
     audit.check_all(&said.rounds)?;

@@ -17,6 +17,7 @@ pub fn of(topology: &str, scale: f64) -> Testbed {
         levels: Levels::One,
         results: Results::Counted,
         schemes: vec![schemes::INART],
+        plans: Vec::new(),
         jobs: 1,
         target: inart_targets::DEFAULT,
         values: ValuesPerPacket::N64,

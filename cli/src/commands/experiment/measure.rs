@@ -223,6 +223,7 @@ fn options(args: &MeasureArgs, topology: Topology) -> anyhow::Result<Options> {
     Ok(Options {
         topology,
         schemes: args.schemes().to_vec(),
+        plans: Vec::new(),
         levels: Levels::One,
         // As the paper plans, and the figures do.
         results: Results::Ignored,

@@ -23,6 +23,7 @@ use super::connections::of_processes;
 use super::emulated::table;
 use super::learner::LearnerArgs;
 use super::network;
+use super::no_plan::NoPlan;
 use super::workers::WorkerArgs;
 use crate::commands::drawing::{try_file, write_file};
 use crate::commands::output::print;
@@ -39,6 +40,8 @@ const MOST_WORKERS: usize = 64;
 pub struct Args {
     /// The network document (YAML or JSON); its job says how long workers compute.
     topology: PathBuf,
+    #[command(flatten)]
+    no_plan: NoPlan,
     /// The job to run [default: the only one that says how long it computes].
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
@@ -112,6 +115,7 @@ const MOST_ITERATIONS: u32 = 100_000;
 
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    args.no_plan.refuse(false)?;
     let (setting, own_bits) = args.setting()?;
     args.chart.as_deref().map_or(Ok(()), |file| try_file("--chart", file))?;
     let bar = ProgressBar::new(1000);

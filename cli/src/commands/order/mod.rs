@@ -11,6 +11,7 @@ mod emulated;
 mod ended;
 mod learner;
 mod network;
+mod no_plan;
 pub mod racks;
 pub mod server;
 mod simulate;

@@ -9,6 +9,7 @@ use inart_cluster::Kind;
 use super::absent::Absent;
 use super::clients::ClientArgs;
 use super::common::{Common, refuse};
+use super::no_plan::NoPlan;
 use super::workers::WorkerArgs;
 use super::{network, racks};
 use crate::commands::output::print;
@@ -19,6 +20,8 @@ use crate::commands::sites::seconds;
 pub struct Args {
     /// The network document (YAML or JSON); its job says how long participants compute.
     topology: PathBuf,
+    #[command(flatten)]
+    no_plan: NoPlan,
     /// The job to run [default: the only one that says how long it computes].
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
@@ -58,6 +61,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    args.no_plan.refuse(args.racks.is_some())?;
     ensure!(
         args.soak.is_none(),
         "--soak: not with --sync; a test draws random trials of push and pull: CAMPAIGN_TIMES=35 cargo test --workspace \

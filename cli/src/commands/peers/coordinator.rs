@@ -11,6 +11,7 @@ use inart_planner::units::Seconds;
 use serde_json::json;
 
 use super::connections::Connections;
+use super::own::OwnArgs;
 use super::plan::scheme;
 use super::print_line;
 use super::schedule::{JobArgs, time};
@@ -26,6 +27,8 @@ pub struct Args {
     /// Who chooses the receivers.
     #[arg(long, default_value = Scheme::Inart.name(), value_parser = scheme())]
     scheme: Scheme,
+    #[command(flatten)]
+    own: OwnArgs,
     /// Seed of every draw.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -65,7 +68,8 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         guard: if args.guard_all { Guard::All } else { Guard::Own },
         ..Reading::default()
     };
-    let schemes = Schemes::new(args.scheme, reading, args.seed, job.name());
+    let given = args.job.given(&args.own)?;
+    let schemes = Schemes::new(args.scheme, reading, args.seed, job.name()).following(given);
     let options = args.connections.options(&[])?;
     let stop = StopSignal::catch().context("catching signals")?;
     let status = args.status.listen()?;

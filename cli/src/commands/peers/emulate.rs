@@ -20,9 +20,9 @@ use inart_trainer::{Config, Trainer};
 use inart_wire::ValuesPerPacket;
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::network;
 use super::plan::scheme;
 use super::simulate::{Limit, number_or_none};
+use super::{network, own};
 use crate::commands::control::parse_target;
 use crate::commands::drawing::{try_file, write_file};
 use crate::commands::output::print;
@@ -48,6 +48,10 @@ pub struct Args {
     #[arg(long, alias = "scheme", value_delimiter = ',', default_value = "inart,selmcast,orpheus",
         value_parser = scheme())]
     schemes: Vec<Scheme>,
+    /// Send to the receivers of this plan (JSON) in every round, under the name own, instead of --schemes: as
+    /// `inart plan --json` prints it, or only its tasks.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["schemes", "first_pass_only"])]
+    plan: Option<PathBuf>,
     /// Who makes the copies of an update: hosts (once per receiver, over QUIC), or switch (embedded switches,
     /// from one frame per chunk); or both, one after the other.
     #[arg(long, value_delimiter = ',', default_value = "hosts", value_parser = ["hosts", "switch"])]
@@ -208,11 +212,16 @@ impl Args {
         let slowest = mesh.ports_at(job, 0.0);
         check_slowest(slowest.up_bps.iter().chain(&slowest.down_bps).copied(), scale.factor())
             .map_err(|problem| anyhow::anyhow!("--scale: {problem}"))?;
+        let given = match &self.plan {
+            Some(path) => Some(own::read(path, &self.topology, mesh, job)?),
+            None => None,
+        };
         let (smaller, times) = mesh.scaled(job, bytes, scale.factor());
         Ok(Setting {
             mesh: Arc::new(smaller),
             scale: Scaling { rates: scale.factor(), times },
-            schemes: self.schemes.clone(),
+            schemes: if given.is_some() { vec![Scheme::Own] } else { self.schemes.clone() },
+            given,
             multicast: multicast(&self.multicast[0]),
             values_per_packet: self.values,
             target: self.target,

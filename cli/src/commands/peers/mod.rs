@@ -7,6 +7,7 @@ pub mod draw;
 mod emulate;
 mod machines;
 mod network;
+mod own;
 pub mod peer;
 mod plan;
 mod push;

@@ -9,7 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use inart_peers::{Mesh, Multicast, Options, PeerJob, Plan, Scheme};
 use inart_planner::units::display_size;
 
-use super::network;
+use super::{network, own};
 use crate::commands::output::print;
 
 /// Arguments of `inart plan` on a network of peers.
@@ -26,6 +26,11 @@ pub struct Args {
     /// to].
     #[arg(long, value_name = "K")]
     force_after: Option<u32>,
+    /// Complete a plan of your own (JSON: tasks, each with a sender and its receivers): the time of a round
+    /// and its bound follow from them. Its fields `multicast` and `force_after` count, if there are any.
+    #[arg(long, value_name = "FILE",
+        conflicts_with_all = ["check", "scheme", "seed", "first_pass_only", "force_after"])]
+    complete: Option<PathBuf>,
     /// Check this plan (JSON) against the network instead of making one: exit status 0 if it holds, 1 if
     /// something in it is wrong, 2 if it is no plan.
     #[arg(long, value_name = "PLAN",
@@ -41,7 +46,7 @@ pub struct Receivers {
     pub scheme: Scheme,
     /// Who makes the copies: switch (an update goes up once), or hosts (once per receiver).
     #[arg(long, default_value = "switch", value_parser = multicast())]
-    multicast: Multicast,
+    pub multicast: Multicast,
     /// Seed of every draw; the same inputs give the same receivers.
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -78,8 +83,16 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     if let Some(path) = &args.check {
         return check(&mesh, path, json);
     }
-    let job = network::job(&mesh, args.job.as_deref())?;
-    let plan = inart_peers::plan(&mesh, job, &args.receivers.options(args.force_after))?;
+    let (job, plan) = match &args.complete {
+        Some(path) => {
+            let plan = own::complete_file(&mesh, args.job.as_deref(), path, args.receivers.multicast)?;
+            (network::job(&mesh, Some(&plan.job))?, plan)
+        }
+        None => {
+            let job = network::job(&mesh, args.job.as_deref())?;
+            (job, inart_peers::plan(&mesh, job, &args.receivers.options(args.force_after))?)
+        }
+    };
     print(&if json { serde_json::to_string(&plan)? + "\n" } else { table(&mesh, job, &plan) })?;
     Ok(ExitCode::SUCCESS)
 }

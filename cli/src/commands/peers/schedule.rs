@@ -1,17 +1,19 @@
 //! What all processes of a job have to agree on.
 
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use inart_controller::PortMap;
 use inart_peer_agent::Sync;
 use inart_peer_host::{CopiedBy, Interface, Job, Schedule};
-use inart_peers::Compute;
+use inart_peers::{Compute, Pairs};
 use inart_planner::units::Seconds;
 use inart_wire::ValuesPerPacket;
 
 use super::network;
+use super::own::OwnArgs;
 use super::simulate::{Limit, number_or_none};
 
 /// Flags that are the same at all peers and coordinators of a job.
@@ -59,6 +61,12 @@ impl JobArgs {
             false => CopiedBy::Hosts,
         };
         Ok(Job::new(&mesh, job, Schedule { sync, force_after, rounds })?.copied_by(copied_by))
+    }
+
+    /// The receivers that a user has chosen, by rank, if any are given.
+    pub fn given(&self, own: &OwnArgs) -> anyhow::Result<Option<Arc<Pairs>>> {
+        let mesh = network::read(&self.topology)?;
+        own.read(&self.topology, &mesh, network::job(&mesh, self.job.as_deref())?)
     }
 
     /// Whether switches make the copies.

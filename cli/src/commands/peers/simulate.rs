@@ -2,15 +2,19 @@
 
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 use anyhow::ensure;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use inart_peer_agent::Sync;
 use inart_peer_simulator::Until;
-use inart_peers::{Draw, Guard, Reading, Rounds, Sharing, Ssp, SspOptions, run_rounds, run_ssp};
+use inart_peers::{
+    Draw, Guard, Options, Pairs, Reading, Rounds, Scheme, Sharing, Ssp, SspOptions, run_rounds, run_ssp,
+};
 
 use super::machines;
 use super::network;
+use super::own::OwnArgs;
 use super::plan::Receivers;
 use crate::commands::output::print;
 use crate::commands::sites::seconds;
@@ -28,6 +32,8 @@ pub struct Args {
     job: Option<String>,
     #[command(flatten)]
     receivers: Receivers,
+    #[command(flatten)]
+    own: OwnArgs,
     /// When peers go on: bsp (all at once, when all copies have arrived), or ssp (each by itself).
     #[arg(long, default_value = "bsp", value_parser = ["bsp", "ssp"])]
     sync: String,
@@ -103,22 +109,37 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     );
     let mesh = network::read(&args.topology)?;
     let job = network::job(&mesh, args.job.as_deref())?;
+    let given = args.own.read(&args.topology, &mesh, job)?;
     if args.processes {
-        let outcome = inart_peer_simulator::simulate(&mesh, job, &args.machines()?)?;
+        let mut options = args.machines()?;
+        options.scheme = if given.is_some() { Scheme::Own } else { options.scheme };
+        options.given = given;
+        let outcome = inart_peer_simulator::simulate(&mesh, job, &options)?;
         print(&if json { serde_json::to_string(&outcome)? + "\n" } else { machines::table(&outcome) })?;
         return Ok(ExitCode::SUCCESS);
     }
     let text = if args.sync == "bsp" {
         let rounds = args.rounds()?;
         let options = args.receivers.options(args.force_after.and_then(|limit| limit.0));
+        let options = following(options, given);
         let run = run_rounds(&mesh, job, &options, args.draw, args.links, rounds)?;
         if json { serde_json::to_string(&run)? + "\n" } else { rounds_table(&run) }
     } else {
-        let run = run_ssp(&mesh, job, &args.ssp()?)?;
+        let mut options = args.ssp()?;
+        options.plan = following(options.plan, given);
+        let run = run_ssp(&mesh, job, &options)?;
         if json { serde_json::to_string(&run)? + "\n" } else { ssp_table(&run) }
     };
     print(&text)?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The receivers that are given, if any are, in place of those of a scheme.
+fn following(options: Options, given: Option<Arc<Pairs>>) -> Options {
+    match given {
+        Some(_) => Options { scheme: Scheme::Own, given, ..options },
+        None => options,
+    }
 }
 
 impl Args {
@@ -168,6 +189,7 @@ impl Args {
         let reading = self.reading()?;
         Ok(inart_peer_simulator::Options {
             scheme,
+            given: None,
             reading,
             multicast,
             sync,

@@ -88,11 +88,12 @@ impl Scheme for Own {
 
 /// Reads routes, and makes the plan with all that follows from them: rate, loads, bounds, groups, results.
 pub fn run<'t>(
+    flag: &str,
     topology: &'t Topology,
     path: &Path,
     options: &Options<'_>,
 ) -> anyhow::Result<(Plan, &'t Job)> {
-    let place = || format!("--complete {}", path.display());
+    let place = || format!("{flag} {}", path.display());
     let text = crate::commands::document::read(path).with_context(place)?;
     let fix =
         "give flows as {\"worker\": \"w1\", \"server\": \"s1\", \"path\": [\"w1\", \"v1\"]}, and trunks";

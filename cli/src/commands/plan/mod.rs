@@ -3,6 +3,7 @@
 mod check;
 mod chosen;
 mod complete;
+mod given;
 mod table;
 
 use std::path::PathBuf;
@@ -12,6 +13,7 @@ use std::time::{Duration, Instant};
 use anyhow::{bail, ensure};
 pub use check::{read, read_all};
 use chosen::jobs;
+pub use given::read_given;
 use inart_planner::units::Seconds;
 use inart_planner::{Levels, Options, Order, Paths, Results, Scheme, schemes};
 
@@ -123,7 +125,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         stable_loss: args.stable.unwrap_or(0.0),
     };
     if let Some(path) = &args.complete {
-        let (mut plan, job) = complete::run(&topology, path, &options)?;
+        let (mut plan, job) = complete::run("--complete", &topology, path, &options)?;
         plan.solve_ms = start.elapsed().as_secs_f64() * 1e3;
         super::output::print(&if json { plan.to_json() + "\n" } else { table::of_plan(&plan, job) })?;
         return Ok(ExitCode::SUCCESS);

@@ -77,7 +77,8 @@ pub struct Args {
     /// the machine].
     #[arg(long)]
     pub budget: Option<Span>,
-    /// Plans to run instead, as `inart plan --json` prints them; only their jobs run.
+    /// Plans to run instead, as `inart plan --json` prints them, or routes as for `inart plan --complete`;
+    /// only their jobs run.
     #[arg(long, value_name = "FILE", conflicts_with = "scheme")]
     pub plan: Option<PathBuf>,
     /// Change all jobs' plans so often, one change after the other, while rounds go on until the last change

@@ -36,7 +36,7 @@ impl Question {
             args.faults.as_deref().map_or(Ok(Faults::default()), |path| read_faults(path, &topology))?;
         let mut options = options(args, &topology)?;
         let plans = match &args.plan {
-            Some(path) => plans::read_all(&topology, path)?,
+            Some(path) => plans::read_given("--plan", &topology, path)?,
             None => plan(&topology, args)?,
         };
         if let Some(count) = args.changes {

@@ -10,7 +10,7 @@ use anyhow::{Context, anyhow, bail, ensure};
 use inart_emulator::Measured;
 use inart_emulator::scale::{Scale, Scaling, check_slowest};
 use inart_emulator::wide_area::{Report, Setting, Variant, Way, Workload, chart, emulate_sites};
-use inart_overlay::{Disjoint, Knowledge, Options, Scheme};
+use inart_overlay::{Disjoint, Knowledge, Options, Overlay, Plan, Scheme};
 use inart_planner::units::{Rate, Size, display_size};
 use inart_quic::Congestion;
 use inart_trainer::{Config, Trainer};
@@ -18,7 +18,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 
 use super::emulate_both;
 use super::simulate::seconds;
-use super::{both_levels, network};
+use super::{both_levels, network, own};
 use crate::commands::drawing::{try_file, write_file};
 use crate::commands::emulate::refused::with_flag;
 use crate::commands::output::print;
@@ -37,6 +37,10 @@ pub struct Args {
     /// [default: inart,netstorm,netstorm+,fapt,mst,bkt,star; on networks of both levels inart]
     #[arg(long, value_delimiter = ',')]
     schemes: Vec<String>,
+    /// Run this plan (JSON), too, under the name own; without --schemes it alone: as
+    /// `inart plan --json` prints it, or only its trees. The scheduler keeps to it.
+    #[arg(long, value_name = "FILE")]
+    plan: Option<PathBuf>,
     /// As many rounds of each scheme as begin within this time by the clock, in virtual time.
     #[arg(long, default_value = "15s")]
     duration: String,
@@ -100,6 +104,12 @@ fn variant(name: &str, python: &Path) -> anyhow::Result<Variant> {
     Ok(Variant { name: name.to_owned(), way: Way::Planned { plan, flags } })
 }
 
+/// The user's own plan on the scaled network. Processes are started with the plan in place of flags.
+fn own_variant(plan: &Plan, scaled: &Overlay, size: f64) -> anyhow::Result<Variant> {
+    let plan = Options::following(own::for_scaled(plan, scaled, size)?)?;
+    Ok(Variant { name: "own".to_owned(), way: Way::Planned { plan, flags: Vec::new() } })
+}
+
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let both = both_levels::read(&args.topology)?;
@@ -107,7 +117,9 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         Some(hierarchy) => hierarchy.overlay.clone(),
         None => network::read(&args.topology)?,
     };
-    let job = network::job(&overlay, args.job.as_deref())?;
+    let given = args.given(&overlay, both.is_some())?;
+    let named = given.as_ref().map(|plan| plan.job.clone()).or_else(|| args.job.clone());
+    let job = network::job(&overlay, named.as_deref())?;
     ensure!(args.rounds > 0, "--rounds 0: give at least 1");
     ensure!(job.sites.len() == overlay.sites().len(), "job {}: it has to have all sites", job.name);
     let config = Config { seed: args.seed, rank: 0, workers: job.sites.len(), batch: args.batch };
@@ -122,14 +134,18 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         .map_err(|problem| anyhow!("--scale: {problem}"))?;
     let (scaled, times) = overlay.scaled(job, bytes, factor);
     let default = if both.is_some() { &SCHEMES[..1] } else { &SCHEMES[..] };
-    let names = match &args.schemes[..] {
+    let names: Vec<String> = match &args.schemes[..] {
+        [] if given.is_some() => Vec::new(),
         [] => default.iter().map(|name| (*name).to_owned()).collect(),
         given => given.to_vec(),
     };
+    let own = given.iter().map(|plan| own_variant(plan, &scaled, bytes as f64 / job.gradient_bytes() as f64));
+    let variants = own.chain(names.iter().map(|name| variant(name, &args.python)));
+    let variants = variants.collect::<anyhow::Result<_>>()?;
     let setting = Setting {
         overlay: Arc::new(scaled),
         scale: Scaling { rates: factor, times },
-        variants: names.iter().map(|name| variant(name, &args.python)).collect::<anyhow::Result<_>>()?,
+        variants,
         workload: match args.gradient {
             Some(_) => Workload::Random,
             None => Workload::Training { batch: args.batch },
@@ -177,6 +193,15 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     print(&text)?;
     drawn?;
     problem.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
+}
+
+impl Args {
+    fn given(&self, overlay: &Overlay, has_insides: bool) -> anyhow::Result<Option<Plan>> {
+        let Some(path) = &self.plan else { return Ok(None) };
+        ensure!(!has_insides, "--plan: on networks of sites without insides only; leave it out");
+        let place = format!("--plan {}", path.display());
+        own::read(&place, path, &self.topology, overlay, self.job.as_deref()).map(Some)
+    }
 }
 
 fn table(report: &Report, own_bytes: u64, args: &Args) -> String {

@@ -9,6 +9,8 @@ use inart_faults::Faults;
 use inart_overlay::{Overlay, SiteJob};
 use inart_site_simulator::{Knowledge, Options, Outcome, PlannedFault, resolve, simulate};
 
+use super::own;
+
 /// Bytes of the gradients that are really summed. Links and chunks are scaled with them, so times stay.
 const SAMPLE_BYTES: u64 = 64 << 10;
 
@@ -33,10 +35,20 @@ pub fn sample(overlay: &Overlay, job: &SiteJob) -> anyhow::Result<Overlay> {
 }
 
 /// Options for the network of the sample.
-pub fn scaled(overlay: &Overlay, sample: &Overlay, options: &Options) -> Options {
+pub fn scaled(
+    overlay: &Overlay,
+    job: &SiteJob,
+    sample: &Overlay,
+    options: &Options,
+) -> anyhow::Result<Options> {
     let arc = overlay.arcs().next();
     let factor = arc.map_or(1.0, |arc| sample.rates_at(0.0).of(arc) / overlay.rates_at(0.0).of(arc));
-    Options { prior_bps: options.prior_bps * factor, ..options.clone() }
+    let mut scaled = Options { prior_bps: options.prior_bps * factor, ..options.clone() };
+    if let Some(given) = &options.plan.given {
+        let size = sample.jobs()[0].gradient_bytes() as f64 / job.gradient_bytes() as f64;
+        scaled.plan = inart_overlay::Options::following(own::for_scaled(given, sample, size)?)?;
+    }
+    Ok(scaled)
 }
 
 /// Runs a schedule.
@@ -48,7 +60,7 @@ pub fn run(
     json: bool,
 ) -> anyhow::Result<String> {
     let sample = sample(overlay, job)?;
-    let options = scaled(overlay, &sample, options);
+    let options = scaled(overlay, job, &sample, options)?;
     let outcome = simulate(&sample, &options, faults)?;
     let end_s = outcome.rounds.last().map_or(0.0, |round| round.ended_s);
     crate::commands::late::warn("faults", faults.iter().filter(|fault| fault.at_s > end_s).count(), end_s);

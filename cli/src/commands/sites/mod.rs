@@ -7,6 +7,7 @@ mod emulate_both;
 mod faults;
 mod inside;
 mod network;
+mod own;
 mod plan;
 mod simulate;
 pub mod site;

@@ -9,7 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use inart_overlay::{Disjoint, Options, Overlay, Plan, Scheme, SiteJob};
 use inart_planner::units::display_size;
 
-use super::{both_levels, network};
+use super::{both_levels, network, own};
 use crate::commands::output::print;
 
 /// Arguments of `inart plan` on a network of sites.
@@ -22,6 +22,11 @@ pub struct Args {
     job: Option<String>,
     #[command(flatten)]
     trees: Trees,
+    /// Complete a plan of your own (JSON: trees with their parents, shares if you like): chunks, the time of
+    /// a round and its bound follow from them.
+    #[arg(long, value_name = "FILE",
+        conflicts_with_all = ["check", "scheme", "root", "degree", "roots", "auxiliary"])]
+    complete: Option<PathBuf>,
     /// Check this plan (JSON) against the network instead of making one: exit status 0 if it holds, 1 if
     /// something in it is wrong, 2 if it is no plan.
     #[arg(long, value_name = "PLAN", conflicts_with_all = ["scheme", "root", "degree", "roots", "auxiliary"])]
@@ -80,6 +85,7 @@ impl Trees {
             degree: self.degree,
             roots: self.roots,
             auxiliary: self.auxiliary.0,
+            given: None,
         })
     }
 }
@@ -87,6 +93,7 @@ impl Trees {
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     if args.check.is_none()
+        && args.complete.is_none()
         && let Some(hierarchy) = both_levels::read(&args.topology)?
     {
         let trees = |overlay: &Overlay| args.trees.options(overlay);
@@ -95,15 +102,23 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         print(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
-    both_levels::refuse(&args.topology, "--check")?;
+    let flag = if args.complete.is_some() { "--complete" } else { "--check" };
+    both_levels::refuse(&args.topology, flag)?;
     let overlay = network::read(&args.topology)?;
+    if let Some(path) = &args.complete {
+        let plan = own::complete_file(&overlay, args.job.as_deref(), path)?;
+        return printed(&overlay, network::job(&overlay, Some(&plan.job))?, &plan, json);
+    }
     let job = network::job(&overlay, args.job.as_deref())?;
     if let Some(path) = &args.check {
         return check(&overlay, path, json);
     }
     let plan = inart_overlay::plan(&overlay, job, &overlay.rates_at(0.0), &args.trees.options(&overlay)?)?;
-    let text = if json { serde_json::to_string(&plan)? + "\n" } else { table(&overlay, job, &plan) };
-    print(&text)?;
+    printed(&overlay, job, &plan, json)
+}
+
+fn printed(overlay: &Overlay, job: &SiteJob, plan: &Plan, json: bool) -> anyhow::Result<ExitCode> {
+    print(&if json { serde_json::to_string(plan)? + "\n" } else { table(overlay, job, plan) })?;
     Ok(ExitCode::SUCCESS)
 }
 

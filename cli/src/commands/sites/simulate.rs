@@ -11,6 +11,7 @@ use inart_overlay::{
 };
 use inart_planner::units::Rate;
 
+use super::own::{self, OwnArgs};
 use super::plan::Trees;
 use super::{both_levels, faults, network, soak};
 use crate::commands::output::print;
@@ -31,6 +32,8 @@ pub struct Args {
     job: Option<String>,
     #[command(flatten)]
     trees: Trees,
+    #[command(flatten)]
+    own: OwnArgs,
     /// Rounds to run, back to back [default: 10].
     #[arg(long, conflicts_with = "duration")]
     rounds: Option<u32>,
@@ -117,12 +120,17 @@ pub fn seconds(text: &str) -> anyhow::Result<f64> {
 }
 
 impl Args {
-    fn with_faults(&self, overlay: &Overlay, job: &SiteJob, json: bool) -> anyhow::Result<String> {
+    fn with_faults(
+        &self,
+        overlay: &Overlay,
+        job: &SiteJob,
+        given: RunOptions,
+        json: bool,
+    ) -> anyhow::Result<String> {
         let rounds = match self.until()? {
             Until::Rounds(rounds) => rounds,
             Until::Seconds(_) => ROUNDS,
         };
-        let given = self.options(overlay)?;
         let options = inart_site_simulator::Options {
             sharing: given.plan.scheme.sharing(given.sharing),
             plan: given.plan,
@@ -166,6 +174,7 @@ impl Args {
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     if let Some(hierarchy) = both_levels::read(&args.topology)? {
+        args.own.refuse_on_both_levels()?;
         ensure!(
             args.faults.is_none(),
             "--faults: it is for networks of sites without insides only; leave it out"
@@ -180,12 +189,16 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let overlay = network::read(&args.topology)?;
-    let job = network::job(&overlay, args.job.as_deref())?;
+    let plan = args.own.read(&args.topology, &overlay, args.job.as_deref())?;
+    let named = plan.as_ref().map(|plan| plan.job.clone()).or_else(|| args.job.clone());
+    let job = network::job(&overlay, named.as_deref())?;
+    let mut options = args.options(&overlay)?;
+    options.plan = own::options(plan, options.plan)?;
     if args.faults.is_some() || args.soak.is_some() {
-        print(&args.with_faults(&overlay, job, json)?)?;
+        print(&args.with_faults(&overlay, job, options, json)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let run = inart_overlay::run(&overlay, job, &args.options(&overlay)?)?;
+    let run = inart_overlay::run(&overlay, job, &options)?;
     let text = if json { serde_json::to_string(&run)? + "\n" } else { table(&run) };
     print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -27,6 +27,7 @@ use inart_trainer::{Config, Trainer};
 use serde_json::json;
 
 use super::inside::InsideArgs;
+use super::own::{self, OwnArgs};
 use super::plan::Trees;
 use super::stopping::stop_by_signal;
 use super::{both_levels, network};
@@ -71,6 +72,8 @@ pub struct Args {
     #[command(flatten)]
     trees: Trees,
     #[command(flatten)]
+    own: OwnArgs,
+    #[command(flatten)]
     connections: Connections,
     #[command(flatten)]
     inside: InsideArgs,
@@ -108,6 +111,8 @@ pub struct SchedulerArgs {
     job: Option<String>,
     #[command(flatten)]
     trees: Trees,
+    #[command(flatten)]
+    own: OwnArgs,
     #[command(flatten)]
     connections: Connections,
     /// What a link counts as that nobody has measured.
@@ -194,7 +199,11 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let name = &args.connections.name;
     let job = network::job(&overlay, args.job.as_deref())?;
     ensure!(args.rounds > 0, "--rounds 0: give at least 1");
-    let options = args.trees.options(&overlay)?;
+    let given = args.own.read(&args.topology, &overlay, Some(&job.name))?;
+    if both.is_some() {
+        args.own.refuse_on_both_levels()?;
+    }
+    let options = own::options(given, args.trees.options(&overlay)?)?;
     let mut setup = Setup::new(&overlay, job, name, &options, AuxiliaryUse::default())?
         .with_training([("rounds", args.rounds)])?;
     setup.meeting_patience = time("--meeting-patience", args.meeting_patience)?;
@@ -415,12 +424,16 @@ fn tell_end(work: &mut Work, ending: &Ending, json: bool) -> anyhow::Result<()> 
 /// Runs `inart scheduler`.
 pub fn run_scheduler(args: &SchedulerArgs) -> anyhow::Result<ExitCode> {
     let overlay = Arc::new(match both_levels::read(&args.topology)? {
-        Some(hierarchy) => hierarchy.overlay,
+        Some(hierarchy) => {
+            args.own.refuse_on_both_levels()?;
+            hierarchy.overlay
+        }
         None => network::read(&args.topology)?,
     });
     let job = network::job(&overlay, args.job.as_deref())?.clone();
     ensure!(args.prior.0 >= 1.0, "--prior: give a rate of at least 1 bit/s");
-    let plan = args.trees.options(&overlay)?;
+    let given = args.own.read(&args.topology, &overlay, Some(&job.name))?;
+    let plan = own::options(given, args.trees.options(&overlay)?)?;
     let options = args.connections.options(None)?;
     let known = |name: &String| overlay.site_named(name).is_some();
     if let Some(unknown) = options.peers.keys().find(|name| !known(name)) {

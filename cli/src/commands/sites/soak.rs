@@ -34,7 +34,7 @@ pub fn run(
     json: bool,
 ) -> anyhow::Result<String> {
     let sample = sample(overlay, job)?;
-    let options = scaled(overlay, &sample, options);
+    let options = scaled(overlay, job, &sample, options)?;
     let calm = simulate(&sample, &Options { rounds: 2, ..options.clone() }, &[])?;
     let within_s = calm.mean_s * ROUNDS;
     let threads = std::thread::available_parallelism().map_or(1, |count| count.get() as u32);

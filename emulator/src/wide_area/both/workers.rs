@@ -41,6 +41,7 @@ fn options(setting: &BothSetting, at: usize) -> Options {
     Options {
         topology: setting.hierarchy.insides[at].topology.clone(),
         schemes: vec![schemes::DEFAULT],
+        plans: Vec::new(),
         levels: Levels::One,
         results: Results::Counted,
         jobs: 1,

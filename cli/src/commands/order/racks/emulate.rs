@@ -21,6 +21,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use super::BY_RULE;
 use crate::commands::host::parse_seconds;
 use crate::commands::order::network;
+use crate::commands::order::no_plan::NoPlan;
 use crate::commands::output::print;
 use crate::commands::quantity::batch;
 
@@ -37,6 +38,8 @@ const LEAST_COMPUTE_S: f64 = 0.4;
 pub struct Args {
     /// The network document (YAML or JSON); its job says how long workers compute.
     topology: PathBuf,
+    #[command(flatten)]
+    no_plan: NoPlan,
     /// The job to run [default: the only one that says how long it computes].
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
@@ -81,6 +84,7 @@ pub struct Args {
 
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    args.no_plan.refuse(true)?;
     args.check()?;
     let cluster = network::read(&args.topology)?;
     let job = network::job(&cluster, args.job.as_deref())?;

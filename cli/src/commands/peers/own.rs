@@ -1,0 +1,61 @@
+//! Plans that users give, on networks of peers.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+use anyhow::Context;
+use inart_peers::{Mesh, Multicast, OwnPlan, Pairs, PeerJob, Plan, PlanTask, complete, receivers};
+
+use super::network;
+use crate::commands::own_plan::{self, Given};
+
+/// What a plan looks like.
+const FORM: &str = "{\"tasks\": [{\"from\": \"p1\", \"to\": [\"p2\"]}]} (docs/multicast.md)";
+
+/// Receivers to keep to.
+#[derive(clap::Args)]
+pub struct OwnArgs {
+    /// Send to the receivers of this plan (JSON) in every round instead of those that a scheme chooses: as
+    /// `inart plan --json` prints it, or only its tasks.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["scheme", "first_pass_only"])]
+    pub plan: Option<PathBuf>,
+}
+
+impl OwnArgs {
+    /// The receivers by rank, if a plan is given.
+    pub fn read(&self, topology: &Path, mesh: &Mesh, job: &PeerJob) -> anyhow::Result<Option<Arc<Pairs>>> {
+        self.plan.as_ref().map(|path| read(path, topology, mesh, job)).transpose()
+    }
+}
+
+/// Reads the receivers of a plan. A whole one must hold.
+pub fn read(path: &Path, topology: &Path, mesh: &Mesh, job: &PeerJob) -> anyhow::Result<Arc<Pairs>> {
+    let place = format!("--plan {}", path.display());
+    let own = match own_plan::read::<Plan, OwnPlan>(&place, path, "seconds", FORM)? {
+        Given::Chosen(own) => own,
+        Given::Whole(plan) => {
+            if let Some(wrong) = inart_peers::check(mesh, job, &plan).first() {
+                return Err(own_plan::refused(&place, wrong, topology));
+            }
+            chosen(&plan.tasks)?
+        }
+    };
+    Ok(Arc::new(receivers(mesh, job, &own).context(place)?))
+}
+
+fn chosen(tasks: &[PlanTask]) -> anyhow::Result<OwnPlan> {
+    Ok(serde_json::from_value(serde_json::json!({ "tasks": tasks }))?)
+}
+
+/// Reads the receivers of a plan and derives the rest.
+pub fn complete_file(
+    mesh: &Mesh,
+    job: Option<&str>,
+    path: &Path,
+    multicast: Multicast,
+) -> anyhow::Result<Plan> {
+    let place = format!("--complete {}", path.display());
+    let own: OwnPlan = own_plan::read_chosen(&place, path, FORM)?;
+    let named = job.or_else(|| own.job.as_deref().filter(|name| mesh.job_named(name).is_some()));
+    complete(mesh, network::job(mesh, named)?, &own, multicast).context(place)
+}
