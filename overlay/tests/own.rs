@@ -23,6 +23,9 @@ jobs:
   - {name: four, gradient: 1 MB, chunk: 1 MB}
 ";
 
+/// A change of a document, and what is said of it then.
+type Case<'c, T> = (&'c dyn Fn(&mut T), &'c str);
+
 fn overlay() -> Overlay {
     Overlay::from_yaml(NETWORK).unwrap()
 }
@@ -120,7 +123,7 @@ fn what_does_not_fit_is_named_with_its_place_and_fix() {
             }
         }
     };
-    let cases: [(&dyn Fn(&mut Value), &str); 15] = [
+    let cases: [Case<'_, Value>; 15] = [
         (&|plan| plan["topology"] = "net".into(), "topology: it is for \"net\", and this is \"triangle\""),
         (&|plan| plan["job"] = "four".into(), "job: it is for \"four\", and this is \"three\""),
         (&|plan| plan["trees"] = json!([]), "trees: it has 0; give from 1"),
@@ -187,7 +190,7 @@ fn a_whole_plan_that_does_not_hold_is_refused() {
         change(&mut plan);
         check(&overlay, job, &plan).join("; ")
     };
-    let cases: [(&dyn Fn(&mut inart_overlay::Plan), &str); 6] = [
+    let cases: [Case<'_, inart_overlay::Plan>; 6] = [
         (&|plan| plan.trees[0].share = f64::NAN, "trees[0].share: NaN"),
         (&|plan| plan.trees[0].chunks = u64::MAX, "chunks, and the job has 1"),
         (&|plan| plan.chunk_bytes = 2, "chunk_bytes: 2 is not a multiple of 4"),

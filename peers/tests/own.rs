@@ -29,6 +29,9 @@ fn ring() -> Value {
     json!({"tasks": [{"from": "p0", "to": ["p1", "p2"]}, {"from": "p1", "to": ["p0"]}, {"from": "p2", "to": ["p1"]}]})
 }
 
+/// A change of a document, and what is said of it then.
+type Case<'c> = (&'c dyn Fn(&mut Value), &'c str);
+
 fn own(document: &Value) -> OwnPlan {
     serde_json::from_value(document.clone()).unwrap()
 }
@@ -84,7 +87,7 @@ fn what_does_not_fit_is_named_with_its_place_and_fix() {
         change(&mut document);
         complete(&mesh, &mesh.jobs()[0], &own(&document), Multicast::Hosts).unwrap_err().to_string()
     };
-    let cases: [(&dyn Fn(&mut Value), &str); 10] = [
+    let cases: [Case<'_>; 10] = [
         (&|plan| plan["topology"] = "net".into(), "topology: it is for \"net\", and this is \"t\""),
         (&|plan| plan["job"] = "k".into(), "job: it is for \"k\", and this is \"j\""),
         (&|plan| plan["multicast"] = "all".into(), "multicast: \"all\"; write \"switch\" or \"hosts\""),
