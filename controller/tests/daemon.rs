@@ -20,6 +20,9 @@ use inart_tls::Security;
 use inart_wire::{Epoch, Incarnation, ValuesPerPacket};
 use support::embedded::{Mortal, place, program};
 use support::{LIMITS, fig1, job};
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
+use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
 const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
@@ -336,6 +339,48 @@ async fn of_two_that_start_while_a_switch_is_away_the_later_one_stays() {
     }
     drop(v1_process);
     assert!(!second.daemon.is_finished());
+}
+
+/// Carries bytes one way while that is true.
+async fn carry(mut from: OwnedReadHalf, mut to: OwnedWriteHalf, mut runs: watch::Receiver<bool>) {
+    let mut data = [0; 4096];
+    while let Ok(length @ 1..) = from.read(&mut data).await {
+        if runs.wait_for(|runs| *runs).await.is_err() || to.write_all(&data[..length]).await.is_err() {
+            return;
+        }
+    }
+}
+
+/// The address of a way to a switch that carries while that is true: else it is like a process that is
+/// stopped.
+async fn stoppable(to: String, runs: watch::Receiver<bool>) -> String {
+    let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    tokio::spawn(async move {
+        while let Ok((near, _)) = listener.accept().await {
+            let far = tokio::net::TcpStream::connect(&to).await.unwrap().into_split();
+            let near = near.into_split();
+            tokio::spawn(carry(near.0, far.1, runs.clone()));
+            tokio::spawn(carry(far.0, near.1, runs.clone()));
+        }
+    });
+    address
+}
+
+/// Its session stays open, and calls have half a minute.
+#[tokio::test(flavor = "local")]
+async fn a_switch_whose_process_is_stopped_is_reported_long_before_its_calls_fail() {
+    let (mut addresses, _switches) = two_switches();
+    let (runs, follows) = watch::channel(true);
+    let way = stoppable(addresses["v1"].clone(), follows).await;
+    addresses.insert("v1".to_owned(), way);
+    let running = Session::start(config(&addresses, 7, Records::default())).await;
+    running.until(|status| status.installed).await;
+    runs.send(false).unwrap();
+    let status = running.until(|status| !v1(status).problem.is_empty()).await;
+    assert_eq!(v1(&status).problem, "it has not answered for 5s; is its process stopped?");
+    runs.send(true).unwrap();
+    running.until(|status| v1(status).problem.is_empty()).await;
 }
 
 #[tokio::test]

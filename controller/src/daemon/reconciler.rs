@@ -32,6 +32,23 @@ impl Backoff {
     }
 }
 
+/// A check of a switch that takes longer is reported.
+const SLOW: Duration = Duration::from_secs(5);
+
+/// Waits for a check of a switch, and reports a switch that does not answer for five seconds: the calls
+/// themselves have half a minute.
+async fn said_if_slow<T>(state: &State, name: &str, check: impl Future<Output = T>) -> T {
+    tokio::pin!(check);
+    tokio::select! {
+        done = &mut check => return done,
+        () = sleep(SLOW) => {}
+    }
+    let problem = format!("it has not answered for {SLOW:?}; is its process stopped?");
+    tracing::warn!(switch = name, "not checked: {problem}");
+    state.problem(name, problem);
+    check.await
+}
+
 /// Other tables for a switch.
 pub(super) struct Order {
     pub desired: SwitchTables,
@@ -94,9 +111,10 @@ impl Reconciler {
                 self.carry_out(session, order).await;
                 continue;
             }
-            if let Err(error) = self.reconcile(session).await {
-                self.state.problem(&self.name, error.to_string());
-                tracing::error!(switch = self.name, "not in order: {error}");
+            let (state, name) = (Arc::clone(&self.state), self.name.clone());
+            if let Err(error) = said_if_slow(&state, &name, self.reconcile(session)).await {
+                state.problem(&name, error.to_string());
+                tracing::error!(switch = name, "not in order: {error}");
             }
         }
     }
