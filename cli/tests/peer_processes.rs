@@ -4,6 +4,7 @@
 
 use std::collections::BTreeMap;
 use std::net::UdpSocket;
+use std::time::{Duration, Instant};
 
 use serde_json::Value;
 
@@ -267,4 +268,23 @@ fn the_doctor_names_a_stopped_peer_as_the_cause_for_which_the_others_wait() {
     let peers = PEERS.map(|name| start(name, "--random --peer-timeout 100s"));
     peers[0].until("sent");
     doctor::names_the_stopped(&mesh.bench, ("p3", &peers[2].child), "p1, p2, p4 wait");
+}
+
+#[test]
+fn a_coordinator_without_peers_ends_with_their_names() {
+    let _turn = turn();
+    let mesh = Mesh::new();
+    let named = ["coordinator c", "no peer is connected for 1 s", "start p1, p2, p3, p4"];
+    mesh.refused("c", "--patience 1s", &named);
+    // All peers are killed in the training.
+    let mut coordinator = mesh.start("c", "--patience 3s --rounds 1000000");
+    let peers = PEERS.map(|name| mesh.start(name, "--random --rounds 1000000"));
+    peers[0].until("sent");
+    drop(peers);
+    let until = Instant::now() + Duration::from_secs(120);
+    while coordinator.child.try_wait().unwrap().is_none() {
+        assert!(Instant::now() < until, "it waits for ever");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+    assert_eq!(coordinator.child.wait().unwrap().code(), Some(2));
 }

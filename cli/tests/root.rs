@@ -17,4 +17,5 @@ mod peers_on_two_switches;
 mod peers_switched;
 #[allow(dead_code, reason = "the other program uses other parts")]
 mod support;
+mod watched;
 mod wide_area;

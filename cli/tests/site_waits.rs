@@ -2,11 +2,12 @@
 #![allow(clippy::unwrap_used)]
 
 use std::process::Command;
+use std::time::{Duration, Instant};
 
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 
-use crate::support::ring::{Ring, Running, SITES, certify};
+use crate::support::ring::{Ring, Running, SCHEDULER, SITES, TIMEOUT, certify};
 use crate::support::turn;
 
 fn with(mut command: Command, more: &[&str]) -> Running {
@@ -38,7 +39,7 @@ fn a_site_alone_names_its_neighbors_with_address_and_cause_and_ends() {
 fn a_certificate_of_another_authority_is_named_as_the_cause() {
     let _turn = turn();
     let ring = Ring::new(20);
-    let _n2 = ring.site("n2");
+    let n2 = ring.site("n2");
     std::fs::create_dir(ring.bench.path("theirs")).unwrap();
     certify(&ring.bench.path("theirs"), &["n1"]);
     let mut command = Command::new(env!("CARGO_BIN_EXE_inart"));
@@ -50,9 +51,63 @@ fn a_certificate_of_another_authority_is_named_as_the_cause() {
         command.args(["--peer", &format!("{other}={}", ring.at(other))]);
     }
     let n1 = Running::start(command);
-    let said = n1.wait_for_words("invalid peer certificate");
-    let cause = |line: &&str| line.contains("n2 (127.0.0.1:") && line.contains("invalid peer certificate");
-    assert!(waits(&said).iter().any(cause), "{said}");
+    // Both sides say so at once, with the fix.
+    let cause = "its certificate is of another authority; give both";
+    n1.wait_for_words(&format!("no connection to n2 ({}): {cause}", ring.at("n2")));
+    let refused = "it refuses this process, whose certificate is of another authority; give both";
+    n2.wait_for_words(&format!("no connection to n1 ({}): {refused}", ring.at("n1")));
+    // And so do waits.
+    let said = n1.wait_for_words(&format!("n2 ({}): no connection ({cause}", ring.at("n2")));
+    let once = format!("no connection to n2 ({}): {cause}", ring.at("n2"));
+    assert_eq!(said.matches(&once).count(), 1, "{said}");
+}
+
+/// A process beside the ring's, which reaches all others directly.
+fn beside(ring: &Ring, name: &str, command: &[&str], others: &[&str]) -> Running {
+    let mut all = Command::new(env!("CARGO_BIN_EXE_inart"));
+    let file = |name: String| ring.bench.path(&name);
+    all.args(command).arg(file("net.yaml".into())).args(["--name", name, "--listen", "127.0.0.1:0"]);
+    all.arg("--tls-ca").arg(file("ca.pem".into()));
+    all.arg("--tls-cert").arg(file(format!("{name}.pem"))).arg("--tls-key").arg(file(format!("{name}.key")));
+    for other in others {
+        all.args(["--peer", &format!("{other}={}", ring.at(other))]);
+    }
+    Running::start(all)
+}
+
+#[test]
+fn a_second_process_of_one_name_is_refused_and_named_on_both_sides() {
+    let _turn = turn();
+    let ring = Ring::new(1_000_000);
+    let first = ring.scheduler(&[]);
+    let sites = ring.all_sites();
+    sites.values().for_each(|site| site.wait_for_round(3));
+    // n1 connects to n2, and n3 is connected to; so is the scheduler.
+    let seconds = [
+        ("n1", &["site"][..], &["n2", "n3"][..]),
+        ("n3", &["site"], &["n1", "n2"]),
+        (SCHEDULER, &["scheduler"], &SITES),
+    ];
+    for (name, command, others) in seconds {
+        let (status, said) = beside(&ring, name, command, others).end();
+        assert!(said.contains(&format!("error: {name}: refused: ")), "{name}: {said}");
+        assert!(said.contains(&format!("{name} already runs (connected from 127.0.0.1:")), "{said}");
+        assert!(said.contains("; stop one of the two"), "{said}");
+        assert_eq!(status, Some(2), "{name}");
+        // It has ended, so the process that refused it has said so.
+        let words = format!("a second process called {name} was refused");
+        let until = Instant::now() + TIMEOUT;
+        while !others.iter().any(|other| sites[other].has_said(&words)) {
+            assert!(Instant::now() < until, "no site says {words:?}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+    // The first ones train as before.
+    for site in sites.values() {
+        let round = site.next()["round"].as_u64().unwrap();
+        site.wait_for_round(round + 20);
+    }
+    drop(first);
 }
 
 #[test]

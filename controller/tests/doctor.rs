@@ -70,7 +70,8 @@ impl Lab {
                 let drops = vec![Counts::default(); 64];
                 SwitchCounters { steer: steer.collect(), drops, ..SwitchCounters::default() }
             };
-            let arrived = ports.ports(&name).map(|(port, _)| (port, Arrived { ours: 9, others: 0 }));
+            let arrived =
+                ports.ports(&name).map(|(port, _)| (port, Arrived { ours: 9, ..Arrived::default() }));
             (name.clone(), SwitchView { before: counters(0), after: counters(9), arrived: arrived.collect() })
         });
         let switches = switches.collect();
@@ -110,7 +111,11 @@ impl Lab {
     fn came_from(&mut self, host: &str, ours: i64, others: i64) {
         let at = self.ports.attachment(host).unwrap().to_owned();
         let port = self.ports.port(&at, host).unwrap();
-        self.switches.get_mut(&at).unwrap().arrived.insert(port, Arrived { ours, others });
+        self.switches
+            .get_mut(&at)
+            .unwrap()
+            .arrived
+            .insert(port, Arrived { ours, others, others_bytes: 1500 * others });
     }
 
     fn dropped(&mut self, switch: &str, reason: Reason, frames: i64) {
@@ -217,16 +222,66 @@ fn a_link_is_down_only_where_something_shows_it() {
     assert!(lab.says(&["w1"]).contains("has no carrier, so the link w1-v1 is down"));
 }
 
+/// Workers that no server answers send short frames, too.
+#[test]
+fn a_small_mtu_is_concluded_only_from_short_frames_that_arrive_alone() {
+    let mut lab = Lab::new();
+    lab.no_hits_from("w1");
+    let port = lab.ports.port("v1", "w1").unwrap();
+    let small =
+        format!("the MTU (port {} of v1), or of equipment between, is below 1054; raise it", port.get());
+    lab.hosts.mtus.insert("w1".to_owned(), 1500);
+    let mut arrived = |ours, others, others_bytes| {
+        let view = lab.switches.get_mut("v1").unwrap();
+        view.arrived.insert(port, Arrived { ours, others, others_bytes });
+        lab.says(&["w1"])
+    };
+    let said = arrived(0, 2, 120);
+    assert!(said.contains(&small) && said.contains("2 short frames (of 60 bytes on average)"), "{said}");
+    assert!(said.contains("that of w1 is 1500"), "{said}");
+    // One of them may have been as long; frames of InArt arrive; nothing arrives.
+    for (ours, others, bytes) in [(0, 10, 9 * 60 + 1068), (1, 2, 120), (0, 0, 0)] {
+        let said = arrived(ours, others, bytes);
+        assert!(!said.contains("is below") && said.contains("that of v1 is not known here"), "{said}");
+    }
+    lab.hosts.mtus.insert("w1".to_owned(), 600);
+    let said = lab.says(&["w1"]);
+    assert!(
+        said.contains("the MTU of w1 is 600, and frames of 1068 bytes need 1054; set it there"),
+        "{said}"
+    );
+}
+
+/// A server of groups in turn, or of a site: frames arrive, and the answer waits for others.
+#[test]
+fn a_server_that_holds_a_sum_back_says_for_whom() {
+    let mut lab = Lab::new();
+    lab.hosts.holding.insert((1.into(), 0), "waits for w5 (job b: it has not joined)".to_owned());
+    let held = "shard 0 (s1): it has the sum and holds it back: it waits for w5 (job b: it has not joined)";
+    let heard = |lab: &mut Lab, seconds| {
+        lab.hosts.servers[0].1.heard_seconds =
+            vec![Some(0.2), Some(0.2), seconds, Some(0.2), Some(0.2), Some(0.2)];
+        lab.examine().to_string()
+    };
+    let said = heard(&mut lab, Some(0.2));
+    assert!(said.contains(held), "{said}");
+    // The server does not receive all that workers send.
+    for seconds in [None, Some(30.0)] {
+        let said = heard(&mut lab, seconds);
+        assert!(!said.contains("holds it back"), "{said}");
+    }
+}
+
 #[test]
 fn arrivals_are_what_came_between_two_looks() {
     let port = PortMap::new(&fig1()).unwrap().port("v1", "w1").unwrap();
     let traffic = |ours: i64, others: i64| {
-        let counts = |packets| Counts { packets, bytes: 0 };
+        let counts = |packets| Counts { packets, bytes: 60 * packets };
         let of_port =
             PortTraffic { ours_in: counts(ours), others_in: counts(others), ..PortTraffic::default() };
         Traffic { ports: [(port, of_port)].into(), outcomes: Vec::new() }
     };
     let came = Arrived::between(&traffic(3, 10), &traffic(8, 11));
-    assert_eq!(came, [(port, Arrived { ours: 5, others: 1 })].into());
+    assert_eq!(came, [(port, Arrived { ours: 5, others: 1, others_bytes: 60 })].into());
     assert!(Arrived::between(&Traffic::default(), &traffic(8, 11)).is_empty(), "it counts only since then");
 }

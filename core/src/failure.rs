@@ -51,7 +51,8 @@ pub enum Failure {
     },
     /// A parameter server was restarted and has lost the results that it had sent.
     #[error(
-        "the job was aborted: parameter server {server} (shard {shard}) was restarted and has lost its sums"
+        "the job was aborted: parameter server {server} (shard {shard}) was restarted and has lost its sums, or runs \
+         twice; start each server once"
     )]
     ServerRestarted {
         /// Its shard.

@@ -159,6 +159,16 @@ impl Agent {
         self.transport.transmit(&mut |room| state_machine.poll_transmit(now, room))
     }
 
+    /// Sends one frame, if the transport has room for it.
+    pub(crate) fn send(&mut self, frame: &[u8]) -> Result<(), Error> {
+        let mut frame = Some(frame);
+        self.transport.transmit(&mut |room| {
+            let frame = frame.take()?;
+            room.get_mut(..frame.len())?.copy_from_slice(frame);
+            Some(frame.len())
+        })
+    }
+
     /// Waits until something happens, at most until `until`.
     pub(crate) fn wait(&mut self, until: Option<Instant>) -> Result<(), Error> {
         if self.may_have_more {

@@ -11,6 +11,7 @@ use inart_core::{Instant, Reduced, StateMachine, TensorId, Waiting, WorkerCounte
 
 use crate::agent::{Agent, Clock};
 use crate::moves::Mover;
+use crate::probe::{Probe, SILENCE};
 use crate::status::HostStatus;
 use crate::{Error, Wake};
 
@@ -101,7 +102,7 @@ fn text_of(panic: &(dyn Any + Send)) -> String {
 
 /// Drives the state machine until it is told to end.
 fn drive(shared: &Shared, mut agent: Agent) -> Result<(), Error> {
-    let mut done = false;
+    let (mut done, mut probe) = (false, Probe::default());
     loop {
         let mut state = shared.lock();
         agent.take_in(&mut state.flow)?;
@@ -110,6 +111,9 @@ fn drive(shared: &Shared, mut agent: Agent) -> Result<(), Error> {
             state.flow.stop(agent.clock.now());
         }
         agent.transmit(&mut state.flow)?;
+        if let Some(frame) = probe.due(state.flow.unheard(agent.clock.now(), SILENCE), StdInstant::now()) {
+            agent.send(&frame)?;
+        }
         let was_done = std::mem::replace(&mut done, state.flow.is_idle());
         agent.publish(moved || done && !was_done, |now| HostStatus::Worker(state.flow.status(now)));
         if state.waiting.iter().any(|tensor| state.has_ended(*tensor)) {

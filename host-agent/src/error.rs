@@ -26,6 +26,14 @@ pub enum Error {
         /// What it says.
         source: io::Error,
     },
+    /// No worker of a server's job.
+    #[error("no worker has joined for {seconds:.0} s; start {}, and check interfaces and the plan on the switches", workers.join(", "))]
+    NoWorkers {
+        /// For how long.
+        seconds: f64,
+        /// All workers.
+        workers: Vec<String>,
+    },
     /// More tensors were started than may be in flight.
     #[error("{most} tensors are in flight; wait for one before the next is started")]
     TooManyTensors {

@@ -36,11 +36,13 @@ mod onward;
 mod port;
 mod port_error;
 mod port_kind;
+mod probe;
 pub mod report;
 mod server;
 pub mod status;
 mod stop;
 mod transport;
+mod wait_watch;
 mod worker;
 #[cfg(feature = "xdp")]
 mod xdp_port;
@@ -57,6 +59,7 @@ pub use port_kind::PortKind;
 pub use server::Server;
 pub use stop::StopSignal;
 pub use transport::{Transport, Wake};
+pub use wait_watch::WaitWatch;
 pub use worker::{Handle, RoundStats, Worker};
 #[cfg(feature = "xdp")]
 pub use xdp_port::XdpPort;

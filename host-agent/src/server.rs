@@ -15,6 +15,8 @@ pub struct Server {
     agent: Agent,
     peer_timeout: Duration,
     ending: Option<JobEnd>,
+    /// For how long no worker may join.
+    patience: Option<Duration>,
 }
 
 /// Looks for the end of the job: all workers are silent, and no sum is under way.
@@ -84,7 +86,13 @@ impl Server {
         let frame_bytes = assignment.values_per_packet.frame_bytes();
         let peer_timeout = options.peer_timeout;
         let shard = ServerShard::new(assignment, shard, options.incarnation, peer_timeout)?;
-        Ok(Self { shard, agent: Agent::new(open()?, frame_bytes, options)?, peer_timeout, ending: None })
+        Ok(Self {
+            shard,
+            agent: Agent::new(open()?, frame_bytes, options)?,
+            peer_timeout,
+            ending: None,
+            patience: None,
+        })
     }
 
     /// Lets it end with its job: when sums were there, none is under way, and all workers have been silent
@@ -96,6 +104,30 @@ impl Server {
         self
     }
 
+    /// Lets it end with an error if no worker has joined for so long.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = Some(patience);
+        self
+    }
+
+    /// Ends the wait for a first worker.
+    ///
+    /// # Errors
+    /// No worker has joined within the patience.
+    fn look_for_workers(&mut self) -> Result<(), Error> {
+        let waited = self.agent.clock.now().since(Instant::START);
+        if self.patience.is_none_or(|patience| waited < patience) {
+            return Ok(());
+        }
+        let absent = self.never_heard();
+        if absent.len() < self.shard.workers() {
+            self.patience = None;
+            return Ok(());
+        }
+        Err(Error::NoWorkers { seconds: waited.as_secs_f64(), workers: absent })
+    }
+
     /// Returns the workers that were never heard from, in words.
     pub fn never_heard(&self) -> Vec<String> {
         self.shard.never_heard().map(|(rank, name)| format!("worker {rank} ({name})")).collect()
@@ -105,7 +137,7 @@ impl Server {
     /// until its workers have left.
     ///
     /// # Errors
-    /// Why the job was aborted, or what the transport says.
+    /// Why the job was aborted, or what the transport says; no worker within its patience.
     pub fn run(&mut self) -> Result<(), Error> {
         let ended = self.serve();
         self.agent.end_moves();
@@ -123,7 +155,8 @@ impl Server {
                     return Err(failure.into());
                 }
             }
-            let mut look = None;
+            self.look_for_workers()?;
+            let mut look = self.patience.map(|_| self.agent.clock.now() + JobEnd::INTERVAL);
             if let Some(ending) = &mut self.ending {
                 let now = self.agent.clock.now();
                 if ending.look(now, self.shard.silent_for(now)) {

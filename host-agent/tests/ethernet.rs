@@ -148,7 +148,7 @@ fn a_worker_made_anew_ends_everybody_with_its_name() {
         drop(worker);
         // In the same process, within the peer timeout; its peer waits for it in a round.
         let anew = last_error(short_peer_timeout(1), vec![0.5; LEN]);
-        let told = "the job was aborted: worker 1 (w1) was restarted";
+        let told = "the job was aborted: worker 1 (w1) was restarted, or runs twice; start each worker once";
         assert_eq!([anew, peer.join().unwrap(), server.join().unwrap()], [told; 3]);
     });
 }

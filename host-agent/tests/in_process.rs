@@ -364,3 +364,58 @@ fn sums_report_whether_the_workers_own_tensor_was_finite() {
     stopper.stop();
     server.join().unwrap().unwrap();
 }
+
+/// Errors of hosts of which two have one name: a second worker of rank 1, or a second server.
+fn twice(second_is_server: bool) -> Vec<String> {
+    let network = InProcess::new();
+    let server = |options: Options| {
+        let port = network.port(mac(9));
+        let mut server = Server::with_transport(assignment(), 0.into(), port, options).unwrap();
+        thread::spawn(move || server.run().map(|()| "the server ended as it should".to_owned()))
+    };
+    let worker = |rank: u8| {
+        let worker = Worker::with_options(
+            assignment(),
+            u16::from(rank).try_into().unwrap(),
+            network.port(mac(rank)),
+            options(),
+        );
+        let mut worker = worker.unwrap();
+        // Nothing but an error ends it.
+        thread::spawn(move || -> Result<String, Error> {
+            loop {
+                let mut ones = vec![1.0; 1000];
+                worker.all_reduce(&mut ones)?;
+                assert_eq!(ones, vec![2.0; 1000], "a sum of two workers");
+            }
+        })
+    };
+    let mut hosts = vec![server(options()), worker(0), worker(1)];
+    // In the middle of the training.
+    thread::sleep(Duration::from_millis(300));
+    hosts.push(if second_is_server { server(options()) } else { worker(1) });
+    hosts.into_iter().map(|host| host.join().unwrap().unwrap_err().to_string()).collect()
+}
+
+/// All hosts end by the name of the one that runs twice, the second one among them, and no sum is wrong.
+#[test]
+fn a_second_host_of_one_name_ends_the_job_by_that_name() {
+    for error in twice(false) {
+        assert!(
+            error.contains("worker 1 (w1) was restarted, or runs twice; start each worker once"),
+            "{error}"
+        );
+    }
+    for error in twice(true) {
+        assert!(error.contains("s0 (shard 0) was restarted and has lost its sums, or runs twice"), "{error}");
+    }
+}
+
+#[test]
+fn a_server_that_no_worker_joins_ends_with_their_names() {
+    let network = InProcess::new();
+    let server = Server::with_transport(assignment(), 0.into(), network.port(mac(9)), options()).unwrap();
+    let error = server.with_patience(Duration::from_millis(200)).run().unwrap_err().to_string();
+    assert!(error.starts_with("no worker has joined for "), "{error}");
+    assert!(error.contains("start worker 0 (w0), worker 1 (w1), and check interfaces"), "{error}");
+}

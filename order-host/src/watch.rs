@@ -66,7 +66,7 @@ impl Watch {
             role: "order-server".to_owned(),
             progress: agent.sequencer().version(),
             waits: if agent.is_closing() { Vec::new() } else { waits.collect() },
-            computing_seconds: None,
+            ..ProcessStatus::default()
         }
     }
 

@@ -1,8 +1,9 @@
 //! The network side of a worker.
 
 use std::sync::mpsc::Sender;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 
+use inart_host_agent::WaitWatch;
 use inart_host_agent::status::{AnyStatus, ProcessStatus, ProcessWait, StatusPublisher, StatusSocket};
 use inart_order_agent::{Start, WorkerAgent, WorkerOutput};
 use inart_quic::{is_regular_end, names_another_process};
@@ -34,23 +35,6 @@ pub(crate) enum News {
     Over(Ending),
 }
 
-/// A worker waits for this time before it prints that the server is not connected, and then again.
-const FIRST: Duration = Duration::from_secs(2);
-const PAUSE: Duration = Duration::from_secs(5);
-
-/// Since when there is no server, and when that was said.
-struct Waits {
-    is_up: bool,
-    since: Instant,
-    said: Option<Instant>,
-}
-
-impl Default for Waits {
-    fn default() -> Self {
-        Waits { is_up: false, since: Instant::now(), said: None }
-    }
-}
-
 /// Whether the training program computes, and since when it does or does not.
 struct Doing {
     computes: bool,
@@ -75,7 +59,8 @@ pub(crate) struct WorkerLoop {
     /// The model's last version, once the training is over, and why the worker is left out, if it is.
     last: Option<u64>,
     left_out: Option<String>,
-    waits: Waits,
+    is_up: bool,
+    watch: WaitWatch<()>,
     doing: Doing,
     status: StatusPublisher,
     is_over: bool,
@@ -90,10 +75,24 @@ impl WorkerLoop {
         told: Sender<News>,
     ) -> Self {
         let start = Instant::now();
-        let (last, left_out, waits, is_over) = (None, None, Waits::default(), false);
+        let (last, left_out, is_up, is_over) = (None, None, false, false);
         let doing = Doing { computes: false, since: start, pushed: 0 };
-        let status = StatusPublisher::default();
-        Self { me, server, agent, transport, told, start, last, left_out, waits, doing, status, is_over }
+        let (watch, status) = (WaitWatch::default(), StatusPublisher::default());
+        Self {
+            me,
+            server,
+            agent,
+            transport,
+            told,
+            start,
+            last,
+            left_out,
+            is_up,
+            watch,
+            doing,
+            status,
+            is_over,
+        }
     }
 
     /// Runs until the training is over, or the program is gone.
@@ -136,7 +135,7 @@ impl WorkerLoop {
             return;
         }
         let seconds = self.doing.since.elapsed().as_secs_f64();
-        let (computes, is_up) = (self.doing.computes, self.waits.is_up);
+        let (computes, is_up) = (self.doing.computes, self.is_up);
         let why = match is_up {
             true => "no model for the next iteration".to_owned(),
             false => self.transport.trouble(0).unwrap_or_else(|| "not connected yet".to_owned()),
@@ -148,6 +147,7 @@ impl WorkerLoop {
             progress: self.doing.pushed,
             waits: if computes { Vec::new() } else { vec![wait] },
             computing_seconds: computes.then_some(seconds),
+            inside: Vec::new(),
         });
     }
 
@@ -163,7 +163,7 @@ impl WorkerLoop {
         match event {
             Event::Up { .. } => {
                 tracing::info!("{} is connected", self.server);
-                self.waits.is_up = true;
+                self.is_up = true;
                 self.agent.up(now);
             }
             Event::Down { reason, .. } => {
@@ -174,7 +174,7 @@ impl WorkerLoop {
                     true => tracing::warn!("{} has stopped before the training is over", self.server),
                     false => tracing::warn!("the connection to {} has ended: {reason}", self.server),
                 }
-                self.waits = Waits::default();
+                self.is_up = false;
                 self.agent.down(now);
             }
             Event::Received { data, .. } => self.agent.received(&data),
@@ -213,14 +213,10 @@ impl WorkerLoop {
 
     /// Prints that the server is not connected: after two seconds, and then every few.
     fn look(&mut self) {
-        let since = self.waits.said.map_or(self.waits.since + FIRST, |said| said + PAUSE);
-        if self.waits.is_up || self.is_over || Instant::now() < since {
-            return;
-        }
-        self.waits.said = Some(Instant::now());
+        let waits = (!self.is_up && !self.is_over).then_some(());
+        let Some(waited) = self.watch.due(waits, true) else { return };
         let why = self.transport.trouble(0).map_or_else(String::new, |why| format!(" ({why})"));
-        let seconds = self.waits.since.elapsed().as_secs();
-        tracing::warn!("waiting for {}: not connected for {seconds} s{why}", self.server);
+        tracing::warn!("waiting for {}: not connected for {} s{why}", self.server, waited.as_secs());
     }
 
     fn fail(&mut self, error: HostError) {

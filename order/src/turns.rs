@@ -176,6 +176,16 @@ impl Turns {
         self.group_of(self.begun)
     }
 
+    /// The groups that the turns wait for now: those that push, and the next one if it may push and is not
+    /// ready.
+    pub fn awaited(&self) -> Vec<usize> {
+        let pushing =
+            self.open.iter().filter(|(_, open)| open.missing > 0).map(|(turn, _)| self.group_of(*turn));
+        let next = self.next_group();
+        let is_next = self.pushing() < self.at_once && !self.ready[next];
+        pushing.chain(is_next.then_some(next)).collect()
+    }
+
     fn group_of(&self, turn: u64) -> usize {
         (turn % self.ready.len() as u64) as usize
     }

@@ -350,3 +350,19 @@ fn what_cannot_be_is_named() {
     turns.chunk(0, 0).unwrap();
     assert_eq!((turns.version(), turns.pushing(), turns.next_group()), (1, 1, 0), "group 1 pushes now");
 }
+
+#[test]
+fn the_groups_that_turns_wait_for_are_those_that_push_and_the_next_one() {
+    let mut turns = Turns::new(3, 2, 1).unwrap();
+    assert_eq!(turns.awaited(), [0], "its turn is the first");
+    turns.ready(2).unwrap();
+    assert_eq!(turns.awaited(), [0]);
+    turns.ready(0).unwrap();
+    assert_eq!(turns.awaited(), [0, 1], "two may push at once");
+    turns.ready(1).unwrap();
+    assert_eq!(turns.awaited(), [0, 1], "both push");
+    turns.chunk(1, 0).unwrap();
+    assert_eq!(turns.awaited(), [0, 2], "the third one pushes");
+    turns.chunk(0, 0).unwrap();
+    assert_eq!(turns.awaited(), [2, 0]);
+}

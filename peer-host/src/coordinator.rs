@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use inart_host_agent::StopSignal;
 use inart_host_agent::status::{AnyStatus, ProcessStatus, ProcessWait, StatusPublisher, StatusSocket};
+use inart_host_agent::{StopSignal, WaitWatch};
 use inart_peer_agent::{Body, Coordinator, CoordinatorOutput, CoordinatorSetup, Schemes, Term, decode};
 use inart_quic::{Endpoint, Event, Events, is_regular_end, names_another_process};
 use tokio::time::sleep_until;
@@ -15,12 +15,14 @@ use crate::job::Job;
 use crate::lane::Lane;
 use crate::names::{Names, Who};
 use crate::options::HostOptions;
-use crate::watch::Watch;
 
 /// The machine is asked what is due no more often.
 const SHORTEST_SLEEP: Duration = Duration::from_millis(1);
 /// Nor is it left alone for longer.
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
+
+/// No peer is connected for so long unless set otherwise.
+const PATIENCE: Duration = Duration::from_secs(600);
 
 /// How a coordinator has ended.
 enum Ended {
@@ -78,7 +80,10 @@ pub struct CoordinatorHost {
     next_id: u64,
     /// What was told last of who takes part.
     roll: Vec<u32>,
-    watch: Watch<Vec<String>>,
+    watch: WaitWatch<Vec<String>>,
+    /// Since when no peer is connected, and for how long that may be.
+    alone: Option<Instant>,
+    patience: Duration,
     stop: Option<StopSignal>,
     /// Receivers that were chosen so far.
     choices: u64,
@@ -120,7 +125,9 @@ impl CoordinatorHost {
             under_way: BTreeMap::new(),
             next_id: 0,
             roll: Vec::new(),
-            watch: Watch::new(),
+            watch: WaitWatch::default(),
+            alone: Some(Instant::now()),
+            patience: PATIENCE,
             stop: None,
             choices: 0,
             status: StatusPublisher::default(),
@@ -132,6 +139,13 @@ impl CoordinatorHost {
     #[must_use]
     pub fn with_stop(mut self, stop: StopSignal) -> Self {
         self.stop = Some(stop);
+        self
+    }
+
+    /// Sets for how long no peer may be connected before the coordinator ends; 600 s by default.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
         self
     }
 
@@ -148,21 +162,23 @@ impl CoordinatorHost {
         }
         let seconds = self.start.elapsed().as_secs_f64();
         let wait = |name: &String| {
-            let why = self.endpoint.trouble(name).unwrap_or_else(|| "not connected yet".to_owned());
+            let why = self.endpoint.why_not(name);
             ProcessWait { on: name.clone(), why, seconds, disconnected: true }
         };
-        let waits = match self.coordinator.term() {
-            Some(_) => Vec::new(),
-            None => self.lacking().iter().map(wait).collect(),
-        };
+        let waits = if self.waits() { self.lacking().iter().map(wait).collect() } else { Vec::new() };
         let status = ProcessStatus {
             name: self.me.clone(),
             role: "coordinator".to_owned(),
             progress: self.choices,
             waits,
-            computing_seconds: None,
+            ..ProcessStatus::default()
         };
         self.status.take(status);
+    }
+
+    /// Whether it waits for peers to connect: before it has begun, and without any.
+    fn waits(&self) -> bool {
+        self.coordinator.term().is_none() || self.lanes.is_empty()
     }
 
     /// Peers without a connection.
@@ -174,7 +190,8 @@ impl CoordinatorHost {
     /// Serves peers until all that take part have ended the last round; calls `told` for what it does.
     ///
     /// # Errors
-    /// Another coordinator is in charge; it was stopped; another process of its name is connected.
+    /// Another coordinator is in charge; it was stopped; another process of its name is connected; no peer
+    /// was connected for too long.
     pub async fn run(mut self, mut told: impl FnMut(Told)) -> Result<(), HostError> {
         loop {
             let wake_at = self.wake_at().into();
@@ -193,6 +210,12 @@ impl CoordinatorHost {
                 self.endpoint.close().await;
                 return Err(HostError::Duplicate { name: self.me, reason });
             }
+            let alone = self.alone();
+            if alone >= self.patience {
+                self.endpoint.close().await;
+                let peers = self.names.peers().to_vec();
+                return Err(HostError::NoPeers { name: self.me, seconds: alone.as_secs_f64(), peers });
+            }
             match self.carry_out(&mut told) {
                 Some(Ended::Superseded(by)) => {
                     self.endpoint.close().await;
@@ -208,12 +231,18 @@ impl CoordinatorHost {
         }
     }
 
-    /// Says which peers are not connected: before it has begun.
-    fn look(&mut self) {
-        if self.coordinator.term().is_some() {
-            return;
+    /// For how long no peer has been connected.
+    fn alone(&mut self) -> Duration {
+        if !self.lanes.is_empty() {
+            self.alone = None;
+            return Duration::ZERO;
         }
-        let lacking = self.lacking();
+        self.alone.get_or_insert_with(Instant::now).elapsed()
+    }
+
+    /// Says which peers are not connected: before it has begun, and once none is.
+    fn look(&mut self) {
+        let lacking = if self.waits() { self.lacking() } else { Vec::new() };
         let waits = Some(lacking.clone()).filter(|lacking| !lacking.is_empty());
         let Some(waited) = self.watch.due(waits, true) else { return };
         let each = lacking.iter().map(|name| match self.endpoint.trouble(name) {

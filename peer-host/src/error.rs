@@ -60,6 +60,16 @@ pub enum HostError {
         /// The other one's term.
         by: Term,
     },
+    /// No peer for too long.
+    #[error("coordinator {name}: no peer is connected for {seconds:.0} s; start {}", peers.join(", "))]
+    NoPeers {
+        /// The coordinator.
+        name: String,
+        /// For how long.
+        seconds: f64,
+        /// The peers.
+        peers: Vec<String>,
+    },
     /// Another process of its name is connected, and answers.
     #[error("{name}: refused: {reason}")]
     Duplicate {

@@ -44,7 +44,6 @@ mod peer_loop;
 mod status;
 mod training;
 mod under_way;
-mod watch;
 mod way;
 
 pub use coordinator::{CoordinatorHost, Told};

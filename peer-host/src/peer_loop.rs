@@ -6,6 +6,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use inart_host_agent::WaitWatch;
 use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket};
 use inart_multicast::{
     Message, Outcome, Receivers, Transmission, chunk_packet, message_packet, notice_packet,
@@ -21,7 +22,6 @@ use crate::lane::Lane;
 use crate::names::{Names, Who};
 use crate::status::Connected;
 use crate::under_way::{Sent, UnderWay};
-use crate::watch::Watch;
 use crate::way::Way;
 
 /// The machine is asked what is due no more often; and where it paces frames.
@@ -73,7 +73,7 @@ pub(crate) struct PeerLoop {
     finished: Option<Instant>,
     /// Notices of that.
     last_notices: u32,
-    watch: Watch<Awaited>,
+    watch: WaitWatch<Awaited>,
     status: StatusPublisher,
     is_over: bool,
 }
@@ -102,7 +102,7 @@ impl PeerLoop {
             under_way: UnderWay::default(),
             finished: None,
             last_notices: 0,
-            watch: Watch::new(),
+            watch: WaitWatch::default(),
             status: StatusPublisher::default(),
             is_over: false,
         }

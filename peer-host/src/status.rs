@@ -51,12 +51,13 @@ impl Connected<'_> {
             progress: peer.round().into(),
             waits,
             computing_seconds: computes.then_some(seconds),
+            inside: Vec::new(),
         }
     }
 
     fn wait(&self, on: &str, disconnected: bool, lacks: &str, seconds: f64) -> ProcessWait {
         let why = match disconnected {
-            true => self.endpoint.trouble(on).unwrap_or_else(|| "not connected yet".to_owned()),
+            true => self.endpoint.why_not(on),
             false => lacks.to_owned(),
         };
         ProcessWait { on: on.to_owned(), why, seconds, disconnected }

@@ -75,9 +75,11 @@ impl From<Error> for Trouble {
             Error::Failure(failure) => {
                 Self { culprit: culprit(&failure), ..Self::new("AbortedError", message) }
             }
-            Error::TooManyTensors { .. } | Error::Ended(_) | Error::Panicked(_) | Error::Forked => {
-                Self::new("Error", message)
-            }
+            Error::TooManyTensors { .. }
+            | Error::NoWorkers { .. }
+            | Error::Ended(_)
+            | Error::Panicked(_)
+            | Error::Forked => Self::new("Error", message),
         }
     }
 }

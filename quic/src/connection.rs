@@ -8,6 +8,7 @@ use rustls::pki_types::CertificateDer;
 
 use crate::event::Event;
 use crate::pair::Pair;
+use crate::plain::plain;
 use crate::shared::{Counts, Shared};
 use crate::streams::{answers, receive_all};
 
@@ -26,6 +27,16 @@ const ALREADY: &str = "already runs (connected from ";
 /// Whether a connection has ended because another process of this one's name is connected there.
 pub(crate) fn is_duplicate(reason: &ConnectionError) -> bool {
     matches!(reason, ConnectionError::ApplicationClosed(closed) if closed.error_code == DUPLICATE)
+}
+
+/// What a process says that has no peer of this one's name, if that has ended the connection.
+pub(crate) fn stranger(reason: &ConnectionError) -> Option<String> {
+    match reason {
+        ConnectionError::ApplicationClosed(closed) if closed.error_code == STRANGER => {
+            Some(plain(&String::from_utf8_lossy(&closed.reason)))
+        }
+        _ => None,
+    }
 }
 
 /// Whether the reason of an [`Event::Down`] says that another process of this one's name is connected to that
@@ -83,9 +94,12 @@ pub(crate) fn known(shared: &Shared, connection: &Connection) -> Option<String> 
         return None;
     }
     Counts::add(&shared.counts.strangers);
-    let reason = format!("{} has no peer called {}", shared.name, names.join(" or "));
+    let all = names.join(" or ");
+    let reason = format!("{} has no peer called {all}; give both the same names", shared.name);
     connection.close(STRANGER, reason.as_bytes());
-    shared.tell(Event::Stranger { address: connection.remote_address(), names });
+    if shared.may_warn(&plain(&all), "stranger") {
+        shared.tell(Event::Stranger { address: connection.remote_address(), names });
+    }
     None
 }
 

@@ -1,14 +1,16 @@
 //! Connecting, again and again.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
-use quinn::{ClientConfig, Connecting};
+use quinn::{ClientConfig, Connecting, ConnectionError};
 use tokio::time::timeout;
 
-use crate::connection::{is_duplicate, serve};
+use crate::connection::{is_duplicate, serve, stranger};
 use crate::event::Event;
 use crate::pair::{Label, Pair};
+use crate::plain::plain;
 use crate::shared::Shared;
 use crate::stream_error::StreamError;
 
@@ -47,14 +49,8 @@ pub(crate) async fn dial(shared: Arc<Shared>, endpoint: quinn::Endpoint, config:
                     pause = FIRST_PAUSE;
                 }
             }
-            Ok(Err(error)) => {
-                tracing::debug!("no connection to {peer} at {address}: {error}");
-                shared.note(&peer, obstacle(&error));
-            }
-            Err(_) => {
-                tracing::debug!("no connection to {peer} at {address}: no answer");
-                shared.note(&peer, NO_ANSWER);
-            }
+            Ok(Err(error)) => failed(&shared, &peer, address, &error),
+            Err(_) => shared.note(&peer, NO_ANSWER),
         }
         wait(&shared, pause).await;
         pause = (2 * pause).min(LONGEST_PAUSE);
@@ -89,17 +85,22 @@ pub(crate) async fn ask(shared: Arc<Shared>, endpoint: quinn::Endpoint, config: 
                 shared.tell(Event::Down { peer: peer.clone(), reason: reason.to_string() });
             }
             Ok(Ok(_)) => {}
-            Ok(Err(error)) => shared.note(&peer, obstacle(&error)),
+            Ok(Err(error)) => failed(&shared, &peer, address, &error),
             Err(_) => shared.note(&peer, NO_ANSWER),
         }
     }
 }
 
-/// Why there is no connection, in words.
-fn obstacle(error: &StreamError) -> String {
-    match error {
-        StreamError::Connection(quinn::ConnectionError::TimedOut) => NO_ANSWER.to_owned(),
-        other => other.to_string(),
+/// Notes why there is no connection to a peer. If one of the two has refused the other, that is logged.
+fn failed(shared: &Shared, peer: &str, address: SocketAddr, error: &StreamError) {
+    tracing::debug!("no connection to {peer} at {address}: {error}");
+    let Some(lost) = error.connection() else { return shared.note(peer, error) };
+    let refused =
+        shared.refusal(lost).or_else(|| stranger(lost).map(|why| format!("it refuses this process: {why}")));
+    match (refused, lost) {
+        (Some(cause), _) => shared.warn(peer, address, cause),
+        (None, ConnectionError::TimedOut) => shared.note(peer, NO_ANSWER),
+        (None, lost) => shared.note(peer, plain(&lost.to_string())),
     }
 }
 

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
-use quinn::{ClientConfig, EndpointConfig, Incoming, ServerConfig, TokioRuntime};
+use quinn::{ClientConfig, ConnectionError, EndpointConfig, Incoming, ServerConfig, TokioRuntime};
 use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::timeout;
 
@@ -20,7 +20,9 @@ use crate::options::{Options, URGENT};
 use crate::pair::{Halves, Label, SentBy, new_life};
 use crate::shared::{Counters, Counts, Peer, Shared};
 use crate::streams;
+use crate::trouble::Trouble;
 use crate::unfinished::Untaken;
+use crate::warnings::Warnings;
 
 /// One side of all its connections. Clones are the same endpoint.
 #[derive(Debug, Clone)]
@@ -57,7 +59,9 @@ impl Endpoint {
         }
         let wrong = |reason: String| OpenError::Tls { reason };
         let transport = options.transport();
-        let server = QuicServerConfig::try_from(options.tls.server());
+        let server = options.tls.server();
+        let protocol = server.alpn_protocols.first().map(|name| String::from_utf8_lossy(name).into_owned());
+        let server = QuicServerConfig::try_from(server);
         let server = server.map_err(|error| wrong(error.to_string()))?;
         let mut server = ServerConfig::with_crypto(Arc::new(server));
         server.transport_config(transport.clone());
@@ -74,6 +78,7 @@ impl Endpoint {
         let untaken = Untaken::new(options.held_bytes);
         let shared = Arc::new(Shared {
             name: options.name,
+            protocol: protocol.unwrap_or_default(),
             life: new_life(),
             most_bytes: options.most_bytes,
             held_bytes: options.held_bytes,
@@ -82,6 +87,7 @@ impl Endpoint {
             peers: Mutex::new(BTreeMap::new()),
             halves: Mutex::new(Halves::default()),
             counts: Counts::default(),
+            warnings: Mutex::new(Warnings::default()),
             told,
             received,
             changed: Notify::new(),
@@ -171,17 +177,6 @@ impl Endpoint {
         Ok(())
     }
 
-    /// Returns the address of a peer.
-    pub fn address_of(&self, peer: &str) -> Option<SocketAddr> {
-        self.shared.peers().get(peer).map(|entry| entry.address)
-    }
-
-    /// Returns why there is no connection to a peer: how the last attempt failed, or the last connection
-    /// ended. `None`: there is a connection, or there was no attempt yet.
-    pub fn obstacle(&self, peer: &str) -> Option<String> {
-        self.shared.peers().get(peer)?.obstacle.clone()
-    }
-
     /// The smoothed round-trip time to a peer; `None` without a connection.
     pub fn rtt(&self, peer: &str) -> Option<Duration> {
         self.shared.peers().get(peer)?.connection.as_ref().map(|pair| pair.sending.rtt())
@@ -193,15 +188,15 @@ impl Endpoint {
         self.shared.peers().get_mut(peer)?.meter.take(enough)
     }
 
-    /// Returns why there is no connection to a peer: its address, and how the last attempt failed.
-    pub fn trouble(&self, peer: &str) -> Option<String> {
-        let peers = self.shared.peers();
-        let entry = peers.get(peer).filter(|entry| entry.connection.is_none())?;
-        let address = entry.address;
-        Some(match &entry.obstacle {
-            Some(obstacle) => format!("{address}: {obstacle}"),
-            None => address.to_string(),
-        })
+    /// Returns why there is no connection to a peer: its address, and how the last attempt failed. `None`:
+    /// there is a connection, or no such peer.
+    pub fn trouble(&self, peer: &str) -> Option<Trouble> {
+        self.shared.trouble(peer)
+    }
+
+    /// Returns the same in words.
+    pub fn why_not(&self, peer: &str) -> String {
+        self.trouble(peer).map_or_else(|| "not connected yet".to_owned(), |trouble| trouble.to_string())
     }
 
     /// What was counted so far.
@@ -250,18 +245,10 @@ async fn accept_all(shared: Arc<Shared>, endpoint: quinn::Endpoint) {
 /// has its place.
 async fn accept(shared: Arc<Shared>, incoming: Incoming, place: OwnedSemaphorePermit) {
     let address = incoming.remote_address();
-    let connecting = async { timeout(HANDSHAKE, incoming).await.map_err(|_| "it takes too long".to_owned()) };
-    let connection = connecting.await.and_then(|done| done.map_err(|error| error.to_string()));
-    let connection = match connection {
-        Ok(connection) => connection,
-        Err(error) => {
-            Counts::add(&shared.counts.refused);
-            tracing::info!("a connection from {address} was refused: {error}");
-            if let Some(peer) = shared.peer_at(address) {
-                shared.note(&peer, format!("its connection was refused: {error}"));
-            }
-            return;
-        }
+    let connection = match timeout(HANDSHAKE, incoming).await {
+        Ok(Ok(connection)) => connection,
+        Ok(Err(error)) => return failed(&shared, address, Some(&error)),
+        Err(_) => return failed(&shared, address, None),
     };
     let Some(peer) = known(&shared, &connection) else { return };
     let Some(label) = Label::hear(&connection, shared.life).await else {
@@ -277,5 +264,23 @@ async fn accept(shared: Arc<Shared>, incoming: Incoming, place: OwnedSemaphorePe
     drop(place);
     if let Some(pair) = pair {
         serve(shared, peer, pair).await;
+    }
+}
+
+/// Notes and logs why a handshake from an address has failed; without an error it took too long.
+fn failed(shared: &Shared, address: SocketAddr, error: Option<&ConnectionError>) {
+    Counts::add(&shared.counts.refused);
+    let peer = shared.peer_at(address);
+    if let Some(cause) = error.and_then(|error| shared.refusal(error)) {
+        return match peer {
+            Some(peer) => shared.warn(&peer, address, cause),
+            None if shared.may_warn("", &cause) => tracing::warn!("no connection from {address}: {cause}"),
+            None => {}
+        };
+    }
+    let why = error.map_or_else(|| "it takes too long".to_owned(), ToString::to_string);
+    tracing::info!("a connection from {address} was refused: {why}");
+    if let Some(peer) = peer {
+        shared.note(&peer, format!("its connection was refused: {why}"));
     }
 }

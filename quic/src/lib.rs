@@ -15,10 +15,14 @@ mod event;
 mod meter;
 mod options;
 mod pair;
+mod plain;
+mod refusal;
 mod shared;
 mod stream_error;
 mod streams;
+mod trouble;
 mod unfinished;
+mod warnings;
 
 pub use connection::{is_regular_end, names_another_process};
 pub use endpoint::Endpoint;
@@ -26,6 +30,7 @@ pub use error::{OpenError, SendError};
 pub use event::{Event, Events};
 pub use options::{Congestion, Options, URGENT};
 pub use shared::Counters;
+pub use trouble::Trouble;
 
 /// What both sides speak (ALPN).
 pub const PROTOCOL: &str = "inart-sites/4";

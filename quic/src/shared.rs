@@ -6,13 +6,17 @@ use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
+use quinn::ConnectionError;
 use tokio::sync::{Notify, Semaphore, mpsc, watch};
 
 use crate::event::Event;
 use crate::meter::Meter;
 use crate::options::MOST_URGENT;
 use crate::pair::{Halves, Pair};
+use crate::refusal::Refusal;
+use crate::trouble::Trouble;
 use crate::unfinished::Untaken;
+use crate::warnings::Warnings;
 
 /// What an endpoint has counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -96,6 +100,8 @@ pub(crate) struct Open {
 #[derive(Debug)]
 pub(crate) struct Shared {
     pub name: String,
+    /// The protocol that both sides have to speak (ALPN).
+    pub protocol: String,
     /// Tells this process from another one of its name.
     pub life: u64,
     pub most_bytes: u64,
@@ -107,6 +113,7 @@ pub(crate) struct Shared {
     /// Not to be locked while `peers` is wanted.
     pub halves: Mutex<Halves>,
     pub counts: Counts,
+    pub warnings: Mutex<Warnings>,
     pub told: mpsc::UnboundedSender<Option<Event>>,
     pub received: mpsc::Sender<Event>,
     /// Wakes dialling tasks: an address has changed.
@@ -134,6 +141,32 @@ impl Shared {
         if let Some(entry) = self.peers().get_mut(peer) {
             entry.obstacle = Some(obstacle.to_string());
         }
+    }
+
+    /// Why there is no connection to a peer; `None` if there is one, or no such peer.
+    pub fn trouble(&self, peer: &str) -> Option<Trouble> {
+        let peers = self.peers();
+        let entry = peers.get(peer).filter(|entry| entry.connection.is_none())?;
+        Some(Trouble { address: entry.address, cause: entry.obstacle.clone() })
+    }
+
+    /// Finds TLS's reason in the end of a connection.
+    pub fn refusal(&self, error: &ConnectionError) -> Option<String> {
+        Some(Refusal::of(error, &self.protocol)?.to_string())
+    }
+
+    /// Whether a warning about a process is due, with that cause.
+    pub fn may_warn(&self, about: &str, cause: &str) -> bool {
+        let mut warnings = self.warnings.lock().unwrap_or_else(PoisonError::into_inner);
+        warnings.is_due(about, cause, Instant::now())
+    }
+
+    /// Notes and logs why a peer cannot be connected.
+    pub fn warn(&self, peer: &str, address: SocketAddr, cause: String) {
+        if self.may_warn(peer, &cause) {
+            tracing::warn!("no connection to {peer} ({address}): {cause}");
+        }
+        self.note(peer, cause);
     }
 
     /// The peer with that address.

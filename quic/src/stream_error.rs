@@ -1,6 +1,6 @@
 //! Why a stream ended early.
 
-use quinn::{ConnectionError, ReadExactError, WriteError};
+use quinn::{ConnectionError, ReadError, ReadExactError, WriteError};
 
 /// Why a message was not taken.
 #[derive(Debug, thiserror::Error)]
@@ -13,4 +13,16 @@ pub(crate) enum StreamError {
     Write(#[from] WriteError),
     #[error(transparent)]
     Read(#[from] ReadExactError),
+}
+
+impl StreamError {
+    /// The end of the stream's connection, if that has ended the stream.
+    pub fn connection(&self) -> Option<&ConnectionError> {
+        match self {
+            StreamError::Connection(lost)
+            | StreamError::Write(WriteError::ConnectionLost(lost))
+            | StreamError::Read(ReadExactError::ReadError(ReadError::ConnectionLost(lost))) => Some(lost),
+            _ => None,
+        }
+    }
 }

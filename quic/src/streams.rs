@@ -48,9 +48,7 @@ pub(crate) fn reason(error: &StreamError) -> String {
             "the peer holds too many bytes of unfinished messages; send fewer messages at once".to_owned()
         }
         // "connection lost" does not say why.
-        StreamError::Write(WriteError::ConnectionLost(lost))
-        | StreamError::Read(ReadExactError::ReadError(ReadError::ConnectionLost(lost))) => lost.to_string(),
-        other => other.to_string(),
+        other => other.connection().map_or_else(|| other.to_string(), ToString::to_string),
     }
 }
 

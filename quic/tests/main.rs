@@ -4,5 +4,6 @@
 mod connections;
 mod guarantees;
 mod limits;
+mod refusals;
 mod strangers;
 mod support;

@@ -106,6 +106,20 @@ pub enum RackError {
         /// For how long.
         seconds: f64,
     },
+    /// A group that never came.
+    #[error(
+        "job {job}: no worker has joined for {seconds:.0} s; start {}, and check interfaces and the plan on the \
+         switches",
+        workers.join(", ")
+    )]
+    NoWorkers {
+        /// The job of the group.
+        job: String,
+        /// For how long.
+        seconds: f64,
+        /// Its workers.
+        workers: Vec<String>,
+    },
     /// Servers that do not share a setting, as a worker has seen it.
     #[error("job {job}: servers {first} and {second} do not have the same {name}; start both with the same")]
     OtherServer {

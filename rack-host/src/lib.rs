@@ -14,8 +14,10 @@
 mod agreed;
 mod error;
 mod part;
+mod seat;
 mod server;
 mod shape;
+mod waits;
 mod worker;
 
 pub use agreed::Agreed;

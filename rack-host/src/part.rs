@@ -241,6 +241,16 @@ impl Part {
         self.groups[group].iterations
     }
 
+    /// The groups that all others wait for now.
+    pub fn awaited(&self) -> Vec<usize> {
+        self.turns.awaited()
+    }
+
+    /// Turns that are applied whole, over all groups.
+    pub fn turns(&self) -> u64 {
+        self.turns.version()
+    }
+
     /// One past the last frame that the group was answered.
     pub fn end(&self, group: usize) -> ChunkSeq {
         self.groups[group].base

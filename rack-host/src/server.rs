@@ -2,17 +2,19 @@
 
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{Builder, JoinHandle};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use inart_core::{Assignment, Failure, ServerCounters};
-use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
-use inart_host_agent::{Mover, OnwardNews, OnwardServer, Options, SumsBack, Transport};
+use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket};
+use inart_host_agent::{Mover, OnwardNews, OnwardServer, Options, Transport};
 use inart_wire::ShardId;
 
 use crate::agreed::Agreed;
 use crate::error::RackError;
 use crate::part::{News, Part};
+use crate::seat::Seat;
 use crate::shape::Shape;
+use crate::waits::{self, PATIENCE, Watch};
 
 /// How often it is looked for workers that are gone.
 const LOOK: Duration = Duration::from_millis(200);
@@ -44,15 +46,6 @@ enum Heard {
     Ended(Result<ServerCounters, inart_host_agent::Error>),
 }
 
-struct Seat {
-    job: String,
-    workers: Vec<String>,
-    back: SumsBack,
-    watch: StatusWatch,
-    ended: Option<ServerCounters>,
-    has_ended: bool,
-}
-
 /// A parameter server of all groups: its part of the model, and their jobs' servers.
 pub struct RackServer {
     name: String,
@@ -62,6 +55,10 @@ pub struct RackServer {
     seats: Vec<Seat>,
     servers: Vec<OnwardServer>,
     error: Option<RackError>,
+    start: Instant,
+    patience: Duration,
+    log: Watch,
+    status: StatusPublisher,
 }
 
 impl RackServer {
@@ -117,7 +114,33 @@ impl RackServer {
         let agreed = Agreed::new(number, model, Some((&jobs, at_once)));
         let workers = seats.iter().map(|seat| seat.workers.len()).collect();
         let part = part.with_terms((&shape, shard), agreed, workers);
-        Ok(RackServer { name, part, iterations, silent, seats, servers, error: None })
+        Ok(RackServer {
+            name,
+            part,
+            iterations,
+            silent,
+            seats,
+            servers,
+            error: None,
+            start: Instant::now(),
+            patience: PATIENCE,
+            log: Watch::default(),
+            status: StatusPublisher::default(),
+        })
+    }
+
+    /// Publishes through this socket what the server does.
+    #[must_use]
+    pub fn with_status(mut self, socket: StatusSocket<AnyStatus>) -> Self {
+        self.status.set(socket);
+        self
+    }
+
+    /// Sets for how long a group may have no worker that joins before the server ends; 600 s by default.
+    #[must_use]
+    pub fn with_patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
     }
 
     /// Adds a setting that all must share, such as the seed; without a value if this server does not know it:
@@ -171,8 +194,15 @@ impl RackServer {
         while self.seats.iter().any(|seat| !seat.has_ended) {
             match heard.recv_timeout(LOOK) {
                 Ok((group, heard)) => self.hear(group, heard, told),
-                Err(RecvTimeoutError::Timeout) => self.look(),
+                Err(RecvTimeoutError::Timeout) => {
+                    self.look();
+                    self.say_waits();
+                }
                 Err(RecvTimeoutError::Disconnected) => return,
+            }
+            if self.status.is_due() {
+                let waits = waits::awaited(&self.part, &self.seats, self.iterations);
+                self.status.take(waits::status(&self.name, &self.part, &self.seats, waits));
             }
         }
     }
@@ -216,6 +246,23 @@ impl RackServer {
         }
     }
 
+    /// Logs for whom the turns wait, and ends the training if a group never comes.
+    fn say_waits(&mut self) {
+        if self.error.is_some() {
+            return;
+        }
+        let waits = waits::awaited(&self.part, &self.seats, self.iterations);
+        waits::log(&mut self.log, &waits, self.part.turns() > 0);
+        let waited = self.start.elapsed();
+        if waited < self.patience {
+            return;
+        }
+        if let Some(seat) = self.seats.iter().find(|seat| seat.is_empty()) {
+            let (job, workers) = (seat.job.clone(), seat.workers.clone());
+            self.end(RackError::NoWorkers { job, seconds: waited.as_secs_f64(), workers });
+        }
+    }
+
     /// A group that nobody waits for has nobody that misses it: the others would wait for its turn for ever.
     fn look(&mut self) {
         if self.error.is_some() {
@@ -224,11 +271,9 @@ impl RackServer {
         let over = |group: usize| self.part.iterations(group) >= self.iterations;
         let silent =
             self.seats.iter().enumerate().filter(|(group, _)| !over(*group)).find_map(|(_, seat)| {
-                let report = seat.watch.report()?;
-                let HostStatus::Server(status) = report.status else { return None };
+                let (status, age) = seat.status()?;
                 let heard = status.heard_seconds.iter().zip(&seat.workers);
-                let silent =
-                    heard.filter_map(|(heard, worker)| Some((heard.as_ref()? + report.age_seconds, worker)));
+                let silent = heard.filter_map(|(heard, worker)| Some((heard.as_ref()? + age, worker)));
                 let (seconds, worker) = silent.max_by(|(a, _), (b, _)| a.total_cmp(b))?;
                 let is_gone = seconds > self.silent.as_secs_f64();
                 is_gone.then(|| RackError::Silent { job: seat.job.clone(), worker: worker.clone(), seconds })

@@ -58,6 +58,14 @@ pub enum HostError {
         /// The site.
         site: String,
     },
+    /// Another process of its name is connected, and answers.
+    #[error("{name}: refused: {reason}")]
+    Duplicate {
+        /// Its name.
+        name: String,
+        /// What the other side says.
+        reason: String,
+    },
     /// The process was told to stop.
     #[error("site {site} was told to stop")]
     Stopped {

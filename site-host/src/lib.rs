@@ -46,6 +46,7 @@ mod site;
 mod site_loop;
 mod status;
 mod stopper;
+mod workers_inside;
 
 pub use error::HostError;
 pub use gateway::{GatewayEnding, GatewayRound};

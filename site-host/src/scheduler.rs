@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
+use inart_host_agent::WaitWatch;
 use inart_host_agent::status::{AnyStatus, ProcessStatus, ProcessWait, StatusPublisher, StatusSocket};
 use inart_overlay::{Overlay, PlanError};
-use inart_quic::{Endpoint, Event, Events, URGENT};
+use inart_quic::{Endpoint, Event, Events, URGENT, names_another_process};
 use inart_site_agent::message::{Body, Hello, decode, encode};
 use inart_site_agent::policy_message::policy_message;
 use inart_site_agent::{Peer, Scheduler, Task};
@@ -21,9 +22,6 @@ use crate::options::HostOptions;
 const PAUSE: Duration = Duration::from_millis(300);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// Sites that have not connected are logged after this time, and again after the second one.
-const FIRST_REPORT: Duration = Duration::from_secs(1);
-const REPORT: Duration = Duration::from_secs(5);
 /// Longest message of a site: a report has at most 256 samples.
 const MOST_BYTES: u64 = 1 << 20;
 /// Bytes of messages of one site that wait.
@@ -50,7 +48,7 @@ pub struct SchedulerHost {
     pause: Duration,
     /// The newest round that a site told of.
     round: Option<u32>,
-    /// Sites that have not connected yet.
+    /// Sites that have not finished and are not connected.
     missing: BTreeSet<String>,
     /// Sites that have all sums of their last round.
     finished: BTreeSet<String>,
@@ -66,6 +64,9 @@ pub struct SchedulerHost {
     /// Plans that were offered.
     plans: u64,
     status: StatusPublisher,
+    watch: WaitWatch<BTreeSet<String>>,
+    /// Why it ends, if another process has its name.
+    duplicate: Option<String>,
 }
 
 impl SchedulerHost {
@@ -106,6 +107,8 @@ impl SchedulerHost {
             start: Instant::now(),
             plans: 0,
             status: StatusPublisher::default(),
+            watch: WaitWatch::default(),
+            duplicate: None,
         })
     }
 
@@ -122,7 +125,7 @@ impl SchedulerHost {
         }
         let seconds = self.start.elapsed().as_secs_f64();
         let waits = self.missing.iter().map(|site| {
-            let why = self.endpoint.obstacle(site).unwrap_or_else(|| "not connected yet".to_owned());
+            let why = self.endpoint.why_not(site);
             ProcessWait { on: site.clone(), why, seconds, disconnected: true }
         });
         let status = ProcessStatus {
@@ -130,20 +133,27 @@ impl SchedulerHost {
             role: "scheduler".to_owned(),
             progress: self.plans,
             waits: waits.collect(),
-            computing_seconds: None,
+            ..ProcessStatus::default()
         };
         self.status.take(status);
     }
 
     /// Serves sites for ever; calls `told` for every plan that is offered.
-    pub async fn run(mut self, mut told: impl FnMut(Offered)) {
+    ///
+    /// # Errors
+    /// Another process of its name is connected to a site, and answers.
+    pub async fn run(mut self, mut told: impl FnMut(Offered)) -> Result<(), HostError> {
         let (planned, mut plans) = tokio::sync::mpsc::unbounded_channel();
         let mut is_planning = false;
         let mut pause = std::pin::pin!(tokio::time::sleep(Duration::ZERO));
-        let mut reports = tokio::time::interval_at(tokio::time::Instant::now() + FIRST_REPORT, REPORT);
         let mut statuses = tokio::time::interval(STATUS);
         loop {
+            if let Some(reason) = self.duplicate.take() {
+                self.endpoint.close().await;
+                return Err(HostError::Duplicate { name: self.me, reason });
+            }
             self.publish();
+            self.report_missing();
             let may_plan = !is_planning && pause.is_elapsed();
             if may_plan && let Some(task) = self.scheduler.task() {
                 is_planning = true;
@@ -154,10 +164,9 @@ impl SchedulerHost {
             tokio::select! {
                 () = &mut pause, if !pause.is_elapsed() => {}
                 _ = statuses.tick() => {}
-                _ = reports.tick(), if !self.missing.is_empty() => self.report_missing(),
                 event = self.events.next() => match event {
                     Some(event) => self.event(event),
-                    None => return,
+                    None => return Ok(()),
                 },
                 Some(made) = plans.recv() => {
                     is_planning = false;
@@ -167,10 +176,12 @@ impl SchedulerHost {
         }
     }
 
-    /// Logs the sites that have not connected yet.
-    fn report_missing(&self) {
+    /// Logs the sites that are not connected.
+    fn report_missing(&mut self) {
+        let waits = Some(&self.missing).filter(|missing| !missing.is_empty());
+        let Some(waited) = self.watch.due(waits.cloned(), true) else { return };
         let all = self.missing.iter().map(|site| crate::missing::in_words(&self.endpoint, site));
-        tracing::warn!("waiting for {}", all.collect::<Vec<_>>().join("; "));
+        tracing::warn!("waiting for {} (for {} s)", all.collect::<Vec<_>>().join("; "), waited.as_secs());
     }
 
     fn event(&mut self, event: Event) {
@@ -181,11 +192,17 @@ impl SchedulerHost {
                 let hello = Hello { terms: self.terms.message(), ..Hello::default() };
                 self.send(&peer, Body::Hello(hello));
             }
+            Event::Down { reason, .. } if names_another_process(&reason) => {
+                self.duplicate.get_or_insert(reason);
+            }
             Event::Down { peer, reason } => {
                 self.agreeing.remove(&peer);
                 match self.finished.contains(&peer) {
                     true => tracing::debug!("the connection to {peer} has ended: {reason}"),
-                    false => tracing::warn!("the connection to {peer} has ended: {reason}"),
+                    false => {
+                        tracing::warn!("the connection to {peer} has ended: {reason}");
+                        self.missing.insert(peer);
+                    }
                 }
             }
             Event::Received { peer, data, .. } => match (self.names.peer(&peer), decode(data)) {

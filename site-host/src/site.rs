@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use inart_host_agent::status::{AnyStatus, StatusSocket};
+use inart_host_agent::status::{AnyStatus, StatusSocket, StatusWatch};
 use inart_overlay::Overlay;
 use inart_site_agent::{Setup, most_bytes};
 use tokio::sync::mpsc::UnboundedSender;
@@ -17,6 +17,7 @@ use crate::next::Next;
 use crate::options::HostOptions;
 use crate::site_loop::{Command, Ending, News, SiteLoop};
 use crate::stopper::Stopper;
+use crate::workers_inside::WorkersInside;
 
 /// Whether the network thread is there is looked at this often.
 const LOOK: Duration = Duration::from_millis(500);
@@ -141,6 +142,13 @@ impl SiteHost {
         let _ = self.command(Command::Status(socket));
     }
 
+    /// Names the workers whose gradients the site sums, by rank, with the status of their parameter server:
+    /// both are in the site's own status and in its log.
+    pub fn watch_inside(&self, workers: Vec<String>, status: StatusWatch) {
+        // A site that has ended waits for nothing.
+        let _ = self.command(Command::Inside(WorkersInside::new(workers, status)));
+    }
+
     /// Returns a handle that stops this site from another thread.
     pub fn stopper(&self) -> Stopper {
         // A site that has ended has no commands; neither does a handle to nothing.
@@ -187,7 +195,13 @@ impl SiteHost {
 
     pub(crate) fn command(&self, command: Command) -> Result<(), HostError> {
         let commands = self.commands.as_ref().ok_or(HostError::Gone)?;
-        commands.send(command).map_err(|_| HostError::Gone)
+        commands.send(command).map_err(|_| self.failure())
+    }
+
+    /// Why the network thread has ended, as far as it has said so.
+    fn failure(&self) -> HostError {
+        let failed = |news| if let News::Failed(error) = news { Some(error) } else { None };
+        self.news.try_iter().find_map(failed).unwrap_or(HostError::Gone)
     }
 
     /// The next news. `others`: whether somebody besides the network thread will have some.

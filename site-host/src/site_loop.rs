@@ -7,8 +7,10 @@ use std::time::{Duration, Instant};
 use inart_core::ServerCounters;
 use inart_host_agent::OnwardNews;
 use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket};
-use inart_quic::{Endpoint, Event, Events};
-use inart_site_agent::{AgentCounters, Driver, DriverError, Output, Peer, Setup, TrainingState, Waiting};
+use inart_quic::{Endpoint, Event, Events, names_another_process};
+use inart_site_agent::{
+    AgentCounters, Driver, DriverError, Output, Peer, Setup, TrainingState, Wait, Waiting,
+};
 use inart_sites::{Counters, SiteNo};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::time::MissedTickBehavior;
@@ -17,6 +19,7 @@ use crate::error::HostError;
 use crate::last_words::LastWords;
 use crate::names::Names;
 use crate::next::Next;
+use crate::workers_inside::WorkersInside;
 
 /// How often the driver looks at the time.
 const TICK: Duration = Duration::from_millis(100);
@@ -31,7 +34,6 @@ const LATE_WORDS: Duration = Duration::from_secs(8);
 const LONGEST_END: Duration = Duration::from_secs(30);
 
 /// What the training loop wants.
-#[derive(Debug)]
 pub(crate) enum Command {
     AllReduce(Vec<f32>),
     /// Begins a round whose chunks are given one by one.
@@ -46,6 +48,8 @@ pub(crate) enum Command {
     Stop,
     /// Publishes through this socket what the site does.
     Status(StatusSocket<AnyStatus>),
+    /// The site's gradient comes from these workers.
+    Inside(WorkersInside),
     State {
         round: u32,
         training: TrainingState,
@@ -132,6 +136,7 @@ pub(crate) struct SiteLoop {
     /// Since when the training loop is gone.
     abandoned: Option<Instant>,
     status: StatusPublisher,
+    inside: Option<WorkersInside>,
     is_over: bool,
 }
 
@@ -152,6 +157,7 @@ impl SiteLoop {
             finishing: None,
             abandoned: None,
             status: StatusPublisher::default(),
+            inside: None,
             is_over: false,
         }
     }
@@ -188,7 +194,10 @@ impl SiteLoop {
     fn publish(&mut self) {
         if self.status.is_due() {
             let now = self.now();
-            let status = crate::status::of_site(&self.me, &self.names, &self.endpoint, &self.driver, now);
+            let mut status = crate::status::of_site(&self.me, &self.names, &self.endpoint, &self.driver, now);
+            if let Some(inside) = &self.inside {
+                crate::status::add_inside(&mut status, inside);
+            }
             self.status.take(status);
         }
     }
@@ -205,6 +214,10 @@ impl SiteLoop {
                 if let Some(peer) = self.names.peer(&peer) {
                     self.driver.up(peer, now);
                 }
+            }
+            Event::Down { reason, .. } if names_another_process(&reason) => {
+                self.tell(News::Failed(HostError::Duplicate { name: self.me.clone(), reason }));
+                self.is_over = true;
             }
             Event::Down { peer, reason } => {
                 let site = self.names.peer(&peer);
@@ -252,6 +265,10 @@ impl SiteLoop {
             }
             Command::Status(socket) => {
                 self.status.set(socket);
+                Ok(())
+            }
+            Command::Inside(workers) => {
+                self.inside = Some(workers);
                 Ok(())
             }
             Command::Stop => {
@@ -306,7 +323,19 @@ impl SiteLoop {
 
     /// Logs what the site waits for.
     fn report_wait(&mut self) {
-        let Some(Waiting { wait, waited }) = self.driver.next_waiting() else { return };
+        let reported = self.driver.next_waiting();
+        if let Some(inside) = &mut self.inside {
+            let waiting = self.driver.waiting(self.start.elapsed());
+            let awaits = matches!(waiting, Some(Waiting { wait: Wait::Program { .. }, .. }));
+            let has_begun = self.driver.round() > Some(1);
+            if let Some((workers, waited)) = inside.due(awaits, has_begun) {
+                tracing::warn!("waiting for workers inside: {workers} (for {} s)", waited.as_secs());
+            }
+            if awaits {
+                return;
+            }
+        }
+        let Some(Waiting { wait, waited }) = reported else { return };
         let name = |site: SiteNo, is_missing: bool| {
             let name = self.names.name(Peer::Site(site)).unwrap_or_default();
             if is_missing { crate::missing::in_words(&self.endpoint, name) } else { name.to_owned() }

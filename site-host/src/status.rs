@@ -7,6 +7,7 @@ use inart_quic::Endpoint;
 use inart_site_agent::{Driver, Lacking, Obstacle, Peer, Wait, Waiting};
 
 use crate::names::Names;
+use crate::workers_inside::WorkersInside;
 
 /// Returns what a site does. `me`: its name.
 pub(crate) fn of_site(
@@ -27,7 +28,7 @@ pub(crate) fn of_site(
     let on = |peer: Peer, disconnected: bool, lacks: &str| {
         let on = names.name(peer)?.to_owned();
         let why = match disconnected {
-            true => endpoint.obstacle(&on).unwrap_or_else(|| "not connected yet".to_owned()),
+            true => endpoint.why_not(&on),
             false => lacks.to_owned(),
         };
         Some(ProcessWait { on, why, seconds, disconnected })
@@ -54,4 +55,12 @@ pub(crate) fn of_site(
         }
     }
     status
+}
+
+/// Adds the workers inside to the status of their site: they are its training program.
+pub(crate) fn add_inside(status: &mut ProcessStatus, inside: &WorkersInside) {
+    status.inside.extend(inside.status());
+    if status.computing_seconds.take().is_some() {
+        status.waits = inside.awaited();
+    }
 }

@@ -67,7 +67,11 @@ impl World {
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
             runtime.block_on(async {
-                SchedulerHost::open(&overlay, scheduler, "scheduler", options).unwrap().run(|_| {}).await;
+                SchedulerHost::open(&overlay, scheduler, "scheduler", options)
+                    .unwrap()
+                    .run(|_| {})
+                    .await
+                    .unwrap();
             });
         });
     }

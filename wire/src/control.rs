@@ -101,7 +101,7 @@ impl fmt::Display for AbortReason {
                 "and its peers do not agree on the numbers of the job: do all hosts and switches run the \
                  same version?",
             ),
-            Self::WorkerRestarted => f.write_str("was restarted"),
+            Self::WorkerRestarted => f.write_str("was restarted, or runs twice; start each worker once"),
             Self::Elsewhere(told) => write!(f, "is told: {told}"),
             Self::Unknown(code) => {
                 write!(f, "made the job end (reason {code}, which this version has no name for)")

@@ -1,17 +1,17 @@
 //! `inart doctor`: why nothing moves.
 
+mod answers;
 mod ports;
 mod processes;
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, bail};
-use inart_controller::doctor::{Arrived, Hosts, JobFinding, SwitchState, SwitchView, examine};
+use inart_controller::doctor::{Arrived, JobFinding, SwitchState, SwitchView, examine};
 use inart_controller::{Controller, InstallError, JobPlan, Names, PortMap, Push, Records, api};
-use inart_host_agent::status::{AnyStatus, StatusReport, ask};
 use inart_planner::Topology;
 use inart_tables::{PortNo, SwitchTables};
 use inart_targets::{Access, Memory, Place, Program, Running, Session, SwitchCounters, SwitchError, Traffic};
@@ -19,8 +19,9 @@ use inart_wire::JobId;
 use serde::Serialize;
 
 use super::control::ControlArgs;
+use answers::{Heard, ask_all, hosts};
 
-/// How long a switch or a host may take to answer.
+/// How long a switch may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Arguments of `inart doctor`.
@@ -62,6 +63,9 @@ struct Report {
     processes: Vec<processes::Finding>,
     /// Processes of sites, peers and parameter servers that answered, and how many of them made progress.
     answered: Option<(usize, usize)>,
+    /// What the doctor could not look at.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
 }
 
 impl Report {
@@ -88,7 +92,8 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         let answered = report
             .answered
             .map(|(all, moving)| format!("{all} processes answered; {moving} made progress\n"));
-        problems.chain(jobs).chain(processes).chain(answered).collect()
+        let notes = report.notes.iter().map(|note| format!("note: {note}\n"));
+        problems.chain(jobs).chain(processes).chain(answered).chain(notes).collect()
     };
     super::output::print(&text)?;
     Ok(if report.is_fine() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
@@ -100,11 +105,8 @@ impl Args {
         let known = Records::networks(&state);
         let addresses = self.host_addresses()?;
         if known.is_empty() {
-            let before = ask_all(&addresses).await;
-            if before.iter().any(|(_, answer)| matches!(answer, Ok(Some(report)) if is_process(report))) {
-                tokio::time::sleep(self.watch).await;
-                let (processes, answered) = self.processes(&before, &ask_all(&addresses).await);
-                return Ok(Report { problems: Vec::new(), jobs: Vec::new(), processes, answered });
+            if !addresses.is_empty() {
+                return Ok(self.without_records(&addresses, &state).await);
             }
             bail!(
                 "no plan was installed yet, as far as the records in {} say: push a plan or start `inart controller`, or name \
@@ -144,7 +146,7 @@ impl Args {
         let after = read_all(&mut sessions, Counters).await;
         let came = read_all(&mut sessions, Came(&watched)).await;
         let hosts_after = ask_all(&addresses).await;
-        let (processes, answered) = self.processes(&hosts_before, &hosts_after);
+        let (processes, answered) = self.processes(&hosts_before, &hosts_after, false);
         let mut hosts = hosts(&hosts_before, hosts_after);
         hosts.all_asked = self.hosts.is_some();
         let tables = read_all(&mut sessions, Tables).await;
@@ -177,43 +179,47 @@ impl Args {
             problems.extend(self.ask_controller(address).await?);
         }
         let jobs = pushes.iter().map(|(job, push)| examine(&topology, &ports, *job, push, &switches, &hosts));
-        Ok(Report { problems, jobs: jobs.collect::<Result<_, _>>()?, processes, answered })
+        let jobs = jobs.collect::<Result<_, _>>()?;
+        Ok(Report { problems, jobs, processes, answered, notes: Vec::new() })
     }
 
-    /// Why processes of sites, peers and parameter servers wait; how many answered, and how many moved.
-    fn processes(&self, before: &Heard, after: &Heard) -> (Vec<processes::Finding>, Option<(usize, usize)>) {
-        let progress = |name: &str| {
-            before.iter().find_map(|(other, answer)| match &answer.as_ref().ok()?.as_ref()?.status {
-                AnyStatus::Process(status) if other == name => Some(status.progress),
-                _ => None,
-            })
-        };
-        let heard: BTreeMap<_, _> = after
-            .iter()
-            .filter_map(|(name, answer)| {
-                let heard = match answer {
-                    Ok(Some(StatusReport { status: AnyStatus::Process(status), .. })) => {
-                        let moved = progress(name).is_some_and(|before| before < status.progress);
-                        processes::Heard::Status(status.clone(), moved)
-                    }
-                    Ok(_) => return None,
-                    Err(error) => processes::Heard::Silent(silence(error)),
-                };
-                Some((name.clone(), heard))
-            })
-            .collect();
+    /// What the status sockets show without the plans: for whom processes wait.
+    async fn without_records(&self, addresses: &[(String, String)], state: &Path) -> Report {
+        let before = ask_all(addresses).await;
+        tokio::time::sleep(self.watch).await;
+        let after = ask_all(addresses).await;
+        let (processes, answered) = self.processes(&before, &after, true);
+        let note = format!(
+            "no plan is in the records in {}, so no switch was asked; name the records' folder with --state",
+            state.display()
+        );
+        let has_hosts = after.iter().any(|(_, answer)| answers::is_host(answer));
+        let notes = has_hosts.then_some(note).into_iter().collect();
+        Report { problems: answers::without_carrier(&after), jobs: Vec::new(), processes, answered, notes }
+    }
+
+    /// Why processes wait; how many answered, and how many moved. Hosts of workers whose gradients switches
+    /// sum are looked at `with_hosts` only, and so is silence where no other process answers.
+    fn processes(
+        &self,
+        before: &Heard,
+        after: &Heard,
+        with_hosts: bool,
+    ) -> (Vec<processes::Finding>, Option<(usize, usize)>) {
+        let seconds = self.watch.as_secs_f64();
+        let heard = answers::processes(before, after, with_hosts, seconds);
         let moved: Vec<_> = heard
             .values()
             .filter_map(|heard| match heard {
                 processes::Heard::Status(_, moved) => Some(*moved),
-                processes::Heard::Silent(_) => None,
+                processes::Heard::Beginning | processes::Heard::Silent(_) => None,
             })
             .collect();
-        if moved.is_empty() {
+        if moved.is_empty() && !with_hosts {
             return (Vec::new(), None);
         }
         let answered = (moved.len(), moved.iter().filter(|moved| **moved).count());
-        (processes::examine(&heard, self.watch.as_secs_f64()), Some(answered))
+        (processes::examine(&heard, seconds), Some(answered))
     }
 
     /// Where the hosts' status sockets are.
@@ -331,64 +337,6 @@ async fn read_all<R: Reading>(sessions: &mut Answers<Box<dyn Session>>, reading:
         (name.clone(), answer)
     });
     futures::future::join_all(all).await.into_iter().collect()
-}
-
-/// What hosts answered, by name; one that serves several jobs answers several times.
-type Heard = Vec<(String, std::io::Result<Option<StatusReport<AnyStatus>>>)>;
-
-fn is_process(report: &StatusReport<AnyStatus>) -> bool {
-    matches!(report.status, AnyStatus::Process(_))
-}
-
-/// Describes why a host does not answer.
-fn silence(error: &std::io::Error) -> String {
-    match error.kind() {
-        std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => {
-            format!("no answer within {TIMEOUT:?}")
-        }
-        _ => error.to_string(),
-    }
-}
-
-async fn ask_all(addresses: &[(String, String)]) -> Heard {
-    let all = addresses.iter().map(async |(name, address)| {
-        let address = address.clone();
-        let answer = tokio::task::spawn_blocking(move || ask(&address, TIMEOUT)).await;
-        (name.clone(), answer.unwrap_or_else(|error| Err(std::io::Error::other(error))))
-    });
-    futures::future::join_all(all).await
-}
-
-/// Sorts what hosts answered, and says which shards moved between the two times.
-fn hosts(before: &Heard, after: Heard) -> Hosts {
-    let completed = |job, shard| {
-        before.iter().find_map(|(_, answer)| match answer.as_ref().ok()?.as_ref()?.status {
-            AnyStatus::Server(ref status) if (status.job, status.shard) == (job, shard) => {
-                Some(status.completed)
-            }
-            _ => None,
-        })
-    };
-    let mut hosts = Hosts::default();
-    for (name, answer) in after {
-        match answer {
-            Ok(Some(StatusReport { age_seconds, interface, status: AnyStatus::Worker(status) })) => {
-                let carrier = interface.map(|interface| (status.name.clone(), interface.carrier));
-                hosts.carriers.extend(carrier);
-                hosts.workers.push((age_seconds, status));
-            }
-            Ok(Some(StatusReport { age_seconds, status: AnyStatus::Server(status), .. })) => {
-                if completed(status.job, status.shard).is_some_and(|before| before < status.completed) {
-                    hosts.moving.insert((status.job, status.shard.get()));
-                }
-                hosts.servers.push((age_seconds, status));
-            }
-            Ok(Some(StatusReport { status: AnyStatus::Process(_), .. })) => {}
-            Ok(None) => drop(hosts.beginning.insert(name)),
-            Err(error) => drop(hosts.silent.insert(name, silence(&error))),
-        }
-    }
-    hosts
 }
 
 /// What switches hold that the plans do not say, and the other way round.

@@ -11,7 +11,7 @@ use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
 use inart_host_agent::{Error, Server};
 use inart_wire::ShardId;
 
-use super::host::{HostArgs, Output};
+use super::host::{HostArgs, Output, parse_seconds};
 
 /// Arguments of `inart server`.
 #[derive(clap::Args)]
@@ -22,6 +22,9 @@ pub struct Args {
     /// servers.
     #[arg(long)]
     shard: ShardId,
+    /// End if no worker has joined for this long; not in an elastic job.
+    #[arg(long, value_name = "DURATION", default_value = "600s", value_parser = parse_seconds)]
+    join_patience: Duration,
 }
 
 /// Progress is printed this often.
@@ -47,7 +50,10 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         let watch = options.status.get_or_insert_with(StatusSocket::quiet).watch();
         let server = Server::with_transport(assignment.clone(), args.shard, port, options)?;
         // Who reads reports ends it as well.
-        let mut server = if output.is_audited() { server } else { server.ends_with_job() };
+        let mut server = match output.is_audited() {
+            true => server,
+            false => server.ends_with_job().with_patience(args.join_patience),
+        };
         let who = format!("server-{}", args.shard);
         args.host.claim(&assignment, &who, life)?;
         let _following = args.host.follow(&assignment, &who, life, server.mover())?;

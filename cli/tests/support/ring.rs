@@ -88,6 +88,11 @@ impl Running {
         }
     }
 
+    /// Whether it has said some words on standard error.
+    pub fn has_said(&self, words: &str) -> bool {
+        self.errors.lock().unwrap().contains(words)
+    }
+
     /// The next line of standard output.
     pub fn line(&self) -> String {
         self.lines.recv_timeout(TIMEOUT).unwrap()

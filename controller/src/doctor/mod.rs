@@ -26,6 +26,10 @@ use crate::requirements::Roles;
 /// A chunk that has waited for less than this is on its way.
 const PATIENCE_SECONDS: f64 = 0.5;
 
+/// A server that has heard from a worker within this time receives its frames: idle workers send keep-alives
+/// every third of a second.
+const HEARD_SECONDS: f64 = 5.0;
+
 /// Finds out why a job does not move: `push` is what was installed for it.
 ///
 /// # Errors
@@ -114,6 +118,14 @@ impl Examiner<'_> {
         if sequence.is_none() && problem.is_none() {
             return Ok(None);
         }
+        let held = self.hosts.holding.get(&(self.job, shard)).filter(|_| open.is_none() && problem.is_none());
+        if let Some((why, (age, status))) = held.zip(status)
+            && status.heard_seconds.iter().all(|heard| heard.is_some_and(|heard| heard + age < HEARD_SECONDS))
+        {
+            let problem = Some(format!("it has the sum and holds it back: it {why}"));
+            let (server, missing) = (server.to_owned(), Vec::new());
+            return Ok(Some(Waiting { shard, server, sequence, chunk: None, missing, problem }));
+        }
         let ranks: Vec<u16> = match open {
             Some(open) => open.missing.iter().map(|missing| missing.rank.get()).collect(),
             // The sum may wait at a switch for a worker without a status.
@@ -170,8 +182,8 @@ impl Examiner<'_> {
             ) if from == worker => Obstacle::NotKnown { switch },
             (Obstacle::NotArriving { from, to, link }, Some((_, status))) if from == worker => {
                 let carrier = self.hosts.carriers.get(worker).copied();
-                let frame_bytes = Some(status.frame_bytes);
-                Obstacle::NotArriving { from, to, link: LinkEvidence { carrier, frame_bytes, ..link } }
+                let (frame_bytes, mtu) = (Some(status.frame_bytes), self.hosts.mtus.get(worker).copied());
+                Obstacle::NotArriving { from, to, link: LinkEvidence { carrier, frame_bytes, mtu, ..link } }
             }
             (found, _) => found,
         }

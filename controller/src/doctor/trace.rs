@@ -8,7 +8,7 @@ use inart_planner::Plan;
 use inart_wire::{Epoch, JobId, Seat, ShardId};
 use serde::Serialize;
 
-use super::view::{SwitchState, SwitchView};
+use super::view::{Arrived, SwitchState, SwitchView};
 use crate::ports::PortMap;
 use crate::requirements::{PlanError, Roles};
 use inart_tables::{PortNo, SteerKey};
@@ -138,28 +138,71 @@ pub struct LinkEvidence {
     pub port: Option<u16>,
     /// Whether the interface of the host at its beginning has a carrier.
     pub carrier: Option<bool>,
-    /// Frames of others that came over it meanwhile.
+    /// Frames of INART that came over it meanwhile.
+    pub ours: i64,
+    /// Other frames that did.
     pub others: i64,
+    /// Bytes of those.
+    pub others_bytes: i64,
     /// How long the frames are, in bytes.
     pub frame_bytes: Option<usize>,
+    /// MTU of the interface of the host at its beginning, in bytes without the Ethernet header.
+    pub mtu: Option<usize>,
 }
+
+/// Bytes of an Ethernet header, which an MTU does not count.
+const HEADER_BYTES: usize = inart_wire::ETHERNET_BYTES;
 
 impl LinkEvidence {
     /// In words.
     fn of(&self, from: &str, to: &str) -> String {
         let port = self.port.map_or_else(String::new, |port| format!(" (port {port} of {to})"));
         let bytes = self.frame_bytes.map_or_else(String::new, |bytes| format!(" of {bytes} bytes"));
-        let fits = format!("see whether the MTU at both ends{port} has room for frames{bytes}");
+        let own = self.mtu.map_or_else(String::new, |mtu| {
+            format!("; that of {from} is {mtu}, that of {to} is not known here")
+        });
+        let fits = format!("see whether the MTU at both ends{port} has room for frames{bytes}{own}");
         match (self.carrier, self.others) {
             (Some(false), _) => {
                 format!("the interface of {from} has no carrier, so the link {from}-{to} is down")
             }
+            _ if self.is_own_mtu_small() => format!(
+                "the MTU of {from} is {}, and frames{bytes} need {}; set it there",
+                self.mtu.unwrap_or_default(),
+                self.needed_mtu().unwrap_or_default()
+            ),
+            (_, others) if self.is_other_mtu_small() => format!(
+                "{others} short frames (of {} bytes on average) came over the link {from}-{to} meanwhile, and no \
+                 frame{bytes}: the MTU{port}, or of equipment between, is below {}; raise it{own}",
+                self.others_bytes / others,
+                self.needed_mtu().unwrap_or_default()
+            ),
             (_, others) if others > 0 => {
                 format!("the link {from}-{to} is up, since {others} other frames came over it: {fits}")
             }
             (Some(true), _) => format!("the interface of {from} has a carrier, so the link is up: {fits}"),
             (None, _) => format!("nothing shows whether the link {from}-{to} is up; if it is, {fits}"),
         }
+    }
+}
+
+impl LinkEvidence {
+    /// The MTU that the job's frames need.
+    fn needed_mtu(&self) -> Option<usize> {
+        self.frame_bytes.map(|bytes| bytes.saturating_sub(HEADER_BYTES))
+    }
+
+    /// Whether the host at the beginning cannot send frames as long as the job's.
+    fn is_own_mtu_small(&self) -> bool {
+        self.mtu.zip(self.needed_mtu()).is_some_and(|(mtu, needed)| mtu < needed)
+    }
+
+    /// Whether frames arrive and none is as long as the job's, which the host can send: if one were, all
+    /// would have more bytes, as each has an Ethernet header at least.
+    fn is_other_mtu_small(&self) -> bool {
+        let (Some(frame_bytes), Some(_)) = (self.frame_bytes, self.mtu) else { return false };
+        let with_one_long = frame_bytes as i64 + (self.others - 1) * HEADER_BYTES as i64;
+        self.ours == 0 && self.others > 0 && self.others_bytes < with_one_long
     }
 }
 
@@ -252,8 +295,9 @@ impl Tracer<'_> {
         if view.astray() > 0 && !on.is_empty() {
             return Obstacle::Elsewhere { switch, planned: ingress.get(), from, on, dropped: view.astray() };
         }
-        let others = arrived.map_or(0, |arrived| arrived.others);
-        let link = LinkEvidence { port: Some(ingress.get()), others, ..LinkEvidence::default() };
+        let Arrived { ours, others, others_bytes } = arrived.unwrap_or_default();
+        let port = Some(ingress.get());
+        let link = LinkEvidence { port, ours, others, others_bytes, ..LinkEvidence::default() };
         Obstacle::NotArriving { from, to: switch, link }
     }
 

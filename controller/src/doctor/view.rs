@@ -26,6 +26,8 @@ pub struct Arrived {
     pub ours: i64,
     /// All other frames.
     pub others: i64,
+    /// Bytes of those.
+    pub others_bytes: i64,
 }
 
 impl Arrived {
@@ -34,7 +36,9 @@ impl Arrived {
         let ports = after.ports.iter().filter_map(|(port, after)| {
             let before = before.ports.get(port)?;
             let ours = after.ours_in.packets - before.ours_in.packets;
-            Some((*port, Self { ours, others: after.others_in.packets - before.others_in.packets }))
+            let others = after.others_in.packets - before.others_in.packets;
+            let others_bytes = after.others_in.bytes - before.others_in.bytes;
+            Some((*port, Self { ours, others, others_bytes }))
         });
         ports.collect()
     }
@@ -97,6 +101,10 @@ pub struct Hosts {
     pub beginning: BTreeSet<String>,
     /// Whether the interface of a host has a carrier, where the host says so.
     pub carriers: BTreeMap<String, bool>,
+    /// MTU of the interface of a host, in bytes without the Ethernet header, where the host says so.
+    pub mtus: BTreeMap<String, usize>,
+    /// Shards whose server holds sums back until others have come, by job, and for whom it waits.
+    pub holding: BTreeMap<(JobId, u16), String>,
     /// Whether all hosts that run were asked: a host that is in no list was not started.
     pub all_asked: bool,
 }

@@ -170,6 +170,11 @@ impl<P: Policy> ServerShard<P> {
         self.last_heard.iter().flatten().max().map(|last| now.since(*last))
     }
 
+    /// Returns how many workers the job has.
+    pub fn workers(&self) -> usize {
+        self.assignment.workers.len()
+    }
+
     /// Returns the workers that were never heard from, by rank and name.
     pub fn never_heard(&self) -> impl Iterator<Item = (Rank, &str)> {
         let workers = self.seats.all_ranks().zip(&self.last_heard).zip(&self.assignment.workers);

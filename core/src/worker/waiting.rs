@@ -1,13 +1,14 @@
 //! The host that keeps this worker waiting.
 
 use alloc::string::ToString;
+use core::time::Duration;
 
-use inart_wire::ShardId;
+use inart_wire::{MacAddr, ShardId};
 
 use super::WorkerFlow;
 use super::shard::ShardFlow;
 use crate::policy::Due;
-use crate::{AwaitedHost, Waiting};
+use crate::{AwaitedHost, Instant, Waiting};
 
 impl<P: Due> WorkerFlow<P> {
     /// Returns the host that this worker waits for, as far as its servers know: `None` without a tensor in
@@ -21,6 +22,15 @@ impl<P: Due> WorkerFlow<P> {
             Some(Waiting { tensor, host: self.awaited_in(shard, flow)? })
         };
         self.flows.iter().enumerate().find_map(waits)
+    }
+
+    /// Returns the addresses of a server that this worker waits for, and of this worker, if the server was
+    /// not heard from for `silence`, or never.
+    pub fn unheard(&self, now: Instant, silence: Duration) -> Option<(MacAddr, MacAddr)> {
+        let is_silent = |flow: &ShardFlow| flow.last_heard.is_none_or(|heard| now.since(heard) >= silence);
+        let mut flows = self.flows.iter().filter(|_| self.failure.is_none()).enumerate();
+        let (shard, _) = flows.find(|(_, flow)| !flow.is_idle() && is_silent(flow))?;
+        Some((self.assignment.shards[shard].mac, self.assignment.workers[self.rank.index()].mac))
     }
 
     fn awaited_in(&self, shard: usize, flow: &ShardFlow) -> Option<AwaitedHost> {

@@ -3,5 +3,5 @@
 mod process;
 mod socket;
 
-pub use process::{AnyStatus, ProcessStatus, ProcessWait, StatusPublisher};
+pub use process::{AnyStatus, ProcessStatus, ProcessWait, StatusPublisher, awaited_workers};
 pub use socket::{HostStatus, InterfaceStatus, StatusReport, StatusSocket, StatusWatch, ask};

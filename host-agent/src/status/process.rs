@@ -18,6 +18,9 @@ pub struct ProcessStatus {
     pub waits: Vec<ProcessWait>,
     /// For how long the process's own training program has been computing, in seconds; `None` if it is not.
     pub computing_seconds: Option<f64>,
+    /// What the process does as the parameter server of workers whose gradients switches sum, by job.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub inside: Vec<ServerStatus>,
 }
 
 /// A process that another one waits for.
@@ -31,6 +34,31 @@ pub struct ProcessWait {
     pub seconds: f64,
     /// Whether the two processes have no connection, so that the awaited one may not know of the wait.
     pub disconnected: bool,
+}
+
+/// Returns the workers that a parameter server waits for: those that its oldest open sum lacks, or without
+/// one all of them. `workers`: their names by rank; `age`: of the status, in seconds.
+pub fn awaited_workers(status: &ServerStatus, workers: &[String], age: f64) -> Vec<ProcessWait> {
+    let wait = |name: &str, heard: Option<f64>, lacks: &str| {
+        let why = match heard {
+            Some(seconds) => format!("{lacks} (last heard from {:.0} s ago)", seconds + age),
+            None => "it has not joined".to_owned(),
+        };
+        let seconds = status.oldest.as_ref().map_or(age, |open| open.open_seconds + age);
+        ProcessWait { on: name.to_owned(), why, seconds, disconnected: heard.is_none() }
+    };
+    // A sum that has all workers of this server may wait for others: then what they have not started lacks.
+    match status.oldest.as_ref().filter(|open| !open.missing.is_empty()) {
+        Some(open) => {
+            let missing = open.missing.iter();
+            let lacks = "its part of a sum has not arrived";
+            missing.map(|missing| wait(&missing.name, missing.heard_seconds, lacks)).collect()
+        }
+        None => {
+            let all = workers.iter().zip(&status.heard_seconds);
+            all.map(|(name, heard)| wait(name, *heard, "it has not started its next gradient")).collect()
+        }
+    }
 }
 
 /// Status of a process of any system.

@@ -47,6 +47,9 @@ pub struct InterfaceStatus {
     pub name: String,
     /// Whether it is up and the other end of its cable is.
     pub carrier: bool,
+    /// Its MTU, in bytes without the Ethernet header, if the system says so.
+    #[serde(default)]
+    pub mtu: Option<usize>,
 }
 
 impl InterfaceStatus {
@@ -55,7 +58,8 @@ impl InterfaceStatus {
         let mut all = nix::ifaddrs::getifaddrs().ok()?;
         let found = all.find(|interface| interface.interface_name == name)?;
         let wanted = InterfaceFlags::IFF_UP | InterfaceFlags::IFF_RUNNING;
-        Some(Self { name: name.to_owned(), carrier: found.flags.contains(wanted) })
+        let mtu = inart_ethernet::mtu(name).ok();
+        Some(Self { name: name.to_owned(), carrier: found.flags.contains(wanted), mtu })
     }
 }
 

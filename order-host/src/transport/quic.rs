@@ -82,7 +82,7 @@ impl Quic {
     }
 
     pub fn trouble(&self, to: usize) -> Option<String> {
-        self.endpoint.trouble(self.others.get(to)?)
+        Some(self.endpoint.trouble(self.others.get(to)?)?.to_string())
     }
 
     pub async fn close(self) -> Connections {

@@ -1,7 +1,10 @@
 //! Certificates for tests, and waiting for events.
 
+pub mod log;
+
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
+use std::path::PathBuf;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -34,15 +37,32 @@ impl Authority {
 
     /// Who has a certificate for those names.
     pub fn identify_as(&self, name: &str, names: &[&str]) -> MutualTls {
+        self.identify_with(name, names, PROTOCOL, |_| ())
+    }
+
+    /// Where the authority's certificate is.
+    pub fn certificate(&self) -> PathBuf {
+        self.directory.path().join("ca.pem")
+    }
+
+    /// Who has a certificate that is changed before it is signed, for a protocol.
+    pub fn identify_with(
+        &self,
+        name: &str,
+        names: &[&str],
+        protocol: &str,
+        change: impl FnOnce(&mut CertificateParams),
+    ) -> MutualTls {
         let key = KeyPair::generate().unwrap();
-        let params =
-            CertificateParams::new(names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>()).unwrap();
+        let names = names.iter().map(|&name| name.to_owned()).collect::<Vec<_>>();
+        let mut params = CertificateParams::new(names).unwrap();
+        change(&mut params);
         let certificate = params.signed_by(&key, &Issuer::from_params(&self.params, &self.key)).unwrap();
         let file = |end: &str| self.directory.path().join(format!("{name}.{end}"));
         std::fs::write(file("pem"), certificate.pem()).unwrap();
         std::fs::write(file("key"), key.serialize_pem()).unwrap();
         let files = IdentityFiles { certificate: file("pem"), key: file("key") };
-        MutualTls::load(&self.directory.path().join("ca.pem"), &files, PROTOCOL).unwrap()
+        MutualTls::load(&self.certificate(), &files, protocol).unwrap()
     }
 
     pub fn options(&self, name: &str, peers: &BTreeMap<String, SocketAddr>) -> Options {

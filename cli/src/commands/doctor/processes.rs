@@ -14,6 +14,8 @@ const COMPUTES_SECONDS: f64 = 2.0;
 pub enum Heard {
     /// Its status, and whether it made progress while the doctor watched.
     Status(ProcessStatus, bool),
+    /// An answer without a status: its process has not begun.
+    Beginning,
     /// No answer, for this reason.
     Silent(String),
 }
@@ -31,6 +33,11 @@ pub enum Cause {
     },
     /// A process without a status socket here.
     Unknown {
+        /// The process.
+        process: String,
+    },
+    /// A process that runs and has not begun.
+    NotBegun {
         /// The process.
         process: String,
     },
@@ -73,6 +80,7 @@ impl fmt::Display for Cause {
             Cause::Unknown { process } => {
                 write!(f, "{process} has no status socket here: start it, or give its socket to the doctor")
             }
+            Cause::NotBegun { process } => write!(f, "{process} runs and has not begun"),
             Cause::Disconnected { process, other, why } => {
                 write!(f, "{process} has no connection to {other}, which runs: {why}")
             }
@@ -166,6 +174,7 @@ impl Examiner<'_> {
         let status = match self.heard.get(&wait.on) {
             None => return Some(Cause::Unknown { process }),
             Some(Heard::Silent(why)) => return Some(Cause::Silent { process, why: why.clone() }),
+            Some(Heard::Beginning) => return Some(Cause::NotBegun { process }),
             Some(Heard::Status(status, _)) => status,
         };
         if wait.disconnected {
@@ -225,6 +234,15 @@ mod tests {
             said,
             ["w2 has no status socket here: start it, or give its socket to the doctor; s, w1 wait"]
         );
+    }
+
+    #[test]
+    fn a_process_that_has_not_begun_is_named_if_others_wait_for_it() {
+        assert_eq!(
+            found(&[("w1", waits(&["s"])), ("s", Heard::Beginning)]),
+            ["s runs and has not begun; w1 waits"]
+        );
+        assert!(found(&[("s", Heard::Beginning)]).is_empty());
     }
 
     #[test]

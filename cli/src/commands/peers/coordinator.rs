@@ -48,6 +48,9 @@ pub struct Args {
     /// How long to wait for all peers before it begins with those that are there.
     #[arg(long, default_value = "60s", value_name = "TIME")]
     gather: Seconds,
+    /// End if no peer is connected for this long.
+    #[arg(long, default_value = "600s", value_name = "TIME")]
+    patience: Seconds,
     #[command(flatten)]
     status: StatusArgs,
 }
@@ -72,11 +75,12 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let schemes = Schemes::new(args.scheme, reading, args.seed, job.name()).following(given);
     let options = args.connections.options(&[])?;
     let stop = StopSignal::catch().context("catching signals")?;
+    let patience = time("--patience", args.patience)?;
     let status = args.status.listen()?;
     let runtime = tokio::runtime::Runtime::new()?;
     runtime.block_on(async {
         let host = CoordinatorHost::open(&job, setup, schemes, &args.connections.name, options)?;
-        let mut host = host.with_stop(stop);
+        let mut host = host.with_stop(stop).with_patience(patience);
         if let Some(socket) = status {
             host = host.with_status(socket);
         }

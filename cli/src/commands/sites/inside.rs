@@ -14,6 +14,7 @@ use inart_site_host::{GatewayEnding, GatewayRound, SiteHost};
 
 use crate::commands::host::{HostArgs, Place, parse_port, parse_seconds};
 use crate::commands::security::ClientArgs;
+use crate::commands::status;
 
 /// Where a site's workers are. Only for a site with an inside.
 #[derive(clap::Args)]
@@ -82,7 +83,7 @@ impl InsideArgs {
             interface: self.interface.clone().unwrap_or_default(),
             port: self.port,
             peer_timeout: self.peer_timeout,
-            status: self.status.clone(),
+            status: None,
         })
     }
 
@@ -98,22 +99,26 @@ impl InsideArgs {
     ) -> anyhow::Result<GatewayEnding> {
         let mut ending = None;
         let host = self.host(inside, tls);
-        host.run(false, |assignment, options, _| {
+        let mut status = self.status.as_deref().map(status::listen).transpose()?;
+        host.run(false, |assignment, mut options, _| {
             is_of(&assignment, inside)?;
             let frames = inart_site_agent::Inside::new(&setup.tensors, &setup.chunk_values, &assignment);
             let frames = frames.with_context(|| format!("inside site {}", inside.site))?;
             let port = host.open_port()?;
             let (who, life) = ("server-0", options.incarnation);
-            let watch = options.status.as_ref().map(StatusSocket::watch);
+            let watch = options.status.get_or_insert_with(StatusSocket::quiet).watch();
             let server = OnwardServer::with_transport(assignment.clone(), port, options)?;
             let site = open()?;
+            let workers = assignment.workers.iter().map(|worker| worker.name.clone()).collect();
+            site.watch_inside(workers, watch.clone());
+            status.take().into_iter().for_each(|socket| site.publish(socket));
             if let Err(error) = host.claim(&assignment, who, life) {
                 // It was restarted: the others would wait, and it cannot go back to its workers.
                 site.end(format!("site {}: {error:#}", inside.site));
                 return Err(error);
             }
             let _following = host.follow(&assignment, who, life, server.mover())?;
-            let _reporting = host.report_to_controller(&assignment, who, life, watch)?;
+            let _reporting = host.report_to_controller(&assignment, who, life, Some(watch))?;
             ending = Some(site.serve(frames, server, rounds, told)?);
             Ok(())
         })?;

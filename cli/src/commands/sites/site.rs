@@ -454,8 +454,7 @@ pub fn run_scheduler(args: &SchedulerArgs) -> anyhow::Result<ExitCode> {
         let told = |offered: Offered| {
             let _ = print_line(&format!("plan {} offered: {} trees", offered.version >> 32, offered.trees));
         };
-        host.run(told).await;
-        Ok::<_, anyhow::Error>(())
+        Ok::<_, anyhow::Error>(host.run(told).await?)
     })?;
     Ok(ExitCode::SUCCESS)
 }

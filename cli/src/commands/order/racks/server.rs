@@ -18,6 +18,7 @@ use serde_json::json;
 use crate::commands::host::{HostArgs, Place, parse_port, parse_seconds};
 use crate::commands::peers::print_line;
 use crate::commands::security::ClientArgs;
+use crate::commands::status::StatusArgs;
 
 /// Arguments of `inart rack-server`.
 #[derive(clap::Args)]
@@ -55,6 +56,11 @@ pub struct Args {
     /// Decides the first weights; the same at all.
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// End if no worker of a group has joined for this long.
+    #[arg(long, value_name = "DURATION", default_value = "600s", value_parser = parse_seconds)]
+    patience: Duration,
+    #[command(flatten)]
+    status: StatusArgs,
 }
 
 /// A group's host, and what its controller is told of it.
@@ -74,6 +80,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         args.at_once,
         places.len()
     );
+    let own_status = args.status.listen()?;
     let (mut hosts, mut groups) = (Vec::new(), Vec::new());
     for place in places {
         let host = HostArgs::at(place);
@@ -98,11 +105,15 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let config = Config { seed: args.seed, rank: 0, workers: 1, batch: 1 };
     let first = Stepper::new(config, 1.0)?.first_model();
     let server = RackServer::new(args.shard, groups, args.at_once.into(), &first, args.iterations)?;
-    let server = server
+    let mut server = server
+        .with_patience(args.patience)
         .with_term("seed", Some(args.seed.to_string()))
         .with_term("iterations", Some(args.iterations.to_string()))
         .with_term("step", None)
         .with_term("batch", None);
+    if let Some(socket) = own_status {
+        server = server.with_status(socket);
+    }
     let who = format!("server-{}", args.shard);
     let mut kept = Vec::new();
     for (host, mover) in hosts.iter().zip(server.movers()) {

@@ -1,4 +1,4 @@
-//! Says for whom a process waits: at once, and then every few seconds.
+//! When a process that waits says for whom: soon, and then every few seconds.
 
 use std::time::{Duration, Instant};
 
@@ -8,29 +8,31 @@ const MEETING: Duration = Duration::from_secs(5);
 /// In the training, it waits for this time without progress before it prints why, and then again.
 const TRAINING: Duration = Duration::from_secs(10);
 
-/// What is waited for, since when, and when that was said.
+/// Decides when a wait is reported: before the training after 2 s and then every 5 s, in it every 10 s.
 #[derive(Debug)]
-pub(crate) struct Watch<W> {
+pub struct WaitWatch<W> {
     waits: Option<W>,
     since: Instant,
     said: Option<Instant>,
 }
 
-impl<W: PartialEq> Watch<W> {
-    pub fn new() -> Self {
-        Watch { waits: None, since: Instant::now(), said: None }
+impl<W> Default for WaitWatch<W> {
+    fn default() -> Self {
+        WaitWatch { waits: None, since: Instant::now(), said: None }
     }
+}
 
-    /// For how long the last waits have not changed.
+impl<W: PartialEq> WaitWatch<W> {
+    /// Returns for how long the last waits have not changed.
     pub fn waited(&self) -> Duration {
         self.since.elapsed()
     }
 
-    /// For how long it has been waited for the same, if it is time to say so. `is_meeting`: before the
-    /// training.
+    /// Returns for how long the process has waited for the same, if that is to be reported now. `is_meeting`:
+    /// before the training.
     pub fn due(&mut self, waits: Option<W>, is_meeting: bool) -> Option<Duration> {
         if waits != self.waits {
-            *self = Watch { waits, since: Instant::now(), said: None };
+            *self = WaitWatch { waits, ..WaitWatch::default() };
         }
         self.waits.as_ref()?;
         let (first, pause) = if is_meeting { (FIRST, MEETING) } else { (TRAINING, TRAINING) };

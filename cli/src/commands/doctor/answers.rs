@@ -1,0 +1,209 @@
+//! What hosts and other processes answer at their status sockets.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use inart_controller::doctor::Hosts;
+use inart_core::{ServerStatus, WorkerStatus};
+use inart_host_agent::status::{AnyStatus, ProcessStatus, ProcessWait, StatusReport, ask, awaited_workers};
+
+use super::processes;
+
+/// How long a process may take to answer.
+const TIMEOUT: Duration = Duration::from_secs(1);
+
+/// What hosts answered, by name; one that serves several jobs answers several times.
+pub type Heard = Vec<(String, std::io::Result<Option<StatusReport<AnyStatus>>>)>;
+
+/// Whether a host of workers whose gradients switches sum has answered.
+pub fn is_host(answer: &std::io::Result<Option<StatusReport<AnyStatus>>>) -> bool {
+    let report = answer.as_ref().ok().and_then(Option::as_ref);
+    report.is_some_and(|report| matches!(report.status, AnyStatus::Worker(_) | AnyStatus::Server(_)))
+}
+
+/// Describes why a host does not answer.
+fn silence(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut => {
+            format!("no answer within {TIMEOUT:?}")
+        }
+        _ => error.to_string(),
+    }
+}
+
+/// Asks all hosts at once.
+pub async fn ask_all(addresses: &[(String, String)]) -> Heard {
+    let all = addresses.iter().map(async |(name, address)| {
+        let address = address.clone();
+        let answer = tokio::task::spawn_blocking(move || ask(&address, TIMEOUT)).await;
+        (name.clone(), answer.unwrap_or_else(|error| Err(std::io::Error::other(error))))
+    });
+    futures::future::join_all(all).await
+}
+
+/// What a process does as a parameter server of workers whose gradients switches sum.
+fn servers_of(status: &AnyStatus) -> &[ServerStatus] {
+    match status {
+        AnyStatus::Worker(_) => &[],
+        AnyStatus::Server(status) => std::slice::from_ref(status),
+        AnyStatus::Process(status) => &status.inside,
+    }
+}
+
+/// Sorts what hosts answered, and says which shards moved between the two times.
+pub fn hosts(before: &Heard, after: Heard) -> Hosts {
+    let completed = |job, shard| {
+        before.iter().find_map(|(_, answer)| {
+            let mut servers = servers_of(&answer.as_ref().ok()?.as_ref()?.status).iter();
+            Some(servers.find(|status| (status.job, status.shard) == (job, shard))?.completed)
+        })
+    };
+    let mut hosts = Hosts::default();
+    for (name, answer) in after {
+        let report = match answer {
+            Ok(Some(report)) => report,
+            Ok(None) => {
+                hosts.beginning.insert(name);
+                continue;
+            }
+            Err(error) => {
+                hosts.silent.insert(name, silence(&error));
+                continue;
+            }
+        };
+        for status in servers_of(&report.status) {
+            if completed(status.job, status.shard).is_some_and(|before| before < status.completed) {
+                hosts.moving.insert((status.job, status.shard.get()));
+            }
+            hosts.servers.push((report.age_seconds, status.clone()));
+        }
+        match report.status {
+            AnyStatus::Worker(status) => {
+                if let Some(interface) = report.interface {
+                    hosts.carriers.insert(status.name.clone(), interface.carrier);
+                    hosts.mtus.extend(interface.mtu.map(|mtu| (status.name.clone(), mtu)));
+                }
+                hosts.workers.push((report.age_seconds, status));
+            }
+            AnyStatus::Process(status) if !status.waits.is_empty() => {
+                let waits: Vec<_> =
+                    status.waits.iter().map(|wait| format!("{} ({})", wait.on, wait.why)).collect();
+                let waits = format!("waits for {}", waits.join(", "));
+                let holding = status.inside.iter().map(|of| ((of.job, of.shard.get()), waits.clone()));
+                hosts.holding.extend(holding);
+            }
+            AnyStatus::Server(_) | AnyStatus::Process(_) => {}
+        }
+    }
+    hosts
+}
+
+/// A worker as a process that waits for others. A worker that is in no round computes: for `watched` seconds
+/// at least, if it made no progress meanwhile.
+fn of_worker(status: &WorkerStatus, age: f64, watched: f64) -> ProcessStatus {
+    let shards = status.shards.iter().filter(|shard| status.in_round && shard.in_flight > 0);
+    let wait = |shard: &inart_core::FlowStatus| {
+        let seconds = shard.oldest.map_or(0.0, |oldest| oldest.sent_seconds);
+        let why = match (shard.server_heard_seconds, shard.oldest) {
+            (None, _) => "it has never answered".to_owned(),
+            (Some(heard), Some(oldest)) => format!(
+                "no result of chunk {}, sent {} times (last heard from {:.0} s ago)",
+                oldest.chunk,
+                oldest.sends,
+                heard + age
+            ),
+            (Some(heard), None) => format!("no result (last heard from {:.0} s ago)", heard + age),
+        };
+        let disconnected = shard.server_heard_seconds.is_none();
+        ProcessWait { on: shard.server.clone(), why, seconds: seconds + age, disconnected }
+    };
+    ProcessStatus {
+        name: status.name.clone(),
+        role: "worker".to_owned(),
+        progress: status.counters.results + status.round.map_or(0, u64::from),
+        waits: shards.map(wait).collect(),
+        computing_seconds: (!status.in_round).then_some(watched),
+        inside: Vec::new(),
+    }
+}
+
+/// A parameter server of workers as a process that waits for others.
+fn of_server(status: &ServerStatus, age: f64) -> ProcessStatus {
+    ProcessStatus {
+        name: status.server.clone(),
+        role: "server".to_owned(),
+        progress: status.completed,
+        waits: awaited_workers(status, &[], age),
+        ..ProcessStatus::default()
+    }
+}
+
+/// Any process as one that waits for others; `None` for hosts, unless `with_hosts`.
+fn as_process(report: &StatusReport<AnyStatus>, with_hosts: bool, watched: f64) -> Option<ProcessStatus> {
+    match &report.status {
+        AnyStatus::Process(status) => Some(status.clone()),
+        AnyStatus::Worker(status) if with_hosts => Some(of_worker(status, report.age_seconds, watched)),
+        AnyStatus::Server(status) if with_hosts => Some(of_server(status, report.age_seconds)),
+        AnyStatus::Worker(_) | AnyStatus::Server(_) => None,
+    }
+}
+
+/// Sums up what processes did between two times that are `watched` seconds apart. Hosts of workers whose
+/// gradients switches sum count `with_hosts` only: who knows their plan knows more.
+pub fn processes(
+    before: &Heard,
+    after: &Heard,
+    with_hosts: bool,
+    watched: f64,
+) -> BTreeMap<String, processes::Heard> {
+    let statuses = |heard: &Heard| {
+        let mut all: BTreeMap<String, ProcessStatus> = BTreeMap::new();
+        for (name, answer) in heard {
+            let report = answer.as_ref().ok().and_then(Option::as_ref);
+            let Some(status) = report.and_then(|report| as_process(report, with_hosts, watched)) else {
+                continue;
+            };
+            // One that serves several jobs has several sockets.
+            match all.get_mut(name) {
+                Some(first) => {
+                    first.progress += status.progress;
+                    first.waits.extend(status.waits);
+                    first.computing_seconds = first.computing_seconds.and(status.computing_seconds);
+                }
+                None => drop(all.insert(name.clone(), status)),
+            }
+        }
+        all
+    };
+    let (first, last) = (statuses(before), statuses(after));
+    let mut all = BTreeMap::new();
+    for (name, answer) in after {
+        let heard = match answer {
+            Err(error) => processes::Heard::Silent(silence(error)),
+            Ok(None) => processes::Heard::Beginning,
+            Ok(Some(_)) => continue,
+        };
+        all.insert(name.clone(), heard);
+    }
+    all.extend(last.into_iter().map(|(name, status)| {
+        let moved = first.get(&name).is_some_and(|before| before.progress < status.progress);
+        (name, processes::Heard::Status(status, moved))
+    }));
+    all
+}
+
+/// Interfaces of hosts without a carrier, in words.
+pub fn without_carrier(heard: &Heard) -> Vec<String> {
+    let report = |answer: &std::io::Result<Option<StatusReport<AnyStatus>>>| {
+        answer.as_ref().ok()?.as_ref()?.interface.clone()
+    };
+    let down = heard.iter().filter_map(|(name, answer)| Some((name, report(answer)?)));
+    let down = down.filter(|(_, interface)| !interface.carrier);
+    down.map(|(name, interface)| {
+        format!(
+            "host {name}: interface {} has no carrier; see its cable and the switch's port",
+            interface.name
+        )
+    })
+    .collect()
+}
