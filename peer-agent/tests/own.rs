@@ -21,6 +21,6 @@ fn those_who_left_are_left_out_and_others_stand_in() {
         multicast: Multicast::Hosts,
     };
     let chosen = schemes.round(&problem, &[0, 2, 3]).unwrap();
-    // By number: 0 to 3, 2 to 0 and, required, to 3, and 3 has nobody left: the lighter of 0 and 2.
+    // By number: 0 to 3; 2 to 0 and, required, to 3; 3 has no receiver left and takes the lighter port.
     assert_eq!(chosen, Pairs::of(3, [(0, 2), (1, 0), (1, 2), (2, 1)]));
 }
