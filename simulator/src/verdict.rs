@@ -183,8 +183,8 @@ impl Simulation<'_> {
         blamed.is_some_and(|rank| unsure || (rank == culprit.index() && seen != expected))
     }
 
-    /// Whether a job has to end since a gradient has a NaN or an infinity: that of the worker of this rank, or
-    /// of any.
+    /// Whether a job has to end since a gradient has a NaN or an infinity: that of the worker of this rank,
+    /// or of any.
     fn is_ended_by_nan(&self, job: usize, rank: Option<usize>) -> bool {
         if self.handling() == NonFinite::Pass || self.options.spoilt.is_none() {
             return false;

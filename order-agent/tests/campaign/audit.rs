@@ -150,7 +150,7 @@ impl Audit {
         self.models = BTreeMap::from([(kept.version, kept.values.clone())]);
     }
 
-    /// The server ends the training: the model and the updates that it holds are beyond float32 at that value.
+    /// The server ends the training: model and held updates are beyond float32 at that value.
     pub fn overflows(&mut self, version: u64, worker: usize, at: usize, trial: &Trial) {
         let seed = trial.seed;
         assert_eq!(version, self.version + 1, "seed {seed}");

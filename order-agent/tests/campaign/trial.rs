@@ -116,8 +116,8 @@ impl Trial {
         };
         match self.odd {
             Some(Odd::Forgets | Odd::OtherFile) => self.restarts = self.restarts.max(1),
-            // In half precision such values are infinite before they are added. A server that starts again from
-            // what it kept would train on.
+            // In half precision such values are infinite before they are added. A server that starts again
+            // from what it kept would train on.
             Some(Odd::Overflows) => (self.precision, self.restarts) = (Precision::Single, 0),
             _ => {}
         }

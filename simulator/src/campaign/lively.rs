@@ -111,8 +111,8 @@ pub(super) fn enliven(topology: &mut Topology, options: &mut Options, faults: &m
     }
 }
 
-/// Adds second hosts with names that are in use, hosts that are interrupted while they wait, and looks at jobs
-/// whose workers compute for long.
+/// Adds second hosts with names that are in use, hosts that are interrupted while they wait, and looks at
+/// jobs whose workers compute for long.
 fn mishaps(topology: &Topology, options: &mut Options, faults: &Faults, seed: u64) {
     let mut rng = stream(seed, 17);
     let Some(live) = &mut options.live else { return };

@@ -124,9 +124,9 @@ impl World<'_> {
         }
     }
 
-    /// Whether a site may pass on a message of another site for a third one: itself, on a way of a plan, or on
-    /// a detour around a link that is down or was a moment ago. A site that has restarted takes all its links
-    /// for such.
+    /// Whether a site may pass on a message of another site for a third one: itself, on a way of a plan, or
+    /// on a detour around a link that is down or was a moment ago. A site that has restarted takes all its
+    /// links for such.
     fn may_speak_for(&self, by: SiteNo, from: SiteNo, to: SiteNo) -> bool {
         if by == from || self.restarted.contains(&to.index()) {
             return true;
