@@ -60,8 +60,8 @@ pub enum Error {
         /// How long the host waited.
         patience: Duration,
     },
-    /// The newest state consists of other values than this worker's. This worker has left its run, and the others go
-    /// on.
+    /// The newest state consists of other values than this worker's. This worker has left its run, and the
+    /// others go on.
     #[error(
         "the newest state, that of worker {worker}, {}: load the same arrays in the same order at all workers",
         own.difference(*newest)

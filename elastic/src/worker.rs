@@ -159,7 +159,8 @@ impl ElasticWorker {
     /// and for a few pieces of 16 bytes per value.
     ///
     /// # Errors
-    /// As [`all_reduce`](Self::all_reduce); and [`Error::OtherState`] if that worker has another number of values.
+    /// As [`all_reduce`](Self::all_reduce); and [`Error::OtherState`] if that worker has another number of
+    /// values.
     pub fn broadcast(&mut self, values: &mut [f32], from: Rank) -> Result<(), Error> {
         self.broadcast_with(values, 0, from)
     }
@@ -199,7 +200,8 @@ impl ElasticWorker {
         Ok(())
     }
 
-    /// Sends a piece of this worker's state, or replaces it by that of the worker that sends. `tensor` is room.
+    /// Sends a piece of this worker's state, or replaces it by that of the worker that sends. `tensor` is
+    /// room.
     fn share(&mut self, piece: &mut [f32], is_own: bool, tensor: &mut Vec<f32>) -> Result<(), Error> {
         tensor.clear();
         match is_own {
@@ -226,8 +228,8 @@ impl ElasticWorker {
         self.load_with(state, 0)
     }
 
-    /// As [`load`](Self::load), with a digest of what the values are, such as names and shapes of tensors. A worker
-    /// whose state differs from the newest in it leaves its run, and the others go on.
+    /// As [`load`](Self::load), with a digest of what the values are, such as names and shapes of tensors. A
+    /// worker whose state differs from the newest in it leaves its run, and the others go on.
     ///
     /// # Errors
     /// All but [`Error::Membership`]; [`Error::OtherState`] if the newest state is another.

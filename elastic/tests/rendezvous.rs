@@ -324,6 +324,22 @@ fn a_state_is_loaded_in_pieces() {
     end(servers);
 }
 
+/// The controller would seat it in the next run, which would wait for it.
+#[test]
+fn a_worker_whose_join_is_interrupted_no_longer_waits_for_a_run() {
+    let controller = Controller::start("");
+    let is_interrupted = Arc::new(AtomicBool::new(false));
+    let asked = Arc::clone(&is_interrupted);
+    controller.wait_for_phase("nobody is there");
+    let host = controller.host("w1").interrupted_by(move || asked.load(Ordering::SeqCst));
+    let joining = std::thread::spawn(move || ElasticWorker::join(host).map(drop));
+    wait_for(|| controller.waiting() == ["w1"]);
+    is_interrupted.store(true, Ordering::SeqCst);
+    let error = joining.join().unwrap().unwrap_err();
+    assert!(matches!(error, Error::Interrupted), "{error}");
+    assert!(controller.waiting().is_empty(), "{:?}", controller.waiting());
+}
+
 /// Trains until one of the workers says that all end; returns the weights.
 fn train_until(controller: &Controller, name: &str, ends: &AtomicBool) -> Vec<f32> {
     let mut job = ElasticWorker::join(controller.host(name)).unwrap();

@@ -2,12 +2,12 @@
 
 /// What Python prints before the calls that led to an exception.
 const TRACEBACK: &str = "Traceback (most recent call last)";
-/// How the line before that begins, where the exception did not end the program: those of finalizers, of `atexit` and
-/// of threads.
+/// How the line before that begins, where the exception did not end the program: those of finalizers, of
+/// `atexit` and of threads.
 const SURVIVED: [&str; 2] = ["Exception ignored in", "Exception in thread"];
 
-/// The last exception of Python that may have ended the program, the last panic of Rust, else the last line; `None`
-/// if there is no line.
+/// The last exception of Python that may have ended the program, the last panic of Rust, else the last line;
+/// `None` if there is no line.
 ///
 /// Python prints more after an exception: notes of other processes, frames of C++, warnings at the end.
 pub fn last_word(text: &str) -> Option<String> {
@@ -22,8 +22,8 @@ pub fn last_word(text: &str) -> Option<String> {
     lines.last().map(|line| (*line).to_owned())
 }
 
-/// The line of the last exception that the program did not survive, else of the last one. Its class may have any
-/// name; calls are indented, and it is not.
+/// The line of the last exception that the program did not survive, else of the last one. Its class may have
+/// any name; calls are indented, and it is not.
 fn last_exception<'a>(lines: &[&'a str]) -> Option<&'a str> {
     let tracebacks = lines.iter().enumerate().filter(|(_, line)| line.starts_with(TRACEBACK));
     let exceptions: Vec<(bool, &str)> = tracebacks
@@ -59,9 +59,21 @@ mod tests {
 
     #[test]
     fn an_exception_of_any_name_is_the_reason_and_one_that_was_survived_is_not() {
-        let chained = "Traceback (most recent call last):\n  File \"a.py\", line 1\n    f()\nKeyError: 'x'\n\nDuring handling \
-                       of the above exception, another exception occurred:\n\nTraceback (most recent call last):\n  File \
-                       \"a.py\", line 3\n    g()\n    ^^^\nsubprocess.TimeoutExpired: Command 'x' timed out\n";
+        let chained = [
+            "Traceback (most recent call last):",
+            "  File \"a.py\", line 1",
+            "    f()",
+            "KeyError: 'x'",
+            "",
+            "During handling of the above exception, another exception occurred:",
+            "",
+            "Traceback (most recent call last):",
+            "  File \"a.py\", line 3",
+            "    g()",
+            "    ^^^",
+            "subprocess.TimeoutExpired: Command 'x' timed out\n",
+        ];
+        let chained = &chained.join("\n");
         assert_eq!(last_word(chained).as_deref(), Some("subprocess.TimeoutExpired: Command 'x' timed out"));
         let ignored = "Exception ignored in: <function D.__del__ at 0x1>\nTraceback (most recent call last):\n  File \
                        \"a.py\", line 9\nAttributeError: half made\n";

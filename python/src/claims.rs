@@ -18,8 +18,8 @@ pub(crate) struct Claim {
 }
 
 impl Claims {
-    /// Claims so many bytes at that address. Two sums in one array would be written one over the other, and the
-    /// second would begin with values that differ from worker to worker.
+    /// Claims so many bytes at that address. Two sums in one array would be written one over the other, and
+    /// the second would begin with values that differ from worker to worker.
     ///
     /// # Errors
     /// That a sum under way has a part of it.

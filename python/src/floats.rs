@@ -25,9 +25,10 @@ impl Floats {
     /// `length` floats at `address`.
     ///
     /// # Safety
-    /// There are as many, aligned and writable, for as long as `owner` exists and its `checks`, if it has any, hold;
-    /// and nobody else uses them meanwhile. What Python code does to an array while it is being summed
-    /// cannot be seen here: the documentation of `Worker.start` forbids it, as those of MPI and Gloo do.
+    /// There are as many, aligned and writable, for as long as `owner` exists and its `checks`, if it has
+    /// any, hold; and nobody else uses them meanwhile. What Python code does to an array while it is being
+    /// summed cannot be seen here: the documentation of `Worker.start` forbids it, as those of MPI and Gloo
+    /// do.
     pub(crate) unsafe fn new(address: usize, length: usize, owner: Py<PyAny>) -> Self {
         Self { address: address as *mut f32, length, owner, is_new: true, lost: None }
     }

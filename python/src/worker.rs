@@ -49,8 +49,8 @@ impl Worker {
 #[pymethods]
 impl Worker {
     /// Starts to sum `length` floats at `address`, which are `owner`'s. The caller has seen to it that they
-    /// are there and writable, and that nobody uses them until the handle was waited for. `target` is the address
-    /// and the bytes of other memory that the caller writes the sum to in the end.
+    /// are there and writable, and that nobody uses them until the handle was waited for. `target` is the
+    /// address and the bytes of other memory that the caller writes the sum to in the end.
     #[pyo3(signature = (address, length, owner, target = None))]
     fn start(
         &self,

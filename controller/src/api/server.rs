@@ -365,14 +365,17 @@ impl controller_server::Controller for Api {
             rounds: asked.rounds,
             loading: asked.loading,
         };
+        let leaves = self.0.leaves(job, &joining.host);
         let until = tokio::time::Instant::now() + WAIT;
         loop {
             let met = self.0.met.notified();
             tokio::pin!(met);
             met.as_mut().enable();
             self.in_charge()?;
-            let answered =
-                self.0.join(job, joining.clone()).ok_or_else(|| Status::unavailable("it is at it"))?;
+            let answered = self
+                .0
+                .join(job, joining.clone(), leaves)
+                .ok_or_else(|| Status::unavailable("it is at it"))?;
             let answer = match answered.map_err(refused)? {
                 Answered::Seated(seat) => join_response::Answer::Seat((&seat).into()),
                 Answered::Waiting(why) => {

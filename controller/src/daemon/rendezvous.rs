@@ -151,9 +151,25 @@ impl State {
         self.rendezvous().jobs.contains_key(&job)
     }
 
+    /// Returns how often a host of an elastic job has left.
+    pub(crate) fn leaves(&self, job: JobId, host: &str) -> u64 {
+        self.rendezvous().jobs.get(&job).map_or(0, |membership| membership.leaves(host))
+    }
+
     /// A host asks for a run.
-    pub(crate) fn join(&self, job: JobId, joining: Joining) -> Option<Result<Answered, Refusal>> {
+    ///
+    /// `leaves` is how often the host had left when it asked. If it has left since, it no longer waits for an
+    /// answer.
+    pub(crate) fn join(
+        &self,
+        job: JobId,
+        joining: Joining,
+        leaves: u64,
+    ) -> Option<Result<Answered, Refusal>> {
         let replied = self.at_rendezvous(job, |membership, now| {
+            if membership.leaves(&joining.host) != leaves {
+                return Ok(Reply::Waiting("this host has left the job".to_owned()));
+            }
             let (waited, told) = (membership.waits(&joining.host), joining.clone());
             let replied = membership.join(now, joining);
             if !waited && membership.waits(&told.host) {

@@ -44,6 +44,8 @@ pub struct Membership {
     present: BTreeMap<String, Attendance>,
     /// By name: another life of a host that is there.
     contenders: BTreeMap<String, Contender>,
+    /// By name: how often a host has left.
+    leaves: BTreeMap<String, u64>,
     /// By name: the rounds that a life of a host has told.
     told: BTreeMap<String, (Incarnation, u64)>,
     /// The present run, or the last one until its members are gathered.
@@ -69,6 +71,7 @@ impl Membership {
             phase: Phase::Gathering { until: Duration::MAX },
             present: BTreeMap::new(),
             contenders: BTreeMap::new(),
+            leaves: BTreeMap::new(),
             told: BTreeMap::new(),
             run: None,
             before: Vec::new(),
@@ -125,6 +128,11 @@ impl Membership {
         self.advance(now);
     }
 
+    /// Returns how often a host has left. A request to join that is older than the last time is void.
+    pub fn leaves(&self, host: &str) -> u64 {
+        self.leaves.get(host).copied().unwrap_or_default()
+    }
+
     /// A host takes part no more: it is `done` with all its rounds, or ends before that. What is not there is
     /// not waited for.
     pub fn leave(&mut self, now: Duration, host: &str, life: Incarnation, rounds: u64, done: bool) {
@@ -132,6 +140,9 @@ impl Membership {
             self.present.remove(host);
         }
         self.forget_contender(host, life);
+        if self.roster.hosts().any(|known| known == host) {
+            *self.leaves.entry(host.to_owned()).or_default() += 1;
+        }
         if let Some(member) = self.run.as_mut().and_then(|run| run.member_mut(host, life)) {
             member.link = if done { Link::Done(rounds) } else { Link::Gone };
         }

@@ -189,6 +189,15 @@ impl Controller {
             .options(|| Ok(Options { peer_timeout: Duration::from_millis(500), ..Options::default() }))
     }
 
+    /// Returns the hosts that wait for a run.
+    pub fn waiting(&self) -> Vec<String> {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let client = api::Client::connect(&self.address, &Security::Local).await.unwrap();
+            client.status().await.unwrap().jobs.remove(0).rendezvous.unwrap().waiting
+        })
+    }
+
     /// Waits until the job is at something, in the words of its status; several are separated by `|`.
     pub fn wait_for_phase(&self, words: &str) {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

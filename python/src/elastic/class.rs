@@ -224,7 +224,8 @@ impl Elastic {
         py.detach(|| self.call(What::AllReduce(floats)))
     }
 
-    /// Replaces all these floats by those of the newest worker, whose state must have the same digest of its layout.
+    /// Replaces all these floats by those of the newest worker, whose state must have the same digest of its
+    /// layout.
     fn load_state(&self, py: Python<'_>, state: Vec<(usize, usize, Py<PyAny>)>, layout: u64) -> PyResult<()> {
         // SAFETY: as above.
         let floats = state.into_iter().map(|(at, length, owner)| unsafe { Floats::new(at, length, owner) });
