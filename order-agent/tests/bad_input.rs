@@ -335,3 +335,40 @@ fn a_worker_that_takes_no_answers_is_kept_few() {
     }
     assert_eq!((answers, both.server.counters().unsaid), (256, 10_000 - 256));
 }
+
+/// A worker whose process has ended is not waited for; one whose connection has broken may come back.
+#[test]
+fn a_worker_that_has_left_is_gone_at_once() {
+    let workers = vec![worker(1, MODEL, VALUES), worker(2, MODEL, VALUES)];
+    let mut both = Both::new(server(Policy::bsp(), 2, Options::fixed(2)), workers);
+    both.starts.remove(0);
+    both.compute(1, vec![1.0; VALUES], ZERO);
+    both.server.down(WorkerNo(0), ZERO);
+    both.settle(ZERO);
+    assert_eq!(both.server.counters().absent, 0);
+    both.server.up(WorkerNo(0), ZERO);
+    both.server.left(WorkerNo(0), Duration::from_secs(60));
+    both.settle(ZERO);
+    assert_eq!(both.server.counters().absent, 1);
+    assert_eq!(both.server.sequencer().values(), [1.0; VALUES], "the other trains on");
+}
+
+/// A worker that waits for its turn hears for whom; one that computes does not.
+#[test]
+fn workers_that_wait_hear_for_whom_and_all_hear_why_a_server_ends() {
+    let workers = vec![worker(1, MODEL, VALUES), worker(2, MODEL, VALUES)];
+    let mut both = Both::new(server(Policy::bsp(), 2, Options::fixed(2)), workers);
+    both.starts.remove(0);
+    both.compute(1, vec![1.0; VALUES], ZERO);
+    both.heard.clear();
+    both.server.say_waiting("w1: has been computing for 30 s\u{7}");
+    both.settle(ZERO);
+    let why = "w1: has been computing for 30 s\\u{7}".to_owned();
+    assert_eq!(both.heard, [WorkerOutput::Waiting { why }]);
+    both.server.stop("s was stopped");
+    assert!(!both.server.has_told(), "they have not heard it yet");
+    both.settle(ZERO);
+    assert!(both.server.has_told());
+    let stopped = WorkerOutput::Failed(WorkerError::Stopped("s was stopped".to_owned()));
+    assert_eq!(both.heard[1..], [stopped.clone(), stopped]);
+}

@@ -1,6 +1,6 @@
 //! What differs between two processes, by name.
 
-use inart_terms::{Difference, Terms, digest_of_bytes, digest_of_values};
+use inart_terms::{Agreement, Difference, Terms, digest_of_bytes, digest_of_values};
 
 fn terms(pairs: &[(&str, &str)]) -> Terms {
     Terms::new(pairs.iter().copied()).unwrap()
@@ -33,7 +33,30 @@ fn a_term_that_only_one_has_differs_at_both() {
     );
     assert_eq!(two.differs(&three).unwrap().name, "link a-c");
     assert_eq!(three.differs(&two).unwrap().name, "link a-c");
+    // So it is whatever the names are.
+    let two = terms(&[("job", "a"), ("plan", "x")]);
+    let three = terms(&[("job", "a"), ("rate", "2"), ("plan", "y")]);
+    assert_eq!(two.differs(&three).unwrap().name, "rate");
+    assert_eq!(three.differs(&two).unwrap().name, "rate");
     assert!(Terms::default().differs(&Terms::default()).is_none());
+}
+
+/// A server, and workers that bring what it does not know.
+#[test]
+fn who_joins_is_compared_with_all_that_have_joined_and_not_with_its_own_past() {
+    let mut agreement = Agreement::new(terms(&[("job", "a")]));
+    let seed = |seed: &str| terms(&[("job", "a"), ("seed", seed)]);
+    assert_eq!(agreement.admit("s", "w1", seed("1")), Ok(()));
+    let other = Err("w2 has seed 2, w1 has seed 1".to_owned());
+    assert_eq!(agreement.admit("s", "w2", seed("2")), other);
+    assert_eq!(agreement.all(), seed("1"), "who is refused has brought nothing");
+    // w1 is started again with another seed, and then w2's is the right one.
+    assert_eq!(agreement.admit("s", "w1", seed("2")), Ok(()));
+    assert_eq!(agreement.admit("s", "w2", seed("2")), Ok(()));
+    let other = Err("w1 has seed 1, w2 has seed 2".to_owned());
+    assert_eq!(agreement.admit("s", "w1", seed("1")), other);
+    let other = Err("w3 has job b, s has job a".to_owned());
+    assert_eq!(agreement.admit("s", "w3", terms(&[("job", "b")])), other);
 }
 
 /// FIPS 180-4's own example of SHA-256, and values that `sha256sum` was given as bytes.

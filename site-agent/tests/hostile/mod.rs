@@ -5,5 +5,6 @@
 mod bounds;
 mod names;
 mod plans;
+mod states;
 mod terms;
 mod world;

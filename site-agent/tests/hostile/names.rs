@@ -161,6 +161,23 @@ fn a_chunk_on_a_detour_is_taken_and_one_that_came_too_early_is_asked_for() {
     }
 }
 
+/// A chunk may be on its detour when the link is back, but not for ever.
+#[test]
+fn a_chunk_on_a_detour_is_taken_for_a_while_after_the_link_is_back() {
+    for (seconds, refused) in [(1, 0), (61, 1)] {
+        let mut world = World::ready(TAIL, Scheme::Mst);
+        let tree = world.setups[0].first_policy.trees[0].clone();
+        let (child, parent) = if tree.up[0] == Some(SiteNo(1)) { (0, 1) } else { (1, 0) };
+        world.sites[child].down(site(parent as u16), world.now);
+        world.sites[parent].down(site(child as u16), world.now);
+        world.sites[parent].up(site(child as u16), world.now);
+        world.now += Duration::from_secs(seconds);
+        let sums = world.round(&[(0, 1.0), (1, 10.0), (2, 100.0), (3, 1000.0)]);
+        assert_eq!(world.sites[parent].counters().1.impostors, refused, "{seconds} s");
+        assert_eq!(sums.len(), if refused == 0 { 4 } else { 0 }, "{seconds} s");
+    }
+}
+
 /// A question for one chunk a thousand times is answered once.
 #[test]
 fn a_question_that_names_a_chunk_often_is_answered_once() {

@@ -8,6 +8,12 @@ use inart_sites::{Policy, SiteNo, Tree};
 
 use crate::hostile::world::{LINE, World, carry_out, setups, site};
 
+const TRIANGLE: &str = "name: triangle
+nodes: [{name: a, kind: site}, {name: b, kind: site}, {name: c, kind: site}]
+links: [{ends: [a, b], rate: 8 Mbps}, {ends: [b, c], rate: 8 Mbps}, {ends: [a, c], rate: 8 Mbps}]
+jobs: [{name: job, gradient: 12 B, chunk: 12 B}]
+";
+
 /// A plan with its own version.
 fn numbered(count: u32, mut policy: Policy) -> Policy {
     policy.version = version(count, &policy);
@@ -157,4 +163,29 @@ fn a_state_with_a_plan_that_does_not_fit_is_refused() {
     assert_eq!(world.sites[0].counters().1.refused_offers, 1);
     let told = world.sites[0].next_output();
     assert!(matches!(&told, Some(Output::Warned(text)) if text.contains("no such link")), "{told:?}");
+}
+
+/// Two plans with one version: a fingerprint of 32 bits has them, if one looks. The one that came first stays.
+#[test]
+fn of_two_plans_with_one_version_the_second_is_refused() {
+    let mut world = World::ready(TRIANGLE, Scheme::Mst);
+    let good = Policy::clone(&world.setups[0].first_policy);
+    let ways = [vec![SiteNo(0), SiteNo(1)], vec![SiteNo(0), SiteNo(2), SiteNo(1)]];
+    let with = |bits: u32| {
+        let paths = (0..18).map(|bit| ways[(bits >> bit & 1) as usize].clone()).collect();
+        let mut policy = good.clone();
+        policy.auxiliary.insert((SiteNo(0), SiteNo(1)), paths);
+        numbered(4, policy)
+    };
+    let mut known = std::collections::HashMap::new();
+    let found = (0..1 << 18).find_map(|bits| Some((known.insert(with(bits).version, bits)?, bits)));
+    let (first, second) = found.expect("a quarter of a million plans have two of one version");
+    let plans = [first, second].map(with);
+    assert!(plans[0] != plans[1] && plans[0].version == plans[1].version);
+    for plan in &plans {
+        world.tell(0, Peer::Scheduler, Body::Offer(policy_message(plan)));
+    }
+    assert_eq!(world.sites[0].counters().1.refused_offers, 1);
+    world.exchange();
+    assert!(world.warnings(0)[0].contains("another plan has the same version"), "{:?}", world.warnings(0));
 }

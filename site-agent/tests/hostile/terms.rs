@@ -1,7 +1,7 @@
 //! Sites and schedulers that do not train the same.
 
 use inart_overlay::Scheme;
-use inart_site_agent::message::{Body, Hello, decode};
+use inart_site_agent::message::{Body, Ended, Hello, decode};
 use inart_site_agent::policy_message::policy_message;
 use inart_site_agent::{DriverError, Output, Peer, Setup, version};
 use inart_sites::Policy;
@@ -114,6 +114,19 @@ fn a_site_that_restarts_with_other_terms_ends_alone() {
     });
     assert!(ends.into_iter().all(|body| matches!(body, Body::Hello(_))), "{outputs:?}");
     assert!(matches!(outputs.last(), Some(Output::Failed(DriverError::Differs { .. }))), "{outputs:?}");
+}
+
+/// Other sites could not begin, and this one trains.
+#[test]
+fn a_site_that_trains_does_not_end_for_sites_that_could_not_begin() {
+    let mut world = World::ready(LINE, Scheme::Inart);
+    let told = "c has seed 2, b has seed 1".to_owned();
+    world.tell(0, site(1), Body::Ended(Ended { told: told.clone(), is_before_start: true }));
+    let sums = world.round(&[(0, 1.0), (1, 10.0), (2, 100.0)]);
+    assert_eq!(sums.into_values().collect::<Vec<_>>(), vec![vec![111.0; 3]; 3]);
+    world.tell(0, site(1), Body::Ended(Ended { told, is_before_start: false }));
+    let ends = |output: &Output| matches!(output, Output::Failed(DriverError::Elsewhere { .. }));
+    assert!(std::iter::from_fn(|| world.sites[0].next_output()).any(|output| ends(&output)));
 }
 
 #[test]

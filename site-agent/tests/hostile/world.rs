@@ -43,6 +43,9 @@ pub struct World {
     pub order: Vec<usize>,
     /// What is sent before a message, if anything.
     pub before: Option<Change>,
+    /// What stays under way; by site and number.
+    pub is_slow: fn(&Body) -> bool,
+    pub under_way: Vec<(usize, u64, Body)>,
 }
 
 impl World {
@@ -57,6 +60,8 @@ impl World {
             now: Duration::ZERO,
             order: (0..count).collect(),
             before: None,
+            is_slow: |_| false,
+            under_way: Vec::new(),
         };
         for at in 0..count {
             for &neighbour in world.setups[at].clone().my_neighbours() {
@@ -98,6 +103,10 @@ impl World {
                     };
                     let Peer::Site(to) = to else { panic!("there is no scheduler") };
                     let body = decode(data.clone()).unwrap();
+                    if (self.is_slow)(&body) {
+                        self.under_way.push((at, id, body));
+                        continue;
+                    }
                     let more = self.before.as_ref().map(|change| change(at as u16, to.0, &body));
                     for body in more.into_iter().flatten() {
                         self.sites[to.index()].message(site(at as u16), encode(body), self.now);
