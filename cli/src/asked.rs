@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::path::Path;
 
 use crate::commands::{document, order, peers, sites};
+use crate::parser::Cli;
 
 /// Which parser and which commands the arguments are for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,7 +113,7 @@ pub fn other_parsers() -> [clap::Command; 4] {
 pub fn parser_of(system: System) -> clap::Command {
     use clap::CommandFactory as _;
     match system {
-        System::Aggregation => crate::Cli::command(),
+        System::Aggregation => Cli::command(),
         System::Sites => sites::Cli::command(),
         System::Peers => peers::Cli::command(),
         System::Order => order::Cli::command(),
@@ -166,7 +167,7 @@ mod tests {
 
     fn parsers() -> Vec<clap::Command> {
         let mut all = other_parsers().to_vec();
-        all.push(<crate::Cli as clap::CommandFactory>::command());
+        all.push(<Cli as clap::CommandFactory>::command());
         all
     }
 
