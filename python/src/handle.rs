@@ -60,14 +60,18 @@ impl Handle {
     ) -> Result<Result<RoundStats, Started<Floats>>, Trouble> {
         if !self.shared.is_audited() {
             return match self.shared.with(|worker| worker.wait_timeout(started, timeout))? {
-                Ok((floats, stats)) => floats.check_written().map(|()| Ok(stats)),
+                Ok((floats, stats)) => {
+                    floats.check_written()?;
+                    Ok(Ok(stats))
+                }
                 Err(started) => Ok(Err(started)),
             };
         }
         match self.shared.with(|worker| worker.wait_recorded(started, timeout))? {
             Ok((floats, stats, record)) => {
                 self.shared.report_round(RoundReport::new(stats, record))?;
-                floats.check_written().map(|()| Ok(stats))
+                floats.check_written()?;
+                Ok(Ok(stats))
             }
             Err(started) => Ok(Err(started)),
         }
