@@ -58,6 +58,10 @@ pub enum EndpointError {
 pub fn endpoint(address: &str, security: &Security) -> Result<Endpoint, EndpointError> {
     let is_socket = address.starts_with("unix:");
     let bare = address.split_once("://").map_or(address, |(_, rest)| rest);
+    if let Some((_, path)) = bare.split_once('/').filter(|(_, path)| !path.is_empty() && !is_socket) {
+        let reason = format!("\"/{path}\" is behind the port");
+        return Err(EndpointError::Address { address: address.to_owned(), reason });
+    }
     let uri = match security {
         _ if is_socket => address.to_owned(),
         Security::Tls(_) => format!("https://{bare}"),

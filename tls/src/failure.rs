@@ -86,6 +86,9 @@ pub enum TlsFailure {
     /// The client speaks without TLS, the server wants it.
     #[error("it speaks TLS only: {USE_TLS}")]
     PlainClient,
+    /// The server speaks neither TLS nor HTTP/2.
+    #[error("it does not speak HTTP/2, as gRPC does: correct the address")]
+    OtherProtocol,
     /// Something else.
     #[error("TLS with it fails ({detail}): {USE_ACCEPTED_CERTIFICATE}, or look at the server's log")]
     Other {
@@ -155,8 +158,8 @@ pub async fn failure_at(address: &str, security: &Security, found: Option<TlsFai
     }
 }
 
-/// Looks whether the server at `address` speaks TLS where `security` is without, or the other way round; one
-/// that does not show what it speaks within two seconds is taken at the client's word.
+/// Looks whether the server at `address` speaks TLS where `security` is without, or the other way round, or
+/// neither TLS nor HTTP/2. A server that does not show it within two seconds is taken at the client's word.
 pub async fn disagreement(address: &str, security: &Security) -> Option<TlsFailure> {
     if address.starts_with("unix:") {
         return None;
@@ -164,6 +167,7 @@ pub async fn disagreement(address: &str, security: &Security) -> Option<TlsFailu
     match (security, spoken(address).await?) {
         (Security::Tls(_), Spoken::Plain) => Some(TlsFailure::PlainServer),
         (Security::Local | Security::Plain, Spoken::Tls) => Some(TlsFailure::PlainClient),
+        (_, Spoken::Other) => Some(TlsFailure::OtherProtocol),
         _ => None,
     }
 }
@@ -172,6 +176,7 @@ pub async fn disagreement(address: &str, security: &Security) -> Option<TlsFailu
 enum Spoken {
     Plain,
     Tls,
+    Other,
 }
 
 /// Greets a server without TLS, and reads what it answers: SETTINGS, or an alert.
@@ -185,7 +190,7 @@ async fn spoken(address: &str) -> Option<Spoken> {
         match answer {
             [0x15 | 0x16, 3, ..] => Some(Spoken::Tls),
             [_, _, _, 4] => Some(Spoken::Plain),
-            _ => None,
+            _ => Some(Spoken::Other),
         }
     };
     timeout(LOOK, look).await.ok()?

@@ -131,3 +131,29 @@ async fn a_client_of_another_protocol_is_answered_and_takes_no_place() {
     let mut channel = soon(connect(address, &Security::Local)).await.unwrap();
     soon(call(&mut channel)).await.unwrap();
 }
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_connection_from_which_no_byte_arrives_is_closed() {
+    let address = serve(None, Limits { silence: Duration::from_millis(300), ..Limits::default() }).await;
+    let mut silent = open(OWN, address).await;
+    silent.write_all(HTTP2).await.unwrap();
+    // SETTINGS and the acknowledgement of ours come first.
+    assert_ne!(end(&mut silent).await, b"");
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_handshake_that_gave_way_is_closed() {
+    let address = serve(None, Limits { handshakes: 8, ..patient() }).await;
+    let mut silent = Vec::new();
+    for _ in 0..20 {
+        silent.push(open(OWN, address).await);
+    }
+    // The first twelve have given way to the last eight, which are open.
+    for stream in &mut silent[..12] {
+        assert_eq!(soon(stream.read(&mut [0])).await.unwrap_or(0), 0);
+    }
+    for stream in &mut silent[12..] {
+        let open = tokio::time::timeout(Duration::from_millis(20), stream.read(&mut [0])).await;
+        assert!(open.is_err(), "{open:?}");
+    }
+}

@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod accept;
+mod failures;
 mod few_files;
 mod support;
