@@ -3,3 +3,4 @@
 
 mod descriptors;
 mod info;
+mod liveness;

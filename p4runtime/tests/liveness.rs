@@ -33,7 +33,11 @@ impl P4Runtime for Device {
     type ReadStream = Answers<v1::ReadResponse>;
 
     async fn read(&self, _: Request<v1::ReadRequest>) -> Result<Response<Self::ReadStream>, Status> {
-        Ok(Response::new(Box::pin(tokio_stream::empty())))
+        let first = tokio_stream::once(Ok(v1::ReadResponse::default()));
+        match self.stands_still {
+            true => Ok(Response::new(Box::pin(first.chain(tokio_stream::pending())))),
+            false => Ok(Response::new(Box::pin(tokio_stream::empty()))),
+        }
     }
 
     async fn set_forwarding_pipeline_config(
@@ -179,4 +183,14 @@ async fn a_server_that_stands_still_is_noticed() {
     let why = tokio::time::timeout(Duration::from_secs(60), client.lost()).await.unwrap();
     assert!(matches!(why, ClientError::Timeout { .. }), "{why}");
     assert!(why.to_string().contains("did not answer whether it still runs within 500ms"), "{why}");
+}
+
+#[tokio::test]
+async fn a_read_that_stops_in_the_middle_ends() {
+    let address = serve(Device { stands_still: true }).await;
+    let target = Target { call_timeout: Duration::from_millis(300), ..Target::new(address, DeviceId(1)) };
+    let client = Client::connect(target).await.unwrap();
+    let read = tokio::time::timeout(Duration::from_secs(60), client.read(Vec::new())).await;
+    let why = read.expect("it ends").unwrap_err();
+    assert!(why.to_string().contains("did not answer Read within 300ms"), "{why}");
 }

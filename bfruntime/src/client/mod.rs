@@ -14,8 +14,8 @@ use std::time::Duration;
 
 use inart_tls::connect_channel;
 use tokio::sync::mpsc;
+use tonic::Code;
 use tonic::transport::Channel;
-use tonic::{Code, Request};
 
 use crate::bfrt_proto::{
     self as v, bf_runtime_client::BfRuntimeClient, set_forwarding_pipeline_config_request::Action,
@@ -130,10 +130,12 @@ impl Client {
     /// [`ClientError::Rpc`] if the device refuses the call.
     pub fn configs(&self) -> Answer<'_, Configs> {
         let (device_id, client_id) = (self.target.device.0, self.target.client.0);
-        let request = self.request(v::GetForwardingPipelineConfigRequest { device_id, client_id });
+        let request = v::GetForwardingPipelineConfigRequest { device_id, client_id };
         Box::pin(async move {
-            let answer = self.service.clone().get_forwarding_pipeline_config(request).await;
-            let answer = self.answered("GetForwardingPipelineConfig", answer)?;
+            const CALL: &str = "GetForwardingPipelineConfig";
+            let mut service = self.service.clone();
+            let answer = self.in_time(CALL, service.get_forwarding_pipeline_config(request)).await?;
+            let answer = self.answered(CALL, answer)?;
             Ok(Configs {
                 programs: answer.config.into_iter().map(Program::from).collect(),
                 device_info: answer.non_p4_config.unwrap_or_default().bfruntime_info,
@@ -177,15 +179,17 @@ impl Client {
     }
 
     async fn set(&self, action: Action, config: v::ForwardingPipelineConfig) -> Result<(), ClientError> {
-        let request = self.request(v::SetForwardingPipelineConfigRequest {
+        const CALL: &str = "SetForwardingPipelineConfig";
+        let request = v::SetForwardingPipelineConfigRequest {
             device_id: self.target.device.0,
             client_id: self.target.client.0,
             action: action.into(),
             config: vec![config],
             ..Default::default()
-        });
-        let answer = self.service.clone().set_forwarding_pipeline_config(request).await;
-        self.answered("SetForwardingPipelineConfig", answer).map(drop)
+        };
+        let mut service = self.service.clone();
+        let answer = self.in_time(CALL, service.set_forwarding_pipeline_config(request)).await?;
+        self.answered(CALL, answer).map(drop)
     }
 
     fn everywhere(&self) -> v::TargetDevice {
@@ -193,11 +197,16 @@ impl Client {
         v::TargetDevice { device_id: self.target.device.0, pipe_id, direction, prsr_id }
     }
 
-    /// A request that must be answered in time.
-    fn request<T>(&self, message: T) -> Request<T> {
-        let mut request = Request::new(message);
-        request.set_timeout(self.target.call_timeout);
-        request
+    /// Waits for all of an answer, up to [`Target::call_timeout`]: a device that stands still keeps its
+    /// connections, and may do so in the middle of an answer.
+    async fn in_time<T>(
+        &self,
+        call: &'static str,
+        answer: impl Future<Output = T>,
+    ) -> Result<T, ClientError> {
+        let limit = self.target.call_timeout;
+        let answer = tokio::time::timeout(limit, answer).await;
+        answer.map_err(|_| ClientError::timeout(&self.target, call, limit))
     }
 
     fn answered<T>(

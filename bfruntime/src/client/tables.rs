@@ -18,7 +18,7 @@ impl Client {
             if changes.is_empty() {
                 return Ok(());
             }
-            let sent = self.send(self.updates(changes)?, batch.into()).await;
+            let sent = self.in_time("Write", self.send(self.updates(changes)?, batch.into())).await?;
             sent.map_err(|status| self.write_error(changes, batch, status))
         })
     }
@@ -28,7 +28,7 @@ impl Client {
         if changes.is_empty() {
             return Ok(());
         }
-        let sent = self.send_named(self.updates(changes)?).await;
+        let sent = self.in_time("Write", self.send_named(self.updates(changes)?)).await?;
         sent.map_err(|status| self.write_error(changes, Batch::Continue, status))
     }
 
@@ -75,13 +75,13 @@ impl Client {
         atomicity: write_request::Atomicity,
     ) -> Result<(), tonic::Status> {
         // Without the program's name: so the device takes the write only from the client that is bound.
-        let request = self.request(v::WriteRequest {
+        let request = v::WriteRequest {
             target: Some(self.everywhere()),
             client_id: self.target.client.0,
             updates,
             atomicity: atomicity.into(),
             p4_name: String::new(),
-        });
+        };
         self.service.clone().write(request).await.map(drop)
     }
 
@@ -100,7 +100,7 @@ impl Client {
             let table_operations_type = operation.clone();
             let operation = v::TableOperation { table_id: table.id, table_operations_type };
             let update = v::Update { r#type: update::Type::Insert.into(), entity: Some(operation.into()) };
-            let sent = self.send_named(vec![update]).await;
+            let sent = self.in_time("Write", self.send_named(vec![update])).await?;
             sent.map_err(|status| ClientError::rpc("Write", &self.target, status))
         })
     }
@@ -108,13 +108,13 @@ impl Client {
     /// As a client that is bound or not.
     async fn send_named(&self, updates: Vec<v::Update>) -> Result<(), tonic::Status> {
         let p4_name = self.chosen().map(|(name, _)| name).unwrap_or_default();
-        let request = self.request(v::WriteRequest {
+        let request = v::WriteRequest {
             target: Some(self.everywhere()),
             client_id: self.target.client.0,
             updates,
             p4_name,
             ..Default::default()
-        });
+        };
         self.service.clone().write(request).await.map(drop)
     }
 
@@ -127,28 +127,28 @@ impl Client {
         Box::pin(async move {
             let (p4_name, info) = self.chosen()?;
             let entities = wanted.iter().map(|entry| Ok(info.encode(entry)?.into()));
-            let request = self.request(v::ReadRequest {
+            let request = v::ReadRequest {
                 target: Some(self.everywhere()),
                 client_id: self.target.client.0,
                 entities: entities.collect::<Result<_, ClientError>>()?,
                 p4_name,
-            });
-            let answer = self.service.clone().read(request).await;
-            let mut answers = answer.map_err(|status| self.read_error(status))?.into_inner();
-            let mut found = Vec::new();
-            loop {
-                let part = match answers.message().await {
-                    Ok(Some(part)) => part,
-                    Ok(None) => return Ok(found),
-                    Err(status) => return Err(self.read_error(status)),
-                };
-                for entity in part.entities {
-                    if let Some(entity::Entity::TableEntry(entry)) = entity.entity {
-                        found.push(info.decode(&entry)?);
-                    }
-                }
-            }
+            };
+            let found = self.in_time("Read", self.read_all(request)).await?;
+            let found = found.map_err(|status| self.read_error(status))?;
+            found.iter().map(|entry| Ok(info.decode(entry)?)).collect()
         })
+    }
+
+    async fn read_all(&self, request: v::ReadRequest) -> Result<Vec<v::TableEntry>, tonic::Status> {
+        let mut answers = self.service.clone().read(request).await?.into_inner();
+        let mut found = Vec::new();
+        while let Some(part) = answers.message().await? {
+            found.extend(part.entities.into_iter().filter_map(|entity| match entity.entity {
+                Some(entity::Entity::TableEntry(entry)) => Some(entry),
+                _ => None,
+            }));
+        }
+        Ok(found)
     }
 
     /// The first entity's own error, which says more than that there was one.
