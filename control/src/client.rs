@@ -39,6 +39,16 @@ pub enum ClientError {
         /// What it said.
         message: String,
     },
+    /// The connection ended before it answered.
+    #[error(
+        "the connection to the controller at {address} ended ({message}); is a controller running there?"
+    )]
+    Ended {
+        /// Its address.
+        address: String,
+        /// What the transport said.
+        message: String,
+    },
     /// It refused.
     #[error("the controller at {address}: {message}")]
     Refused {
@@ -258,10 +268,7 @@ impl Client {
                 Some(failure @ TlsFailure::ClientRefused { .. }) => {
                     ClientError::Tls(ChannelError::Tls { address, failure })
                 }
-                _ => {
-                    let message = format!("the connection ended ({})", innermost(&status));
-                    ClientError::NotYet { address, message }
-                }
+                _ => ClientError::Ended { address, message: innermost(&status) },
             };
         }
         let message = status.message().to_owned();

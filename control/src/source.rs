@@ -158,9 +158,11 @@ pub(crate) async fn patiently<T>(
             Err(error) => Err(error),
         };
         match answer {
-            Err(why @ (ClientError::Connect(ChannelError::Connect { .. }) | ClientError::NotYet { .. }))
-                if Instant::now() < give_up =>
-            {
+            Err(
+                why @ (ClientError::Connect(ChannelError::Connect { .. })
+                | ClientError::NotYet { .. }
+                | ClientError::Ended { .. }),
+            ) if Instant::now() < give_up => {
                 if Instant::now() >= remind {
                     tracing::warn!("waiting for the controller: {why}");
                     remind = Instant::now() + Source::REMIND;
