@@ -161,3 +161,30 @@ async fn a_job_whose_slots_are_gone_says_so_and_waits_for_them() {
     join(&daemon).await;
     assert_eq!((epochs(&target, 2), epochs(&target, 3)), (1, 0));
 }
+
+/// A change that waits for the end of a run ends with its job; clients that ask for it would wait for ever.
+#[tokio::test]
+async fn a_change_for_the_next_run_of_a_job_that_is_deleted_ends() {
+    let (target, folder) = (InMemory::new(ValuesPerPacket::N64, LIMITS), TempDir::new().unwrap());
+    let daemon = both(&target, &folder).await;
+    join(&daemon).await;
+    let assignment = daemon.api.assignment("two").await.unwrap();
+    let mut hosts = Vec::new();
+    for role in ["worker-0", "worker-1", "server-0"] {
+        let stay = |_: &_| Ok(Default::default());
+        hosts.extend(daemon.source("two").follow(assignment.job, role, LIFE(), stay).unwrap());
+    }
+    let fewer = topology("{name: two, workers: [c], servers: [s], elastic: true}");
+    let plan = plan_all(&fewer, &Options::new(schemes::INART)).unwrap().remove(0);
+    let change = daemon.api.change(serde_json::to_string(&plan).unwrap()).await.unwrap();
+    let waits = |status: &inart_controller::api::proto::Status| {
+        let found = status.changes.iter().find(|found| found.number == change);
+        found.is_some_and(|found| found.stage() == ChangeStage::Moving)
+    };
+    daemon.until(waits).await;
+    let deleted = daemon.api.delete("two", true).await.unwrap();
+    assert_eq!(daemon.end_of(deleted).await.stage(), ChangeStage::Done);
+    let ended = daemon.end_of(change).await;
+    assert_eq!(ended.stage(), ChangeStage::Refused, "{ended:?}");
+    assert!(ended.problem.contains("deleted the job"), "{}", ended.problem);
+}

@@ -32,13 +32,15 @@ use tokio::task::JoinHandle;
 struct Switches {
     inner: InMemory,
     away: Arc<Mutex<BTreeSet<String>>>,
+    /// Those with which a session panics.
+    broken: Arc<Mutex<BTreeSet<String>>>,
     owners: Option<Arc<Mutex<BTreeMap<String, u128>>>>,
 }
 
 impl Switches {
     fn new(owners: bool) -> Self {
         let inner = InMemory::new(ValuesPerPacket::N64, LIMITS);
-        Switches { inner, away: Arc::default(), owners: owners.then(Arc::default) }
+        Switches { inner, away: Arc::default(), broken: Arc::default(), owners: owners.then(Arc::default) }
     }
 
     fn set_away(&self, switch: &str, away: bool) {
@@ -89,6 +91,7 @@ impl Program for Switches {
         if let Err(error) = self.reach(&place) {
             return ready(Err(error)).boxed();
         }
+        assert!(!self.broken.lock().unwrap().contains(&place.address), "broken on purpose");
         let (Access::Write(client) | Access::Resume(client), true) = (access, self.owners.is_some()) else {
             return self.inner.open(place, access);
         };
@@ -234,15 +237,50 @@ async fn a_greater_precedence_on_a_switch_that_comes_back_ends_the_daemon() {
     let at = |name: &str| Place::local(name, 0);
     // By a clock that went back: the first contact shows more.
     switches.inner.open(at("v1"), Access::Write(Precedence(20))).await.unwrap();
-    switches.inner.open(at("v2"), Access::Write(Precedence(30))).await.unwrap();
+    // Far above what this controller takes.
+    let greatest = Precedence(30_000_000);
+    switches.inner.open(at("v2"), Access::Write(greatest)).await.unwrap();
     switches.set_away("v2", true);
     let running = Started::start(config(&switches, 5, fig1(), Records::default())).await;
     running.until(|status| status.installed).await;
-    assert_eq!(switches.greatest(at("v1")).await.unwrap(), Some(Precedence(21)));
+    let taken = switches.greatest(at("v1")).await.unwrap().unwrap();
+    assert!(taken > Precedence(20), "{taken:?}");
     switches.set_away("v2", false);
     let ended = tokio::time::timeout(Duration::from_secs(60), running.daemon).await.unwrap().unwrap();
     assert!(matches!(&ended, DaemonError::Superseded { switch, .. } if switch == "v2"), "{ended}");
-    assert_eq!(switches.greatest(at("v2")).await.unwrap(), Some(Precedence(30)));
+    assert_eq!(switches.greatest(at("v2")).await.unwrap(), Some(greatest));
+}
+
+/// Two that start by clocks that went back see the same ids. If both took the next one, they would share the
+/// switches between them.
+#[tokio::test(flavor = "local")]
+async fn two_that_have_seen_the_same_precedence_take_different_ones() {
+    let mut taken = BTreeSet::new();
+    for _ in 0..2 {
+        let switches = Switches::new(false);
+        let seen = Access::Write(Precedence(20));
+        switches.inner.open(Place::local("v1", 0), seen).await.unwrap();
+        let running = Started::start(config(&switches, 5, fig1(), Records::default())).await;
+        running.until(all_connected).await;
+        let one = switches.greatest(Place::local("v2", 0)).await.unwrap().unwrap();
+        assert!(one > Precedence(20));
+        taken.insert(one);
+        running.daemon.abort();
+    }
+    assert_eq!(taken.len(), 2, "{taken:?}");
+}
+
+/// A switch without a task ends the process, as a panic of any other task does.
+#[tokio::test(flavor = "local")]
+async fn a_panic_of_the_task_of_one_switch_ends_the_daemon() {
+    let switches = Switches::new(false);
+    switches.set_away("v2", true);
+    let running = Started::start(config(&switches, 5, fig1(), Records::default())).await;
+    running.until(|status| status.installed).await;
+    switches.broken.lock().unwrap().insert("v2".to_owned());
+    switches.set_away("v2", false);
+    let ended = tokio::time::timeout(Duration::from_secs(60), running.daemon).await.expect("it ends");
+    assert!(ended.unwrap_err().is_panic());
 }
 
 /// The planner hears of a switch that was never there as of one that dies.

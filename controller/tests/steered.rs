@@ -5,6 +5,7 @@
 use crate::support;
 
 use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
@@ -13,7 +14,7 @@ use inart_controller::daemon::{Config, Steer};
 use inart_controller::{PortMap, Records};
 use inart_p4::Outcome;
 use inart_planner::topology::generate::{Equipment, fat_tree};
-use inart_planner::{Options, Plan, Topology, plan, schemes};
+use inart_planner::{Options, Plan, PlanError, Problem, Promises, Scheme, Topology, plan, schemes};
 use inart_steering::{Decision, Policy};
 use inart_targets::memory::InMemory;
 use inart_targets::{Counts, Failpoint};
@@ -75,13 +76,17 @@ impl Session {
     }
 
     async fn on(topology: Topology, policy: Policy) -> Self {
+        Self::with(topology, policy, schemes::INART).await
+    }
+
+    async fn with(topology: Topology, policy: Policy, scheme: &'static dyn Scheme) -> Self {
         let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
         let (target, folder) = (InMemory::new(ValuesPerPacket::N64, LIMITS), TempDir::new().unwrap());
         let every = Duration::from_millis(50);
         let config = Config {
             check_every: Duration::from_millis(50),
             change_within: Duration::from_secs(5),
-            steer: Some(Steer { policy, every, plan_within: Duration::from_secs(1), scheme: schemes::INART }),
+            steer: Some(Steer { policy, every, plan_within: Duration::from_secs(1), scheme }),
             ..config(&target, folder.path(), topology.clone(), vec![job(1, &first)])
         };
         let weather = Arc::new(Mutex::new(Weather::default()));
@@ -394,4 +399,76 @@ async fn a_worker_that_others_wait_for_is_named() {
     assert_eq!(late.len(), 1, "{late:?}");
     assert_eq!(late[0].host, "worker-1 of job ways");
     assert!(late[0].why.starts_with("its program has not started tensor 4,"), "{late:?}");
+}
+
+/// Plans as the default scheme does, but slowly.
+struct Slow(AtomicUsize);
+
+impl Scheme for Slow {
+    fn name(&self) -> &'static str {
+        schemes::INART.name()
+    }
+
+    fn summary(&self) -> &'static str {
+        schemes::INART.summary()
+    }
+
+    fn promises(&self) -> Promises {
+        schemes::INART.promises()
+    }
+
+    fn plan(&self, problem: &Problem<'_>) -> Result<Plan, PlanError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        std::thread::sleep(Duration::from_millis(300));
+        schemes::INART.plan(problem)
+    }
+}
+
+/// Clients that give up while others are answered have no plans made for them.
+#[tokio::test]
+async fn clients_that_gave_up_are_not_planned_for() {
+    const GONE: usize = 40;
+    static SLOW: Slow = Slow(AtomicUsize::new(0));
+    let session = Session::with(ways(), Policy { dry_run: true, ..Policy::default() }, &SLOW).await;
+    let _hosts = session.hosts(&ALL).await;
+    while session.api.replan(false).await.is_err() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let each = SLOW.0.swap(0, Ordering::Relaxed);
+    let asking = |_| {
+        let api = session.api.clone();
+        tokio::spawn(async move { api.replan(false).await })
+    };
+    let gone: Vec<_> = (0..GONE).map(asking).collect();
+    // They are under way: the first of them is being answered.
+    while SLOW.0.load(Ordering::Relaxed) == 0 {
+        tokio::time::sleep(Duration::from_millis(1)).await;
+    }
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    gone.iter().for_each(tokio::task::JoinHandle::abort);
+    session.api.replan(false).await.unwrap();
+    let plans = SLOW.0.load(Ordering::Relaxed);
+    assert!(plans < GONE / 2 * each, "{plans} plans, {each} for each client");
+}
+
+#[tokio::test]
+async fn so_many_clients_may_wait_for_a_decision() {
+    static SLOW: Slow = Slow(AtomicUsize::new(0));
+    let session = Session::with(ways(), Policy { dry_run: true, ..Policy::default() }, &SLOW).await;
+    let _hosts = session.hosts(&ALL).await;
+    while session.api.replan(false).await.is_err() {
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    let mut asking = tokio::task::JoinSet::new();
+    for _ in 0..100 {
+        let api = session.api.clone();
+        asking.spawn(async move { api.replan(false).await });
+    }
+    let refused = loop {
+        let answered = asking.join_next().await.expect("some are refused").unwrap();
+        if let Err(error) = answered {
+            break error.to_string();
+        }
+    };
+    assert!(refused.contains("64 others wait") && refused.contains("ask again later"), "{refused}");
 }

@@ -52,6 +52,9 @@ impl InForce {
     }
 }
 
+/// Clients that may wait for a decision.
+const WAITING: usize = 64;
+
 /// Who asked for a decision, and waits for it.
 type Answer = oneshot::Sender<Result<Decision, String>>;
 
@@ -144,12 +147,23 @@ impl Deciding {
             tokio::select! {
                 done = worked => self.take(done),
                 Some(answers) = samples.recv() => self.watch(answers),
-                Some(asked) = asked.recv() => self.waiting.push_back(asked),
+                Some(asked) = asked.recv() => self.queue(asked),
             }
             while self.work.is_none()
                 && let Some(asked) = self.waiting.pop_front()
             {
                 self.command(asked);
+            }
+        }
+    }
+
+    /// Lets somebody wait for a turn, unless many do.
+    fn queue(&mut self, asked: Asked) {
+        self.waiting.retain(|other| !other.answer.is_closed());
+        match self.waiting.len() < WAITING {
+            true => self.waiting.push_back(asked),
+            false => {
+                drop(asked.answer.send(Err(format!("{WAITING} others wait for a decision: ask again later"))))
             }
         }
     }
@@ -179,8 +193,11 @@ impl Deciding {
         }
     }
 
-    /// Somebody asks.
+    /// Somebody asks, who may have given up meanwhile.
     fn command(&mut self, Asked { shares, answer }: Asked) {
+        if answer.is_closed() {
+            return;
+        }
         self.look_at_jobs();
         match self.steering.command(self.start.elapsed(), shares) {
             Some(question) => self.ask(question, Some(answer)),

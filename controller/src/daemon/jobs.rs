@@ -142,6 +142,11 @@ impl Changer {
         self.state.disband(job);
         self.state.drop_job(job);
         self.released.remove(&job);
+        if let Some((waiting, _)) = self.next.remove(&job) {
+            let problem = format!("change {number} deleted the job before its run had ended");
+            self.state.changes(|log| log.end(waiting, ChangeStage::Refused, problem));
+            self.state.change_has_ended();
+        }
         match self.hold(left).await {
             Ok(removed) => self.state.changes(|log| log.updates(number, 0, removed)),
             Err(why) => tracing::warn!(number, "its entries are removed later where they are left: {why}"),

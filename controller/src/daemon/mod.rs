@@ -111,8 +111,12 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
             Some(Ok((switch, cause))) => {
                 return Err(DaemonError::superseded(&switch, cause));
             }
-            // A task that panicked, or a network without switches: nothing to do but wait for the end.
-            Some(Err(error)) => tracing::error!("a task ended: {error}"),
+            // No task looks after that switch any more: the process ends as it does for its other tasks.
+            Some(Err(error)) => match error.try_into_panic() {
+                Ok(panic) => std::panic::resume_unwind(panic),
+                Err(error) => tracing::error!("a task ended: {error}"),
+            },
+            // A network without switches: nothing to do but wait for the end.
             None => tokio::select! {
                 never = &mut changer => match never {},
                 never = &mut watch => match never {},

@@ -27,6 +27,9 @@ use crate::records::Records;
 const REMIND: Duration = Duration::from_secs(10);
 /// How long a session may take to report that another controller writes.
 const VERDICT: Duration = Duration::from_secs(1);
+/// A precedence above all that was seen is above it by up to this much, by chance: two controllers that start
+/// at the same time must not have the same.
+const SPREAD: u64 = 1_000_000;
 /// The shortest and the longest pause before switches without precedences are taken once more.
 const PAUSE: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(600)];
 
@@ -156,8 +159,9 @@ impl Starting<'_> {
     async fn precedence(&self, there: &BTreeSet<String>) -> Precedence {
         let seen = there.iter().map(|name| self.config.program.greatest(self.config.switches[name].clone()));
         let seen = join_all(seen).await.into_iter().filter_map(|seen| seen.ok().flatten());
-        let above = seen.max().map(|seen| Precedence(seen.0.saturating_add(1)));
-        above.map_or(self.config.precedence, |above| above.max(self.config.precedence))
+        let above = |seen: Precedence| Precedence(seen.0.saturating_add(1 + u128::from(drawn() % SPREAD)));
+        let above = seen.max().filter(|seen| *seen >= self.config.precedence).map(above);
+        above.unwrap_or(self.config.precedence)
     }
 
     /// Opens sessions with these switches; those that fail meanwhile are away.
@@ -265,6 +269,10 @@ fn tell(report: &InstallReport, state: &State) {
 /// A time between the two of [`PAUSE`], another one at each call.
 fn random_pause() -> Duration {
     let [shortest, longest] = PAUSE;
-    let drawn = RandomState::new().build_hasher().finish() as f64 / u64::MAX as f64;
-    shortest + (longest - shortest).mul_f64(drawn)
+    shortest + (longest - shortest).mul_f64(drawn() as f64 / u64::MAX as f64)
+}
+
+/// A number by chance.
+fn drawn() -> u64 {
+    RandomState::new().build_hasher().finish()
 }
