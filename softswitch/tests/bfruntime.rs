@@ -361,3 +361,108 @@ async fn ports_are_added_enabled_and_told_of() {
     let error = client.write(&[Change::modify(read_only)], Batch::Continue).await.unwrap_err().to_string();
     assert!(error.contains("$PORT_UP") && error.contains("the device only"), "{error}");
 }
+
+/// The program with a register array of that many cells.
+fn with_cells(cells: usize) -> Program {
+    let pipeline = crate::rig::with_cells(cells);
+    let info = bf_rt::bf_rt(&Schema::new(pipeline.p4info).unwrap()).into_bytes();
+    let profile = Profile { binary: pipeline.device_config, ..program().profiles[0].clone() };
+    Program { info, profiles: vec![profile], ..program() }
+}
+
+/// Loads the program with that many cells, and is bound to it.
+async fn with_many_cells(rig: &Rig, cells: usize) -> Client {
+    let client = rig.client().await;
+    let device = client.configs().await.unwrap().device_info().unwrap();
+    let program = with_cells(cells);
+    let info = Info::from_json(&program.info).unwrap().with(&device).unwrap();
+    client.use_program(NAME, Arc::new(info));
+    client.set_program(program).await.unwrap();
+    client.bind(NAME, Duration::ZERO).await.unwrap();
+    client
+}
+
+#[tokio::test]
+async fn a_write_of_all_cells_many_times_over_is_refused() {
+    let rig = Rig::start().await;
+    let client = with_many_cells(&rig, 1 << 25).await;
+    let all = || Change::modify(Entry::new("cells").with("I.cells.f1", 7u8));
+    let written = client.write(&[all(), all(), all()], Batch::Continue).await;
+    let ClientError::Write(error) = written.unwrap_err() else { panic!("the third is too much") };
+    let failed: Vec<_> = error.failures.iter().map(|failure| (failure.index, failure.code)).collect();
+    assert_eq!(failed, [(2, Code::ResourceExhausted)]);
+    assert_eq!(rig.switch.lock().unwrap().register("I.cells", (1 << 25) - 1).unwrap(), [7]);
+}
+
+#[tokio::test]
+async fn a_read_of_more_than_the_memory_can_hold_is_refused() {
+    let rig = Rig::start().await;
+    let client = with_many_cells(&rig, 1 << 17).await;
+    let all = Entry::new("cells");
+    assert_eq!(client.read_table("cells").await.unwrap().len(), 1 << 17);
+    for again in [vec![all; 3], vec![Entry::new("$PORT_HDL_INFO"); 3000]] {
+        let refused = client.read(&again).await.unwrap_err();
+        let ClientError::Rpc { code, message, .. } = refused else { panic!("{refused}") };
+        assert_eq!(code, Code::ResourceExhausted);
+        assert!(message.contains("262144 entities"), "{message}");
+    }
+    let larger = Rig::start().await;
+    let client = with_many_cells(&larger, 1 << 19).await;
+    assert!(client.read_table("cells").await.is_err());
+    let one = Entry::new("cells").exact("$REGISTER_INDEX", (1u32 << 19) - 1);
+    assert_eq!(client.read(&[one]).await.unwrap().len(), 1);
+}
+
+/// Each node costs what it is, not a copy of all that are there.
+#[tokio::test]
+async fn many_nodes_and_groups_are_written_in_one_batch() {
+    let rig = Rig::start().await;
+    let client = rig.loaded().await;
+    let groups = (1..=6_000).map(|id| Group { id, ports: [u32::from(id % 500)].into() });
+    let changes: Vec<_> =
+        groups.flat_map(|group| [group.node(), group.entry()]).map(Change::insert).collect();
+    let written = tokio::time::timeout(Duration::from_secs(60), client.write(&changes, Batch::Continue));
+    written.await.expect("in time").unwrap();
+    assert_eq!(client.read_groups().await.unwrap().len(), 6_000);
+}
+
+/// A request that arrives slowly holds a place from its first byte on, so that few can be buffered.
+#[tokio::test]
+async fn calls_take_their_places_before_their_requests_are_read() {
+    use inart_bfruntime::bfrt_proto::{WriteRequest, WriteResponse};
+    let rig = Rig::start().await;
+    let client = rig.loaded().await;
+    let security = inart_tls::Security::Local;
+    let channel = inart_tls::connect_channel(&rig.address, &security, Duration::from_secs(20));
+    let channel = channel.await.unwrap();
+    let mut slow = tokio::task::JoinSet::new();
+    for _ in 0..64 {
+        let mut grpc = tonic::client::Grpc::new(channel.clone());
+        slow.spawn(async move {
+            grpc.ready().await.unwrap();
+            // The request is there, its end is not.
+            let first = tokio_stream::once(WriteRequest::default());
+            let request = tokio_stream::StreamExt::chain(first, tokio_stream::pending());
+            let path = tonic::codegen::http::uri::PathAndQuery::from_static("/bfrt_proto.BfRuntime/Write");
+            let codec = tonic_prost::ProstCodec::<WriteRequest, WriteResponse>::default();
+            grpc.client_streaming(tonic::Request::new(request), path, codec).await
+        });
+    }
+    let taken = async {
+        loop {
+            if matches!(client.configs().await, Err(ClientError::Rpc { code: Code::ResourceExhausted, .. })) {
+                return;
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), taken).await.expect("all places are taken");
+    assert!(client.read_table("exact_table").await.unwrap().is_empty(), "reads have places of their own");
+    drop(slow);
+    let free = async {
+        while client.configs().await.is_err() {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    };
+    tokio::time::timeout(Duration::from_secs(30), free).await.expect("places are free again");
+}

@@ -281,3 +281,27 @@ async fn a_write_of_all_cells_many_times_over_is_refused() {
     let failed: Vec<_> = error.failures.iter().map(|failure| (failure.index, failure.code)).collect();
     assert_eq!(failed, [(2, Code::ResourceExhausted), (3, Code::ResourceExhausted)]);
 }
+
+/// Members are compared by hash: 60,000 of them would be compared two billion times.
+#[tokio::test]
+async fn a_large_value_set_is_written_at_once() {
+    let rig = Rig::start().await;
+    let client = rig.client().await;
+    let mut large = pipeline();
+    let mut json: serde_json::Value = serde_json::from_slice(&large.device_config).unwrap();
+    json["parse_vsets"][0]["max_size"] = 65_536.into();
+    large.device_config = json.to_string().into_bytes();
+    large.p4info.value_sets[0].size = 65_536;
+    let value_set_id = large.p4info.value_sets[0].id();
+    assert_eq!(code(client.set_pipeline(PipelineAction::VerifyAndCommit, Some(large)).await), Code::Ok);
+    let member = |value: u16| {
+        let exact = v1::field_match::Exact { value: value.to_be_bytes().to_vec() };
+        let with = Some(v1::field_match::FieldMatchType::Exact(exact));
+        v1::ValueSetMember { r#match: vec![v1::FieldMatch { field_id: 1, field_match_type: with }] }
+    };
+    let set = |members: Vec<_>| Update::modify(v1::ValueSetEntry { value_set_id, members });
+    let all = (0..60_000).map(member).collect();
+    assert_eq!(soon(rig::write(&client, set(all))).await, Code::Ok);
+    let twice = vec![member(7), member(8), member(7)];
+    assert_eq!(rig::write(&client, set(twice)).await, Code::AlreadyExists);
+}

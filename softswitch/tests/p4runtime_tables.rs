@@ -551,3 +551,38 @@ async fn primitives_of_older_compilers_add_and_subtract() {
     // 0xfe + 5 and 1 - 2, of eight bits.
     assert_eq!((sent[0].0, &sent[0].1[20..22]), (4, &[0x03, 0xff][..]));
 }
+
+/// A batch of these updates and one that fails.
+async fn roll_back(rig: &Rig, updates: Vec<Update>) {
+    let missing = Update::delete(encode(&exact_entry(77, 1, 1)));
+    let batch = v1::WriteRequest {
+        device_id: rig::DEVICE.0,
+        election_id: Some(inart_p4runtime::ElectionId(1).into()),
+        atomicity: v1::write_request::Atomicity::RollbackOnError.into(),
+        updates: updates.into_iter().chain([missing]).collect(),
+        ..Default::default()
+    };
+    let refused = rig.raw().await.write(batch).await.unwrap_err();
+    let errors = inart_p4runtime::update_errors(&refused).unwrap();
+    let codes: Vec<_> = errors.iter().map(|error| tonic::Code::from(error.canonical_code)).collect();
+    assert_eq!(codes.last(), Some(&Code::NotFound), "{codes:?}");
+    assert!(codes[..codes.len() - 1].iter().all(|code| *code == Code::Aborted), "{codes:?}");
+}
+
+/// A direct counter belongs to the entry with the key; what else a client says of the entry selects nothing.
+#[tokio::test]
+async fn a_batch_that_fails_restores_a_direct_counter_whatever_names_its_entry() {
+    let rig = Rig::start().await;
+    let client = rig.loaded().await;
+    let counted = |packets| Some(CounterData { packet_count: packets, byte_count: 0 });
+    let entry = schema().encode(&exact_entry(5, 1, 2)).unwrap();
+    let first = v1::TableEntry { counter_data: counted(3), ..entry.clone() };
+    assert_eq!(write(&client, Update::insert(first)).await, Code::Ok);
+    let action = schema().encode(&exact_entry(5, 1, 9)).unwrap().action;
+    let named = v1::TableEntry { metadata: vec![7], action, ..entry.clone() };
+    let set = v1::DirectCounterEntry { table_entry: Some(named), data: counted(99) };
+    roll_back(&rig, vec![Update::modify(set)]).await;
+    let found = read_one(&client, v1::TableEntry { action: None, counter_data: counted(0), ..entry }).await;
+    let [entity::Entity::TableEntry(found)] = found.as_slice() else { panic!("{found:?}") };
+    assert_eq!(found.counter_data, counted(3));
+}

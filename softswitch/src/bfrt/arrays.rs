@@ -10,6 +10,7 @@ use super::keys::number;
 use super::rows::{counts, with_counts};
 use super::status::{invalid, refused, unserved};
 use crate::Switch;
+use crate::control::CounterValue;
 
 /// The cells that a key names: one, or all.
 pub(super) fn cells(table: &Table, entry: &Entry) -> Result<Range<usize>, Status> {
@@ -32,17 +33,15 @@ fn only_set(table: &Table, kind: Type) -> Result<(), Status> {
     }
 }
 
-/// Sets one counter, or all.
-pub(super) fn write_counters(
-    switch: &mut Switch,
-    name: &str,
+/// One counter, or all, and the value that it is to have.
+pub(super) fn counters_to_write(
     table: &Table,
     kind: Type,
     entry: &Entry,
-) -> Result<(), Status> {
+) -> Result<(Range<usize>, CounterValue), Status> {
     only_set(table, kind)?;
     let value = counts(entry).ok_or_else(|| invalid(format!("{}: the entry has no count", table.name)))?;
-    cells(table, entry)?.try_for_each(|cell| switch.set_counter(name, cell, value).map_err(refused))
+    Ok((cells(table, entry)?, value))
 }
 
 /// The entries of some counters.
@@ -56,34 +55,32 @@ pub(super) fn read_counters(
     Ok(cells.zip(values).map(|(cell, value)| with_counts(table, keyed(table, cell), *value)).collect())
 }
 
-/// Sets one register, or all. Where the cells of several fields are in one array, the first is in its
-/// highest bits, as in the struct of the program.
-pub(super) fn write_registers(
-    switch: &mut Switch,
-    names: &[&str],
+/// What the arrays of a register are to have in their cells, in big endian.
+type Values<'n> = Vec<(&'n str, Vec<u8>)>;
+
+/// One cell of a register, or all, and what it is to have. Where the cells of several fields are in one
+/// array, the first is in its highest bits, as in the struct of the program.
+pub(super) fn registers_to_write<'n>(
+    names: &[&'n str],
     table: &Table,
     kind: Type,
     entry: &Entry,
-) -> Result<(), Status> {
+) -> Result<(Range<usize>, Values<'n>), Status> {
     only_set(table, kind)?;
     let cells = cells(table, entry)?;
-    let mut whole: u128 = 0;
+    let (mut whole, mut values): (u128, Values<'n>) = (0, Vec::new());
     for (place, field) in table.data.iter().enumerate() {
         let value = match entry.data.get(&field.name) {
             Some(Value::Number(number)) => *number,
             _ => return Err(invalid(format!("{}: field {} is missing", table.name, field.name))),
         };
-        match names {
-            [_] => whole = whole.checked_shl(field.kind.bits().unwrap_or(0)).unwrap_or(0) | value,
-            names => {
-                let name = names.get(place).copied().unwrap_or_default();
-                switch.set_register_cells(name, cells.clone(), &value.to_be_bytes()).map_err(refused)?;
-            }
-        }
+        whole = whole.checked_shl(field.kind.bits().unwrap_or(0)).unwrap_or(0) | value;
+        let name = names.get(place).copied().unwrap_or_default();
+        values.push((name, value.to_be_bytes().to_vec()));
     }
     match names {
-        [name] => switch.set_register_cells(name, cells, &whole.to_be_bytes()).map_err(refused),
-        _ => Ok(()),
+        [name] => Ok((cells, vec![(*name, whole.to_be_bytes().to_vec())])),
+        _ => Ok((cells, values)),
     }
 }
 

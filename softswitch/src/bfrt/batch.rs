@@ -9,6 +9,7 @@ use super::pipeline::{Pipeline, lock};
 use super::ports::PortChange;
 use super::status::{invalid, unknown, unserved};
 use crate::Switch;
+use crate::server::limits;
 
 /// What became of a batch: one result per update that was tried, in order, and the ports that went up or
 /// down.
@@ -27,12 +28,12 @@ pub(super) fn apply(pipeline: &mut Pipeline, updates: &[Update], atomicity: Atom
 }
 
 fn all(pipeline: &mut Pipeline, updates: &[Update]) -> Applied {
-    let switch = pipeline.switch();
+    let mut work = limits::CELLS;
     let mut applied = Applied { results: Vec::with_capacity(updates.len()), ports: Vec::new() };
     for update in updates {
         let result = match meant(update) {
             Ok(Meant::Operation(operation)) => operate(pipeline, operation),
-            Ok(Meant::Entry(kind, entry)) => pipeline.write(&mut lock(&switch), kind, entry).map(|ports| {
+            Ok(Meant::Entry(kind, entry)) => pipeline.write_alone(kind, entry, &mut work).map(|ports| {
                 applied.ports.extend(ports);
             }),
             Err(status) => Err(status),
@@ -42,7 +43,7 @@ fn all(pipeline: &mut Pipeline, updates: &[Update]) -> Applied {
     applied
 }
 
-fn all_or_nothing(pipeline: &mut Pipeline, updates: &[Update]) -> Applied {
+fn all_or_nothing(pipeline: &Pipeline, updates: &[Update]) -> Applied {
     let switch = pipeline.switch();
     let mut switch = lock(&switch);
     let (mut results, mut undo) = (Vec::with_capacity(updates.len()), Vec::new());
@@ -66,7 +67,7 @@ fn all_or_nothing(pipeline: &mut Pipeline, updates: &[Update]) -> Applied {
 
 /// Applies one update of a transaction; says how it was before.
 fn one(
-    pipeline: &mut Pipeline,
+    pipeline: &Pipeline,
     switch: &mut Switch,
     update: &Update,
 ) -> Result<Option<super::rows::Before>, Status> {
@@ -75,7 +76,7 @@ fn one(
         Meant::Entry(kind, entry) => {
             let before = pipeline.before(switch, entry)?;
             match pipeline.write(switch, kind, entry) {
-                Ok(_) => Ok(Some(before)),
+                Ok(()) => Ok(Some(before)),
                 Err(status) => {
                     // A part of it may have been done.
                     before.restore(switch)?;

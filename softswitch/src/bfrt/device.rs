@@ -172,9 +172,9 @@ impl Device {
         at_most(filters.len(), limits::FILTERS, "entities in a read", "ask for them in several")?;
         let state = self.state.lock().await;
         let pipeline = state.pipeline(client, name)?;
-        let mut found = Vec::new();
+        let (mut found, mut room) = (Vec::new(), limits::READ_ENTITIES);
         for (index, filter) in filters.iter().enumerate() {
-            match pipeline.read(filter) {
+            match pipeline.read(filter, &mut room) {
                 Ok(part) => found.extend(part),
                 Err(status) => {
                     let mut results = vec![Ok(()); index];

@@ -16,6 +16,7 @@ mod interfaces;
 mod keys;
 mod multicast;
 mod pipeline;
+mod places;
 mod port_counts;
 mod ports;
 mod rows;
@@ -40,6 +41,7 @@ use crate::server::limits;
 use device::Device;
 pub use front::{FrontPorts, Lane};
 pub use interfaces::Interfaces;
+use places::Bounded;
 use ports::Ports;
 use service::Service;
 
@@ -94,7 +96,7 @@ impl Server {
         let service = BfRuntimeServer::new(Service::new(device))
             .max_decoding_message_size(limits::PIPELINE_BYTES)
             .max_encoding_message_size(usize::MAX);
-        let serving = builder.add_service(service).serve_with_incoming(incoming);
+        let serving = builder.add_service(Bounded::new(service)).serve_with_incoming(incoming);
         tokio::select! {
             result = serving => result,
             () = stop => Ok(()),

@@ -1,6 +1,6 @@
 //! `$pre.mgid` and `$pre.node`: groups of nodes of ports. No I/O: the switch is told whole groups.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 
 use inart_bfruntime::bfrt_proto::update::Type;
 use inart_bfruntime::{Entry, Match, Value};
@@ -11,12 +11,26 @@ use crate::control::{Port, Replica};
 use crate::server::limits;
 
 const NODE_ID: &str = "$MULTICAST_NODE_ID";
+const PORTS: &str = "$DEV_PORT";
+
+/// The highest group: a packet's group has 16 bits.
+const MAX_GROUP: u32 = 0xffff;
+/// Numbers of ports have 9 bits.
+const MAX_PORT: u32 = 0x1ff;
+/// Numbers of a list that take as much memory as an entry.
+const LISTED: usize = 16;
 
 /// What controllers wrote.
-#[derive(Debug, Clone, Default, PartialEq)]
+#[derive(Debug, Default)]
 pub(super) struct Multicast {
     groups: BTreeMap<u32, Entry>,
     nodes: BTreeMap<u32, Entry>,
+    /// The groups that have each node.
+    users: BTreeMap<u32, BTreeSet<u32>>,
+    /// Copies of the frames of all groups.
+    copies: usize,
+    /// Numbers in the lists of all groups and nodes.
+    listed: usize,
 }
 
 /// What becomes of a group: its copies, or `None` when it goes.
@@ -33,32 +47,59 @@ impl Multicast {
         selected(&self.nodes, filter, NODE_ID)
     }
 
-    /// Changes a group; says what the switch is to be told.
-    pub fn write_group(&mut self, kind: Type, entry: &Entry) -> Result<Vec<Changed>, Status> {
+    /// The groups and nodes that a filter selects, at most, in entries that take as much memory.
+    pub fn weight(&self, filter: &Entry) -> usize {
+        let all = if filter.key.is_empty() { self.groups.len() + self.nodes.len() } else { 1 };
+        all + self.listed / LISTED
+    }
+
+    /// Changes a group; says what the switch is to be told, which costs some of `work`.
+    pub fn write_group(&mut self, kind: Type, entry: &Entry, work: &mut u64) -> Result<Vec<Changed>, Status> {
         let id = key(entry, "$MGID")?;
         if id == 0 {
             return Err(invalid("$pre.mgid: group 0 copies nothing, take another number"));
         }
-        for node in numbers(entry, NODE_ID) {
-            if !self.nodes.contains_key(&node) {
-                return Err(Status::not_found(format!(
-                    "$pre.mgid {id}: there is no node {node}; insert it first"
-                )));
+        if id > MAX_GROUP {
+            return Err(invalid(format!(
+                "$pre.mgid {id}: groups have at most 16 bits, take 1 to {MAX_GROUP}"
+            )));
+        }
+        if let Some(node) = numbers(entry, NODE_ID).iter().find(|node| !self.nodes.contains_key(node)) {
+            return Err(Status::not_found(format!(
+                "$pre.mgid {id}: there is no node {node}; insert it first"
+            )));
+        }
+        let before = self.groups.get(&id).cloned();
+        change(&mut self.groups, kind, id, entry, "$pre.mgid")?;
+        let (old, new) = (self.copies_of(before.as_ref()), self.copies_of(self.groups.get(&id)));
+        let listed = (before.as_ref().map_or(0, listed), self.groups.get(&id).map_or(0, listed));
+        let outcome = self.count((old, new), listed, work).and_then(|counts| Ok((counts, self.group(id)?)));
+        let ((copies, listed), changed) = match outcome {
+            Ok(outcome) => outcome,
+            Err(status) => {
+                put(&mut self.groups, id, before);
+                return Err(status);
+            }
+        };
+        (self.copies, self.listed) = (copies, listed);
+        for node in before.iter().flat_map(|before| numbers(before, NODE_ID)) {
+            if let Some(groups) = self.users.get_mut(node) {
+                groups.remove(&id);
+                if groups.is_empty() {
+                    self.users.remove(node);
+                }
             }
         }
-        change(&mut self.groups, kind, id, entry, "$pre.mgid")?;
-        Ok(vec![self.group(id)])
+        for node in self.groups.get(&id).into_iter().flat_map(|after| numbers(after, NODE_ID)) {
+            self.users.entry(*node).or_default().insert(id);
+        }
+        Ok(vec![changed])
     }
 
-    /// Changes a node; says what the switch is to be told.
-    pub fn write_node(&mut self, kind: Type, entry: &Entry) -> Result<Vec<Changed>, Status> {
+    /// Changes a node; says what the switch is to be told, which costs some of `work`.
+    pub fn write_node(&mut self, kind: Type, entry: &Entry, work: &mut u64) -> Result<Vec<Changed>, Status> {
         let id = key(entry, NODE_ID)?;
-        let used: Vec<u32> = self
-            .groups
-            .iter()
-            .filter(|(_, group)| numbers(group, NODE_ID).contains(&id))
-            .map(|(id, _)| *id)
-            .collect();
+        let used: Vec<u32> = self.users.get(&id).into_iter().flatten().copied().collect();
         if let (Type::Delete, Some(group)) = (kind, used.first()) {
             return Err(Status::already_exists(format!(
                 "$pre.node {id}: group {group} has it; change that first"
@@ -67,30 +108,106 @@ impl Multicast {
         if !numbers(entry, "$MULTICAST_LAG_ID").is_empty() {
             return Err(unserved(format!("$pre.node {id}: link aggregation groups are not served")));
         }
-        let mut room = limits::REPLICAS;
-        let others = self.nodes.iter().filter(|(other, _)| **other != id).map(|(_, node)| node);
-        for node in others.chain([entry]) {
-            let ports = numbers(node, "$DEV_PORT").len();
-            room =
-                room.checked_sub(ports).ok_or_else(|| limits::beyond("$pre.node: too many ports in all"))?;
+        check_ports(id, entry)?;
+        if !self.nodes.contains_key(&id) && self.nodes.len() >= limits::GROUPS {
+            return Err(limits::beyond(format!(
+                "$pre.node {id}: there are {} nodes already",
+                limits::GROUPS
+            )));
         }
+        let before = self.nodes.get(&id).cloned();
         change(&mut self.nodes, kind, id, entry, "$pre.node")?;
-        Ok(used.into_iter().map(|group| self.group(group)).collect())
+        let ports = |node: Option<&Entry>| node.map_or(0, |node| numbers(node, PORTS).len());
+        let (old, new) = (ports(before.as_ref()) * used.len(), ports(self.nodes.get(&id)) * used.len());
+        let listed = (before.as_ref().map_or(0, listed), self.nodes.get(&id).map_or(0, listed));
+        let outcome = self.count((old, new), listed, work).and_then(|counts| {
+            Ok((counts, used.into_iter().map(|group| self.group(group)).collect::<Result<_, Status>>()?))
+        });
+        match outcome {
+            Ok(((copies, listed), changed)) => {
+                (self.copies, self.listed) = (copies, listed);
+                Ok(changed)
+            }
+            Err(status) => {
+                put(&mut self.nodes, id, before);
+                Err(status)
+            }
+        }
+    }
+
+    /// Copies and numbers in lists after a change of some of them, if there is room.
+    fn count(
+        &self,
+        copies: (usize, usize),
+        listed: (usize, usize),
+        work: &mut u64,
+    ) -> Result<(usize, usize), Status> {
+        let after = |all: usize, (old, new): (usize, usize)| (all + new).saturating_sub(old);
+        let (copies_after, listed_after) = (after(self.copies, copies), after(self.listed, listed));
+        for (all, what) in [(copies_after, "copies"), (listed_after, "numbers")] {
+            let hint = "remove groups or nodes";
+            limits::at_most(all, limits::REPLICAS, &format!("$pre: {what} of all groups and nodes"), hint)?;
+        }
+        limits::spend(work, copies.1 as u64 + 1)?;
+        Ok((copies_after, listed_after))
+    }
+
+    fn copies_of(&self, group: Option<&Entry>) -> usize {
+        let nodes = group.into_iter().flat_map(|group| numbers(group, NODE_ID));
+        nodes.filter_map(|node| self.nodes.get(node)).map(|node| numbers(node, PORTS).len()).sum()
     }
 
     /// A group as the switch has it.
-    fn group(&self, id: u32) -> Changed {
-        let replicas = self.groups.get(&id).map(|group| {
-            let nodes = numbers(group, NODE_ID);
-            nodes.iter().filter_map(|node| self.nodes.get(node)).flat_map(replicas).collect()
-        });
-        (id, replicas)
+    fn group(&self, id: u32) -> Result<Changed, Status> {
+        let Some(group) = self.groups.get(&id) else { return Ok((id, None)) };
+        let nodes = numbers(group, NODE_ID).iter().filter_map(|node| self.nodes.get(node));
+        let all: Vec<Replica> = nodes.flat_map(replicas).collect();
+        let mut seen = HashSet::new();
+        match all.iter().find(|copy| !seen.insert(**copy)) {
+            Some(twice) => Err(invalid(format!(
+                "$pre.mgid {id}: it copies twice to port {} with $MULTICAST_RID {}",
+                twice.port, twice.instance
+            ))),
+            None => Ok((id, Some(all))),
+        }
     }
+}
+
+fn check_ports(id: u32, node: &Entry) -> Result<(), Status> {
+    let mut seen = HashSet::new();
+    match numbers(node, PORTS).iter().find(|port| **port > MAX_PORT || !seen.insert(**port)) {
+        Some(port) if *port > MAX_PORT => {
+            Err(invalid(format!("$pre.node {id}: port {port} is above {MAX_PORT}")))
+        }
+        Some(port) => Err(invalid(format!("$pre.node {id}: port {port} is there twice"))),
+        None => Ok(()),
+    }
+}
+
+/// Puts a row back as it was.
+fn put(rows: &mut BTreeMap<u32, Entry>, id: u32, row: Option<Entry>) {
+    match row {
+        Some(row) => drop(rows.insert(id, row)),
+        None => drop(rows.remove(&id)),
+    }
+}
+
+/// Numbers, flags and texts in the lists of a row.
+fn listed(row: &Entry) -> usize {
+    let count = |value: &Value| match value {
+        Value::Numbers(list) => list.len(),
+        Value::Flags(list) => list.len(),
+        Value::Texts(list) => list.iter().map(|text| 1 + text.len() / 4).sum(),
+        Value::PerPipe(list) => 4 * list.len(),
+        Value::Text(text) => text.len() / 4,
+        Value::Number(_) | Value::Flag(_) | Value::Float(_) => 0,
+    };
+    row.data.values().map(count).sum()
 }
 
 fn replicas(node: &Entry) -> Vec<Replica> {
     let instance = node.number("$MULTICAST_RID").and_then(|rid| u16::try_from(rid).ok()).unwrap_or(0);
-    numbers(node, "$DEV_PORT").into_iter().map(|port| Replica { port: Port(port), instance }).collect()
+    numbers(node, PORTS).iter().map(|port| Replica { port: Port(*port), instance }).collect()
 }
 
 fn change(
@@ -139,10 +256,10 @@ fn key(entry: &Entry, field: &str) -> Result<u32, Status> {
     }
 }
 
-fn numbers(entry: &Entry, field: &str) -> Vec<u32> {
+fn numbers<'e>(entry: &'e Entry, field: &str) -> &'e [u32] {
     match entry.data.get(field) {
-        Some(Value::Numbers(list)) => list.clone(),
-        _ => Vec::new(),
+        Some(Value::Numbers(list)) => list,
+        _ => &[],
     }
 }
 
@@ -173,9 +290,22 @@ mod tests {
         changed.iter().map(|(id, replicas)| (*id, replicas.as_ref().map(plain))).collect()
     }
 
+    /// A batch without an end to its work.
+    struct Endless(Multicast);
+
+    impl Endless {
+        fn write_group(&mut self, kind: Type, entry: &Entry) -> Result<Vec<Changed>, Status> {
+            self.0.write_group(kind, entry, &mut u64::MAX.clone())
+        }
+
+        fn write_node(&mut self, kind: Type, entry: &Entry) -> Result<Vec<Changed>, Status> {
+            self.0.write_node(kind, entry, &mut u64::MAX.clone())
+        }
+    }
+
     #[test]
     fn a_group_copies_to_the_ports_of_all_its_nodes() {
-        let mut multicast = Multicast::default();
+        let mut multicast = Endless(Multicast::default());
         assert_eq!(multicast.write_group(Type::Insert, &group(5, &[1])).unwrap_err().code(), Code::NotFound);
         assert!(multicast.write_node(Type::Insert, &node(1, 7, &[2, 3])).unwrap().is_empty());
         multicast.write_node(Type::Insert, &node(2, 8, &[3])).unwrap();
@@ -188,8 +318,54 @@ mod tests {
         assert_eq!(copies(&multicast.write_group(Type::Delete, &group(5, &[])).unwrap()), [(5, None)]);
         assert!(multicast.write_node(Type::Delete, &node(1, 0, &[])).unwrap().is_empty());
         assert_eq!(
-            (multicast.groups(&Entry::default()).len(), multicast.nodes(&Entry::default()).len()),
+            (multicast.0.groups(&Entry::default()).len(), multicast.0.nodes(&Entry::default()).len()),
             (0, 1)
         );
+    }
+    #[test]
+    fn groups_of_one_large_node_count_all_their_copies() {
+        let mut multicast = Endless(Multicast::default());
+        let all: Vec<u32> = (0..512).collect();
+        multicast.write_node(Type::Insert, &node(1, 7, &all)).unwrap();
+        let room = (limits::REPLICAS / 512) as u32;
+        for id in 1..=room {
+            multicast.write_group(Type::Insert, &group(id, &[1])).unwrap();
+        }
+        let refused = multicast.write_group(Type::Insert, &group(room + 1, &[1])).unwrap_err();
+        assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
+        // A node that grows grows in all of its groups.
+        multicast.write_node(Type::Modify, &node(1, 7, &[3])).unwrap();
+        multicast.write_group(Type::Insert, &group(room + 1, &[1])).unwrap();
+        let refused = multicast.write_node(Type::Modify, &node(1, 7, &all)).unwrap_err();
+        assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
+        assert_eq!(multicast.0.nodes(&Entry::default()), [node(1, 7, &[3])], "it is as it was");
+        multicast.write_group(Type::Delete, &group(room + 1, &[])).unwrap();
+        multicast.write_node(Type::Modify, &node(1, 7, &all)).unwrap();
+    }
+
+    #[test]
+    fn a_change_that_one_group_refuses_changes_no_group() {
+        let mut multicast = Endless(Multicast::default());
+        multicast.write_node(Type::Insert, &node(1, 7, &[1])).unwrap();
+        multicast.write_node(Type::Insert, &node(2, 7, &[2])).unwrap();
+        multicast.write_group(Type::Insert, &group(5, &[1])).unwrap();
+        multicast.write_group(Type::Insert, &group(6, &[1, 2])).unwrap();
+        // Group 6 would copy twice to port 2.
+        let refused = multicast.write_node(Type::Modify, &node(1, 7, &[2])).unwrap_err();
+        assert_eq!(refused.code(), Code::InvalidArgument, "{refused}");
+        assert_eq!(multicast.0.nodes(&Entry::default()), [node(1, 7, &[1]), node(2, 7, &[2])]);
+        let changed = multicast.write_node(Type::Modify, &node(1, 8, &[2])).unwrap();
+        assert_eq!(copies(&changed), [(5, Some(vec![(2, 8)])), (6, Some(vec![(2, 8), (2, 7)]))]);
+    }
+
+    #[test]
+    fn ports_that_no_switch_has_or_that_are_there_twice_are_refused() {
+        let mut multicast = Endless(Multicast::default());
+        for ports in [&[512][..], &[4, 5, 4]] {
+            let refused = multicast.write_node(Type::Insert, &node(1, 7, ports)).unwrap_err();
+            assert_eq!(refused.code(), Code::InvalidArgument, "{refused}");
+        }
+        let beyond = multicast.write_group(Type::Insert, &group(0x1_0000, &[])).unwrap_err();
+        assert_eq!(beyond.code(), Code::InvalidArgument, "{beyond}");
     }
 }

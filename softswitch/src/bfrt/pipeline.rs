@@ -1,5 +1,6 @@
 //! A program with what controllers wrote for it.
 
+use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use inart_bfruntime::bfrt_proto::update::Type;
@@ -9,10 +10,11 @@ use tonic::Status;
 
 use super::multicast::{Changed, Multicast};
 use super::ports::{PortChange, Ports};
-use super::status::{misfit, refused, unknown, unserved};
+use super::status::{invalid, misfit, refused, unknown, unserved};
 use super::tables::{Kind, kind};
 use super::verify::Verified;
 use super::{arrays, rows};
+use crate::control::ControlError;
 use crate::server::limits;
 use crate::{Program, Switch};
 
@@ -77,43 +79,37 @@ impl Pipeline {
         let (table, entry) = self.decode(given)?;
         match kind(&table, &self.program) {
             Kind::Match(name) => rows::before(switch, name, &table, &entry),
-            _ => Err(unserved(format!(
-                "{} takes part in no transaction: write it with CONTINUE_ON_ERROR",
-                table.name
-            ))),
+            _ => Err(no_transaction(&table)),
         }
     }
 
-    /// Applies one update.
-    pub fn write(
+    /// Applies one update, which costs some of `work`. Packets wait for a few cells or one entry at a time.
+    pub fn write_alone(
         &mut self,
-        switch: &mut Switch,
         update: Type,
         given: &TableEntry,
+        work: &mut u64,
     ) -> Result<Vec<PortChange>, Status> {
-        let (table, entry) = self.decode(given)?;
-        let written = |name: &String| table.data.iter().any(|field| field.read_only && field.name == *name);
-        if let Some(field) = entry.data.keys().find(|name| written(name)) {
-            return Err(super::status::invalid(format!("{}: {field} is the device's to write", table.name)));
-        }
-        let program = self.program.clone();
+        let (table, entry) = self.decode_written(given)?;
+        let (program, switch) = (self.program.clone(), self.switch.clone());
         match kind(&table, &program) {
-            Kind::Match(name) => rows::write(switch, name, &table, update, &entry)?,
-            Kind::Counter(name) => arrays::write_counters(switch, name, &table, update, &entry)?,
-            Kind::Registers(names) => arrays::write_registers(switch, &names, &table, update, &entry)?,
-            Kind::Groups => {
-                let mut multicast = self.multicast.clone();
-                let changed = multicast.write_group(update, &entry)?;
-                self.replicate(switch, multicast, changed)?;
+            Kind::Match(name) => rows::write(&mut lock(&switch), name, &table, update, &entry)?,
+            Kind::Counter(name) => {
+                let (cells, value) = arrays::counters_to_write(&table, update, &entry)?;
+                each_stride(&switch, cells, work, |switch, part| switch.set_counters(name, part, value))?;
             }
-            Kind::Nodes => {
-                let mut multicast = self.multicast.clone();
-                let changed = multicast.write_node(update, &entry)?;
-                self.replicate(switch, multicast, changed)?;
+            Kind::Registers(names) => {
+                let (cells, values) = arrays::registers_to_write(&names, &table, update, &entry)?;
+                each_stride(&switch, cells, work, |switch, part| {
+                    let mut values = values.iter();
+                    values.try_for_each(|(name, value)| switch.set_register_cells(name, part.clone(), value))
+                })?;
             }
+            Kind::Groups => replicate(&mut lock(&switch), self.multicast.write_group(update, &entry, work)?)?,
+            Kind::Nodes => replicate(&mut lock(&switch), self.multicast.write_node(update, &entry, work)?)?,
             Kind::Ports => {
                 let changes = self.ports.write(update, &entry)?;
-                switch.set_loopback(self.ports.loopback());
+                lock(&switch).set_loopback(self.ports.loopback());
                 return Ok(changes);
             }
             Kind::PortCounts => self.ports.write_counts(&table, update, &entry)?,
@@ -123,31 +119,30 @@ impl Pipeline {
         Ok(Vec::new())
     }
 
-    /// Tells the switch of groups; what it refuses is not kept.
-    fn replicate(
-        &mut self,
-        switch: &mut Switch,
-        multicast: Multicast,
-        changed: Vec<Changed>,
-    ) -> Result<(), Status> {
-        for (group, replicas) in changed {
-            let exists = switch.multicast_groups().any(|(present, _)| present == group);
-            match replicas {
-                Some(replicas) => switch.put_multicast_group(group, replicas, exists),
-                None if exists => switch.delete_multicast_group(group),
-                None => Ok(()),
-            }
-            .map_err(refused)?;
+    /// Applies one update of a transaction, during which packets wait.
+    pub fn write(&self, switch: &mut Switch, update: Type, given: &TableEntry) -> Result<(), Status> {
+        let (table, entry) = self.decode_written(given)?;
+        match kind(&table, &self.program) {
+            Kind::Match(name) => rows::write(switch, name, &table, update, &entry),
+            _ => Err(no_transaction(&table)),
         }
-        self.multicast = multicast;
-        Ok(())
     }
 
-    /// Reads what a filter selects.
-    pub fn read(&self, filter: &Entity) -> Result<Vec<Entity>, Status> {
+    /// An entry that is to be written, in names.
+    fn decode_written(&self, given: &TableEntry) -> Result<(Table, Entry), Status> {
+        let (table, entry) = self.decode(given)?;
+        let by_device = |name: &String| table.data.iter().any(|field| field.read_only && field.name == *name);
+        match entry.data.keys().find(|name| by_device(name)) {
+            Some(field) => Err(invalid(format!("{}: {field} is the device's to write", table.name))),
+            None => Ok((table, entry)),
+        }
+    }
+
+    /// Reads what a filter selects, which takes some of `room` for entities.
+    pub fn read(&self, filter: &Entity, room: &mut usize) -> Result<Vec<Entity>, Status> {
         match &filter.entity {
             Some(entity::Entity::TableEntry(entry)) => {
-                let found = self.read_entries(entry)?.into_iter();
+                let found = self.read_entries(entry, room)?.into_iter();
                 found.map(|entry| Ok(self.info.encode_found(&entry).map_err(misfit)?.into())).collect()
             }
             Some(entity::Entity::TableUsage(usage)) => {
@@ -155,25 +150,30 @@ impl Pipeline {
                 let Kind::Match(name) = kind(table, &self.program) else {
                     return Err(unserved(format!("{} has no usage", table.name)));
                 };
+                take(room, 1)?;
                 let usage = lock(&self.switch).entry_count(name).map_err(refused)? as u32;
                 let usage = TableUsage { table_id: table.id, usage, ..Default::default() };
                 Ok(vec![Entity { entity: Some(entity::Entity::TableUsage(usage)) }])
             }
             Some(_) => Err(unserved("only table entries and usages are read here")),
-            None => Err(super::status::invalid("the entity is not set")),
+            None => Err(invalid("the entity is not set")),
         }
     }
 
-    fn read_entries(&self, given: &TableEntry) -> Result<Vec<Entry>, Status> {
+    fn read_entries(&self, given: &TableEntry, room: &mut usize) -> Result<Vec<Entry>, Status> {
         let (table, filter) = self.decode(given)?;
         let switch = || lock(&self.switch);
+        take(room, 1)?;
         match kind(&table, &self.program) {
             Kind::Match(name) if filter.is_default => {
                 let (call, counter) = switch().default_action(name).map_err(refused)?;
                 let found = call.map(|call| rows::found_default(&table, &call, counter));
                 Ok(found.transpose()?.into_iter().collect())
             }
-            Kind::Match(name) if filter.key.is_empty() => self.read_rows(name, &table),
+            Kind::Match(name) if filter.key.is_empty() => {
+                take(room, switch().entry_count(name).map_err(refused)?)?;
+                self.read_rows(name, &table)
+            }
             Kind::Match(name) => {
                 let key = super::keys::to_switch(&table, &filter)?;
                 let row = switch().entry(name, &key.matches, key.priority).map_err(refused)?;
@@ -181,22 +181,38 @@ impl Pipeline {
             }
             Kind::Counter(name) => {
                 let cells = arrays::cells(&table, &filter)?;
-                arrays::read_counters(&switch(), name, &table, cells)
+                take(room, cells.len())?;
+                let mut found = Vec::with_capacity(cells.len());
+                for part in strides(cells) {
+                    found.extend(arrays::read_counters(&switch(), name, &table, part)?);
+                }
+                Ok(found)
             }
             Kind::Registers(names) => {
                 let cells = arrays::cells(&table, &filter)?;
+                take(room, cells.len())?;
                 let mut found = Vec::with_capacity(cells.len());
-                for from in cells.clone().step_by(limits::STRIDE) {
-                    let part = from..cells.end.min(from + limits::STRIDE);
+                for part in strides(cells) {
                     found.extend(arrays::read_registers(&mut switch(), &names, &table, part)?);
                 }
                 Ok(found)
             }
-            Kind::Groups => Ok(self.multicast.groups(&filter)),
-            Kind::Nodes => Ok(self.multicast.nodes(&filter)),
-            Kind::Ports => self.ports.read(&filter),
-            Kind::PortCounts => self.ports.read_counts(&filter),
-            Kind::FrontPorts => self.ports.front.read(&filter),
+            Kind::Groups | Kind::Nodes => {
+                take(room, self.multicast.weight(&filter))?;
+                Ok(if table.name == "$pre.mgid" {
+                    self.multicast.groups(&filter)
+                } else {
+                    self.multicast.nodes(&filter)
+                })
+            }
+            Kind::Ports | Kind::PortCounts | Kind::FrontPorts => {
+                take(room, if filter.key.is_empty() { PORTS } else { 0 })?;
+                match kind(&table, &self.program) {
+                    Kind::PortCounts => self.ports.read_counts(&filter),
+                    Kind::FrontPorts => self.ports.front.read(&filter),
+                    _ => self.ports.read(&filter),
+                }
+            }
             Kind::Unserved => Err(unserved(format!("{} is not served here", table.name))),
         }
     }
@@ -217,5 +233,71 @@ impl Pipeline {
                 found.push(rows::found(table, row)?);
             }
         }
+    }
+}
+
+/// Ports of a switch, at most.
+const PORTS: usize = 512;
+
+fn no_transaction(table: &Table) -> Status {
+    unserved(format!("{} takes part in no transaction: write it with CONTINUE_ON_ERROR", table.name))
+}
+
+/// Cells, a few at a time.
+fn strides(cells: Range<usize>) -> impl Iterator<Item = Range<usize>> {
+    let end = cells.end;
+    cells.step_by(limits::STRIDE).map(move |from| from..end.min(from + limits::STRIDE))
+}
+
+/// Changes cells of arrays, a few under one lock.
+fn each_stride(
+    switch: &Mutex<Switch>,
+    cells: Range<usize>,
+    work: &mut u64,
+    mut change: impl FnMut(&mut Switch, Range<usize>) -> Result<(), ControlError>,
+) -> Result<(), Status> {
+    limits::spend(work, cells.len() as u64)?;
+    strides(cells).try_for_each(|part| change(&mut lock(switch), part).map_err(refused))
+}
+
+/// Tells the switch of groups that were checked.
+fn replicate(switch: &mut Switch, changed: Vec<Changed>) -> Result<(), Status> {
+    for (group, replicas) in changed {
+        let exists = switch.has_multicast_group(group);
+        match replicas {
+            Some(replicas) => switch.put_multicast_group(group, replicas, exists),
+            None if exists => switch.delete_multicast_group(group),
+            None => Ok(()),
+        }
+        .map_err(refused)?;
+    }
+    Ok(())
+}
+
+/// Takes room for entities of an answer.
+fn take(room: &mut usize, entities: usize) -> Result<(), Status> {
+    *room = room.checked_sub(entities).ok_or_else(|| {
+        let most = limits::READ_ENTITIES;
+        limits::beyond(format!("a read gives at most {most} entities: read less at a time"))
+    })?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn cells_are_changed_a_few_under_one_lock_and_cost_work() {
+        let (switch, mut work, mut seen) = (Mutex::new(Switch::new(1)), 1000, Vec::new());
+        let done = each_stride(&switch, 5..1000, &mut work, |_, part| {
+            seen.push(part);
+            Ok(())
+        });
+        assert!(done.is_ok() && work == 5);
+        assert!(seen.iter().all(|part| part.len() <= limits::STRIDE), "{seen:?}");
+        assert_eq!(seen.into_iter().flatten().collect::<Vec<_>>(), (5..1000).collect::<Vec<_>>());
+        let refused = each_stride(&switch, 0..6, &mut work, |_, _| panic!("it is not begun"));
+        assert_eq!(refused.map_err(|status| status.code()), Err(tonic::Code::ResourceExhausted));
     }
 }

@@ -7,14 +7,15 @@ use inart_bfruntime::bfrt_proto::stream_message_request::Update as Message;
 use inart_bfruntime::bfrt_proto::stream_message_response::Update as Event;
 use inart_bfruntime::bfrt_proto::{self as v, Subscribe};
 use inart_bfruntime::google::rpc;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
+use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Request, Response, Status, Streaming};
 
 use super::clients::Stay;
 use super::device::{Device, Listener};
-use crate::server::limits::{self, beyond};
+use super::places::place;
+use crate::server::limits;
 
 /// Reads at a time; each may hold all entries of a table.
 const READS: usize = 8;
@@ -24,7 +25,6 @@ const WAITING: usize = 256;
 /// The service of one device.
 pub(super) struct Service {
     device: Arc<Device>,
-    calls: Arc<Semaphore>,
     reads: Arc<Semaphore>,
     streams: Arc<Semaphore>,
 }
@@ -32,13 +32,8 @@ pub(super) struct Service {
 impl Service {
     pub fn new(device: Arc<Device>) -> Self {
         let places = |count| Arc::new(Semaphore::new(count));
-        Self { device, calls: places(limits::CALLS), reads: places(READS), streams: places(limits::STREAMS) }
+        Self { device, reads: places(READS), streams: places(limits::STREAMS) }
     }
-}
-
-fn place(places: &Arc<Semaphore>, what: &str) -> Result<OwnedSemaphorePermit, Status> {
-    let place = places.clone().try_acquire_owned();
-    place.map_err(|_| beyond(format!("as many {what} as there may be are under way: try again later")))
 }
 
 #[tonic::async_trait]
@@ -47,7 +42,6 @@ impl BfRuntime for Service {
     type StreamChannelStream = ReceiverStream<Result<v::StreamMessageResponse, Status>>;
 
     async fn write(&self, request: Request<v::WriteRequest>) -> Result<Response<v::WriteResponse>, Status> {
-        let _place = place(&self.calls, "calls")?;
         let request = request.into_inner();
         self.device.check_id(request.target.unwrap_or_default().device_id)?;
         self.device.write(request).await?;
@@ -82,7 +76,6 @@ impl BfRuntime for Service {
         &self,
         request: Request<v::SetForwardingPipelineConfigRequest>,
     ) -> Result<Response<v::SetForwardingPipelineConfigResponse>, Status> {
-        let _place = place(&self.calls, "calls")?;
         let request = request.into_inner();
         self.device.check_id(request.device_id)?;
         self.device.set_program(request).await?;
@@ -93,7 +86,6 @@ impl BfRuntime for Service {
         &self,
         request: Request<v::GetForwardingPipelineConfigRequest>,
     ) -> Result<Response<v::GetForwardingPipelineConfigResponse>, Status> {
-        let _place = place(&self.calls, "calls")?;
         self.device.check_id(request.into_inner().device_id)?;
         Ok(Response::new(self.device.programs().await))
     }
@@ -102,7 +94,7 @@ impl BfRuntime for Service {
         &self,
         request: Request<Streaming<v::StreamMessageRequest>>,
     ) -> Result<Response<Self::StreamChannelStream>, Status> {
-        let place = place(&self.streams, "streams")?;
+        let place = place(self.streams.clone(), "streams")?;
         let (out, answers) = mpsc::channel(WAITING);
         let (device, requests) = (self.device.clone(), request.into_inner());
         tokio::spawn(async move {

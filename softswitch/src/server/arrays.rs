@@ -325,9 +325,7 @@ impl Pipeline {
         page: &mut Page,
     ) -> Result<Option<Position>, Status> {
         let attached = |schema: &Schema, id| schema.direct_counter_by_id(id).is_ok();
-        self.read_attached(filter.table_entry.as_ref(), at, page, attached, |entry| {
-            DirectCounterEntry { data: entry.counter_data, table_entry: Some(key_of(entry)) }.into()
-        })
+        self.read_attached(filter.table_entry.as_ref(), at, page, attached, direct_counter)
     }
 
     /// Reads the meters of the entries that a filter selects.
@@ -341,10 +339,7 @@ impl Pipeline {
             return Err(no_colours("direct"));
         }
         let attached = |schema: &Schema, id| schema.direct_meter_by_id(id).is_ok();
-        self.read_attached(filter.table_entry.as_ref(), at, page, attached, |entry| {
-            let config = entry.meter_config;
-            DirectMeterEntry { config, counter_data: None, table_entry: Some(key_of(entry)) }.into()
-        })
+        self.read_attached(filter.table_entry.as_ref(), at, page, attached, direct_meter)
     }
 
     fn read_attached(
@@ -376,6 +371,17 @@ impl Pipeline {
         };
         self.read_tables(&tables, &with_direct, at, page, entity)
     }
+}
+
+/// The counter of an entry.
+pub(super) fn direct_counter(entry: TableEntry) -> Entity {
+    DirectCounterEntry { data: entry.counter_data, table_entry: Some(key_of(entry)) }.into()
+}
+
+/// The meter of an entry.
+pub(super) fn direct_meter(entry: TableEntry) -> Entity {
+    let config = entry.meter_config;
+    DirectMeterEntry { config, counter_data: None, table_entry: Some(key_of(entry)) }.into()
 }
 
 /// An entry's identity, for the answers about its direct resources.

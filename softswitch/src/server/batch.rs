@@ -41,10 +41,7 @@ impl Budget {
     fn decode(&mut self, pipeline: &Pipeline, update: &Bytes) -> Result<Update, Status> {
         at_most(update.len(), limits::UPDATE_BYTES, "bytes of an update", "write less at a time")?;
         let update = request::decode(update.clone(), "the update")?;
-        let cells = pipeline.cells(&update);
-        self.cells = self.cells.checked_sub(cells).ok_or_else(|| {
-            limits::beyond(format!("a write sets at most {} cells of arrays: send several", limits::CELLS))
-        })?;
+        limits::spend(&mut self.cells, pipeline.cells(&update))?;
         Ok(update)
     }
 }

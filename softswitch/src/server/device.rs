@@ -4,7 +4,7 @@
 use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use inart_p4runtime::p4::v1::{self, MasterArbitrationUpdate, stream_message_response::Update as Event};
 use inart_p4runtime::{DeviceId, update_errors_status};
@@ -19,6 +19,7 @@ use super::compiling::{Compiling, check_arrays};
 use super::outbox::Outbox;
 use super::pipeline::Pipeline;
 use super::plane::Plane;
+use super::quiet::Quiet;
 use super::reads::Reading;
 use super::verify::Verified;
 use super::{batch, data, limits, packet_io, request};
@@ -42,6 +43,9 @@ pub(super) struct Device {
 struct State {
     elections: Elections,
     streams: HashMap<ClientId, Outbox>,
+    /// Messages dropped for controllers that are slow, packets and digests that do not fit the program.
+    slow: Quiet,
+    misfits: Quiet,
     running: Option<Pipeline>,
     /// Saved by VERIFY_AND_SAVE: reads and writes go to it until COMMIT makes it run.
     saved: Option<Pipeline>,
@@ -66,8 +70,10 @@ impl State {
 
     fn send(&mut self, client: ClientId, event: Event) {
         let Some(out) = self.streams.get(&client) else { return };
-        if !out.send(v1::StreamMessageResponse { update: Some(event) }) {
-            tracing::warn!(client = client.0, "a controller is slow: a message for it was dropped");
+        if !out.send(v1::StreamMessageResponse { update: Some(event) })
+            && let Some(dropped) = self.slow.happens(Instant::now())
+        {
+            tracing::warn!(client = client.0, dropped, "a controller is slow: messages for it were dropped");
         }
     }
 
@@ -87,6 +93,8 @@ impl Device {
         let state = State {
             elections: Elections::new(id),
             streams: HashMap::new(),
+            slow: Quiet::default(),
+            misfits: Quiet::default(),
             running: None,
             saved: None,
             writes: 0,
@@ -297,10 +305,16 @@ impl Device {
         let Some(pipeline) = &state.running else { return };
         match packet_io::packet_in(&pipeline.schema, frame) {
             Some(packet) => state.tell_primaries(&Event::Packet(packet)),
-            None => tracing::warn!(
-                bytes = frame.len(),
-                "a packet to the controller is shorter than its packet_in header"
-            ),
+            None => {
+                if let Some(dropped) = state.misfits.happens(Instant::now()) {
+                    let bytes = frame.len();
+                    tracing::warn!(
+                        bytes,
+                        dropped,
+                        "a packet to the controller is shorter than its packet_in header"
+                    );
+                }
+            }
         }
     }
 
@@ -315,7 +329,12 @@ impl Device {
         let mut values = digest.values.into_iter();
         let list = match data::decode(&pipeline.schema, declared.type_spec.as_ref(), &mut values) {
             Ok(datum) => pipeline.digests.learn(id, datum, self.clock.now_ns()),
-            Err(status) => return tracing::warn!(%status, digest = digest.name, "a digest was dropped"),
+            Err(status) => {
+                if let Some(dropped) = state.misfits.happens(Instant::now()) {
+                    tracing::warn!(%status, digest = digest.name, dropped, "digests were dropped");
+                }
+                return;
+            }
         };
         if let Some(list) = list {
             state.tell_primaries(&Event::Digest(v1::DigestList { timestamp: epoch_ns(), ..list }));
@@ -339,7 +358,7 @@ impl Device {
             if let Some(notice) = found.notice {
                 state.tell_primaries(&Event::IdleTimeoutNotification(notice));
             }
-            if found.examined < limits::PAGE {
+            if !found.is_cut {
                 return;
             }
         }

@@ -1,6 +1,7 @@
 //! Entries that have been idle for their time-out. Without frames an entry is looked at once in its time-out.
 
 use inart_p4runtime::p4::v1::IdleTimeoutNotification;
+use prost::Message;
 
 use super::idle_queue::timeout_us;
 use super::limits;
@@ -11,17 +12,21 @@ use super::pipeline::Pipeline;
 pub(super) struct Idle {
     pub notice: Option<IdleTimeoutNotification>,
     /// Entries that were looked at.
+    #[cfg(test)]
     pub examined: usize,
+    /// Whether there may be more.
+    pub is_cut: bool,
 }
 
 impl Pipeline {
     /// The entries that have been idle for their time-out, and starts their timers again. Looks at few of
-    /// those whose time has come; there may be more if it looked at [`limits::PAGE`].
+    /// those whose time has come: a notice fits a message that clients take.
     pub(super) fn idle_entries(&mut self) -> Idle {
         let schema = self.schema.clone();
         let now_us = self.clock.now_us();
-        let (mut idle, mut examined) = (Vec::new(), 0);
-        while examined < limits::PAGE
+        let (mut idle, mut examined, mut bytes) = (Vec::new(), 0, 0);
+        let is_full = |examined, bytes| examined >= limits::PAGE || bytes >= limits::PAGE_BYTES;
+        while !is_full(examined, bytes)
             && let Some((id, key)) = self.idle.pop(now_us)
         {
             examined += 1;
@@ -36,6 +41,7 @@ impl Pipeline {
             if due_us <= now_us {
                 stored.touched_us = now_us;
                 due_us = now_us.saturating_add(timeout);
+                bytes += stored.entry.encoded_len();
                 idle.push(stored.entry.clone());
             }
             stored.look_us = Some(due_us);
@@ -43,6 +49,11 @@ impl Pipeline {
         }
         let timestamp = super::clock::epoch_ns();
         let notice = (!idle.is_empty()).then_some(IdleTimeoutNotification { table_entry: idle, timestamp });
-        Idle { notice, examined }
+        Idle {
+            notice,
+            #[cfg(test)]
+            examined,
+            is_cut: is_full(examined, bytes),
+        }
     }
 }

@@ -22,13 +22,13 @@ pub(crate) const CALLS_PER_CONNECTION: u32 = 128;
 /// Calls at a time, except those that follow.
 pub(crate) const CALLS: usize = 64;
 /// Reads at a time.
-pub(super) const READS: usize = 64;
+pub(crate) const READS: usize = 64;
 /// `StreamChannel`s at a time.
 pub(crate) const STREAMS: usize = 256;
 /// Pipeline configurations that come in, or go out, at a time.
 pub(super) const PIPELINES: usize = 4;
 /// For a call's request to arrive and be done.
-pub(super) const CALL_TIME: Duration = Duration::from_secs(120);
+pub(crate) const CALL_TIME: Duration = Duration::from_secs(120);
 /// For the first message of a stream.
 pub(crate) const FIRST_MESSAGE: Duration = Duration::from_secs(20);
 
@@ -46,21 +46,25 @@ pub(super) const UPDATE_BYTES: usize = 1 << 20;
 pub(crate) const FILTERS: usize = 1 << 14;
 pub(super) const FILTER_BYTES: usize = 64 << 10;
 /// Cells of arrays that one write may set: as many as a program may have.
-pub(super) const CELLS: u64 = 1 << 26;
+pub(crate) const CELLS: u64 = 1 << 26;
 /// Bytes of the arrays of all programs that a switch holds: the one that runs, and those that wait.
 pub(crate) const ARRAY_BYTES: u64 = 1 << 30;
 /// Entities that a write with ROLLBACK_ON_ERROR remembers.
 pub(super) const UNDO: usize = 1 << 16;
 /// Bytes of the metadata that an entry keeps for its controller.
 pub(super) const METADATA_BYTES: usize = 4 << 10;
+/// Bytes that the entities of one pipeline take: each those of its message and 512 more.
+pub(super) const WRITTEN_BYTES: u64 = 1 << 29;
 /// Replicas of all multicast groups and clone sessions together.
 pub(crate) const REPLICAS: usize = 1 << 20;
 /// Groups of all action profiles, and the members of all groups and of all entries with action sets.
-pub(super) const GROUPS: usize = 1 << 16;
+pub(crate) const GROUPS: usize = 1 << 16;
 pub(super) const GROUP_MEMBERS: usize = 1 << 20;
 
 /// Entities that an answer of a read holds at most, or that were looked at for it.
 pub(crate) const PAGE: usize = 1024;
+/// Entities that one read of the BFRuntime server, which makes its whole answer at once, may give.
+pub(crate) const READ_ENTITIES: usize = 1 << 18;
 /// Bytes after which an answer of a read is full.
 pub(super) const PAGE_BYTES: usize = 256 << 10;
 /// Cells or entries looked at under one lock of the data plane.
@@ -92,6 +96,14 @@ pub(crate) fn at_most(given: usize, most: usize, what: &str, hint: &str) -> Resu
         true => Err(beyond(format!("{what}: {given} are more than {most}: {hint}"))),
         false => Ok(()),
     }
+}
+
+/// Takes from the work that one write may still do.
+pub(crate) fn spend(work: &mut u64, cost: u64) -> Result<(), Status> {
+    *work = work.checked_sub(cost).ok_or_else(|| {
+        beyond(format!("a write sets at most {CELLS} cells of arrays and copies of groups: send several"))
+    })?;
+    Ok(())
 }
 
 /// The status for a message that is longer than `most` bytes.

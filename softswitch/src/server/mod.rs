@@ -30,12 +30,15 @@ mod pipeline;
 mod plane;
 mod profile_use;
 mod profiles;
+mod quiet;
 mod reads;
 mod replication;
 mod request;
+mod room;
 mod service;
 mod table_reads;
 mod tables;
+mod undo;
 mod value_sets;
 mod verify;
 

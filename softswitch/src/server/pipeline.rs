@@ -6,7 +6,6 @@ use std::sync::Arc;
 use inart_p4runtime::Schema;
 use inart_p4runtime::p4::config::v1::Register;
 use inart_p4runtime::p4::v1::entity::Entity as Kind;
-use inart_p4runtime::p4::v1::packet_replication_engine_entry::Type as Pre;
 use inart_p4runtime::p4::v1::update::Type;
 use inart_p4runtime::p4::v1::{
     ActionProfileGroup, ActionProfileMember, CloneSessionEntry, CounterData, CounterEntry, DigestEntry,
@@ -24,6 +23,7 @@ use super::limits;
 use super::page::{Page, Position};
 use super::plane::Plane;
 use super::profile_use::ProfileUse;
+use super::room::Room;
 use super::verify::Verified;
 use crate::Switch;
 use crate::switch::Kept;
@@ -47,6 +47,7 @@ pub(super) struct Pipeline {
     /// Replicas of all multicast groups and clone sessions.
     pub replicas: usize,
     pub profile_use: ProfileUse,
+    pub room: Room,
     pub idle: IdleQueue,
     pub digests: Digests,
     /// Arrays of the pipeline that runs, for when this one takes its place.
@@ -69,6 +70,7 @@ impl Pipeline {
             value_sets: BTreeMap::new(),
             replicas: 0,
             profile_use: ProfileUse::default(),
+            room: Room::default(),
             idle: IdleQueue::default(),
             digests: Digests::default(),
             kept: Kept::default(),
@@ -267,23 +269,6 @@ impl Pipeline {
             _ => 0,
         }
     }
-
-    /// The updates that take one back, in the present state; at most `most` of them.
-    pub fn inverse(&self, update: &Update, most: usize) -> Result<Vec<Update>, Status> {
-        let Some(entity) = &update.entity else { return Ok(Vec::new()) };
-        if update.r#type() == Type::Insert {
-            return Ok(vec![Update::delete(entity.clone())]);
-        }
-        let again = if update.r#type() == Type::Delete { Update::insert } else { Update::modify };
-        let mut undo = Vec::new();
-        self.read_all(&whole(entity), |found| {
-            let hint = "use CONTINUE_ON_ERROR, or send less at a time";
-            limits::at_most(undo.len() + found.len(), most, "entities to restore if a write fails", hint)?;
-            undo.extend(found.into_iter().map(writable).map(again));
-            Ok(())
-        })?;
-        Ok(undo)
-    }
 }
 
 /// Whether an entity is as a program begins: a const entry, or what nobody has touched.
@@ -295,44 +280,6 @@ fn is_initial(entity: &Entity) -> bool {
         Some(Kind::ValueSetEntry(set)) => set.members.is_empty(),
         _ => false,
     }
-}
-
-/// An entity as it is read, in the form in which it can be written: of a const entry only its direct
-/// resources.
-fn writable(mut entity: Entity) -> Entity {
-    if let Some(Kind::TableEntry(entry)) = &mut entity.entity
-        && entry.is_const
-        && !entry.is_default_action
-    {
-        (entry.is_const, entry.action) = (false, None);
-    }
-    entity
-}
-
-/// The filter for an entity's present state, with all that belongs to it.
-fn whole(entity: &Entity) -> Entity {
-    let mut filter = entity.clone();
-    match &mut filter.entity {
-        Some(Kind::TableEntry(entry)) => {
-            *entry = TableEntry {
-                table_id: entry.table_id,
-                r#match: std::mem::take(&mut entry.r#match),
-                priority: entry.priority,
-                is_default_action: entry.is_default_action,
-                counter_data: Some(CounterData::default()).filter(|_| !entry.is_default_action),
-                meter_config: Some(MeterConfig::default()).filter(|_| !entry.is_default_action),
-                ..Default::default()
-            };
-        }
-        Some(Kind::PacketReplicationEngineEntry(entry)) => match &mut entry.r#type {
-            Some(Pre::MulticastGroupEntry(group)) => group.replicas.clear(),
-            Some(Pre::CloneSessionEntry(session)) => session.replicas.clear(),
-            None => {}
-        },
-        Some(Kind::ValueSetEntry(entry)) => entry.members.clear(),
-        _ => {}
-    }
-    filter
 }
 
 fn no_extern(id: u32) -> Status {

@@ -54,7 +54,8 @@ impl Pipeline {
         if kind == Type::Delete {
             // The switch refuses one that is in use.
             self.plane.lock().delete_member(profile.full_name(), member)?;
-            self.members.remove(&(id, member));
+            let removed = self.members.remove(&(id, member));
+            self.room.count(removed.as_ref(), None);
             self.profile_use.count_member(id, false);
             return Ok(());
         }
@@ -63,6 +64,8 @@ impl Pipeline {
             action.ok_or_else(|| invalid(format!("action profile {name}: member {member} has no action")))?;
         actions::allowed_in_profile(&schema, &profile.table_ids, action.action_id, name)?;
         let (canonical, call) = actions::call(&schema, action)?;
+        let fresh = ActionProfileMember { action: Some(canonical), ..given.clone() };
+        self.room.check(self.members.get(&(id, member)), &fresh)?;
         match kind {
             Type::Insert => {
                 self.profile_use.check_member(profile)?;
@@ -71,7 +74,8 @@ impl Pipeline {
             }
             _ => self.plane.lock().modify_member(profile.full_name(), member, &call)?,
         }
-        self.members.insert((id, member), ActionProfileMember { action: Some(canonical), ..given.clone() });
+        self.room.count(self.members.get(&(id, member)), Some(&fresh));
+        self.members.insert((id, member), fresh);
         Ok(())
     }
 
@@ -109,6 +113,7 @@ impl Pipeline {
             // The switch refuses one that is in use.
             self.plane.lock().delete_group(profile.full_name(), group)?;
             if let Some(group) = self.groups.remove(&(id, group)) {
+                self.room.count(Some(&group), None);
                 self.profile_use.count(id, Share::of_group(profile, &group), Share::default());
             }
             return Ok(());
@@ -129,7 +134,9 @@ impl Pipeline {
         let before = held.map(|held| Share::of_group(profile, held)).unwrap_or_default();
         let after = Share::of_group(profile, given);
         self.profile_use.check(profile, before, after)?;
+        self.room.check(held, given)?;
         self.plane.lock().put_group(profile.full_name(), group, members, kind == Type::Modify)?;
+        self.room.count(held, Some(given));
         self.groups.insert((id, group), given.clone());
         self.profile_use.count(id, before, after);
         Ok(())

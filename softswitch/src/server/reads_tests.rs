@@ -146,3 +146,20 @@ fn an_undo_that_would_remember_too_much_is_refused() {
     let refused = pipeline.inverse(&all, CELLS as usize - 1).unwrap_err();
     assert_eq!(refused.code(), Code::ResourceExhausted);
 }
+
+#[test]
+fn an_entry_without_match_fields_is_restored_alone() {
+    let mut pipeline = pipeline();
+    let entry = |prefix: Option<u32>, port: u8| {
+        let entry = Entry::new("lpm_table").action("send", [("port", port)]);
+        let entry = prefix.into_iter().fold(entry, |entry, value| entry.lpm("hdr.body.a", value << 8, 24));
+        Schema::from_text(P4INFO).unwrap().encode(&entry).unwrap()
+    };
+    for prefix in [None, Some(1), Some(2), Some(3)] {
+        pipeline.write(&Update::insert(entry(prefix, 5))).unwrap();
+    }
+    let undo = pipeline.inverse(&Update::modify(entry(None, 6)), 1).unwrap();
+    assert_eq!(undo, [Update::modify(entry(None, 5))]);
+    let undo = pipeline.inverse(&Update::delete(entry(None, 6)), 1).unwrap();
+    assert_eq!(undo, [Update::insert(entry(None, 5))]);
+}

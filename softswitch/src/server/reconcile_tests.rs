@@ -16,6 +16,9 @@ const CELLS: usize = 10_000;
 /// name, before or behind its own.
 fn verified(other: Option<usize>) -> Verified {
     let mut json: serde_json::Value = serde_json::from_slice(JSON).unwrap();
+    for table in json["pipelines"][0]["tables"].as_array_mut().unwrap() {
+        table["max_size"] = 256.into();
+    }
     let arrays = json["register_arrays"].as_array_mut().unwrap();
     arrays[0]["size"] = CELLS.into();
     let mut info = Schema::from_text(P4INFO).unwrap().info().clone();
@@ -108,4 +111,26 @@ fn entries_with_a_time_out_are_looked_at_when_it_may_have_passed_and_not_before(
     pipeline.write(&Update::modify(entry(3, 0))).unwrap();
     std::thread::sleep(std::time::Duration::from_millis(1));
     assert_eq!(pipeline.idle_entries().examined, 0, "deleted, without a time-out, or long to come");
+}
+
+#[test]
+fn a_notice_of_idle_entries_fits_a_message_that_clients_take() {
+    use prost::Message;
+    let mut pipeline = Pipeline::stage(verified(None), Clock(Instant::now())).unwrap();
+    let schema = Schema::from_text(P4INFO).unwrap();
+    const ENTRIES: u32 = 200;
+    for prefix in 1..=ENTRIES {
+        let entry = inart_p4runtime::Entry::new("lpm_table")
+            .lpm("hdr.body.a", prefix << 8, 24)
+            .action("send", [("port", 1u8)]);
+        let entry = schema.encode(&entry).unwrap();
+        let entry = TableEntry { idle_timeout_ns: 1, metadata: vec![1; limits::METADATA_BYTES], ..entry };
+        pipeline.write(&Update::insert(entry)).unwrap();
+    }
+    std::thread::sleep(std::time::Duration::from_millis(1));
+    let found = pipeline.idle_entries();
+    let notice = found.notice.unwrap();
+    let most = limits::PAGE_BYTES + 2 * limits::METADATA_BYTES;
+    assert!(notice.encoded_len() <= most, "{} bytes", notice.encoded_len());
+    assert!(found.is_cut && !notice.table_entry.is_empty());
 }

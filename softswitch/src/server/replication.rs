@@ -10,7 +10,7 @@ use inart_p4runtime::p4::v1::{
 use tonic::Status;
 
 use super::check::{existence, invalid};
-use super::limits;
+use super::limits::{self, at_most};
 use super::page::{Page, Position};
 use super::pipeline::Pipeline;
 use crate::control::{self, CloneSession, Port};
@@ -58,9 +58,12 @@ impl Pipeline {
         let before = self.multicast.get(&id).map_or(0, |group| group.replicas.len());
         if kind == Type::Delete {
             self.plane.lock().delete_multicast_group(id)?;
-            self.multicast.remove(&id);
+            self.room.count(self.multicast.remove(&id).as_ref(), None);
             return self.count_replicas(0, before, &place);
         }
+        let hint = "keep less with a group";
+        at_most(given.metadata.len(), limits::METADATA_BYTES, "bytes of metadata", hint)?;
+        self.room.check(self.multicast.get(&id), given)?;
         let replicas = replicas(&given.replicas, &place)?;
         let count = replicas.len();
         self.count_replicas(count, before, &place)?;
@@ -68,6 +71,7 @@ impl Pipeline {
             self.replicas = self.replicas - count + before;
             return Err(error.into());
         }
+        self.room.count(self.multicast.get(&id), Some(given));
         self.multicast.insert(id, given.clone());
         Ok(())
     }
@@ -82,7 +86,7 @@ impl Pipeline {
         let before = self.clones.get(&id).map_or(0, |session| session.replicas.len());
         if kind == Type::Delete {
             self.plane.lock().delete_clone_session(id)?;
-            self.clones.remove(&id);
+            self.room.count(self.clones.remove(&id).as_ref(), None);
             return self.count_replicas(0, before, &place);
         }
         if given.class_of_service != 0 {
@@ -91,6 +95,7 @@ impl Pipeline {
         let max_bytes = usize::try_from(given.packet_length_bytes).map_err(|_| {
             invalid(format!("{place}: packet length {} is negative", given.packet_length_bytes))
         })?;
+        self.room.check(self.clones.get(&id), given)?;
         let session = CloneSession { replicas: replicas(&given.replicas, &place)?, max_bytes };
         let count = session.replicas.len();
         self.count_replicas(count, before, &place)?;
@@ -98,6 +103,7 @@ impl Pipeline {
             self.replicas = self.replicas - count + before;
             return Err(error.into());
         }
+        self.room.count(self.clones.get(&id), Some(given));
         self.clones.insert(id, given.clone());
         Ok(())
     }

@@ -46,6 +46,7 @@ impl Pipeline {
                 let store_key = store_key(&fields, priority);
                 let key = Key { fields, matches: view.entry.key };
                 let stored = Stored { entry, key, touched_us: self.clock.now_us(), look_us: None };
+                self.room.count(None, Some(&stored.entry));
                 self.tables.entry(table.id()).or_default().by_key.insert(store_key, stored);
             }
         }
@@ -139,7 +140,12 @@ impl Pipeline {
     }
 
     /// An entry with what the filter asks of its direct resources and time.
-    fn row(&self, table: &Table, stored: &Stored, filter: &TableEntry) -> Result<TableEntry, Status> {
+    pub(super) fn row(
+        &self,
+        table: &Table,
+        stored: &Stored,
+        filter: &TableEntry,
+    ) -> Result<TableEntry, Status> {
         let mut entry = stored.entry.clone();
         let row = Row { table: table.full_name(), key: &stored.key.matches, priority: entry.priority };
         self.read_direct(table, Some(row), filter, &mut entry)?;

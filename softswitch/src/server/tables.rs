@@ -78,6 +78,13 @@ impl Pipeline {
             if let Some((profile, before, after)) = shares {
                 self.profile_use.check(profile, before, after)?;
             }
+            let stored = TableEntry {
+                r#match: key.fields.clone(),
+                action: Some(canonical),
+                idle_timeout_ns: given.idle_timeout_ns,
+                ..kept(given)
+            };
+            self.room.check(held.map(|held| &held.entry), &stored)?;
             let entry = Entry {
                 key: key.matches.clone(),
                 priority: given.priority,
@@ -90,23 +97,23 @@ impl Pipeline {
                 Type::Insert => self.plane.lock().insert_entry(table.full_name(), entry)?,
                 _ => self.plane.lock().modify_entry(table.full_name(), entry)?,
             }
-            let entry = TableEntry {
-                r#match: key.fields.clone(),
-                action: Some(canonical),
-                idle_timeout_ns: given.idle_timeout_ns,
-                ..kept(given)
-            };
-            let touched_us = self.clock.now_us();
-            let stored = Stored { entry, key: key.clone(), touched_us, look_us: None }.scheduled();
-            let entries = &mut self.tables.entry(given.table_id).or_default().by_key;
-            self.idle.replace(given.table_id, &store_key, entries.get(&store_key), Some(&stored));
-            entries.insert(store_key, stored);
+            self.store(table.id(), store_key, key.clone(), stored);
             if let Some((profile, before, after)) = shares {
                 self.profile_use.count(profile.id(), before, after);
             }
         }
         // What it could refuse was checked before the entry was written.
         self.write_direct(table, row, given)
+    }
+
+    /// Keeps an entry as the controller wrote it.
+    fn store(&mut self, table: u32, store_key: Vec<u8>, key: Key, entry: TableEntry) {
+        let stored = Stored { entry, key, touched_us: self.clock.now_us(), look_us: None }.scheduled();
+        let entries = &mut self.tables.entry(table).or_default().by_key;
+        let before = entries.get(&store_key);
+        self.idle.replace(table, &store_key, before, Some(&stored));
+        self.room.count(before.map(|before| &before.entry), Some(&stored.entry));
+        entries.insert(store_key, stored);
     }
 
     fn delete_row(
@@ -119,6 +126,7 @@ impl Pipeline {
         self.plane.lock().delete_entry(table.full_name(), &key.matches, priority)?;
         let removed = self.tables.entry(table.id()).or_default().by_key.remove(store_key);
         self.idle.replace(table.id(), store_key, removed.as_ref(), None);
+        self.room.count(removed.as_ref().map(|removed| &removed.entry), None);
         let profile = self.schema.action_profile_by_id(table.implementation_id);
         if let (Some(action), Ok(profile)) = (removed.and_then(|removed| removed.entry.action), profile) {
             let share = Share::of_entry(profile, &action);

@@ -1,9 +1,10 @@
 //! Parser value sets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 
 use inart_p4runtime::p4::v1::update::Type;
 use inart_p4runtime::p4::v1::{ValueSetEntry, ValueSetMember};
+use prost::Message;
 use tonic::Status;
 
 use super::check::{invalid, known, only_modify};
@@ -24,10 +25,11 @@ impl Pipeline {
         }
         let mut canonical: Vec<ValueSetMember> = Vec::with_capacity(given.members.len());
         let mut members = Vec::with_capacity(given.members.len());
+        let mut seen = HashSet::new();
         for member in &given.members {
             let key = matches::key(&format!("value set {name}"), &set.r#match, &member.r#match)?;
             let member = ValueSetMember { r#match: key.fields };
-            if canonical.contains(&member) {
+            if !seen.insert(member.encode_to_vec()) {
                 return Err(Status::already_exists(format!("value set {name}: two members are the same")));
             }
             canonical.push(member);
@@ -39,8 +41,10 @@ impl Pipeline {
             };
             members.push(key.matches.into_iter().map(exact).collect::<Result<Vec<_>, _>>()?);
         }
-        self.plane.lock().set_value_set(set.full_name(), &members)?;
         let entry = ValueSetEntry { value_set_id: given.value_set_id, members: canonical };
+        self.room.check(self.value_sets.get(&given.value_set_id), &entry)?;
+        self.plane.lock().set_value_set(set.full_name(), &members)?;
+        self.room.count(self.value_sets.get(&given.value_set_id), Some(&entry));
         self.value_sets.insert(given.value_set_id, entry);
         Ok(())
     }

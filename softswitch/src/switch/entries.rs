@@ -6,7 +6,7 @@ use crate::control::{
     ActionCall, ControlError, CounterValue, Entry, EntryAction, Match, MeterConfig, Result,
 };
 use crate::program::TableInfo;
-use crate::tables::Profile;
+use crate::tables::{MAX_ENTRIES, Profile};
 
 fn view(row: &crate::tables::Row) -> EntryView {
     EntryView {
@@ -56,8 +56,14 @@ impl Switch {
         let index = loaded.table_index(table)?;
         let info = &loaded.program.tables[index];
         check_profile(info, &loaded.tables.profiles, &entry)?;
+        if loaded.tables.entries >= MAX_ENTRIES {
+            return Err(ControlError::ResourceExhausted(format!(
+                "table {table}: all tables together hold {MAX_ENTRIES} entries; delete some"
+            )));
+        }
         let action = info.profile_index.map(|profile| (profile, entry.action.clone()));
         loaded.tables.tables[index].insert(&loaded.program, info, entry, now_us)?;
+        loaded.tables.entries += 1;
         if let Some((profile, action)) = action {
             loaded.tables.profiles[profile].count_entry(&action, true);
         }
@@ -115,6 +121,7 @@ impl Switch {
         let index = loaded.table_index(table)?;
         let info = &loaded.program.tables[index];
         let row = loaded.tables.tables[index].delete(info, key, priority)?;
+        loaded.tables.entries -= 1;
         if let Some(profile) = info.profile_index {
             loaded.tables.profiles[profile].count_entry(&row.entry.action, false);
         }

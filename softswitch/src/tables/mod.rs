@@ -14,7 +14,9 @@ pub(crate) use arrays::{Cells, Registers};
 
 pub(crate) use meter::MeterCell;
 pub(crate) use profile::{Group, Profile};
-pub(crate) use sizes::{COUNTER_BYTES, MAX_ARRAY_BYTES, METER_BYTES, array_bytes, register_bytes};
+pub(crate) use sizes::{
+    COUNTER_BYTES, MAX_ARRAY_BYTES, MAX_ENTRIES, METER_BYTES, array_bytes, register_bytes,
+};
 pub(crate) use table::{Bound, Call, Row, Table, resolve};
 
 use rustc_hash::FxHashSet;
@@ -26,6 +28,8 @@ use crate::program::Program;
 #[derive(Debug)]
 pub(crate) struct Tables {
     pub tables: Vec<Table>,
+    /// Entries of all tables.
+    pub entries: usize,
     pub profiles: Vec<Profile>,
     pub counters: Vec<Vec<CounterValue>>,
     pub meters: Vec<Vec<MeterCell>>,
@@ -37,8 +41,11 @@ pub(crate) struct Tables {
 impl Tables {
     /// The state a pipeline starts with: the program's own entries and defaults, zeros elsewhere.
     pub fn new(program: &Program) -> Result<Tables> {
+        let tables: Vec<_> =
+            program.tables.iter().map(|info| Table::new(program, info)).collect::<Result<_>>()?;
         Ok(Tables {
-            tables: program.tables.iter().map(|info| Table::new(program, info)).collect::<Result<_>>()?,
+            entries: tables.iter().map(Table::len).sum(),
+            tables,
             profiles: program.profiles.iter().map(|_| Profile::default()).collect(),
             counters: program.counters.iter().map(|info| vec![CounterValue::default(); info.size]).collect(),
             meters: program.meters.iter().map(|info| vec![MeterCell::default(); info.size]).collect(),

@@ -7,6 +7,9 @@ use crate::program::Program;
 /// Bytes of all arrays of one program.
 pub(crate) const MAX_ARRAY_BYTES: u64 = 1 << 29;
 
+/// Entries of all tables together.
+pub(crate) const MAX_ENTRIES: usize = 1 << 20;
+
 /// Bytes of a cell.
 pub(crate) const COUNTER_BYTES: u64 = size_of::<CounterValue>() as u64;
 pub(crate) const METER_BYTES: u64 = size_of::<MeterCell>() as u64;
