@@ -1,13 +1,13 @@
-//! What the links of a plan's trees carry, and what their edges weigh, as the checker counts it. Shares nothing
-//! with the planner but the network.
+//! What the links of a plan's trees carry, and what their edges weigh, as the checker counts it. Shares
+//! nothing with the planner but the network.
 
 use std::collections::BTreeMap;
 
 use crate::network::{ArcId, Overlay, SiteId, SiteJob};
 use crate::plan::{Plan, PlanTree};
 
-/// The least seconds that a round of a plan without auxiliary paths takes on the rates at the start, by the bits
-/// of its fullest link, and that link. `None` if no tree takes a link, or with auxiliary paths.
+/// The least seconds that a round of a plan without auxiliary paths takes on the rates at the start, by the
+/// bits of its fullest link, and that link. `None` if no tree takes a link, or with auxiliary paths.
 pub(crate) fn fullest(overlay: &Overlay, job: &SiteJob, plan: &Plan) -> Option<(String, f64)> {
     if !plan.auxiliary.is_empty() {
         return None;

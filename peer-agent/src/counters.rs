@@ -18,8 +18,8 @@ pub struct PeerCounters {
     /// Whole updates that a newer one of the same peer replaced before they were averaged, or of a round that
     /// is averaged already.
     pub superseded: u64,
-    /// Whole updates of rounds that their sender cannot be in yet, and chunks and messages of rounds that there
-    /// are not: they were not held.
+    /// Whole updates of rounds that their sender cannot be in yet, and chunks and messages of rounds that
+    /// there are not: they were not held.
     pub ahead: u64,
     /// Updates that did not come whole, beyond those that are named at the beginning of a round.
     pub unnamed: u64,

@@ -197,7 +197,8 @@ fn updates_that_cannot_be_averaged_are_not_held() {
     assert_eq!((average.values, average.of), (vec![50.0; 4], vec![(rank(1), 100)]));
 }
 
-/// A peer that has just met the others waits for updates of their round. Updates of older rounds are of no use.
+/// A peer that has just met the others waits for updates of their round. Updates of older rounds are of no
+/// use.
 #[test]
 fn updates_of_rounds_that_are_over_are_not_held() {
     let mut peer = Peer::new(Arc::new(setup(0, Sync::Bsp, &[]))).unwrap();

@@ -1,5 +1,5 @@
-//! Reference instances, whose numbers are bits per second, as documents, whose rates have units. The planner's
-//! tests and its benchmarks share this file.
+//! Reference instances, whose numbers are bits per second, as documents, whose rates have units. The
+//! planner's tests and its benchmarks share this file.
 
 use serde_json::Value;
 

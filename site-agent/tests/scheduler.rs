@@ -106,8 +106,8 @@ fn a_scheduler_that_restarts_goes_on_from_the_sites_versions() {
     assert_eq!(plan(&mut deaf), None);
 }
 
-/// A version that no scheduler has come to: versions after it would be used up at once, and sites refuse plans
-/// that are not newer than the last.
+/// A version that no scheduler has come to: versions after it would be used up at once, and sites refuse
+/// plans that are not newer than the last.
 #[test]
 fn a_site_that_reports_the_last_version_does_not_end_planning() {
     let mut scheduler = scheduler(Scheme::Inart);

@@ -2,8 +2,8 @@
 
 use crate::bounds::MOST_LINE_BYTES;
 
-/// Returns a text that another process has sent as one line of at most [`MOST_LINE_BYTES`]: control characters
-/// are written as escapes, and a longer text is cut.
+/// Returns a text that another process has sent as one line of at most [`MOST_LINE_BYTES`]: control
+/// characters are written as escapes, and a longer text is cut.
 pub fn one_line(text: &str) -> String {
     // What follows cannot be in the line.
     let start = text.get(..cut(text, MOST_LINE_BYTES + 4)).unwrap_or_default();

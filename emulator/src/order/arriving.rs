@@ -1,5 +1,5 @@
-//! Values as they arrive at the other side, by docs/protocol.md (U11), in the arithmetic of `f64`. Shares nothing
-//! with the processes.
+//! Values as they arrive at the other side, by docs/protocol.md (U11), in the arithmetic of `f64`. Shares
+//! nothing with the processes.
 
 use inart_order_agent::Precision;
 
@@ -9,7 +9,7 @@ const LARGEST: f64 = 65504.0;
 const BITS: i32 = 10;
 const LEAST: f64 = -14.0;
 
-/// Returns the values as they arrive, in chunks of so many values.
+/// Returns the values as they arrive, in chunks of `chunk_values`.
 pub fn arriving(values: &[f32], chunk_values: usize, precision: Precision) -> Vec<f32> {
     match precision {
         Precision::Single => values.to_vec(),

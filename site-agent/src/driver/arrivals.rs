@@ -133,8 +133,8 @@ impl Driver {
         ask.chunks.retain(|chunk| !under_way.contains(chunk));
     }
 
-    /// Whether a chunk for another site is whole and the link has room for it; counts it if not. The site that
-    /// it is for asks for what was dropped.
+    /// Whether a chunk for another site is whole and the link has room for it; counts it if not. The site
+    /// that it is for asks for what was dropped.
     fn may_pass(&mut self, parcel: &Parcel<ChunkSum>) -> bool {
         if !self.is_whole(parcel) {
             self.counters.malformed += 1;

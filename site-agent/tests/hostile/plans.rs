@@ -165,7 +165,8 @@ fn a_state_with_a_plan_that_does_not_fit_is_refused() {
     assert!(matches!(&told, Some(Output::Warned(text)) if text.contains("no such link")), "{told:?}");
 }
 
-/// Two plans with one version: a fingerprint of 32 bits has them, if one looks. The one that came first stays.
+/// Two plans with one version: a fingerprint of 32 bits has them, if one looks. The one that came first
+/// stays.
 #[test]
 fn of_two_plans_with_one_version_the_second_is_refused() {
     let mut world = World::ready(TRIANGLE, Scheme::Mst);

@@ -139,7 +139,8 @@ fn a_site_that_finished_by_another_state_says_that_it_has_no_sums() {
     assert_eq!((*to, answer.cannot_answer, answer.is_finished), (SiteNo(2), Some(1), true));
 }
 
-/// A site whose chunks come one by one waits for its own program, and does not end the job for that: others do.
+/// A site whose chunks come one by one waits for its own program, and does not end the job for that: others
+/// do.
 #[test]
 fn a_site_whose_own_chunks_are_late_does_not_end_the_job() {
     let mut world = World::ready(LINE, Scheme::Inart);
