@@ -104,7 +104,7 @@ impl Server {
         self
     }
 
-    /// Lets it end with an error if no worker has joined for so long.
+    /// Lets it end with an error if no worker has joined within this time.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
         self.patience = Some(patience);

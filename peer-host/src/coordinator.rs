@@ -21,7 +21,7 @@ const SHORTEST_SLEEP: Duration = Duration::from_millis(1);
 /// Nor is it left alone for longer.
 const LONGEST_SLEEP: Duration = Duration::from_millis(500);
 
-/// No peer is connected for so long unless set otherwise.
+/// For this time no peer may be connected, unless set otherwise.
 const PATIENCE: Duration = Duration::from_secs(600);
 
 /// How a coordinator has ended.

@@ -46,5 +46,5 @@ pub(crate) fn log(watch: &mut Watch, waits: &[ProcessWait], has_begun: bool) {
     tracing::warn!("waiting for {}, for {} s", each.join(", "), waited.as_secs());
 }
 
-/// A group of which no worker has joined for so long is not waited for any more.
+/// The server ends if no worker of a group has joined within this time.
 pub(crate) const PATIENCE: Duration = Duration::from_secs(600);

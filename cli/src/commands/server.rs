@@ -7,7 +7,7 @@ use std::time::Duration;
 use inart_core::ServerCounters;
 use inart_elastic::ElasticServer;
 use inart_host_agent::report::{Report, Role};
-use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
+use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch, awaited_workers};
 use inart_host_agent::{Error, Server};
 use inart_wire::ShardId;
 
@@ -60,7 +60,8 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         let _reporting = args.host.report_to_controller(&assignment, &who, life, Some(watch.clone()))?;
         output.hello(role)?;
         if !output.is_audited() {
-            print_progress(watch);
+            let workers = assignment.workers.iter().map(|worker| worker.name.clone()).collect();
+            print_progress(watch, workers);
         }
         let result = server.run();
         end(&args, server.counters(), &server.never_heard(), output)?;
@@ -89,14 +90,21 @@ fn end(args: &Args, counters: ServerCounters, absent: &[String], output: &mut Ou
 }
 
 /// Prints now and then how far the server is, for as long as the process runs.
-fn print_progress(watch: StatusWatch) {
+fn print_progress(watch: StatusWatch, workers: Vec<String>) {
     std::thread::spawn(move || {
         loop {
             std::thread::sleep(PROGRESS);
             if let Some(HostStatus::Server(status)) = watch.latest() {
                 let heard = status.heard_seconds.iter().flatten().count();
+                let waits = awaited_workers(&status, &workers, 0.0);
+                let waits = waits.iter().filter(|wait| status.in_flight > 0 || wait.disconnected);
+                let waits: Vec<_> = waits.map(|wait| format!("{} ({})", wait.on, wait.why)).collect();
+                let waits = match waits.is_empty() {
+                    true => String::new(),
+                    false => format!("; waiting for {}", waits.join(", ")),
+                };
                 eprintln!(
-                    "shard {}: {} chunks summed, {heard} of {} workers heard from",
+                    "shard {}: {} chunks summed, {heard} of {} workers heard from{waits}",
                     status.shard,
                     status.completed,
                     status.heard_seconds.len()
