@@ -12,7 +12,6 @@ use tonic::Code;
 use super::super::clock::Clock;
 use super::super::pipeline::Pipeline;
 use super::super::verify::Verified;
-use super::*;
 
 const JSON: &[u8] = include_bytes!("../../tests/programs/everything.json");
 const P4INFO: &str = include_str!("../../tests/programs/everything.txtpb");
