@@ -213,7 +213,7 @@ fn an_emulation_that_cannot_be_is_refused() {
     let refused = |line: &str, named: &[&str]| bench.refused(&line.split(' ').collect::<Vec<_>>(), named);
     refused("emulate fl64.yaml --sync r2sp", &["job cnn has clients", "fl-r2sp"]);
     refused("emulate ps16.yaml --sync r2sp --iterations 1", &["--iterations 1"]);
-    refused("emulate ps16.yaml --sync r2sp --batch 0", &["--batch 0"]);
+    refused("emulate ps16.yaml --sync r2sp --batch 0", &["--batch", "'0'", "from 1 to 1000"]);
     refused("emulate ps16.yaml --sync r2sp --step -1", &["--step -1"]);
     refused("emulate ps16.yaml --sync bsp --relaxation 0.5", &["--relaxation", "r2sp"]);
     refused("emulate ps16.yaml --sync fl-r2sp", &["fl-r2sp"]);

@@ -162,7 +162,7 @@ fn what_cannot_be_is_refused_in_one_line() {
     bench.refused(&["topology", "mesh", "--peers", "4", "--receivers", "2", "--mu", "0"], &["--mu 0"]);
     bench.refused(
         &["topology", "mesh", "--peers", "4", "--receivers", "2", "--update", "0"],
-        &["update of p1 is 0 bytes"],
+        &["--update", "'0'", "at least a byte"],
     );
     bench.refused(
         &["topology", "mesh", "--peers", "4", "--receivers", "2", "--every", "1s", "--until", "1e9s"],

@@ -1,5 +1,5 @@
-//! Numbered flags on lines that stand side by side: a flag stands on its own line, or on the neighbours that it
-//! numbers together, and no other line goes through it.
+//! Numbered flags on lines that stand side by side: a flag stands on its own line, or on the neighbors that
+//! it numbers together, and no other line goes through it.
 
 use crate::svg::width_of;
 

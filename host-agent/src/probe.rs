@@ -7,9 +7,11 @@ use inart_wire::MacAddr;
 
 /// A server that is silent for this long is probed, and then this often.
 pub(crate) const SILENCE: Duration = Duration::from_secs(1);
-/// Shortest Ethernet frame without its checksum, and the type for local experiments (IEEE Std 802).
+/// Shortest Ethernet frame without its checksum.
 const FRAME_BYTES: usize = 60;
-const ETHER_TYPE: u16 = 0x88b5;
+/// The second type for local experiments (IEEE Std 802); the first one is INART's, whose frames switches do not
+/// just forward.
+const ETHER_TYPE: u16 = 0x88b6;
 
 /// When the next probe is due.
 #[derive(Debug, Default)]
@@ -50,7 +52,7 @@ mod tests {
             (0..31).filter(|&tenths| probe.due(Some((server, worker)), at(tenths)).is_some()).collect();
         assert_eq!(sent, [10, 20, 30]);
         let frame = probe.due(Some((server, worker)), at(40)).unwrap();
-        assert_eq!(frame[..14], [2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 1, 0x88, 0xb5]);
+        assert_eq!(frame[..14], [2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 1, 0x88, 0xb6]);
         assert!(probe.due(None, at(50)).is_none());
         assert!(probe.due(Some((server, worker)), at(51)).is_none(), "a silence begins");
     }

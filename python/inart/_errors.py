@@ -55,5 +55,9 @@ class TensorError(Error, ValueError):
     """This array cannot be summed: its type, its layout or its size. The job goes on."""
 
 
+class TensorInUseError(TensorError):
+    """This array, or a part of it, is being summed already."""
+
+
 class TimeoutError(Error, builtins.TimeoutError):
     """A sum was not there in time. It is still under way: it may be waited for again."""

@@ -28,7 +28,7 @@ impl Claims {
         let mut parts = self.lock();
         if parts.range(..end).next_back().is_some_and(|(_, other)| *other > start) {
             return Err(Trouble::new(
-                "TensorError",
+                "TensorInUseError",
                 "the array is being summed already, or a part of it is: wait for that sum first",
             ));
         }

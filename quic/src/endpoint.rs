@@ -7,7 +7,9 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use quinn::crypto::rustls::{QuicClientConfig, QuicServerConfig};
-use quinn::{ClientConfig, ConnectionError, EndpointConfig, Incoming, ServerConfig, TokioRuntime};
+use quinn::{
+    ClientConfig, ConnectionError, EndpointConfig, Incoming, ServerConfig, TokioRuntime, TransportErrorCode,
+};
 use tokio::sync::{Notify, OwnedSemaphorePermit, mpsc, watch};
 use tokio::time::timeout;
 
@@ -280,7 +282,15 @@ fn failed(shared: &Shared, address: SocketAddr, error: Option<&ConnectionError>)
     }
     let why = error.map_or_else(|| "it takes too long".to_owned(), ToString::to_string);
     tracing::info!("a connection from {address} was refused: {why}");
-    if let Some(peer) = peer {
+    let Some(peer) = peer else { return };
+    // A peer that gives an attempt up does not say why: what was noted before says more.
+    if !error.is_some_and(gave_up) || shared.trouble(&peer).is_some_and(|trouble| trouble.cause.is_none()) {
         shared.note(&peer, format!("its connection was refused: {why}"));
     }
+}
+
+/// Whether the other side has given up a handshake, without a reason (RFC 9000, section 10.2.3).
+fn gave_up(error: &ConnectionError) -> bool {
+    matches!(error, ConnectionError::ConnectionClosed(close)
+        if close.error_code == TransportErrorCode::APPLICATION_ERROR)
 }

@@ -301,7 +301,7 @@ fn sums_of_256_sites_and_more_at_the_top_of_a_power_of_two_do_not_wrap() {
 /// The longest sum of the longest chunk fits a message.
 #[test]
 fn no_chunk_of_a_document_is_too_long_for_a_message() {
-    const MESSAGE: u64 = 64 << 20;
+    const MESSAGE: u64 = 128 << 20;
     let values = inart_overlay::MOST_CHUNK_BYTES as usize / 4;
     assert!(ChunkSum::most_bytes(values) <= MESSAGE);
     // Next to 2^127 and 2^-149 a sum has as many words as there can be.

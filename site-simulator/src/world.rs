@@ -197,7 +197,7 @@ impl<'o> World<'o> {
         let first = Setup::new(overlay, job, &overlay.sites()[0], &options.plan, options.auxiliary)?;
         let does_end = faults.iter().any(|planned| planned.ends_because_of().is_some());
         let setup = |(at, name): (usize, &String)| {
-            let training = ends::training(options, faults, SiteNo(at as u16));
+            let training = Self::training(options, faults, SiteNo(at as u16));
             let mut setup = first.at(overlay, job, name)?.with_training(training)?;
             if !does_end {
                 // The schedule says when each fault ends.

@@ -305,3 +305,38 @@ async fn a_large_value_set_is_written_at_once() {
     let twice = vec![member(7), member(8), member(7)];
     assert_eq!(rig::write(&client, set(twice)).await, Code::AlreadyExists);
 }
+
+/// Answers that clients do not take fill the switch's memory: each keeps its place.
+#[tokio::test]
+async fn configurations_that_clients_do_not_take_keep_their_places() {
+    let rig = Rig::start().await;
+    let client = rig.client().await;
+    let mut large = pipeline();
+    large.device_config.resize(24 << 20, b' ');
+    assert_eq!(code(client.set_pipeline(PipelineAction::VerifyAndCommit, Some(large)).await), Code::Ok);
+    let request = v1::GetForwardingPipelineConfigRequest { device_id: DEVICE.0, ..Default::default() };
+    let mut held = Vec::new();
+    for _ in 0..4 {
+        let grpc = tonic::client::Grpc::new(rig.channel().await);
+        let mut grpc = grpc.max_decoding_message_size(32 << 20);
+        grpc.ready().await.unwrap();
+        let path = tonic::codegen::http::uri::PathAndQuery::from_static(
+            "/p4.v1.P4Runtime/GetForwardingPipelineConfig",
+        );
+        type Answer = v1::GetForwardingPipelineConfigResponse;
+        let codec = tonic_prost::ProstCodec::<v1::GetForwardingPipelineConfigRequest, Answer>::default();
+        let begun = soon(grpc.server_streaming(tonic::Request::new(request), path, codec)).await.unwrap();
+        held.push(begun.into_inner());
+    }
+    let mut fifth = rig.raw().await.max_decoding_message_size(32 << 20);
+    let refused = soon(fifth.get_forwarding_pipeline_config(request)).await.unwrap_err();
+    assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
+    let taken = soon(held[0].message()).await.unwrap().unwrap();
+    assert_eq!(taken.config.unwrap().p4_device_config.len(), 24 << 20);
+    soon(async {
+        while fifth.get_forwarding_pipeline_config(request).await.is_err() {
+            tokio::task::yield_now().await;
+        }
+    })
+    .await;
+}

@@ -1,4 +1,5 @@
-//! Every kind of chart: no text is on another or leaves the picture, and a scheme has its color in all of them.
+//! Every kind of chart: no text is on another or leaves the picture, and a scheme has its color in all of
+//! them.
 
 mod picture;
 mod pictures;

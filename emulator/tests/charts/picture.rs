@@ -1,5 +1,5 @@
-//! What stands where in a chart: its texts as boxes, its marks, and their colors. Reads what the charts of this
-//! workspace write, not all of SVG.
+//! What stands where in a chart: its texts as boxes, its marks, and their colors. Reads what the charts of
+//! this workspace write, not all of SVG.
 
 /// Left, top, right, bottom, in pixels.
 pub type Rectangle = [f64; 4];
@@ -29,8 +29,8 @@ pub struct Picture {
     pub marks: Vec<Mark>,
 }
 
-/// Widths of the printable characters of Helvetica from the space on, in thousandths of the size (Adobe's font
-/// metrics).
+/// Widths of the printable characters of Helvetica from the space on, in thousandths of the size (Adobe's
+/// font metrics).
 const WIDTHS: [u16; 95] = [
     278, 278, 355, 556, 556, 889, 667, 191, 333, 333, 389, 584, 278, 333, 278, 278, 556, 556, 556, 556, 556,
     556, 556, 556, 556, 556, 278, 278, 584, 584, 584, 556, 1015, 667, 667, 722, 722, 667, 611, 778, 722, 278,

@@ -148,9 +148,10 @@ class Completer:
 
         Raises:
             TensorError, AbortedError: as ``Worker.start``.
-            Error: a callback of a sum's future starts this sum, or has started one. The worker then leaves the job,
-                because another rank may have started the sum and would wait for this worker. Or a signal handler or
-                finalizer starts this sum while the thread that it interrupts starts another.
+            Error: a callback of a sum's future starts this sum, or has started one; or the tensor is being summed
+                already. The worker then leaves the job, because another rank may have started the sum and would
+                wait for this worker. Or a signal handler or finalizer starts this sum while the thread that it
+                interrupts starts another.
         """
         self._worker._check_process()
         if threading.current_thread() is self._callbacks:
@@ -173,6 +174,26 @@ class Completer:
                 elements = tensor.numel() if tensor.is_contiguous() else 1
                 claim = (TensorMemory(tensor).address, elements * tensor.element_size())
                 wide = tensor.to(torch.float32, memory_format=torch.contiguous_format, copy=True)
+        try:
+            return self._start(given, tensor, wide, claim, divisor, timeout)
+        except _errors.TensorInUseError as error:
+            # Where the other sum has ended, this one was started.
+            self._refused = _errors.Error(
+                f"{error}; this worker has left its job, because other ranks may have started the sum"
+            )
+            self._worker.shutdown()
+            raise self._refused from error
+
+    def _start(
+        self,
+        given: torch.Tensor,
+        tensor: torch.Tensor,
+        wide: torch.Tensor,
+        claim: Optional[tuple[int, int]],
+        divisor: int,
+        timeout: Optional[float],
+    ) -> Sum:
+        """Starts a sum of ``wide``, which has memory of its own if ``claim`` says where the sum is written to."""
         with self._order:
             if self._is_starting:
                 raise _errors.Error(

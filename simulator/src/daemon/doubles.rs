@@ -4,7 +4,7 @@ use inart_controller::membership::{Formation, Joining, Refusal, Reply};
 use inart_wire::Incarnation;
 
 use super::member::At;
-use super::orders::Pending;
+use super::orders::{Doubling, Pending};
 use crate::simulation::Simulation;
 
 /// A host that waits asks again after this.
@@ -15,16 +15,6 @@ const MOST_ASKS: u32 = 10;
 /// An interrupted host that does not wait for a run yet is looked at again after this, until the end.
 const LOOK_AGAIN_NANOS: u64 = 50_000_000;
 const LOOKS: u32 = 400;
-
-/// What a second host is at.
-#[derive(Debug)]
-pub(crate) struct Doubling {
-    job: usize,
-    life: Incarnation,
-    /// How often it has asked, and how often since the first one was away.
-    asked: u32,
-    beside: u32,
-}
 
 impl Simulation<'_> {
     /// Plans second hosts, interruptions, and looks at jobs.

@@ -1,24 +1,14 @@
 //! Somebody looks whether frames of jobs move, as `inart remove` does, while workers compute.
 
-use std::collections::BTreeSet;
-
 use inart_controller::LISTEN;
 use inart_faults::Step;
-use inart_wire::{Frame, HeaderRepr, JobId, Kind};
+use inart_wire::{Frame, HeaderRepr, Kind};
 
 use super::orders::Pending;
+use super::state::Look;
 use crate::event_queue::FrameId;
 use crate::host::Role;
 use crate::simulation::{Node, Simulation};
-
-/// A look at all jobs.
-#[derive(Debug, Default)]
-pub(crate) struct Look {
-    /// Jobs with a worker that ran when it began, by number of the run's job.
-    running: Vec<usize>,
-    /// Jobs of which a frame came to a switch.
-    moved: BTreeSet<JobId>,
-}
 
 impl Simulation<'_> {
     /// A look begins, if nothing keeps frames from switches before it ends.

@@ -7,8 +7,17 @@ use inart_core::Assignment;
 use inart_planner::Plan;
 use inart_wire::{Epoch, Incarnation};
 
-use super::doubles::Doubling;
 use crate::event_queue::ProcessId;
+
+/// What a second host is at.
+#[derive(Debug)]
+pub(crate) struct Doubling {
+    pub job: usize,
+    pub life: Incarnation,
+    /// How often it has asked, and how often since the first one was away.
+    pub asked: u32,
+    pub beside: u32,
+}
 
 /// Something that is to happen.
 #[derive(Debug)]

@@ -1,12 +1,12 @@
 //! What the daemon knows.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use inart_controller::{Fabric, Records};
+use inart_wire::JobId;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
-use super::looks::Look;
 use super::member::Member;
 use super::orders::{Command, Pending, Told};
 use super::rendezvous::Meeting;
@@ -22,6 +22,15 @@ pub(crate) struct LiveJob {
     pub meeting: Option<Meeting>,
     /// Whether its tables are gone for good.
     pub is_gone: bool,
+}
+
+/// A look at whether frames of the jobs move.
+#[derive(Debug, Default)]
+pub(crate) struct Look {
+    /// Jobs with a worker that ran when it began, by number of the run's job.
+    pub running: Vec<usize>,
+    /// Jobs of which a frame came to a switch.
+    pub moved: BTreeSet<JobId>,
 }
 
 /// The controller's daemon.

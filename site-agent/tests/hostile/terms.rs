@@ -120,6 +120,7 @@ fn a_site_that_restarts_with_other_terms_ends_alone() {
 #[test]
 fn a_site_that_trains_does_not_end_for_sites_that_could_not_begin() {
     let mut world = World::ready(LINE, Scheme::Inart);
+    world.round(&[(0, 1.0), (1, 10.0), (2, 100.0)]);
     let told = "c has seed 2, b has seed 1".to_owned();
     world.tell(0, site(1), Body::Ended(Ended { told: told.clone(), is_before_start: true }));
     let sums = world.round(&[(0, 1.0), (1, 10.0), (2, 100.0)]);

@@ -7,16 +7,22 @@ use super::{Options, World};
 use crate::error::SimulationError;
 use crate::fault::{Fault, PlannedFault, Setting};
 
-/// Returns the settings of a site's training, as hellos carry them.
-pub(super) fn training(options: &Options, faults: &[PlannedFault], site: SiteNo) -> [(&'static str, u64); 2] {
-    [(Setting::Rounds, u64::from(options.rounds)), (Setting::Seed, options.seed)].map(|(setting, value)| {
-        let fault = Fault::OtherTerms(site, setting);
-        let is_other = faults.iter().any(|planned| planned.fault == fault);
-        (setting.name(), if is_other { value.wrapping_add(1) } else { value })
-    })
-}
-
 impl World<'_> {
+    /// Returns the settings of a site's training, as hellos carry them.
+    pub(super) fn training(
+        options: &Options,
+        faults: &[PlannedFault],
+        site: SiteNo,
+    ) -> [(&'static str, u64); 2] {
+        [(Setting::Rounds, u64::from(options.rounds)), (Setting::Seed, options.seed)].map(
+            |(setting, value)| {
+                let fault = Fault::OtherTerms(site, setting);
+                let is_other = faults.iter().any(|planned| planned.fault == fault);
+                (setting.name(), if is_other { value.wrapping_add(1) } else { value })
+            },
+        )
+    }
+
     /// The fault because of which the training ends early, if there is one.
     fn cause(&self) -> Option<(SiteNo, Fault)> {
         let of = |planned: &PlannedFault| Some((planned.ends_because_of()?, planned.fault));

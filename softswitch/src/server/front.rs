@@ -22,6 +22,7 @@ use super::codec::Undecoded;
 use super::limits::{self, beyond, too_long};
 use super::outbox::Answers;
 use super::service::Service;
+use super::sliced::Sliced;
 
 type Reply = http::Response<Body>;
 type Promise<T> = Pin<Box<dyn Future<Output = Result<Response<T>, Status>> + Send>>;
@@ -106,12 +107,10 @@ impl Front {
             }
             "GetForwardingPipelineConfig" => {
                 let place = take(&places.pipelines_out, "pipeline configurations")?;
-                // A stream of one answer: it keeps the place until the client has taken that.
-                let call = Call::new(move |bytes| service.clone().get_pipeline(bytes, place));
-                let reached = call.reached.clone();
-                let mut grpc = Grpc::new(Undecoded::<v1::GetForwardingPipelineConfigResponse>::default())
-                    .max_decoding_message_size(limits::STREAM_BYTES);
-                in_time(grpc.server_streaming(call, request), &reached, limits::STREAM_BYTES).await
+                let call = move |bytes| async move { service.get_pipeline(bytes).await };
+                type Answer = v1::GetForwardingPipelineConfigResponse;
+                let reply = unary::<Answer, _, _>(request, limits::STREAM_BYTES, call).await?;
+                Ok(reply.map(|body| Body::new(Sliced::new(body, place))))
             }
             "StreamChannel" => {
                 let place = take(&places.streams, "streams")?;

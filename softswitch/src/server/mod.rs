@@ -36,6 +36,7 @@ mod replication;
 mod request;
 mod room;
 mod service;
+mod sliced;
 mod table_reads;
 mod tables;
 mod undo;

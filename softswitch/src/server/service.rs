@@ -1,7 +1,6 @@
 //! The gRPC service: finds the device a call is for and hands the call to it.
 
 use std::collections::BTreeMap;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -9,8 +8,8 @@ use inart_p4runtime::p4::v1::{self, stream_message_request, stream_message_respo
 use prost::bytes::Bytes;
 use tokio::sync::{OwnedRwLockReadGuard, OwnedSemaphorePermit, mpsc};
 use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
-use tokio_stream::{Stream, StreamExt};
 use tonic::{Code, Status, Streaming};
 
 use super::arbitration::ClientId;
@@ -31,10 +30,6 @@ pub(super) struct Service {
 
 /// The answers of a read on their way.
 pub(super) type ReadAnswers = ReceiverStream<Result<v1::ReadResponse, Status>>;
-
-/// A pipeline's configuration on its way.
-pub(super) type OneConfig =
-    Pin<Box<dyn Stream<Item = Result<v1::GetForwardingPipelineConfigResponse, Status>> + Send>>;
 
 impl Service {
     pub fn new(devices: BTreeMap<u64, Arc<Device>>) -> Self {
@@ -76,15 +71,10 @@ impl Service {
         Ok(v1::SetForwardingPipelineConfigResponse {})
     }
 
-    /// The pipeline's configuration, as a stream that keeps its place.
-    pub async fn get_pipeline(self, bytes: Bytes, place: OwnedSemaphorePermit) -> Result<OneConfig, Status> {
+    pub async fn get_pipeline(self, bytes: Bytes) -> Result<v1::GetForwardingPipelineConfigResponse, Status> {
         let request: v1::GetForwardingPipelineConfigRequest = request::decode(bytes, "the request")?;
         let config = self.device(request.device_id)?.get_pipeline(&request).await?;
-        let answer = tokio_stream::once(Ok(v1::GetForwardingPipelineConfigResponse { config }));
-        Ok(Box::pin(answer.map(move |answer| {
-            let _until_taken = &place;
-            answer
-        })))
+        Ok(v1::GetForwardingPipelineConfigResponse { config })
     }
 
     pub fn capabilities() -> v1::CapabilitiesResponse {

@@ -117,8 +117,12 @@ impl Rig {
 
     /// A client that sends what it is given.
     pub async fn raw(&self) -> P4RuntimeClient<Channel> {
-        let channel = connect_channel(&self.address, &Security::default(), PATIENCE).await;
-        P4RuntimeClient::new(channel.unwrap())
+        P4RuntimeClient::new(self.channel().await)
+    }
+
+    /// A connection of its own.
+    pub async fn channel(&self) -> Channel {
+        connect_channel(&self.address, &Security::default(), PATIENCE).await.unwrap()
     }
 }
 

@@ -31,8 +31,8 @@ struct SchemeRun {
     real: BothReport,
 }
 
-/// Emulates all variants of a network that was made smaller, whose own gradient is of `own_bytes`. Returns what
-/// is to be printed, and the error that ended the run early.
+/// Emulates all variants of a network that was made smaller, whose own gradient is of `own_bytes`. Returns
+/// what is to be printed, and the error that ended the run early.
 ///
 /// # Errors
 /// What the first variant fails with; nothing was measured then.
