@@ -105,10 +105,12 @@ pub fn check(system: System, matches: &ArgMatches) -> Result<(), String> {
             return Err(format!("{}{value}: it is for {} only; leave it out", long(flag), wanted.trim_end()));
         }
     }
-    if system == System::Aggregation && command == "simulate" && is_given("soak") {
-        if let Some(flag) = DRAWN_BY_TRIALS.iter().find(|flag| is_given(flag)) {
-            return Err(format!("{}: the trials of --soak draw their own; leave it out", long(flag)));
-        }
+    if system == System::Aggregation
+        && command == "simulate"
+        && is_given("soak")
+        && let Some(flag) = DRAWN_BY_TRIALS.iter().find(|flag| is_given(flag))
+    {
+        return Err(format!("{}: the trials of --soak draw their own; leave it out", long(flag)));
     }
     Ok(())
 }

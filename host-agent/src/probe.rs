@@ -9,8 +9,8 @@ use inart_wire::MacAddr;
 pub(crate) const SILENCE: Duration = Duration::from_secs(1);
 /// Shortest Ethernet frame without its checksum.
 const FRAME_BYTES: usize = 60;
-/// The second type for local experiments (IEEE Std 802); the first one is INART's, whose frames switches do not
-/// just forward.
+/// The second type for local experiments (IEEE Std 802); the first one is INART's, whose frames switches do
+/// not just forward.
 const ETHER_TYPE: u16 = 0x88b6;
 
 /// When the next probe is due.
@@ -51,7 +51,7 @@ mod tests {
         let sent: Vec<u64> =
             (0..31).filter(|&tenths| probe.due(Some((server, worker)), at(tenths)).is_some()).collect();
         assert_eq!(sent, [10, 20, 30]);
-        let frame = probe.due(Some((server, worker)), at(40)).unwrap();
+        let frame = probe.due(Some((server, worker)), at(40)).expect("a second has passed");
         assert_eq!(frame[..14], [2, 0, 0, 0, 0, 9, 2, 0, 0, 0, 0, 1, 0x88, 0xb6]);
         assert!(probe.due(None, at(50)).is_none());
         assert!(probe.due(Some((server, worker)), at(51)).is_none(), "a silence begins");

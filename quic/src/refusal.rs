@@ -151,14 +151,17 @@ mod tests {
     #[test]
     fn a_clock_behind_is_told_from_an_old_certificate() {
         let said = here(45, "invalid peer certificate: certificate not valid yet: verification time 1");
-        assert!(said.unwrap().starts_with("its certificate is not valid yet; renew"));
+        assert!(said.expect("TLS has failed").starts_with("its certificate is not valid yet; renew"));
         let said = there(45, "invalid peer certificate: certificate expired: verification time 9");
-        assert!(said.unwrap().starts_with("it refuses this process, whose certificate has expired; renew"));
+        assert!(
+            said.expect("TLS has failed")
+                .starts_with("it refuses this process, whose certificate has expired; renew")
+        );
     }
 
     #[test]
     fn words_of_strangers_are_short_and_have_no_control_characters() {
-        let said = there(80, &format!("\u{1b}[2Jfailed\n{}", "x".repeat(5000))).unwrap();
+        let said = there(80, &format!("\u{1b}[2Jfailed\n{}", "x".repeat(5000))).expect("TLS has failed");
         assert!(said.contains("[2Jfailed") && said.len() < 400, "{said}");
         assert!(!said.contains(char::is_control), "{said:?}");
     }

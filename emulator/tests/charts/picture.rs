@@ -131,8 +131,8 @@ fn mark(tag: &str) -> Option<Mark> {
         }
         _ => return None,
     };
-    let paint = ["fill", "stroke"].into_iter().filter_map(|name| attribute(tag, name));
-    let color = paint.filter(|paint| paint.starts_with('#')).last()?.to_lowercase();
+    let mut paint = ["fill", "stroke"].into_iter().filter_map(|name| attribute(tag, name));
+    let color = paint.rfind(|paint| paint.starts_with('#'))?.to_lowercase();
     Some(Mark { kind, color, room })
 }
 

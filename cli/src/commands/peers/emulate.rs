@@ -13,7 +13,7 @@ use inart_emulator::peers::{
 };
 use inart_emulator::scale::{Scale, Scaling, check_slowest};
 use inart_peer_host::{Job, Schedule};
-use inart_peers::{Guard, Mesh, Multicast, Reading, Scheme};
+use inart_peers::{Guard, Mesh, Multicast, PeerJob, Reading, Scheme};
 use inart_planner::units::{Size, display_size};
 use inart_targets::Target;
 use inart_trainer::{Config, Trainer};
@@ -190,19 +190,7 @@ impl Args {
         ensure!(is_bsp || self.chart.is_none(), "--chart: of bulk synchronous rounds; give --sync bsp");
         let job = network::job(mesh, self.job.as_deref())?;
         let peers = job.peers.len();
-        ensure!(
-            peers <= MOST_PEERS,
-            "job {}: {peers} peers are more processes than one machine runs, {MOST_PEERS}; name some of them \
-             in `peers`, or run `inart simulate`",
-            job.name
-        );
-        ensure!(
-            peers <= MOST_CONNECTED || self.multicast == ["switch"],
-            "job {}: {peers} peers are more than have connections with each other on one machine, \
-             {MOST_CONNECTED}; give --multicast switch, name some of them in `peers`, or run `inart \
-             simulate`",
-            job.name
-        );
+        self.check_peers(job)?;
         // What processes would refuse.
         let schedule = Schedule { sync: inart_peer_agent::Sync::Bsp, force_after: None, rounds };
         Job::new(mesh, job, schedule)?;
@@ -242,6 +230,25 @@ impl Args {
             program: std::env::current_exe().context("this program's own file")?,
             congestion: self.congestion.clone(),
         })
+    }
+
+    /// Checks that one machine runs all peers and their connections.
+    fn check_peers(&self, job: &PeerJob) -> anyhow::Result<()> {
+        let peers = job.peers.len();
+        ensure!(
+            peers <= MOST_PEERS,
+            "job {}: {peers} peers are more processes than one machine runs, {MOST_PEERS}; name some of them \
+             in `peers`, or run `inart simulate`",
+            job.name
+        );
+        ensure!(
+            peers <= MOST_CONNECTED || self.multicast == ["switch"],
+            "job {}: {peers} peers are more than have connections with each other on one machine, \
+             {MOST_CONNECTED}; give --multicast switch, name some of them in `peers`, or run `inart \
+             simulate`",
+            job.name
+        );
+        Ok(())
     }
 
     /// The size of an update: the model's, unless another is given.
