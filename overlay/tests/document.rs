@@ -109,12 +109,12 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
                 "line 9",
                 "job j",
                 "chunk 80 MB gives chunks of 40 MB",
-                "at most 13.4 MB",
-                "128 MiB",
+                "at most 26 MB",
+                "256 MiB",
                 "`chunk: 4 MB`",
             ],
         ),
-        ("chunk: 4 MB", "chunk: 13400004 B", &["job j", "at most 13.4 MB"]),
+        ("chunk: 4 MB", "chunk: 26000004 B", &["job j", "at most 26 MB"]),
         ("chunk: 4 MB", "chunk: 4 B", &["job j", "10000000 chunks", "longer chunks"]),
         ("sites: [a, b, c]", "workers: [a]", &["job j", "this is a network of sites"]),
         (
@@ -135,9 +135,9 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
 #[test]
 fn the_longest_chunk_is_what_counts_not_the_key() {
     for (part, by) in [
-        ("chunk: 4 MB", "chunk: 13400000 B"),
+        ("chunk: 4 MB", "chunk: 26000000 B"),
         ("gradient: 40 MB, chunk: 4 MB", "gradient: 203304 B, chunk: 64 MB"),
-        ("gradient: 40 MB, chunk: 4 MB", "tensors: [13.4 MB, 13.4 MB], chunk: 64 MB"),
+        ("gradient: 40 MB, chunk: 4 MB", "tensors: [26 MB, 26 MB], chunk: 64 MB"),
     ] {
         assert!(Overlay::from_yaml(&with(part, by)).is_ok(), "{by}");
     }

@@ -30,8 +30,8 @@ use inart_sites::{SiteNo, Summand};
 pub const VALUE_BYTES: usize = 4;
 /// Bits of an [`ExactSum`].
 const SUM_BITS: u32 = 320;
-/// From the exponent of a block to that of the last bit of its largest value.
-const TO_LAST_BIT: i32 = f32::MANTISSA_DIGITS as i32 - 2;
+/// From the biased exponent of a value to that of its last bit.
+const TO_LAST_BIT: i32 = 150;
 
 /// Rounds a site's values of a tensor of `tensor_values`: all of it, or whole blocks of it.
 pub fn round(values: &mut [f32], tensor_values: usize) {
@@ -41,8 +41,12 @@ pub fn round(values: &mut [f32], tensor_values: usize) {
     let mut integers = Vec::with_capacity(BLOCK_VALUES);
     for block in values.chunks_mut(BLOCK_VALUES) {
         // What is not finite is told instead.
-        let Some(exponent) = exponent_of(largest_size(block)) else { continue };
-        let last_bit = i32::from(exponent) - TO_LAST_BIT;
+        let largest = largest_size(block);
+        if exponent_of(largest).is_none() {
+            continue;
+        }
+        // Below the normal floats the last bit is that of the least of them.
+        let last_bit = (largest >> (f32::MANTISSA_DIGITS - 1)).max(1) - TO_LAST_BIT;
         integers.clear();
         quantise(block, last_bit, &mut integers);
         block.iter_mut().zip(&integers).for_each(|(value, integer)| *value = dequantise(*integer, last_bit));
