@@ -147,6 +147,8 @@ fn mishaps(topology: &Topology, options: &mut Options, faults: &Faults, seed: u6
         // Workers compute for longer than a look takes, and wait long for each other.
         live.computes = span(&mut rng, Span(2_000_000_000), Span(8_000_000_000));
         options.peer_timeout = Duration::from_secs(rng.random_range(10..60));
+        // A worker that dies before its server has heard from it is waited for sixty times as long.
+        options.limit = Span(options.limit.0.max(100 * options.peer_timeout.as_nanos() as u64));
         options.rounds = options.rounds.min(2);
     }
 }
