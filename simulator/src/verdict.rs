@@ -204,6 +204,12 @@ impl Simulation<'_> {
             Failure::ServerSilent { server, .. }
             | Failure::ServerLost { server, .. }
             | Failure::ServerRestarted { server, .. } => server,
+            // It repeats its reason for half a second, which a switch may take to come back.
+            Failure::Aborted { reason: AbortReason::Silent, culprit, .. }
+                if self.is_ended_by_nan(job, Some(culprit.index())) =>
+            {
+                return true;
+            }
             Failure::Aborted { reason: AbortReason::Silent, culprit, .. } => &workers[culprit.index()].name,
             Failure::Elsewhere { told } => return self.larger.has_ended && told.to_string() == ENDED,
             Failure::NotFinite { .. } => {

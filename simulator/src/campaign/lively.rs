@@ -96,19 +96,18 @@ pub(super) fn enliven(topology: &mut Topology, options: &mut Options, faults: &m
         false => Share::default(),
     };
     options.live = Some(live);
-    mishaps(topology, options, faults, seed);
     faults.background.iter_mut().for_each(|traffic| traffic.lasts = Some(TRAFFIC));
     let elastic = topology.jobs().iter().filter(|job| job.elastic);
     let hosts: Vec<_> = elastic.flat_map(|job| job.workers.iter().chain(&job.servers)).copied().collect();
-    if hosts.is_empty() || rng.random_bool(0.25) {
-        return;
-    }
-    for _ in 0..rng.random_range(1..=4) {
+    let deaths = if hosts.is_empty() || rng.random_bool(0.25) { 0 } else { rng.random_range(1..=4) };
+    for _ in 0..deaths {
         let crash = hosts.choose(&mut rng).map(|host| topology.node(*host).name.clone());
         let lasts = rng.random_bool(0.75).then(|| span(&mut rng, Span(10_000_000), Span(8_000_000_000)));
         let at = span(&mut rng, FIRST, LAST);
         faults.events.push(FaultEvent { at, crash, lasts, ..FaultEvent::default() });
     }
+    // After the deaths, which its hosts must not have.
+    mishaps(topology, options, faults, seed);
 }
 
 /// Adds second hosts with names that are in use, hosts that are interrupted while they wait, and looks at
