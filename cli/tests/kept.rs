@@ -1,4 +1,4 @@
-//! What was measured is printed, whatever fails afterwards; what cannot end well does not begin.
+//! Figures are printed whatever fails afterwards, and a run that cannot end well is refused before it starts.
 #![allow(clippy::unwrap_used)]
 
 use crate::support::{Workbench, root, turn};

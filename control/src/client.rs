@@ -46,7 +46,7 @@ pub enum ClientError {
     Ended {
         /// Its address.
         address: String,
-        /// What the transport said.
+        /// The transport's error.
         message: String,
     },
     /// It refused.

@@ -69,9 +69,9 @@ pub enum Error {
     OtherState {
         /// The worker with the newest state.
         worker: String,
-        /// What this worker's state consists of.
+        /// Layout of this worker's state.
         own: Layout,
-        /// What the newest state consists of.
+        /// Layout of the newest state.
         newest: Layout,
     },
     /// The system gives no thread or runtime.

@@ -1,6 +1,6 @@
-//! What a state consists of, which all workers that load it must agree on. Pure.
+//! Layout of a state, which all workers that load it must agree on. Pure.
 
-/// What a state consists of.
+/// Layout of a state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Layout {
     /// How many values it has.

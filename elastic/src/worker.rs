@@ -173,7 +173,7 @@ impl ElasticWorker {
         self.progress.begin_load();
         let is_own = self.rank == from;
         let mut tensor = Vec::new();
-        // What the state consists of comes first: pieces of unlike states would be summed with one another.
+        // The layout comes first: pieces of different states would be summed with one another.
         let own = Layout { values: values.len() as u64, digest };
         let mut words = own.to_words();
         self.share(&mut words, is_own, &mut tensor)?;

@@ -1,4 +1,4 @@
-//! What several runs in a row have measured, and the error that ended them early.
+//! Figures of several runs in a row, and the error that ended them early.
 
 use crate::error::Error;
 

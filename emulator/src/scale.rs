@@ -52,7 +52,7 @@ pub const LEAST_RATE_BPS: f64 = 10e3;
 /// Checks that the slowest of these links, in bit/s, can be emulated when its rate is multiplied by a factor.
 ///
 /// # Errors
-/// What becomes of the slowest link, and the fix.
+/// Checks the rate that the slowest link gets, and names the fix.
 pub fn check_slowest(rates_bps: impl IntoIterator<Item = f64>, factor: f64) -> Result<(), String> {
     let slowest = rates_bps.into_iter().fold(f64::INFINITY, f64::min);
     if slowest * factor >= LEAST_RATE_BPS {

@@ -65,7 +65,7 @@ pub struct Beside {
     pub paper: Option<Printed>,
     /// What the paper's scheme comes to here.
     pub here: Option<Entry>,
-    /// What InArt's own scheme comes to on the same networks.
+    /// Figures of InArt's own scheme on the same networks.
     pub inart: Option<Entry>,
 }
 

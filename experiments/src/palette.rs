@@ -15,7 +15,7 @@ const SCHEMES: [&[(&str, usize)]; 5] = [
     &[("r2sp", 1), ("asp", 2), ("bsp", 3), ("ssp", 4), ("safa", 5), ("fl-r2sp", 6)],
 ];
 
-/// What papers call a scheme otherwise.
+/// Names that papers give to schemes.
 const CALLED: [(&str, &str); 2] = [("mxnet", "star"), ("r²sp", "r2sp")];
 
 /// The color of a scheme by its name; further words of the name, such as how it is run, change nothing, and

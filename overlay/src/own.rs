@@ -23,7 +23,7 @@ const MOST_TREES: usize = 1024;
 /// How far shares may sum to something else than 1.
 const TOLERANCE: f64 = 1e-6;
 
-/// What a user chooses of a plan. Fields of a plan that are derived may be present; they are derived again.
+/// The user's choices in a plan. Derived fields may be present; they are derived again.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnPlan {

@@ -64,7 +64,7 @@ pub enum PlanError {
     Plan {
         /// Where in the plan.
         place: String,
-        /// What is wrong, and the fix.
+        /// The error, and its fix.
         problem: String,
     },
     /// What the solver says.

@@ -92,7 +92,7 @@ pub enum HostError {
     Way {
         /// The peer.
         name: String,
-        /// What is wrong, and the fix.
+        /// The error, and its fix.
         problem: &'static str,
     },
     /// No runtime.

@@ -14,7 +14,7 @@ use crate::planning::{Options, plan};
 use crate::problem::Multicast;
 use crate::scheme::Scheme;
 
-/// What a user chooses of a plan. Fields of a plan that are derived may be present; they are derived again.
+/// The user's choices in a plan. Derived fields may be present; they are derived again.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct OwnPlan {

@@ -53,7 +53,7 @@ pub enum PlanError {
     Plan {
         /// Where in the plan.
         place: String,
-        /// What is wrong, and the fix.
+        /// The error, and its fix.
         problem: String,
     },
     /// A user's own receivers are asked for, and none are given.

@@ -1,4 +1,4 @@
-//! Which memory sums of a worker are to be written to.
+//! Memory that sums of a worker are to be written to.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,7 +22,7 @@ impl Claims {
     /// the second would begin with values that differ from worker to worker.
     ///
     /// # Errors
-    /// That a sum under way has a part of it.
+    /// A sum under way has a part of it.
     pub(crate) fn claim(self: &Arc<Self>, start: usize, bytes: usize) -> Result<Claim, Trouble> {
         let end = start.saturating_add(bytes);
         let mut parts = self.lock();

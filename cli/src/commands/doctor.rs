@@ -63,7 +63,7 @@ struct Report {
     processes: Vec<processes::Finding>,
     /// Processes of sites, peers and parameter servers that answered, and how many of them made progress.
     answered: Option<(usize, usize)>,
-    /// What the doctor could not look at.
+    /// Parts that the doctor could not examine.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     notes: Vec<String>,
 }
@@ -183,7 +183,7 @@ impl Args {
         Ok(Report { problems, jobs, processes, answered, notes: Vec::new() })
     }
 
-    /// What the status sockets show without the plans: for whom processes wait.
+    /// The waits that status sockets report, without the plans.
     async fn without_records(&self, addresses: &[(String, String)], state: &Path) -> Report {
         let before = ask_all(addresses).await;
         tokio::time::sleep(self.watch).await;

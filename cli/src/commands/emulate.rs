@@ -214,7 +214,7 @@ fn present(
     json: bool,
 ) -> anyhow::Result<ExitCode> {
     let Measured { report: summary, problem } = measured;
-    // What was measured is printed even if a drawing of it cannot be written.
+    // The figures are printed even if a chart of them cannot be written.
     let mut drawn = chart.map_or(Ok(()), |file| write_file("--chart", file, &chart::draw(summary)));
     if let (Some(file), Some(scheme)) = (timeline, summary.schemes.first()) {
         drawn = drawn.and(write_file("--timeline", file, &scheme.timeline.draw(&summary.topology)));

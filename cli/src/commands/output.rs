@@ -41,7 +41,7 @@ pub fn usage_line(message: &str) -> String {
     format!("{}; see --help", with_fix(&line))
 }
 
-/// What the parsers of numbers say for programmers, and what to give instead.
+/// Messages of Rust's number parsers, and the fix that users read instead.
 const NUMBERS: [(&str, &str); 6] = [
     (": invalid digit found in string", ": give a whole number"),
     (": cannot parse integer from empty string", ": give a whole number"),
@@ -103,8 +103,8 @@ mod tests {
             ("error: invalid value '9' for '--n <N>': 9 is not in 1..", "give a whole number of at least 1"),
             ("error: invalid value '' for '--c <C>': cannot parse float from empty string", "give a number"),
         ] {
-            let told = usage_line(&format!("{message}\n\nFor more information, try '--help'.\n"));
-            assert!(told.ends_with(&format!("{line}; see --help")), "{told}");
+            let usage = usage_line(&format!("{message}\n\nFor more information, try '--help'.\n"));
+            assert!(usage.ends_with(&format!("{line}; see --help")), "{usage}");
         }
         let tips = "error: unexpected argument '--job' found\n\n  tip: a similar argument exists: '--jobs'\n  tip: to \
                     pass '--job' as a value, use '-- --job'\n\nUsage: inart\n";

@@ -6,11 +6,11 @@ use std::path::Path;
 use anyhow::{Context, anyhow};
 use serde::de::DeserializeOwned;
 
-/// What the file of a plan holds.
+/// Contents of a plan's file.
 pub enum Given<Whole, Chosen> {
     /// All fields, those that follow from others, too.
     Whole(Whole),
-    /// What a user chooses; the rest is derived.
+    /// The user's choices; the rest is derived.
     Chosen(Chosen),
 }
 

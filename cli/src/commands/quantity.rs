@@ -3,7 +3,7 @@
 use clap::builder::RangedU64ValueParser;
 use inart_planner::units::{Rate, Size};
 
-/// What a worker, a site or a peer sums or sends at most, in bytes.
+/// Most bytes that a worker, a site or a peer sums or sends.
 const MOST_BYTES: f64 = 400e6;
 /// Bytes of a value.
 const VALUE_BYTES: f64 = 4.0;
@@ -15,7 +15,7 @@ const MOST_BATCH: u64 = 1000;
 /// Reads the size of a gradient or an update that is emulated.
 ///
 /// # Errors
-/// What is wrong with the text, and the fix.
+/// Returns the error in the text, and its fix.
 pub fn emulated_size(text: &str) -> Result<Size, String> {
     let size: Size = text.parse()?;
     if (VALUE_BYTES..=MOST_BYTES).contains(&size.0) {
@@ -27,7 +27,7 @@ pub fn emulated_size(text: &str) -> Result<Size, String> {
 /// Reads the rate of a link.
 ///
 /// # Errors
-/// What is wrong with the text, and the fix.
+/// Returns the error in the text, and its fix.
 pub fn link_rate(text: &str) -> Result<Rate, String> {
     let rate: Rate = text.parse()?;
     if RATES_BPS.contains(&rate.0) {

@@ -1,4 +1,4 @@
-//! What an emulation of peers came to, at the network's own rates.
+//! Figures of an emulation of peers, at the network's own rates.
 
 use std::collections::BTreeMap;
 
@@ -12,7 +12,7 @@ use super::switch::SwitchReport;
 use crate::error::Error;
 use crate::scale::Scaling;
 
-/// What an emulation came to. All times are those of the document: at its rates, with its updates.
+/// Figures of an emulation. All times are at the document's rates, with its updates.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     /// The network's name.

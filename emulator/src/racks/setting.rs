@@ -23,7 +23,7 @@ pub struct RackSetting {
     pub job: Job,
     /// What the topology's rates are multiplied by.
     pub scale: Scale,
-    /// What times are multiplied by.
+    /// Factor of times.
     pub times: f64,
     /// Iterations of every group.
     pub iterations: u32,

@@ -1,4 +1,4 @@
-//! What an emulation came to, at the network's own rates.
+//! Figures of an emulation, at the network's own rates.
 
 use serde::Serialize;
 
@@ -7,14 +7,14 @@ use super::setting::{Setting, Variant};
 use crate::error::Error;
 use crate::scale::Scaling;
 
-/// What an emulation came to. All times are those of the document: at its rates, with its gradient.
+/// Figures of an emulation. All times are at the document's rates, with its gradient.
 #[derive(Debug, Clone, Serialize)]
 pub struct Report {
     /// The network's name.
     pub network: String,
     /// How much smaller the emulated network was.
     pub scale: Scaling,
-    /// What was summed in the emulation, in bytes.
+    /// Bytes summed in the emulation.
     pub gradient_bytes: u64,
     /// Each way to plan, in the order in which it ran.
     pub schemes: Vec<SchemeReport>,

@@ -38,7 +38,7 @@ const WIDTHS: [u16; 95] = [
     556, 333, 556, 556, 500, 556, 556, 278, 556, 556, 222, 222, 500, 222, 833, 556, 556, 556, 556, 333, 500,
     278, 556, 500, 722, 500, 500, 500, 334, 260, 334, 584,
 ];
-/// Of all other characters.
+/// Width of all other characters.
 const OTHERS: u16 = 600;
 /// The first font of the charts, Inter, is wider than Helvetica by so much; bold text by as much again.
 const WIDER: f64 = 1.06;

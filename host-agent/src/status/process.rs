@@ -18,7 +18,7 @@ pub struct ProcessStatus {
     pub waits: Vec<ProcessWait>,
     /// For how long the process's own training program has been computing, in seconds; `None` if it is not.
     pub computing_seconds: Option<f64>,
-    /// What the process does as the parameter server of workers whose gradients switches sum, by job.
+    /// Status of the process as the parameter server of workers whose gradients switches sum, by job.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub inside: Vec<ServerStatus>,
 }

@@ -47,7 +47,7 @@ pub struct InterfaceStatus {
     pub name: String,
     /// Whether it is up and the other end of its cable is.
     pub carrier: bool,
-    /// Its MTU, in bytes without the Ethernet header, if the system says so.
+    /// MTU in bytes without the Ethernet header, if the system reports it.
     #[serde(default)]
     pub mtu: Option<usize>,
 }

@@ -79,7 +79,7 @@ impl Seen {
         ]
     }
 
-    /// What peers, coordinators and programs did that they must not, and what came of it.
+    /// Forbidden acts of peers, coordinators and programs, and their consequences.
     pub fn odd(&self) -> [(&'static str, u64); 6] {
         [
             ("a wild choice", self.wild_choices),

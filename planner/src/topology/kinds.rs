@@ -1,4 +1,4 @@
-//! Which kinds of nodes a document has, seen before the kind of network is known.
+//! Kinds of a document's nodes, before the kind of network is known.
 
 use serde::Deserialize;
 

@@ -76,7 +76,7 @@ fn of_any_document(problem: &str) -> Option<(&str, &'static str)> {
     }
 }
 
-/// What the parser says for programmers, in plain words.
+/// Returns the parser's message in plain words.
 fn plain(problem: &str) -> &str {
     if problem.starts_with("unexpected end of input") {
         "it is empty, or ends too early"

@@ -1,4 +1,4 @@
-//! What the program and the worker's thread send each other.
+//! Messages between the program and the worker's thread.
 
 use std::sync::mpsc::Sender;
 

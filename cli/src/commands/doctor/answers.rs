@@ -1,4 +1,4 @@
-//! What hosts and other processes answer at their status sockets.
+//! Answers of hosts and other processes at their status sockets.
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -12,7 +12,7 @@ use super::processes;
 /// How long a process may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(1);
 
-/// What hosts answered, by name; one that serves several jobs answers several times.
+/// Answers of hosts, by name; a host that serves several jobs answers several times.
 pub type Heard = Vec<(String, std::io::Result<Option<StatusReport<AnyStatus>>>)>;
 
 /// Whether a host of workers whose gradients switches sum has answered.
@@ -41,7 +41,7 @@ pub async fn ask_all(addresses: &[(String, String)]) -> Heard {
     futures::future::join_all(all).await
 }
 
-/// What a process does as a parameter server of workers whose gradients switches sum.
+/// Status of a process as the parameter server of workers whose gradients switches sum.
 fn servers_of(status: &AnyStatus) -> &[ServerStatus] {
     match status {
         AnyStatus::Worker(_) => &[],

@@ -127,7 +127,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     });
     bar.finish_and_clear();
     let Measured { report, problem } = report?;
-    // What was measured before a failure is printed all the same.
+    // Figures from before a failure are printed, too.
     let drawn = args.chart.as_deref().map_or(Ok(()), |file| write_file("--chart", file, &chart(&report)));
     let text = match json {
         true => serde_json::to_string(&report)? + "\n",
@@ -139,7 +139,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 impl Args {
-    /// What is emulated, and the size of the document's own model in bits.
+    /// Returns the setting to emulate, and the size of the document's own model in bits.
     fn setting(&self) -> anyhow::Result<(Setting, f64)> {
         let cluster = network::read(&self.topology)?;
         let job = network::job(&cluster, self.job.as_deref())?;

@@ -142,7 +142,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         }
     }
     bar.finish_and_clear();
-    // What was measured before a failure is printed all the same.
+    // Figures from before a failure are printed, too.
     let drawn = match (&args.chart, chart(&report)) {
         (Some(file), Some(drawing)) => write_file("--chart", file, &drawing),
         _ => Ok(()),

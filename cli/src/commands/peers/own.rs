@@ -9,7 +9,7 @@ use inart_peers::{Mesh, Multicast, OwnPlan, Pairs, PeerJob, Plan, PlanTask, comp
 use super::network;
 use crate::commands::own_plan::{self, Given};
 
-/// What a plan looks like.
+/// An example of a plan.
 const FORM: &str = "{\"tasks\": [{\"from\": \"p1\", \"to\": [\"p2\"]}]} (docs/multicast.md)";
 
 /// Receivers to keep to.

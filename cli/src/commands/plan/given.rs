@@ -14,7 +14,7 @@ pub fn read_given(flag: &str, topology: &Topology, path: &Path) -> anyhow::Resul
     let text = crate::commands::document::read(path).with_context(place)?;
     let is_whole = match serde_json::from_str::<serde_json::Value>(&text) {
         Ok(document) => ["rate_bps", "plans"].iter().any(|field| document.get(field).is_some()),
-        // What reads plans says what is wrong.
+        // The reader of plans names the error.
         Err(_) => true,
     };
     if is_whole {

@@ -183,7 +183,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     });
     bar.finish_and_clear();
     let Measured { report, problem } = report.map_err(with_flag)?;
-    // What was measured before a failure is printed all the same.
+    // Figures from before a failure are printed, too.
     let drawing = |file: &PathBuf| write_file("--chart", file, &chart(&report, &overlay));
     let drawn = args.chart.as_ref().map_or(Ok(()), drawing);
     let text = match json {

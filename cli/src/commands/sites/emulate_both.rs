@@ -35,7 +35,7 @@ struct SchemeRun {
 /// what is to be printed, and the error that ended the run early.
 ///
 /// # Errors
-/// What the first variant fails with; nothing was measured then.
+/// The error of the first variant; nothing was measured then.
 pub fn run(
     hierarchy: &Hierarchy,
     setting: &Setting,

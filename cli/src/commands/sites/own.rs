@@ -8,7 +8,7 @@ use inart_overlay::{Options, Overlay, OwnPlan, Plan, Scheme, complete, predicted
 use super::network;
 use crate::commands::own_plan::{self, Given};
 
-/// What a plan looks like.
+/// An example of a plan.
 const FORM: &str = "{\"trees\": [{\"root\": \"n1\", \"parents\": {\"n2\": \"n1\"}}]} (docs/wide-area.md)";
 /// How far the stated time of a round may be from that predicted, relatively.
 const TOLERANCE: f64 = 1e-6;

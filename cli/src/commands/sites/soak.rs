@@ -13,7 +13,7 @@ const ROUNDS: f64 = 4.0;
 /// Runs of a thread before all threads report.
 const BATCH: u32 = 8;
 
-/// What came of the runs so far.
+/// Results of the runs so far.
 #[derive(Default)]
 struct Soak {
     values: u64,

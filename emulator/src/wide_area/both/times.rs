@@ -22,7 +22,7 @@ pub struct BothRound {
     pub seconds: f64,
 }
 
-/// What rounds of both levels came to, at the network's own rates.
+/// Figures of rounds of both levels, at the network's own rates.
 #[derive(Debug, Clone, Serialize)]
 pub struct BothReport {
     /// All rounds, in order.

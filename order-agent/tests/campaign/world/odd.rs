@@ -1,4 +1,4 @@
-//! What ends the part of a worker by name: a server without the model that it had, and other terms.
+//! Errors that end a worker's part by name: a server without the model that it had, and other terms.
 
 use inart_order_agent::Kept;
 

@@ -13,7 +13,7 @@ use crate::campaign::trial::Odd;
 const WILD: [f64; 6] = [f64::NAN, f64::INFINITY, f64::NEG_INFINITY, -1.0, 0.0, -1e300];
 
 impl World {
-    /// What a coordinator sends before a message of its own, if its numbers are wild.
+    /// Messages that a coordinator with wild numbers sends before its own.
     pub(super) fn wild_word(&mut self, data: &Bytes) -> Option<Bytes> {
         if self.trial.odd != Some(Odd::WildChoices) || self.draws.random_bool(0.5) {
             return None;
@@ -58,7 +58,7 @@ impl World {
         encode(body)
     }
 
-    /// What a peer sends beside a chunk of its own.
+    /// Packets that a peer sends beside a chunk of its own.
     pub(super) fn hostile_packets(&mut self, at: usize, to: usize, round: u32, chunk: u32, own: &[u8]) {
         if self.trial.odd != Some(Odd::Hostile { peer: at }) || self.draws.random_bool(0.7) {
             return;
