@@ -1,4 +1,4 @@
-# Two commands matter: `make demo` and `make test`. Both install what is missing (apt: see scripts/install-deps.sh).
+# Two commands matter: `make demo` and `make test`. Both install what is missing (apt: see tests/scripts/install-deps.sh).
 .PHONY: help demo demo-geo demo-live demo-multicast demo-order demo-torch test test-times soak soak-tests fuzz fuzz-smoke lint bench experiments measure deps build p4 clean
 
 CARGO ?= cargo
@@ -15,7 +15,7 @@ help: ## Show this list
 	@grep -hE '^[a-z0-9-]+:.*##' $(MAKEFILE_LIST) | sed 's/:.*## /\t/' | expand -t 14
 
 deps:
-	@scripts/install-deps.sh
+	@tests/scripts/install-deps.sh
 
 # One build of third-party crates for the demo, the tests and the fuzz targets: cargo chooses features by what is built together, so
 # each of these builds is of the whole workspace. The example stands for the tests, whose dependencies it adds.
@@ -46,21 +46,21 @@ demo-order: deps ## Sixteen workers train at a parameter server: all together, b
 	target/debug/inart emulate topologies/ps16.yaml --sync bsp,asp,r2sp --scale 1/300 --iterations 30 --chart out/ps16.svg
 
 demo-torch: deps ## Train with PyTorch: gradients summed in the switch, and by Gloo on the same links
-	@scripts/torch-venv.sh
+	@tests/scripts/torch-venv.sh
 	$(CARGO) build $(ONCE) --bin inart
-	@scripts/demo_torch.py target/debug/inart target/torch/bin/python3
+	@tests/scripts/demo_torch.py target/debug/inart target/torch/bin/python3
 
 # The code behind the feature xdp, and the packages that test it.
 XDP = --features inart-host-agent/xdp,inart-ethernet/xdp
 
-test: deps ## Run all tests, side by side (scripts/test.py)
-	@scripts/test.py
-	@if scripts/has-xdp.sh; then scripts/test.py $(XDP) --program ethernet-root --program host-agent-root xdp:: each_port::; fi
+test: deps ## Run all tests, side by side (tests/scripts/test.py)
+	@tests/scripts/test.py
+	@if tests/scripts/has-xdp.sh; then tests/scripts/test.py $(XDP) --program ethernet-root --program host-agent-root xdp:: each_port::; fi
 	@$(MAKE) --no-print-directory fuzz-smoke
-	@scripts/say-skips.sh
+	@tests/scripts/say-skips.sh
 
 test-times: deps ## Run all tests and write their times to docs/evidence/test-times.md
-	@scripts/test.py --times docs/evidence/test-times.md
+	@tests/scripts/test.py --times docs/evidence/test-times.md
 
 SEEDS ?= 10000
 FIRST ?= 1
@@ -71,22 +71,22 @@ soak: soak-tests build ## Run the long tests, then SEEDS random networks and SIT
 	target/release/inart simulate topologies/geo9.yaml --soak $(SITES) --seed $(FIRST) --rounds 5
 
 soak-tests: deps ## Run the tests that are ignored by default: more seeds, larger explorations, longer studies
-	@scripts/test.py --soak
+	@tests/scripts/test.py --soak
 
 RUNS ?= 10000000
 fuzz: deps ## Run every fuzz target RUNS times (10,000,000), or those of TARGETS="frame plan"
-	@scripts/fuzz.sh -runs=$(RUNS) $(TARGETS)
+	@tests/scripts/fuzz.sh -runs=$(RUNS) $(TARGETS)
 
 fuzz-smoke: deps
-	@scripts/fuzz.sh -runs=20000
+	@tests/scripts/fuzz.sh -runs=20000
 
 lint: deps ## Formatting, clippy and rustdoc without warnings, no long lines; wire and core without std
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --workspace --all-targets --locked -- -D warnings
 	$(CARGO) clippy --workspace --locked $(XDP) --test ethernet-root --test host-agent-root -- -D warnings
 	RUSTDOCFLAGS="-D warnings" $(CARGO) doc --workspace --no-deps --document-private-items --locked
-	@scripts/long-lines.sh
-	@scripts/no-std.sh
+	@tests/scripts/long-lines.sh
+	@tests/scripts/no-std.sh
 
 bench: deps ## Run the benchmarks (see docs/benchmarks.md)
 	$(CARGO) bench --locked -p inart-softswitch

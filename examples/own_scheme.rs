@@ -4,7 +4,7 @@
 //!
 //! A scheme says what its plans promise and drafts routes; rate, shares, loads and bounds follow from them.
 //! Its plans are checked, written and pushed as any other's. To give it a name that commands know, add it to
-//! the list in `planner/src/schemes/mod.rs`.
+//! the list in `planner/aggregation/src/schemes/mod.rs`.
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 

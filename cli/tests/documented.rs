@@ -9,7 +9,7 @@ use support::{Workbench, is_refusal, root, turn};
 
 fn documented(arguments: &[&str]) -> Output {
     let mut command = Command::new("python3");
-    command.arg(root().join("scripts/documented.py")).args(arguments);
+    command.arg(root().join("tests/scripts/documented.py")).args(arguments);
     command.args(["--inart", env!("CARGO_BIN_EXE_inart")]).output().unwrap()
 }
 
@@ -28,8 +28,8 @@ fn a_command_that_fails_is_named_with_its_place() {
     // A copy of the script judges a tree of its own.
     let tree = tempfile::TempDir::new().unwrap();
     std::fs::create_dir(tree.path().join("scripts")).unwrap();
-    let script = tree.path().join("scripts/documented.py");
-    std::fs::copy(root().join("scripts/documented.py"), &script).unwrap();
+    let script = tree.path().join("tests/scripts/documented.py");
+    std::fs::copy(root().join("tests/scripts/documented.py"), &script).unwrap();
     std::fs::write(tree.path().join("README.md"), "```sh\ntrue\n\ninart plan missing.yaml\n```\n").unwrap();
     let git = |arguments: &[&str]| {
         let mut command = Command::new("git");

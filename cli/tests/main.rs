@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod bad_input;
-#[path = "../../softswitch/tests/bf_rt/mod.rs"]
+#[path = "../../switch/tests/bf_rt/mod.rs"]
 mod bf_rt;
 mod both_levels;
 mod documents;

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::support::turn;
 
-const NETWORK: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../topologies/fig1-computing.yaml");
+const NETWORK: &str = concat!(env!("INART_ROOT"), "/topologies/fig1-computing.yaml");
 
 fn inart(line: &str) -> Output {
     Command::new(env!("CARGO_BIN_EXE_inart")).args(line.split_whitespace()).output().unwrap()

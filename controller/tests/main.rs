@@ -26,7 +26,7 @@ mod switch_ports;
 mod switches;
 mod tables;
 mod tofino_pushes;
-#[path = "../../planner/tests/toy/mod.rs"]
+#[path = "../../planner/aggregation/tests/toy/mod.rs"]
 mod toy;
 mod toy_target;
 mod values;

@@ -13,7 +13,7 @@ use inart_experiments::{
 const SEEDS: u64 = 5;
 
 fn committed(place: &str) -> String {
-    let path = format!("{}/../{place}", env!("CARGO_MANIFEST_DIR"));
+    let path = format!("{}/{place}", env!("INART_ROOT"));
     fs::read_to_string(&path).unwrap_or_else(|error| panic!("{path}: {error}; run make experiments"))
 }
 

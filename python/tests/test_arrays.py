@@ -54,7 +54,7 @@ class Sums(unittest.TestCase):
             numpy.random.default_rng(rank).normal(size=(50, 41)).astype(numpy.float32).astype(float)
             for rank in range(3)
         )
-        # No value is above 2^3, so 3 workers' step is 2^-26 at most (core/src/scale.rs), half of it for each.
+        # No value is above 2^3, so 3 workers' step is 2^-26 at most (protocol/aggregation/src/scale.rs), half of it for each.
         numpy.testing.assert_allclose(first, exact, rtol=1e-7, atol=3 * 2.0**-27)
 
     def test_metrics_of_different_magnitudes_keep_their_digits(self):

@@ -9,7 +9,7 @@ use tempfile::TempDir;
 
 /// The workspace's root folder.
 pub fn workspace() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("this crate is a member of the workspace")
+    Path::new(env!("INART_ROOT"))
 }
 
 /// The `inart` command, built from the sources as they are: `cargo test` alone does not build other packages'
@@ -26,7 +26,7 @@ pub fn inart() -> PathBuf {
         cargo.args(["build", "--quiet", "--locked", "--workspace", "--bin", "inart"]);
         cargo.args(["--example", "digits", "--example", "rank"]);
         cargo.current_dir(workspace());
-        // scripts/test.py sets it where it times tests; crates would be compiled again for it.
+        // tests/scripts/test.py sets it where it times tests; crates would be compiled again for it.
         cargo.env_remove("RUSTC_BOOTSTRAP");
         // What cargo tells this test of its package would make the build script of `ring` run again, and all
         // that depends on it be compiled again, here and at the next call of cargo elsewhere.

@@ -85,5 +85,5 @@ pub fn is_refusal(output: &Output, arguments: &[&str], named: &[&str]) {
 
 /// The top of the source tree.
 pub fn root() -> &'static Path {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap()
+    Path::new(env!("INART_ROOT"))
 }

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::Workbench;
-#[path = "../../../site-host/tests/support/certificates.rs"]
+#[path = "../../../host-agent/sites/host/tests/support/certificates.rs"]
 mod certificates;
 pub use certificates::certify;
 

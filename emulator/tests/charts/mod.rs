@@ -57,7 +57,7 @@ fn no_text_of_a_committed_chart_is_on_another_or_leaves_the_picture() {
     let mut problems = Vec::new();
     let mut count = 0;
     for folder in ["docs/images", "experiments/results"] {
-        let folder = format!("{}/../{folder}", env!("CARGO_MANIFEST_DIR"));
+        let folder = format!("{}/{folder}", env!("INART_ROOT"));
         for entry in std::fs::read_dir(folder).unwrap() {
             let path = entry.unwrap().path();
             if path.extension().is_none_or(|extension| extension != "svg") {

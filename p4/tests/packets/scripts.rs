@@ -77,7 +77,7 @@ const NOT_ON_BMV2: [&str; 1] = ["stacks"];
 /// `NAME.p4info.txtpb` and `NAME.stf`.
 #[tokio::test]
 async fn bmv2_agrees_on_other_programs() {
-    let own = || folder().join("../softswitch/tests/programs/v1model");
+    let own = || Path::new(env!("INART_ROOT")).join("switch/tests/programs/v1model");
     let programs = std::env::var_os("INART_CONFORMANCE").map_or_else(own, PathBuf::from);
     let scripts = std::fs::read_dir(&programs).expect("the folder can be read");
     let mut scripts: Vec<_> = scripts.map(|entry| entry.expect("an entry").path()).collect();

@@ -17,7 +17,7 @@ use document::{Row, picture, table};
 use serde_json::Value;
 
 fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap().to_owned()
+    Path::new(env!("INART_ROOT")).to_owned()
 }
 
 /// What cargo says about the members of the workspace.
@@ -86,10 +86,11 @@ fn the_picture_has_every_crate_on_its_level() {
 #[test]
 fn no_files_import_each_other() {
     // The examples have no src: each is a file of its own.
-    let sources = members().into_keys().map(|name| (root().join(&name).join("src"), name));
+    let packages = packages();
+    let sources = packages.iter().map(|package| (targets::folder(package).join("src"), &package["name"]));
     let crates: Vec<_> = sources
-        .filter(|(folder, name)| folder.is_dir() || name != "examples")
-        .map(|(folder, name)| (Crate::read(&folder), name))
+        .filter(|(folder, name)| folder.is_dir() || *name != "inart-examples")
+        .map(|(folder, name)| (Crate::read(&folder), name.to_string()))
         .collect();
     let circles_of = |(files, name): &(Crate, String)| {
         files.circles().into_iter().map(|circle| (name.clone(), circle)).collect::<Vec<_>>()

@@ -57,7 +57,7 @@ pub fn forgotten_seeds(package: &Value) -> Vec<PathBuf> {
     seeds.filter(|file| !is_read(file)).collect()
 }
 
-fn folder(package: &Value) -> PathBuf {
+pub(super) fn folder(package: &Value) -> PathBuf {
     Path::new(package["manifest_path"].as_str().unwrap()).with_file_name("")
 }
 

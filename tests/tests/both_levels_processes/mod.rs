@@ -2,10 +2,10 @@
 //! `inart worker`. Skipped with a message without root.
 #![allow(clippy::unwrap_used)]
 
-#[path = "../../../site-host/tests/support/certificates.rs"]
+#[path = "../../../host-agent/sites/host/tests/support/certificates.rs"]
 mod certificates;
 mod plain_switches;
-#[path = "../../../site-host/tests/support/three.rs"]
+#[path = "../../../host-agent/sites/host/tests/support/three.rs"]
 mod three;
 
 use std::process::Command;

@@ -1,0 +1,81 @@
+//! Exact jobs: what says that a job is one, and that plans are the same for them.
+
+#![allow(clippy::unwrap_used)]
+
+use inart_planner::topology::generate::deal_jobs;
+use inart_planner::{Job, Levels, Options, Plan, Topology, Violation, check, plan, schemes};
+
+const FIG1: &str = include_str!("../../../topologies/fig1.yaml");
+
+fn fig1() -> Topology {
+    Topology::from_yaml(FIG1).unwrap()
+}
+
+/// The same network with the jobs of those numbers exact.
+fn with_exact(topology: &Topology, exact: &[usize]) -> Topology {
+    let jobs = topology.jobs().iter().enumerate();
+    topology.with_jobs(jobs.map(|(n, job)| Job { exact: exact.contains(&n), ..job.clone() }).collect())
+}
+
+fn planned(topology: &Topology, options: &Options<'_>) -> Plan {
+    let made = plan(topology, &topology.jobs()[0], options).unwrap();
+    check(topology, &made).unwrap();
+    made
+}
+
+#[test]
+fn exact_sums_are_made_in_switches_like_any_others() {
+    let exact = with_exact(&fig1(), &[0]);
+    let one = schemes::ALL.iter().map(|&scheme| Options::new(scheme));
+    for options in one.chain([Options { levels: Levels::Two, ..Options::new(schemes::INART) }]) {
+        let (made, usual) = (planned(&exact, &options), planned(&fig1(), &options));
+        assert!(made.exact && !usual.exact);
+        assert_eq!((made.rate_bps, made.bounds), (usual.rate_bps, usual.bounds), "{options:?}");
+        assert_eq!((made.flows, made.trunks), (usual.flows, usual.trunks), "{options:?}");
+    }
+}
+
+#[test]
+fn plans_and_topologies_say_so_where_it_is_so() {
+    let options = Options::new(schemes::INART);
+    let (exact, other) = (with_exact(&fig1(), &[0]), fig1());
+    let (made, usual) = (planned(&exact, &options), planned(&other, &options));
+    assert!(made.to_json().contains(r#""exact":true"#) && !usual.to_json().contains("exact"));
+    assert_eq!(Plan::from_json(&made.to_json()).unwrap(), made);
+    for text in [exact.to_yaml(), exact.to_json()] {
+        assert!(Topology::from_yaml(&text).unwrap().jobs()[0].exact, "{text}");
+    }
+    assert!(exact.to_yaml().contains(", sum: exact}"));
+    assert!(!other.to_yaml().contains("exact") && !other.to_json().contains("exact"));
+    let parts = deal_jobs(&exact, 2, 3).unwrap();
+    assert!(parts.jobs().iter().all(|job| job.exact));
+}
+
+#[test]
+fn other_ways_to_say_so_are_refused_in_one_line() {
+    for (key, told) in [
+        ("sum: about", "unknown variant `about`; write `sum: exact`, or leave it out"),
+        ("exact: true", "a job has no key `exact`; write `sum: exact`"),
+        (
+            "elastic: maybe",
+            "a job's `elastic` is neither true nor false; write `elastic: true`, or leave it out",
+        ),
+    ] {
+        let text = FIG1.replace("gradient: ", &format!("{key}, gradient: "));
+        let error = Topology::from_yaml(&text).unwrap_err().to_string();
+        assert_eq!(error, format!("line 25: document: {told}"));
+    }
+}
+
+#[test]
+fn the_checker_finds_plans_for_the_other_kind() {
+    let options = Options::new(schemes::INART);
+    let (exact, other) = (with_exact(&fig1(), &[0]), fig1());
+    let complaints = |topology: &Topology, plan: &Plan| {
+        let violations = check(topology, plan).expect_err("the plan is for another kind of job");
+        violations.iter().map(Violation::to_string).collect::<Vec<_>>().join("\n")
+    };
+    let (made, usual) = (planned(&exact, &options), planned(&other, &options));
+    assert_eq!(complaints(&other, &made), "exact: the plan is exact, its job is not exact");
+    assert_eq!(complaints(&exact, &usual), "exact: the plan is not exact, its job is exact");
+}

@@ -1,0 +1,209 @@
+//! Documents of networks of peers.
+#![allow(clippy::unwrap_used)]
+
+use crate::support;
+
+use inart_peers::Mesh;
+use proptest::prelude::*;
+
+const MESH16: &str = include_str!("../../../topologies/mesh16.yaml");
+
+#[test]
+fn the_sixteen_peers_have_unequal_ports() {
+    assert!(Mesh::is_one(MESH16));
+    let mesh = Mesh::from_yaml(MESH16).unwrap();
+    assert_eq!((mesh.peers().len(), mesh.switches().len(), mesh.trunks().len()), (16, 1, 0));
+    let job = &mesh.jobs()[0];
+    let ports = mesh.ports_at(job, 0.0);
+    let differs = |rates: &[f64]| rates.iter().any(|bps| *bps != rates[0]);
+    assert!(differs(&ports.up_bps) && differs(&ports.down_bps));
+    assert!(job.receivers < 16 && !job.computes.is_empty());
+}
+
+#[test]
+fn other_networks_are_none_of_peers() {
+    for text in [
+        "",
+        "{",
+        "name: x",
+        include_str!("../../../topologies/fig1.yaml"),
+        include_str!("../../../topologies/geo9.yaml"),
+        "nodes: [{name: peer, kind: site}]",
+        "nodes: [{name: a, kind: site}, {name: b, kind: peer}]",
+    ] {
+        assert!(!Mesh::is_one(text), "{text}");
+    }
+}
+
+/// A network of four peers at two switches, with one part replaced.
+fn with(part: &str, by: &str) -> String {
+    let text = "name: t
+nodes: [{name: a, kind: peer}, {name: b, kind: peer}, {name: c, kind: peer}, \
+    {name: d, kind: peer}, {name: s, kind: switch}, {name: u, kind: switch}]
+links:
+  - {ends: [a, s], rate: [10 Gbps, 8 Gbps], delay: 5 us, loss: 0.02%}
+  - {ends: [s, b], rate: 5 Gbps}
+  - {ends: [c, u], rate: 5 Gbps}
+  - {ends: [d, u], rate: 5 Gbps}
+  - {ends: [s, u], rate: 20 Gbps}
+traces:
+  - {link: [s, a], every: 180 s, rates: [8 Gbps, 4 Gbps]}
+jobs:
+  - {name: j, peers: [a, b, c, d], receivers: 2, update: 40 MB, updates: {a: 60 MB}, \
+    required: [[a, b]], waited: [[a, c, 3]], compute: {mean: 1 s, cv: 0.5}, computes: {a: {mean: 2 s}}}
+";
+    assert!(text.contains(part), "{part}");
+    text.replacen(part, by, 1)
+}
+
+#[test]
+fn a_network_is_read_as_it_is_written() {
+    let mesh = Mesh::from_yaml(&with("name: t", "name: t")).unwrap();
+    let job = &mesh.jobs()[0];
+    let ports = mesh.ports_at(job, 0.0);
+    assert_eq!((ports.up_bps[0], ports.down_bps[0], ports.up_bps[1]), (10e9, 8e9, 5e9));
+    assert_eq!(mesh.ports_at(job, 180.0).down_bps[0], 4e9);
+    assert_eq!((mesh.next_change(job, 0.0), mesh.next_change(job, 180.0)), (Some(180.0), None));
+    assert_eq!(job.update_bytes, [60e6, 40e6, 40e6, 40e6]);
+    assert_eq!((&*job.required, &*job.waited), (&[(0, 1)][..], &[(0, 2, 3)][..]));
+    assert_eq!(
+        (job.computes[0].mean_seconds, job.computes[0].cv, job.computes[1].mean_seconds),
+        (2.0, 0.5, 1.0)
+    );
+}
+
+#[test]
+#[allow(clippy::too_many_lines, reason = "a list")]
+fn what_is_wrong_is_named_with_its_place_and_fix() {
+    for (part, by, named) in [
+        ("name: t", "name: ''", &["document", "empty or holds blanks"][..]),
+        ("name: t\n", "", &["document"]),
+        (
+            "{name: d, kind: peer}",
+            "{name: a, kind: peer}",
+            &["line 2", "node a", "taken already", "its own name"],
+        ),
+        ("{name: d, kind: peer}", "{name: d, kind: worker}", &["node d", "a worker in a network of peers"]),
+        ("{name: d, kind: peer}", "{name: d, kind: town}", &["node d", "\"town\"", "kind: peer"]),
+        ("{name: d, kind: peer}", "{name: d, kind: peer, site: a}", &["node d", "leave them out"]),
+        (
+            "{name: d, kind: peer}",
+            "{name: d, kind: peer}, {name: e, kind: peer}",
+            &["line 2", "peer e", "it has no link", "[e, s1]"],
+        ),
+        ("[a, s], rate", "[a, a], rate", &["line 4", "link a-a", "both ends are peers"]),
+        ("[a, s], rate", "[s, s], rate", &["link s-s", "the same switch"]),
+        ("[a, s], rate", "[A, s], rate", &["link A-s", "unknown node \"A\"", "did you mean \"a\""]),
+        ("[a, s], rate", "[b, s], rate", &["line 5", "link s-b", "peer b is linked already", "one port"]),
+        ("[a, s], rate", "[a], rate", &["line 4", "two names"]),
+        ("[10 Gbps, 8 Gbps]", "[10 Gbps, 0]", &["link a-s", "a rate is 0", "above 0"]),
+        ("[10 Gbps, 8 Gbps]", "0", &["link a-s", "a rate is 0"]),
+        ("[10 Gbps, 8 Gbps]", "-5 Mbps", &["link a-s", "a rate is -5000000"]),
+        ("[10 Gbps, 8 Gbps]", ".nan", &["link a-s", "a rate is NaN"]),
+        ("[10 Gbps, 8 Gbps]", "1e19 bps", &["link a-s", "go up to 1e18"]),
+        ("[10 Gbps, 8 Gbps]", "[1 bps, 2 bps, 3 bps]", &["line 4", "neither one rate nor a list of two"]),
+        ("delay: 5 us", "delay: -1 s", &["link a-s", "delay is -1", "at most an hour"]),
+        ("loss: 0.02%", "loss: 100%", &["link a-s", "loss is no part", "0.02%"]),
+        (
+            "[s, u], rate: 20 Gbps",
+            "[s, u], rate: 1 Gbps",
+            &["line 8", "link s-u", "slower than the peers", "10 Gbps"],
+        ),
+        ("  - {ends: [s, u], rate: 20 Gbps}\n", "", &["peer c", "no way to peer a", "link switch u"]),
+        (
+            "  - {ends: [s, u], rate: 20 Gbps}\n",
+            "  - {ends: [s, u], rate: 20 Gbps}\n  - {ends: [u, s], rate: 20 Gbps}\n",
+            &["line 9", "link u-s", "a circle"],
+        ),
+        ("link: [s, a]", "link: [a, u]", &["line 10", "trace of a to u", "no such link"]),
+        ("link: [s, a]", "link: [s, u]", &["trace of s to u", "both ends are switches"]),
+        ("every: 180 s", "every: 0 s", &["trace of s to a", "every is 0"]),
+        ("rates: [8 Gbps, 4 Gbps]", "rates: []", &["trace of s to a", "no rates"]),
+        ("rates: [8 Gbps, 4 Gbps]", "rates: [8 Gbps, 0]", &["trace of s to a", "a rate is 0"]),
+        (
+            "jobs:",
+            "  - {link: [s, a], every: 1 s, rates: [1 Mbps]}\njobs:",
+            &["trace of s to a", "has a trace already"],
+        ),
+        ("peers: [a, b, c, d]", "peers: [a, b, c, b]", &["line 12", "job j", "\"b\" is listed twice"]),
+        ("peers: [a, b, c, d]", "peers: [a]", &["job j", "it has 1 peers", "at least two"]),
+        ("peers: [a, b, c, d]", "peers: [a, b, c, s]", &["job j", "unknown peer \"s\""]),
+        (
+            "peers: [a, b, c, d]",
+            "peers: [a, b, d]",
+            &["job j", "waited names c, which is no peer of the job"],
+        ),
+        (
+            "receivers: 2",
+            "receivers: 4",
+            &["line 12", "job j", "receivers is 4, and it has 4 peers", "from 1 to 3"],
+        ),
+        ("receivers: 2", "receivers: 0", &["job j", "receivers is 0", "from 1 to 3"]),
+        ("receivers: 2", "receivers: -1", &["job j", "receivers is -1"]),
+        ("receivers: 2, ", "", &["job j", "how many receivers", "from 1 to 3"]),
+        ("update: 40 MB", "update: 0.5 B", &["job j", "the update of b is 0.5 bytes", "at least a byte"]),
+        ("update: 40 MB", "update: 0", &["job j", "the update of b is 0 bytes", "200 MB"]),
+        ("update: 40 MB, ", "", &["job j", "how large the update of b is"]),
+        ("updates: {a: 60 MB}", "updates: {e: 60 MB}", &["job j", "unknown peer \"e\""]),
+        ("[[a, b]]", "[[a, a]]", &["job j", "required has a send to itself"]),
+        ("[[a, b]]", "[[a, b], [a, b]]", &["job j", "required lists [a, b] twice"]),
+        ("[[a, b]]", "[[a, e]]", &["job j", "unknown peer \"e\""]),
+        ("[[a, b]]", "[[a, b, c]]", &["line 12"]),
+        ("[[a, c, 3]]", "[[a, c, -3]]", &["job j", "waited says -3 rounds of [a, c]", "0 or more"]),
+        ("[[a, c, 3]]", "[[a, c]]", &["line 12"]),
+        ("mean: 1 s, cv: 0.5", "mean: 0 s, cv: 0.5", &["job j", "b computes for 0 s"]),
+        ("mean: 1 s, cv: 0.5", "cv: 0.5", &["job j", "how long b computes"]),
+        ("mean: 1 s, cv: 0.5", "mean: 1 s, cv: -1", &["job j", "cv -1"]),
+        ("receivers: 2", "receivers: 2, workers: [a]", &["job j", "this is a network of peers"]),
+        ("receivers: 2", "receivers: 2, gradient: 4 MB", &["job j", "this is a network of peers"]),
+        ("receivers: 2", "receivers: 2, speed: 4", &["line 12", "speed"]),
+        (
+            "jobs:\n  - {name: j, peers: [a, b, c, d], receivers: 2, update: 40 MB, updates: {a: 60 MB}, required: [[a, b]], waited: [[a, c, 3]], compute: {mean: 1 s, cv: 0.5}, computes: {a: {mean: 2 s}}}\n",
+            "jobs: []\n",
+            &["it has no job", "add one"],
+        ),
+    ] {
+        let error = Mesh::from_yaml(&with(part, by)).unwrap_err().to_string();
+        assert_eq!(error.lines().count(), 1, "{error}");
+        for word in named {
+            assert!(error.contains(word), "{by}: should name {word:?}: {error}");
+        }
+    }
+}
+
+prop_compose! {
+    /// A network with any numbers that a document can have.
+    fn networks()(
+        n in 2usize..7,
+        up in prop::collection::vec(1e-3..1e12f64, 7),
+        down in prop::collection::vec(1e-3..1e12f64, 7),
+        updates in prop::collection::vec(1e-3..1e12f64, 7),
+        pairs in prop::collection::btree_set((0usize..7, 0usize..7), 0..6),
+        rounds in 0u32..9,
+        is_equal: bool,
+    ) -> support::Instance {
+        let is_pair = |&(from, to): &(usize, usize)| from != to && from < n && to < n;
+        let pairs: Vec<_> = pairs.into_iter().filter(is_pair).collect();
+        let of = |rates: &[f64]| rates[..n].iter().map(|rate| rate / 1e9).collect();
+        support::Instance {
+            up: of(&up),
+            down: of(&down),
+            updates: if is_equal { vec![0.5; n] } else { of(&updates) },
+            receivers: n - 1,
+            waited: pairs.iter().map(|&(from, to)| (from, to, rounds)).collect(),
+            required: pairs,
+        }
+    }
+}
+
+proptest! {
+    #[test]
+    fn a_network_writes_itself_and_reads_back_the_same(instance in networks()) {
+        let first = instance.mesh();
+        let second = Mesh::from_yaml(&first.to_yaml()).unwrap();
+        prop_assert_eq!(first.name(), second.name());
+        prop_assert_eq!(first.peers(), second.peers());
+        prop_assert_eq!(first.trunks(), second.trunks());
+        prop_assert_eq!(first.jobs(), second.jobs());
+    }
+}

@@ -1,0 +1,250 @@
+//! Schemes beside each other, in rounds whose sums are all compared.
+#![allow(clippy::unwrap_used)]
+
+use crate::support;
+
+use inart_overlay::{
+    AuxiliaryChoice, AuxiliaryUse, Disjoint, Knowledge, Options, Overlay, PlanError, Run, RunOptions, Scheme,
+    Sharing, Until, check, plan, run,
+};
+use proptest::prelude::*;
+
+fn options(plan: Options) -> RunOptions {
+    RunOptions {
+        plan,
+        auxiliary: AuxiliaryUse::default(),
+        sharing: Sharing::Fair,
+        knowledge: Knowledge::Oracle,
+        prior_bps: 87.5e6,
+        tuning: inart_overlay::Tuning::default(),
+        until: Until::Rounds(1),
+    }
+}
+
+fn played(overlay: &Overlay, options: &RunOptions) -> Run {
+    let job = &overlay.jobs()[0];
+    let played = run(overlay, job, options).unwrap();
+    assert!(played.sums >= played.rounds.len() as u64 * job.sites.len() as u64);
+    played
+}
+
+/// All variants of NETSTORM on links that stay.
+fn netstorms() -> impl Iterator<Item = RunOptions> {
+    let paths = [None, Some(Disjoint::Edges), Some(Disjoint::Nodes)];
+    let choices = [AuxiliaryChoice::Lazy, AuxiliaryChoice::Eager];
+    let all = paths.into_iter().flat_map(move |auxiliary| choices.map(|choice| (auxiliary, choice)));
+    all.flat_map(|(auxiliary, choice)| {
+        [Sharing::Fair, Sharing::Fifo].map(|sharing| RunOptions {
+            auxiliary: AuxiliaryUse { choice, ..AuxiliaryUse::default() },
+            sharing,
+            ..options(Options { auxiliary, ..Options::new(Scheme::Netstorm) })
+        })
+    })
+}
+
+#[test]
+fn ours_is_near_the_bound_and_far_from_the_best_variant_of_netstorm() {
+    let Some(data) = support::data() else { return };
+    let mut gains = 0.0;
+    for name in ["sym1", "sym2", "src0"] {
+        let overlay = support::instance(&data, name, 61);
+        let ours = played(&overlay, &options(Options::new(Scheme::Inart))).mean_s;
+        let plan =
+            plan(&overlay, &overlay.jobs()[0], &overlay.rates_at(0.0), &Options::new(Scheme::Inart)).unwrap();
+        assert!(plan.bounds.seconds <= ours && ours <= 1.15 * plan.bounds.seconds, "{name}: {ours}");
+        let best = netstorms().map(|options| played(&overlay, &options).mean_s).fold(f64::INFINITY, f64::min);
+        gains += best / ours / 3.0;
+    }
+    assert!(gains >= 1.4, "{gains}");
+}
+
+#[test]
+fn knowing_the_rates_pays_when_they_change() {
+    let overlay = Overlay::from_yaml(include_str!("../../../topologies/geo9.yaml")).unwrap();
+    for (scheme, seconds) in [(Scheme::Fapt, 3600.0), (Scheme::Netstorm, 3600.0), (Scheme::Inart, 900.0)] {
+        let until = Until::Seconds(seconds);
+        let with =
+            |knowledge| played(&overlay, &RunOptions { knowledge, until, ..options(Options::new(scheme)) });
+        let (oracle, kept) = (with(Knowledge::Oracle), with(Knowledge::Static));
+        let passive = with(Knowledge::Passive);
+        assert_eq!(oracle.table_error, 0.0);
+        assert!(kept.table_error > 0.3 && passive.table_error < kept.table_error, "{scheme}");
+        assert!(oracle.mean_s < passive.mean_s && passive.mean_s < kept.mean_s, "{scheme}");
+    }
+}
+
+#[test]
+fn what_a_scheme_does_not_take_is_refused_by_name() {
+    let overlay = support::equal(100, 1);
+    let job = &overlay.jobs()[0];
+    let root = overlay.site_named("n4");
+    for (options, named) in [
+        (Options { root, ..Options::new(Scheme::Inart) }, "scheme inart chooses its roots itself"),
+        (Options { root, ..Options::new(Scheme::Netstorm) }, "leave --root out"),
+        (Options { roots: Some(2), ..Options::new(Scheme::Fapt) }, "does not take --roots"),
+        (Options { roots: Some(10), ..Options::new(Scheme::Netstorm) }, "give a number from 1 to 9"),
+        (Options { roots: Some(0), ..Options::new(Scheme::Netstorm) }, "--roots 0"),
+        (Options { degree: 0, ..Options::new(Scheme::Bkt) }, "--degree 0"),
+        (
+            Options { auxiliary: Some(Disjoint::Edges), ..Options::new(Scheme::Star) },
+            "uses no auxiliary paths",
+        ),
+    ] {
+        let error: PlanError = plan(&overlay, job, &overlay.rates_at(0.0), &options).unwrap_err();
+        assert!(error.to_string().contains(named), "{error}");
+    }
+}
+
+#[test]
+fn a_spoiled_plan_is_refused_with_its_place() {
+    let overlay = support::equal(100, 61);
+    let job = &overlay.jobs()[0];
+    let options = Options { auxiliary: Some(Disjoint::Nodes), ..Options::new(Scheme::Netstorm) };
+    let good = plan(&overlay, job, &overlay.rates_at(0.0), &options).unwrap();
+    assert_eq!(check(&overlay, job, &good), Vec::<String>::new());
+    let spoiled = |spoil: &dyn Fn(&mut inart_overlay::Plan)| {
+        let mut plan = good.clone();
+        spoil(&mut plan);
+        check(&overlay, job, &plan).join("; ")
+    };
+    let parent = |plan: &mut inart_overlay::Plan, child: &str, parent: &str| {
+        plan.trees[0].parents.insert(child.to_owned(), parent.to_owned());
+    };
+    for (said, named) in [
+        (spoiled(&|plan| parent(plan, "n3", "n4")), "trees[0] (root n1).parents: from n3"),
+        (spoiled(&|plan| parent(plan, "n2", "n99")), "\"n99\" is no site of the job"),
+        (spoiled(&|plan| plan.trees[1].weight_s_per_mbit *= 1.1), "trees[1] (root n2).weight_s_per_mbit"),
+        (spoiled(&|plan| plan.trees[1].quality_mbps += 1.0), "quality_mbps"),
+        (spoiled(&|plan| plan.trees[8].share += 0.1), "the sum of shares"),
+        (spoiled(&|plan| plan.trees[8].chunks += 1), "the trees have 62 chunks"),
+        (
+            spoiled(&|plan| plan.trees[7..].iter_mut().for_each(|tree| tree.chunks = u64::MAX)),
+            "the trees have 1844",
+        ),
+        (
+            spoiled(&|plan| {
+                plan.trees[7].share += 2.0;
+                plan.trees[8].share -= 2.0;
+            }),
+            "trees[8].share: -1",
+        ),
+        (spoiled(&|plan| plan.bounds.seconds *= 1.01), "bounds.seconds"),
+        (spoiled(&|plan| plan.predicted_s = 1.0), "predicted_s: 1 is below the bound"),
+        (spoiled(&|plan| plan.auxiliary[0].paths.reverse()), "auxiliary[0]"),
+        (spoiled(&|plan| plan.auxiliary[0].paths[1][1] = "n9".to_owned()), "takes a link that there is not"),
+        (spoiled(&|plan| plan.scheme = "atp".to_owned()), "scheme: \"atp\""),
+        (spoiled(&|plan| plan.topology = "x".to_owned()), "topology: it is for \"x\""),
+        (spoiled(&|plan| plan.trees.clear()), "trees: there is none"),
+    ] {
+        assert!(said.contains(named), "{named}: {said}");
+    }
+}
+
+/// a-b-c-d in a row, and a slow link from a to c.
+const ROW: &str = "name: row
+nodes: [{name: a, kind: site}, {name: b, kind: site}, {name: c, kind: site}, {name: d, kind: site}]
+links:
+  - {ends: [a, b], rate: 100 Mbps}
+  - {ends: [b, c], rate: 100 Mbps}
+  - {ends: [c, d], rate: 100 Mbps}
+  - {ends: [a, c], rate: 1 Mbps}
+jobs: [{name: j, gradient: 1 MB, chunk: 10 KB}]
+";
+
+#[test]
+fn edges_without_a_link_and_times_that_no_link_allows_are_refused() {
+    let overlay = Overlay::from_yaml(ROW).unwrap();
+    let job = &overlay.jobs()[0];
+    let made = |scheme| {
+        let options = Options { root: overlay.site_named("a"), ..Options::new(scheme) };
+        plan(&overlay, job, &overlay.rates_at(0.0), &options).unwrap()
+    };
+    let said = |plan: &inart_overlay::Plan| check(&overlay, job, plan).join("; ");
+    let mst = made(Scheme::Mst);
+    assert_eq!(said(&mst), "");
+    // A hop that the network does not have, up and down.
+    let mut apart = mst.clone();
+    apart.trees[0].parents.insert("d".to_owned(), "a".to_owned());
+    assert!(said(&apart).contains("trees[0] (root a): there is no link from d to a"), "{}", said(&apart));
+    let mut down = mst.clone();
+    down.trees[0].broadcast = Some(apart.trees[0].parents.clone());
+    assert!(said(&down).contains("there is no link from a to d"), "{}", said(&down));
+    // The slow link, with its weight, and the time of the tree without it: 8 s for 1 MB.
+    let mut slow = mst.clone();
+    let tree = &mut slow.trees[0];
+    tree.parents.insert("c".to_owned(), "a".to_owned());
+    (tree.weight_s_per_mbit, tree.quality_mbps) = (1.01, 1.0 / 1.01);
+    let named = "predicted_s: it says ";
+    assert!(said(&slow).contains(named) && said(&slow).contains("carries takes 8"), "{}", said(&slow));
+    slow.predicted_s = 9.0;
+    assert_eq!(said(&slow), "");
+    // From d to a the route of the fewest hops takes the slow link.
+    let star = made(Scheme::Star);
+    assert_eq!((said(&star), star.trees[0].weight_s_per_mbit), (String::new(), 1.01));
+    for weight in [1.0, 0.03, 1.02, f64::NAN] {
+        let mut light = star.clone();
+        (light.trees[0].weight_s_per_mbit, light.trees[0].quality_mbps) = (weight, 1.0 / weight);
+        assert!(said(&light).contains("weight_s_per_mbit"), "{weight}: {}", said(&light));
+    }
+}
+
+#[test]
+fn a_plan_read_back_tells_sites_the_same() {
+    for scheme in Scheme::ALL {
+        let overlay = support::equal(90, 61);
+        let job = &overlay.jobs()[0];
+        let made = plan(&overlay, job, &overlay.rates_at(0.0), &Options::new(scheme)).unwrap();
+        let read: inart_overlay::Plan = serde_json::from_str(&serde_json::to_string(&made).unwrap()).unwrap();
+        assert_eq!(read, made);
+        let policy = inart_overlay::policy(&overlay, job, &read, 3).unwrap();
+        assert_eq!((policy.version, policy.trees.len()), (3, made.trees.len()));
+        let mut other = made.clone();
+        other.trees[0].chunks += 1;
+        let error = inart_overlay::policy(&overlay, job, &other, 3).unwrap_err().to_string();
+        assert!(error.contains("tree 0") && error.contains("plan again"), "{error}");
+    }
+}
+
+prop_compose! {
+    /// A random connected network: a path, and other links.
+    fn overlays()(sites in 2usize..9)(
+        sites in Just(sites),
+        rates in prop::collection::vec((20u32..155, 20u32..155), sites * sites),
+        more in prop::collection::vec(any::<bool>(), sites * sites),
+        chunks in 1u32..20,
+    ) -> Overlay {
+        let nodes = (0..sites).map(|at| format!("{{name: n{at}, kind: site}}")).collect::<Vec<_>>().join(", ");
+        let mut text = format!("name: random\nnodes: [{nodes}]\nlinks:\n");
+        for a in 0..sites {
+            for b in a + 1..sites {
+                if b == a + 1 || more[a * sites + b] {
+                    let (there, back) = rates[a * sites + b];
+                    text += &format!("  - {{ends: [n{a}, n{b}], rate: [{there} Mbps, {back} Mbps], delay: 5 ms}}\n");
+                }
+            }
+        }
+        Overlay::from_yaml(&format!("{text}jobs: [{{name: j, gradient: {} MB, chunk: 1 MB}}]\n", chunks)).unwrap()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(40))]
+    /// On any network every scheme's plan passes the checker, every sum of its rounds is right, and no round
+    /// beats the bound.
+    #[test]
+    fn every_scheme_sums_on_every_network(overlay in overlays()) {
+        let job = &overlay.jobs()[0];
+        for scheme in Scheme::ALL {
+            let made = plan(&overlay, job, &overlay.rates_at(0.0), &Options::new(scheme)).unwrap();
+            prop_assert_eq!(check(&overlay, job, &made), Vec::<String>::new());
+            let played = run(&overlay, job, &options(Options::new(scheme))).unwrap();
+            prop_assert_eq!(played.sums % job.sites.len() as u64, 0);
+            prop_assert!(played.mean_s >= made.bounds.seconds * (1.0 - 1e-9), "{}", scheme);
+        }
+        for variant in netstorms() {
+            let played = run(&overlay, job, &variant).unwrap();
+            let chunks = job.gradient_bytes() / 1_000_000;
+            prop_assert_eq!(played.sums, job.sites.len() as u64 * chunks);
+        }
+    }
+}

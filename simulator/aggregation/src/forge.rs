@@ -1,0 +1,152 @@
+//! A hostile host: frames in the name of jobs that it is no part of.
+
+use std::ops::Range;
+
+use inart_core::Assignment;
+use inart_planner::NodeId;
+use inart_wire::{
+    AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, FrameRepr, HeaderRepr, Incarnation,
+    Kind, Rank, ShardId,
+};
+use rand::Rng;
+use rand::seq::IndexedRandom;
+
+use crate::simulation::{Node, Simulation};
+
+/// Where the header's fields are that it changes, as the table in `protocol/wire/src/lib.rs` has them; the
+/// version is none of them.
+const KIND: usize = 14;
+const JOB: Range<usize> = 18..20;
+/// Flags, epoch, shard, worker, sequence, contributors, group, exponent, length, incarnation.
+const OTHERS: [Range<usize>; 10] =
+    [15..16, 16..18, 20..22, 22..24, 24..28, 28..36, 36..37, 37..38, 38..40, INCARNATION];
+const SEQUENCE: Range<usize> = 24..28;
+const INCARNATION: Range<usize> = 40..44;
+pub(crate) const VALUES: usize = 44;
+/// Where VLAN tags go, and their EtherTypes.
+const TAGS: usize = 12;
+const TAG_TYPES: [u16; 3] = [0x8100, 0x88a8, 0x9100];
+
+impl Simulation<'_> {
+    /// The host sends so many frames of other jobs out of its own interface, as they were or with some fields
+    /// changed: gradients, partials and results that were sent lately, with other values, and messages about
+    /// such; some of them in VLANs.
+    pub(crate) fn forge(&mut self, node: NodeId, count: u32) {
+        let jobs = self.network.assignments.iter().enumerate();
+        let own: Vec<u16> = jobs
+            .filter(|(job, _)| {
+                self.processes.iter().any(|process| (process.job, process.host) == (*job, node.index()))
+            })
+            .map(|(_, assignment)| assignment.job.get())
+            .collect();
+        let is_own =
+            |frame: &[u8]| own.contains(&u16::from_be_bytes([frame[JOB.start], frame[JOB.start + 1]]));
+        let summed = [Kind::Gradient, Kind::Partial, Kind::Result].map(Kind::code);
+        let hosts = self.nodes.iter().filter_map(|node| match node {
+            Node::Host(host) => Some(host),
+            Node::Switch(_) => None,
+        });
+        let overheard: Vec<_> = hosts
+            .flat_map(|host| &host.sent)
+            .filter(|frame| summed.contains(&(frame[KIND] & 0x0f)) && !is_own(frame))
+            .cloned()
+            .collect();
+        let assignments = &self.network.assignments;
+        let Node::Host(host) = &self.nodes[node.index()] else { return };
+        let channel = host.channel;
+        let rng = &mut self.forger;
+        let mut sent = 0;
+        while let Some(mut frame) = overheard.choose(rng).filter(|_| sent < count).cloned() {
+            rng.fill(&mut frame[VALUES..]);
+            let job = u16::from_be_bytes([frame[JOB.start], frame[JOB.start + 1]]);
+            if let Some(assignment) = assignments.iter().find(|assignment| assignment.job.get() == job)
+                && rng.random_ratio(1, 3)
+            {
+                frame = message(rng, assignment, &frame);
+            }
+            for _ in 0..rng.random_range(0..3) {
+                match rng.random_range(0..=OTHERS.len() + 1) {
+                    0 => frame[KIND] = frame[KIND] & 0xf0 | rng.random_range(1..=5),
+                    1 => rng.fill(&mut frame[JOB]),
+                    other => change(rng, &mut frame[OTHERS[other - 2].clone()]),
+                }
+            }
+            if !is_own(&frame) {
+                sent += 1;
+                self.forged.insert(frame[VALUES..].to_vec());
+                if rng.random_ratio(1, 6) {
+                    put_tags(rng, &mut frame);
+                }
+                self.wire.tally.forged += 1;
+                let id = self.wire.frames.copy_of(&frame);
+                self.wire.transmit(channel, id);
+            }
+        }
+    }
+}
+
+/// What a worker of the job might say to a server, or a server to a worker, that would do harm, about the
+/// chunk of `frame`.
+fn message(rng: &mut impl Rng, assignment: &Assignment, frame: &[u8]) -> Vec<u8> {
+    let (rank, shard) =
+        (rng.random_range(0..assignment.workers.len()), rng.random_range(0..assignment.shards.len()));
+    let (worker, server) = (&assignment.workers[rank], &assignment.shards[shard]);
+    let rank = Rank::try_from(rank).expect("workers have ranks");
+    let sequence = frame[SEQUENCE].iter().fold(0, |number, byte| number << 8 | u32::from(*byte));
+    let reasons =
+        [AbortReason::NotFinite, AbortReason::Silent, AbortReason::Stopped, AbortReason::WorkerRestarted];
+    let message = match rng.random_range(0..3) {
+        0 => ControlMessage::RequestBypass,
+        1 => {
+            let oldest = ChunkSeq::from(sequence.wrapping_add(rng.random_range(0..1000)));
+            ControlMessage::KeepAlive { oldest, tensor_len: Some(rng.random_range(0..1000)) }
+        }
+        _ => ControlMessage::Abort { reason: *reasons.choose(rng).expect("there are some"), culprit: rank },
+    };
+    // The run that was overheard; no forger sees a worker's messages to its server.
+    let incarnation = frame[INCARNATION].iter().fold(0, |number, byte| number << 8 | u32::from(*byte)).into();
+    let words = message.words(Incarnation::from(rng.random::<u32>()));
+    let mut frame = vec![0; assignment.values_per_packet.frame_bytes()];
+    let (destination, source) = match rng.random() {
+        true => (server.mac, worker.mac),
+        false => (worker.mac, server.mac),
+    };
+    let header = HeaderRepr {
+        kind: if rng.random_ratio(1, 8) { Kind::Probe } else { Kind::Control },
+        flags: Flags::NONE,
+        epoch: assignment.epoch,
+        job: assignment.job,
+        shard: ShardId::try_from(shard).expect("servers have shards"),
+        worker: server.seats.get(rank.index()).copied().unwrap_or(rank.seat()),
+        sequence: ChunkSeq::from(sequence),
+        contributors: Contributors::default(),
+        exponent: Exponent::from(rng.random::<i8>()),
+        length: words.len() as u16,
+        incarnation,
+    };
+    FrameRepr { destination, source, values_per_packet: assignment.values_per_packet, header }
+        .emit(&words, &mut frame)
+        .expect("the buffer is one frame long");
+    frame
+}
+
+/// Puts one to six VLAN tags before the EtherType.
+fn put_tags(rng: &mut impl Rng, frame: &mut Vec<u8>) {
+    for _ in 0..rng.random_range(1..=6) {
+        let kind = TAG_TYPES[rng.random_range(0..TAG_TYPES.len())];
+        let vlan = if rng.random() { 0 } else { rng.random::<u16>() };
+        let [a, b, c, d] = (u32::from(kind) << 16 | u32::from(vlan)).to_be_bytes();
+        frame.splice(TAGS..TAGS, [a, b, c, d]);
+    }
+}
+
+/// Puts anything into a field, or the next number.
+fn change(rng: &mut impl Rng, field: &mut [u8]) {
+    match rng.random() {
+        true => rng.fill(field),
+        false => {
+            let last = field.last_mut().expect("fields have bytes");
+            *last = last.wrapping_add(1);
+        }
+    }
+}

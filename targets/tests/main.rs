@@ -1,7 +1,0 @@
-//! Runs the tests of this crate as one program: cargo links one program sooner than many.
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-#[path = "../../softswitch/tests/bf_rt/mod.rs"]
-mod bf_rt;
-mod memory;
-mod tofino_session;

@@ -1,0 +1,176 @@
+#!/usr/bin/env python3
+"""Runs the command blocks of README.md, docs/, python/ and mininet/ as printed.
+
+A block begins with "```sh". A word behind it says when the block runs:
+
+    ```sh           by default, about a minute in all
+    ```sh long      with --all: builds, trainings, experiments
+    ```sh lab       never: needs machines, hardware, or programs that are not in the tree
+
+The blocks of a document run in order, in one shell, in a scratch folder that has the tree's folders as links. The
+shell has network, mount and process namespaces of its own, and ends with all it started. A command that ends with
+"&" has two seconds to start, as between two commands that a person types.
+"""
+
+import argparse
+import os
+import re
+import shlex
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+DOCUMENTS = ["README.md", "docs/*.md", "python/README.md", "mininet/README.md"]
+# Seconds for one document.
+LIMIT_S = {"quick": 300, "long": 4 * 3600}
+# Commands of these programs work on the tree, not on the scratch folder.
+IN_TREE = ["make", "cargo"]
+FENCE = re.compile(r"^```sh(?: +(\w+))?\s*$")
+
+
+@dataclass
+class Block:
+    """A command block: its first line's number in the document, its kind, its lines."""
+
+    document: str
+    line: int
+    kind: str
+    lines: list
+
+    def commands(self):
+        """Returns (line number, command) for each command; a backslash at the end joins lines."""
+        commands, begun = [], None
+        for number, line in enumerate(self.lines, self.line):
+            if begun is None:
+                if not line.strip() or line.lstrip().startswith("#"):
+                    continue
+                begun = (number, line)
+            else:
+                begun = (begun[0], begun[1] + "\n" + line)
+            if not line.endswith("\\"):
+                commands.append(begun)
+                begun = None
+        return commands
+
+
+def blocks(document):
+    """Returns the command blocks of a document, given as a path below ROOT."""
+    found, current = [], None
+    for number, line in enumerate((ROOT / document).read_text().splitlines(), 1):
+        fence = FENCE.match(line)
+        if current is None and fence:
+            kind = fence[1] or "quick"
+            if kind not in ("quick", "long", "lab"):
+                sys.exit(f"error: {document}:{number}: a block is `sh`, `sh long` or `sh lab`, not `sh {kind}`")
+            current = Block(document, number + 1, kind, [])
+        elif current is not None and line.startswith("```"):
+            found.append(current)
+            current = None
+        elif current is not None:
+            current.lines.append(line)
+    return found
+
+
+def script(chosen, told):
+    """Returns the shell script that runs the blocks and first writes each command to the file `told`."""
+    out = [f"exec 3>{shlex.quote(str(told))}", "set -Eeuo pipefail", "ip link set lo up"]
+    out += [f'{name}() {{ (cd "$ROOT" && command {name} "$@"); }}' for name in IN_TREE]
+    for block in chosen:
+        for number, command in block.commands():
+            out.append(f"echo {shlex.quote(f'{block.document}:{number}: {command}')} >&3")
+            out.append(command)
+            if re.search(r"&\s*(#.*)?$", command):
+                out.append("sleep 2")
+    return "\n".join(out) + "\n"
+
+
+def scratch(folder):
+    """Fills a scratch folder with links to what git has at the top of the tree."""
+    names = subprocess.check_output(["git", "ls-files"], cwd=ROOT, text=True).split("\n")
+    for name in {name.split("/")[0] for name in names if name}:
+        (folder / name).symlink_to(ROOT / name)
+
+
+def run(document, chosen, inart, limit_s):
+    """Runs the blocks of one document; returns whether all commands succeeded."""
+    with tempfile.TemporaryDirectory(prefix="inart-documented-") as name:
+        folder = Path(name) / "work"
+        folder.mkdir()
+        scratch(folder)
+        (Path(name) / "bin").mkdir()
+        (Path(name) / "bin" / "inart").symlink_to(inart)
+        path = f"{name}/bin:{os.environ['PATH']}"
+        environment = {**os.environ, "PATH": path, "ROOT": str(ROOT), "XDG_STATE_HOME": f"{name}/state"}
+        told, log = Path(name) / "commands", Path(name) / "log"
+        own = ["unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child", "bash", "-c"]
+        told.touch()
+        with log.open("w") as output:
+            start = time.monotonic()
+            process = subprocess.Popen(
+                [*own, script(chosen, told)], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=output,
+                stderr=subprocess.STDOUT, start_new_session=True,
+            )
+            try:
+                status = process.wait(timeout=limit_s)
+            except subprocess.TimeoutExpired:
+                status = f"no end within {limit_s} s"
+            except BaseException:
+                os.killpg(process.pid, signal.SIGKILL)
+                raise
+            if process.poll() is None:
+                os.killpg(process.pid, signal.SIGKILL)
+                process.wait()
+        seconds = time.monotonic() - start
+        commands = re.findall(r"^\S+?:\d+: .*", told.read_text(), re.M)
+        if status == 0:
+            print(f"{document}: {len(commands)} commands in {seconds:.1f} s")
+            return True
+        last = commands[-1] if commands else document
+        print(f"{last}\n    failed ({status}); the end of its output:", file=sys.stderr)
+        for line in log.read_text(errors="replace").splitlines()[-25:]:
+            print(f"    {line}", file=sys.stderr)
+        return False
+
+
+def main():
+    """Runs or lists the blocks; exits with status 1 if a command fails."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("documents", nargs="*", help="documents, relative to the tree (default: all)")
+    parser.add_argument("--all", action="store_true", help="also run the long blocks")
+    parser.add_argument("--list", action="store_true", help="print the blocks that do not run by default, and end")
+    parser.add_argument("--inart", type=Path, help="the command (default: target/debug/inart)")
+    arguments = parser.parse_args()
+    known = sorted({str(path.relative_to(ROOT)) for glob in DOCUMENTS for path in ROOT.glob(glob)})
+    chosen = {document: blocks(document) for document in arguments.documents or known}
+    if arguments.list:
+        for document, all_blocks in chosen.items():
+            for block in all_blocks:
+                if block.kind != "quick":
+                    print(f"{document}:{block.line}: {block.kind}: {block.lines[0] if block.lines else ''}")
+        return 0
+    if os.geteuid() != 0:
+        sys.exit("error: the commands run in namespaces of their own: run as root")
+    inart = (arguments.inart or ROOT / "target/debug/inart").resolve()
+    if not inart.exists():
+        sys.exit(f"error: {inart}: no such file; build it with `cargo build --bin inart`, or name one with --inart")
+    for tool in ("unshare", "ip", "bash"):
+        if shutil.which(tool) is None:
+            sys.exit(f"error: {tool}: not found; install util-linux, iproute2 and bash")
+    kinds = ("quick", "long") if arguments.all else ("quick",)
+    limit_s = LIMIT_S["long" if arguments.all else "quick"]
+    good = True
+    for document, all_blocks in chosen.items():
+        runs = [block for block in all_blocks if block.kind in kinds]
+        if runs:
+            good = run(document, runs, inart, limit_s) and good
+    return 0 if good else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
