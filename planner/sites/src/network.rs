@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use inart_fluid::Trace;
 
 /// Longest chunk that sites exchange, in bytes of gradient. A sum of a chunk takes up to ten times as many
-/// bytes where values of very different sizes meet, and a message has at most 256 MiB.
-pub const MOST_CHUNK_BYTES: u64 = 26_000_000;
+/// bytes where values of very different sizes meet, and a message has at most 1 GiB.
+pub const MOST_CHUNK_BYTES: u64 = 100_000_000;
 
 /// Most chunks of a gradient.
 pub(crate) const MOST_CHUNKS: u64 = 1 << 20;

@@ -313,7 +313,7 @@ fn the_least_floats_are_not_rounded() {
 /// The longest sum of the longest chunk fits a message.
 #[test]
 fn no_chunk_of_a_document_is_too_long_for_a_message() {
-    const MESSAGE: u64 = 256 << 20;
+    const MESSAGE: u64 = 1 << 30;
     let values = inart_overlay::MOST_CHUNK_BYTES as usize / 4;
     assert!(ChunkSum::most_bytes(values) <= MESSAGE);
     // Next to 2^127 and 2^-149 a sum has as many words as there can be.

@@ -125,7 +125,7 @@ impl Overlay {
         if longest > MOST_CHUNK_BYTES {
             let most = display_size(MOST_CHUNK_BYTES as f64);
             let problem = format!(
-                "chunk {} gives chunks of {}, and a chunk has at most {most}, so that any sum of it fits a message of 256 MiB",
+                "chunk {} gives chunks of {}, and a chunk has at most {most}, so that any sum of it fits a message of 1 GiB",
                 display_size(chunk_bytes as f64),
                 display_size(longest as f64)
             );
