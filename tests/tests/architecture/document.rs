@@ -1,38 +1,33 @@
-//! The picture and the table of `ARCHITECTURE.md`.
+//! The tree and the lists of `ARCHITECTURE.md`.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// A row of the table.
-pub struct Row {
-    pub level: u32,
-    pub name: String,
-    pub depends_on: BTreeSet<String>,
-}
-
-/// The rows `| level | crate | noun | I/O | depends on |`.
-pub fn table(document: &str) -> Vec<Row> {
-    let row = |line: &str| {
-        let cells: Vec<_> = line.strip_prefix('|')?.strip_suffix('|')?.split('|').map(str::trim).collect();
-        let [level, name, _noun, _io, depends_on] = cells[..] else { return None };
-        let depends_on = depends_on.split(',').map(str::trim).filter(|name| *name != "–");
-        Some(Row {
-            level: level.parse().ok()?,
-            name: name.trim_matches('`').to_owned(),
-            depends_on: depends_on.map(str::to_owned).collect(),
-        })
-    };
-    document.lines().filter_map(row).collect()
-}
-
-/// The lines of the picture: a level, then the crates on it.
-pub fn picture(document: &str) -> BTreeSet<(u32, String)> {
-    let drawn = document.split("```").nth(1).expect("ARCHITECTURE.md has a picture");
-    let line = |line: &str| -> Vec<(u32, String)> {
+/// Level of each folder, from the tree.
+pub fn levels(document: &str) -> BTreeMap<String, u32> {
+    let tree = document.split("```").nth(1).expect("ARCHITECTURE.md has a tree");
+    let line = |line: &str| {
         let mut words = line.split_whitespace();
-        match words.next().and_then(|level| level.parse().ok()) {
-            Some(level) => words.map(|name| (level, name.to_owned())).collect(),
-            None => Vec::new(),
-        }
+        let level = words.next()?.parse().ok()?;
+        Some((words.next()?.strip_suffix('/')?.to_owned(), level))
     };
-    drawn.lines().flat_map(line).collect()
+    tree.lines().filter_map(line).collect()
+}
+
+/// Packages listed under each heading that names folders; names are in the backquotes before the colon, those
+/// of folders within the list's folder in parentheses.
+pub fn packages(document: &str) -> BTreeMap<String, BTreeSet<String>> {
+    let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    let mut heading = String::new();
+    for line in document.lines() {
+        if let Some(text) = line.strip_prefix("## ") {
+            heading = text.to_owned();
+        }
+        let Some((names, _)) = line.strip_prefix("- `").and_then(|item| item.split_once(':')) else {
+            continue;
+        };
+        let names = names.split('(').next().unwrap_or(names);
+        let names = names.split(',').map(|name| name.trim().trim_matches('`').to_owned());
+        found.entry(heading.clone()).or_default().extend(names);
+    }
+    found
 }

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use circles::Crate;
-use document::{Row, picture, table};
+use document::levels;
 use serde_json::Value;
 
 fn root() -> PathBuf {
@@ -49,38 +49,111 @@ fn document() -> String {
     std::fs::read_to_string(root().join("ARCHITECTURE.md")).unwrap()
 }
 
-#[test]
-fn the_table_has_every_member_with_its_dependencies() {
-    let rows = table(&document());
-    let said: BTreeMap<_, _> = rows.into_iter().map(|row| (row.name, row.depends_on)).collect();
-    for (member, needed) in &members() {
-        let said =
-            said.get(member).unwrap_or_else(|| panic!("ARCHITECTURE.md has no row for the crate {member}"));
-        assert_eq!(
-            said, needed,
-            "ARCHITECTURE.md, row {member}, column \"depends on\" (cargo metadata: right)"
-        );
-    }
-    assert_eq!(said.len(), members().len(), "ARCHITECTURE.md has rows for crates that are not there");
+/// The systems, by the words that name their folders.
+const SYSTEMS: [&str; 4] = ["aggregation", "sites", "peers", "ps"];
+
+/// Dependencies on a folder of the same or a higher level. Only ever shorter.
+const UP: &[(&str, &str)] = &[("faults", "planner"), ("hierarchy", "overlay"), ("hierarchy", "planner")];
+
+/// The folder of each package, from the root, and its first part.
+fn folders() -> BTreeMap<String, PathBuf> {
+    let of = |package: &Value| {
+        let name = package["name"].as_str().unwrap().strip_prefix("inart-").unwrap().to_owned();
+        (name, targets::folder(package).strip_prefix(root()).unwrap().to_owned())
+    };
+    packages().iter().map(of).collect()
+}
+
+fn top(folder: &Path) -> &str {
+    folder.iter().next().and_then(|part| part.to_str()).unwrap()
 }
 
 #[test]
-fn dependencies_go_from_a_higher_level_to_a_lower_one() {
-    let rows = table(&document());
-    let levels: BTreeMap<_, _> = rows.iter().map(|row| (row.name.as_str(), row.level)).collect();
-    for Row { name, level, depends_on } in &rows {
-        for needed in depends_on {
-            let below = levels[needed.as_str()];
-            assert!(below < *level, "{name} (level {level}) depends on {needed} (level {below})");
+fn every_package_is_listed_under_its_folder() {
+    let listed = document::packages(&document());
+    for (name, folder) in folders() {
+        let top = top(&folder);
+        let under = listed.iter().find(|(heading, names)| heading.contains(top) && names.contains(&name));
+        assert!(under.is_some(), "ARCHITECTURE.md does not list {name} under a heading with {top}");
+    }
+    let known: BTreeSet<_> = members().into_keys().collect();
+    let unknown: Vec<_> = listed.values().flatten().filter(|name| !known.contains(*name)).collect();
+    assert!(unknown.is_empty(), "ARCHITECTURE.md lists packages that do not exist: {unknown:?}");
+}
+
+#[test]
+fn packages_use_folders_of_lower_levels() {
+    let (levels, folders, members) = (levels(&document()), folders(), members());
+    let mut found = BTreeSet::new();
+    for (name, needed) in &members {
+        let from = top(&folders[name]);
+        // Tests and examples use everything.
+        let Some(level) = levels.get(from) else { continue };
+        for other in needed {
+            let to = top(&folders[other]);
+            let is_lower = levels.get(to).is_some_and(|lower| lower < level);
+            if from != to && !is_lower {
+                found.insert((name.as_str(), other.as_str()));
+            }
         }
     }
+    let known: BTreeSet<_> = UP.iter().copied().collect();
+    assert_eq!(
+        found, known,
+        "(package, package that it depends on) in a folder that is not of a lower level"
+    );
 }
 
 #[test]
-fn the_picture_has_every_crate_on_its_level() {
-    let document = document();
-    let told: BTreeSet<_> = table(&document).into_iter().map(|row| (row.level, row.name)).collect();
-    assert_eq!(picture(&document), told);
+fn the_tree_has_every_folder() {
+    let tracked = Command::new("git")
+        .args(["ls-tree", "-d", "--name-only", "HEAD"])
+        .current_dir(root())
+        .output()
+        .unwrap();
+    let tracked = String::from_utf8(tracked.stdout).unwrap();
+    let mut folders: BTreeSet<_> = tracked.lines().filter(|name| !name.starts_with('.')).collect();
+    for outside in ["tests", "examples", "mininet", "docs"] {
+        assert!(folders.remove(outside), "no folder {outside}");
+    }
+    let levels = levels(&document());
+    assert_eq!(levels.keys().map(String::as_str).collect::<BTreeSet<_>>(), folders);
+}
+
+#[test]
+fn each_role_has_folders_by_the_four_words() {
+    for role in ["protocol", "planner"] {
+        for system in SYSTEMS {
+            assert!(root().join(role).join(system).is_dir(), "no folder {role}/{system}");
+        }
+    }
+    // The folder itself holds the processes of aggregation.
+    for system in &SYSTEMS[1..] {
+        assert!(root().join("host-agent").join(system).is_dir(), "no folder host-agent/{system}");
+    }
+    for system in &SYSTEMS[..3] {
+        assert!(root().join("simulator").join(system).is_dir(), "no folder simulator/{system}");
+    }
+}
+
+/// What packages of `protocol` may use beside each other.
+const PURE: &[&str] = &["prost", "serde", "sha2", "thiserror"];
+
+#[test]
+fn protocol_uses_nothing_that_does_io() {
+    let folders = folders();
+    for package in packages() {
+        let folder = &folders[package["name"].as_str().unwrap().strip_prefix("inart-").unwrap()];
+        if top(folder) != "protocol" {
+            continue;
+        }
+        let needed = package["dependencies"].as_array().unwrap().iter();
+        for dependency in needed.filter(|dependency| dependency["kind"].is_null()) {
+            let name = dependency["name"].as_str().unwrap();
+            let is_ours = name.strip_prefix("inart-").is_some_and(|name| top(&folders[name]) == "protocol");
+            assert!(is_ours || PURE.contains(&name), "{} uses {name}", folder.display());
+        }
+    }
 }
 
 #[test]
