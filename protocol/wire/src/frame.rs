@@ -127,36 +127,50 @@ impl<T: AsRef<[u8]>> Frame<T> {
 
     /// All N values, the padding included.
     pub fn values(&self) -> impl ExactSizeIterator<Item = i32> {
-        let (lanes, _) = self.bytes()[VALUES..].as_chunks::<4>();
-        lanes.iter().map(|lane| i32::from_be_bytes(*lane))
+        self.lanes().iter().map(|lane| i32::from_be_bytes(*lane))
     }
 
-    /// Copies the values to the front of `numbers`, as many as there is room for.
-    pub fn copy_values_to(&self, numbers: &mut [i32]) {
-        let (lanes, _) = self.bytes()[VALUES..].as_chunks::<4>();
-        for (number, lane) in numbers.iter_mut().zip(lanes) {
-            *number = i32::from_be_bytes(*lane);
-        }
+    /// The values in those places.
+    ///
+    /// # Panics
+    /// If the range ends beyond N.
+    pub fn values_at(&self, places: core::ops::Range<usize>) -> impl ExactSizeIterator<Item = i32> {
+        self.lanes()[places].iter().map(|lane| i32::from_be_bytes(*lane))
     }
 
-    /// Adds each value to the sum in its place, as far as there are sums.
-    pub fn add_values_to(&self, sums: &mut [i64]) {
-        let (lanes, _) = self.bytes()[VALUES..].as_chunks::<4>();
-        for (sum, lane) in sums.iter_mut().zip(lanes) {
-            *sum += i64::from(i32::from_be_bytes(*lane));
+    /// Adds each value to the sum in its place, as far as there are sums, if all of these values are from
+    /// `-most` to `most`; returns whether they are. Sums wrap around.
+    pub fn add_values_to(&self, sums: &mut [i32], most: i32) -> bool {
+        // v is in the range if v + most is in 0..=2 most, as unsigned numbers. Vector instructions compare
+        // signed ones, so the least number takes the place of 0.
+        let (to_least, greatest) = (most.wrapping_add(i32::MIN), most.wrapping_mul(2).wrapping_add(i32::MIN));
+        let mut beyond = 0;
+        for (sum, lane) in sums.iter_mut().zip(self.lanes()) {
+            let value = i32::from_be_bytes(*lane);
+            beyond |= -i32::from(value.wrapping_add(to_least) > greatest);
+            *sum = sum.wrapping_add(value);
         }
+        if beyond != 0 {
+            for (sum, lane) in sums.iter_mut().zip(self.lanes()) {
+                *sum = sum.wrapping_sub(i32::from_be_bytes(*lane));
+            }
+        }
+        beyond == 0
     }
 
     /// Raises each of `maxima` to the value in its place, as far as there are some.
     pub fn raise_to_values(&self, maxima: &mut [i32]) {
-        let (lanes, _) = self.bytes()[VALUES..].as_chunks::<4>();
-        for (maximum, lane) in maxima.iter_mut().zip(lanes) {
+        for (maximum, lane) in maxima.iter_mut().zip(self.lanes()) {
             *maximum = i32::from_be_bytes(*lane).max(*maximum);
         }
     }
 
     fn bytes(&self) -> &[u8] {
         self.buffer.as_ref()
+    }
+
+    fn lanes(&self) -> &[[u8; 4]] {
+        self.bytes()[VALUES..].as_chunks().0
     }
 
     fn array<const N: usize>(&self, start: usize) -> [u8; N] {

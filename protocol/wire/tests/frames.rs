@@ -58,15 +58,40 @@ proptest! {
         let mut padded = values.clone();
         padded.resize(repr.values_per_packet.get(), 0);
         prop_assert_eq!(frame.values().collect::<Vec<_>>(), &padded[..]);
-        let mut copied = vec![7; padded.len()];
-        frame.copy_values_to(&mut copied);
-        prop_assert_eq!(&copied, &padded);
-        let mut sums: Vec<i64> = (0..padded.len() as i64 - 1).map(|place| place << 33).collect();
-        frame.add_values_to(&mut sums);
-        for (place, (sum, value)) in sums.into_iter().zip(padded).enumerate() {
-            prop_assert_eq!(sum, ((place as i64) << 33) + i64::from(value));
-        }
+        let middle = 5..padded.len() - 5;
+        prop_assert_eq!(frame.values_at(middle.clone()).collect::<Vec<_>>(), &padded[middle]);
         prop_assert!(!repr.to_string().contains('\n'));
+    }
+
+    /// Any bound, values at it and next to it, and sums short of the frame's end.
+    #[test]
+    fn values_are_added_if_all_are_within_the_bound(
+        (repr, mut values) in frame(),
+        most in prop_oneof![Just(0), Just(i32::MAX), Just(i32::MAX - 1), 0..=i32::MAX],
+        at_bound in proptest::collection::vec((any::<prop::sample::Index>(), -1..=1i32, any::<bool>()), 0..3),
+        shrink in 0..32u32,
+        begin in any::<i32>(),
+        short in 0..3usize,
+    ) {
+        values.iter_mut().for_each(|value| *value >>= shrink);
+        for (index, beside, is_negative) in at_bound {
+            if !values.is_empty() {
+                let size = most.saturating_add(beside);
+                *index.get_mut(&mut values) = if is_negative { -size } else { size };
+            }
+        }
+        let mut bytes = vec![0xa5; repr.buffer_len()];
+        repr.emit(&values, &mut bytes).unwrap();
+        let frame = Frame::new_checked(&bytes[..]).unwrap();
+        values.resize(repr.values_per_packet.get() - short, 0);
+        let before: Vec<i32> = (0..values.len() as i32).map(|place| begin.wrapping_mul(place | 1)).collect();
+        let fit = values.iter().all(|value| i64::from(*value).abs() <= i64::from(most));
+        let mut sums = before.clone();
+        prop_assert_eq!(frame.add_values_to(&mut sums, most), fit);
+        for ((sum, before), value) in sums.into_iter().zip(before).zip(values) {
+            let exact = i64::from(before) + if fit { i64::from(value) } else { 0 };
+            prop_assert_eq!(sum, exact as i32);
+        }
     }
 
     /// The always-run counterpart of tests/fuzz/fuzz_targets/frame.rs: damaged frames read as what their

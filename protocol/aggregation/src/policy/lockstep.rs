@@ -46,8 +46,8 @@ impl Policy for Lockstep {
 /// One number per value of a frame.
 #[derive(Clone, Debug)]
 pub enum Sum {
-    /// Sums, in 64 bits.
-    Sums(Vec<i64>),
+    /// Sums.
+    Sums(Vec<i32>),
     /// The greatest of each.
     Maxima(Vec<i32>),
     /// Exact sums of floats.
@@ -64,28 +64,19 @@ impl Sum {
         }
     }
 
-    /// The result. Sums of addends that are as small as they have to be fit; the server has seen that they
-    /// are.
+    /// The result.
     pub fn result(self) -> Vec<i32> {
         match self {
-            Self::Sums(sums) => {
-                // A number fits int32 if, without its sign, it has 31 bits. Compilers turn this loop and
-                // the truncation into vector instructions, as they do not with clamping.
-                if sums.iter().fold(0, |bits, sum| bits | sum ^ (sum >> 63)) >> 31 == 0 {
-                    return sums.iter().map(|sum| *sum as i32).collect();
-                }
-                sums.iter().map(|sum| (*sum).clamp(i32::MIN.into(), i32::MAX.into()) as i32).collect()
-            }
-            Self::Maxima(maxima) => maxima,
+            Self::Sums(numbers) | Self::Maxima(numbers) => numbers,
             Self::Floats(sums) => sums.iter().map(|sum| sum.rounded().to_bits() as i32).collect(),
         }
     }
 }
 
 impl Reduction for Sum {
-    fn add(&mut self, frame: &Frame<&[u8]>) {
+    fn add(&mut self, frame: &Frame<&[u8]>, most: i32) -> bool {
         match self {
-            Self::Sums(sums) => frame.add_values_to(sums),
+            Self::Sums(sums) => return frame.add_values_to(sums, most),
             Self::Maxima(maxima) => frame.raise_to_values(maxima),
             Self::Floats(sums) => {
                 let floats = frame.values().map(|bits| f32::from_bits(bits as u32));
@@ -93,5 +84,6 @@ impl Reduction for Sum {
                 sums.iter_mut().zip(floats).for_each(|(sum, float)| sum.add(float));
             }
         }
+        true
     }
 }

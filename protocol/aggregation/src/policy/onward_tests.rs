@@ -12,7 +12,7 @@ const WORKERS: usize = 3;
 fn gather(onward: &mut Onward, sequence: u32, exponent: Exponent, numbers: &[i32], last: bool) {
     let reduction = match exponent {
         Exponent::MAXIMA => Sum::Maxima(numbers.to_vec()),
-        _ => Sum::Sums(numbers.iter().map(|number| i64::from(*number)).collect()),
+        _ => Sum::Sums(numbers.to_vec()),
     };
     let (sequence, members) = (sequence.into(), WORKERS);
     let progress = Progress { cohort: 0, sequence, exponent, present: WORKERS, members };

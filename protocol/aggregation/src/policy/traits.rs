@@ -44,8 +44,9 @@ pub enum Receivers {
 
 /// Contributions to a chunk, as they come in.
 pub trait Reduction: Clone + Debug {
-    /// Takes in the values of a frame whose senders are not in yet.
-    fn add(&mut self, frame: &Frame<&[u8]>);
+    /// Takes in the values of a frame whose senders are not in yet. Returns false, and takes in nothing, if
+    /// the values are summed and one is not from `-most` to `most`. So sums of all workers fit 32 bits.
+    fn add(&mut self, frame: &Frame<&[u8]>, most: i32) -> bool;
 }
 
 /// What workers, the audit and the model ask; ranks count from 0.

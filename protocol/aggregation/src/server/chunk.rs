@@ -8,6 +8,17 @@ use super::seats::seats_of;
 use crate::Instant;
 use crate::policy::{Gathered, Policy, Progress, Reduction};
 
+/// A gradient or partial.
+#[derive(Clone, Copy)]
+pub(super) struct Contribution<'a> {
+    pub frame: &'a Frame<&'a [u8]>,
+    pub header: &'a HeaderRepr,
+    /// Its sender, or the worker whose frame completed it.
+    pub sender: Rank,
+    /// By their home seats.
+    pub contributors: &'a [Contributors],
+}
+
 /// A chunk that workers contribute to, or did and that is kept to answer repeats. Seats are home seats, in
 /// one entry per group.
 #[derive(Clone, Debug)]
@@ -151,22 +162,20 @@ impl<R: Reduction> Chunk<R> {
         Some(Gathered { progress, reduction, length: self.length, last: self.last })
     }
 
-    /// Adds a frame of which no contributor was there.
-    pub(super) fn add(
-        &mut self,
-        header: &HeaderRepr,
-        sender: Rank,
-        contributors: &[Contributors],
-        frame: &Frame<&[u8]>,
-    ) {
+    /// Adds a frame of which no contributor was there. Returns false, and changes nothing, if its values are
+    /// summed and one is not from `-most` to `most`.
+    pub(super) fn add(&mut self, contribution: &Contribution<'_>, most: i32) -> bool {
+        let Contribution { frame, header, sender, contributors } = *contribution;
+        if let Content::Open(reduction) = &mut self.content
+            && !reduction.add(frame, most)
+        {
+            return false;
+        }
         for block in contributors {
             self.missing[block.group.index()] &= !block.bitmap;
         }
         let congestion = header.flags.contains(Flags::CONGESTION);
         self.marks = self.marks.with_if(Flags::CONGESTION, congestion);
-        if let Content::Open(reduction) = &mut self.content {
-            reduction.add(frame);
-        }
         self.completed_by = sender;
         // Should the chunk be complete now: whoever repeated it is to be answered with the result that all
         // get.
@@ -174,6 +183,7 @@ impl<R: Reduction> Chunk<R> {
         if header.flags.contains(Flags::RESEND) {
             self.note_repeat(contributors);
         }
+        true
     }
 
     /// Turns what came in into the result.

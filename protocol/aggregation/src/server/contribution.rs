@@ -3,24 +3,13 @@
 use inart_wire::{AbortReason, ChunkSeq, Contributors, Exponent, Flags, Frame, HeaderRepr, Kind, Rank};
 
 use super::ServerShard;
-use super::chunk::{Chunk, Verdict};
+use super::chunk::{Chunk, Contribution, Verdict};
 use super::stream::Opening;
 use crate::Instant;
 use crate::exact_sum::EXACT_VALUES;
 use crate::policy::Policy;
 use crate::scale::largest_addend;
 use crate::timer::Timer;
-
-/// A gradient or partial.
-#[derive(Clone, Copy)]
-struct Contribution<'a> {
-    frame: &'a Frame<&'a [u8]>,
-    header: &'a HeaderRepr,
-    /// Its sender, or the worker whose frame completed it.
-    sender: Rank,
-    /// By their home seats.
-    contributors: &'a [Contributors],
-}
 
 impl<P: Policy> ServerShard<P> {
     /// Processes a gradient or partial in an open epoch, from its sender or the worker that completed it.
@@ -39,7 +28,7 @@ impl<P: Policy> ServerShard<P> {
     }
 
     fn take_in(&mut self, now: Instant, contribution: Contribution<'_>) {
-        let Contribution { frame, header, sender, contributors } = contribution;
+        let Contribution { header, sender, contributors, .. } = contribution;
         let sequence = header.sequence;
         let cohort = self.seats.cohort(sender);
         if self.streams[cohort].chunk(sequence).is_none() && !self.open(now, cohort, header, sender) {
@@ -62,22 +51,7 @@ impl<P: Policy> ServerShard<P> {
             return;
         }
         match chunk.judge(header, contributors) {
-            Verdict::Add if !self.may_be_added(frame, header) => match header.kind {
-                // The sum saturated on the way, or a worker's values are wrong: the requested gradients show
-                // it.
-                Kind::Partial => {
-                    self.counters.overflows += 1;
-                    self.request_missing_of(cohort, sequence, contributors);
-                }
-                _ => {
-                    self.counters.other_numbers += 1;
-                    self.abort(AbortReason::OtherNumbers, sender);
-                }
-            },
-            Verdict::Add => {
-                self.hear_of(now, contributors);
-                self.add(cohort, contribution);
-            }
+            Verdict::Add => self.add(now, cohort, contribution),
             Verdict::Repeat => self.counters.repeats += 1,
             Verdict::Overlap => {
                 self.counters.overlaps += 1;
@@ -90,9 +64,9 @@ impl<P: Policy> ServerShard<P> {
         }
     }
 
-    /// Whether values are so small that no sum of all workers' leaves 32 bits. Sizes are not below zero, and
-    /// a placeholder is zero. Floats may be of any size, and no switch adds them up.
-    fn may_be_added(&self, frame: &Frame<&[u8]>, header: &HeaderRepr) -> bool {
+    /// Whether values are such as the job sums, whatever their size. Sizes are not below zero, and a
+    /// placeholder is zero. Floats may be of any size, and no switch adds them up.
+    fn may_be_added(frame: &Frame<&[u8]>, header: &HeaderRepr) -> bool {
         if header.exponent == Exponent::MAXIMA {
             return frame.values().all(|value| value >= 0);
         }
@@ -100,13 +74,13 @@ impl<P: Policy> ServerShard<P> {
             return header.kind == Kind::Gradient && usize::from(header.length) <= EXACT_VALUES;
         }
         let is_placeholder = header.exponent == Exponent::from(0) && header.length == 1;
-        if is_placeholder && !header.flags.contains(Flags::LAST) {
-            return frame.values().next() == Some(0);
-        }
+        !is_placeholder || header.flags.contains(Flags::LAST) || frame.values().next() == Some(0)
+    }
+
+    /// The largest sum that a frame's contributors may have: so no sum of all workers' leaves 32 bits.
+    fn largest_sum(&self, header: &HeaderRepr) -> i32 {
         let each = largest_addend(self.assignment.workers.len()).unsigned_abs();
-        let largest = each.saturating_mul(header.contributors.count()).min(i32::MAX as u32) as i32;
-        // Signed comparisons without a branch: every processor has vector instructions for them.
-        !frame.values().fold(false, |is_beyond, value| is_beyond | (value > largest) | (value < -largest))
+        each.saturating_mul(header.contributors.count()).min(i32::MAX as u32) as i32
     }
 
     /// Those workers have sent something new. It may have been in a slot for as long as chunks take, no
@@ -146,9 +120,17 @@ impl<P: Policy> ServerShard<P> {
         }
     }
 
-    /// Adds a frame to its chunk, which is open and lacks all of the frame's contributors.
-    fn add(&mut self, cohort: usize, contribution: Contribution<'_>) {
-        let Contribution { frame, header, sender, contributors } = contribution;
+    /// Adds a frame to its chunk, which is open and lacks all of the frame's contributors, unless its values
+    /// are wrong.
+    fn add(&mut self, now: Instant, cohort: usize, contribution: Contribution<'_>) {
+        let Contribution { frame, header, contributors, .. } = contribution;
+        let most = self.largest_sum(header);
+        let chunk = self.streams[cohort].chunk_mut(header.sequence);
+        let chunk = chunk.expect("frames are added to open chunks");
+        if !(Self::may_be_added(frame, header) && chunk.add(&contribution, most)) {
+            return self.refuse(cohort, contribution);
+        }
+        self.hear_of(now, contributors);
         match header.kind {
             Kind::Partial => {
                 self.counters.partials += 1;
@@ -157,8 +139,6 @@ impl<P: Policy> ServerShard<P> {
             _ => self.counters.gradients += 1,
         }
         self.counters.marked += u64::from(header.flags.contains(Flags::CONGESTION));
-        let chunk = self.streams[cohort].chunk_mut(header.sequence);
-        chunk.expect("frames are added to open chunks").add(header, sender, contributors, frame);
         let stream = &self.streams[cohort];
         let progress = stream.progress(cohort, header.sequence);
         let chunk = stream.chunk(header.sequence).zip(progress);
@@ -166,6 +146,22 @@ impl<P: Policy> ServerShard<P> {
             self.policy.gather(&gathered);
         }
         self.complete_from(cohort, header.sequence);
+    }
+
+    /// Refuses a frame whose values are wrong. A partial's sum saturated on the way, or a worker's values are
+    /// wrong: the requested gradients show it.
+    fn refuse(&mut self, cohort: usize, contribution: Contribution<'_>) {
+        let Contribution { header, sender, contributors, .. } = contribution;
+        match header.kind {
+            Kind::Partial => {
+                self.counters.overflows += 1;
+                self.request_missing_of(cohort, header.sequence, contributors);
+            }
+            _ => {
+                self.counters.other_numbers += 1;
+                self.abort(AbortReason::OtherNumbers, sender);
+            }
+        }
     }
 
     /// Completes a chunk, and those that it releases.

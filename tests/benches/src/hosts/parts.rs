@@ -55,7 +55,7 @@ pub fn print(values_per_packet: ValuesPerPacket) {
         "byte order in",
         Box::new(move || {
             let frame = Frame::new_checked(black_box(&source[..])).expect("it is one");
-            frame.copy_values_to(&mut target);
+            target.iter_mut().zip(frame.values()).for_each(|(number, value)| *number = value);
             black_box(&mut target);
         }),
     );
@@ -72,12 +72,12 @@ pub fn print(values_per_packet: ValuesPerPacket) {
     row(
         "sum, byte order in included",
         Box::new(move || {
-            sum.add(&Frame::new_checked(black_box(&source[..])).expect("it is one"));
+            sum.add(&Frame::new_checked(black_box(&source[..])).expect("it is one"), i32::MAX);
             black_box(&mut sum);
         }),
     );
     let mut sum = Sum::new(values, Exponent::from(0));
-    sum.add(&Frame::new_checked(&frame(values_per_packet, &quantised).1[..]).expect("it is one"));
+    sum.add(&Frame::new_checked(&frame(values_per_packet, &quantised).1[..]).expect("it is one"), i32::MAX);
     row("a sum's result, copy included", Box::new(move || _ = black_box(sum.clone().result())));
     let mut start = Instant::now();
     row("reading the clock", Box::new(move || start = black_box(start).max(Instant::now())));
