@@ -7,7 +7,9 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant as StdInstant};
 
-use inart_core::{Instant, Reduced, StateMachine, TensorId, Waiting, WorkerCounters, WorkerFlow};
+use inart_core::{
+    Instant, Reduced, StateMachine, TensorId, TensorInput, Waiting, WorkerCounters, WorkerFlow,
+};
 
 use crate::agent::{Agent, Clock};
 use crate::moves::Mover;
@@ -172,7 +174,7 @@ impl Shared {
     ///
     /// # Errors
     /// Why there will be no sum. The peers have been told.
-    pub(crate) fn begin(&self, tensor: Vec<f32>) -> Result<(TensorId, Instant, WorkerCounters), Error> {
+    pub(crate) fn begin(&self, tensor: TensorInput) -> Result<(TensorId, Instant, WorkerCounters), Error> {
         let mut state = self.lock();
         if let Some(error) = state.take_error() {
             return Err(error);
@@ -214,9 +216,9 @@ impl Shared {
     }
 
     /// Room for a tensor of so many values.
-    pub(crate) fn room_for(&self, len: usize) -> Vec<f32> {
+    pub(crate) fn room_for(&self, len: usize) -> TensorInput {
         let mut state = self.lock();
-        if state.has_failed() { Vec::new() } else { state.flow.room_for(len) }
+        if state.has_failed() { TensorInput::default() } else { state.flow.room_for(len) }
     }
 
     /// The host that the worker waits for, as far as it knows.

@@ -115,10 +115,10 @@ impl Worker {
         let shared = &self.driver.shared;
         shared.check_process()?;
         let values = tensor.as_mut();
-        let mut floats = shared.room_for(values.len());
-        floats.extend_from_slice(values);
+        let mut input = shared.room_for(values.len());
+        input.copy_from(values);
         let mut rounds = self.rounds.lock().unwrap_or_else(PoisonError::into_inner);
-        let (id, start, before) = shared.begin(floats)?;
+        let (id, start, before) = shared.begin(input)?;
         let round = rounds.started;
         rounds.started += 1;
         let pending = Pending { id, shared: Arc::clone(shared), is_taken: false };

@@ -44,4 +44,4 @@ pub use state_machine::StateMachine;
 pub use status::{FlowStatus, MissingWorker, OpenChunk, PendingChunk, ServerStatus, WorkerStatus};
 pub use time::Instant;
 pub use waiting::{AwaitedHost, Waiting};
-pub use worker::{NonFinite, Reduced, RoundRecord, TensorId, WorkerFlow};
+pub use worker::{NonFinite, Reduced, RoundRecord, TensorId, TensorInput, WorkerFlow};

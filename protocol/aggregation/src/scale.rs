@@ -93,6 +93,19 @@ pub fn dequantise(value: i32, step: i32) -> f32 {
     (f64::from(value) * power_of_two(step)) as f32
 }
 
+/// Writes the floats that integers stand for: those of [`dequantise`].
+pub fn dequantise_all(values: impl Iterator<Item = i32>, step: i32, floats: &mut [f32]) {
+    // Rounded to a float first, an integer times a power of two is exact unless it is below the least normal
+    // float: that takes half as many instructions as the way through an f64.
+    match u32::try_from(127 + step) {
+        Ok(biased @ 1..255) => {
+            let scale = f32::from_bits(biased << FRACTION_BITS);
+            floats.iter_mut().zip(values).for_each(|(float, value)| *float = value as f32 * scale);
+        }
+        _ => floats.iter_mut().zip(values).for_each(|(float, value)| *float = dequantise(value, step)),
+    }
+}
+
 /// Index of the first NaN or infinity.
 pub fn first_not_finite(values: &[f32]) -> Option<usize> {
     let infinity = size_bits(f32::INFINITY);

@@ -93,6 +93,23 @@ proptest! {
         prop_assert_eq!(quantised(&values, step), values.iter().map(one).collect::<Vec<_>>());
     }
 
+    /// Bit for bit the product in 64 bits, rounded once: also where it is subnormal, 0 or infinite.
+    #[test]
+    fn integers_are_read_as_the_nearest_floats(
+        mut numbers in proptest::collection::vec(any::<i32>(), 0..70),
+        shrink in 0..32u32,
+        step in prop_oneof![-149..=-95i32, -149..=127i32],
+    ) {
+        numbers.iter_mut().for_each(|number| *number >>= shrink);
+        numbers.extend([i32::MIN, i32::MIN + 1, -1, 0, 1, (1 << 24) + 1, (1 << 24) + 3, i32::MAX]);
+        let nearest = |number: &i32| (f64::from(*number) * 2f64.powi(step)) as f32;
+        let right: Vec<f32> = numbers.iter().map(nearest).collect();
+        let one: Vec<f32> = numbers.iter().map(|number| dequantise(*number, step)).collect();
+        let mut all = vec![f32::NAN; numbers.len()];
+        dequantise_all(numbers.iter().copied(), step, &mut all);
+        prop_assert_eq!((bits(&one), bits(&all)), (bits(&right), bits(&right)));
+    }
+
     /// Whole numbers that fit the block's bits come back as they are.
     #[test]
     fn whole_numbers_are_exact(

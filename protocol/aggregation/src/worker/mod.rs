@@ -5,6 +5,7 @@ mod busy;
 mod congestion;
 mod emit;
 mod epochs;
+mod input;
 mod non_finite;
 mod shard;
 mod status;
@@ -21,10 +22,10 @@ use inart_wire::{
 };
 
 use crate::policy::{Due, Lockstep, Receivers};
-use crate::scale::first_not_finite;
 use crate::{Assignment, AssignmentError, Failure, Instant, StateMachine, WorkerCounters};
 use abort::Abort;
 use busy::Busy;
+pub use input::TensorInput;
 pub use non_finite::NonFinite;
 use shard::ShardFlow;
 use tensor::Refused;
@@ -142,13 +143,14 @@ impl<P: Due> WorkerFlow<P> {
     ///
     /// # Panics
     /// If there is [no room](Self::has_room).
-    pub fn start(&mut self, now: Instant, tensor: Vec<f32>) -> Result<TensorId, Failure> {
+    pub fn start(&mut self, now: Instant, tensor: impl Into<TensorInput>) -> Result<TensorId, Failure> {
         self.check()?;
+        let tensor = tensor.into();
         assert!(self.has_room(), "{} tensors are in flight", WorkerFlow::MOST_TENSORS);
         if self.non_finite == NonFinite::Abort
-            && let Some(index) = first_not_finite(&tensor)
+            && let Some(index) = tensor.first_not_finite()
         {
-            let failure = Failure::NotFinite { index, value: tensor[index] };
+            let failure = Failure::NotFinite { index, value: tensor.floats()[index] };
             self.fail(now, failure.clone(), AbortReason::NotFinite, self.rank);
             return Err(failure);
         }
@@ -187,12 +189,10 @@ impl<P: Due> WorkerFlow<P> {
         Ok(self.tensors.take(tensor).expect("the tensor is done, and was not handed out"))
     }
 
-    /// Room for a tensor of so many values: an empty vector, with memory that was used before if there is
-    /// any. A new one is as good, but takes time to be mapped.
-    pub fn room_for(&mut self, len: usize) -> Vec<f32> {
-        let mut room = self.tensors.take_floats(len);
-        room.clear();
-        room
+    /// Room for a tensor of so many values: memory that was used before if there is any, with values that
+    /// mean nothing. New memory is as good, but takes time to be mapped.
+    pub fn room_for(&mut self, len: usize) -> TensorInput {
+        self.tensors.take_input(len)
     }
 
     /// Keeps the memory of a sum that is not needed any more for tensors to come.

@@ -5,21 +5,23 @@ use core::ops::Range;
 
 use inart_wire::{Exponent, Frame};
 
+use super::input::TensorInput;
 use crate::Chunk;
 use crate::exact_sum::Digits;
-use crate::scale::{BLOCK_VALUES, dequantise, exponent_of, largest_size, quantise, step};
+use crate::scale::{BLOCK_VALUES, dequantise_all, exponent_of, quantise, step};
 
 /// Memory for a tensor's numbers; what is in it means nothing.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Buffers {
-    floats: Vec<f32>,
+    input: TensorInput,
     sums: Vec<f32>,
+    blocks: Vec<Option<Block>>,
 }
 
 impl Buffers {
-    /// Room for floats.
-    pub(super) fn take_floats(&mut self) -> Vec<f32> {
-        core::mem::take(&mut self.floats)
+    /// Room for a tensor's values.
+    pub(super) fn take_input(&mut self) -> TensorInput {
+        core::mem::take(&mut self.input)
     }
 
     /// For how many numbers there is room without more memory.
@@ -53,29 +55,27 @@ pub(super) enum Refused {
 pub(super) struct Numeric {
     chunks: Vec<Chunk>,
     workers: usize,
-    floats: Vec<f32>,
+    input: TensorInput,
     sums: Vec<f32>,
     /// `None` before the result that tells it.
     blocks: Vec<Option<Block>>,
-    /// Whether a value of this worker's is a NaN or an infinity, as far as results are there.
-    is_own_not_finite: bool,
 }
 
 impl Numeric {
     /// One of `workers` workers' tensors. `buffers` is memory to use.
-    pub(super) fn new(chunks: Vec<Chunk>, floats: Vec<f32>, workers: usize, buffers: Buffers) -> Self {
-        let mut sums = buffers.sums;
+    pub(super) fn new(chunks: Vec<Chunk>, input: TensorInput, workers: usize, buffers: Buffers) -> Self {
+        let Buffers { mut sums, mut blocks, .. } = buffers;
         // Zeros only where the memory is new: every number is written before it is read.
-        sums.resize(floats.len(), 0.0);
+        sums.resize(input.floats().len(), 0.0);
         let is_scaled = chunks.iter().any(|chunk| matches!(chunk, Chunk::Maxima(_)));
-        let blocks = if is_scaled { floats.len().div_ceil(BLOCK_VALUES) } else { 0 };
-        let blocks = alloc::vec![None; blocks];
-        Self { chunks, workers, floats, sums, blocks, is_own_not_finite: false }
+        blocks.clear();
+        blocks.resize(if is_scaled { input.maxima().len() } else { 0 }, None);
+        Self { chunks, workers, input, sums, blocks }
     }
 
     /// The memory of a tensor that is not needed any more.
     pub(super) fn into_buffers(self) -> Buffers {
-        Buffers { floats: self.floats, sums: self.sums }
+        Buffers { input: self.input, sums: self.sums, blocks: self.blocks }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -83,22 +83,12 @@ impl Numeric {
     }
 
     pub(super) fn is_own_not_finite(&self) -> bool {
-        self.is_own_not_finite
-    }
-
-    /// The parts of a range of values that are in one block each, and what is known of those blocks.
-    fn parts(&self, values: &Range<usize>) -> impl Iterator<Item = (Range<usize>, Option<Block>)> {
-        let (first, end) = (values.start / BLOCK_VALUES, values.end.div_ceil(BLOCK_VALUES));
-        let values = values.clone();
-        self.blocks[first..end].iter().zip(first..).map(move |(known, block)| {
-            let start = (block * BLOCK_VALUES).max(values.start);
-            (start..((block + 1) * BLOCK_VALUES).min(values.end), *known)
-        })
+        self.input.first_not_finite().is_some()
     }
 
     /// What a frame of these values is scaled by: the highest exponent of its blocks.
     fn exponent(&self, values: &Range<usize>) -> Exponent {
-        let finite = self.parts(values).filter_map(|(_, known)| match known {
+        let finite = known(&self.blocks, values).iter().filter_map(|known| match *known {
             Some(Block::Finite(exponent)) => Some(exponent),
             Some(Block::NotFinite) | None => None,
         });
@@ -108,7 +98,7 @@ impl Numeric {
     /// Whether all is known that the chunk's frame needs.
     pub(super) fn can_write(&self, chunk: usize) -> bool {
         match &self.chunks[chunk] {
-            Chunk::Scaled(values) => self.parts(values).all(|(_, known)| known.is_some()),
+            Chunk::Scaled(values) => known(&self.blocks, values).iter().all(Option::is_some),
             Chunk::Maxima(_) | Chunk::Digits(_) | Chunk::Floats(_) => true,
         }
     }
@@ -120,17 +110,18 @@ impl Numeric {
 
     /// Writes what the chunk's frame holds in place of `numbers`, and returns its exponent.
     pub(super) fn write(&self, chunk: usize, numbers: &mut Vec<i32>) -> Exponent {
+        let floats = self.input.floats();
         numbers.clear();
         match &self.chunks[chunk] {
             Chunk::Maxima(blocks) => {
-                numbers.extend(self.own_maxima(blocks));
+                numbers.extend_from_slice(&self.input.maxima()[blocks.clone()]);
                 Exponent::MAXIMA
             }
             Chunk::Scaled(values) => {
-                for (part, known) in self.parts(values) {
+                for (part, known) in parts(&self.blocks, values) {
                     match known {
                         Some(Block::Finite(exponent)) => {
-                            quantise(&self.floats[part], step(exponent, self.workers), numbers);
+                            quantise(&floats[part], step(exponent, self.workers), numbers);
                         }
                         Some(Block::NotFinite) | None => numbers.extend(part.map(|_| 0)),
                     }
@@ -139,20 +130,14 @@ impl Numeric {
             }
             Chunk::Digits(values) => {
                 let digits = Digits::for_workers(self.workers);
-                self.floats[values.clone()].iter().for_each(|value| digits.write(*value, numbers));
+                floats[values.clone()].iter().for_each(|value| digits.write(*value, numbers));
                 Exponent::DIGITS
             }
             Chunk::Floats(values) => {
-                numbers.extend(self.floats[values.clone()].iter().map(|value| value.to_bits() as i32));
+                numbers.extend(floats[values.clone()].iter().map(|value| value.to_bits() as i32));
                 Exponent::FLOATS
             }
         }
-    }
-
-    /// By block, the size of this worker's largest value.
-    fn own_maxima(&self, blocks: &Range<usize>) -> impl Iterator<Item = i32> {
-        let values = blocks.start * BLOCK_VALUES..(blocks.end * BLOCK_VALUES).min(self.floats.len());
-        self.floats[values].chunks(BLOCK_VALUES).map(largest_size)
     }
 
     /// Stores a chunk's result.
@@ -161,21 +146,12 @@ impl Numeric {
     /// Why it cannot be the chunk's.
     pub(super) fn store(&mut self, chunk: usize, frame: &Frame<&[u8]>) -> Result<(), Refused> {
         let (exponent, length) = (frame.exponent(), usize::from(frame.length()));
-        let numbers = || frame.values().take(length);
-        // Of scaled values, their maxima tell.
-        if let Chunk::Digits(values) | Chunk::Floats(values) = &self.chunks[chunk] {
-            self.is_own_not_finite |= self.floats[values.clone()].iter().any(|value| !value.is_finite());
-        }
+        let numbers = || frame.values_at(0..length);
         match (self.chunks[chunk].clone(), exponent) {
             (Chunk::Maxima(blocks), Exponent::MAXIMA) if length == blocks.len() => {
-                let mut is_not_finite = false;
-                for (largest, own) in numbers().zip(self.own_maxima(&blocks)) {
-                    if largest < own {
-                        return Err(Refused::Forgotten);
-                    }
-                    is_not_finite |= exponent_of(own).is_none();
+                if numbers().zip(&self.input.maxima()[blocks.clone()]).any(|(largest, own)| largest < *own) {
+                    return Err(Refused::Forgotten);
                 }
-                self.is_own_not_finite |= is_not_finite;
                 for (block, largest) in self.blocks[blocks].iter_mut().zip(numbers()) {
                     *block = Some(exponent_of(largest).map_or(Block::NotFinite, Block::Finite));
                 }
@@ -186,7 +162,7 @@ impl Numeric {
                 self.sums[values].iter_mut().zip(floats).for_each(|(sum, float)| *sum = float);
             }
             (Chunk::Scaled(values), _) if exponent == self.exponent(&values) && length == values.len() => {
-                self.store_scaled(&values, numbers());
+                self.store_scaled(&values, frame);
             }
             (Chunk::Digits(values), Exponent::DIGITS) => {
                 let digits = Digits::for_workers(self.workers);
@@ -207,15 +183,15 @@ impl Numeric {
     }
 
     /// Stores the result of scaled values.
-    fn store_scaled(&mut self, values: &Range<usize>, mut numbers: impl Iterator<Item = i32>) {
-        let parts: Vec<_> = self.parts(values).collect();
-        for (part, known) in parts {
-            let scale = match known {
-                Some(Block::Finite(exponent)) => Some(step(exponent, self.workers)),
-                Some(Block::NotFinite) | None => None,
-            };
-            for (sum, number) in self.sums[part].iter_mut().zip(&mut numbers) {
-                *sum = scale.map_or(f32::NAN, |scale| dequantise(number, scale));
+    fn store_scaled(&mut self, values: &Range<usize>, frame: &Frame<&[u8]>) {
+        for (part, known) in parts(&self.blocks, values) {
+            let places = part.start - values.start..part.end - values.start;
+            match known {
+                Some(Block::Finite(exponent)) => {
+                    let step = step(exponent, self.workers);
+                    dequantise_all(frame.values_at(places), step, &mut self.sums[part]);
+                }
+                Some(Block::NotFinite) | None => self.sums[part].fill(f32::NAN),
             }
         }
     }
@@ -226,8 +202,25 @@ impl Numeric {
     }
 
     pub(super) fn record(&self) -> RoundRecord {
-        RoundRecord { sent: self.floats.clone(), result: self.sums.clone() }
+        RoundRecord { sent: self.input.floats().to_vec(), result: self.sums.clone() }
     }
+}
+
+/// What is known of the blocks of a range of values.
+fn known<'a>(blocks: &'a [Option<Block>], values: &Range<usize>) -> &'a [Option<Block>] {
+    &blocks[values.start / BLOCK_VALUES..values.end.div_ceil(BLOCK_VALUES)]
+}
+
+/// The parts of a range of values that are in one block each, and what is known of those blocks.
+fn parts(
+    blocks: &[Option<Block>],
+    values: &Range<usize>,
+) -> impl Iterator<Item = (Range<usize>, Option<Block>)> {
+    let (first, values) = (values.start / BLOCK_VALUES, values.clone());
+    known(blocks, &values).iter().zip(first..).map(move |(known, block)| {
+        let start = (block * BLOCK_VALUES).max(values.start);
+        (start..((block + 1) * BLOCK_VALUES).min(values.end), *known)
+    })
 }
 
 /// What a worker put into a sum, and what it received.

@@ -5,6 +5,7 @@ use alloc::vec::Vec;
 
 use inart_wire::{Exponent, Frame, ShardId};
 
+use super::input::TensorInput;
 use super::tensor::{Buffers, Numeric, Refused, RoundRecord};
 use crate::{Assignment, Split};
 
@@ -110,10 +111,11 @@ impl Tensors {
     pub(super) fn start(
         &mut self,
         assignment: &Assignment,
-        floats: Vec<f32>,
+        input: TensorInput,
         mut first: impl FnMut(usize, u32) -> u64,
     ) -> TensorId {
-        let split = Split::new(assignment, floats.len());
+        let len = input.floats().len();
+        let split = Split::new(assignment, len);
         let mut chunk = 0;
         let mut part = |(shard, told): (usize, &crate::ShardAssignment)| {
             let number = ShardId::try_from(shard).expect("a valid assignment has numbers for its shards");
@@ -129,8 +131,8 @@ impl Tensors {
         let id = TensorId(self.started);
         self.started += 1;
         let chunks = split.chunks().collect();
-        let buffers = self.take_spare(floats.len());
-        let numeric = Numeric::new(chunks, floats, assignment.workers.len(), buffers);
+        let buffers = self.take_spare(len);
+        let numeric = Numeric::new(chunks, input, assignment.workers.len(), buffers);
         let pending = parts.iter().map(|part| part.frames as usize).sum();
         let tensor = Tensor { id, numeric, parts, pending, is_discarded: false };
         self.tensors.push_back(tensor);
@@ -144,10 +146,10 @@ impl Tensors {
         best.map(|(place, _)| place).map_or_else(Buffers::default, |place| self.spare.swap_remove(place))
     }
 
-    /// Room for a tensor's floats, where there is memory that was used before.
-    pub(super) fn take_floats(&mut self, len: usize) -> Vec<f32> {
+    /// Room for a tensor's values, where there is memory that was used before.
+    pub(super) fn take_input(&mut self, len: usize) -> TensorInput {
         let fits = |spare: &&mut Buffers| spare.capacity().abs_diff(len);
-        self.spare.iter_mut().min_by_key(fits).map_or_else(Vec::new, Buffers::take_floats)
+        self.spare.iter_mut().min_by_key(fits).map_or_else(TensorInput::default, Buffers::take_input)
     }
 
     /// Keeps the memory of a sum for tensors to come.

@@ -3,8 +3,9 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
+use inart_core::TensorInput;
 use inart_core::policy::{Reduction, Sum};
-use inart_core::scale::{dequantise, first_not_finite, largest_size, quantise};
+use inart_core::scale::{dequantise_all, largest_size, quantise};
 use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, Kind, MacAddr, Seat,
     ShardId, ValuesPerPacket,
@@ -33,9 +34,9 @@ pub fn print(values_per_packet: ValuesPerPacket) {
     let (from, mut to) = (bytes.clone(), bytes.clone());
     row("memcpy", Box::new(move || black_box(&mut to).copy_from_slice(black_box(&from))));
     let source = floats.clone();
-    row("look for NaN and infinity", Box::new(move || _ = black_box(first_not_finite(black_box(&source)))));
-    let source = floats.clone();
     row("look for the largest", Box::new(move || _ = black_box(largest_size(black_box(&source)))));
+    let (source, mut target) = (floats.clone(), TensorInput::default());
+    row("copy, and look for the largest", Box::new(move || target.copy_from(black_box(&source))));
     let (source, mut target) = (floats.clone(), quantised.clone());
     row(
         "quantise",
@@ -63,8 +64,7 @@ pub fn print(values_per_packet: ValuesPerPacket) {
     row(
         "dequantise",
         Box::new(move || {
-            let step = black_box(step);
-            target.iter_mut().zip(&source).for_each(|(float, number)| *float = dequantise(*number, step));
+            dequantise_all(black_box(&source).iter().copied(), black_box(step), &mut target);
             black_box(&mut target);
         }),
     );
