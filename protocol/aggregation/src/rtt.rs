@@ -71,8 +71,10 @@ impl RttEstimator {
             Some((mean, variation)) => mean + (4 * variation).max(mean) + Self::GRANULARITY,
             None => Self::INITIAL,
         };
-        let doublings = probes.saturating_sub(Self::EQUAL_WAITS).min(16);
-        first.saturating_mul(1 << doublings).min(Self::MAX.max(first))
+        match probes.saturating_sub(Self::EQUAL_WAITS).min(16) {
+            0 => first,
+            doublings => first.saturating_mul(1 << doublings).min(Self::MAX.max(first)),
+        }
     }
 }
 

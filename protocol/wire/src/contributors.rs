@@ -1,6 +1,6 @@
 //! Who is in a sum.
 
-use core::fmt;
+use core::{fmt, iter};
 
 use crate::Seat;
 
@@ -73,9 +73,14 @@ impl Contributors {
 
     /// The seats, ascending.
     pub fn seats(self) -> impl Iterator<Item = Seat> {
-        let first = Group::SEATS * u16::from(self.group.0);
-        (0..Group::SEATS).filter(move |bit| self.bitmap >> bit & 1 == 1).map(move |bit| {
-            Seat::try_from(first + bit).expect("256 groups of 64 seats are all the seats there are")
+        let (first, mut left) = (Group::SEATS * u16::from(self.group.0), self.bitmap);
+        iter::from_fn(move || {
+            let bit = left.trailing_zeros() as u16;
+            // Without the lowest bit.
+            left &= left.wrapping_sub(1);
+            (bit < Group::SEATS).then(|| {
+                Seat::try_from(first + bit).expect("256 groups of 64 seats are all the seats there are")
+            })
         })
     }
 }
