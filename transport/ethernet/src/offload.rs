@@ -49,15 +49,15 @@ fn fold(mut sum: u64) -> u16 {
 }
 
 impl Header {
-    pub fn read(bytes: &[u8; HEADER_BYTES]) -> Self {
-        let native = |at: usize| usize::from(u16::from_ne_bytes([bytes[at], bytes[at + 1]]));
-        Self {
-            needs_checksum: bytes[0] & NEEDS_CHECKSUM != 0,
-            kind: bytes[1] & !ECN,
-            segment_bytes: native(4),
-            start: native(6),
-            offset: native(8),
+    /// Reads a header; `None` if the sender left nothing to its device.
+    #[inline]
+    pub fn read(bytes: &[u8; HEADER_BYTES]) -> Option<Self> {
+        let (needs_checksum, kind) = (bytes[0] & NEEDS_CHECKSUM != 0, bytes[1] & !ECN);
+        if !needs_checksum && kind == 0 {
+            return None;
         }
+        let native = |at: usize| usize::from(u16::from_ne_bytes([bytes[at], bytes[at + 1]]));
+        Some(Self { needs_checksum, kind, segment_bytes: native(4), start: native(6), offset: native(8) })
     }
 
     /// Fills in the checksum that the sender left out. The field holds the sum of the pseudo header.

@@ -115,9 +115,13 @@ impl Receiver {
         }
     }
 
+    /// What the sender of frame `n` left to its device; `None` if nothing, as far as the kernel says.
     fn header(&self, n: usize) -> Option<Header> {
+        if !self.has_header {
+            return None;
+        }
         let bytes = &self.frames[n * self.slot_bytes + FRAME_AT - HEADER_BYTES..];
-        self.has_header.then(|| bytes.first_chunk().map(Header::read)).flatten()
+        bytes.first_chunk().and_then(Header::read)
     }
 
     /// Finishes the checksum of frame `n`; its length, if it was not cut.
