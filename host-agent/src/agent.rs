@@ -7,6 +7,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant as StdInstant};
 
 use inart_core::{DEFAULT_PEER_TIMEOUT, Instant, NonFinite, StateMachine};
+use inart_ethernet::{Transport, Wake};
 use inart_wire::Incarnation;
 use rand::Rng;
 
@@ -14,7 +15,6 @@ use crate::error::Error;
 use crate::moves::{Mover, Moves, Orders};
 use crate::status::{HostStatus, StatusSocket};
 use crate::stop::StopSignal;
-use crate::transport::{Transport, Wake};
 
 /// How a host agent runs.
 #[derive(Debug)]
@@ -156,17 +156,17 @@ impl Agent {
     /// Sends everything that is due now.
     pub(crate) fn transmit(&mut self, state_machine: &mut dyn StateMachine) -> Result<(), Error> {
         let now = self.clock.now();
-        self.transport.transmit(&mut |room| state_machine.poll_transmit(now, room))
+        Ok(self.transport.transmit(&mut |room| state_machine.poll_transmit(now, room))?)
     }
 
     /// Sends one frame, if the transport has room for it.
     pub(crate) fn send(&mut self, frame: &[u8]) -> Result<(), Error> {
         let mut frame = Some(frame);
-        self.transport.transmit(&mut |room| {
+        Ok(self.transport.transmit(&mut |room| {
             let frame = frame.take()?;
             room.get_mut(..frame.len())?.copy_from_slice(frame);
             Some(frame.len())
-        })
+        })?)
     }
 
     /// Waits until something happens, at most until `until`.
@@ -181,7 +181,7 @@ impl Agent {
         }
         let look = (!self.is_watched).then_some(Self::LOOK_INTERVAL);
         self.may_have_more = true;
-        self.transport.wait(timeout.into_iter().chain(look).min())
+        Ok(self.transport.wait(timeout.into_iter().chain(look).min())?)
     }
 
     /// Processes the frames that came, a batch at most: then the state machine may send.

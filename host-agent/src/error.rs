@@ -3,8 +3,7 @@
 use std::io;
 
 use inart_core::{AssignmentError, Failure};
-
-use crate::port_error::PortError;
+use inart_ethernet::PortError;
 
 /// Why a host agent cannot go on.
 #[derive(Debug, thiserror::Error)]

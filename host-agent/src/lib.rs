@@ -26,40 +26,24 @@
 #![forbid(unsafe_code)]
 
 mod agent;
-mod batched_port;
 mod driver;
 mod error;
-mod in_process;
-mod interface;
 mod moves;
 mod onward;
-mod port;
-mod port_error;
-mod port_kind;
 mod probe;
 pub mod report;
 mod server;
 pub mod status;
 mod stop;
-mod transport;
-mod wait_watch;
 mod worker;
-#[cfg(feature = "xdp")]
-mod xdp_port;
 
 pub use agent::{Options, Stopper};
-pub use batched_port::BatchedPort;
 pub use error::Error;
-pub use in_process::{InProcess, InProcessPort};
+#[cfg(feature = "xdp")]
+pub use inart_ethernet::XdpPort;
+pub use inart_ethernet::{BatchedPort, InProcess, InProcessPort, Port, PortError, PortKind, Transport, Wake};
 pub use moves::{MoveError, Mover};
 pub use onward::{OnwardNews, OnwardServer, SumsBack};
-pub use port::Port;
-pub use port_error::PortError;
-pub use port_kind::PortKind;
 pub use server::Server;
 pub use stop::StopSignal;
-pub use transport::{Transport, Wake};
-pub use wait_watch::WaitWatch;
 pub use worker::{Handle, RoundStats, Worker};
-#[cfg(feature = "xdp")]
-pub use xdp_port::XdpPort;

@@ -6,9 +6,8 @@ use inart_core::policy::Policy;
 use inart_core::{
     Assignment, Instant, MoveProgress, MoveStep, RerouteError, ServerShard, StateMachine, WorkerFlow,
 };
+use inart_ethernet::Wake;
 use inart_wire::Epoch;
-
-use crate::transport::Wake;
 
 /// Moves a host that runs to another plan of its job, from any thread.
 #[derive(Clone)]

@@ -9,7 +9,9 @@ use std::thread;
 use std::time::Duration;
 
 use inart_core::{Assignment, Failure, NonFinite, ShardAssignment, WorkerAddress};
-use inart_host_agent::{Error, InProcess, InProcessPort, Options, Server, Transport, Wake, Worker};
+use inart_host_agent::{
+    Error, InProcess, InProcessPort, Options, PortError, Server, Transport, Wake, Worker,
+};
 use inart_wire::{AbortReason, MacAddr, ValuesPerPacket};
 
 const PEER_TIMEOUT: Duration = Duration::from_secs(20);
@@ -80,11 +82,11 @@ impl Transport for Lossy {
         "lossy"
     }
 
-    fn prepare(&mut self, frame_bytes: usize) -> Result<(), Error> {
+    fn prepare(&mut self, frame_bytes: usize) -> Result<(), PortError> {
         self.port.prepare(frame_bytes)
     }
 
-    fn transmit(&mut self, fill: &mut dyn FnMut(&mut [u8]) -> Option<usize>) -> Result<(), Error> {
+    fn transmit(&mut self, fill: &mut dyn FnMut(&mut [u8]) -> Option<usize>) -> Result<(), PortError> {
         let Self { port, sent, again } = self;
         port.transmit(&mut |room| {
             loop {
@@ -102,11 +104,11 @@ impl Transport for Lossy {
         })
     }
 
-    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize, Error> {
+    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
         self.port.receive(take)
     }
 
-    fn wait(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
+    fn wait(&mut self, timeout: Option<Duration>) -> Result<(), PortError> {
         self.port.wait(timeout)
     }
 
@@ -293,20 +295,20 @@ impl Transport for Panicking {
         "panicking"
     }
 
-    fn prepare(&mut self, frame_bytes: usize) -> Result<(), Error> {
+    fn prepare(&mut self, frame_bytes: usize) -> Result<(), PortError> {
         self.port.prepare(frame_bytes)
     }
 
-    fn transmit(&mut self, fill: &mut dyn FnMut(&mut [u8]) -> Option<usize>) -> Result<(), Error> {
+    fn transmit(&mut self, fill: &mut dyn FnMut(&mut [u8]) -> Option<usize>) -> Result<(), PortError> {
         self.port.transmit(fill)
     }
 
-    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize, Error> {
+    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
         assert!(!self.now.load(Ordering::SeqCst), "out of order");
         self.port.receive(take)
     }
 
-    fn wait(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
+    fn wait(&mut self, timeout: Option<Duration>) -> Result<(), PortError> {
         self.port.wait(timeout)
     }
 

@@ -1,5 +1,7 @@
 //! Status of a process of sites, of peers or of a parameter server.
 
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
 use inart_core::{ServerStatus, WorkerStatus};
 use serde::{Deserialize, Serialize};
 
@@ -73,24 +75,29 @@ pub enum AnyStatus {
     Process(ProcessStatus),
 }
 
-/// Publisher of a process's status. Without a socket no status is due or taken.
-#[derive(Debug, Default)]
-pub struct StatusPublisher(Option<StatusSocket<AnyStatus>>);
+/// Publisher of a process's status. Without a socket no status is due or taken. Clones publish through the same
+/// socket.
+#[derive(Debug, Clone, Default)]
+pub struct StatusPublisher(Arc<Mutex<Option<StatusSocket<AnyStatus>>>>);
 
 impl StatusPublisher {
+    fn socket(&self) -> MutexGuard<'_, Option<StatusSocket<AnyStatus>>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
     /// Publishes through this socket from now on.
-    pub fn set(&mut self, socket: StatusSocket<AnyStatus>) {
-        self.0 = Some(socket);
+    pub fn set(&self, socket: StatusSocket<AnyStatus>) {
+        *self.socket() = Some(socket);
     }
 
     /// Whether a status should be [taken](Self::take).
     pub fn is_due(&self) -> bool {
-        self.0.as_ref().is_some_and(StatusSocket::is_due)
+        self.socket().as_ref().is_some_and(StatusSocket::is_due)
     }
 
     /// Takes a status.
-    pub fn take(&mut self, status: ProcessStatus) {
-        if let Some(socket) = &mut self.0 {
+    pub fn take(&self, status: ProcessStatus) {
+        if let Some(socket) = &mut *self.socket() {
             socket.take(AnyStatus::Process(status));
         }
     }

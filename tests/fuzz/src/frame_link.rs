@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_order_agent::{FrameLink, LinkEvent, LinkSetup};
+use inart_frames::{FrameLink, LinkEvent, LinkSetup};
 
 const STEP: Duration = Duration::from_millis(20);
 const SILENCE: Duration = Duration::from_secs(2);

@@ -4,12 +4,14 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_order::{Applied, Options, Policy, WorkerNo};
+use inart_connections::{Machine as _, Output, PeerNo};
+use inart_order::{Applied, Options, Policy};
 use inart_order_agent::{
-    InOrder, Precision, Sequencer, ServerAgent, ServerOutput, ServerSetup, WorkerAgent, WorkerOutput,
-    WorkerSetup,
+    InOrder, Precision, Sequencer, ServerAgent, ServerNews, ServerSetup, WorkerAgent, WorkerNews, WorkerSetup,
 };
 
+/// The only other process of a worker.
+const SERVER: PeerNo = PeerNo(0);
 const WORKERS: u32 = 3;
 const VALUES: usize = 10;
 const MODEL: u64 = 5;
@@ -52,9 +54,9 @@ pub fn run(data: &[u8]) {
     });
     let mut now = Duration::ZERO;
     for number in 0..WORKERS {
-        server.up(WorkerNo(number), now);
+        server.up(PeerNo(number), now);
     }
-    worker.up(now);
+    worker.up(SERVER, now);
     // What is on its way between worker 0 and the server.
     let (mut to_server, mut to_worker) = (Vec::<Bytes>::new(), Vec::<Bytes>::new());
     while let [what, length, rest @ ..] = data {
@@ -64,17 +66,17 @@ pub fn run(data: &[u8]) {
         let packet = Bytes::copy_from_slice(packet);
         let real = |from: &mut Vec<Bytes>| if from.is_empty() { Bytes::new() } else { from.remove(0) };
         match what % 8 {
-            0 if packet.is_empty() => server.received(WorkerNo(0), &real(&mut to_server), now),
-            1 if packet.is_empty() => worker.received(&real(&mut to_worker)),
-            from @ (0 | 2 | 3 | 4) => server.received(WorkerNo(u32::from(from)), &packet, now),
-            1 => worker.received(&packet),
+            0 if packet.is_empty() => server.received(PeerNo(0), &real(&mut to_server), None, now),
+            1 if packet.is_empty() => worker.received(SERVER, &real(&mut to_worker), None, now),
+            from @ (0 | 2 | 3 | 4) => server.received(PeerNo(u32::from(from)), &packet, None, now),
+            1 => worker.received(SERVER, &packet, None, now),
             5 => {
-                server.down(WorkerNo(0), now);
-                worker.down(now);
+                server.down(PeerNo(0), now);
+                worker.down(SERVER, now);
             }
             6 => {
-                server.up(WorkerNo(0), now);
-                worker.up(now);
+                server.up(PeerNo(0), now);
+                worker.up(SERVER, now);
             }
             _ => {}
         }
@@ -95,15 +97,15 @@ fn of_server(
 ) {
     // What fails is sent again later.
     for _ in 0..1000 {
-        let Some(output) = server.next_output(now) else { return };
+        let Some(output) = server.next(now) else { return };
         match output {
-            ServerOutput::Send { to, id, data, .. } => {
-                if to == WorkerNo(0) {
+            Output::Send { to, id, data, .. } => {
+                if to == PeerNo(0) {
                     to_worker.push(data);
                 }
                 server.ended(id, is_taken, now);
             }
-            ServerOutput::Pushed { values, .. } => assert_eq!(values.len(), VALUES),
+            Output::Tell(ServerNews::Pushed { values, .. }) => assert_eq!(values.len(), VALUES),
             _ => {}
         }
     }
@@ -111,13 +113,13 @@ fn of_server(
 
 fn of_worker(worker: &mut WorkerAgent, to_server: &mut Vec<Bytes>, is_taken: bool, now: Duration) {
     for _ in 0..1000 {
-        let Some(output) = worker.next_output(now) else { return };
+        let Some(output) = worker.next(now) else { return };
         match output {
-            WorkerOutput::Send { id, data, .. } => {
+            Output::Send { id, data, .. } => {
                 to_server.push(data);
                 worker.ended(id, is_taken, now);
             }
-            WorkerOutput::Compute(start) => {
+            Output::Tell(WorkerNews::Compute(start)) => {
                 assert_eq!(start.model.len(), VALUES);
                 worker.computed(start.ticket, vec![1.0; VALUES]).expect("it is as long as the model");
             }

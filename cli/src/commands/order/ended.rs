@@ -159,7 +159,7 @@ impl Ended {
 
 /// What connections have counted, as JSON; the counts of frames are 0 with QUIC.
 pub fn counted(connections: &Connections) -> Value {
-    let Connections { strangers, malformed, ended, frames } = connections;
+    let Connections { strangers, malformed, ended, frames, .. } = connections;
     json!({
         "ended": ended, "strangers": strangers, "malformed": malformed + frames.malformed,
         "repeated": frames.repeated, "sent_again": frames.sent_again,

@@ -10,7 +10,7 @@ use inart_emulator::clock::monotonic_ns;
 use inart_emulator::wide_area::digest;
 use inart_host_agent::StopSignal;
 use inart_order::{Batch, GroupOptions, Options, OutlierRule, WorkerNo, fraction_of, relaxation_of};
-use inart_order_agent::{InGroups, InOrder, Kept, Precision, Sequencer, ServerOutput};
+use inart_order_agent::{InGroups, InOrder, Kept, Precision, Sequencer, ServerNews};
 use inart_order_host::{Job, KeptFile, KeptTraining, ServerHost, ServerOptions, Told, new_training};
 use inart_terms::Terms;
 use inart_trainer::{Config, PARAMETERS, Stepper};
@@ -284,7 +284,7 @@ fn said(told: &Told, job: &Job, json: bool) -> Option<String> {
             let updates: Vec<_> = updates.collect();
             json!({ "applied": applied.version, "model": model, "updates": updates, "at_ns": at_ns })
         }
-        Told::Output(ServerOutput::Pushed { worker, iteration, base, values, refusal }) => {
+        Told::News(ServerNews::Pushed { worker, iteration, base, values, refusal }) => {
             if let Some(refusal) = refusal {
                 tracing::warn!("{}, iteration {iteration}: {refusal}", name(worker));
             }
@@ -293,35 +293,33 @@ fn said(told: &Told, job: &Job, json: bool) -> Option<String> {
                 "refusal": refusal.map(|refusal| refusal.to_string()), "at_ns": at_ns,
             })
         }
-        Told::Output(ServerOutput::Pulls { worker, version }) => {
+        Told::News(ServerNews::Pulls { worker, version }) => {
             json!({ "pulls": name(worker), "version": version, "at_ns": at_ns })
         }
-        Told::Output(ServerOutput::Joined { worker }) => json!({ "joined": name(worker), "at_ns": at_ns }),
-        Told::Output(ServerOutput::Gone { worker }) => {
+        Told::News(ServerNews::Joined { worker }) => json!({ "joined": name(worker), "at_ns": at_ns }),
+        Told::News(ServerNews::Gone { worker }) => {
             tracing::warn!(
                 "{} has been evicted: it has not pushed for --patience, or was not connected for --absence; it may rejoin",
                 name(worker)
             );
             json!({ "gone": name(worker), "at_ns": at_ns })
         }
-        Told::Output(ServerOutput::NotTakenIn { worker, why }) => {
+        Told::News(ServerNews::NotTakenIn { worker, why }) => {
             tracing::warn!("{} is refused: {why}", name(worker));
             json!({ "not_taken_in": name(worker), "why": why })
         }
-        Told::Output(ServerOutput::LeftOut { worker }) => {
+        Told::News(ServerNews::LeftOut { worker }) => {
             tracing::warn!("{} is left out for its data", name(worker));
             json!({ "leaves_out": name(worker), "at_ns": at_ns })
         }
-        Told::Output(ServerOutput::Discarded { worker, iteration, refusal }) => {
+        Told::News(ServerNews::Discarded { worker, iteration, refusal }) => {
             json!({ "discarded": name(worker), "iteration": iteration, "why": refusal.to_string() })
         }
-        Told::Output(_) => return None,
+        Told::News(_) => return None,
     };
     match (json, told) {
         (true, _) => Some(line.to_string()),
-        (false, Told::Output(ServerOutput::Joined { worker })) => {
-            Some(format!("{} takes part", name(worker)))
-        }
+        (false, Told::News(ServerNews::Joined { worker })) => Some(format!("{} takes part", name(worker))),
         (false, Told::Applied { applied, .. })
             if applied.version.is_multiple_of(job.workers.len() as u64) =>
         {

@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use inart_connections::WaitWatch;
 use inart_host_agent::status::{AnyStatus, ProcessStatus, ProcessWait, StatusPublisher, StatusSocket};
-use inart_host_agent::{StopSignal, WaitWatch};
+use inart_host_agent::StopSignal;
 use inart_peer_agent::{Body, Coordinator, CoordinatorOutput, CoordinatorSetup, Schemes, Term, decode};
 use inart_quic::{Endpoint, Event, Events, is_regular_end, names_another_process};
 use tokio::time::sleep_until;

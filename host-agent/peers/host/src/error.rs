@@ -86,7 +86,7 @@ pub enum HostError {
     },
     /// The interface for frames.
     #[error(transparent)]
-    Interface(#[from] inart_host_agent::Error),
+    Interface(#[from] inart_ethernet::PortError),
     /// No interface for frames, or one that is of no use.
     #[error("peer {name}: {problem}")]
     Way {

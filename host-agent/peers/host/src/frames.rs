@@ -5,8 +5,7 @@ use std::io;
 use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
-use inart_ethernet::Watch;
-use inart_host_agent::{BatchedPort, Error, Transport};
+use inart_ethernet::{BatchedPort, PortError, Transport, Watch};
 use inart_multicast::{FrameWriter, Members, Message, Receivers};
 use inart_peer_agent::{Notice, Peer, Setup};
 use inart_wire::{MacAddr, Rank, ValuesPerPacket};
@@ -40,8 +39,8 @@ impl Frames {
         interface: &Interface,
         setup: &Setup,
         values_per_packet: ValuesPerPacket,
-    ) -> Result<Self, Error> {
-        let refused = |source: io::Error| Error::Io { interface: interface.name.clone(), source };
+    ) -> Result<Self, PortError> {
+        let refused = |source: io::Error| PortError::System { name: interface.name.clone(), source };
         let mut port = BatchedPort::open(&interface.name)?;
         port.prepare(values_per_packet.frame_bytes())?;
         let watch = Watch::new(port.as_fd()).map_err(refused)?;
@@ -65,7 +64,7 @@ impl Frames {
     ///
     /// # Errors
     /// The interface cannot be used any more.
-    pub fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<(), Error> {
+    pub fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<(), PortError> {
         self.watch.take(|| self.port.receive(take))
     }
 
@@ -73,7 +72,7 @@ impl Frames {
     ///
     /// # Errors
     /// As [`receive`](Self::receive).
-    pub fn send_chunks(&mut self, peer: &mut Peer, clock: &dyn Fn() -> Duration) -> Result<(), Error> {
+    pub fn send_chunks(&mut self, peer: &mut Peer, clock: &dyn Fn() -> Duration) -> Result<(), PortError> {
         let (writer, mut left) = (&mut self.writer, MOST_FRAMES);
         let mut blocks = VecDeque::new();
         self.port.transmit(&mut |buffer| {
@@ -92,7 +91,7 @@ impl Frames {
     ///
     /// # Errors
     /// As [`receive`](Self::receive).
-    pub fn send_message(&mut self, members: &Members, to: Rank, message: &Message) -> Result<(), Error> {
+    pub fn send_message(&mut self, members: &Members, to: Rank, message: &Message) -> Result<(), PortError> {
         let Some(&address) = self.addresses.get(to.index()) else { return Ok(()) };
         let (writer, mut is_sent) = (&mut self.writer, false);
         self.port.transmit(&mut |buffer| {
@@ -107,7 +106,7 @@ impl Frames {
     ///
     /// # Errors
     /// As [`receive`](Self::receive).
-    pub fn notify(&mut self, members: &Members, to: &Receivers, notice: Notice) -> Result<(), Error> {
+    pub fn notify(&mut self, members: &Members, to: &Receivers, notice: Notice) -> Result<(), PortError> {
         let (writer, mut blocks) = (&mut self.writer, to.blocks());
         self.port
             .transmit(&mut |buffer| written(writer.notice(members, blocks.next()?, &notice.words(), buffer)))

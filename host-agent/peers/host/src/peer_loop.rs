@@ -6,7 +6,7 @@ use std::sync::mpsc::Sender;
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use inart_host_agent::WaitWatch;
+use inart_connections::WaitWatch;
 use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket};
 use inart_multicast::{
     Message, Outcome, Receivers, Transmission, chunk_packet, message_packet, notice_packet,

@@ -35,6 +35,6 @@ impl Way {
 
     /// What the system refuses of a wait.
     pub fn refused(source: std::io::Error) -> HostError {
-        HostError::Interface(inart_host_agent::Error::Io { interface: "a wait".to_owned(), source })
+        HostError::Interface(inart_ethernet::PortError::System { name: "a wait".to_owned(), source })
     }
 }

@@ -11,23 +11,19 @@
 
 mod chunk;
 mod counters;
-mod frames;
 mod in_groups;
 mod in_order;
 mod incoming;
 mod kinds;
-mod lane;
 mod message;
 mod outgoing;
 mod packet;
-mod pulse;
 mod sequencer;
 mod server;
 mod worker;
 
 pub use chunk::{Precision, Tag, as_received, chunk_packet};
 pub use counters::{ServerCounters, WorkerCounters};
-pub use frames::{FrameCounters, FrameLink, LinkEvent, LinkSetup};
 pub use in_groups::InGroups;
 pub use in_order::InOrder;
 pub use kinds::PacketError;
@@ -37,5 +33,5 @@ pub use message::{
 };
 pub use packet::{Packet, decode};
 pub use sequencer::{Applied, Decision, Kept, Sequencer, Verdict};
-pub use server::{Awaited, ServerAgent, ServerOutput, ServerSetup, Training};
-pub use worker::{Start, WorkerAgent, WorkerError, WorkerOutput, WorkerSetup};
+pub use server::{Awaited, Keeper, KeptTraining, ServerAgent, ServerNews, ServerSetup, Training};
+pub use worker::{Computed, Start, WorkerAgent, WorkerError, WorkerNews, WorkerSetup};

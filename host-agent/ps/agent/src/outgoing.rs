@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use inart_connections::PAUSE;
 
 use crate::chunk::{Precision, Tag, chunk_packet};
 use crate::message::Span;
-use crate::pulse::PAUSE;
 
 /// How chunks leave.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -5,11 +5,15 @@
 use std::time::Duration;
 
 use bytes::Bytes;
+use inart_connections::{Machine as _, Output, PeerNo};
 use inart_order::{Applied, Options, Policy, Refusal, WorkerNo};
 use inart_order_agent::{
-    Body, Hello, InOrder, Precision, Pull, Request, Sequencer, ServerAgent, ServerOutput, ServerSetup, Start,
-    Tag, WorkerAgent, WorkerError, WorkerOutput, WorkerSetup, chunk_packet, message_packet,
+    Body, Hello, InOrder, Precision, Pull, Request, Sequencer, ServerAgent, ServerNews, ServerSetup, Start,
+    Tag, WorkerAgent, WorkerError, WorkerNews, WorkerSetup, chunk_packet, message_packet,
 };
+
+/// The only other process of a worker.
+const SERVER: PeerNo = PeerNo(0);
 
 const MODEL: u64 = 5;
 const VALUES: usize = 10;
@@ -42,16 +46,16 @@ struct Both {
     server: Server,
     workers: Vec<WorkerAgent>,
     starts: Vec<Start>,
-    said: Vec<ServerOutput>,
-    heard: Vec<WorkerOutput>,
+    said: Vec<ServerNews>,
+    heard: Vec<WorkerNews>,
 }
 
 impl Both {
     fn new(server: Server, workers: Vec<WorkerAgent>) -> Both {
         let mut both = Both { server, workers, starts: Vec::new(), said: Vec::new(), heard: Vec::new() };
         for at in 0..both.workers.len() {
-            both.server.up(WorkerNo(at as u32), ZERO);
-            both.workers[at].up(ZERO);
+            both.server.up(PeerNo(at as u32), ZERO);
+            both.workers[at].up(SERVER, ZERO);
         }
         both.settle(ZERO);
         both
@@ -60,26 +64,28 @@ impl Both {
     fn settle(&mut self, now: Duration) {
         loop {
             let mut is_quiet = true;
-            while let Some(output) = self.server.next_output(now) {
+            while let Some(output) = self.server.next(now) {
                 is_quiet = false;
                 match output {
-                    ServerOutput::Send { to, id, data, .. } => {
-                        self.workers[to.index()].received(&data);
+                    Output::Send { to, id, data, .. } => {
+                        self.workers[to.index()].received(SERVER, &data, None, now);
                         self.server.ended(id, true, now);
                     }
-                    other => self.said.push(other),
+                    Output::Tell(news) => self.said.push(news),
+                    _ => {}
                 }
             }
             for (at, worker) in self.workers.iter_mut().enumerate() {
-                while let Some(output) = worker.next_output(now) {
+                while let Some(output) = worker.next(now) {
                     is_quiet = false;
                     match output {
-                        WorkerOutput::Send { id, data, .. } => {
-                            self.server.received(WorkerNo(at as u32), &data, now);
+                        Output::Send { id, data, .. } => {
+                            self.server.received(PeerNo(at as u32), &data, None, now);
                             worker.ended(id, true, now);
                         }
-                        WorkerOutput::Compute(start) => self.starts.push(start),
-                        other => self.heard.push(other),
+                        Output::Tell(WorkerNews::Compute(start)) => self.starts.push(start),
+                        Output::Tell(news) => self.heard.push(news),
+                        _ => {}
                     }
                 }
             }
@@ -105,9 +111,9 @@ fn an_update_with_a_nan_counts_nothing_and_its_worker_is_told() {
     assert_eq!(both.server.sequencer().values(), [0.0; VALUES]);
     assert_eq!(both.server.sequencer().server().counters().not_finite, 1);
     let refusal = Refusal::NotFinite { at: 7 };
-    assert!(both.said.contains(&ServerOutput::Discarded { worker: WorkerNo(0), iteration: 0, refusal }));
+    assert!(both.said.contains(&ServerNews::Discarded { worker: WorkerNo(0), iteration: 0, refusal }));
     assert!(both.heard.iter().any(|heard| matches!(heard,
-        WorkerOutput::Pushed { iteration: 0, refusal: Some(why) } if why.contains("value 7"))));
+        WorkerNews::Pushed { iteration: 0, refusal: Some(why) } if why.contains("value 7"))));
     // It goes on.
     both.compute(0, vec![1.0; VALUES], ZERO);
     assert_eq!(both.server.sequencer().values(), [1.0; VALUES]);
@@ -118,7 +124,7 @@ fn a_worker_of_another_model_is_told_and_not_taken_in() {
     for (model, values) in [(MODEL + 1, VALUES), (MODEL, VALUES + 1)] {
         let both = Both::new(server(Policy::asp(), 1, Options::fixed(1)), vec![worker(1, model, values)]);
         assert_eq!(both.server.counters().other_model, 1);
-        let [WorkerOutput::Failed(error @ WorkerError::Refused(_))] = &both.heard[..] else {
+        let [WorkerNews::Failed(error @ WorkerError::Refused(_))] = &both.heard[..] else {
             panic!("{:?}", both.heard)
         };
         assert!(error.to_string().contains("start all with one model"), "{error}");
@@ -138,17 +144,17 @@ fn a_worker_that_pushes_twice_is_counted_once() {
     for number in 0..3 {
         let length = if number == 2 { 2 } else { 4 };
         let again = chunk_packet(&tag, number, &[5.0; 4][..length], Precision::Single);
-        both.server.received(WorkerNo(0), &again, ZERO);
+        both.server.received(PeerNo(0), &again, None, ZERO);
     }
     both.settle(ZERO);
     assert_eq!(both.server.counters().repeated, 3);
     assert_eq!(both.server.sequencer().values(), [1.0; VALUES]);
     // And what no permission stands behind.
     let tag = Tag { ticket: start.ticket + 100, ..tag };
-    both.server.received(WorkerNo(0), &chunk_packet(&tag, 0, &[5.0; 4], Precision::Single), ZERO);
+    both.server.received(PeerNo(0), &chunk_packet(&tag, 0, &[5.0; 4], Precision::Single), None, ZERO);
     assert_eq!(both.server.counters().unasked, 1);
     let pull = Pull { ticket: 1234, attempt: 1, ..Pull::default() };
-    both.server.received(WorkerNo(0), &message_packet(1, 9, Body::Pull(pull)), ZERO);
+    both.server.received(PeerNo(0), &message_packet(1, 9, Body::Pull(pull)), None, ZERO);
     assert_eq!(both.server.counters().not_permitted, 1);
     both.settle(ZERO);
     both.compute(0, vec![1.0; VALUES], ZERO);
@@ -169,7 +175,7 @@ fn nobody_waits_for_a_worker_that_never_pushes() {
     let late = Duration::from_secs(4);
     both.server.tick(late);
     both.settle(late);
-    assert!(both.said.contains(&ServerOutput::Gone { worker: WorkerNo(0) }));
+    assert!(both.said.contains(&ServerNews::Gone { worker: WorkerNo(0) }));
     assert_eq!(both.server.sequencer().values(), [1.0; VALUES]);
     // When it comes at last, its update is of no permission, and it takes part again.
     both.workers[0].computed(silent.ticket, vec![7.0; VALUES]).unwrap();
@@ -185,15 +191,15 @@ fn a_worker_without_a_connection_is_given_up_and_comes_back() {
     let mut both = Both::new(server(Policy::bsp(), 2, Options::fixed(2)), workers);
     let first = both.starts.remove(0);
     both.compute(1, vec![1.0; VALUES], ZERO);
-    both.server.down(WorkerNo(0), ZERO);
-    both.workers[0].down(ZERO);
+    both.server.down(PeerNo(0), ZERO);
+    both.workers[0].down(SERVER, ZERO);
     let later = Duration::from_secs(11);
     both.server.tick(later);
     both.settle(later);
     assert_eq!(both.server.counters().absent, 1);
     assert_eq!(both.server.sequencer().values(), [1.0; VALUES], "the others go on");
-    both.server.up(WorkerNo(0), later);
-    both.workers[0].up(later);
+    both.server.up(PeerNo(0), later);
+    both.workers[0].up(SERVER, later);
     both.settle(later);
     assert!(!both.server.sequencer().is_away(WorkerNo(0)));
     both.workers[0].computed(first.ticket, vec![9.0; VALUES]).unwrap();
@@ -208,8 +214,8 @@ fn a_server_that_restarts_in_the_middle_of_a_push_asks_for_a_new_one() {
     let start = both.starts.remove(0);
     both.workers[0].computed(start.ticket, vec![2.0; VALUES]).unwrap();
     // One chunk of three arrives.
-    let WorkerOutput::Send { data, .. } = both.workers[0].next_output(ZERO).unwrap() else { panic!() };
-    both.server.received(WorkerNo(0), &data, ZERO);
+    let Output::Send { data, .. } = both.workers[0].next(ZERO).unwrap() else { panic!() };
+    both.server.received(PeerNo(0), &data, None, ZERO);
     let setup = ServerSetup {
         life: 10,
         model: MODEL,
@@ -223,12 +229,12 @@ fn a_server_that_restarts_in_the_middle_of_a_push_asks_for_a_new_one() {
     };
     let restored = InOrder::restored(Policy::asp(), Options::fixed(1), MODEL, kept);
     both.server = ServerAgent::new(setup, restored);
-    both.workers[0].down(ZERO);
+    both.workers[0].down(SERVER, ZERO);
     // A chunk of the last life comes late.
-    both.server.received(WorkerNo(0), &data, ZERO);
+    both.server.received(PeerNo(0), &data, None, ZERO);
     assert_eq!(both.server.counters().other_life, 1);
-    both.server.up(WorkerNo(0), ZERO);
-    both.workers[0].up(ZERO);
+    both.server.up(PeerNo(0), ZERO);
+    both.workers[0].up(SERVER, ZERO);
     both.settle(ZERO);
     assert_eq!((both.starts[0].version, both.starts[0].iteration), (1, 1));
     both.compute(0, vec![3.0; VALUES], ZERO);
@@ -253,8 +259,8 @@ fn what_was_computed_for_a_server_that_died_is_not_pushed_to_the_next_one() {
     };
     let fresh = InOrder::new(Policy::asp(), Options::fixed(1), MODEL, vec![1.0; VALUES]);
     both.server = ServerAgent::new(setup, fresh);
-    both.server.up(WorkerNo(0), ZERO);
-    both.workers[0].up(ZERO);
+    both.server.up(PeerNo(0), ZERO);
+    both.workers[0].up(SERVER, ZERO);
     both.settle(ZERO);
     assert_eq!(both.starts.len(), 1);
     both.workers[0].computed(old.ticket, vec![9.0; VALUES]).unwrap();
@@ -269,12 +275,12 @@ fn a_push_goes_on_where_the_connection_ended() {
     let mut both = Both::new(server(Policy::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
     let start = both.starts.remove(0);
     both.workers[0].computed(start.ticket, vec![2.0; VALUES]).unwrap();
-    let WorkerOutput::Send { data, .. } = both.workers[0].next_output(ZERO).unwrap() else { panic!() };
-    both.server.received(WorkerNo(0), &data, ZERO);
-    both.workers[0].down(ZERO);
-    both.server.down(WorkerNo(0), ZERO);
-    both.server.up(WorkerNo(0), ZERO);
-    both.workers[0].up(ZERO);
+    let Output::Send { data, .. } = both.workers[0].next(ZERO).unwrap() else { panic!() };
+    both.server.received(PeerNo(0), &data, None, ZERO);
+    both.workers[0].down(SERVER, ZERO);
+    both.server.down(PeerNo(0), ZERO);
+    both.server.up(PeerNo(0), ZERO);
+    both.workers[0].up(SERVER, ZERO);
     both.settle(ZERO);
     assert_eq!(both.server.counters().repeated, 0, "the chunk that has arrived is not sent again");
     assert_eq!(both.server.sequencer().values(), [2.0; VALUES]);
@@ -295,15 +301,15 @@ fn what_cannot_be_read_or_makes_no_sense_is_counted() {
         message_packet(1, 9, Body::Over(inart_order_agent::Over { version: 3 })),
     ];
     for (at, packet) in (1..).zip(&packets) {
-        both.server.received(WorkerNo(0), packet, ZERO);
+        both.server.received(PeerNo(0), packet, None, ZERO);
         assert_eq!(both.server.counters().malformed, at);
     }
     let stranger = chunk_packet(&Tag { worker_life: 4, ..tag }, 0, &[1.0; 4], Precision::Single);
-    both.server.received(WorkerNo(0), &stranger, ZERO);
-    both.server.received(WorkerNo(0), &message_packet(1, 8, Body::Request(Request {})), ZERO);
+    both.server.received(PeerNo(0), &stranger, None, ZERO);
+    both.server.received(PeerNo(0), &message_packet(1, 8, Body::Request(Request {})), None, ZERO);
     assert_eq!(both.server.counters().other_life, 2);
     let hello = Hello { number: 1, model: MODEL, values: VALUES as u64, ..Hello::default() };
-    both.server.received(WorkerNo(7), &message_packet(1, 0, Body::Hello(hello)), ZERO);
+    both.server.received(PeerNo(7), &message_packet(1, 0, Body::Hello(hello)), None, ZERO);
     assert_eq!(both.server.counters().malformed, packets.len() as u64 + 1, "there is no worker 7");
     both.settle(ZERO);
     both.compute(0, vec![1.0; VALUES], ZERO);
@@ -315,7 +321,10 @@ fn a_worker_without_a_server_ends() {
     let mut alone = worker(1, MODEL, VALUES);
     let late = Duration::from_secs(60);
     alone.tick(late);
-    assert_eq!(alone.next_output(late), Some(WorkerOutput::Failed(WorkerError::NoServer(late))));
+    assert_eq!(
+        alone.next(late).and_then(Output::news),
+        Some(WorkerNews::Failed(WorkerError::NoServer(late)))
+    );
 }
 
 /// A worker that sends messages without end and takes no answer: neither memory nor time grows with them.
@@ -324,12 +333,12 @@ fn a_worker_that_takes_no_answers_is_kept_few() {
     let mut both = Both::new(server(Policy::asp(), 1, Options::fixed(1)), vec![worker(1, MODEL, VALUES)]);
     for ticket in 1..=10_000 {
         let pull = Pull { ticket, attempt: 1, ..Pull::default() };
-        both.server.received(WorkerNo(0), &message_packet(1, 9, Body::Pull(pull)), ZERO);
+        both.server.received(PeerNo(0), &message_packet(1, 9, Body::Pull(pull)), None, ZERO);
     }
     assert_eq!(both.server.counters().not_permitted, 10_000);
     let mut answers = 0;
-    while let Some(output) = both.server.next_output(ZERO) {
-        let ServerOutput::Send { id, .. } = output else { continue };
+    while let Some(output) = both.server.next(ZERO) {
+        let Output::Send { id, .. } = output else { continue };
         answers += 1;
         both.server.ended(id, true, ZERO);
     }
@@ -343,11 +352,11 @@ fn a_worker_that_has_left_is_gone_at_once() {
     let mut both = Both::new(server(Policy::bsp(), 2, Options::fixed(2)), workers);
     both.starts.remove(0);
     both.compute(1, vec![1.0; VALUES], ZERO);
-    both.server.down(WorkerNo(0), ZERO);
+    both.server.down(PeerNo(0), ZERO);
     both.settle(ZERO);
     assert_eq!(both.server.counters().absent, 0);
-    both.server.up(WorkerNo(0), ZERO);
-    both.server.left(WorkerNo(0), Duration::from_secs(60));
+    both.server.up(PeerNo(0), ZERO);
+    both.server.left(PeerNo(0), Duration::from_secs(60));
     both.settle(ZERO);
     assert_eq!(both.server.counters().absent, 1);
     assert_eq!(both.server.sequencer().values(), [1.0; VALUES], "the other trains on");
@@ -364,11 +373,11 @@ fn workers_that_wait_hear_for_whom_and_all_hear_why_a_server_ends() {
     both.server.say_waiting("w1: has been computing for 30 s\u{7}");
     both.settle(ZERO);
     let why = "w1: has been computing for 30 s\\u{7}".to_owned();
-    assert_eq!(both.heard, [WorkerOutput::Waiting { why }]);
-    both.server.stop("s was stopped");
+    assert_eq!(both.heard, [WorkerNews::Waiting { why }]);
+    both.server.stop("s was stopped", ZERO);
     assert!(!both.server.has_told(), "they have not heard it yet");
     both.settle(ZERO);
     assert!(both.server.has_told());
-    let stopped = WorkerOutput::Failed(WorkerError::Stopped("s was stopped".to_owned()));
+    let stopped = WorkerNews::Failed(WorkerError::Stopped("s was stopped".to_owned()));
     assert_eq!(both.heard[1..], [stopped.clone(), stopped]);
 }

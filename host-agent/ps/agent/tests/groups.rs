@@ -4,11 +4,15 @@
 
 use std::time::Duration;
 
+use inart_connections::{Machine as _, Output, PeerNo};
 use inart_order::{GroupOptions, OutlierRule, Part, WorkerNo};
 use inart_order_agent::{
-    InGroups, Precision, Sequencer, ServerAgent, ServerOutput, ServerSetup, Start, WorkerAgent, WorkerOutput,
+    InGroups, Precision, Sequencer, ServerAgent, ServerNews, ServerSetup, Start, WorkerAgent, WorkerNews,
     WorkerSetup,
 };
+
+/// The only other process of a worker.
+const SERVER: PeerNo = PeerNo(0);
 
 const MODEL: u64 = 5;
 const ZERO: Duration = Duration::ZERO;
@@ -18,7 +22,7 @@ struct World {
     clients: Vec<WorkerAgent>,
     /// By client: what it is to train.
     starts: Vec<Option<Start>>,
-    said: Vec<ServerOutput>,
+    said: Vec<ServerNews>,
     /// Who was left out, as told.
     left_out: Vec<usize>,
 }
@@ -64,8 +68,8 @@ impl World {
             left_out: Vec::new(),
         };
         for at in 0..clients {
-            world.server.up(WorkerNo(at as u32), ZERO);
-            world.clients[at].up(ZERO);
+            world.server.up(PeerNo(at as u32), ZERO);
+            world.clients[at].up(SERVER, ZERO);
         }
         world.settle(ZERO);
         world
@@ -75,26 +79,27 @@ impl World {
         let mut is_quiet = false;
         while !is_quiet {
             is_quiet = true;
-            while let Some(output) = self.server.next_output(now) {
+            while let Some(output) = self.server.next(now) {
                 is_quiet = false;
                 match output {
-                    ServerOutput::Send { to, id, data, .. } => {
-                        self.clients[to.index()].received(&data);
+                    Output::Send { to, id, data, .. } => {
+                        self.clients[to.index()].received(SERVER, &data, None, now);
                         self.server.ended(id, true, now);
                     }
-                    other => self.said.push(other),
+                    Output::Tell(news) => self.said.push(news),
+                    _ => {}
                 }
             }
             for (at, client) in self.clients.iter_mut().enumerate() {
-                while let Some(output) = client.next_output(now) {
+                while let Some(output) = client.next(now) {
                     is_quiet = false;
                     match output {
-                        WorkerOutput::Send { id, data, .. } => {
-                            self.server.received(WorkerNo(at as u32), &data, now);
+                        Output::Send { id, data, .. } => {
+                            self.server.received(PeerNo(at as u32), &data, None, now);
                             client.ended(id, true, now);
                         }
-                        WorkerOutput::Compute(start) => self.starts[at] = Some(start),
-                        WorkerOutput::LeftOut { why } => {
+                        Output::Tell(WorkerNews::Compute(start)) => self.starts[at] = Some(start),
+                        Output::Tell(WorkerNews::LeftOut { why }) => {
                             assert!(why.contains("its data"), "{why}");
                             self.left_out.push(at);
                         }
@@ -161,16 +166,16 @@ fn a_model_with_a_nan_and_a_client_that_vanishes_stop_nobody() {
     world.push(0, [2.0, 2.0]);
     world.push(1, [4.0, 4.0]);
     assert_eq!(world.values(), [0.0, 0.0], "client 2 is waited for");
-    world.server.down(WorkerNo(2), ZERO);
-    world.clients[2].down(ZERO);
+    world.server.down(PeerNo(2), ZERO);
+    world.clients[2].down(SERVER, ZERO);
     let later = Duration::from_secs(11);
     world.server.tick(later);
     world.settle(later);
     assert_eq!(world.values(), [3.0, 3.0]);
-    assert!(world.said.contains(&ServerOutput::Gone { worker: WorkerNo(2) }));
+    assert!(world.said.contains(&ServerNews::Gone { worker: WorkerNo(2) }));
     // It returns, and its model of the round that is over counts nothing.
-    world.server.up(WorkerNo(2), later);
-    world.clients[2].up(later);
+    world.server.up(PeerNo(2), later);
+    world.clients[2].up(SERVER, later);
     world.settle(later);
     let start = world.starts[2].take().unwrap();
     assert_eq!((start.iteration, &start.model[..]), (1, &[3.0, 3.0][..]));
@@ -193,14 +198,14 @@ fn who_goes_another_way_than_its_group_is_left_out() {
     assert_eq!(world.server.sequencer().server().size(0), 3);
     let barred = world.server.sequencer().server().counters().barred;
     assert_eq!(barred, 0, "it does not train in vain");
-    assert!(world.said.contains(&ServerOutput::LeftOut { worker: WorkerNo(3) }));
+    assert!(world.said.contains(&ServerNews::LeftOut { worker: WorkerNo(3) }));
     assert_eq!((&world.left_out[..], world.clients[3].is_over()), (&[3][..], true));
     // A process that starts again hears so at once.
     let patience = Duration::from_secs(60);
     let setup = WorkerSetup { life: 99, model: MODEL, values: 2, window: 8, rate_bps: None, patience };
     world.clients[3] = WorkerAgent::new(setup);
-    world.server.up(WorkerNo(3), ZERO);
-    world.clients[3].up(ZERO);
+    world.server.up(PeerNo(3), ZERO);
+    world.clients[3].up(SERVER, ZERO);
     world.settle(ZERO);
     assert_eq!((&world.left_out[..], world.starts[3].is_none()), (&[3, 3][..], true));
     assert!(world.server.sequencer().is_away(WorkerNo(3)));

@@ -6,5 +6,4 @@ mod campaign;
 mod exploration;
 mod frames;
 mod groups;
-mod links;
 mod trainings;

@@ -3,12 +3,16 @@
 
 use std::time::Duration;
 
+use inart_connections::{Machine as _, Output, PeerNo};
 use inart_order::{Options, Policy, WorkerNo};
 use inart_order_agent::{
-    Awaited, InOrder, Kept, Precision, Sequencer, ServerAgent, ServerOutput, ServerSetup, Start, Training,
-    WorkerAgent, WorkerError, WorkerOutput, WorkerSetup,
+    Awaited, InOrder, Kept, Precision, Sequencer, ServerAgent, ServerNews, ServerSetup, Start, Training,
+    WorkerAgent, WorkerError, WorkerNews, WorkerSetup,
 };
 use inart_terms::{Agreement, Terms};
+
+/// The only other process of a worker.
+const SERVER: PeerNo = PeerNo(0);
 
 const MODEL: u64 = 5;
 const VALUES: usize = 3;
@@ -52,9 +56,9 @@ fn worker(life: u32, own: &[(&str, &str)]) -> WorkerAgent {
 /// What a worker and the server have said, on a connection that takes everything at once.
 #[derive(Default)]
 struct Heard {
-    said: Vec<ServerOutput>,
+    said: Vec<ServerNews>,
     starts: Vec<Start>,
-    heard: Vec<WorkerOutput>,
+    heard: Vec<WorkerNews>,
 }
 
 impl Heard {
@@ -62,41 +66,43 @@ impl Heard {
         let mut is_quiet = false;
         while !is_quiet {
             is_quiet = true;
-            while let Some(output) = server.next_output(ZERO) {
+            while let Some(output) = server.next(ZERO) {
                 is_quiet = false;
                 match output {
-                    ServerOutput::Send { to, id, data, .. } => {
-                        if to == WorkerNo(at) {
-                            worker.received(&data);
+                    Output::Send { to, id, data, .. } => {
+                        if to == PeerNo(at) {
+                            worker.received(SERVER, &data, None, ZERO);
                         }
                         server.ended(id, true, ZERO);
                     }
-                    other => self.said.push(other),
+                    Output::Tell(news) => self.said.push(news),
+                    _ => {}
                 }
             }
-            while let Some(output) = worker.next_output(ZERO) {
+            while let Some(output) = worker.next(ZERO) {
                 is_quiet = false;
                 match output {
-                    WorkerOutput::Send { id, data, .. } => {
-                        server.received(WorkerNo(at), &data, ZERO);
+                    Output::Send { id, data, .. } => {
+                        server.received(PeerNo(at), &data, None, ZERO);
                         worker.ended(id, true, ZERO);
                     }
-                    WorkerOutput::Compute(start) => self.starts.push(start),
-                    other => self.heard.push(other),
+                    Output::Tell(WorkerNews::Compute(start)) => self.starts.push(start),
+                    Output::Tell(news) => self.heard.push(news),
+                    _ => {}
                 }
             }
         }
     }
 
     fn connect(&mut self, server: &mut Server, at: u32, worker: &mut WorkerAgent) {
-        server.up(WorkerNo(at), ZERO);
-        worker.up(ZERO);
+        server.up(PeerNo(at), ZERO);
+        worker.up(SERVER, ZERO);
         self.settle(server, at, worker);
     }
 
     fn refusal(&self) -> Option<String> {
         self.heard.iter().find_map(|heard| match heard {
-            WorkerOutput::Failed(WorkerError::Refused(why)) => Some(why.clone()),
+            WorkerNews::Failed(WorkerError::Refused(why)) => Some(why.clone()),
             _ => None,
         })
     }
@@ -119,8 +125,8 @@ fn the_first_setting_that_differs_is_named_with_both_values() {
         match named {
             Some(named) => {
                 assert!(both.refusal().unwrap().starts_with(named), "{:?}", both.heard);
-                let is_named = |said: &ServerOutput| match said {
-                    ServerOutput::NotTakenIn { worker, why } => {
+                let is_named = |said: &ServerNews| match said {
+                    ServerNews::NotTakenIn { worker, why } => {
                         *worker == WorkerNo(0) && why.starts_with(named)
                     }
                     _ => false,
@@ -161,7 +167,7 @@ fn a_worker_that_has_trained_with_another_model_does_not_go_on_with_the_first_we
         both.settle(server, 0, worker);
         assert_eq!(server.sequencer().values(), [2.0; VALUES]);
         both.starts.clear();
-        worker.down(ZERO);
+        worker.down(SERVER, ZERO);
     };
     // The server starts again without what it had: its training has another number.
     let (mut first, mut own, mut both) = (server(9, 7, &[], None), worker(1, &[]), Heard::default());
@@ -196,15 +202,15 @@ fn a_model_that_becomes_infinite_ends_the_training_and_is_not_sent() {
         both.settle(&mut server, 0, &mut own);
     }
     let overflow = both.said.iter().find_map(|said| match said {
-        ServerOutput::Overflow { version, overflow } => Some((*version, overflow.worker, overflow.at)),
+        ServerNews::Overflow { version, overflow } => Some((*version, overflow.worker, overflow.at)),
         _ => None,
     });
     assert_eq!(overflow, Some((2, WorkerNo(0), 0)));
     assert!(both.starts.is_empty(), "no worker pulls it");
     assert!(server.sequencer().values().iter().all(|value| value.is_finite()));
-    server.stop("take a smaller step");
+    server.stop("take a smaller step", ZERO);
     both.settle(&mut server, 0, &mut own);
-    let why = WorkerOutput::Failed(WorkerError::Stopped("take a smaller step".to_owned()));
+    let why = WorkerNews::Failed(WorkerError::Stopped("take a smaller step".to_owned()));
     assert!(both.heard.contains(&why) && server.has_told(), "{:?}", both.heard);
     // A worker that comes later hears so, too.
     let (mut late, mut both) = (worker(2, &[]), Heard::default());
@@ -217,7 +223,7 @@ fn a_server_names_whom_it_waits_for_and_what_for() {
     let (mut server, mut own, mut both) = (server(9, 7, &[], None), worker(1, &[]), Heard::default());
     let at = Duration::from_secs(40);
     assert_eq!(server.awaited(at), [(WorkerNo(0), Awaited::Connection), (WorkerNo(1), Awaited::Connection)]);
-    server.up(WorkerNo(1), ZERO);
+    server.up(PeerNo(1), ZERO);
     both.connect(&mut server, 0, &mut own);
     let waits = server.awaited(at);
     assert_eq!(waits, [(WorkerNo(0), Awaited::Update(at)), (WorkerNo(1), Awaited::Hello)]);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_host_agent::WaitWatch;
+use inart_connections::WaitWatch;
 use inart_host_agent::status::{ProcessStatus, ProcessWait, awaited_workers};
 
 use crate::part::Part;

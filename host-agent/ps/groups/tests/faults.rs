@@ -6,7 +6,7 @@ use crate::support;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_host_agent::{Error, InProcessPort, Transport, Wake};
+use inart_host_agent::{InProcessPort, PortError, Transport, Wake};
 use support::all_is_right;
 
 /// Loses every seventh frame that is sent, sends every fifth twice, and every eleventh only after three
@@ -27,11 +27,11 @@ impl Transport for Faulty {
         self.port.name()
     }
 
-    fn prepare(&mut self, frame_bytes: usize) -> Result<(), Error> {
+    fn prepare(&mut self, frame_bytes: usize) -> Result<(), PortError> {
         self.port.prepare(frame_bytes)
     }
 
-    fn transmit(&mut self, fill: &mut dyn FnMut(&mut [u8]) -> Option<usize>) -> Result<(), Error> {
+    fn transmit(&mut self, fill: &mut dyn FnMut(&mut [u8]) -> Option<usize>) -> Result<(), PortError> {
         let Self { port, sent, later } = self;
         port.transmit(&mut |room| {
             loop {
@@ -55,11 +55,11 @@ impl Transport for Faulty {
         })
     }
 
-    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize, Error> {
+    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
         self.port.receive(take)
     }
 
-    fn wait(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
+    fn wait(&mut self, timeout: Option<Duration>) -> Result<(), PortError> {
         self.port.wait(timeout)
     }
 

@@ -1,8 +1,7 @@
 //! How a worker's process ends.
 
+use inart_connections::Connections;
 use inart_order_agent::WorkerCounters;
-
-use crate::connections::Connections;
 
 /// How a worker ended.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -1,18 +1,16 @@
 //! Why a process cannot go on.
 
 use inart_order_agent::WorkerError;
-use inart_quic::OpenError;
 use inart_terms::TermsError;
-use inart_wire::MacAddr;
 
 use crate::kept_file::KeptError;
 
 /// Why a process cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
-    /// Its address or its certificates.
+    /// The connections, or a process that must end for another reason than its training.
     #[error(transparent)]
-    Open(#[from] OpenError),
+    Connections(#[from] inart_connections::Error),
     /// Nobody of that name.
     #[error("{name} is no worker of job {job}; name one of {known}")]
     NoWorker {
@@ -22,47 +20,6 @@ pub enum HostError {
         job: String,
         /// The workers.
         known: String,
-    },
-    /// Somebody without an address.
-    #[error("{name} has no address; say where it is, as {name}={form}")]
-    NoAddress {
-        /// Who.
-        name: String,
-        /// How addresses are written.
-        form: &'static str,
-    },
-    /// The interface cannot be used.
-    #[error(transparent)]
-    Interface(#[from] inart_host_agent::Error),
-    /// An interface that is not Ethernet.
-    #[error("interface {interface}: it has no Ethernet address; name another one")]
-    NoEthernet {
-        /// Its name.
-        interface: String,
-    },
-    /// An Ethernet address that is no host's.
-    #[error("{name} at {address}: that is no host's address; give that of its interface")]
-    NoHost {
-        /// Who is said to have it.
-        name: String,
-        /// The address.
-        address: MacAddr,
-    },
-    /// An Ethernet address that is somebody else's.
-    #[error("{name} at {address}: {other} has that address; give each its own")]
-    SameAddress {
-        /// Who is said to have it.
-        name: String,
-        /// Who has it.
-        other: String,
-        /// The address.
-        address: MacAddr,
-    },
-    /// More workers than frames can name.
-    #[error("the job has more than {most} workers, which frames cannot name; use QUIC")]
-    TooMany {
-        /// As many as they can.
-        most: u32,
     },
     /// The server's setting does not fit its job.
     #[error("the model has {values} values, and job {job} one of {wanted}: start all with one model")]
@@ -74,9 +31,15 @@ pub enum HostError {
         /// The job's.
         wanted: usize,
     },
-    /// What was kept cannot be read, or not be written.
+    /// What was kept cannot be read.
     #[error(transparent)]
     Kept(#[from] KeptError),
+    /// A version cannot be kept.
+    #[error("{why}")]
+    NotKept {
+        /// The reason, as a line that names the file.
+        why: String,
+    },
     /// Terms of a training that no hello could carry.
     #[error("the terms of the training: {0}")]
     Terms(#[from] TermsError),
@@ -91,20 +54,6 @@ pub enum HostError {
         version: u64,
         /// Which value.
         at: usize,
-    },
-    /// Another process of its name is connected, and answers.
-    #[error("{name}: refused: {reason}")]
-    Duplicate {
-        /// Its name.
-        name: String,
-        /// What the other side says.
-        reason: String,
-    },
-    /// The process was stopped.
-    #[error("{name} was stopped")]
-    Stopped {
-        /// Its name.
-        name: String,
     },
     /// No worker for too long.
     #[error(
@@ -126,10 +75,4 @@ pub enum HostError {
         /// Why.
         error: WorkerError,
     },
-    /// No runtime.
-    #[error("cannot start the network thread: {0}")]
-    Runtime(std::io::Error),
-    /// The network thread has ended.
-    #[error("the network thread has ended; its log says why")]
-    Gone,
 }

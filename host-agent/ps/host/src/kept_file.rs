@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use inart_order_agent::Kept;
+use inart_order_agent::{Keeper, Kept, KeptTraining};
 use inart_terms::Terms;
 use sha2::{Digest, Sha256};
 
@@ -51,17 +51,6 @@ pub enum KeptError {
         /// The first setting that differs, and both values.
         difference: String,
     },
-}
-
-/// What is in a file.
-#[derive(Debug, Clone, PartialEq)]
-pub struct KeptTraining {
-    /// The training's number.
-    pub number: u64,
-    /// What its processes had to share.
-    pub terms: Terms,
-    /// The model and its counts.
-    pub kept: Kept,
 }
 
 /// A file of a job.
@@ -155,6 +144,12 @@ impl KeptFile {
         beside.push(".new");
         replace(&self.path, Path::new(&beside), &data)
             .map_err(|cause| KeptError::System { path: self.path.clone(), cause })
+    }
+}
+
+impl Keeper for KeptFile {
+    fn keep(&self, training: &KeptTraining) -> Result<(), String> {
+        self.write_training(training).map_err(|error| error.to_string())
     }
 }
 

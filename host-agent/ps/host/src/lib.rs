@@ -19,27 +19,24 @@
 //! # }
 //! ```
 
-mod connections;
 mod ending;
 mod error;
 mod job;
-mod keeper;
 mod kept_file;
+mod network;
 mod options;
 mod server;
-mod sleep;
-mod transport;
 mod watch;
 mod worker;
-mod worker_loop;
+mod worker_side;
 
-pub use connections::Connections;
 pub use ending::Ending;
 pub use error::HostError;
-pub use inart_order_agent::Start;
+pub use inart_connections::{Connections, FrameOptions};
+pub use inart_order_agent::{KeptTraining, Start};
 pub use job::{CHUNK_VALUES, Job};
-pub use kept_file::{KeptError, KeptFile, KeptTraining};
-pub use options::{FrameOptions, HostOptions, QuicOptions, ServerOptions};
+pub use kept_file::{KeptError, KeptFile};
+pub use options::{HostOptions, QuicOptions, ServerOptions};
 pub use server::{ServerHost, Told, new_training};
 pub use worker::{Training, WorkerHost, WorkerStopper};
 

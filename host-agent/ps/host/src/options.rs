@@ -4,10 +4,13 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use inart_connections::FrameOptions;
 use inart_order_agent::Precision;
 use inart_quic::Congestion;
 use inart_tls::MutualTls;
-use inart_wire::{JobId, MacAddr, ValuesPerPacket};
+
+/// Chunks under way to each process at most.
+pub(crate) const WINDOW: usize = 16;
 
 /// How a process reaches the others: all for the server, the server for a worker.
 #[derive(Debug, Clone)]
@@ -29,21 +32,6 @@ pub struct QuicOptions {
     pub peers: BTreeMap<String, SocketAddr>,
     /// How connections follow the network.
     pub congestion: Congestion,
-}
-
-/// How a process reaches the others by frames (docs/protocol.md, "Push and pull by frames"). Frames are
-/// neither authenticated nor encrypted.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct FrameOptions {
-    /// The interface to the network, such as `eth0`.
-    pub interface: String,
-    /// The Ethernet addresses of others, by name.
-    pub peers: BTreeMap<String, MacAddr>,
-    /// The job's number in frames.
-    pub job: JobId,
-    /// All frames have room for so many values, as InArt switches need it; otherwise those with parts of
-    /// packets have room for as many as the interface's MTU carries, and others are short.
-    pub values: Option<ValuesPerPacket>,
 }
 
 /// How a server runs.

@@ -2,6 +2,7 @@
 
 use std::time::{Duration, Instant};
 
+use inart_connections::{PeerNo, Transport};
 use inart_host_agent::status::{ProcessStatus, ProcessWait};
 use inart_order_agent::{Awaited, Sequencer, ServerAgent};
 
@@ -10,37 +11,22 @@ const FIRST: Duration = Duration::from_secs(2);
 const GATHERING: Duration = Duration::from_secs(5);
 /// In the training, it waits for this time without progress before it prints why, and then again.
 const TRAINING: Duration = Duration::from_secs(10);
-/// No worker is connected for so long unless told.
-pub(crate) const PATIENCE: Duration = Duration::from_secs(600);
-
 /// When something has happened last, and when that was said.
 #[derive(Debug)]
 pub(crate) struct Watch {
     progress: Instant,
     said: Option<Instant>,
-    alone: Option<Instant>,
 }
 
 impl Watch {
     pub fn new() -> Self {
         let now = Instant::now();
-        Watch { progress: now, said: None, alone: Some(now) }
+        Watch { progress: now, said: None }
     }
 
     /// The training has come further.
     pub fn progress(&mut self) {
         (self.progress, self.said) = (Instant::now(), None);
-    }
-
-    /// For how long no worker has been connected.
-    pub fn alone<S: Sequencer>(&mut self, agent: &ServerAgent<S>) -> Duration {
-        match agent.is_alone() {
-            true => self.alone.get_or_insert_with(Instant::now).elapsed(),
-            false => {
-                self.alone = None;
-                Duration::ZERO
-            }
-        }
     }
 
     /// Returns what the server `name` does.
@@ -49,14 +35,14 @@ impl Watch {
         name: &str,
         agent: &ServerAgent<S>,
         now: Duration,
-        trouble: impl Fn(usize) -> Option<String>,
+        network: &Transport,
     ) -> ProcessStatus {
         let waits = agent.awaited(now).into_iter().map(|(worker, awaited)| {
             let disconnected = matches!(awaited, Awaited::Connection);
-            let why = trouble(worker.index()).filter(|_| disconnected);
+            let why = network.trouble(PeerNo(worker.0)).filter(|_| disconnected);
             ProcessWait {
                 on: agent.training().name(worker).to_owned(),
-                why: why.unwrap_or_else(|| format!("it {awaited}")),
+                why: why.map_or_else(|| format!("it {awaited}"), |why| why.to_string()),
                 seconds: self.progress.elapsed().as_secs_f64(),
                 disconnected,
             }
@@ -75,7 +61,7 @@ impl Watch {
         &mut self,
         agent: &ServerAgent<S>,
         now: Duration,
-        trouble: impl Fn(usize) -> Option<String>,
+        network: &Transport,
     ) -> Option<String> {
         let is_gathering = agent.is_gathering();
         let (first, pause) = if is_gathering { (FIRST, GATHERING) } else { (TRAINING, TRAINING) };
@@ -85,7 +71,7 @@ impl Watch {
         }
         self.said = Some(Instant::now());
         let each = agent.awaited(now).into_iter().map(|(worker, awaited)| {
-            let why = trouble(worker.index()).map_or_else(String::new, |why| format!(": {why}"));
+            let why = network.trouble(PeerNo(worker.0)).map_or_else(String::new, |why| format!(": {why}"));
             format!("{} {awaited}{why}", agent.training().name(worker))
         });
         let each: Vec<_> = each.collect();

@@ -1,25 +1,18 @@
 //! What a training program runs.
 
-use std::sync::mpsc::{self, Receiver};
-use std::thread::JoinHandle;
 use std::time::Duration;
 
-use inart_host_agent::status::{AnyStatus, StatusSocket};
-use inart_order_agent::{Start, WorkerAgent, WorkerSetup};
+use inart_connections::{Handle, Names, Stopper, draw, drive};
+use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket};
+use inart_order_agent::{Computed, Start, WorkerAgent, WorkerSetup};
 use inart_terms::Terms;
-use tokio::sync::mpsc::UnboundedSender;
 
 use crate::ending::Ending;
 use crate::error::HostError;
 use crate::job::Job;
-use crate::options::HostOptions;
-use crate::server::WINDOW;
-use crate::sleep::draw;
-use crate::transport::{Paced, Seat, Transport};
-use crate::worker_loop::{Command, News, WorkerLoop};
-
-/// Whether the network thread is there is looked at this often.
-const LOOK: Duration = Duration::from_millis(500);
+use crate::network::Paced;
+use crate::options::{HostOptions, WINDOW};
+use crate::worker_side::{News, WorkerSide};
 
 /// A training program, as its worker calls it: on the thread that runs the worker, one call at a time.
 pub trait Training {
@@ -34,13 +27,13 @@ pub trait Training {
 
 /// Ends a worker from another thread.
 #[derive(Debug, Clone)]
-pub struct WorkerStopper(Option<UnboundedSender<Command>>);
+pub struct WorkerStopper(Stopper<Computed>);
 
 impl WorkerStopper {
     /// Ends the worker's connection: the server says that it has stopped, and waits for it no longer.
     pub fn stop(&self) {
         // A worker that is over does not need it.
-        let _ = self.0.as_ref().map(|commands| commands.send(Command::Stop));
+        let _ = self.0.stop();
     }
 }
 
@@ -48,10 +41,8 @@ impl WorkerStopper {
 #[derive(Debug)]
 pub struct WorkerHost {
     me: String,
-    /// None once it is dropped, so that the thread ends.
-    commands: Option<UnboundedSender<Command>>,
-    news: Receiver<News>,
-    thread: Option<JoinHandle<()>>,
+    status: StatusPublisher,
+    handle: Handle<Computed, News>,
 }
 
 impl WorkerHost {
@@ -85,25 +76,32 @@ impl WorkerHost {
         options: HostOptions,
     ) -> Result<Self, HostError> {
         let place = Some(job.number(me)?);
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(HostError::Runtime)?;
+        let names = Names { me: me.to_owned(), all: vec![job.server.clone()] };
+        let runtime = Handle::<Computed, News>::runtime()?;
         let paced = Paced::by(&options, vec![rate_bps]);
         let transport = {
             let _inside = runtime.enter();
-            let server = std::slice::from_ref(&job.server);
-            Transport::open(Seat { name: me, place }, server, &paced.by_transport, options)?
+            crate::network::open(&names, place, &paced.by_transport, options)?
         };
         let (model, values) = (job.fingerprint(), job.values);
         let rate_bps = paced.by_agent.first().copied().flatten();
         let setup = WorkerSetup { life: draw(), model, values, window: WINDOW, rate_bps, patience };
         let agent = WorkerAgent::new(setup).with_terms(terms.clone());
-        let (commands, taken) = tokio::sync::mpsc::unbounded_channel();
-        let (told, news) = mpsc::channel();
-        let network = WorkerLoop::new(me.to_owned(), job.server.clone(), agent, transport, told);
-        let run = move || runtime.block_on(network.run(taken));
-        let thread = std::thread::Builder::new().name("worker".into()).spawn(run);
-        let thread = Some(thread.map_err(HostError::Runtime)?);
-        Ok(Self { me: me.to_owned(), commands: Some(commands), news, thread })
+        let status = StatusPublisher::default();
+        let published = status.clone();
+        let handle = Handle::start("worker", runtime, move |orders, told| async move {
+            let mut side = WorkerSide::new(names.clone(), told.clone(), published);
+            let ended = match drive(agent, &names, transport, orders, &mut side).await {
+                Ok((agent, connections)) => {
+                    // Without a version the program has gone.
+                    let Some((version, left_out)) = side.last else { return };
+                    Ok(Ending { version, left_out, counters: agent.counters(), connections })
+                }
+                Err(error) => Err(error),
+            };
+            let _ = told.send(News::Ended(ended));
+        })?;
+        Ok(Self { me: me.to_owned(), status, handle })
     }
 
     /// Its name.
@@ -113,13 +111,12 @@ impl WorkerHost {
 
     /// Publishes through this socket what the worker does.
     pub fn publish(&self, socket: StatusSocket<AnyStatus>) {
-        // A worker that has ended does nothing.
-        let _ = self.commands.as_ref().map(|commands| commands.send(Command::Status(socket)));
+        self.status.set(socket);
     }
 
     /// What ends it from another thread.
     pub fn stopper(&self) -> WorkerStopper {
-        WorkerStopper(self.commands.clone())
+        WorkerStopper(self.handle.stopper())
     }
 
     /// Trains until the server says that it is over.
@@ -129,44 +126,18 @@ impl WorkerHost {
     /// that was stopped, once its program has computed.
     pub fn run(mut self, training: &mut dyn Training) -> Result<Ending, HostError> {
         loop {
-            match self.next_news()? {
+            match self.handle.next(false)? {
                 News::Compute(start) => {
                     let update = training.compute(&start);
-                    let commands = self.commands.as_ref().ok_or(HostError::Gone)?;
-                    let computed = Command::Computed { ticket: start.ticket, update };
                     // The training may be over meanwhile, which is the next news.
-                    let _ = commands.send(computed);
+                    let _ = self.handle.command(Computed { ticket: start.ticket, update });
                 }
                 News::Pushed { iteration, refusal } => training.pushed(iteration, refusal.as_deref()),
-                News::Failed(error) => return Err(error),
-                News::Over(ending) => {
-                    if let Some(thread) = self.thread.take() {
-                        let _ = thread.join(); // a panic there has been printed already
-                    }
-                    return Ok(ending);
+                News::Ended(ended) => {
+                    self.handle.join();
+                    return ended;
                 }
             }
-        }
-    }
-
-    fn next_news(&self) -> Result<News, HostError> {
-        loop {
-            match self.news.recv_timeout(LOOK) {
-                Ok(news) => return Ok(news),
-                Err(_) if self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) => {}
-                // What it told last may have come since.
-                Err(_) => return self.news.try_recv().map_err(|_| HostError::Gone),
-            }
-        }
-    }
-}
-
-impl Drop for WorkerHost {
-    /// The server sees that the connection ends.
-    fn drop(&mut self) {
-        self.commands = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join(); // a panic there has been printed already
         }
     }
 }

@@ -6,7 +6,7 @@ use std::thread::JoinHandle;
 use std::time::Duration;
 
 use inart_order::{Options, Policy, WorkerNo};
-use inart_order_agent::{InOrder, Precision, ServerOutput};
+use inart_order_agent::{InOrder, Precision, ServerNews};
 use inart_order_host::{
     Ending, HostError, Job, ServerHost, ServerOptions, Start, Told, Training, WorkerHost, WorkerStopper,
 };
@@ -142,7 +142,7 @@ fn a_worker_that_is_told_to_stop_is_evicted_at_once_and_the_others_train_on() {
     });
     let told = processes.serve(&[], LONG).unwrap();
     assert_eq!(stopped.join().unwrap(), "w2 was stopped");
-    let gone = Told::Output(ServerOutput::Gone { worker: WorkerNo(1) });
+    let gone = Told::News(ServerNews::Gone { worker: WorkerNo(1) });
     assert_eq!(told.iter().filter(|told| **told == gone).count(), 1);
     assert!(other.join().unwrap().is_ok());
 }

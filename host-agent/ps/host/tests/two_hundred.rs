@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inart_order::{GroupOptions, Part};
-use inart_order_agent::{InGroups, Precision, ServerOutput};
+use inart_order_agent::{InGroups, Precision, ServerNews};
 use inart_order_host::{HostOptions, Job, ServerHost, ServerOptions, Start, Told, Training, WorkerHost};
 
 use crate::support::{Identities, options};
@@ -96,8 +96,8 @@ fn check(told: &[Told]) {
     let (mut rounds, mut joined) = ([0u64; GROUPS], BTreeSet::new());
     for told in told {
         match told {
-            Told::Output(ServerOutput::Joined { worker }) => drop(joined.insert(worker.0)),
-            Told::Output(ServerOutput::Pushed { worker, iteration, base, values, refusal }) => {
+            Told::News(ServerNews::Joined { worker }) => drop(joined.insert(worker.0)),
+            Told::News(ServerNews::Pushed { worker, iteration, base, values, refusal }) => {
                 assert_eq!(*refusal, None);
                 assert_eq!(**values, trained(&versions[base], worker.index(), *iteration), "{worker:?}");
                 assert!(held.insert(worker.0, (*iteration, values.clone())).is_none(), "{worker:?} twice");
@@ -122,7 +122,7 @@ fn check(told: &[Told]) {
                 }
                 versions.insert(applied.version, model.clone());
             }
-            Told::Output(_) => {}
+            Told::News(_) => {}
         }
     }
     assert_eq!(joined.len(), CLIENTS);

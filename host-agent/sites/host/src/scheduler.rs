@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::{Duration, Instant};
 
-use inart_host_agent::WaitWatch;
+use inart_connections::WaitWatch;
 use inart_host_agent::status::{AnyStatus, ProcessStatus, ProcessWait, StatusPublisher, StatusSocket};
 use inart_overlay::{Overlay, PlanError};
 use inart_quic::{Endpoint, Event, Events, URGENT, names_another_process};

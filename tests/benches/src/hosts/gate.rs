@@ -4,7 +4,7 @@ use std::os::fd::OwnedFd;
 use std::sync::{Arc, Condvar, Mutex, PoisonError};
 use std::time::Duration;
 
-use inart_host_agent::{Error, Transport, Wake};
+use inart_host_agent::{PortError, Transport, Wake};
 
 /// Open or closed.
 pub struct Gate {
@@ -41,19 +41,19 @@ impl Transport for Gated {
         self.transport.name()
     }
 
-    fn prepare(&mut self, frame_bytes: usize) -> Result<(), Error> {
+    fn prepare(&mut self, frame_bytes: usize) -> Result<(), PortError> {
         self.transport.prepare(frame_bytes)
     }
 
-    fn transmit(&mut self, fill: &mut dyn FnMut(&mut [u8]) -> Option<usize>) -> Result<(), Error> {
+    fn transmit(&mut self, fill: &mut dyn FnMut(&mut [u8]) -> Option<usize>) -> Result<(), PortError> {
         self.transport.transmit(fill)
     }
 
-    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize, Error> {
+    fn receive(&mut self, take: &mut dyn FnMut(&[u8])) -> Result<usize, PortError> {
         self.transport.receive(take)
     }
 
-    fn wait(&mut self, timeout: Option<Duration>) -> Result<(), Error> {
+    fn wait(&mut self, timeout: Option<Duration>) -> Result<(), PortError> {
         self.transport.wait(timeout)?;
         self.gate.pass();
         Ok(())

@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
+use inart_connections::Lane;
+
 use crate::incoming::Incoming;
-use crate::lane::Lane;
 use crate::outgoing::Outgoing;
 
 /// A permission that was given.

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use inart_order::WorkerNo;
 
-use super::{ServerAgent, ServerOutput};
+use super::{ServerAgent, ServerNews};
 use crate::chunk::{Precision, Tag};
 use crate::incoming::{Incoming, spans};
 use crate::message::{Arrived, Body, Hello, Message, NotPermitted, Pull, Span, Unknown, Welcome};
@@ -51,7 +51,7 @@ impl<S: Sequencer> ServerAgent<S> {
             (link.life, link.arrived) = (Some(life), link.arrived.filter(|_| !is_new));
             if !self.is_closing {
                 self.sequencer.join(worker, now);
-                self.outputs.push_back(ServerOutput::Joined { worker });
+                self.outputs.push_back(ServerNews::Joined { worker });
             }
         }
         let (arrived, missing) = self.standing(worker, hello);
@@ -90,7 +90,7 @@ impl<S: Sequencer> ServerAgent<S> {
             None => {
                 if self.sequencer.is_away(worker) {
                     self.links[worker.index()].forget();
-                    self.outputs.push_back(ServerOutput::Joined { worker });
+                    self.outputs.push_back(ServerNews::Joined { worker });
                 }
                 self.sequencer.request(worker, now);
             }
@@ -127,6 +127,6 @@ impl<S: Sequencer> ServerAgent<S> {
         let outgoing = Outgoing::new(tag, self.model(), self.flow(worker));
         let link = &mut self.links[worker.index()];
         (link.base, link.outgoing, link.pulled_at) = (version, Some(outgoing), Some(now));
-        self.outputs.push_back(ServerOutput::Pulls { worker, version });
+        self.outputs.push_back(ServerNews::Pulls { worker, version });
     }
 }

@@ -1,7 +1,9 @@
 //! The server's side: takes updates, and sends the model to whom it lets pull.
 
 mod awaited;
+mod ends;
 mod held;
+mod keeping;
 mod link;
 mod memory;
 mod messages;
@@ -12,22 +14,26 @@ mod turns;
 mod waits;
 
 use std::collections::{BTreeSet, VecDeque};
+use std::convert::Infallible;
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use inart_connections::{Lane, Machine, Output, PeerNo, Seen};
 use inart_order::WorkerNo;
 
 use crate::counters::ServerCounters;
-use crate::lane::Lane;
 use crate::message::{Body, message_packet};
 use crate::outgoing::{Flow, Outgoing};
 use crate::packet::{Packet, decode};
 use crate::sequencer::Sequencer;
 pub use awaited::Awaited;
+use ends::{Alone, Ends};
 pub use held::Training;
+use keeping::Keeping;
+pub use keeping::{Keeper, KeptTraining};
 use link::Link;
-pub use told::{ServerOutput, ServerSetup};
+pub use told::{ServerNews, ServerSetup};
 
 /// Messages overtake chunks, and chunks leave in their order.
 const URGENT: i32 = i32::MAX;
@@ -48,7 +54,10 @@ pub struct ServerAgent<S> {
     /// Those that asked before all were there; none once it has begun.
     gathering: Option<BTreeSet<WorkerNo>>,
     is_closing: bool,
-    outputs: VecDeque<ServerOutput>,
+    ends: Ends,
+    alone: Alone,
+    keeping: Keeping,
+    outputs: VecDeque<ServerNews>,
     counters: ServerCounters,
 }
 
@@ -66,6 +75,9 @@ impl<S: Sequencer> ServerAgent<S> {
             next_id: 0,
             gathering: Some(BTreeSet::new()),
             is_closing: false,
+            ends: Ends::default(),
+            alone: Alone::default(),
+            keeping: Keeping::default(),
             outputs: VecDeque::new(),
             counters: ServerCounters::default(),
             setup,
@@ -125,122 +137,6 @@ impl<S: Sequencer> ServerAgent<S> {
         }
     }
 
-    /// A connection to a worker is up; one before has ended.
-    pub fn up(&mut self, worker: WorkerNo, now: Duration) {
-        self.down(worker, now);
-        if let Some(link) = self.links.get_mut(worker.index()) {
-            (link.is_up, link.down_since) = (true, None);
-        }
-    }
-
-    /// The connection to a worker has ended.
-    pub fn down(&mut self, worker: WorkerNo, now: Duration) {
-        let Some(link) = self.links.get_mut(worker.index()) else { return };
-        (link.lane, link.is_met, link.is_told) = (Lane::default(), false, false);
-        if let Some(outgoing) = &mut link.outgoing {
-            outgoing.stop();
-        }
-        if std::mem::take(&mut link.is_up) {
-            link.down_since = Some(now);
-        }
-    }
-
-    /// The process of a worker has ended by itself: the server does not wait for a new connection.
-    pub fn left(&mut self, worker: WorkerNo, now: Duration) {
-        self.down(worker, now);
-        if let Some(link) = self.links.get_mut(worker.index()) {
-            link.down_since = Some(now.saturating_sub(self.setup.absence));
-        }
-        self.tick(now);
-    }
-
-    /// A packet has come from a worker.
-    pub fn received(&mut self, worker: WorkerNo, data: &Bytes, now: Duration) {
-        if worker.index() >= self.links.len() {
-            self.counters.malformed += 1;
-            return;
-        }
-        if self.stopped.is_some() {
-            return self.answer_stopped(worker, data);
-        }
-        match decode(data) {
-            Err(_) => self.counters.malformed += 1,
-            Ok(Packet::Chunk { tag, number, values }) => self.chunk(worker, tag, number, &values, now),
-            Ok(Packet::Message(message)) => self.message(worker, message, now),
-        }
-        self.settle(now);
-    }
-
-    /// A packet has ended: the other side has it, or that is not known.
-    pub fn ended(&mut self, id: u64, is_taken: bool, now: Duration) {
-        let worker = (id % self.links.len().max(1) as u64) as usize;
-        let Some(link) = self.links.get_mut(worker) else { return };
-        if !link.lane.ended(id, is_taken, now)
-            && let Some(outgoing) = &mut link.outgoing
-        {
-            outgoing.ended(id, is_taken, now);
-        }
-    }
-
-    /// Time has gone on.
-    pub fn tick(&mut self, now: Duration) {
-        if self.stopped.is_some() {
-            return;
-        }
-        for worker in self.workers() {
-            let link = &mut self.links[worker.index()];
-            if link.down_since.is_some_and(|since| now >= since + self.setup.absence) {
-                link.down_since = None;
-                if !self.sequencer.is_away(worker) {
-                    link.forget();
-                    self.counters.absent += 1;
-                    self.sequencer.leave(worker, now);
-                    self.outputs.push_back(ServerOutput::Gone { worker });
-                }
-            }
-        }
-        self.sequencer.tick(now);
-        self.settle(now);
-    }
-
-    /// When something is due; `None` if nothing waits for time.
-    pub fn wake_at(&self) -> Option<Duration> {
-        let links = self.links.iter().filter(|link| link.is_up);
-        let sends = links.flat_map(|link| {
-            let outgoing = link.outgoing.as_ref().and_then(Outgoing::wake_at);
-            [link.lane.wake_at(), outgoing].into_iter().flatten()
-        });
-        if self.stopped.is_some() {
-            // Nobody is waited for any more: a time that is over would keep the process busy.
-            return sends.min();
-        }
-        let absent = self.links.iter().filter_map(|link| link.down_since.map(|at| at + self.setup.absence));
-        let asked = self.gathering.as_ref().filter(|asked| !asked.is_empty());
-        let gather = asked.map(|_| self.setup.gather);
-        sends.chain(absent).chain(gather).chain(self.sequencer.wake_at()).min()
-    }
-
-    /// What is to be done next; `None` until something is told, or time has gone on.
-    pub fn next_output(&mut self, now: Duration) -> Option<ServerOutput> {
-        if let Some(output) = self.outputs.pop_front() {
-            return Some(output);
-        }
-        let workers = self.links.len() as u64;
-        for (to, link) in self.links.iter_mut().enumerate().filter(|(_, link)| link.is_up) {
-            let id = self.next_id * workers + to as u64;
-            let (data, priority) = match link.lane.next(id, now) {
-                Some(data) => (data, URGENT),
-                None => match link.outgoing.as_mut().and_then(|outgoing| outgoing.next(id, now)) {
-                    Some(data) => (data, 0),
-                    None => continue,
-                },
-            };
-            self.next_id += 1;
-            return Some(ServerOutput::Send { to: WorkerNo(to as u32), id, data, priority });
-        }
-        None
-    }
-
     fn workers(&self) -> impl Iterator<Item = WorkerNo> + use<S> {
         (0..self.links.len() as u32).map(WorkerNo)
     }
@@ -260,5 +156,162 @@ impl<S: Sequencer> ServerAgent<S> {
             let is_waiting = link.lane.push(message_packet(life, self.setup.life, body));
             self.counters.unsaid += u64::from(!is_waiting);
         }
+    }
+}
+
+impl<S: Sequencer> Machine for ServerAgent<S> {
+    type Command = Infallible;
+    type News = ServerNews;
+    type Done = Result<(), String>;
+
+    fn up(&mut self, worker: PeerNo, now: Duration) {
+        self.down(worker, now);
+        if let Some(link) = self.links.get_mut(worker.index()) {
+            (link.is_up, link.down_since) = (true, None);
+            self.alone.since = None;
+        }
+    }
+
+    fn down(&mut self, worker: PeerNo, now: Duration) {
+        let Some(link) = self.links.get_mut(worker.index()) else { return };
+        (link.lane, link.is_met, link.is_told) = (Lane::default(), false, false);
+        if let Some(outgoing) = &mut link.outgoing {
+            outgoing.stop();
+        }
+        if std::mem::take(&mut link.is_up) {
+            link.down_since = Some(now);
+            let is_alone = self.is_alone();
+            self.alone.down(is_alone, now);
+        }
+    }
+
+    /// The server does not wait for a new connection, unless the training is over.
+    fn left(&mut self, worker: PeerNo, now: Duration) {
+        self.down(worker, now);
+        if self.is_closing {
+            return;
+        }
+        if let Some(link) = self.links.get_mut(worker.index()) {
+            link.down_since = Some(now.saturating_sub(self.setup.absence));
+        }
+        self.tick(now);
+    }
+
+    fn received(&mut self, from: PeerNo, data: &Bytes, _seen: Option<Seen>, now: Duration) {
+        let worker = WorkerNo(from.0);
+        if worker.index() >= self.links.len() {
+            self.counters.malformed += 1;
+            return;
+        }
+        if self.stopped.is_some() {
+            return self.answer_stopped(worker, data);
+        }
+        match decode(data) {
+            Err(_) => self.counters.malformed += 1,
+            Ok(Packet::Chunk { tag, number, values }) => self.chunk(worker, tag, number, &values, now),
+            Ok(Packet::Message(message)) => self.message(worker, message, now),
+        }
+        self.settle(now);
+    }
+
+    fn ended(&mut self, id: u64, is_taken: bool, now: Duration) {
+        let worker = (id % self.links.len().max(1) as u64) as usize;
+        let Some(link) = self.links.get_mut(worker) else { return };
+        if !link.lane.ended(id, is_taken, now)
+            && let Some(outgoing) = &mut link.outgoing
+        {
+            outgoing.ended(id, is_taken, now);
+        }
+    }
+
+    fn command(&mut self, command: Infallible, _now: Duration) {
+        match command {}
+    }
+
+    fn done(&mut self, kept: Result<(), String>, _now: Duration) {
+        self.keeping.is_writing = false;
+        if let Err(why) = kept {
+            self.keeping.keeper = None;
+            self.outputs.push_front(ServerNews::NotKept { why });
+        }
+    }
+
+    fn stop(&mut self, why: &str, now: Duration) {
+        self.end_early(why, now);
+    }
+
+    fn tick(&mut self, now: Duration) {
+        if self.stopped.is_some() {
+            return;
+        }
+        if let Some(waited) = self.alone.take(now).filter(|_| !self.is_closing) {
+            self.outputs.push_back(ServerNews::Alone { waited });
+        }
+        for worker in self.workers() {
+            let link = &mut self.links[worker.index()];
+            if link.down_since.is_some_and(|since| now >= since + self.setup.absence) {
+                link.down_since = None;
+                if !self.sequencer.is_away(worker) {
+                    link.forget();
+                    self.counters.absent += 1;
+                    self.sequencer.leave(worker, now);
+                    self.outputs.push_back(ServerNews::Gone { worker });
+                }
+            }
+        }
+        self.sequencer.tick(now);
+        self.settle(now);
+    }
+
+    fn wake_at(&self) -> Option<Duration> {
+        if self.keeping.is_writing {
+            // Nothing leaves before the version is kept.
+            return None;
+        }
+        let links = self.links.iter().filter(|link| link.is_up);
+        let sends = links.flat_map(|link| {
+            let outgoing = link.outgoing.as_ref().and_then(Outgoing::wake_at);
+            [link.lane.wake_at(), outgoing].into_iter().flatten()
+        });
+        if self.stopped.is_some() {
+            // No worker is waited for: a time that is over would keep the process busy.
+            return sends.min();
+        }
+        let absent = self.links.iter().filter_map(|link| link.down_since.map(|at| at + self.setup.absence));
+        let asked = self.gathering.as_ref().filter(|asked| !asked.is_empty());
+        let gather = asked.map(|_| self.setup.gather);
+        let alone = self.alone.wake_at().filter(|_| !self.is_closing);
+        sends.chain(absent).chain(gather).chain(alone).chain(self.sequencer.wake_at()).min()
+    }
+
+    fn next(&mut self, now: Duration) -> Option<Output<ServerNews, Result<(), String>>> {
+        if self.keeping.is_writing {
+            return None;
+        }
+        if let Some(write) = self.next_write() {
+            return Some(Output::Work(write));
+        }
+        if let Some(news) = self.outputs.pop_front() {
+            self.keeping.covered = self.keeping.covered.saturating_sub(1);
+            return Some(Output::Tell(news));
+        }
+        let workers = self.links.len() as u64;
+        for (to, link) in self.links.iter_mut().enumerate().filter(|(_, link)| link.is_up) {
+            let id = self.next_id * workers + to as u64;
+            let (data, priority) = match link.lane.next(id, now) {
+                Some(data) => (data, URGENT),
+                None => match link.outgoing.as_mut().and_then(|outgoing| outgoing.next(id, now)) {
+                    Some(data) => (data, 0),
+                    None => continue,
+                },
+            };
+            self.next_id += 1;
+            return Some(Output::Send { to: PeerNo(to as u32), id, data, priority });
+        }
+        self.may_go(now).then_some(Output::Over)
+    }
+
+    fn may_end(&self, _worker: PeerNo) -> bool {
+        self.is_closing
     }
 }

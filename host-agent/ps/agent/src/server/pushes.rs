@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use inart_order::WorkerNo;
 
-use super::{ServerAgent, ServerOutput};
+use super::{ServerAgent, ServerNews};
 use crate::chunk::Tag;
 use crate::incoming::{Incoming, Took};
 use crate::message::{Body, Pushed, Unknown};
@@ -54,7 +54,7 @@ impl<S: Sequencer> ServerAgent<S> {
         let verdict = self.sequencer.push(worker, iteration, values.to_vec(), now);
         let refusal = verdict.refusal;
         if verdict.is_taken {
-            self.outputs.push_back(ServerOutput::Pushed { worker, iteration, base, values, refusal });
+            self.outputs.push_back(ServerNews::Pushed { worker, iteration, base, values, refusal });
         } else {
             self.counters.unasked += 1;
         }

@@ -3,7 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
 use inart_order::{Overflow, Refusal, WorkerNo};
 
 use crate::chunk::Precision;
@@ -33,20 +32,9 @@ pub struct ServerSetup {
     pub iterations: Option<u64>,
 }
 
-/// What a server has its host do, or tells it.
+/// News of a server for its host.
 #[derive(Debug, Clone, PartialEq)]
-pub enum ServerOutput {
-    /// Send a packet; tell how it ended by [`ServerAgent::ended`](super::ServerAgent::ended).
-    Send {
-        /// To whom.
-        to: WorkerNo,
-        /// What it is called.
-        id: u64,
-        /// The packet.
-        data: Bytes,
-        /// What has more leaves first.
-        priority: i32,
-    },
+pub enum ServerNews {
     /// A worker, or another life of it, takes part from now on.
     Joined {
         /// Which.
@@ -89,7 +77,7 @@ pub enum ServerOutput {
         worker: WorkerNo,
     },
     /// An update of finite values would make the model infinite: call
-    /// [`ServerAgent::stop`](super::ServerAgent::stop).
+    /// [`Machine::stop`](inart_connections::Machine::stop).
     Overflow {
         /// The version that it would have made.
         version: u64,
@@ -107,5 +95,15 @@ pub enum ServerOutput {
         worker: WorkerNo,
         /// The version.
         version: u64,
+    },
+    /// No worker has been connected for too long: call [`Machine::stop`](inart_connections::Machine::stop).
+    Alone {
+        /// Time without a worker.
+        waited: Duration,
+    },
+    /// A version cannot be kept: call [`Machine::stop`](inart_connections::Machine::stop).
+    NotKept {
+        /// The reason, as a line.
+        why: String,
     },
 }

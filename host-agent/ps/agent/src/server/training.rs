@@ -1,11 +1,13 @@
 //! Who may join a server's training, and how it ends early.
 
+use std::time::Duration;
+
 use bytes::Bytes;
 use inart_order::WorkerNo;
 use inart_terms::Terms;
 
 use super::held::Training;
-use super::{ServerAgent, ServerOutput};
+use super::{ServerAgent, ServerNews};
 use crate::message::{Body, Hello, LeftOut, Refused, Stopped};
 use crate::packet::{Packet, decode};
 use crate::sequencer::Sequencer;
@@ -48,7 +50,7 @@ impl<S: Sequencer> ServerAgent<S> {
 
     pub(super) fn refuse(&mut self, worker: WorkerNo, life: u32, why: String) {
         self.counters.other_model += 1;
-        self.outputs.push_back(ServerOutput::NotTakenIn { worker, why: why.clone() });
+        self.outputs.push_back(ServerNews::NotTakenIn { worker, why: why.clone() });
         self.say(worker, life, Body::Refused(Refused { why }));
     }
 
@@ -62,8 +64,9 @@ impl<S: Sequencer> ServerAgent<S> {
     }
 
     /// Ends the training early: all workers that are connected, or connect, hear why.
-    pub fn stop(&mut self, why: &str) {
+    pub(super) fn end_early(&mut self, why: &str, now: Duration) {
         self.stopped = Some(why.to_owned());
+        self.ends.begin(now);
         for worker in self.workers() {
             let link = &mut self.links[worker.index()];
             link.forget();
@@ -72,6 +75,11 @@ impl<S: Sequencer> ServerAgent<S> {
                 self.say(worker, life, Body::Stopped(Stopped { why: why.to_owned() }));
             }
         }
+    }
+
+    /// Whether the training has ended early.
+    pub fn is_stopped(&self) -> bool {
+        self.stopped.is_some()
     }
 
     /// Whether all workers that are connected have heard why the training has ended.

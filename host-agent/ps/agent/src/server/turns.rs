@@ -5,7 +5,7 @@ use std::time::Duration;
 use inart_order::WorkerNo;
 
 use super::link::Ticket;
-use super::{ServerAgent, ServerOutput};
+use super::{ServerAgent, ServerNews};
 use crate::message::{Body, NotPermitted, Over, Permit};
 use crate::sequencer::{Decision, Sequencer};
 
@@ -43,23 +43,26 @@ impl<S: Sequencer> ServerAgent<S> {
         while let Some(decision) = self.sequencer.next_decision() {
             match decision {
                 Decision::Permit { who, iteration, batch } => self.permit(who, iteration, batch),
-                Decision::Applied(applied) => self.outputs.push_back(ServerOutput::Applied(applied)),
+                Decision::Applied(applied) => {
+                    self.keeping.is_due = true;
+                    self.outputs.push_back(ServerNews::Applied(applied));
+                }
                 Decision::Discarded { who: worker, iteration, refusal } => {
-                    self.outputs.push_back(ServerOutput::Discarded { worker, iteration, refusal });
+                    self.outputs.push_back(ServerNews::Discarded { worker, iteration, refusal });
                 }
                 Decision::LeftOut { who: worker } => {
                     self.leave_out(worker);
-                    self.outputs.push_back(ServerOutput::LeftOut { worker });
+                    self.outputs.push_back(ServerNews::LeftOut { worker });
                 }
                 Decision::Overflow { version, overflow } => {
                     // What follows would be of a model that lacks the update.
                     self.stopped = Some(overflow.to_string());
-                    self.outputs.push_back(ServerOutput::Overflow { version, overflow });
+                    self.outputs.push_back(ServerNews::Overflow { version, overflow });
                     return;
                 }
                 Decision::Gone { who: worker } => {
                     self.give_up(worker);
-                    self.outputs.push_back(ServerOutput::Gone { worker });
+                    self.outputs.push_back(ServerNews::Gone { worker });
                 }
             }
         }

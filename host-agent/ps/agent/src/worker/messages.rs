@@ -3,7 +3,7 @@
 use inart_order::Step;
 use inart_terms::one_line;
 
-use super::{Current, Server, WorkerAgent, WorkerError, WorkerOutput};
+use super::{Current, Server, WorkerAgent, WorkerError, WorkerNews};
 use crate::chunk::Precision;
 use crate::message::{
     Arrived, Body, Hello, Message, Permit, Pushed, Request, Span, Waiting, Welcome, message_packet,
@@ -41,19 +41,15 @@ impl WorkerAgent {
             Some(Body::Welcome(welcome)) => return self.welcome(server_life, &welcome),
             Some(Body::Refused(refused)) => {
                 self.alone_since = None;
-                return self
-                    .outputs
-                    .push_back(WorkerOutput::Failed(WorkerError::Refused(one_line(&refused.why))));
+                return self.report(WorkerNews::Failed(WorkerError::Refused(one_line(&refused.why))));
             }
             Some(Body::Stopped(stopped)) => {
                 self.alone_since = None;
-                return self
-                    .outputs
-                    .push_back(WorkerOutput::Failed(WorkerError::Stopped(one_line(&stopped.why))));
+                return self.report(WorkerNews::Failed(WorkerError::Stopped(one_line(&stopped.why))));
             }
             Some(Body::LeftOut(left_out)) => {
                 (self.alone_since, self.is_over) = (None, true);
-                return self.outputs.push_back(WorkerOutput::LeftOut { why: one_line(&left_out.why) });
+                return self.report(WorkerNews::LeftOut { why: one_line(&left_out.why) });
             }
             // Of a server whose answer to the hello is on its way, nothing is asked.
             Some(Body::Unknown(_)) if self.is_welcome => return self.hello(),
@@ -71,10 +67,10 @@ impl WorkerAgent {
             }
             Some(Body::Over(over)) => {
                 self.is_over = true;
-                self.outputs.push_back(WorkerOutput::Over { version: over.version });
+                self.report(WorkerNews::Over { version: over.version });
             }
             Some(Body::Waiting(Waiting { why })) => {
-                self.outputs.push_back(WorkerOutput::Waiting { why: one_line(&why) });
+                self.report(WorkerNews::Waiting { why: one_line(&why) });
             }
             Some(Body::NotPermitted(_)) => self.counters.repeated += 1,
             _ => self.counters.malformed += 1,

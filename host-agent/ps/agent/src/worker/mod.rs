@@ -9,19 +9,21 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use inart_connections::{Lane, Machine, Output, PeerNo, Seen};
 use inart_order::Worker;
 use inart_terms::Terms;
 
 use crate::chunk::{Precision, Tag};
 use crate::counters::WorkerCounters;
 use crate::incoming::Incoming;
-use crate::lane::Lane;
 use crate::outgoing::{Flow, Outgoing};
 use crate::packet::{Packet, decode};
-pub use told::{Start, WorkerError, WorkerOutput, WorkerSetup};
+pub use told::{Computed, Start, WorkerError, WorkerNews, WorkerSetup};
 
 /// Messages overtake chunks.
 const URGENT: i32 = i32::MAX;
+/// The only other process.
+const SERVER: PeerNo = PeerNo(0);
 
 /// What the server has told of itself.
 #[derive(Debug, Clone, Copy)]
@@ -67,7 +69,9 @@ pub struct WorkerAgent {
     lane: Lane,
     next_id: u64,
     is_over: bool,
-    outputs: VecDeque<WorkerOutput>,
+    /// Whether the process ends after its last report.
+    does_end: bool,
+    outputs: VecDeque<WorkerNews>,
     counters: WorkerCounters,
 }
 
@@ -92,6 +96,7 @@ impl WorkerAgent {
             lane: Lane::default(),
             next_id: 0,
             is_over: false,
+            does_end: false,
             outputs: VecDeque::new(),
             counters: WorkerCounters::default(),
         }
@@ -114,44 +119,14 @@ impl WorkerAgent {
         self.version
     }
 
+    /// Whether the server is connected.
+    pub fn is_up(&self) -> bool {
+        self.is_up
+    }
+
     /// Whether the training is over.
     pub fn is_over(&self) -> bool {
         self.is_over
-    }
-
-    /// A connection to the server is up; one before has ended.
-    pub fn up(&mut self, now: Duration) {
-        self.down(now);
-        self.is_up = true;
-        self.hello();
-    }
-
-    /// The connection to the server has ended.
-    pub fn down(&mut self, now: Duration) {
-        (self.is_up, self.is_welcome, self.lane) = (false, false, Lane::default());
-        self.alone_since = self.alone_since.or(Some(now));
-        if let Some(outgoing) = &mut self.outgoing {
-            outgoing.stop();
-        }
-    }
-
-    /// A packet has come from the server.
-    pub fn received(&mut self, data: &Bytes) {
-        match decode(data) {
-            Err(_) => self.counters.malformed += 1,
-            Ok(Packet::Chunk { tag, number, values }) => self.chunk(tag, number, &values),
-            Ok(Packet::Message(message)) => self.message(message),
-        }
-    }
-
-    /// A packet has ended: the server has it, or that is not known.
-    pub fn ended(&mut self, id: u64, is_taken: bool, now: Duration) {
-        if !self.lane.ended(id, is_taken, now)
-            && let Some(outgoing) = &mut self.outgoing
-            && outgoing.ended(id, is_taken, now)
-        {
-            self.counters.sent_again += u64::from(!is_taken);
-        }
     }
 
     /// The program has computed the update of a permission.
@@ -187,26 +162,81 @@ impl WorkerAgent {
         Ok(())
     }
 
-    /// Time has gone on.
-    pub fn tick(&mut self, now: Duration) {
-        if let Some(since) = self.alone_since.filter(|since| now >= *since + self.setup.patience) {
-            self.alone_since = None;
-            self.outputs.push_back(WorkerOutput::Failed(WorkerError::NoServer(now - since)));
+    /// Reports to the program. The worker ends with the last report.
+    fn report(&mut self, news: WorkerNews) {
+        use WorkerNews::{Failed, LeftOut, Over};
+        self.does_end |= matches!(news, Over { .. } | LeftOut { .. } | Failed(_));
+        self.outputs.push_back(news);
+    }
+}
+
+impl Machine for WorkerAgent {
+    type Command = Computed;
+    type News = WorkerNews;
+    type Done = ();
+
+    fn up(&mut self, server: PeerNo, now: Duration) {
+        self.down(server, now);
+        self.is_up = true;
+        self.hello();
+    }
+
+    fn down(&mut self, _server: PeerNo, now: Duration) {
+        (self.is_up, self.is_welcome, self.lane) = (false, false, Lane::default());
+        self.alone_since = self.alone_since.or(Some(now));
+        if let Some(outgoing) = &mut self.outgoing {
+            outgoing.stop();
         }
     }
 
-    /// When something is due; `None` if nothing waits for time.
-    pub fn wake_at(&self) -> Option<Duration> {
+    fn received(&mut self, _server: PeerNo, data: &Bytes, _seen: Option<Seen>, _now: Duration) {
+        match decode(data) {
+            Err(_) => self.counters.malformed += 1,
+            Ok(Packet::Chunk { tag, number, values }) => self.chunk(tag, number, &values),
+            Ok(Packet::Message(message)) => self.message(message),
+        }
+    }
+
+    fn ended(&mut self, id: u64, is_taken: bool, now: Duration) {
+        if !self.lane.ended(id, is_taken, now)
+            && let Some(outgoing) = &mut self.outgoing
+            && outgoing.ended(id, is_taken, now)
+        {
+            self.counters.sent_again += u64::from(!is_taken);
+        }
+    }
+
+    fn command(&mut self, Computed { ticket, update }: Computed, _now: Duration) {
+        if let Err(error) = self.computed(ticket, update) {
+            self.report(WorkerNews::Failed(error));
+        }
+    }
+
+    /// The server notices the end of the connection.
+    fn stop(&mut self, _why: &str, _now: Duration) {
+        self.does_end = true;
+    }
+
+    fn tick(&mut self, now: Duration) {
+        if let Some(since) = self.alone_since.filter(|since| now >= *since + self.setup.patience) {
+            self.alone_since = None;
+            self.report(WorkerNews::Failed(WorkerError::NoServer(now - since)));
+        }
+    }
+
+    fn wake_at(&self) -> Option<Duration> {
         let patience = self.alone_since.map(|since| since + self.setup.patience);
         let outgoing = self.outgoing.as_ref().filter(|_| self.is_welcome).and_then(Outgoing::wake_at);
         let lane = self.is_up.then(|| self.lane.wake_at()).flatten();
         [patience, outgoing, lane].into_iter().flatten().min()
     }
 
-    /// What is to be done next; `None` until something is told, or time has gone on.
-    pub fn next_output(&mut self, now: Duration) -> Option<WorkerOutput> {
-        if let Some(output) = self.outputs.pop_front() {
-            return Some(output);
+    fn next(&mut self, now: Duration) -> Option<Output<WorkerNews>> {
+        if let Some(news) = self.outputs.pop_front() {
+            return Some(Output::Tell(news));
+        }
+        if std::mem::take(&mut self.does_end) {
+            return Some(Output::Over);
         }
         if !self.is_up {
             return None;
@@ -220,6 +250,10 @@ impl WorkerAgent {
             }
         };
         self.next_id += 1;
-        Some(WorkerOutput::Send { id, data, priority })
+        Some(Output::Send { to: SERVER, id, data, priority })
+    }
+
+    fn may_end(&self, _server: PeerNo) -> bool {
+        self.is_over
     }
 }

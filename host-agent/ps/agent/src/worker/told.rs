@@ -3,8 +3,6 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use bytes::Bytes;
-
 use crate::chunk::{Precision, as_received};
 
 /// What a worker is told.
@@ -72,19 +70,19 @@ pub enum WorkerError {
     },
 }
 
-/// What a worker has its host do, or tells it.
+/// Order of a worker's program: the update of a permission is computed.
 #[derive(Debug, Clone, PartialEq)]
-pub enum WorkerOutput {
-    /// Send a packet to the server; tell how it ended by [`WorkerAgent::ended`](super::WorkerAgent::ended).
-    Send {
-        /// What it is called.
-        id: u64,
-        /// The packet.
-        data: Bytes,
-        /// What has more leaves first.
-        priority: i32,
-    },
-    /// Compute an update, and say so by [`WorkerAgent::computed`](super::WorkerAgent::computed).
+pub struct Computed {
+    /// The permission.
+    pub ticket: u64,
+    /// The update's values.
+    pub update: Vec<f32>,
+}
+
+/// News of a worker for its program.
+#[derive(Debug, Clone, PartialEq)]
+pub enum WorkerNews {
+    /// An update is to be computed; [`Computed`] answers.
     Compute(Start),
     /// An update has arrived at the server.
     Pushed {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use inart_order::{Step, Taken};
 use inart_terms::one_line;
 
-use super::{Server, Start, WorkerAgent, WorkerOutput};
+use super::{Server, Start, WorkerAgent, WorkerNews};
 use crate::chunk::Tag;
 use crate::incoming::{Incoming, Took};
 use crate::message::{Body, Pull, Pushed, Request};
@@ -61,7 +61,7 @@ impl WorkerAgent {
         if let Some(Step::Compute { iteration, batch }) = self.machine.pulled() {
             let Server { chunk_values, precision, .. } = server;
             let start = Start { ticket, iteration, batch, version, model, chunk_values, precision };
-            self.outputs.push_back(WorkerOutput::Compute(start));
+            self.report(WorkerNews::Compute(start));
         }
     }
 
@@ -76,7 +76,7 @@ impl WorkerAgent {
         if pushed.is_taken {
             self.trained = (self.server.map_or(0, |server| server.training), self.trained.1 + 1);
             let refusal = Some(one_line(&pushed.refusal)).filter(|why| !why.is_empty());
-            self.outputs.push_back(WorkerOutput::Pushed { iteration, refusal });
+            self.report(WorkerNews::Pushed { iteration, refusal });
         } else {
             self.counters.unasked += 1;
         }

@@ -7,10 +7,10 @@ use std::collections::{BTreeMap, BinaryHeap};
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_order::WorkerNo;
+use inart_connections::{Machine as _, Output, PeerNo};
 use inart_order_agent::{
-    Kept, Sequencer, ServerAgent, ServerOutput, ServerSetup, Training, WorkerAgent, WorkerError,
-    WorkerOutput, WorkerSetup, as_received,
+    Kept, Sequencer, ServerAgent, ServerNews, ServerSetup, Training, WorkerAgent, WorkerError, WorkerNews,
+    WorkerSetup, as_received,
 };
 use inart_terms::{Agreement, Terms};
 use rand::{Rng, SeedableRng};
@@ -19,6 +19,9 @@ use rand_chacha::ChaCha8Rng;
 use super::audit::{Audit, Seen};
 use super::sequencer::Either;
 use super::trial::{Odd, Rule, Trial};
+
+/// The only other process of a worker.
+const SERVER: PeerNo = PeerNo(0);
 
 const MODEL: u64 = 77;
 const TRAINING: u64 = 78;
@@ -204,14 +207,14 @@ impl World<'_> {
         match event {
             Event::Arrives { to_server: true, worker, process, data } if process == self.server_process => {
                 if let Some(server) = &mut self.server {
-                    server.received(number(worker), &data, now);
+                    server.received(number(worker), &data, None, now);
                 }
             }
             Event::Arrives { to_server: false, worker, process, data }
                 if process == self.processes[worker] =>
             {
                 if let Some(worker) = &mut self.workers[worker] {
-                    worker.received(&data);
+                    worker.received(SERVER, &data, None, now);
                 }
             }
             Event::Ends { of_server, worker, connection, id, is_taken }
@@ -252,7 +255,7 @@ impl World<'_> {
         }
         self.connections[worker] = (self.connections[worker].0 + 1, true);
         server.up(number(worker), self.now);
-        agent.up(self.now);
+        agent.up(SERVER, self.now);
     }
 
     /// What is under way may still arrive; nobody hears how it ended.
@@ -263,7 +266,7 @@ impl World<'_> {
         self.connections[worker].1 = false;
         let now = self.now;
         self.server.iter_mut().for_each(|server| server.down(number(worker), now));
-        self.workers[worker].iter_mut().for_each(|agent| agent.down(now));
+        self.workers[worker].iter_mut().for_each(|agent| agent.down(SERVER, now));
         let at = self.within(1, 400);
         self.at(at, Event::Connects { worker });
     }
@@ -354,28 +357,28 @@ impl World<'_> {
 
     fn carry_out(&mut self) {
         let now = self.now;
-        while let Some(output) = self.server.as_mut().and_then(|server| server.next_output(now)) {
+        while let Some(output) = self.server.as_mut().and_then(|server| server.next(now)) {
             self.of_server(output);
         }
         for worker in 0..self.trial.workers {
-            while let Some(output) = self.workers[worker].as_mut().and_then(|agent| agent.next_output(now)) {
+            while let Some(output) = self.workers[worker].as_mut().and_then(|agent| agent.next(now)) {
                 self.of_worker(worker, output);
             }
         }
     }
 
-    fn of_server(&mut self, output: ServerOutput) {
-        let seed = self.trial.seed;
+    fn of_server(&mut self, output: Output<ServerNews, Result<(), String>>) {
+        let (seed, now) = (self.trial.seed, self.now);
         match output {
-            ServerOutput::Send { to, id, data, .. } => self.send(true, to.index(), id, data),
-            ServerOutput::Pushed { worker, iteration, base, values, refusal } => {
+            Output::Send { to, id, data, .. } => self.send(true, to.index(), id, data),
+            Output::Tell(ServerNews::Pushed { worker, iteration, base, values, refusal }) => {
                 self.audit.arrived(worker.index(), iteration, base, &values, seed);
                 // Of a group, it has no turn to wait for; its client goes on in the same round.
                 if refusal.is_some() && matches!(self.trial.rule, Rule::Groups(_)) {
                     self.audit.refused(worker.index(), seed);
                 }
             }
-            ServerOutput::Applied(applied) => {
+            Output::Tell(ServerNews::Applied(applied)) => {
                 let server = self.server.as_mut().expect("it has said so");
                 // Several versions may come at once: the last one is what the server has.
                 let is_last = server.sequencer().version() == applied.version;
@@ -386,31 +389,32 @@ impl World<'_> {
                     self.kept = server.sequencer().kept();
                 }
             }
-            ServerOutput::Discarded { worker, iteration, .. } => {
+            Output::Tell(ServerNews::Discarded { worker, iteration, .. }) => {
                 self.audit.discarded(worker.index(), iteration, seed);
             }
-            ServerOutput::Gone { .. } => self.audit.seen.gone += 1,
-            ServerOutput::Joined { .. } | ServerOutput::Pulls { .. } => {}
+            Output::Tell(ServerNews::Gone { .. }) => self.audit.seen.gone += 1,
+            Output::Tell(ServerNews::Joined { .. } | ServerNews::Pulls { .. }) => {}
             // What its worker makes of it is looked at there.
-            ServerOutput::NotTakenIn { why, .. } => {
+            Output::Tell(ServerNews::NotTakenIn { why, .. }) => {
                 let may = self.trial.odd.is_some_and(|odd| odd != Odd::Overflows);
                 assert!(may, "seed {seed}: {why}");
             }
-            ServerOutput::Overflow { version, overflow } => {
+            Output::Tell(ServerNews::Overflow { version, overflow }) => {
                 assert_eq!(self.trial.odd, Some(Odd::Overflows), "seed {seed}: {overflow}");
                 self.audit.overflows(version, overflow.worker.index(), overflow.at, self.trial);
                 self.is_stopped = true;
-                self.server.iter_mut().for_each(|server| server.stop(&overflow.to_string()));
+                self.server.iter_mut().for_each(|server| server.stop(&overflow.to_string(), now));
             }
+            Output::Over => {}
             other => panic!("seed {seed}: {other:?}"),
         }
     }
 
-    fn of_worker(&mut self, worker: usize, output: WorkerOutput) {
+    fn of_worker(&mut self, worker: usize, output: Output<WorkerNews>) {
         let (trial, seed) = (self.trial, self.trial.seed);
         match output {
-            WorkerOutput::Send { id, data, .. } => self.send(false, worker, id, data),
-            WorkerOutput::Compute(start) => {
+            Output::Send { id, data, .. } => self.send(false, worker, id, data),
+            Output::Tell(WorkerNews::Compute(start)) => {
                 let arriving = |values: &[f32]| as_received(values, trial.chunk_values, trial.precision);
                 let is_its = self.taken[worker] == 0 || self.taken[worker] == self.training;
                 assert!(is_its, "seed {seed}: w{worker} goes on with another model");
@@ -434,19 +438,20 @@ impl World<'_> {
                 let values = values.into_iter().map(f32::to_bits).collect();
                 self.at(at, Event::Computed { worker, process, ticket: start.ticket, values });
             }
-            WorkerOutput::Pushed { .. } => self.taken[worker] = self.training,
-            WorkerOutput::Failed(WorkerError::Refused(why)) => self.is_refused(worker, &why),
-            WorkerOutput::Failed(WorkerError::Stopped(why)) => {
+            Output::Tell(WorkerNews::Pushed { .. }) => self.taken[worker] = self.training,
+            Output::Tell(WorkerNews::Failed(WorkerError::Refused(why))) => self.is_refused(worker, &why),
+            Output::Tell(WorkerNews::Failed(WorkerError::Stopped(why))) => {
                 assert!(self.is_stopped && why.contains("becomes infinite"), "seed {seed}: {why}");
                 self.audit.seen.stopped += 1;
                 self.stopped[worker] = true;
                 self.end_process(worker);
             }
-            WorkerOutput::Over { version } => {
+            Output::Tell(WorkerNews::Over { version }) => {
                 let own = self.server.as_ref().map(|server| server.sequencer().version());
                 assert!(own.is_none_or(|own| version <= own), "seed {seed}");
             }
-            WorkerOutput::Failed(error) => panic!("seed {seed}: {error}"),
+            Output::Tell(WorkerNews::Failed(error)) => panic!("seed {seed}: {error}"),
+            Output::Over => {}
             other => panic!("seed {seed}: {other:?}"),
         }
     }
@@ -511,6 +516,6 @@ impl World<'_> {
     }
 }
 
-fn number(worker: usize) -> WorkerNo {
-    WorkerNo(worker as u32)
+fn number(worker: usize) -> PeerNo {
+    PeerNo(worker as u32)
 }

@@ -2,8 +2,10 @@
 
 use std::time::Duration;
 
+use inart_connections::Machine as _;
+
 use super::mistakes::Mistake;
-use super::world::{Host, LONG, Packet, State, World, number};
+use super::world::{Host, LONG, Packet, SERVER, State, World, number};
 
 /// What comes next.
 #[derive(Debug, Clone)]
@@ -103,7 +105,7 @@ impl State {
             if world.mistake != Mistake::NoDown || host.connections == 1 {
                 next.server.up(number(worker), self.now);
             }
-            host.agent.as_mut().unwrap().up(self.now);
+            host.agent.as_mut().unwrap().up(SERVER, self.now);
             all.push((Step::Connects(worker), next));
         } else if host.connection.is_some() && self.budget.cuts > 0 {
             let mut next = self.clone();

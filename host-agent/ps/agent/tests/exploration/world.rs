@@ -4,10 +4,10 @@ use std::fmt::{self, Write as _};
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_order::WorkerNo;
+use inart_connections::{Machine as _, Output, PeerNo};
 use inart_order_agent::{
-    Kept, Precision, Sequencer, ServerAgent, ServerOutput, ServerSetup, WorkerAgent, WorkerOutput,
-    WorkerSetup, as_received, decode,
+    Kept, Precision, Sequencer, ServerAgent, ServerNews, ServerSetup, WorkerAgent, WorkerNews, WorkerSetup,
+    as_received, decode,
 };
 
 use super::key::key;
@@ -195,12 +195,12 @@ impl State {
 
     /// Does what the machines say.
     pub fn settle(&mut self, world: &World) -> Result<(), String> {
-        while let Some(output) = self.server.next_output(self.now + PAUSE) {
+        while let Some(output) = self.server.next(self.now + PAUSE) {
             self.of_server(world, output)?;
         }
         for worker in 0..world.workers {
             while let Some(output) =
-                self.hosts[worker].agent.as_mut().and_then(|agent| agent.next_output(self.now + PAUSE))
+                self.hosts[worker].agent.as_mut().and_then(|agent| agent.next(self.now + PAUSE))
             {
                 self.of_worker(world, worker, output)?;
             }
@@ -210,7 +210,7 @@ impl State {
 
     fn of_server(&mut self, world: &World, output: ServerOutput) -> Result<(), String> {
         match output {
-            ServerOutput::Send { to, id, data, .. } => {
+            Output::Send { to, id, data, .. } => {
                 let newest = self.server.sequencer().values();
                 match self.hosts[to.index()].wire.server_says(data, world.mistake, newest) {
                     Some(data) => self.send(world, false, to.index(), id, data),
@@ -218,10 +218,10 @@ impl State {
                 }
                 Ok(())
             }
-            ServerOutput::Pushed { worker, iteration, base, values, refusal } => {
+            Output::Tell(ServerNews::Pushed { worker, iteration, base, values, refusal }) => {
                 self.truth.arrived(worker.index(), iteration, base, &values, refusal.is_some())
             }
-            ServerOutput::Applied(applied) => {
+            Output::Tell(ServerNews::Applied(applied)) => {
                 let sequencer = self.server.sequencer();
                 let is_last = sequencer.version() == applied.version;
                 self.truth.applied(&applied, is_last.then(|| sequencer.values()))?;
@@ -230,27 +230,28 @@ impl State {
                 }
                 Ok(())
             }
-            ServerOutput::Discarded { worker, iteration, .. } => {
+            Output::Tell(ServerNews::Discarded { worker, iteration, .. }) => {
                 self.truth.discarded(worker.index(), iteration)
             }
-            ServerOutput::Pulls { worker, version } => {
+            Output::Tell(ServerNews::Pulls { worker, version }) => {
                 self.hosts[worker.index()].wire.base = version;
                 Ok(())
             }
-            ServerOutput::NotTakenIn { why, .. } => Err(why),
-            ServerOutput::Joined { .. } | ServerOutput::Gone { .. } => Ok(()),
-            ServerOutput::LeftOut { .. } | ServerOutput::Overflow { .. } => Err(format!("{output:?}")),
+            Output::Tell(ServerNews::NotTakenIn { why, .. }) => Err(why),
+            Output::Tell(ServerNews::Joined { .. } | ServerNews::Gone { .. }) => Ok(()),
+            Output::Over => Ok(()),
+            other => Err(format!("{other:?}")),
         }
     }
 
-    fn of_worker(&mut self, world: &World, worker: usize, output: WorkerOutput) -> Result<(), String> {
+    fn of_worker(&mut self, world: &World, worker: usize, output: Output<WorkerNews>) -> Result<(), String> {
         match output {
-            WorkerOutput::Send { id, data, .. } => {
+            Output::Send { id, data, .. } => {
                 let data = self.hosts[worker].wire.worker_says(data, world.mistake);
                 self.send(world, true, worker, id, data);
                 Ok(())
             }
-            WorkerOutput::Compute(start) => {
+            Output::Tell(WorkerNews::Compute(start)) => {
                 self.truth.pulled(&start, |values| world.arriving(values))?;
                 let host = &mut self.hosts[worker];
                 let values = update(world, worker, host.computed);
@@ -258,15 +259,16 @@ impl State {
                 host.computing = Some((start.ticket, start.version, values));
                 Ok(())
             }
-            WorkerOutput::Pushed { iteration, refusal } => {
+            Output::Tell(WorkerNews::Pushed { iteration, refusal }) => {
                 self.truth.told(worker, iteration, refusal.is_some())
             }
-            WorkerOutput::Over { version } => {
+            Output::Tell(WorkerNews::Over { version }) => {
                 let own = self.server.sequencer().version();
                 if version > own { Err(format!("version {version} is the last of {own}")) } else { Ok(()) }
             }
-            WorkerOutput::Failed(error) => Err(error.to_string()),
-            WorkerOutput::LeftOut { .. } | WorkerOutput::Waiting { .. } => Err(format!("{output:?}")),
+            Output::Tell(WorkerNews::Failed(error)) => Err(error.to_string()),
+            Output::Over => Ok(()),
+            other => Err(format!("{other:?}")),
         }
     }
 
@@ -284,11 +286,11 @@ impl State {
         let host = &mut self.hosts[packet.worker];
         if packet.to_server {
             let data = host.wire.server_hears(&packet.data, world.mistake);
-            self.server.received(number(packet.worker), &data, self.now);
+            self.server.received(number(packet.worker), &data, None, self.now);
         } else if let Some(agent) = &mut host.agent
             && let Some(data) = host.wire.worker_hears(&packet.data, world.mistake)
         {
-            agent.received(&data);
+            agent.received(SERVER, &data, None, self.now);
         }
     }
 
@@ -313,7 +315,7 @@ impl State {
             self.server.down(number(worker), self.now);
         }
         if let Some(agent) = &mut host.agent {
-            agent.down(self.now);
+            agent.down(SERVER, self.now);
         }
     }
 
@@ -340,6 +342,11 @@ impl State {
     }
 }
 
-pub fn number(worker: usize) -> WorkerNo {
-    WorkerNo(worker as u32)
+type ServerOutput = Output<ServerNews, Result<(), String>>;
+
+pub fn number(worker: usize) -> PeerNo {
+    PeerNo(worker as u32)
 }
+
+/// The only other process of a worker.
+pub const SERVER: PeerNo = PeerNo(0);

@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::time::Duration;
 
-use inart_order::WorkerNo;
+use inart_connections::{Machine as _, Output, PeerNo};
+use inart_frames::{FrameLink, LinkEvent, LinkSetup};
 use inart_order_agent::{
-    FrameLink, Kept, LinkEvent, LinkSetup, Sequencer, ServerAgent, ServerOutput, ServerSetup, WorkerAgent,
-    WorkerOutput, WorkerSetup, as_received,
+    Kept, Sequencer, ServerAgent, ServerNews, ServerSetup, WorkerAgent, WorkerNews, WorkerSetup, as_received,
 };
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -16,6 +16,9 @@ use super::network::Faults;
 use crate::campaign::audit::Audit;
 use crate::campaign::sequencer::Either;
 use crate::campaign::trial::{Rule, Trial};
+
+/// The only other process of a worker.
+const SERVER: PeerNo = PeerNo(0);
 
 const MODEL: u64 = 77;
 const LONGEST: Duration = Duration::from_secs(900);
@@ -331,7 +334,7 @@ impl World<'_> {
                     match event {
                         LinkEvent::Up => own.agent.up(who, now),
                         LinkEvent::Down => own.agent.down(who, now),
-                        LinkEvent::Received(data) => own.agent.received(who, &data, now),
+                        LinkEvent::Received(data) => own.agent.received(who, &data, None, now),
                         LinkEvent::Taken { id } => own.agent.ended(id, true, now),
                     }
                 }
@@ -343,13 +346,13 @@ impl World<'_> {
                 match event {
                     LinkEvent::Up => {
                         self.seen.ups += 1;
-                        own.agent.up(now);
+                        own.agent.up(SERVER, now);
                     }
                     LinkEvent::Down => {
                         self.seen.downs += 1;
-                        own.agent.down(now);
+                        own.agent.down(SERVER, now);
                     }
-                    LinkEvent::Received(data) => own.agent.received(&data),
+                    LinkEvent::Received(data) => own.agent.received(SERVER, &data, None, now),
                     LinkEvent::Taken { id } => own.agent.ended(id, true, now),
                 }
             }
@@ -360,20 +363,20 @@ impl World<'_> {
     fn server_says(&mut self) -> bool {
         let (now, seed, mut any) = (self.now, self.trial.seed, false);
         while let Some(own) = &mut self.server
-            && let Some(output) = own.agent.next_output(now)
+            && let Some(output) = own.agent.next(now)
         {
             any = true;
             match output {
-                ServerOutput::Send { to, id, data, priority } => {
+                Output::Send { to, id, data, priority } => {
                     assert!(own.links[to.index()].send(id, data, priority), "seed {seed}: it is up");
                 }
-                ServerOutput::Pushed { worker, iteration, base, values, refusal } => {
+                Output::Tell(ServerNews::Pushed { worker, iteration, base, values, refusal }) => {
                     self.audit.arrived(worker.index(), iteration, base, &values, seed);
                     if refusal.is_some() && matches!(self.trial.rule, Rule::Groups(_)) {
                         self.audit.refused(worker.index(), seed);
                     }
                 }
-                ServerOutput::Applied(applied) => {
+                Output::Tell(ServerNews::Applied(applied)) => {
                     let is_last = own.agent.sequencer().version() == applied.version;
                     let model = is_last.then(|| own.agent.model());
                     let model = model.as_ref().map(|all| &***all);
@@ -382,11 +385,14 @@ impl World<'_> {
                         self.kept = own.agent.sequencer().kept();
                     }
                 }
-                ServerOutput::Discarded { worker, iteration, .. } => {
+                Output::Tell(ServerNews::Discarded { worker, iteration, .. }) => {
                     self.audit.discarded(worker.index(), iteration, seed);
                 }
-                ServerOutput::NotTakenIn { why, .. } => panic!("seed {seed}: {why}"),
-                ServerOutput::Gone { .. } | ServerOutput::Joined { .. } | ServerOutput::Pulls { .. } => {}
+                Output::Tell(ServerNews::NotTakenIn { why, .. }) => panic!("seed {seed}: {why}"),
+                Output::Tell(
+                    ServerNews::Gone { .. } | ServerNews::Joined { .. } | ServerNews::Pulls { .. },
+                ) => {}
+                Output::Over => {}
                 other => panic!("seed {}: {other:?}", self.trial.seed),
             }
         }
@@ -398,14 +404,14 @@ impl World<'_> {
         let arriving = |values: &[f32]| as_received(values, trial.chunk_values, trial.precision);
         for worker in 0..trial.workers {
             while let Some(own) = &mut self.workers[worker]
-                && let Some(output) = own.agent.next_output(now)
+                && let Some(output) = own.agent.next(now)
             {
                 any = true;
                 match output {
-                    WorkerOutput::Send { id, data, priority } => {
+                    Output::Send { id, data, priority, .. } => {
                         assert!(own.link.send(id, data, priority), "seed {}: it is up", trial.seed);
                     }
-                    WorkerOutput::Compute(start) => {
+                    Output::Tell(WorkerNews::Compute(start)) => {
                         self.audit.pulled(&start, trial, arriving);
                         let mut values: Vec<f32> =
                             (0..trial.values).map(|_| self.random.random_range(-1.0..1.0)).collect();
@@ -421,8 +427,9 @@ impl World<'_> {
                         let values = values.into_iter().map(f32::to_bits).collect();
                         self.at(at, Event::Computed { worker, process, ticket: start.ticket, values });
                     }
-                    WorkerOutput::Pushed { .. } | WorkerOutput::Over { .. } => {}
-                    WorkerOutput::Failed(error) => panic!("seed {}: {error}", trial.seed),
+                    Output::Tell(WorkerNews::Pushed { .. } | WorkerNews::Over { .. }) => {}
+                    Output::Tell(WorkerNews::Failed(error)) => panic!("seed {}: {error}", trial.seed),
+                    Output::Over => {}
                     other => panic!("seed {}: {other:?}", trial.seed),
                 }
             }
@@ -473,6 +480,6 @@ impl World<'_> {
     }
 }
 
-fn number(worker: usize) -> WorkerNo {
-    WorkerNo(worker as u32)
+fn number(worker: usize) -> PeerNo {
+    PeerNo(worker as u32)
 }

@@ -1,0 +1,125 @@
+//! A worker beside its machine: what its program is told, its log and its status.
+
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use inart_connections::{Host, Names, PeerNo, Transport, WaitWatch};
+use inart_host_agent::status::{ProcessStatus, ProcessWait, StatusPublisher};
+use inart_order_agent::{Start, WorkerAgent, WorkerNews};
+
+use crate::ending::Ending;
+use crate::error::HostError;
+
+/// Number of the only other process.
+pub(crate) const SERVER: PeerNo = PeerNo(0);
+
+/// What the training program is told.
+#[derive(Debug)]
+pub(crate) enum News {
+    Compute(Start),
+    Pushed { iteration: u64, refusal: Option<String> },
+    Ended(Result<Ending, HostError>),
+}
+
+/// What the worker does, for its status.
+#[derive(Debug)]
+struct Doing {
+    computes: bool,
+    since: Instant,
+    /// Updates that have arrived at the server.
+    pushed: u64,
+}
+
+/// A worker beside its machine.
+pub(crate) struct WorkerSide {
+    names: Names,
+    told: Sender<News>,
+    doing: Doing,
+    watch: WaitWatch<()>,
+    status: StatusPublisher,
+    /// The model's last version, and why the worker is left out, if it is.
+    pub last: Option<(u64, Option<String>)>,
+}
+
+impl WorkerSide {
+    pub fn new(names: Names, told: Sender<News>, status: StatusPublisher) -> Self {
+        let doing = Doing { computes: false, since: Instant::now(), pushed: 0 };
+        WorkerSide { names, told, doing, watch: WaitWatch::default(), status, last: None }
+    }
+
+    /// A program that is gone is noticed by its orders.
+    fn tell(&self, news: News) {
+        let _ = self.told.send(news);
+    }
+
+    fn publish(&mut self, is_up: bool, network: &Transport) {
+        let seconds = self.doing.since.elapsed().as_secs_f64();
+        let computes = self.doing.computes;
+        let why = match is_up {
+            true => "no model for the next iteration".to_owned(),
+            false => network.why_not(SERVER),
+        };
+        let on = self.names.of(SERVER).to_owned();
+        let wait = ProcessWait { on, why, seconds, disconnected: !is_up };
+        self.status.take(ProcessStatus {
+            name: self.names.me.clone(),
+            role: "order-worker".to_owned(),
+            progress: self.doing.pushed,
+            waits: if computes { Vec::new() } else { vec![wait] },
+            computing_seconds: computes.then_some(seconds),
+            inside: Vec::new(),
+        });
+    }
+}
+
+impl Host<WorkerAgent> for WorkerSide {
+    type Error = HostError;
+
+    fn tell(&mut self, news: WorkerNews, worker: &mut WorkerAgent) -> Result<(), HostError> {
+        let server = self.names.of(SERVER);
+        match news {
+            WorkerNews::Compute(start) => {
+                (self.doing.computes, self.doing.since) = (true, Instant::now());
+                WorkerSide::tell(self, News::Compute(start));
+            }
+            WorkerNews::Pushed { iteration, refusal } => {
+                self.doing.pushed += 1;
+                WorkerSide::tell(self, News::Pushed { iteration, refusal });
+            }
+            WorkerNews::Over { version } => self.last = Some((version, None)),
+            WorkerNews::LeftOut { why } => {
+                tracing::warn!("{server} leaves {} out for {why}", self.names.me);
+                self.last = Some((worker.version(), Some(why)));
+            }
+            WorkerNews::Waiting { why } => tracing::warn!("{server} waits: {why}"),
+            WorkerNews::Failed(error) => {
+                return Err(HostError::Worker { name: self.names.me.clone(), error });
+            }
+        }
+        Ok(())
+    }
+
+    fn ordered(&mut self) {
+        (self.doing.computes, self.doing.since) = (false, Instant::now());
+    }
+
+    /// Logs that the server is not connected: after two seconds, and then every few.
+    fn look(
+        &mut self,
+        worker: &mut WorkerAgent,
+        network: &Transport,
+        _now: Duration,
+    ) -> Result<(), HostError> {
+        let is_up = worker.is_up();
+        if self.status.is_due() {
+            self.publish(is_up, network);
+        }
+        let waits = (!is_up && !worker.is_over()).then_some(());
+        if let Some(waited) = self.watch.due(waits, true) {
+            let why = network.trouble(SERVER).map_or_else(String::new, |why| format!(" ({why})"));
+            let server = self.names.of(SERVER);
+            tracing::warn!("waiting for {server}: not connected for {} s{why}", waited.as_secs());
+        }
+        Ok(())
+    }
+}

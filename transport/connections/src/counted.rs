@@ -1,0 +1,19 @@
+//! Counters of connections.
+
+use inart_frames::FrameCounters;
+
+/// What a process's connections have dropped and repaired.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Connections {
+    /// By QUIC: connections of processes outside the job, or without a certificate of its authority. By
+    /// frames: frames from another Ethernet address, of another worker or job.
+    pub strangers: u64,
+    /// By QUIC: messages longer than allowed. By frames: frames that no sender writes.
+    pub malformed: u64,
+    /// Connections that have ended, before the process ended them itself.
+    pub ended: u64,
+    /// Counters of frames; with QUIC all 0.
+    pub frames: FrameCounters,
+    /// Counters of QUIC; with frames all 0.
+    pub quic: inart_quic::Counters,
+}
