@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_multicast::{FrameWriter, Receivers};
-use inart_peer_agent::{Body, Coordinator, CoordinatorOutput, Output, Peer, Schemes, Start, Sync, decode};
+use inart_peer_agent::{Body, Coordinator, CoordinatorOutput, Output, Peer, Schemes, Start, Sync, encode};
 use inart_peers::{Compute, Mesh, PeerJob};
 use inart_random::SplitMix64;
 use inart_wire::{Contributors, MacAddr};
@@ -335,12 +335,12 @@ impl World {
     fn carry_out_coordinator(&mut self) -> Result<(), SimulationError> {
         while let Some(output) = self.coordinator.next_output() {
             match output {
-                CoordinatorOutput::Send { to, data } => {
-                    if let Ok(Body::Choice(choice)) = decode(data.clone()) {
+                CoordinatorOutput::Send { to, body } => {
+                    if let Body::Choice(choice) = &body {
                         let seconds = self.setting.update_bits() / choice.rate_bps;
                         self.tally.planned(choice.round, seconds);
                     }
-                    self.after(WORD_NS, Event::Word { to: to.index(), data });
+                    self.after(WORD_NS, Event::Word { to: to.index(), data: encode(body) });
                 }
                 CoordinatorOutput::NotChosen { why } => return Err(SimulationError::NotChosen { why }),
                 CoordinatorOutput::Over => {}

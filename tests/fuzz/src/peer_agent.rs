@@ -110,10 +110,10 @@ pub fn run(data: &[u8]) {
         coordinator.tick(now);
         while let Some(output) = coordinator.next_output() {
             // What it says to peer 1 is another term's.
-            if let CoordinatorOutput::Send { to, data } = output
+            if let CoordinatorOutput::Send { to, body } = output
                 && to == rank(1)
             {
-                peer.coordinator(data, now);
+                peer.coordinator(encode(body), now);
             }
         }
     }

@@ -12,12 +12,15 @@ mod meter;
 mod not_taken_in;
 mod notice;
 mod peer;
+mod process;
 mod select;
 mod setup;
 mod term;
 
 pub use average::{Average, Received, average, is_finite};
-pub use coordinator::{Coordinator, CoordinatorOutput, CoordinatorSetup};
+pub use coordinator::{
+    Coordinator, CoordinatorNews, CoordinatorOutput, CoordinatorProcess, CoordinatorSetup,
+};
 pub use counters::{CoordinatorCounters, PeerCounters};
 pub use inart_terms::Terms;
 pub use message::{
@@ -27,6 +30,7 @@ pub use message::{
 pub use not_taken_in::NotTakenIn;
 pub use notice::Notice;
 pub use peer::{Awaited, Output, Peer, Start, UpdateError};
+pub use process::{Framing, PeerNews, PeerProcess};
 pub use select::{Schemes, Selector};
 pub use setup::{Setup, SetupError, Sync};
 pub use term::Term;

@@ -99,9 +99,7 @@ fn hello(setup: Setup) -> bytes::Bytes {
 fn refusal(coordinator: &mut Coordinator<Schemes>) -> Option<String> {
     let mut why = None;
     while let Some(output) = coordinator.next_output() {
-        if let CoordinatorOutput::Send { data, .. } = output
-            && let Ok(Body::OtherJob(other)) = decode(data)
-        {
+        if let CoordinatorOutput::Send { body: Body::OtherJob(other), .. } = output {
             why = Some(other.why);
         }
     }

@@ -6,7 +6,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_peer_agent::{
     Body, Choice, Coordinator, CoordinatorOutput, CoordinatorSetup, Ended, Hello, Left, Ready, Roster,
-    Sample, Schemes, Seen, Sync, Term, decode, encode,
+    Sample, Schemes, Seen, Sync, Term, encode,
 };
 use inart_peers::{Multicast, Ports, Reading, Scheme};
 use inart_wire::Rank;
@@ -68,7 +68,7 @@ impl Test {
         let mut sent = Vec::new();
         while let Some(output) = self.coordinator.next_output() {
             match output {
-                CoordinatorOutput::Send { to, data } => sent.push((to.index(), decode(data).unwrap())),
+                CoordinatorOutput::Send { to, body } => sent.push((to.index(), body)),
                 other => panic!("{other:?}"),
             }
         }

@@ -1,37 +1,18 @@
 //! The coordinator's process.
 
-use std::collections::BTreeMap;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use bytes::Bytes;
-use inart_connections::WaitWatch;
-use inart_host_agent::status::{AnyStatus, ProcessStatus, ProcessWait, StatusPublisher, StatusSocket};
+use inart_connections::{Host, Names, Transport, WaitWatch, drive};
 use inart_host_agent::StopSignal;
-use inart_peer_agent::{Body, Coordinator, CoordinatorOutput, CoordinatorSetup, Schemes, Term, decode};
-use inart_quic::{Endpoint, Event, Events, is_regular_end, names_another_process};
-use tokio::time::sleep_until;
+use inart_host_agent::status::{AnyStatus, ProcessStatus, ProcessWait, StatusPublisher, StatusSocket};
+use inart_peer_agent::{Coordinator, CoordinatorNews, CoordinatorProcess, CoordinatorSetup, Schemes, Term};
+use inart_wire::Rank;
 
 use crate::error::HostError;
 use crate::job::Job;
-use crate::lane::Lane;
-use crate::names::{Names, Who};
+use crate::names::{check_addresses, names};
 use crate::options::HostOptions;
-
-/// The machine is asked what is due no more often.
-const SHORTEST_SLEEP: Duration = Duration::from_millis(1);
-/// Nor is it left alone for longer.
-const LONGEST_SLEEP: Duration = Duration::from_millis(500);
-
-/// For this time no peer may be connected, unless set otherwise.
-const PATIENCE: Duration = Duration::from_secs(600);
-
-/// How a coordinator has ended.
-enum Ended {
-    /// Another one is in charge.
-    Superseded(Term),
-    /// So have all peers.
-    Over,
-}
+use crate::status::number;
 
 /// What a coordinator has done.
 #[derive(Debug, Clone, PartialEq)]
@@ -68,29 +49,20 @@ pub enum Told {
 
 /// A coordinator and its connections.
 pub struct CoordinatorHost {
-    me: String,
-    coordinator: Coordinator<Schemes>,
+    process: CoordinatorProcess<Schemes>,
     names: Names,
-    endpoint: Endpoint,
-    events: Events,
-    start: Instant,
-    /// The peers that there are connections to.
-    lanes: BTreeMap<String, Lane>,
-    /// Whom each message is for.
-    under_way: BTreeMap<u64, String>,
-    next_id: u64,
-    /// What was told last of who takes part.
-    roll: Vec<u32>,
-    watch: WaitWatch<Vec<String>>,
-    /// Since when no peer is connected, and for how long that may be.
-    alone: Option<Instant>,
-    patience: Duration,
+    transport: Transport,
+    side: Side,
+}
+
+/// A coordinator beside its machine: its log, its status, and the signal that ends it.
+struct Side {
+    names: Names,
+    watch: WaitWatch<Vec<Rank>>,
     stop: Option<StopSignal>,
+    status: StatusPublisher,
     /// Receivers that were chosen so far.
     choices: u64,
-    status: StatusPublisher,
-    /// Another process of its name is connected to a peer.
-    duplicate: Option<String>,
 }
 
 impl CoordinatorHost {
@@ -110,82 +82,40 @@ impl CoordinatorHost {
         if job.peers().iter().any(|peer| peer == name) {
             return Err(HostError::NameTaken { name: name.to_owned() });
         }
-        let names = Names::new(job.name(), job.peers(), name, &options.peers, &BTreeMap::new())?;
-        let mut quic = inart_quic::Options::new(options.listen, options.tls, name, options.peers);
-        quic.congestion = options.congestion;
-        quic.most_bytes = crate::options::MOST_BYTES;
-        let (endpoint, events) = Endpoint::open(quic)?;
-        Ok(Self {
-            me: name.to_owned(),
-            coordinator: Coordinator::new(setup, schemes),
-            names,
-            endpoint,
-            events,
-            start: Instant::now(),
-            lanes: BTreeMap::new(),
-            under_way: BTreeMap::new(),
-            next_id: 0,
-            roll: Vec::new(),
+        check_addresses(job.name(), job.peers(), name, &options.peers)?;
+        let options = HostOptions { coordinators: Default::default(), ..options };
+        let names = names(job.peers(), name, &options.coordinators)?;
+        let transport = Transport::quic(&names, options.quic())?;
+        let process = CoordinatorProcess::new(Coordinator::new(setup, schemes));
+        let side = Side {
+            names: names.clone(),
             watch: WaitWatch::default(),
-            alone: Some(Instant::now()),
-            patience: PATIENCE,
             stop: None,
-            choices: 0,
             status: StatusPublisher::default(),
-            duplicate: None,
-        })
+            choices: 0,
+        };
+        Ok(Self { process, names, transport, side })
     }
 
     /// Ends when this signal is received.
     #[must_use]
     pub fn with_stop(mut self, stop: StopSignal) -> Self {
-        self.stop = Some(stop);
+        self.side.stop = Some(stop);
         self
     }
 
     /// Sets for how long no peer may be connected before the coordinator ends; 600 s by default.
     #[must_use]
     pub fn with_patience(mut self, patience: Duration) -> Self {
-        self.patience = patience;
+        self.process = self.process.with_patience(patience);
         self
     }
 
     /// Publishes through this socket what the coordinator does.
     #[must_use]
-    pub fn with_status(mut self, socket: StatusSocket<AnyStatus>) -> Self {
-        self.status.set(socket);
+    pub fn with_status(self, socket: StatusSocket<AnyStatus>) -> Self {
+        self.side.status.set(socket);
         self
-    }
-
-    fn publish(&mut self) {
-        if !self.status.is_due() {
-            return;
-        }
-        let seconds = self.start.elapsed().as_secs_f64();
-        let wait = |name: &String| {
-            let why = self.endpoint.why_not(name);
-            ProcessWait { on: name.clone(), why, seconds, disconnected: true }
-        };
-        let waits = if self.waits() { self.lacking().iter().map(wait).collect() } else { Vec::new() };
-        let status = ProcessStatus {
-            name: self.me.clone(),
-            role: "coordinator".to_owned(),
-            progress: self.choices,
-            waits,
-            ..ProcessStatus::default()
-        };
-        self.status.take(status);
-    }
-
-    /// Whether it waits for peers to connect: before it has begun, and without any.
-    fn waits(&self) -> bool {
-        self.coordinator.term().is_none() || self.lanes.is_empty()
-    }
-
-    /// Peers without a connection.
-    fn lacking(&self) -> Vec<String> {
-        let is_lacking = |name: &&String| !self.lanes.contains_key(*name);
-        self.names.peers().iter().filter(is_lacking).cloned().collect()
     }
 
     /// Serves peers until all that take part have ended the last round; calls `told` for what it does.
@@ -193,166 +123,118 @@ impl CoordinatorHost {
     /// # Errors
     /// Another coordinator is in charge; it was stopped; another process of its name is connected; no peer
     /// was connected for too long.
-    pub async fn run(mut self, mut told: impl FnMut(Told)) -> Result<(), HostError> {
-        loop {
-            let wake_at = self.wake_at().into();
-            tokio::select! {
-                event = self.events.next() => match event {
-                    Some(event) => self.event(event),
-                    None => return Ok(()),
-                },
-                () = sleep_until(wake_at) => self.coordinator.tick(self.start.elapsed()),
-            }
-            if self.stop.as_mut().is_some_and(|stop| stop.is_received().unwrap_or_default()) {
-                self.endpoint.close().await;
-                return Err(HostError::Stopped { name: self.me });
-            }
-            if let Some(reason) = self.duplicate.take() {
-                self.endpoint.close().await;
-                return Err(HostError::Duplicate { name: self.me, reason });
-            }
-            let alone = self.alone();
-            if alone >= self.patience {
-                self.endpoint.close().await;
-                let peers = self.names.peers().to_vec();
-                return Err(HostError::NoPeers { name: self.me, seconds: alone.as_secs_f64(), peers });
-            }
-            match self.carry_out(&mut told) {
-                Some(Ended::Superseded(by)) => {
-                    self.endpoint.close().await;
-                    return Err(HostError::Superseded { name: self.me, by });
-                }
-                Some(Ended::Over) => {
-                    self.endpoint.close().await;
-                    return Ok(());
-                }
-                None => self.look(),
-            }
-            self.publish();
-        }
+    pub async fn run(mut self, told: impl FnMut(Told)) -> Result<(), HostError> {
+        // A coordinator has no program that orders anything.
+        let (orders, taken) = tokio::sync::mpsc::unbounded_channel();
+        let mut host = Coordinating { side: &mut self.side, told };
+        let ended = drive(self.process, &self.names, self.transport, taken, &mut host).await;
+        drop(orders);
+        ended.map(drop)
+    }
+}
+
+impl Side {
+    fn name(&self, peer: Rank) -> String {
+        self.names.of(number(peer)).to_owned()
     }
 
-    /// For how long no peer has been connected.
-    fn alone(&mut self) -> Duration {
-        if !self.lanes.is_empty() {
-            self.alone = None;
-            return Duration::ZERO;
-        }
-        self.alone.get_or_insert_with(Instant::now).elapsed()
+    fn peers(&self) -> impl Iterator<Item = Rank> + use<> {
+        (0..self.names.all.len()).filter_map(|at| Rank::try_from(at).ok())
     }
 
-    /// Says which peers are not connected: before it has begun, and once none is.
-    fn look(&mut self) {
-        let lacking = if self.waits() { self.lacking() } else { Vec::new() };
-        let waits = Some(lacking.clone()).filter(|lacking| !lacking.is_empty());
+    /// Peers without a connection that the coordinator waits for.
+    fn awaited(&self, process: &CoordinatorProcess<Schemes>) -> Vec<Rank> {
+        let is_awaited = |rank: &Rank| process.waits() && !process.is_connected(*rank);
+        self.peers().filter(is_awaited).collect()
+    }
+
+    /// Logs which peers are not connected: before it has begun, and once none is.
+    fn log_waits(&mut self, awaited: &[Rank], network: &Transport) {
+        let waits = Some(awaited.to_vec()).filter(|awaited| !awaited.is_empty());
         let Some(waited) = self.watch.due(waits, true) else { return };
-        let each = lacking.iter().map(|name| match self.endpoint.trouble(name) {
-            Some(trouble) => format!("{name} (not connected: {trouble})"),
-            None => name.clone(),
+        let each = awaited.iter().map(|&rank| match network.trouble(number(rank)) {
+            Some(trouble) => format!("{} (not connected: {trouble})", self.name(rank)),
+            None => self.name(rank),
         });
         let each: Vec<_> = each.collect();
         tracing::warn!("waiting for {}, for {} s", each.join(", "), waited.as_secs());
     }
 
-    fn wake_at(&self) -> Instant {
-        let now = self.start.elapsed();
-        let due = self.coordinator.wake_at().unwrap_or(Duration::MAX);
-        self.start + due.clamp(now + SHORTEST_SLEEP, now + LONGEST_SLEEP)
+    fn publish(&self, awaited: &[Rank], network: &Transport, now: Duration) {
+        let seconds = now.as_secs_f64();
+        let wait = |rank: &Rank| {
+            let why = network.why_not(number(*rank));
+            ProcessWait { on: self.name(*rank), why, seconds, disconnected: true }
+        };
+        self.status.take(ProcessStatus {
+            name: self.names.me.clone(),
+            role: "coordinator".to_owned(),
+            progress: self.choices,
+            waits: awaited.iter().map(wait).collect(),
+            ..ProcessStatus::default()
+        });
+    }
+}
+
+/// A coordinator that runs.
+struct Coordinating<'a, F> {
+    side: &'a mut Side,
+    told: F,
+}
+
+impl<F: FnMut(Told)> Host<CoordinatorProcess<Schemes>> for Coordinating<'_, F> {
+    type Error = HostError;
+
+    fn tell(
+        &mut self,
+        news: CoordinatorNews,
+        _process: &mut CoordinatorProcess<Schemes>,
+    ) -> Result<(), HostError> {
+        let side = &mut *self.side;
+        let names = |peers: Vec<Rank>| peers.into_iter().map(|peer| side.name(peer)).collect();
+        let told = match news {
+            CoordinatorNews::InCharge { term, peers } => Told::InCharge { term, peers: names(peers) },
+            CoordinatorNews::Chosen { from, round, to, rate_bps } => {
+                let (from, to) = (side.name(from), names(to));
+                side.choices += 1;
+                Told::Chosen { from, round, to, rate_bps }
+            }
+            CoordinatorNews::NotChosen { why } => {
+                tracing::warn!("no receivers were chosen: {why}");
+                Told::NotChosen { why }
+            }
+            CoordinatorNews::OtherJob { peer, why } => {
+                let peer = side.name(peer);
+                tracing::warn!("{peer} is refused: {why}");
+                Told::OtherJob { peer }
+            }
+            CoordinatorNews::Superseded { by } => {
+                return Err(HostError::Superseded { name: side.names.me.clone(), by });
+            }
+            CoordinatorNews::Alone { waited } => {
+                let (name, peers) = (side.names.me.clone(), side.names.all.clone());
+                return Err(HostError::NoPeers { name, seconds: waited.as_secs_f64(), peers });
+            }
+        };
+        (self.told)(told);
+        Ok(())
     }
 
-    fn event(&mut self, event: Event) {
-        let now = self.start.elapsed();
-        match event {
-            Event::Up { peer } => {
-                tracing::info!("{peer} is connected");
-                self.lanes.insert(peer, Lane::default());
-            }
-            Event::Down { peer, reason } => {
-                if names_another_process(&reason) {
-                    self.duplicate.get_or_insert(reason.clone());
-                }
-                match is_regular_end(&reason) {
-                    true => tracing::info!("{peer} has ended"),
-                    false => tracing::warn!("the connection to {peer} has ended: {reason}"),
-                }
-                self.lanes.remove(&peer);
-                if let Some(rank) = self.names.rank(&peer) {
-                    self.coordinator.down(rank, now);
-                }
-            }
-            Event::Received { peer, data, .. } => match self.names.who(&peer) {
-                Some(Who::Peer(rank)) => self.coordinator.message(rank, data, now),
-                Some(Who::Coordinator) | None => {}
-            },
-            Event::Acknowledged { id, .. } | Event::Failed { id, .. } => {
-                let lane = self.under_way.remove(&id).and_then(|name| self.lanes.get_mut(&name));
-                if let Some(lane) = lane {
-                    lane.ended(id);
-                }
-            }
-            Event::Stranger { address, names } => {
-                tracing::warn!("{} at {address} is no peer of the job", names.join(" or "));
-            }
+    fn look(
+        &mut self,
+        process: &mut CoordinatorProcess<Schemes>,
+        network: &Transport,
+        now: Duration,
+    ) -> Result<(), HostError> {
+        let side = &mut *self.side;
+        if side.stop.as_mut().is_some_and(|stop| stop.is_received().unwrap_or_default()) {
+            return Err(inart_connections::Error::Stopped { name: side.names.me.clone() }.into());
         }
-    }
-
-    /// Does what the coordinator wants; how it has ended, if it has.
-    fn carry_out(&mut self, told: &mut impl FnMut(Told)) -> Option<Ended> {
-        while let Some(output) = self.coordinator.next_output() {
-            match output {
-                CoordinatorOutput::Send { to, data } => {
-                    let name = self.names.of(to).to_owned();
-                    self.tell(&name, &data, told);
-                    if let Some(lane) = self.lanes.get_mut(&name) {
-                        lane.push(data);
-                    }
-                }
-                CoordinatorOutput::OtherJob { peer } => {
-                    let peer = self.names.of(peer).to_owned();
-                    // Its name is here, and what differs in the message to it.
-                    told(Told::OtherJob { peer });
-                }
-                CoordinatorOutput::NotChosen { why } => {
-                    tracing::warn!("no receivers were chosen: {why}");
-                    told(Told::NotChosen { why });
-                }
-                CoordinatorOutput::Superseded { by } => return Some(Ended::Superseded(by)),
-                CoordinatorOutput::Over => return Some(Ended::Over),
-            }
+        let awaited = side.awaited(process);
+        side.log_waits(&awaited, network);
+        if side.status.is_due() {
+            side.publish(&awaited, network, now);
         }
-        self.send();
-        None
-    }
-
-    fn send(&mut self) {
-        for (name, lane) in &mut self.lanes {
-            let Some(data) = lane.next(self.next_id) else { continue };
-            self.under_way.insert(self.next_id, name.clone());
-            if let Err(error) = self.endpoint.send(name, self.next_id, data, 0) {
-                tracing::error!("a message was not sent: {error}");
-            }
-            self.next_id += 1;
-        }
-    }
-
-    /// What a message to a peer says, for who watches.
-    fn tell(&mut self, peer: &str, data: &Bytes, told: &mut impl FnMut(Told)) {
-        let name = |rank: usize| inart_wire::Rank::try_from(rank).map(|rank| self.names.of(rank).to_owned());
-        match decode(data.clone()) {
-            Ok(Body::Roster(roster)) if roster.lives != self.roll => {
-                let there = (0..roster.lives.len()).filter(|&rank| roster.lives[rank] != 0);
-                let peers = there.filter_map(|rank| name(rank).ok()).collect();
-                told(Told::InCharge { term: roster.term.unwrap_or_default(), peers });
-                self.roll = roster.lives;
-            }
-            Ok(Body::Choice(choice)) => {
-                let to = choice.receivers.iter().filter_map(|&rank| name(rank as usize).ok()).collect();
-                let (round, rate_bps) = (choice.round, choice.rate_bps);
-                self.choices += 1;
-                told(Told::Chosen { from: peer.to_owned(), round, to, rate_bps });
-            }
-            Ok(Body::OtherJob(other)) => tracing::warn!("{peer} is refused: {}", other.why),
-            _ => {}
-        }
+        Ok(())
     }
 }

@@ -1,14 +1,13 @@
 //! Why a process cannot go on.
 
 use inart_peer_agent::{NotTakenIn, SetupError, Term, UpdateError};
-use inart_quic::OpenError;
 
 /// Why a process cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
-    /// Its address or its certificates.
+    /// The connections, or a process that must end for another reason than its training.
     #[error(transparent)]
-    Open(#[from] OpenError),
+    Connections(#[from] inart_connections::Error),
     /// What it was told of the job.
     #[error(transparent)]
     Setup(#[from] SetupError),
@@ -70,23 +69,6 @@ pub enum HostError {
         /// The peers.
         peers: Vec<String>,
     },
-    /// Another process of its name is connected, and answers.
-    #[error("{name}: refused: {reason}")]
-    Duplicate {
-        /// Its name.
-        name: String,
-        /// What the other side says.
-        reason: String,
-    },
-    /// The process was stopped.
-    #[error("{name} was stopped")]
-    Stopped {
-        /// Its name.
-        name: String,
-    },
-    /// The interface for frames.
-    #[error(transparent)]
-    Interface(#[from] inart_ethernet::PortError),
     /// No interface for frames, or one that is of no use.
     #[error("peer {name}: {problem}")]
     Way {
@@ -95,10 +77,4 @@ pub enum HostError {
         /// The error, and its fix.
         problem: &'static str,
     },
-    /// No runtime.
-    #[error("cannot start the network thread: {0}")]
-    Runtime(std::io::Error),
-    /// The network thread has ended.
-    #[error("the network thread has ended; its log says why")]
-    Gone,
 }

@@ -1,8 +1,8 @@
 //! From a network of peers to what its peers and its coordinator are told.
 
-use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
+use inart_connections::draw;
 use inart_multicast::{Copies, ReceiverOptions, SenderOptions};
 use inart_peer_agent::{CoordinatorSetup, Setup, Sync};
 use inart_peers::{Mesh, Multicast, PeerJob};
@@ -266,9 +266,4 @@ impl Job {
 fn chunk_values(update_values: usize) -> usize {
     let even = (update_values / CHUNKS).max(1).next_power_of_two();
     even.clamp(LEAST_CHUNK_VALUES, CHUNK_VALUES)
-}
-
-/// A random number that is not 0: the standard library seeds its hash maps by the system's.
-fn draw() -> u32 {
-    (RandomState::new().hash_one(0u8) as u32).max(1)
 }

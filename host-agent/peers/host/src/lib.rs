@@ -34,23 +34,20 @@
 mod coordinator;
 mod ending;
 mod error;
-mod frames;
+mod interface;
 mod job;
-mod lane;
 mod names;
 mod options;
 mod peer;
-mod peer_loop;
+mod peer_side;
 mod status;
 mod training;
-mod under_way;
-mod way;
 
 pub use coordinator::{CoordinatorHost, Told};
 pub use ending::Ending;
 pub use error::HostError;
-pub use frames::Interface;
 pub use inart_peer_agent::Start;
+pub use interface::Interface;
 pub use job::{CHUNK_VALUES, CopiedBy, Job, JobError, Schedule};
 pub use options::{HostOptions, Patience};
 pub use peer::{PeerHost, PeerStopper};

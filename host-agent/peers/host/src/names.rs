@@ -1,91 +1,45 @@
-//! Peers by name and rank; coordinators.
+//! Names of peers and coordinators, by number: peers by rank, then coordinators.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use inart_wire::Rank;
+use inart_connections::Names;
 
 use crate::error::HostError;
 
-/// Who somebody is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Who {
-    Peer(Rank),
-    Coordinator,
+/// Checks the addresses of peers that reach each other by connections.
+///
+/// # Errors
+/// An address of a process outside the job, or of `me`; a peer other than `me` without an address.
+pub(crate) fn check_addresses(
+    job: &str,
+    peers: &[String],
+    me: &str,
+    addresses: &BTreeMap<String, SocketAddr>,
+) -> Result<(), HostError> {
+    let others = || peers.iter().filter(|name| *name != me);
+    if let Some(name) = addresses.keys().find(|name| !peers.contains(name)) {
+        let known = others().cloned().collect::<Vec<_>>().join(", ");
+        return Err(HostError::NoPeer { name: name.clone(), job: job.to_owned(), known });
+    }
+    match others().find(|name| !addresses.contains_key(*name)) {
+        Some(name) => Err(HostError::NoAddress { name: name.clone(), me: me.to_owned() }),
+        None => Ok(()),
+    }
 }
 
-/// The names of a job's peers, by rank, and of coordinators.
-#[derive(Debug, Clone)]
-pub(crate) struct Names {
-    peers: Vec<String>,
-    coordinators: BTreeSet<String>,
-}
-
-impl Names {
-    /// # Errors
-    /// An address of somebody who is not in the job, or who is `me`; a peer other than `me` without one; a
-    /// coordinator with a peer's name.
-    pub fn new(
-        job: &str,
-        peers: &[String],
-        me: &str,
-        addresses: &BTreeMap<String, SocketAddr>,
-        coordinators: &BTreeMap<String, SocketAddr>,
-    ) -> Result<Self, HostError> {
-        let others = || peers.iter().filter(|name| *name != me);
-        if let Some(name) = addresses.keys().find(|name| !peers.contains(name)) {
-            let known = others().cloned().collect::<Vec<_>>().join(", ");
-            return Err(HostError::NoPeer { name: name.clone(), job: job.to_owned(), known });
-        }
-        if let Some(name) = others().find(|name| !addresses.contains_key(*name)) {
-            return Err(HostError::NoAddress { name: name.clone(), me: me.to_owned() });
-        }
-        Self::without_addresses(peers, me, coordinators)
+/// Returns the names of all peers, and of coordinators.
+///
+/// # Errors
+/// A coordinator with a peer's name.
+pub(crate) fn names(
+    peers: &[String],
+    me: &str,
+    coordinators: &BTreeMap<String, SocketAddr>,
+) -> Result<Names, HostError> {
+    let taken = |name: &&String| peers.contains(name) || **name == me;
+    if let Some(name) = coordinators.keys().find(taken) {
+        return Err(HostError::NameTaken { name: name.clone() });
     }
-
-    /// Of peers that are reached by frames.
-    ///
-    /// # Errors
-    /// A coordinator with a peer's name.
-    pub fn without_addresses(
-        peers: &[String],
-        me: &str,
-        coordinators: &BTreeMap<String, SocketAddr>,
-    ) -> Result<Self, HostError> {
-        let taken = |name: &&String| peers.contains(name) || **name == me;
-        if let Some(name) = coordinators.keys().find(taken) {
-            return Err(HostError::NameTaken { name: name.clone() });
-        }
-        Ok(Names { peers: peers.to_vec(), coordinators: coordinators.keys().cloned().collect() })
-    }
-
-    pub fn who(&self, name: &str) -> Option<Who> {
-        if self.coordinators.contains(name) {
-            return Some(Who::Coordinator);
-        }
-        let at = self.peers.iter().position(|peer| peer == name)?;
-        Rank::try_from(at).ok().map(Who::Peer)
-    }
-
-    pub fn rank(&self, name: &str) -> Option<Rank> {
-        match self.who(name) {
-            Some(Who::Peer(rank)) => Some(rank),
-            _ => None,
-        }
-    }
-
-    /// The names of all peers, by rank.
-    pub fn peers(&self) -> &[String] {
-        &self.peers
-    }
-
-    /// The names of coordinators.
-    pub fn coordinators(&self) -> impl Iterator<Item = &str> {
-        self.coordinators.iter().map(String::as_str)
-    }
-
-    /// The name of a peer; empty if there is none of that rank.
-    pub fn of(&self, rank: Rank) -> &str {
-        self.peers.get(rank.index()).map_or("", String::as_str)
-    }
+    Ok(Names { me: me.to_owned(), all: peers.iter().chain(coordinators.keys()).cloned().collect() })
 }

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 use std::net::SocketAddr;
 use std::time::Duration;
 
+use inart_connections::QuicOptions;
 use inart_quic::Congestion;
 use inart_tls::MutualTls;
 
 /// Longest message: a chunk of an update has at most 64 KiB, and what a coordinator chooses is shorter.
-pub(crate) const MOST_BYTES: u64 = 1 << 20;
+const MOST_BYTES: u64 = 1 << 20;
 
 /// How a process reaches the others.
 #[derive(Debug, Clone)]
@@ -23,6 +24,22 @@ pub struct HostOptions {
     pub coordinators: BTreeMap<String, SocketAddr>,
     /// How connections follow the network.
     pub congestion: Congestion,
+}
+
+impl HostOptions {
+    /// Returns the settings of connections to all others.
+    pub(crate) fn quic(mut self) -> QuicOptions {
+        self.peers.extend(self.coordinators);
+        QuicOptions {
+            listen: self.listen,
+            tls: self.tls,
+            peers: self.peers,
+            congestion: self.congestion,
+            most_bytes: MOST_BYTES,
+            held_bytes: None,
+            sample: None,
+        }
+    }
 }
 
 /// How long a peer waits.

@@ -1,36 +1,32 @@
 //! What a training program runs.
 
 use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver};
-use std::thread::JoinHandle;
-use std::time::Duration;
 
-use inart_host_agent::status::{AnyStatus, StatusSocket};
-use inart_peer_agent::{Peer, Setup};
-use tokio::sync::mpsc::UnboundedSender;
+use inart_connections::{Handle, Stopper, Transport, drive};
+use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket};
+use inart_peer_agent::{Peer, PeerProcess, Setup};
 
 use crate::ending::Ending;
 use crate::error::HostError;
-use crate::frames::{Frames, Interface};
+use crate::interface::Interface;
 use crate::job::{CopiedBy, Job};
-use crate::names::Names;
+use crate::names::{check_addresses, names};
 use crate::options::HostOptions;
-use crate::peer_loop::{Command, News, PeerLoop};
+use crate::peer_side::{News, PeerSide};
 use crate::training::Training;
-use crate::way::Way;
 
-/// Whether the network thread is there is looked at this often.
-const LOOK: Duration = Duration::from_millis(500);
+/// Update of a round, for the machine.
+type Update = Vec<f32>;
 
 /// Ends a peer from another thread.
 #[derive(Debug, Clone)]
-pub struct PeerStopper(Option<UnboundedSender<Command>>);
+pub struct PeerStopper(Stopper<Update>);
 
 impl PeerStopper {
     /// Ends the peer's connections: the others say that it has stopped, and wait for it no longer.
     pub fn stop(&self) {
         // A peer that has left does not need it.
-        let _ = self.0.as_ref().map(|commands| commands.send(Command::Stop));
+        let _ = self.0.stop();
     }
 }
 
@@ -38,10 +34,8 @@ impl PeerStopper {
 #[derive(Debug)]
 pub struct PeerHost {
     me: String,
-    /// None once it is dropped, so that the thread ends.
-    commands: Option<UnboundedSender<Command>>,
-    news: Receiver<News>,
-    thread: Option<JoinHandle<()>>,
+    status: StatusPublisher,
+    handle: Handle<Update, News>,
 }
 
 impl PeerHost {
@@ -78,10 +72,12 @@ impl PeerHost {
         let me = job.peers().get(setup.me.index()).cloned().unwrap_or_default();
         let setup = Arc::new(setup);
         let peer = Peer::new(setup.clone())?;
+        let process = PeerProcess::new(peer, setup.me, job.peers().len());
         let wrong = |problem| HostError::Way { name: me.clone(), problem };
-        let names = match (job.copies(), interface) {
+        let (process, copies) = match (job.copies(), interface) {
             (CopiedBy::Hosts, None) => {
-                Names::new(job.name(), job.peers(), &me, &options.peers, &options.coordinators)?
+                check_addresses(job.name(), job.peers(), &me, &options.peers)?;
+                (process, None)
             }
             (CopiedBy::Hosts, Some(_)) => {
                 return Err(wrong(
@@ -94,34 +90,37 @@ impl PeerHost {
             (CopiedBy::Switches(_), Some(_)) if !options.peers.is_empty() => {
                 return Err(wrong("peers speak by frames, which switches copy; leave out where they are"));
             }
-            (CopiedBy::Switches(_), Some(_)) => {
-                Names::without_addresses(job.peers(), &me, &options.coordinators)?
+            (CopiedBy::Switches(values), Some(interface)) => {
+                let (framing, copies) = interface.framing(&setup, values);
+                (process.by_frames(framing), Some(copies))
             }
         };
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(HostError::Runtime)?;
-        let mut quic = inart_quic::Options::new(options.listen, options.tls, me.clone(), options.peers);
-        quic.peers.extend(options.coordinators);
-        quic.congestion = options.congestion;
-        quic.most_bytes = crate::options::MOST_BYTES;
-        let (endpoint, events, way) = {
+        let names = names(job.peers(), &me, &options.coordinators)?;
+        let runtime = Handle::<Update, News>::runtime()?;
+        let transport = {
             let _inside = runtime.enter();
-            let way = match (job.copies(), interface) {
-                (CopiedBy::Switches(values), Some(interface)) => {
-                    Way::Frames(Box::new(Frames::open(interface, &setup, values)?))
-                }
-                _ => Way::Connections,
-            };
-            let (endpoint, events) = inart_quic::Endpoint::open(quic)?;
-            (endpoint, events, way)
+            match copies {
+                Some(copies) => Transport::copies(&names, options.quic(), &copies)?,
+                None => Transport::quic(&names, options.quic())?,
+            }
         };
-        let (commands, taken) = tokio::sync::mpsc::unbounded_channel();
-        let (told, news) = mpsc::channel();
-        let network = PeerLoop::new(me.clone(), setup, peer, names, endpoint, way, told);
-        let run = move || runtime.block_on(network.run(events, taken));
-        let thread = std::thread::Builder::new().name("peer".into()).spawn(run);
-        let thread = Some(thread.map_err(HostError::Runtime)?);
-        Ok(Self { me, commands: Some(commands), news, thread })
+        let status = StatusPublisher::default();
+        let published = status.clone();
+        let handle = Handle::start("peer", runtime, move |orders, told| async move {
+            let mut side = PeerSide::new(names.clone(), told.clone(), published);
+            let left = match drive(process, &names, transport, orders, &mut side).await {
+                // The program has gone before the last round.
+                Ok(_) if side.finished.is_none() => return,
+                Ok((process, connections)) => {
+                    let (peer, sender, receiver) = process.peer().counters();
+                    let refused = process.peer().members().refused();
+                    Ok(Ending { peer, sender, receiver, refused, connections: connections.quic })
+                }
+                Err(error) => Err(error),
+            };
+            let _ = told.send(News::Left(Box::new(left)));
+        })?;
+        Ok(Self { me, status, handle })
     }
 
     /// The peer's name.
@@ -131,13 +130,12 @@ impl PeerHost {
 
     /// Publishes through this socket what the peer does.
     pub fn publish(&self, socket: StatusSocket<AnyStatus>) {
-        // A peer that has ended does nothing.
-        let _ = self.commands.as_ref().map(|commands| commands.send(Command::Status(socket)));
+        self.status.set(socket);
     }
 
     /// What ends it from another thread.
     pub fn stopper(&self) -> PeerStopper {
-        PeerStopper(self.commands.clone())
+        PeerStopper(self.handle.stopper())
     }
 
     /// Trains until the last round is over here and at all other peers, or those have gone.
@@ -146,44 +144,20 @@ impl PeerHost {
     /// An update of another length, or with a NaN or an infinity; nobody takes the peer in.
     pub fn run(mut self, training: &mut dyn Training) -> Result<Ending, HostError> {
         loop {
-            match self.next_news()? {
+            match self.handle.next(false)? {
                 News::Compute(start) => {
                     let update = training.compute(&start);
-                    let commands = self.commands.as_ref().ok_or(HostError::Gone)?;
-                    commands.send(Command::Computed(update)).map_err(|_| HostError::Gone)?;
+                    // A peer that has ended meanwhile says why next.
+                    let _ = self.handle.command(update);
                 }
                 News::Received(update) => training.received(&update),
                 News::Ended { outcome, without_choice } => training.ended(&outcome, without_choice),
                 News::Finished(start) => training.finish(&start),
-                News::Failed(error) => return Err(error),
-                News::Left(ending) => {
-                    if let Some(thread) = self.thread.take() {
-                        let _ = thread.join(); // a panic there has been printed already
-                    }
-                    return Ok(*ending);
+                News::Left(left) => {
+                    self.handle.join();
+                    return *left;
                 }
             }
-        }
-    }
-
-    fn next_news(&self) -> Result<News, HostError> {
-        loop {
-            match self.news.recv_timeout(LOOK) {
-                Ok(news) => return Ok(news),
-                Err(_) if self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) => {}
-                // What it told last may have come since.
-                Err(_) => return self.news.try_recv().map_err(|_| HostError::Gone),
-            }
-        }
-    }
-}
-
-impl Drop for PeerHost {
-    /// The others see that the connections end.
-    fn drop(&mut self) {
-        self.commands = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join(); // a panic there has been printed already
         }
     }
 }

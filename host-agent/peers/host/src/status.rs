@@ -1,41 +1,35 @@
 //! Status of a peer's process.
 
-use std::collections::BTreeSet;
 use std::time::Duration;
 
+use inart_connections::{Names, PeerNo, Transport};
 use inart_host_agent::status::{ProcessStatus, ProcessWait};
-use inart_peer_agent::{Awaited, Peer};
-use inart_quic::Endpoint;
+use inart_peer_agent::{Awaited, PeerProcess};
 use inart_wire::Rank;
 
-use crate::names::Names;
-
-/// Name of a process, and its connections to others.
+/// Names of all processes, and the connections to them.
 pub(crate) struct Connected<'a> {
-    pub me: &'a str,
     pub names: &'a Names,
-    pub endpoint: &'a Endpoint,
-    /// Peers with a connection; `None` if peers send frames.
-    pub peers: Option<&'a BTreeSet<Rank>>,
+    pub network: &'a Transport,
 }
 
 impl Connected<'_> {
     /// Returns what a peer does. `unchanged`: for how long it has waited for the same others, or for none.
-    pub fn status(&self, peer: &Peer, unchanged: Duration) -> ProcessStatus {
-        let seconds = unchanged.as_secs_f64();
+    pub fn status(&self, process: &PeerProcess, unchanged: Duration) -> ProcessStatus {
+        let (peer, seconds) = (process.peer(), unchanged.as_secs_f64());
         let awaited = peer.awaited();
         let computes = awaited.is_none() && !peer.is_done();
         let each = |peers: Vec<Rank>, lacks: String| {
             peers.into_iter().map(move |rank| {
-                let disconnected = self.peers.is_some_and(|connected| !connected.contains(&rank));
-                self.wait(self.names.of(rank), disconnected, &lacks, seconds)
+                let disconnected = process.has_connections() && !process.is_connected(rank);
+                self.wait(number(rank), disconnected, &lacks, seconds)
             })
         };
         let waits = match awaited {
             Some(Awaited::Coordinator { is_connected }) => {
                 let lacks = "the coordinator gathers peers";
                 let wait = |name| self.wait(name, !is_connected, lacks, seconds);
-                self.names.coordinators().map(wait).collect()
+                coordinators(self.names, peer.peers()).map(wait).collect()
             }
             Some(Awaited::Round { round, peers }) => {
                 each(peers, format!("round {round} has not ended there")).collect()
@@ -46,7 +40,7 @@ impl Connected<'_> {
             None => Vec::new(),
         };
         ProcessStatus {
-            name: self.me.to_owned(),
+            name: self.names.me.clone(),
             role: "peer".to_owned(),
             progress: peer.round().into(),
             waits,
@@ -55,11 +49,21 @@ impl Connected<'_> {
         }
     }
 
-    fn wait(&self, on: &str, disconnected: bool, lacks: &str, seconds: f64) -> ProcessWait {
+    fn wait(&self, on: PeerNo, disconnected: bool, lacks: &str, seconds: f64) -> ProcessWait {
         let why = match disconnected {
-            true => self.endpoint.why_not(on),
+            true => self.network.why_not(on),
             false => lacks.to_owned(),
         };
-        ProcessWait { on: on.to_owned(), why, seconds, disconnected }
+        ProcessWait { on: self.names.of(on).to_owned(), why, seconds, disconnected }
     }
+}
+
+/// The number of a peer.
+pub(crate) fn number(rank: Rank) -> PeerNo {
+    PeerNo(u32::from(rank.get()))
+}
+
+/// The numbers of coordinators: behind those of peers.
+pub(crate) fn coordinators(names: &Names, peers: usize) -> impl Iterator<Item = PeerNo> {
+    (peers as u32..names.all.len() as u32).map(PeerNo)
 }

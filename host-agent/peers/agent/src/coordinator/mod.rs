@@ -5,6 +5,7 @@ mod choosing;
 mod copies;
 mod known;
 mod ports;
+mod process;
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -15,13 +16,14 @@ use inart_terms::{Agreement, Terms};
 use inart_wire::{Incarnation, JobId, Rank};
 
 use crate::counters::CoordinatorCounters;
-use crate::message::{Body, Ended, Hello, Left, OtherJob, Ready, Roster, Seen, decode, encode};
+use crate::message::{Body, Ended, Hello, Left, OtherJob, Ready, Roster, Seen, decode};
 use crate::select::Selector;
 use crate::setup::{Agreed, Sync};
 use crate::term::Term;
 use copies::Copy;
 use known::{Doing, Known};
 use ports::Estimates;
+pub use process::{CoordinatorNews, CoordinatorProcess};
 
 /// What a coordinator is told.
 #[derive(Debug, Clone, PartialEq)]
@@ -81,7 +83,7 @@ pub enum CoordinatorOutput {
         /// To whom.
         to: Rank,
         /// What.
-        data: Bytes,
+        body: Body,
     },
     /// A peer has another job in mind; it is not taken in, and is told so.
     OtherJob {
@@ -170,6 +172,11 @@ impl<S: Selector> Coordinator<S> {
     /// What it believes that the ports carry, by rank.
     pub fn ports(&self) -> &Ports {
         self.estimates.ports()
+    }
+
+    /// Whether a peer has ended the last round.
+    pub fn has_finished(&self, peer: Rank) -> bool {
+        peer.index() < self.peers.len() && self.gate.rounds(peer.index()) >= u64::from(self.setup.rounds)
     }
 
     /// What was dropped and handed out so far.
@@ -312,7 +319,7 @@ impl<S: Selector> Coordinator<S> {
     }
 
     fn send(&mut self, to: Rank, body: Body) {
-        self.outputs.push_back(CoordinatorOutput::Send { to, data: encode(body) });
+        self.outputs.push_back(CoordinatorOutput::Send { to, body });
     }
 
     fn left(&mut self, at: usize, left: &Left, now: Duration) {

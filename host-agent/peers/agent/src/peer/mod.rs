@@ -303,6 +303,11 @@ impl Peer {
         self.outputs.pop_front()
     }
 
+    /// Returns the number of peers of the job, itself included.
+    pub fn peers(&self) -> usize {
+        self.setup.peers()
+    }
+
     /// The round that it is in.
     pub fn round(&self) -> u32 {
         self.ended.saturating_add(1)

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_peer_agent::{Body, Coordinator, CoordinatorOutput, CoordinatorSetup, Schemes, Term, decode};
+use inart_peer_agent::{Body, Coordinator, CoordinatorOutput, CoordinatorSetup, Schemes, Term, encode};
 use inart_peers::{Multicast, Ports, Reading};
 use rand::Rng;
 
@@ -80,9 +80,9 @@ impl World {
     pub(super) fn carry_out_coordinator(&mut self, at: usize) {
         while let Some(output) = self.coordinators[at].as_mut().and_then(Coordinator::next_output) {
             match output {
-                CoordinatorOutput::Send { to, data } => {
+                CoordinatorOutput::Send { to, body } => {
                     let to = to.index();
-                    if let Ok(Body::Choice(choice)) = decode(data.clone()) {
+                    if let Body::Choice(choice) = &body {
                         let is_rate = choice.rate_bps > 0.0 && choice.rate_bps.is_finite();
                         assert!(is_rate, "{} bit/s for peer {to}: {:?}", choice.rate_bps, self.trial);
                         let bits = 8.0 * FRAME_BYTES as f64 * self.trial.chunks as f64;
@@ -93,7 +93,7 @@ impl World {
                         self.at(0.0, Event::Breaks(to));
                     } else {
                         // In their order, as on a connection.
-                        self.at(0.001, Event::Word { to, life, data });
+                        self.at(0.001, Event::Word { to, life, data: encode(body) });
                     }
                 }
                 CoordinatorOutput::Over => {}

@@ -1,0 +1,114 @@
+//! A peer beside its machine: what its program is told, its log and its status.
+
+use std::sync::mpsc::Sender;
+use std::time::{Duration, Instant};
+
+use inart_connections::{Host, Names, PeerNo, Transport, WaitWatch};
+use inart_host_agent::status::StatusPublisher;
+use inart_multicast::Outcome;
+use inart_peer_agent::{Awaited, PeerNews, PeerProcess, Received, Start};
+use inart_wire::Rank;
+
+use crate::ending::Ending;
+use crate::error::HostError;
+use crate::status::{Connected, coordinators, number};
+
+/// What the training program is told.
+#[derive(Debug)]
+pub(crate) enum News {
+    Compute(Start),
+    Received(Received),
+    Ended { outcome: Outcome, without_choice: bool },
+    Finished(Start),
+    Left(Box<Result<Ending, HostError>>),
+}
+
+/// A peer beside its machine.
+pub(crate) struct PeerSide {
+    names: Names,
+    told: Sender<News>,
+    watch: WaitWatch<Awaited>,
+    status: StatusPublisher,
+    /// When the last round was over.
+    pub finished: Option<Instant>,
+}
+
+impl PeerSide {
+    pub fn new(names: Names, told: Sender<News>, status: StatusPublisher) -> Self {
+        PeerSide { names, told, watch: WaitWatch::default(), status, finished: None }
+    }
+
+    /// Logs for whom the peer waits, if it is time to.
+    fn log_waits(&mut self, process: &PeerProcess, network: &Transport) {
+        let waits = process.peer().awaited();
+        let is_meeting = matches!(waits, Some(Awaited::Coordinator { .. }));
+        let Some(waited) = self.watch.due(waits.clone(), is_meeting) else { return };
+        let with_trouble = |peer: PeerNo| match network.trouble(peer) {
+            Some(trouble) => format!("{} (not connected: {trouble})", self.names.of(peer)),
+            None => self.names.of(peer).to_owned(),
+        };
+        let names = |peers: &[Rank]| {
+            let each = peers.iter().map(|&rank| match process.is_connected(rank) {
+                true => format!("{} (connected)", self.names.of(number(rank))),
+                false => with_trouble(number(rank)),
+            });
+            each.collect::<Vec<_>>().join(", ")
+        };
+        let seconds = waited.as_secs();
+        match waits {
+            Some(Awaited::Coordinator { is_connected: false }) => {
+                let all = coordinators(&self.names, process.peer().peers()).map(with_trouble);
+                tracing::warn!("waiting for {}, for {seconds} s", all.collect::<Vec<_>>().join(" or "));
+            }
+            Some(Awaited::Coordinator { is_connected: true }) => {
+                tracing::warn!("waiting for {seconds} s: the coordinator gathers peers");
+            }
+            Some(Awaited::Round { round, peers }) => {
+                tracing::warn!("waiting for {seconds} s for round {round} of {}", names(&peers));
+            }
+            Some(Awaited::Receivers { round, peers }) => {
+                tracing::warn!("sending the update of round {round} for {seconds} s to {}", names(&peers));
+            }
+            None => {}
+        }
+    }
+}
+
+impl Host<PeerProcess> for PeerSide {
+    type Error = HostError;
+
+    fn tell(&mut self, news: PeerNews, process: &mut PeerProcess) -> Result<(), HostError> {
+        let name = self.names.me.clone();
+        let news = match news {
+            PeerNews::Compute(start) => News::Compute(start),
+            PeerNews::Received(update) => News::Received(update),
+            PeerNews::Ended { outcome, without_choice } => {
+                tracing::debug!("{}", process.peer().told());
+                News::Ended { outcome, without_choice }
+            }
+            PeerNews::Finished(start) => {
+                self.finished = Some(Instant::now());
+                News::Finished(start)
+            }
+            PeerNews::NotTakenIn(error) => return Err(HostError::NotTakenIn { name, error }),
+            PeerNews::Update(error) => return Err(HostError::Update { name, error }),
+        };
+        // A training program that is gone is noticed by its orders.
+        let _ = self.told.send(news);
+        Ok(())
+    }
+
+    fn look(
+        &mut self,
+        process: &mut PeerProcess,
+        network: &Transport,
+        _now: Duration,
+    ) -> Result<(), HostError> {
+        self.log_waits(process, network);
+        if self.status.is_due() {
+            let connected = Connected { names: &self.names, network };
+            self.status.take(connected.status(process, self.watch.waited()));
+        }
+        Ok(())
+    }
+}
