@@ -99,6 +99,11 @@ impl Scheduler {
         plan_terms(&self.overlay, &self.job, &self.options)
     }
 
+    /// Returns the name of a site; empty if the network has none of that number.
+    pub fn name(&self, site: SiteNo) -> &str {
+        self.overlay.sites().get(site.index()).map_or("", String::as_str)
+    }
+
     /// A site has told something. A site with a newer policy than any of this scheduler's has it from one
     /// that ran before: versions go on from there.
     pub fn report(&mut self, from: SiteNo, report: &Report) {

@@ -1,14 +1,13 @@
 //! Why a process cannot go on.
 
-use inart_quic::OpenError;
 use inart_site_agent::{DriverError, InsideError};
 
 /// Why a process cannot go on.
 #[derive(Debug, thiserror::Error)]
 pub enum HostError {
-    /// Its address or its certificates.
+    /// The connections, or a process that must end for another reason than its training.
     #[error(transparent)]
-    Open(#[from] OpenError),
+    Connections(#[from] inart_connections::Error),
     /// The job.
     #[error(transparent)]
     Driver(#[from] DriverError),
@@ -58,24 +57,10 @@ pub enum HostError {
         /// The site.
         site: String,
     },
-    /// Another process of its name is connected, and answers.
-    #[error("{name}: refused: {reason}")]
-    Duplicate {
-        /// Its name.
-        name: String,
-        /// What the other side says.
-        reason: String,
-    },
     /// The process was told to stop.
     #[error("site {site} was told to stop")]
     Stopped {
         /// The site.
         site: String,
     },
-    /// No runtime.
-    #[error("cannot start the network thread: {0}")]
-    Runtime(std::io::Error),
-    /// The network thread has ended.
-    #[error("the network thread has ended; its log says why")]
-    Gone,
 }

@@ -8,12 +8,13 @@ use std::time::Instant;
 use bytes::Bytes;
 use inart_core::{Failure, ServerCounters};
 use inart_host_agent::{OnwardNews, OnwardServer, SumsBack};
-use inart_site_agent::{DriverError, Inside};
+use inart_site_agent::{DriverError, Inside, SiteCommand};
 
+use crate::ending::Ending;
 use crate::error::HostError;
 use crate::next::Next;
 use crate::site::SiteHost;
-use crate::site_loop::{Command, Ending, News};
+use crate::site_side::News;
 
 /// A round of a site with workers inside.
 #[derive(Debug, Clone, PartialEq)]
@@ -108,7 +109,7 @@ impl SiteHost {
             let _ = teller.send(News::InsideEnded(ended.map(|()| server.counters())));
         };
         let thread = std::thread::Builder::new().name("inside".into()).spawn(run);
-        let thread = thread.map_err(HostError::Runtime)?;
+        let thread = thread.map_err(inart_connections::Error::Runtime)?;
         let mut gateway = Gateway {
             site: &self,
             inside,
@@ -202,7 +203,7 @@ impl Gateway<'_> {
             return Ok(());
         }
         self.back.abort(told.clone());
-        self.site.command(Command::End(told))?;
+        self.site.command(SiteCommand::End(told))?;
         self.error = Some(error);
         Ok(())
     }
@@ -211,11 +212,11 @@ impl Gateway<'_> {
         let Some(round) = self.round.filter(|_| self.error.is_none()) else { return Ok(()) };
         while let Some(ready) = self.inside.next_ready(round) {
             if !std::mem::replace(&mut self.is_open, true) {
-                self.site.command(Command::Begin)?;
+                self.site.command(SiteCommand::Begin)?;
             }
             self.times.fill(Instant::now());
             let (chunk, values) = (ready.chunk, ready.values);
-            self.site.command(Command::Contribute { chunk, values })?;
+            self.site.command(SiteCommand::Contribute { chunk, values })?;
         }
         Ok(())
     }
@@ -234,7 +235,7 @@ impl Gateway<'_> {
         self.round = Some(round + 1).filter(|next| *next <= self.rounds);
         if self.round.is_none() {
             self.back.finish(self.inside.end_of(self.rounds));
-            self.site.command(Command::Finish(Bytes::new().into()))?;
+            self.site.command(SiteCommand::Finish(Bytes::new().into()))?;
         }
         Ok(())
     }

@@ -34,25 +34,24 @@
 //! # }
 //! ```
 
+mod ending;
 mod error;
 mod gateway;
-mod last_words;
 mod missing;
-mod names;
 mod next;
 mod options;
 mod scheduler;
 mod site;
-mod site_loop;
+mod site_side;
 mod status;
 mod stopper;
 mod workers_inside;
 
+pub use ending::Ending;
 pub use error::HostError;
 pub use gateway::{GatewayEnding, GatewayRound};
 pub use next::Next;
 pub use options::HostOptions;
 pub use scheduler::{Offered, SchedulerHost};
 pub use site::{Reduced, SiteHost};
-pub use site_loop::Ending;
 pub use stopper::Stopper;

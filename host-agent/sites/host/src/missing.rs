@@ -1,10 +1,11 @@
-//! Peers without a connection, in words.
+//! Processes without a connection, in words.
 
-use inart_quic::{Endpoint, Trouble};
+use inart_connections::{Names, PeerNo, Transport};
 
-/// Describes a peer that is not connected: its address, and the cause of the last failed attempt.
-pub(crate) fn in_words(endpoint: &Endpoint, peer: &str) -> String {
-    let Some(Trouble { address, cause }) = endpoint.trouble(peer) else { return peer.to_owned() };
-    let cause = cause.map_or(String::new(), |cause| format!(" ({cause})"));
-    format!("{peer} ({address}): no connection{cause}")
+/// Describes a process that is not connected: its address, and the cause of the last failed attempt.
+pub(crate) fn in_words(names: &Names, network: &Transport, peer: PeerNo) -> String {
+    let name = names.of(peer);
+    let Some(trouble) = network.trouble(peer) else { return name.to_owned() };
+    let cause = trouble.cause.map_or(String::new(), |cause| format!(" ({cause})"));
+    format!("{name} ({}): no connection{cause}", trouble.address)
 }

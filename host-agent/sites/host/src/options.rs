@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
+use inart_connections::QuicOptions;
 use inart_quic::Congestion;
 use inart_tls::MutualTls;
 
@@ -19,4 +20,20 @@ pub struct HostOptions {
     pub scheduler: Option<(String, SocketAddr)>,
     /// How connections follow the network.
     pub congestion: Congestion,
+}
+
+impl HostOptions {
+    /// Returns the settings of connections to all others, for messages of at most so many bytes.
+    pub(crate) fn quic(mut self, most_bytes: u64) -> QuicOptions {
+        self.peers.extend(self.scheduler);
+        QuicOptions {
+            listen: self.listen,
+            tls: self.tls,
+            peers: self.peers,
+            congestion: self.congestion,
+            most_bytes,
+            held_bytes: None,
+            sample: None,
+        }
+    }
 }

@@ -1,26 +1,28 @@
 //! What a training loop calls.
 
-use std::sync::Arc;
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::thread::JoinHandle;
+use std::fmt;
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, PoisonError};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use inart_host_agent::status::{AnyStatus, StatusSocket, StatusWatch};
+use inart_connections::{Handle, Names, Transport, drive};
+use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket, StatusWatch};
 use inart_overlay::Overlay;
-use inart_site_agent::{Setup, most_bytes};
-use tokio::sync::mpsc::UnboundedSender;
+use inart_site_agent::{Driver, Setup, SiteCommand, SiteProcess, most_bytes};
 
+use crate::ending::Ending;
 use crate::error::HostError;
-use crate::names::Names;
 use crate::next::Next;
 use crate::options::HostOptions;
-use crate::site_loop::{Command, Ending, News, SiteLoop};
+use crate::site_side::{Inside, News, SiteSide};
 use crate::stopper::Stopper;
 use crate::workers_inside::WorkersInside;
 
-/// Whether the network thread is there is looked at this often.
-const LOOK: Duration = Duration::from_millis(500);
+/// A sample of a link takes this time at least.
+const SAMPLE: Duration = Duration::from_millis(200);
+/// Bytes of one neighbor's messages that wait, at least.
+const HELD_BYTES: u64 = 256 << 20;
 
 /// How a round ended.
 #[derive(Debug, Clone, PartialEq)]
@@ -41,14 +43,17 @@ pub struct Reduced {
 type Summed = (Vec<f32>, u64);
 
 /// A site: its network side runs on a thread of its own.
-#[derive(Debug)]
 pub struct SiteHost {
     me: String,
-    /// None once it is dropped, so that the thread ends.
-    commands: Option<UnboundedSender<Command>>,
-    told: Sender<News>,
-    news: Receiver<News>,
-    thread: Option<JoinHandle<()>>,
+    status: StatusPublisher,
+    inside: Inside,
+    handle: Handle<SiteCommand, News>,
+}
+
+impl fmt::Debug for SiteHost {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SiteHost").field("me", &self.me).finish_non_exhaustive()
+    }
 }
 
 impl SiteHost {
@@ -58,9 +63,7 @@ impl SiteHost {
     /// An address that cannot be had, or certificates; a neighbour whose address is missing; an address of
     /// who is no neighbour.
     pub fn open(overlay: &Overlay, setup: Arc<Setup>, options: HostOptions) -> Result<Self, HostError> {
-        let scheduler = options.scheduler.as_ref().map(|(name, _)| name.clone());
-        let names = Names::new(overlay, scheduler);
-        let name = |site: inart_sites::SiteNo| names.sites[site.index()].clone();
+        let name = |site: inart_sites::SiteNo| overlay.sites()[site.index()].clone();
         let me = name(setup.me);
         let neighbours: Vec<String> = setup.my_neighbours().iter().copied().map(name).collect();
         if let Some(missing) = neighbours.iter().find(|name| !options.peers.contains_key(*name)) {
@@ -69,24 +72,34 @@ impl SiteHost {
         if let Some(other) = options.peers.keys().find(|name| !neighbours.contains(name)) {
             return Err(HostError::NoNeighbour { name: other.clone(), me, known: neighbours.join(", ") });
         }
-        let (commands, taken) = tokio::sync::mpsc::unbounded_channel();
-        let (told, news) = mpsc::channel();
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        let runtime = runtime.map_err(HostError::Runtime)?;
-        let mut quic = inart_quic::Options::new(options.listen, options.tls, me.clone(), options.peers);
-        quic.peers.extend(options.scheduler);
-        quic.congestion = options.congestion;
-        quic.most_bytes = most_bytes(&setup);
-        quic.held_bytes = quic.held_bytes.max(4 * quic.most_bytes);
-        let (endpoint, events) = {
+        let scheduler = options.scheduler.iter().map(|(name, _)| name);
+        let all = overlay.sites().iter().chain(scheduler).cloned().collect();
+        let names = Names { me: me.clone(), all };
+        let most_bytes = most_bytes(&setup);
+        let mut quic = options.quic(most_bytes);
+        (quic.held_bytes, quic.sample) = (Some(most_bytes.saturating_mul(4).max(HELD_BYTES)), Some(SAMPLE));
+        let runtime = Handle::<SiteCommand, News>::runtime()?;
+        let transport = {
             let _inside = runtime.enter();
-            inart_quic::Endpoint::open(quic)?
+            Transport::quic(&names, quic)?
         };
-        let site = SiteLoop::new(setup, names, endpoint, told.clone());
-        let run = move || runtime.block_on(site.run(events, taken));
-        let thread = std::thread::Builder::new().name("site".into()).spawn(run);
-        let thread = Some(thread.map_err(HostError::Runtime)?);
-        Ok(Self { me, commands: Some(commands), told, news, thread })
+        let process = SiteProcess::new(Driver::new(setup), overlay.sites().len());
+        let (status, inside) = (StatusPublisher::default(), Inside::default());
+        let side = (status.clone(), inside.clone());
+        let handle = Handle::start("site", runtime, move |orders, told| async move {
+            let mut side = SiteSide::new(names.clone(), told.clone(), side.0, side.1);
+            let news = match drive(process, &names, transport, orders, &mut side).await {
+                // The training loop is gone.
+                Ok((process, _)) if !process.has_finished() => return,
+                Ok((process, connections)) => {
+                    let (site, agent) = process.driver().counters();
+                    News::Left(Ending { site, agent, connections: connections.quic })
+                }
+                Err(error) => News::Failed(error),
+            };
+            let _ = told.send(news);
+        })?;
+        Ok(Self { me, status, inside, handle })
     }
 
     /// Waits until the site has met its neighbours.
@@ -108,7 +121,7 @@ impl SiteHost {
         training: &dyn Fn() -> Bytes,
     ) -> Result<Reduced, HostError> {
         let began = Instant::now();
-        self.command(Command::AllReduce(gradient))?;
+        self.command(SiteCommand::AllReduce(gradient))?;
         let (sum, next) = self.wait(training)?;
         let ended = Instant::now();
         let (sum, version) = sum.map_or((None, 0), |(sum, version)| (Some(sum), version));
@@ -121,13 +134,11 @@ impl SiteHost {
     /// # Errors
     /// If the network thread has ended.
     pub fn finish(mut self, training: Bytes) -> Result<Ending, HostError> {
-        self.command(Command::Finish(training.into()))?;
+        self.command(SiteCommand::Finish(training.into()))?;
         loop {
             match self.next_news(false)? {
                 News::Left(ending) => {
-                    if let Some(thread) = self.thread.take() {
-                        let _ = thread.join(); // a panic there has been printed already
-                    }
+                    self.handle.join();
                     return Ok(ending);
                 }
                 News::Failed(error) => return Err(error),
@@ -138,29 +149,26 @@ impl SiteHost {
 
     /// Publishes through this socket what the site does.
     pub fn publish(&self, socket: StatusSocket<AnyStatus>) {
-        // A site that has ended does nothing.
-        let _ = self.command(Command::Status(socket));
+        self.status.set(socket);
     }
 
     /// Names the workers whose gradients the site sums, by rank, with the status of their parameter server:
     /// both are in the site's own status and in its log.
     pub fn watch_inside(&self, workers: Vec<String>, status: StatusWatch) {
-        // A site that has ended waits for nothing.
-        let _ = self.command(Command::Inside(WorkersInside::new(workers, status)));
+        let inside = WorkersInside::new(workers, status);
+        *self.inside.lock().unwrap_or_else(PoisonError::into_inner) = Some(inside);
     }
 
     /// Returns a handle that stops this site from another thread.
     pub fn stopper(&self) -> Stopper {
-        // A site that has ended has no commands; neither does a handle to nothing.
-        let none = || tokio::sync::mpsc::unbounded_channel().0.downgrade();
-        Stopper::new(self.commands.as_ref().map_or_else(none, UnboundedSender::downgrade))
+        Stopper(self.handle.stopper())
     }
 
     /// Ends the job at all sites, since this one cannot take part. Returns when all neighbours have heard
     /// why, or are not there. `told`: which site, and what is wrong there.
     pub fn end(self, told: String) {
         // A network thread that has ended has told the others why.
-        let _ = self.command(Command::End(told));
+        let _ = self.command(SiteCommand::End(told));
     }
 
     fn wait(&mut self, training: &dyn Fn() -> Bytes) -> Result<(Option<Summed>, Next), HostError> {
@@ -173,11 +181,11 @@ impl SiteHost {
                 }
                 News::StateWanted { round } => {
                     // The digest is computed here, not on the thread that serves the connections.
-                    let state = Command::State { round, training: training().into() };
+                    let state = SiteCommand::State { round, training: training().into() };
                     self.command(state)?;
                 }
                 News::Failed(error) => return Err(error),
-                News::Left(_) => return Err(HostError::Gone),
+                News::Left(_) => return Err(inart_connections::Error::Gone.into()),
                 News::Summed { .. } | News::Inside(_) | News::InsideEnded(_) => {}
             }
         }
@@ -190,39 +198,21 @@ impl SiteHost {
 
     /// What news are told by, besides the network thread.
     pub(crate) fn teller(&self) -> Sender<News> {
-        self.told.clone()
+        self.handle.teller()
     }
 
-    pub(crate) fn command(&self, command: Command) -> Result<(), HostError> {
-        let commands = self.commands.as_ref().ok_or(HostError::Gone)?;
-        commands.send(command).map_err(|_| self.failure())
+    pub(crate) fn command(&self, command: SiteCommand) -> Result<(), HostError> {
+        self.handle.command(command).map_err(|error| self.failure(error))
     }
 
-    /// Why the network thread has ended, as far as it has said so.
-    fn failure(&self) -> HostError {
+    /// Why the network thread has ended, as far as it has reported it.
+    fn failure(&self, error: inart_connections::Error) -> HostError {
         let failed = |news| if let News::Failed(error) = news { Some(error) } else { None };
-        self.news.try_iter().find_map(failed).unwrap_or(HostError::Gone)
+        self.handle.arrived().find_map(failed).unwrap_or_else(|| error.into())
     }
 
     /// The next news. `others`: whether somebody besides the network thread will have some.
     pub(crate) fn next_news(&self, others: bool) -> Result<News, HostError> {
-        loop {
-            match self.news.recv_timeout(LOOK) {
-                Ok(news) => return Ok(news),
-                Err(_) if others || self.thread.as_ref().is_some_and(|thread| !thread.is_finished()) => {}
-                // What it told last may have come since.
-                Err(_) => return self.news.try_recv().map_err(|_| HostError::Gone),
-            }
-        }
-    }
-}
-
-impl Drop for SiteHost {
-    /// Waits until others have heard why this site ends, if it cannot go on.
-    fn drop(&mut self) {
-        self.commands = None;
-        if let Some(thread) = self.thread.take() {
-            let _ = thread.join(); // a panic there has been printed already
-        }
+        Ok(self.handle.next(others)?)
     }
 }

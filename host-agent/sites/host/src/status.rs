@@ -2,23 +2,22 @@
 
 use std::time::Duration;
 
+use inart_connections::{Names, Transport};
 use inart_host_agent::status::{ProcessStatus, ProcessWait};
-use inart_quic::Endpoint;
-use inart_site_agent::{Driver, Lacking, Obstacle, Peer, Wait, Waiting};
+use inart_site_agent::{Lacking, Obstacle, Peer, SiteProcess, Wait, Waiting};
 
-use crate::names::Names;
 use crate::workers_inside::WorkersInside;
 
-/// Returns what a site does. `me`: its name.
+/// Returns what a site does.
 pub(crate) fn of_site(
-    me: &str,
     names: &Names,
-    endpoint: &Endpoint,
-    driver: &Driver,
+    network: &Transport,
+    process: &SiteProcess,
     now: Duration,
 ) -> ProcessStatus {
+    let driver = process.driver();
     let mut status = ProcessStatus {
-        name: me.to_owned(),
+        name: names.me.clone(),
         role: "site".to_owned(),
         progress: driver.round().unwrap_or(0).into(),
         ..ProcessStatus::default()
@@ -26,11 +25,12 @@ pub(crate) fn of_site(
     let Some(Waiting { wait, waited }) = driver.waiting(now) else { return status };
     let seconds = waited.as_secs_f64();
     let on = |peer: Peer, disconnected: bool, lacks: &str| {
-        let on = names.name(peer)?.to_owned();
+        let number = process.number(peer);
         let why = match disconnected {
-            true => endpoint.why_not(&on),
+            true => network.why_not(number),
             false => lacks.to_owned(),
         };
+        let on = Some(names.of(number).to_owned()).filter(|name| !name.is_empty())?;
         Some(ProcessWait { on, why, seconds, disconnected })
     };
     let each = |of: &[Lacking], lacks: &str| {

@@ -46,6 +46,7 @@ impl Driver {
     /// A message has been delivered.
     pub fn delivered(&mut self, id: u64, now: Duration) {
         self.farewells.remove(&id);
+        self.last_words.ended(id, true);
         self.part_delivered(id);
         if let Some(Sent { next, tag, .. }) = self.sending.remove(&id) {
             self.lanes.carried(next, tag);
@@ -59,6 +60,7 @@ impl Driver {
     /// [`tick`](Self::tick), or when the connection goes down: not at once, or it might fail again for ever.
     pub fn failed(&mut self, id: u64, now: Duration) {
         self.farewells.remove(&id);
+        self.last_words.ended(id, false);
         self.giving.failed(id);
         if let Some(Sent { next, parcel, .. }) = self.sending.remove(&id) {
             self.counters.failed += 1;

@@ -5,7 +5,7 @@ use inart_terms::one_line;
 
 use crate::message::{Body, Ended};
 
-use super::{Driver, DriverError, Peer, Phase};
+use super::{Driver, DriverError, Output, Peer, Phase};
 
 impl Driver {
     /// Ends the job at all sites. `told`: which site, and who did what there.
@@ -20,6 +20,11 @@ impl Driver {
     /// Ends the job at all sites because this one is stopped, unless it has ended already.
     pub fn stop(&mut self) {
         self.end_for(DriverError::Stopped { site: self.setup.name(self.setup.me) });
+    }
+
+    /// Reports an order that this site cannot carry out. Other sites go on.
+    pub fn refuse(&mut self, error: DriverError) {
+        self.outputs.push_back(Output::Failed(error));
     }
 
     /// Ends the job at all sites for an error of this one.
@@ -48,6 +53,7 @@ impl Driver {
 
     /// Another site has ended the job.
     pub(super) fn ended_elsewhere(&mut self, from: SiteNo, ended: Ended) {
+        self.last_words.knows(from);
         let (told, is_before_start) = (one_line(&ended.told), ended.is_before_start);
         if matches!(self.phase, Phase::Over | Phase::Finished { .. }) || is_before_start && self.has_a_sum() {
             return;
@@ -76,7 +82,10 @@ impl Driver {
         for site in sites {
             let ended = Ended { told: told.to_owned(), is_before_start };
             let id = self.send(Peer::Site(site), Body::Ended(ended), i32::MAX);
-            self.farewells.extend(id);
+            if let Some(id) = id {
+                self.farewells.insert(id);
+                self.last_words.sending(site, id);
+            }
         }
     }
 }

@@ -8,6 +8,7 @@ mod error;
 mod giving;
 mod identity;
 mod joining;
+mod last_words;
 mod meeting;
 mod output;
 mod phase;
@@ -31,6 +32,7 @@ use crate::setup::Setup;
 use crate::transfers::Giving;
 use crate::wait::Watch;
 pub use error::DriverError;
+use last_words::LastWords;
 pub use output::{Output, Peer};
 use phase::{Heard, Phase, RoundStart, Sent, Warning};
 
@@ -55,6 +57,7 @@ pub struct Driver {
     is_by_chunk: bool,
     /// Messages that say that the job has ended, under way.
     farewells: BTreeSet<u64>,
+    last_words: LastWords,
     /// The last two rounds, the newest last.
     starts: VecDeque<RoundStart>,
     up: BTreeSet<Peer>,
@@ -102,6 +105,7 @@ impl Driver {
             not_finite: None,
             is_by_chunk: false,
             farewells: BTreeSet::new(),
+            last_words: LastWords::default(),
             starts,
             up,
             heard,
@@ -170,6 +174,7 @@ impl Driver {
             self.report();
         }
         self.go_on(now);
+        self.send_last_words();
     }
 
     /// The round that goes on, or went on last.

@@ -213,6 +213,7 @@ impl Driver {
 
     pub(super) fn give_up(&mut self, error: DriverError) {
         self.phase = Phase::Over;
+        self.begin_last_words(&error);
         self.outputs.push_back(Output::Failed(error));
     }
 

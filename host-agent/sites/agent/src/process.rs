@@ -1,0 +1,268 @@
+//! A site as a process: numbers of others, and when it leaves.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_connections::{Machine, Output, PeerNo, Seen};
+use inart_sites::SiteNo;
+
+use crate::driver::{Driver, DriverError, Output as DriverOutput, Peer};
+use crate::state::TrainingState;
+
+/// Time between two ticks of the driver.
+const TICK: Duration = Duration::from_millis(100);
+/// Time to send what is left when the program is gone.
+const LAST_WORDS: Duration = Duration::from_secs(2);
+/// Time for neighbors without a connection to return then: a connection to a site that has restarted takes 5 s
+/// to end, and up to a second to begin again.
+const LATE_WORDS: Duration = Duration::from_secs(8);
+/// After this time a site that has finished leaves, although others are still connected.
+const LONGEST_END: Duration = Duration::from_secs(30);
+
+/// Order of a site's training loop.
+#[derive(Debug)]
+pub enum SiteCommand {
+    /// Sums a gradient over all sites.
+    AllReduce(Vec<f32>),
+    /// Begins a round whose chunks are given one by one.
+    Begin,
+    /// Gives a chunk of such a round.
+    Contribute {
+        /// Number of the chunk.
+        chunk: usize,
+        /// Its values.
+        values: Vec<f32>,
+    },
+    /// Ends the job at all sites. The text names the site and the cause.
+    End(String),
+    /// Gives the training program's state before a round.
+    State {
+        /// The round.
+        round: u32,
+        /// The state.
+        training: TrainingState,
+    },
+    /// Ends the training here, with this state.
+    Finish(TrainingState),
+}
+
+/// News of a site for its training loop.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SiteNews {
+    /// A round may begin.
+    Ready {
+        /// The round.
+        round: u32,
+        /// State to load first: this site has restarted.
+        training: Option<Bytes>,
+    },
+    /// The training was over when this site returned.
+    Ended {
+        /// State of the training program in the end.
+        training: Bytes,
+    },
+    /// Sum of a round.
+    Reduced {
+        /// The round.
+        round: u32,
+        /// One value per parameter.
+        sum: Vec<f32>,
+        /// Version of the plan.
+        version: u64,
+    },
+    /// Sum of a chunk, in a round whose chunks are given one by one.
+    Summed {
+        /// The round.
+        round: u32,
+        /// Number of the chunk.
+        chunk: usize,
+        /// Its values.
+        values: Vec<f32>,
+    },
+    /// The training program's state before a round is wanted.
+    StateWanted {
+        /// The round.
+        round: u32,
+    },
+    /// Line for the log.
+    Warned(String),
+    /// The site cannot go on. Its process ends when its program does.
+    Failed(DriverError),
+}
+
+/// A site, as a process. Numbers of others are their site numbers; the scheduler follows.
+#[derive(Debug)]
+pub struct SiteProcess {
+    driver: Driver,
+    sites: u32,
+    tick_at: Duration,
+    /// When the program has finished, or the last state was given since.
+    finishing: Option<Duration>,
+    /// When the program was gone.
+    abandoned: Option<Duration>,
+    has_finished: bool,
+    has_ended: bool,
+}
+
+impl SiteProcess {
+    /// Creates a process of a site in a network of so many sites.
+    pub fn new(driver: Driver, sites: usize) -> Self {
+        SiteProcess {
+            driver,
+            sites: sites as u32,
+            tick_at: Duration::ZERO,
+            finishing: None,
+            abandoned: None,
+            has_finished: false,
+            has_ended: false,
+        }
+    }
+
+    /// Returns the driver.
+    pub fn driver(&self) -> &Driver {
+        &self.driver
+    }
+
+    /// Returns the driver, for reports that are told once.
+    pub fn driver_mut(&mut self) -> &mut Driver {
+        &mut self.driver
+    }
+
+    /// Whether the site has left after its last round.
+    pub fn has_finished(&self) -> bool {
+        self.has_finished
+    }
+
+    /// Returns the number of a peer.
+    pub fn number(&self, peer: Peer) -> PeerNo {
+        match peer {
+            Peer::Site(site) => PeerNo(site.0.into()),
+            Peer::Scheduler => PeerNo(self.sites),
+        }
+    }
+
+    fn peer(&self, number: PeerNo) -> Peer {
+        match u16::try_from(number.0) {
+            Ok(site) if number.0 < self.sites => Peer::Site(SiteNo(site)),
+            _ => Peer::Scheduler,
+        }
+    }
+
+    fn order(&mut self, command: SiteCommand, now: Duration) -> Result<(), DriverError> {
+        match command {
+            SiteCommand::AllReduce(gradient) => return self.driver.all_reduce(gradient, now),
+            SiteCommand::Begin => return self.driver.begin(now),
+            SiteCommand::Contribute { chunk, values } => return self.driver.contribute(chunk, values, now),
+            SiteCommand::End(told) => self.driver.end_everywhere(&told),
+            SiteCommand::State { round, training } => self.driver.give_state(round, training, now),
+            SiteCommand::Finish(training) => {
+                self.finishing = Some(now);
+                // A site that came back after the end has finished already.
+                let _ = self.driver.finish(training, now);
+            }
+        }
+        Ok(())
+    }
+
+    fn news(&self, output: DriverOutput) -> Output<SiteNews> {
+        Output::Tell(match output {
+            DriverOutput::Send { to, id, data, priority } => {
+                return Output::Send { to: self.number(to), id, data, priority };
+            }
+            DriverOutput::Ready { round, training } => SiteNews::Ready { round, training },
+            DriverOutput::Ended { training } => SiteNews::Ended { training },
+            DriverOutput::Reduced { round, sum } => {
+                SiteNews::Reduced { round, sum, version: self.driver.policy_version() }
+            }
+            DriverOutput::Summed { round, chunk, values } => SiteNews::Summed { round, chunk, values },
+            DriverOutput::StateWanted { round } => SiteNews::StateWanted { round },
+            DriverOutput::Warned(text) => SiteNews::Warned(text),
+            DriverOutput::Failed(error) => SiteNews::Failed(error),
+        })
+    }
+
+    /// Whether the process may end now.
+    fn may_leave(&mut self, now: Duration) -> bool {
+        if let Some(since) = self.abandoned {
+            let are_heard = self.driver.are_last_words_heard();
+            let patience = if are_heard { LAST_WORDS } else { LATE_WORDS };
+            if self.driver.has_told_all() && are_heard || now.saturating_sub(since) > patience {
+                return true;
+            }
+        }
+        let Some(since) = self.finishing else { return false };
+        // A site that is being sent this site's state is waited for: the state may be long.
+        if self.driver.is_giving() {
+            self.finishing = Some(now);
+            return false;
+        }
+        self.has_finished = self.driver.may_leave() || now.saturating_sub(since) > LONGEST_END;
+        self.has_finished
+    }
+}
+
+impl Machine for SiteProcess {
+    type Command = SiteCommand;
+    type News = SiteNews;
+    type Done = ();
+
+    fn up(&mut self, peer: PeerNo, now: Duration) {
+        self.driver.up(self.peer(peer), now);
+    }
+
+    fn down(&mut self, peer: PeerNo, now: Duration) {
+        self.driver.down(self.peer(peer), now);
+    }
+
+    fn received(&mut self, from: PeerNo, data: &Bytes, seen: Option<Seen>, now: Duration) {
+        let from = self.peer(from);
+        if let (Peer::Site(site), Some(Seen { bits, seconds })) = (from, seen) {
+            self.driver.measured(site, bits, seconds);
+        }
+        self.driver.message(from, data.clone(), now);
+    }
+
+    fn ended(&mut self, id: u64, is_taken: bool, now: Duration) {
+        match is_taken {
+            true => self.driver.delivered(id, now),
+            false => self.driver.failed(id, now),
+        }
+    }
+
+    fn command(&mut self, command: SiteCommand, now: Duration) {
+        if let Err(error) = self.order(command, now) {
+            self.driver.refuse(error);
+        }
+    }
+
+    /// The process ends once other sites have heard why this one has ended, or after some seconds.
+    fn abandoned(&mut self, now: Duration) {
+        self.abandoned.get_or_insert(now);
+    }
+
+    fn stop(&mut self, _why: &str, _now: Duration) {
+        self.driver.stop();
+    }
+
+    fn tick(&mut self, now: Duration) {
+        self.driver.tick(now);
+        self.tick_at = now + TICK;
+    }
+
+    fn wake_at(&self) -> Option<Duration> {
+        Some(self.tick_at)
+    }
+
+    fn next(&mut self, now: Duration) -> Option<Output<SiteNews>> {
+        if let Some(output) = self.driver.next_output() {
+            return Some(self.news(output));
+        }
+        let is_over = !self.has_ended && self.may_leave(now);
+        self.has_ended |= is_over;
+        is_over.then_some(Output::Over)
+    }
+
+    fn may_end(&self, peer: PeerNo) -> bool {
+        self.driver.may_end(self.peer(peer))
+    }
+}

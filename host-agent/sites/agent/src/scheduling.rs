@@ -1,0 +1,254 @@
+//! A scheduler as a process: which sites it offers plans to, and when it plans.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::convert::Infallible;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_connections::{Machine, Output, PeerNo, Seen, Work};
+use inart_overlay::PlanError;
+use inart_sites::{Policy, SiteNo};
+use inart_terms::{Term, Terms, TermsError};
+
+use crate::message::{Body, Hello, decode, encode};
+use crate::policy_message::policy_message;
+use crate::scheduler::Scheduler;
+
+/// Plans follow each other no faster. While a round goes on, each pause is twice the one before: sites hold
+/// few offers, and agree on one that all of them hold.
+const PAUSE: Duration = Duration::from_millis(300);
+const LONGEST_PAUSE: Duration = Duration::from_secs(60);
+/// Messages of a scheduler overtake those of sites.
+const URGENT: i32 = i32::MAX;
+
+/// News of a scheduler for its host.
+#[derive(Debug, Clone, PartialEq)]
+pub enum SchedulerNews {
+    /// A plan is offered to all sites with the same terms.
+    Offered(Arc<Policy>),
+    /// Line for the log.
+    Warned(String),
+}
+
+/// A scheduler, as a process. Numbers of others are their site numbers.
+#[derive(Debug)]
+pub struct SchedulerProcess {
+    scheduler: Scheduler,
+    next_id: u64,
+    /// Time until the next plan after one that is being made, and when one may be made.
+    pause: Duration,
+    plan_at: Option<Duration>,
+    is_planning: bool,
+    /// The newest round that a site has reported.
+    round: Option<u32>,
+    /// Sites that have not finished and are not connected.
+    missing: BTreeSet<SiteNo>,
+    /// Sites that have all sums of their last round.
+    finished: BTreeSet<SiteNo>,
+    terms: Terms,
+    /// Sites with the same terms, connected: plans are offered to them.
+    agreeing: BTreeSet<SiteNo>,
+    /// What was logged of which site, once.
+    warned: BTreeSet<(SiteNo, &'static str)>,
+    /// Sites with other terms, by the difference that was logged last. Their samples are dropped.
+    differing: BTreeMap<SiteNo, String>,
+    outputs: VecDeque<Output<SchedulerNews, Result<Policy, PlanError>>>,
+    is_over: bool,
+}
+
+impl SchedulerProcess {
+    /// Creates a process that no site is connected to. `sites`: those that it waits for.
+    ///
+    /// # Errors
+    /// Terms that no hello can carry.
+    pub fn new(scheduler: Scheduler, sites: impl IntoIterator<Item = SiteNo>) -> Result<Self, TermsError> {
+        let terms = scheduler.terms()?;
+        let (finished, agreeing, warned, differing) = Default::default();
+        Ok(SchedulerProcess {
+            scheduler,
+            next_id: 0,
+            pause: PAUSE,
+            plan_at: None,
+            is_planning: false,
+            round: None,
+            missing: sites.into_iter().collect(),
+            finished,
+            terms,
+            agreeing,
+            warned,
+            differing,
+            outputs: VecDeque::new(),
+            is_over: false,
+        })
+    }
+
+    /// Returns the scheduler.
+    pub fn scheduler(&self) -> &Scheduler {
+        &self.scheduler
+    }
+
+    /// Sites that have not finished and are not connected.
+    pub fn missing(&self) -> &BTreeSet<SiteNo> {
+        &self.missing
+    }
+
+    fn send(&mut self, site: SiteNo, body: Body) {
+        self.next_id += 1;
+        let (to, id) = (PeerNo(site.0.into()), self.next_id);
+        self.outputs.push_back(Output::Send { to, id, data: encode(body), priority: URGENT });
+    }
+
+    fn log(&mut self, text: String) {
+        self.outputs.push_back(Output::Tell(SchedulerNews::Warned(text)));
+    }
+
+    /// Logs what is wrong with messages of a site, once: a site may send more of them than a log can hold.
+    fn warn(&mut self, site: SiteNo, what: &'static str) {
+        if self.warned.insert((site, what)) {
+            self.log(format!("{}: {what}", self.scheduler.name(site)));
+        }
+    }
+
+    fn message(&mut self, site: SiteNo, body: Body) {
+        match body {
+            Body::Report(_) if self.differing.contains_key(&site) => {}
+            Body::Report(report) => {
+                if report.round > self.round {
+                    (self.round, self.pause) = (report.round, PAUSE);
+                }
+                let before = self.scheduler.strange_samples();
+                self.scheduler.report(site, &report);
+                if self.scheduler.strange_samples() > before {
+                    let text = "samples were dropped: of links that are not in the network, or no rates";
+                    self.warn(site, text);
+                }
+            }
+            Body::Hello(hello) => {
+                match hello.is_finished {
+                    true => drop(self.finished.insert(site)),
+                    false => drop(self.finished.remove(&site)),
+                }
+                self.hello(site, hello.terms);
+            }
+            Body::PolicyWanted(_) => self.offer_newest(site),
+            _ => self.warn(site, "a message is none for a scheduler"),
+        }
+    }
+
+    /// A site has said what it trains. With other terms it is offered nothing, and its reports are dropped.
+    fn hello(&mut self, site: SiteNo, terms: Vec<Term>) {
+        let Ok(terms) = Terms::from_message(terms) else {
+            return self.warn(site, "a hello has no terms; start it with the same version of this program");
+        };
+        let Some(difference) = self.terms.differs(&terms) else {
+            self.differing.remove(&site);
+            self.agreeing.insert(site);
+            return self.offer_newest(site);
+        };
+        self.agreeing.remove(&site);
+        let name = self.scheduler.name(site).to_owned();
+        let difference = difference.between(&name, "this scheduler");
+        if self.differing.insert(site, difference.clone()).as_ref() != Some(&difference) {
+            self.log(format!(
+                "{difference}; {name} is offered no plans: give both the same document and scheme"
+            ));
+        }
+    }
+
+    fn offer_newest(&mut self, site: SiteNo) {
+        if let Some(policy) = self.scheduler.offered().filter(|_| self.agreeing.contains(&site)).cloned() {
+            self.send(site, Body::Offer(policy_message(&policy)));
+        }
+    }
+
+    /// A plan that may be made now, and is worth it.
+    fn plan(&mut self, now: Duration) -> Option<Work<Result<Policy, PlanError>>> {
+        if self.is_planning || self.plan_at.is_some_and(|at| now < at) {
+            return None;
+        }
+        self.plan_at = None;
+        let task = self.scheduler.task()?;
+        self.is_planning = true;
+        self.plan_at = Some(now + self.pause);
+        self.pause = (2 * self.pause).min(LONGEST_PAUSE);
+        Some(Work::new(move || task.plan()))
+    }
+}
+
+fn site(number: PeerNo) -> Option<SiteNo> {
+    u16::try_from(number.0).ok().map(SiteNo)
+}
+
+impl Machine for SchedulerProcess {
+    type Command = Infallible;
+    type News = SchedulerNews;
+    type Done = Result<Policy, PlanError>;
+
+    fn up(&mut self, peer: PeerNo, _now: Duration) {
+        let Some(site) = site(peer) else { return };
+        self.missing.remove(&site);
+        let hello = Hello { terms: self.terms.message(), ..Hello::default() };
+        self.send(site, Body::Hello(hello));
+    }
+
+    fn down(&mut self, peer: PeerNo, _now: Duration) {
+        let Some(site) = site(peer) else { return };
+        self.agreeing.remove(&site);
+        if !self.finished.contains(&site) {
+            self.missing.insert(site);
+        }
+    }
+
+    fn received(&mut self, from: PeerNo, data: &Bytes, _seen: Option<Seen>, _now: Duration) {
+        let Some(site) = site(from) else { return };
+        match decode(data.clone()) {
+            Ok(body) => self.message(site, body),
+            Err(_) => self.warn(site, "a message is none for a scheduler"),
+        }
+    }
+
+    fn ended(&mut self, _id: u64, _is_taken: bool, _now: Duration) {}
+
+    fn command(&mut self, command: Infallible, _now: Duration) {
+        match command {}
+    }
+
+    fn done(&mut self, made: Result<Policy, PlanError>, _now: Duration) {
+        self.is_planning = false;
+        let policy = match made {
+            Ok(policy) => policy,
+            Err(error) => return self.log(format!("the last plan goes on: {error}")),
+        };
+        let Some(policy) = self.scheduler.planned(policy) else { return };
+        self.outputs.push_back(Output::Tell(SchedulerNews::Offered(policy.clone())));
+        for site in self.agreeing.clone() {
+            self.send(site, Body::Offer(policy_message(&policy)));
+        }
+    }
+
+    fn stop(&mut self, _why: &str, _now: Duration) {
+        self.outputs.clear();
+        self.is_over = true;
+    }
+
+    fn tick(&mut self, _now: Duration) {}
+
+    fn wake_at(&self) -> Option<Duration> {
+        self.plan_at.filter(|_| !self.is_planning)
+    }
+
+    fn next(&mut self, now: Duration) -> Option<Output<SchedulerNews, Result<Policy, PlanError>>> {
+        if let Some(output) = self.outputs.pop_front() {
+            return Some(output);
+        }
+        if std::mem::take(&mut self.is_over) {
+            return Some(Output::Over);
+        }
+        self.plan(now).map(Output::Work)
+    }
+
+    fn may_end(&self, peer: PeerNo) -> bool {
+        site(peer).is_some_and(|site| self.finished.contains(&site))
+    }
+}

@@ -1,0 +1,44 @@
+//! What a site has counted when it ends.
+
+use inart_site_agent::AgentCounters;
+use inart_sites::Counters;
+
+/// What a site has counted when it ends.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Ending {
+    /// What its state machine dropped and passed on.
+    pub site: Counters,
+    /// What its driver did.
+    pub agent: AgentCounters,
+    /// What its connections carried.
+    pub connections: inart_quic::Counters,
+}
+
+impl Ending {
+    /// What was dropped or refused, and how often; what never was is left out.
+    pub fn dropped(&self) -> Vec<(&'static str, u64)> {
+        let Ending { site, agent, connections } = self;
+        let all = [
+            ("connections_refused", connections.refused),
+            ("connections_of_strangers", connections.strangers),
+            ("messages_too_long", connections.too_long),
+            ("messages_too_many", connections.too_many),
+            ("messages_malformed", agent.malformed),
+            ("messages_of_strangers", agent.strangers),
+            ("messages_in_anothers_name", agent.impostors),
+            ("answers_not_asked_for", agent.unasked),
+            ("messages_without_a_link", agent.astray),
+            ("chunks_for_others_too_many", agent.crowded),
+            ("plans_refused", agent.refused_offers),
+            ("chunks_of_rounds_over", site.late),
+            ("chunks_of_rounds_ahead", site.ahead),
+            ("chunks_by_another_plan", site.other_policy),
+            ("chunks_of_nobody", site.strange),
+            ("chunks_twice", site.repeated),
+            ("chunks_without_a_way", site.lost),
+            ("questions_unanswerable", site.unanswerable),
+            ("states_with_a_wrong_digest", agent.wrong_states),
+        ];
+        all.into_iter().filter(|(_, count)| *count > 0).collect()
+    }
+}

@@ -1,0 +1,129 @@
+//! A site beside its machine: what its training loop is told, its log and its status.
+
+use std::sync::mpsc::Sender;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use inart_connections::{Host, Names, Transport};
+use inart_core::ServerCounters;
+use inart_host_agent::OnwardNews;
+use inart_host_agent::status::StatusPublisher;
+use inart_site_agent::{Peer, SiteNews, SiteProcess, Wait, Waiting};
+use inart_sites::SiteNo;
+
+use crate::ending::Ending;
+use crate::error::HostError;
+use crate::next::Next;
+use crate::workers_inside::WorkersInside;
+
+/// What the training loop is told.
+#[derive(Debug)]
+pub(crate) enum News {
+    Ready(Next),
+    Reduced {
+        round: u32,
+        sum: Vec<f32>,
+        version: u64,
+    },
+    /// The sum of a chunk, in a round whose chunks are given one by one.
+    Summed {
+        round: u32,
+        chunk: usize,
+        values: Vec<f32>,
+    },
+    /// What the server of the site's inside has.
+    Inside(OnwardNews),
+    /// The server of the site's inside has ended.
+    InsideEnded(Result<ServerCounters, inart_host_agent::Error>),
+    StateWanted {
+        round: u32,
+    },
+    Failed(HostError),
+    Left(Ending),
+}
+
+/// Workers from which the site's gradient comes, once they are known.
+pub(crate) type Inside = Arc<Mutex<Option<WorkersInside>>>;
+
+/// A site beside its machine.
+pub(crate) struct SiteSide {
+    names: Names,
+    told: Sender<News>,
+    status: StatusPublisher,
+    inside: Inside,
+}
+
+impl SiteSide {
+    pub fn new(names: Names, told: Sender<News>, status: StatusPublisher, inside: Inside) -> Self {
+        SiteSide { names, told, status, inside }
+    }
+
+    /// Logs what the site waits for.
+    fn log_wait(&self, process: &mut SiteProcess, network: &Transport, now: Duration) {
+        let reported = process.driver_mut().next_waiting();
+        if let Some(inside) = &mut *self.inside.lock().unwrap_or_else(PoisonError::into_inner) {
+            let waiting = process.driver().waiting(now);
+            let awaits = matches!(waiting, Some(Waiting { wait: Wait::Program { .. }, .. }));
+            let has_begun = process.driver().round() > Some(1);
+            if let Some((workers, waited)) = inside.due(awaits, has_begun) {
+                tracing::warn!("waiting for workers inside: {workers} (for {} s)", waited.as_secs());
+            }
+            if awaits {
+                return;
+            }
+        }
+        let Some(Waiting { wait, waited }) = reported else { return };
+        let name = |site: SiteNo, is_missing: bool| {
+            let number = process.number(Peer::Site(site));
+            match is_missing {
+                true => crate::missing::in_words(&self.names, network, number),
+                false => self.names.of(number).to_owned(),
+            }
+        };
+        tracing::warn!("{} (for {} s)", wait.in_words(&name), waited.as_secs());
+    }
+
+    fn publish(&self, process: &SiteProcess, network: &Transport, now: Duration) {
+        let mut status = crate::status::of_site(&self.names, network, process, now);
+        if let Some(inside) = &*self.inside.lock().unwrap_or_else(PoisonError::into_inner) {
+            crate::status::add_inside(&mut status, inside);
+        }
+        self.status.take(status);
+    }
+}
+
+impl Host<SiteProcess> for SiteSide {
+    type Error = HostError;
+
+    /// After a failure the site notifies others until its training loop is gone.
+    fn tell(&mut self, news: SiteNews, _process: &mut SiteProcess) -> Result<(), HostError> {
+        let news = match news {
+            SiteNews::Ready { round, training } => News::Ready(Next::Round { round, training }),
+            SiteNews::Ended { training } => News::Ready(Next::Ended { training }),
+            SiteNews::Reduced { round, sum, version } => News::Reduced { round, sum, version },
+            SiteNews::Summed { round, chunk, values } => News::Summed { round, chunk, values },
+            SiteNews::StateWanted { round } => News::StateWanted { round },
+            SiteNews::Failed(error) => News::Failed(error.into()),
+            SiteNews::Warned(text) => {
+                tracing::warn!("{text}");
+                return Ok(());
+            }
+        };
+        // A training loop that is gone is noticed by its orders.
+        let _ = self.told.send(news);
+        Ok(())
+    }
+
+    fn look(
+        &mut self,
+        process: &mut SiteProcess,
+        network: &Transport,
+        now: Duration,
+    ) -> Result<(), HostError> {
+        self.log_wait(process, network, now);
+        if self.status.is_due() {
+            self.publish(process, network, now);
+        }
+        Ok(())
+    }
+}
