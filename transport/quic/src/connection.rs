@@ -2,13 +2,13 @@
 
 use std::sync::Arc;
 
+use inart_terms::one_line;
 use inart_tls::MutualTls;
 use quinn::{Connection, ConnectionError, VarInt};
 use rustls::pki_types::CertificateDer;
 
 use crate::event::Event;
 use crate::pair::Pair;
-use crate::plain::plain;
 use crate::shared::{Counts, Shared};
 use crate::streams::{answers, receive_all};
 
@@ -33,7 +33,7 @@ pub(crate) fn is_duplicate(reason: &ConnectionError) -> bool {
 pub(crate) fn stranger(reason: &ConnectionError) -> Option<String> {
     match reason {
         ConnectionError::ApplicationClosed(closed) if closed.error_code == STRANGER => {
-            Some(plain(&String::from_utf8_lossy(&closed.reason)))
+            Some(one_line(&String::from_utf8_lossy(&closed.reason)))
         }
         _ => None,
     }
@@ -97,7 +97,7 @@ pub(crate) fn known(shared: &Shared, connection: &Connection) -> Option<String> 
     let all = names.join(" or ");
     let reason = format!("{} has no peer called {all}; give both the same names", shared.name);
     connection.close(STRANGER, reason.as_bytes());
-    if shared.may_warn(&plain(&all), "stranger") {
+    if shared.may_warn(&one_line(&all), "stranger") {
         shared.tell(Event::Stranger { address: connection.remote_address(), names });
     }
     None

@@ -4,13 +4,13 @@ use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
 
+use inart_terms::one_line;
 use quinn::{ClientConfig, Connecting, ConnectionError};
 use tokio::time::timeout;
 
 use crate::connection::{is_duplicate, serve, stranger};
 use crate::event::Event;
 use crate::pair::{Label, Pair};
-use crate::plain::plain;
 use crate::shared::Shared;
 use crate::stream_error::StreamError;
 
@@ -100,7 +100,7 @@ fn failed(shared: &Shared, peer: &str, address: SocketAddr, error: &StreamError)
     match (refused, lost) {
         (Some(cause), _) => shared.warn(peer, address, cause),
         (None, ConnectionError::TimedOut) => shared.note(peer, NO_ANSWER),
-        (None, lost) => shared.note(peer, plain(&lost.to_string())),
+        (None, lost) => shared.note(peer, one_line(&lost.to_string())),
     }
 }
 

@@ -15,7 +15,6 @@ mod event;
 mod meter;
 mod options;
 mod pair;
-mod plain;
 mod refusal;
 mod shared;
 mod stream_error;

@@ -2,10 +2,9 @@
 
 use std::fmt;
 
+use inart_terms::one_line;
 use quinn::ConnectionError;
 use rustls::AlertDescription;
-
-use crate::plain::plain;
 
 /// QUIC's code of TLS alert 0 (RFC 9001, section 4.8).
 const ALERTS: u64 = 0x100;
@@ -40,10 +39,10 @@ impl Refusal {
     /// Finds the cause in the end of a connection; `None` if TLS has not failed.
     pub fn of(error: &ConnectionError, protocol: &str) -> Option<Self> {
         let (code, said, is_own) = match error {
-            ConnectionError::TransportError(error) => (error.code, plain(&error.reason), true),
+            ConnectionError::TransportError(error) => (error.code, one_line(&error.reason), true),
             // These words are of a process that has not shown who it is.
             ConnectionError::ConnectionClosed(close) => {
-                (close.error_code, plain(&String::from_utf8_lossy(&close.reason)), false)
+                (close.error_code, one_line(&String::from_utf8_lossy(&close.reason)), false)
             }
             _ => return None,
         };
@@ -162,7 +161,7 @@ mod tests {
     #[test]
     fn words_of_strangers_are_short_and_have_no_control_characters() {
         let said = there(80, &format!("\u{1b}[2Jfailed\n{}", "x".repeat(5000))).expect("TLS has failed");
-        assert!(said.contains("[2Jfailed") && said.len() < 400, "{said}");
+        assert!(said.contains("[2Jfailed") && said.len() < inart_terms::MOST_LINE_BYTES + 200, "{said}");
         assert!(!said.contains(char::is_control), "{said:?}");
     }
 
