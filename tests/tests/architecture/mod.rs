@@ -156,6 +156,33 @@ fn protocol_uses_nothing_that_does_io() {
     }
 }
 
+/// Sources of a folder, without comments, strings and tests.
+fn sources(folder: &Path) -> Vec<(PathBuf, String)> {
+    let read = |file: PathBuf| {
+        let text = source::strip(&std::fs::read_to_string(&file).unwrap());
+        (file, text)
+    };
+    modules::below(folder, "rs").into_iter().map(read).collect()
+}
+
+#[test]
+fn hosts_hold_no_rule_about_messages() {
+    for system in &SYSTEMS[1..] {
+        let host = root().join("host-agent").join(system).join("host/src");
+        let all = sources(&host);
+        assert!(!all.is_empty(), "no sources in {}", host.display());
+        for (file, text) in all {
+            // A training's terms in a file are no message.
+            let decodes = text.replace("Terms::decode(", "").contains("decode(");
+            assert!(!decodes, "{} decodes messages; its machine must", file.display());
+            assert!(!text.contains("tokio::select!"), "{} has a loop; use `drive`", file.display());
+        }
+    }
+    let drive = root().join("transport/connections/src/drive.rs");
+    let loops = source::strip(&std::fs::read_to_string(drive).unwrap()).matches("tokio::select!").count();
+    assert_eq!(loops, 1, "one loop drives all machines");
+}
+
 #[test]
 fn no_files_import_each_other() {
     // The examples have no src: each is a file of its own.
