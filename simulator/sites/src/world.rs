@@ -14,7 +14,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_overlay::{AuxiliaryUse, Options as PlanOptions, Overlay, Sharing};
 use inart_site_agent::message::Body;
-use inart_site_agent::{Driver, Output, Peer, Scheduler, Setup, TrainingState};
+use inart_site_agent::{Driver, Output, Peer, SchedulerProcess, Setup, TrainingState};
 use inart_sites::{Policy, SiteNo};
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -133,7 +133,7 @@ struct World<'o> {
     options: Options,
     setups: Vec<Arc<Setup>>,
     sites: Vec<Option<Process>>,
-    scheduler: Option<Scheduler>,
+    scheduler: Option<SchedulerProcess>,
     connections: Connections,
     traffic: Traffic<'o>,
     events: BTreeMap<(u64, u64), Event>,

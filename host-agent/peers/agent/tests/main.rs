@@ -8,3 +8,4 @@ mod breaking;
 mod campaign;
 mod coordinating;
 mod own;
+mod processes;

@@ -6,4 +6,5 @@ mod campaign;
 mod exploration;
 mod frames;
 mod groups;
+mod keeping;
 mod trainings;

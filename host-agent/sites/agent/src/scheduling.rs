@@ -36,7 +36,9 @@ pub enum SchedulerNews {
 pub struct SchedulerProcess {
     scheduler: Scheduler,
     next_id: u64,
-    /// Time until the next plan after one that is being made, and when one may be made.
+    /// Least time between plans, the time until the next plan after one that is being made, and when one may be
+    /// made.
+    least_pause: Duration,
     pause: Duration,
     plan_at: Option<Duration>,
     is_planning: bool,
@@ -68,6 +70,7 @@ impl SchedulerProcess {
         Ok(SchedulerProcess {
             scheduler,
             next_id: 0,
+            least_pause: PAUSE,
             pause: PAUSE,
             plan_at: None,
             is_planning: false,
@@ -81,6 +84,13 @@ impl SchedulerProcess {
             outputs: VecDeque::new(),
             is_over: false,
         })
+    }
+
+    /// Sets the least time between two plans; 300 ms by default.
+    #[must_use]
+    pub fn with_pause(mut self, pause: Duration) -> Self {
+        (self.least_pause, self.pause) = (pause, pause);
+        self
     }
 
     /// Returns the scheduler.
@@ -115,7 +125,7 @@ impl SchedulerProcess {
             Body::Report(_) if self.differing.contains_key(&site) => {}
             Body::Report(report) => {
                 if report.round > self.round {
-                    (self.round, self.pause) = (report.round, PAUSE);
+                    (self.round, self.pause) = (report.round, self.least_pause);
                 }
                 let before = self.scheduler.strange_samples();
                 self.scheduler.report(site, &report);

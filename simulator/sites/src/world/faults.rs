@@ -2,9 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use inart_connections::{Machine as _, PeerNo};
 use inart_overlay::SiteId;
-use inart_site_agent::message::{Body, encode};
-use inart_site_agent::policy_message::policy_message;
 use inart_site_agent::{Driver, Peer};
 use inart_sites::{Policy, SiteNo};
 
@@ -135,7 +134,10 @@ impl World<'_> {
         }
         let now = self.now();
         for (me, other) in [(a, b), (b, a)] {
-            let Peer::Site(site) = me else { continue };
+            let Peer::Site(site) = me else {
+                self.leaves_scheduler(other);
+                continue;
+            };
             let Some(process) = &mut self.sites[site.index()] else { continue };
             let lost = process.open.iter().filter(|(_, (_, of))| *of == connection).map(|(&id, _)| id);
             let lost: Vec<u64> = lost.collect();
@@ -144,6 +146,14 @@ impl World<'_> {
                 driver.down(other, now);
                 lost.into_iter().for_each(|id| driver.failed(id, now));
             });
+        }
+    }
+
+    /// The scheduler's connection to a site has ended.
+    fn leaves_scheduler(&mut self, other: Peer) {
+        let now = self.now();
+        if let (Some(scheduler), Peer::Site(site)) = (&mut self.scheduler, other) {
+            scheduler.down(PeerNo(site.0.into()), now);
         }
     }
 
@@ -187,12 +197,8 @@ impl World<'_> {
             match me {
                 Peer::Site(site) => self.tell(site.index(), |driver| driver.up(other, now)),
                 Peer::Scheduler => {
-                    if let Some(hello) = self.scheduler_hello() {
-                        self.offer(other, hello);
-                    }
-                    let offered = self.scheduler.as_ref().and_then(|scheduler| scheduler.offered().cloned());
-                    if let Some(policy) = offered {
-                        self.offer(other, encode(Body::Offer(policy_message(&policy))));
+                    if let Peer::Site(site) = other {
+                        self.meets_scheduler(site);
                     }
                 }
             }

@@ -1,9 +1,9 @@
 //! Messages on their way.
 
 use bytes::Bytes;
+use inart_connections::{Machine as _, PeerNo};
 use inart_site_agent::Peer;
-use inart_site_agent::message::{Body, Report, decode, encode};
-use inart_site_agent::policy_message::policy_message;
+use inart_site_agent::message::{Body, decode};
 use inart_sites::SiteNo;
 
 use super::{Event, SCHEDULER_S, World};
@@ -88,9 +88,10 @@ impl World<'_> {
                 self.tell(site.index(), |driver| driver.message(from, data, now));
             }
             (Peer::Scheduler, Peer::Site(site)) => {
-                if let Ok(Body::Report(report)) = decode(data) {
-                    self.report(site, &report);
-                }
+                let number = PeerNo(site.0.into());
+                let scheduler = self.scheduler.iter_mut();
+                scheduler.for_each(|scheduler| scheduler.received(number, &data, None, now));
+                self.carry_out_scheduler();
             }
             (Peer::Scheduler, Peer::Scheduler) => {}
         }
@@ -103,23 +104,6 @@ impl World<'_> {
         if site.open.get(&id).is_some_and(|(_, of)| *of == connection) {
             site.open.remove(&id);
             self.tell(from.index(), |driver| driver.delivered(id, now));
-        }
-    }
-
-    fn report(&mut self, from: SiteNo, report: &Report) {
-        let Some(scheduler) = &mut self.scheduler else { return };
-        scheduler.report(from, report);
-        let Some(task) = scheduler.task() else { return };
-        // Links that are down may leave sites apart.
-        let Ok(policy) = task.plan() else { return };
-        let Some(policy) = scheduler.planned(policy) else { return };
-        match self.stranger {
-            Some(_) => drop(self.refused.insert(policy.version)),
-            None => drop(self.plans.insert(policy.version, policy.clone())),
-        }
-        let data = encode(Body::Offer(policy_message(&policy)));
-        for site in 0..self.sites.len() {
-            self.offer(super::peer(site), data.clone());
         }
     }
 

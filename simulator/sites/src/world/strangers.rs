@@ -1,12 +1,16 @@
 //! Schedulers: the right one, and those that have another document.
 
 use std::sync::Arc;
+use std::time::Duration;
 
+use inart_connections::{Machine as _, Output, PeerNo};
 use inart_overlay::{Options as PlanOptions, Overlay, Scheme, SiteJob};
-use inart_site_agent::message::{Body, Hello, encode};
-use inart_site_agent::{Peer, Scheduler};
+use inart_site_agent::message::{Body, encode};
+use inart_site_agent::policy_message::policy_message;
+use inart_site_agent::{Peer, Scheduler, SchedulerNews, SchedulerProcess};
+use inart_sites::{Policy, SiteNo};
 
-use super::{Knowledge, World};
+use super::{Knowledge, World, peer};
 use crate::fault::OtherDocument;
 
 impl World<'_> {
@@ -22,19 +26,56 @@ impl World<'_> {
             None => (overlay, job, plan),
         };
         self.stranger = other;
-        self.scheduler = Some(match self.options.knowledge {
+        let scheduler = match self.options.knowledge {
             Knowledge::Passive => Scheduler::new(overlay, job, plan, self.options.prior_bps),
             Knowledge::Static => {
                 let rates = overlay.rates_at(0.0);
                 Scheduler::knowing(overlay, job, plan, rates)
             }
-        });
+        };
+        let sites = (0..self.sites.len()).map(|site| SiteNo(site as u16));
+        // A plan takes no virtual time.
+        let process = SchedulerProcess::new(scheduler, sites);
+        self.scheduler = process.ok().map(|process| process.with_pause(Duration::ZERO));
     }
 
-    /// The first message of the scheduler on a connection: what its plans follow from.
-    pub(super) fn scheduler_hello(&self) -> Option<bytes::Bytes> {
-        let terms = self.scheduler.as_ref()?.terms().ok()?;
-        Some(encode(Body::Hello(Hello { terms: terms.message(), ..Hello::default() })))
+    /// A site is connected to the scheduler.
+    pub(super) fn meets_scheduler(&mut self, site: SiteNo) {
+        let now = self.now();
+        let Some(scheduler) = &mut self.scheduler else { return };
+        scheduler.up(PeerNo(site.0.into()), now);
+        let offered = scheduler.scheduler().offered().cloned();
+        // One with another document offers its plans to all the same.
+        if let Some(policy) = offered.filter(|_| self.stranger.is_some()) {
+            self.offer(Peer::Site(site), encode(Body::Offer(policy_message(&policy))));
+        }
+        self.carry_out_scheduler();
+    }
+
+    /// Does what the scheduler wants.
+    pub(super) fn carry_out_scheduler(&mut self) {
+        let now = self.now();
+        while let Some(output) = self.scheduler.as_mut().and_then(|scheduler| scheduler.next(now)) {
+            match output {
+                Output::Send { to, data, .. } => self.offer(peer(to.index()), data),
+                Output::Work(work) => {
+                    let done = work.run();
+                    self.scheduler.iter_mut().for_each(|scheduler| scheduler.done(done.clone(), now));
+                }
+                Output::Tell(SchedulerNews::Offered(policy)) => self.offered(policy),
+                Output::Tell(SchedulerNews::Warned(_)) | Output::Copy(_) | Output::Over => {}
+            }
+        }
+    }
+
+    fn offered(&mut self, policy: Arc<Policy>) {
+        if self.stranger.is_none() {
+            self.plans.insert(policy.version, policy);
+            return;
+        }
+        self.refused.insert(policy.version);
+        let data = encode(Body::Offer(policy_message(&policy)));
+        (0..self.sites.len()).for_each(|site| self.offer(peer(site), data.clone()));
     }
 }
 
