@@ -7,8 +7,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
+use inart_connections::{Machine as _, Output, PeerNo};
 use inart_multicast::{FrameWriter, Receivers};
-use inart_peer_agent::{Body, Coordinator, CoordinatorOutput, Output, Peer, Schemes, Start, Sync, encode};
+use inart_peer_agent::{
+    Body, Coordinator, CoordinatorOutput, Framing, Peer, PeerNews, PeerProcess, Schemes, Setup, Start, Sync,
+    encode,
+};
 use inart_peers::{Compute, Mesh, PeerJob};
 use inart_random::SplitMix64;
 use inart_wire::{Contributors, MacAddr};
@@ -43,11 +47,12 @@ enum To {
 /// Something that is under way.
 #[derive(Debug, Clone)]
 struct Parcel {
-    bytes: Arc<[u8]>,
+    bytes: Bytes,
     /// On the wire.
     bits: f64,
-    /// Round and number, if it is a chunk.
-    chunk: Option<(u32, u32)>,
+    is_chunk: bool,
+    /// The number of a message on a connection.
+    id: u64,
 }
 
 enum Event {
@@ -73,8 +78,7 @@ enum Event {
     /// The sender hears that a connection took a chunk.
     Taken {
         from: usize,
-        to: usize,
-        round: u32,
+        id: u64,
     },
     Report {
         from: usize,
@@ -87,7 +91,7 @@ enum Event {
 }
 
 struct Host {
-    peer: Peer,
+    peer: PeerProcess,
     draws: SplitMix64,
     compute: Option<Compute>,
     model: Vec<f32>,
@@ -103,7 +107,6 @@ struct World {
     hosts: Vec<Host>,
     coordinator: Coordinator<Schemes>,
     fabric: Fabric,
-    writer: FrameWriter,
     audit: Audit,
     tally: Tally,
     /// Chunks on their way, and peers that compute.
@@ -137,7 +140,7 @@ impl World {
             let setup = setting.peer(rank, fabric.least_bps());
             idle_ns = idle_ns.max((setup.peer_timeout.as_nanos() as u64).saturating_mul(10));
             hosts.push(Host {
-                peer: Peer::new(Arc::new(setup))?,
+                peer: process(setup, &setting)?,
                 draws: draws(rank + 1),
                 compute: job.computes.get(rank).copied(),
                 model: Vec::new(),
@@ -147,7 +150,6 @@ impl World {
         }
         let schemes = Schemes::new(options.scheme, options.reading.clone(), options.seed, &job.name);
         let schemes = schemes.following(options.given.clone());
-        let everybody = MacAddr::results_of(0.into());
         Ok(World {
             names: (0..n).map(|rank| mesh.name_of(job, rank).to_owned()).collect(),
             now_ns: 0,
@@ -155,7 +157,6 @@ impl World {
             hosts,
             coordinator: Coordinator::new(setting.coordinator(), schemes),
             fabric,
-            writer: FrameWriter::new(MacAddr([2, 0, 0, 0, 0, 1]), everybody, FRAME),
             audit: Audit::new(n, options.sync == Sync::Bsp),
             tally: Tally::default(),
             under_way: 0,
@@ -176,8 +177,9 @@ impl World {
 
     fn run(&mut self) -> Result<(), SimulationError> {
         self.coordinator.tick(Duration::ZERO);
+        let coordinator = self.coordinator_no();
         for at in 0..self.hosts.len() {
-            self.with(at, |peer, now| peer.coordinator_up(now))?;
+            self.with(at, |peer, now| peer.up(coordinator, now))?;
         }
         while !self.hosts.iter().all(|host| host.has_finished) {
             let Some((at_ns, event)) = self.events.pop() else { return Err(self.stuck()) };
@@ -199,7 +201,7 @@ impl World {
 
     fn stuck(&self) -> SimulationError {
         let waits = self.hosts.iter().find(|host| !host.has_finished);
-        let told = waits.map_or(String::new(), |host| host.peer.told());
+        let told = waits.map_or(String::new(), |host| host.peer.peer().told());
         SimulationError::Stuck { seconds: self.now().as_secs_f64(), told }
     }
 
@@ -224,20 +226,24 @@ impl World {
                 Ok(())
             }
             Event::Here { from, to, parcel } => self.arrive(from, to, &parcel),
-            Event::Taken { from, to, round } => {
-                let to = self.setting.ranks[to];
-                self.with(from, |peer, now| peer.delivered(round, to, now))
-            }
+            Event::Taken { from, id } => self.with(from, |peer, now| peer.ended(id, true, now)),
             Event::Report { from, data } => {
                 let (rank, now) = (self.setting.ranks[from], self.now());
                 self.coordinator.message(rank, data, now);
                 self.carry_out_coordinator()
             }
-            Event::Word { to, data } => self.with(to, |peer, now| peer.coordinator(data, now)),
+            Event::Word { to, data } => {
+                let from = self.coordinator_no();
+                self.with(to, |peer, now| peer.received(from, &data, None, now))
+            }
         }
     }
 
-    fn with(&mut self, at: usize, tell: impl FnOnce(&mut Peer, Duration)) -> Result<(), SimulationError> {
+    fn with(
+        &mut self,
+        at: usize,
+        tell: impl FnOnce(&mut PeerProcess, Duration),
+    ) -> Result<(), SimulationError> {
         let now = self.now();
         tell(&mut self.hosts[at].peer, now);
         self.carry_out(at)
@@ -245,14 +251,19 @@ impl World {
 
     /// Does what a peer wants.
     fn carry_out(&mut self, at: usize) -> Result<(), SimulationError> {
-        loop {
-            if let Some(output) = self.hosts[at].peer.next_output() {
-                self.carry_out_one(at, output)?;
-                continue;
+        let now = self.now();
+        while let Some(output) = self.hosts[at].peer.next(now) {
+            match output {
+                Output::Send { to, id, data, .. } if to == self.coordinator_no() => {
+                    self.after(WORD_NS, Event::Report { from: at, data });
+                    self.hosts[at].peer.ended(id, true, now);
+                }
+                Output::Send { to, id, data, priority } => self.send(at, to.index(), id, data, priority),
+                Output::Copy(frame) => self.copy(at, frame),
+                Output::Tell(news) => self.take_news(at, news)?,
+                // A peer that has left hears nothing that matters.
+                Output::Work(_) | Output::Over => {}
             }
-            let now = self.now();
-            let Some(sent) = self.hosts[at].peer.next_transmission(now) else { break };
-            self.transmit(at, &sent);
         }
         let Some(due) = self.hosts[at].peer.wake_at() else { return Ok(()) };
         let least_ns = self.now_ns.saturating_add(SHORTEST_SLEEP_NS);
@@ -264,29 +275,38 @@ impl World {
         Ok(())
     }
 
-    fn carry_out_one(&mut self, at: usize, output: Output) -> Result<(), SimulationError> {
-        match output {
-            Output::Tell { to, message } => self.send_message(at, to, &message),
-            Output::Notify { to, notice } => self.notify(at, &to, notice),
-            Output::Report(data) => self.after(WORD_NS, Event::Report { from: at, data }),
-            Output::Received(update) => {
+    /// The coordinator's number at peers.
+    fn coordinator_no(&self) -> PeerNo {
+        PeerNo(self.setting.ranks.len() as u32)
+    }
+
+    fn take_news(&mut self, at: usize, news: PeerNews) -> Result<(), SimulationError> {
+        match news {
+            PeerNews::Received(update) => {
                 let found = self.audit.receives(at, &update);
                 self.check(found)?;
             }
-            Output::Ended { outcome, .. } => {
+            PeerNews::Ended { outcome, .. } => {
                 let found = self.audit.ends(at, &outcome);
                 self.check(found)?;
                 self.tally.ended(&outcome, self.now_ns);
             }
-            Output::Compute(start) => {
+            PeerNews::Compute(start) => {
                 self.average(at, &start)?;
                 self.compute(at);
             }
-            Output::Finished(start) => {
+            PeerNews::Finished(start) => {
                 self.average(at, &start)?;
                 self.hosts[at].has_finished = true;
             }
-            Output::NotTakenIn(_) => return Err(self.stuck()),
+            PeerNews::NotTakenIn(_) => return Err(self.stuck()),
+            PeerNews::Update(error) => {
+                return Err(SimulationError::Wrong {
+                    peer: self.names[at].clone(),
+                    round: self.hosts[at].peer.peer().round(),
+                    what: error.to_string(),
+                });
+            }
         }
         Ok(())
     }
@@ -320,16 +340,10 @@ impl World {
         let values = self.setting.values();
         let host = &mut self.hosts[at];
         host.model = audit::model(values, &mut host.draws);
-        let (model, round) = (host.model.clone(), host.peer.round());
+        let (model, round) = (host.model.clone(), host.peer.peer().round());
         let found = self.audit.sends(at, round, &model);
         self.check(found)?;
-        let now = self.now();
-        self.hosts[at].peer.computed(model, now).map_err(|error| SimulationError::Wrong {
-            peer: self.names[at].clone(),
-            round,
-            what: error.to_string(),
-        })?;
-        self.carry_out(at)
+        self.with(at, |peer, now| peer.command(model, now))
     }
 
     fn carry_out_coordinator(&mut self) -> Result<(), SimulationError> {
@@ -353,8 +367,8 @@ impl World {
     }
 
     fn outcome(&self, options: &Options) -> Outcome {
-        let ended: Vec<u32> = self.hosts.iter().map(|host| host.peer.round() - 1).collect();
-        let counters = || self.hosts.iter().map(|host| host.peer.counters());
+        let ended: Vec<u32> = self.hosts.iter().map(|host| host.peer.peer().round() - 1).collect();
+        let counters = || self.hosts.iter().map(|host| host.peer.peer().counters());
         Outcome {
             scheme: options.scheme.name(),
             multicast: options.multicast.name(),
@@ -371,6 +385,23 @@ impl World {
             overflowed: self.fabric.overflowed,
         }
     }
+}
+
+/// The Ethernet address of a peer.
+fn address(rank: usize) -> MacAddr {
+    let [.., high, low] = (rank as u32).to_be_bytes();
+    MacAddr([2, 0, 0, 1, high, low])
+}
+
+/// A peer as its host runs it.
+fn process(setup: Setup, setting: &Setting) -> Result<PeerProcess, SimulationError> {
+    let (me, peers) = (setup.me, setting.ranks.len());
+    let writer = FrameWriter::new(address(me.index()), MacAddr::results_of(setup.job), FRAME);
+    let process = PeerProcess::new(Peer::new(Arc::new(setup))?, me, peers);
+    Ok(match setting.by_switch {
+        true => process.by_frames(Framing::new(writer, (0..peers).map(address).collect())),
+        false => process,
+    })
 }
 
 impl To {

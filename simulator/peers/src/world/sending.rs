@@ -1,12 +1,12 @@
 //! What leaves a peer, and what becomes of it.
 
-use inart_multicast::{Message, Receivers, Transmission, chunk_packet, message_packet, notice_packet};
-use inart_peer_agent::Notice;
-use inart_wire::{MacAddr, Rank};
+use bytes::Bytes;
+use inart_connections::{Machine as _, PeerNo};
+use inart_wire::{Frame, HeaderRepr, Kind};
 
-use super::{Event, Parcel, To, World};
+use super::{Event, Parcel, To, World, address};
 use crate::error::SimulationError;
-use crate::setup::{FRAME, MESSAGE_FRAME};
+use crate::setup::MESSAGE_FRAME;
 
 /// What a short message on a connection has around it: QUIC, UDP, IP and Ethernet.
 const HEADER_BYTES: usize = 80;
@@ -15,72 +15,47 @@ const HEADER_BYTES: usize = 80;
 const LOST_AFTER: f64 = 9.0 / 8.0;
 const LEAST_NS: u64 = 1_000_000;
 
+/// Chunks leave after messages.
+const URGENT: i32 = i32::MAX;
+/// The sequence of a frame of kind update that is a notice (docs/protocol.md, "Multicast").
+const NOTICE: u32 = u32::MAX;
+
 impl World {
-    /// Chunks leave once per block of receivers as frames, or once for one receiver on a connection.
-    pub(super) fn transmit(&mut self, at: usize, sent: &Transmission) {
-        let (words, cut) = self.hosts[at].peer.update();
-        let (bits, chunk) = (self.setting.chunk_bits(), Some((sent.round, sent.chunk)));
-        if self.setting.by_switch {
-            for block in sent.to.blocks() {
-                let mut buffer = vec![0; FRAME.frame_bytes()];
-                let members = self.hosts[at].peer.members();
-                let written = self.writer.chunk(members, sent, block, &words, cut, &mut buffer);
-                written.expect("a chunk's words fit a frame");
-                self.leave(at, To::Block(block), Parcel { bytes: buffer.into(), bits, chunk });
-            }
-            return;
-        }
-        let values = words.get(cut.range(sent.chunk)).unwrap_or_default();
-        let bytes = chunk_packet(self.hosts[at].peer.members(), sent.round, sent.chunk, values);
-        for to in sent.to.iter() {
-            self.leave(at, To::One(to.index()), Parcel { bytes: bytes.clone().into(), bits, chunk });
-        }
-    }
-
-    pub(super) fn send_message(&mut self, at: usize, to: Rank, message: &Message) {
-        let members = self.hosts[at].peer.members();
-        let bytes = if self.setting.by_switch {
-            let mut buffer = vec![0; FRAME.frame_bytes()];
-            let written = self.writer.message(members, to, MacAddr([2; 6]), message, &mut buffer);
-            written.expect("receivers ask in messages that fit a frame");
-            buffer
-        } else {
-            message_packet(members, to, message)
+    /// A message leaves on a connection.
+    pub(super) fn send(&mut self, at: usize, to: usize, id: u64, bytes: Bytes, priority: i32) {
+        let is_chunk = priority != URGENT;
+        let bits = match is_chunk {
+            true => self.setting.chunk_bits(),
+            false => 8.0 * (bytes.len() + HEADER_BYTES) as f64,
         };
-        self.send_short(at, To::One(to.index()), bytes);
+        self.leave(at, To::One(to), Parcel { bytes, bits, is_chunk, id });
     }
 
-    pub(super) fn notify(&mut self, at: usize, to: &Receivers, notice: Notice) {
-        if self.setting.by_switch {
-            for block in to.blocks() {
-                let mut buffer = vec![0; FRAME.frame_bytes()];
-                let members = self.hosts[at].peer.members();
-                let written = self.writer.notice(members, block, &notice.words(), &mut buffer);
-                written.expect("a notice fits a frame");
-                self.send_short(at, To::Block(block), buffer);
-            }
-            return;
-        }
-        let bytes = notice_packet(self.hosts[at].peer.members(), &notice.words());
-        to.iter().for_each(|to| self.send_short(at, To::One(to.index()), bytes.clone()));
-    }
-
-    fn send_short(&mut self, at: usize, to: To, bytes: Vec<u8>) {
-        let wire_bytes = match self.setting.by_switch {
-            true => MESSAGE_FRAME.frame_bytes(),
-            false => bytes.len() + HEADER_BYTES,
+    /// A frame leaves, for a block of receivers or for one: as switches read its header.
+    pub(super) fn copy(&mut self, at: usize, bytes: Bytes) {
+        let frame = Frame::new_checked(&bytes[..]).expect("peers write whole frames");
+        let header = HeaderRepr::parse(&frame).expect("peers write headers");
+        let destination = frame.destination();
+        let to = match (0..self.setting.ranks.len()).find(|&rank| address(rank) == destination) {
+            Some(rank) => To::One(rank),
+            None => To::Block(header.contributors),
         };
-        self.leave(at, to, Parcel { bytes: bytes.into(), bits: 8.0 * wire_bytes as f64, chunk: None });
+        let is_chunk = header.kind == Kind::Update && header.sequence.get() != NOTICE;
+        let bits = match is_chunk {
+            true => self.setting.chunk_bits(),
+            false => 8.0 * MESSAGE_FRAME.frame_bytes() as f64,
+        };
+        self.leave(at, to, Parcel { bytes, bits, is_chunk, id: 0 });
     }
 
     /// Something leaves its sender.
     pub(super) fn leave(&mut self, from: usize, to: To, parcel: Parcel) {
-        let (at_ns, passes) = match parcel.chunk {
-            Some(_) => self.fabric.chunk_up(from, self.now_ns, parcel.bits),
-            None => self.fabric.message_up(from, self.now_ns, parcel.bits),
+        let (at_ns, passes) = match parcel.is_chunk {
+            true => self.fabric.chunk_up(from, self.now_ns, parcel.bits),
+            false => self.fabric.message_up(from, self.now_ns, parcel.bits),
         };
         if passes {
-            self.under_way += usize::from(parcel.chunk.is_some());
+            self.under_way += usize::from(parcel.is_chunk);
             self.events.push(at_ns, Event::Switch { from, to, parcel });
         } else if let To::One(to) = to {
             self.lost(from, to, at_ns, &parcel);
@@ -89,15 +64,15 @@ impl World {
 
     /// It is at its sender's switch.
     pub(super) fn forward(&mut self, from: usize, to: To, parcel: &Parcel) {
-        let is_chunk = usize::from(parcel.chunk.is_some());
+        let is_chunk = usize::from(parcel.is_chunk);
         self.under_way -= is_chunk;
         for to in to.all() {
-            let (at_ns, passes) = match parcel.chunk {
-                Some(_) => {
+            let (at_ns, passes) = match parcel.is_chunk {
+                true => {
                     let may_overflow = self.setting.by_switch;
                     self.fabric.chunk_down([from, to], self.now_ns, parcel.bits, may_overflow)
                 }
-                None => self.fabric.message_down([from, to], self.now_ns, parcel.bits),
+                false => self.fabric.message_down([from, to], self.now_ns, parcel.bits),
             };
             if passes {
                 self.under_way += is_chunk;
@@ -122,14 +97,14 @@ impl World {
     /// It is at its receiver.
     pub(super) fn arrive(&mut self, from: usize, to: usize, parcel: &Parcel) -> Result<(), SimulationError> {
         if self.setting.by_switch {
-            self.under_way -= usize::from(parcel.chunk.is_some());
+            self.under_way -= usize::from(parcel.is_chunk);
             return self.with(to, |peer, now| peer.frame(&parcel.bytes, now));
         }
-        let rank = self.setting.ranks[from];
-        self.with(to, |peer, now| peer.packet(rank, &parcel.bytes, now))?;
-        if let Some((round, _)) = parcel.chunk {
+        let sender = PeerNo(from as u32);
+        self.with(to, |peer, now| peer.received(sender, &parcel.bytes, None, now))?;
+        if parcel.is_chunk {
             self.under_way -= 1;
-            self.after(self.fabric.delay_ns(from, to), Event::Taken { from, to, round });
+            self.after(self.fabric.delay_ns(from, to), Event::Taken { from, id: parcel.id });
         }
         Ok(())
     }
