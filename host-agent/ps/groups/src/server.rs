@@ -131,7 +131,7 @@ impl RackServer {
 
     /// Publishes through this socket what the server does.
     #[must_use]
-    pub fn with_status(mut self, socket: StatusSocket<AnyStatus>) -> Self {
+    pub fn with_status(self, socket: StatusSocket<AnyStatus>) -> Self {
         self.status.set(socket);
         self
     }
