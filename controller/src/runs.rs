@@ -2,7 +2,7 @@
 //! that any more. Pure.
 
 use inart_core::Assignment;
-use inart_planner::{Job, Options, Plan, Results, Topology, plan, plan_joining, schemes};
+use inart_planner::{Job, Occupied as _, Options, Plan, Results, Topology, plan, plan_joining, schemes};
 use inart_wire::{Incarnation, JobId};
 
 use crate::assignment::JobPlan;

@@ -3,15 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
-use inart_cluster::Cluster;
-use inart_hierarchy::{Hierarchy, HierarchyError};
-use inart_overlay::Overlay;
-use inart_peers::Mesh;
-use inart_planner::Topology;
-
-use crate::NetworkError;
+use crate::document::Document;
+use crate::error::NetworkError;
 use crate::kind::Kind;
+use crate::peers::{self, Mesh};
+use crate::ps::Switched;
 use crate::read::{ReadError, text};
+use crate::sites::{self, Hierarchy};
 
 /// A network of any kind, as its document states it.
 #[derive(Debug, Clone)]
@@ -22,29 +20,6 @@ pub enum Network {
     Sites(Hierarchy),
     /// Peers and switches.
     Peers(Mesh),
-}
-
-/// A network of switches, and what its jobs say of training by way of parameter servers.
-#[derive(Debug, Clone)]
-pub struct Switched {
-    /// The network.
-    pub topology: Topology,
-    text: String,
-}
-
-impl Switched {
-    /// Whether a job says how long its participants compute, as `--sync` needs it.
-    pub fn trains(&self) -> bool {
-        Cluster::is_one(&self.text)
-    }
-
-    /// The jobs that train by way of parameter servers: those that say how long their participants compute.
-    ///
-    /// # Errors
-    /// No job says so; the first thing that is wrong with one that does; switches that are slower than hosts.
-    pub fn training(&self) -> Result<Cluster, NetworkError> {
-        Cluster::from_yaml(&self.text)
-    }
 }
 
 impl Network {
@@ -71,16 +46,11 @@ impl Network {
     /// # Errors
     /// The first thing that is wrong, with its place in the document.
     pub fn from_yaml(text: &str) -> Result<Self, NetworkError> {
-        if Hierarchy::is_one(text) {
-            Hierarchy::from_yaml(text).map(Network::Sites).map_err(of_document)
-        } else if Overlay::is_one(text) {
-            let overlay = Overlay::from_yaml(text)?;
-            Ok(Network::Sites(Hierarchy { overlay, insides: Vec::new() }))
-        } else if Mesh::is_one(text) {
-            Mesh::from_yaml(text).map(Network::Peers)
-        } else {
-            let topology = Topology::from_yaml(text)?;
-            Ok(Network::Switched(Switched { topology, text: text.to_owned() }))
+        let document = Document::from_yaml(text)?;
+        match document.kind() {
+            Kind::Switched => Switched::build(document).map(Network::Switched),
+            Kind::Sites => sites::build(document).map(Network::Sites),
+            Kind::Peers => peers::build(document).map(Network::Peers),
         }
     }
 
@@ -104,24 +74,11 @@ impl Network {
 
     /// Writes the document that [`Network::from_yaml`] reads back to the same network.
     pub fn to_yaml(&self) -> String {
-        match self {
-            Network::Switched(switched) => switched.topology.to_yaml(),
-            Network::Sites(sites) if sites.insides.is_empty() => sites.overlay.to_yaml(),
-            Network::Sites(sites) => sites.to_yaml(),
-            Network::Peers(mesh) => mesh.to_yaml(),
-        }
-    }
-}
-
-fn of_document(error: HierarchyError) -> NetworkError {
-    match error {
-        HierarchyError::Document(error) => error,
-        HierarchyError::Inside { site, error } => NetworkError::new(
-            error.line,
-            format!("inside site {site}: {}", error.place),
-            error.problem,
-            error.fix,
-        ),
-        error => NetworkError::new(None, "document", error.to_string(), ""),
+        let document = match self {
+            Network::Switched(switched) => switched.document(),
+            Network::Sites(sites) => sites.document(),
+            Network::Peers(mesh) => mesh.document(),
+        };
+        document.to_yaml()
     }
 }

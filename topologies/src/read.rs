@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use std::time::{Duration, Instant};
 
-use crate::NetworkError;
+use crate::error::NetworkError;
 
 /// The longest document, in bytes.
 pub const MOST_BYTES: u64 = 64 << 20;

@@ -1,4 +1,7 @@
 //! Runs the tests of this crate as one program: cargo links one program sooner than many.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod faults_document;
+mod faults_schedule;
+mod keys;
 mod network;

@@ -1,7 +1,6 @@
 //! What is emulated.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::path::PathBuf;
 
 use inart_cluster::{Absence, Job, Nic, Participant, Time};
@@ -127,52 +126,7 @@ impl Setting {
 
     /// The network as a document for its processes.
     pub fn document(&self) -> String {
-        let mut switch = "switch".to_owned();
-        let names = || self.job.participants.iter().map(|worker| &worker.name).chain([&self.server]);
-        while names().any(|name| *name == switch) {
-            switch.push('x');
-        }
-        let quoted = |text: &str| format!("{text:?}");
-        let mut out = format!("name: {}\nnodes:\n", quoted(&self.network));
-        let _ = writeln!(out, "  - {{name: {switch}, kind: switch}}");
-        let _ = writeln!(out, "  - {{name: {}, kind: server}}", quoted(&self.server));
-        for worker in &self.job.participants {
-            let _ = writeln!(out, "  - {{name: {}, kind: worker}}", quoted(&worker.name));
-        }
-        let rate = |nic: &Nic| format!("{} bps", nic.out_bps.min(nic.in_bps).round());
-        let link = |name: &str, nic: &Nic, delay_s: f64| {
-            let delay = if delay_s > 0.0 { format!(", delay: {delay_s:.9} s") } else { String::new() };
-            format!("  - {{ends: [{switch}, {}], rate: {}{delay}}}\n", quoted(name), rate(nic))
-        };
-        out.push_str("links:\n");
-        out.push_str(&link(&self.server, &self.job.server, 0.0));
-        for Participant { name, nic, delay_s, .. } in &self.job.participants {
-            out.push_str(&link(name, nic, *delay_s));
-        }
-        let all: Vec<_> = self.job.participants.iter().map(|worker| quoted(&worker.name)).collect();
-        let _ = writeln!(out, "jobs:\n  - name: {}", quoted(&self.job.name));
-        let _ = writeln!(
-            out,
-            "    {}: [{}]\n    servers: [{}]",
-            self.job.kind.name(),
-            all.join(", "),
-            quoted(&self.server)
-        );
-        let Time { mean_s, cv } = self.job.pause;
-        if mean_s > 0.0 {
-            let _ = writeln!(out, "    pause: {{mean: {mean_s:.9} s, cv: {cv}}}");
-        }
-        let _ = writeln!(out, "    gradient: {} B\n    computes:", 4 * self.values());
-        for Participant { name, compute, speed, .. } in &self.job.participants {
-            let Time { mean_s, cv } = compute;
-            let _ =
-                writeln!(out, "      {}: {{mean: {mean_s:.9} s, cv: {cv}, speed: {speed}}}", quoted(name));
-        }
-        out.push_str("    batches:\n");
-        for Participant { name, batch, .. } in &self.job.participants {
-            let _ = writeln!(out, "      {}: {batch}", quoted(name));
-        }
-        out
+        inart_topologies::ps::star(&self.network, &self.server, &self.job, 4 * self.values() as u64).to_yaml()
     }
 }
 

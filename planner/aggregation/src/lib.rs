@@ -36,7 +36,7 @@ mod jobs;
 mod levels;
 mod lp;
 mod model;
-mod one_line;
+mod occupied;
 mod options;
 mod packing;
 mod passes;
@@ -57,8 +57,6 @@ mod sharing;
 
 mod solve;
 mod steiner;
-pub mod topology;
-pub mod units;
 mod whole;
 
 // Tests in here share the networks of those in `tests/`, which know the crate by its name.
@@ -69,9 +67,11 @@ pub use alternatives::alternatives;
 pub use check::{Sustainable, Violation, check, held_by_results, sustainable_rate};
 pub use choices::{Levels, Paths, Results};
 pub use draft::Draft;
+pub use inart_topologies::{switched as topology, units};
 pub use jobs::{
     JobPlans, Order, check_jobs, plan_again, plan_all, plan_jobs, plan_joining, sustainable_rates,
 };
+pub use occupied::Occupied;
 pub use options::{Options, Problem, Promises, Scheme, SeveralJobs, Shares};
 pub use plan::{Limit, Plan};
 pub use plan_error::PlanError;

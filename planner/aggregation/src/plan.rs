@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
 use crate::choices::Paths;
-use crate::one_line::one_line;
+use inart_topologies::one_line;
 
 /// Workers whose gradients one sum can hold: the bits of the header's bitmap. A larger group leaves its
 /// switch as one sum for each so many workers, which all count on the links, at the next aggregator and at

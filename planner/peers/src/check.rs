@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::network::{Mesh, PeerJob};
 use crate::plan::{Plan, PlanTask};
 use crate::scheme::Scheme;
+use inart_topologies::peers::{Mesh, PeerJob};
 
 /// How far a stated number may be from its own value, relatively.
 const TOLERANCE: f64 = 1e-6;

@@ -8,8 +8,6 @@
 
 mod assignment;
 mod check;
-mod document;
-mod draw;
 mod equal;
 mod gate;
 mod network;
@@ -20,24 +18,25 @@ mod plan_error;
 mod planning;
 mod problem;
 mod run;
-mod scaled;
 mod scheme;
 mod schemes;
 mod sharing;
 mod unequal;
 
 pub use check::check;
-pub use draw::{Changes, Drawn, draw, draw_ports};
 pub use gate::Gate;
-pub use inart_fluid::Trace;
 pub use inart_random::SplitMix64;
-pub use network::{Compute, Mesh, Peer, PeerId, PeerJob, TrunkLink};
+pub use inart_topologies::Trace;
+pub use inart_topologies::peers::{
+    Changes, Compute, Drawn, Mesh, Peer, PeerId, PeerJob, Ports, TrunkLink, draw, draw_ports,
+};
+pub use network::Round;
 pub use own::{OwnPlan, complete, receivers};
 pub use pairs::{Pairs, Waits};
 pub use plan::{Bounds, Plan, PlanTask};
 pub use plan_error::PlanError;
 pub use planning::{Options, plan};
-pub use problem::{Multicast, Ports, Problem};
+pub use problem::{Multicast, Problem};
 pub use run::{Draw, Rounds, Ssp, SspOptions, run_rounds, run_ssp};
 pub use scheme::Scheme;
 pub use schemes::{Guard, Reading, Reselected, Setting, Task, bound_seconds, join, reselect, select};

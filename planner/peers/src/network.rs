@@ -1,184 +1,33 @@
-//! A network of peers: hosts at the ports of one switch fabric, with a rate in each direction, and the jobs
-//! that train on them.
+//! Rounds of the jobs of a network of peers.
 
-use std::collections::HashMap;
-
-use inart_fluid::Trace;
+use inart_topologies::peers::{PeerJob, Ports};
 
 use crate::pairs::{Pairs, Waits};
-use crate::problem::{Multicast, Ports, Problem};
+use crate::problem::{Multicast, Problem};
 
-/// Index of a peer in [`Mesh::peers`].
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
-pub struct PeerId(pub(crate) u32);
-
-impl PeerId {
-    /// The position in [`Mesh::peers`].
-    pub fn index(self) -> usize {
-        self.0 as usize
-    }
+/// Jobs whose next round is planned.
+pub trait Round {
+    /// Since when no update went from one peer to another, as the document says.
+    fn waits(&self) -> Waits;
+    /// The pairs that the document requires.
+    fn required_pairs(&self) -> Pairs;
+    /// The next round's problem on these ports: required are the document's pairs and those that have waited
+    /// for `force_after` rounds.
+    fn problem(&self, ports: Ports, multicast: Multicast, force_after: Option<u32>) -> Problem;
 }
 
-/// A peer with its link to a switch.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Peer {
-    /// Unique name.
-    pub name: String,
-    /// The switch that it is linked to, by its position in [`Mesh::switches`].
-    pub switch: usize,
-    /// From the peer into the switch, in bit/s; above 0. The paper's ingress.
-    pub up_bps: f64,
-    /// From the switch to the peer, in bit/s; above 0. The paper's egress.
-    pub down_bps: f64,
-    /// Propagation delay of the link in seconds.
-    pub delay_seconds: f64,
-    /// The part of frames that is lost on the link, from 0 to below 1.
-    pub loss: f64,
-    /// What replaces `up_bps` over time.
-    pub up_trace: Option<Trace>,
-    /// What replaces `down_bps` over time.
-    pub down_trace: Option<Trace>,
-}
-
-/// A link between two switches, which never is the slowest part of a way.
-#[derive(Debug, Clone, PartialEq)]
-pub struct TrunkLink {
-    /// The switches, by their positions in [`Mesh::switches`].
-    pub ends: [usize; 2],
-    /// bit/s from the first to the second, and back.
-    pub rates_bps: [f64; 2],
-    /// Propagation delay in seconds.
-    pub delay_seconds: f64,
-    /// The part of frames that is lost, from 0 to below 1.
-    pub loss: f64,
-}
-
-/// How long a peer computes between two updates: log-normal.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub struct Compute {
-    /// Mean in seconds; above 0.
-    pub mean_seconds: f64,
-    /// Coefficient of variation: deviation / mean; 0 or above.
-    pub cv: f64,
-}
-
-/// A job whose peers train replicas of one model.
-#[derive(Debug, Clone, PartialEq)]
-pub struct PeerJob {
-    /// Unique name.
-    pub name: String,
-    /// At least two, in the document's order: their ranks.
-    pub peers: Vec<PeerId>,
-    /// The fewest receivers of an update; at least 1, less than there are peers.
-    pub receivers: usize,
-    /// The size of each peer's update in bytes, by rank; above 0.
-    pub update_bytes: Vec<f64>,
-    /// Who has to send to whom in the next round, by rank.
-    pub required: Vec<(usize, usize)>,
-    /// The rounds since one last sent to another, by rank; 0 for those not listed.
-    pub waited: Vec<(usize, usize, u32)>,
-    /// How long each peer computes, by rank; empty if the document does not say.
-    pub computes: Vec<Compute>,
-}
-
-/// A validated network of peers with its jobs.
-#[derive(Debug, Clone)]
-pub struct Mesh {
-    pub(crate) name: String,
-    pub(crate) peers: Vec<Peer>,
-    pub(crate) switches: Vec<String>,
-    pub(crate) trunks: Vec<TrunkLink>,
-    pub(crate) jobs: Vec<PeerJob>,
-    pub(crate) by_name: HashMap<String, PeerId>,
-}
-
-impl Mesh {
-    /// The document's name.
-    pub fn name(&self) -> &str {
-        &self.name
-    }
-
-    /// All peers; [`PeerId`] is the position.
-    pub fn peers(&self) -> &[Peer] {
-        &self.peers
-    }
-
-    /// One peer.
-    pub fn peer(&self, peer: PeerId) -> &Peer {
-        &self.peers[peer.index()]
-    }
-
-    /// The peer of that name.
-    pub fn peer_named(&self, name: &str) -> Option<PeerId> {
-        self.by_name.get(name).copied()
-    }
-
-    /// The names of all switches; at least one.
-    pub fn switches(&self) -> &[String] {
-        &self.switches
-    }
-
-    /// The links between switches: a tree.
-    pub fn trunks(&self) -> &[TrunkLink] {
-        &self.trunks
-    }
-
-    /// All jobs, at least one.
-    pub fn jobs(&self) -> &[PeerJob] {
-        &self.jobs
-    }
-
-    /// The job of that name.
-    pub fn job_named(&self, name: &str) -> Option<&PeerJob> {
-        self.jobs.iter().find(|job| job.name == name)
-    }
-
-    /// The name of a job's peer, by rank.
-    pub fn name_of(&self, job: &PeerJob, rank: usize) -> &str {
-        &self.peer(job.peers[rank]).name
-    }
-
-    /// The ports of a job's peers at a time, in seconds from the start, by rank.
-    pub fn ports_at(&self, job: &PeerJob, seconds: f64) -> Ports {
-        let rate =
-            |bps: f64, trace: &Option<Trace>| trace.as_ref().map_or(bps, |trace| trace.rate_at(seconds));
-        let of = || job.peers.iter().map(|&peer| self.peer(peer));
-        Ports {
-            up_bps: of().map(|peer| rate(peer.up_bps, &peer.up_trace)).collect(),
-            down_bps: of().map(|peer| rate(peer.down_bps, &peer.down_trace)).collect(),
-        }
-    }
-
-    /// When a port of a job's peers changes its rate after a time, in seconds from the start; `None` if none
-    /// does.
-    pub fn next_change(&self, job: &PeerJob, after_seconds: f64) -> Option<f64> {
-        let traces = job.peers.iter().map(|&peer| self.peer(peer));
-        let traces = traces.flat_map(|peer| peer.up_trace.iter().chain(&peer.down_trace));
-        traces.filter_map(|trace| trace.next_change(after_seconds)).min_by(f64::total_cmp)
-    }
-}
-
-impl PeerJob {
-    /// Updates in bits, by rank.
-    pub fn update_bits(&self) -> Vec<f64> {
-        self.update_bytes.iter().map(|bytes| bytes * 8.0).collect()
-    }
-
-    /// Since when nobody has sent to whom, as the document says.
-    pub fn waits(&self) -> Waits {
+impl Round for PeerJob {
+    fn waits(&self) -> Waits {
         let mut waits = Waits::none(self.peers.len());
         self.waited.iter().for_each(|&(from, to, rounds)| waits.set(from, to, rounds));
         waits
     }
 
-    /// The pairs that the document requires.
-    pub fn required_pairs(&self) -> Pairs {
+    fn required_pairs(&self) -> Pairs {
         Pairs::of(self.peers.len(), self.required.iter().copied())
     }
 
-    /// The next round's problem on these ports: required are the document's pairs and those that have waited
-    /// for `force_after` rounds.
-    pub fn problem(&self, ports: Ports, multicast: Multicast, force_after: Option<u32>) -> Problem {
+    fn problem(&self, ports: Ports, multicast: Multicast, force_after: Option<u32>) -> Problem {
         let waited = self.waits();
         let mut required = waited.forced(force_after);
         self.required.iter().for_each(|&(from, to)| required.insert(from, to));

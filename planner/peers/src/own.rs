@@ -6,13 +6,14 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use crate::network::{Mesh, PeerJob};
+use crate::network::Round as _;
 use crate::pairs::Pairs;
 use crate::plan::{Plan, PlanTask};
 use crate::plan_error::PlanError;
 use crate::planning::{Options, plan};
 use crate::problem::Multicast;
 use crate::scheme::Scheme;
+use inart_topologies::peers::{Mesh, PeerJob};
 
 /// The user's choices in a plan. Derived fields may be present; they are derived again.
 #[derive(Debug, Clone, PartialEq, Deserialize)]

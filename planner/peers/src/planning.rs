@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use crate::network::{Mesh, PeerJob};
+use crate::network::Round as _;
 use crate::pairs::Pairs;
 use crate::plan::{Bounds, Plan, PlanTask};
 use crate::plan_error::PlanError;
@@ -10,6 +10,7 @@ use crate::problem::Multicast;
 use crate::scheme::Scheme;
 use crate::schemes;
 use inart_random::SplitMix64;
+use inart_topologies::peers::{Mesh, PeerJob};
 
 /// How to plan.
 #[derive(Debug, Clone, PartialEq, Eq)]

@@ -2,6 +2,8 @@
 
 use std::fmt;
 
+use inart_topologies::peers::Ports;
+
 use crate::pairs::{Pairs, Waits};
 
 /// Who makes the copies of an update.
@@ -40,15 +42,6 @@ impl fmt::Display for Multicast {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())
     }
-}
-
-/// The rates of the switch's ports, in bit/s, each above 0. By peer.
-#[derive(Debug, Clone, PartialEq)]
-pub struct Ports {
-    /// From each peer into the switch: the paper's ingress.
-    pub up_bps: Vec<f64>,
-    /// From the switch to each peer: the paper's egress.
-    pub down_bps: Vec<f64>,
 }
 
 /// One round in which every peer sends its update to at least `receivers` others.

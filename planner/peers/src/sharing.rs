@@ -1,6 +1,6 @@
 //! How multicasts that are under way share the ports.
 
-use crate::problem::Ports;
+use inart_topologies::peers::Ports;
 
 /// How ports are shared.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -85,7 +85,7 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
         ),
         ("{name: d, kind: peer}", "{name: d, kind: worker}", &["node d", "a worker in a network of peers"]),
         ("{name: d, kind: peer}", "{name: d, kind: town}", &["node d", "\"town\"", "kind: peer"]),
-        ("{name: d, kind: peer}", "{name: d, kind: peer, site: a}", &["node d", "leave them out"]),
+        ("{name: d, kind: peer}", "{name: d, kind: peer, site: a}", &["node d", "leave `site` out"]),
         (
             "{name: d, kind: peer}",
             "{name: d, kind: peer}, {name: e, kind: peer}",
@@ -95,7 +95,7 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
         ("[a, s], rate", "[s, s], rate", &["link s-s", "the same switch"]),
         ("[a, s], rate", "[A, s], rate", &["link A-s", "unknown node \"A\"", "did you mean \"a\""]),
         ("[a, s], rate", "[b, s], rate", &["line 5", "link s-b", "peer b is linked already", "one port"]),
-        ("[a, s], rate", "[a], rate", &["line 4", "two names"]),
+        ("[a, s], rate", "[a], rate", &["line 4", "two nodes"]),
         ("[10 Gbps, 8 Gbps]", "[10 Gbps, 0]", &["link a-s", "a rate is 0", "above 0"]),
         ("[10 Gbps, 8 Gbps]", "0", &["link a-s", "a rate is 0"]),
         ("[10 Gbps, 8 Gbps]", "-5 Mbps", &["link a-s", "a rate is -5000000"]),

@@ -138,8 +138,8 @@ fn what_cannot_be_run_is_refused() {
         error.to_string().contains("10000000 rounds of job job") && error.to_string().contains("shorter")
     );
     let text = mesh.to_yaml();
-    let (before, _) = text.split_once("    compute").unwrap();
-    let mesh = Mesh::from_yaml(before).unwrap();
+    let (before, _) = text.split_once(", compute: ").unwrap();
+    let mesh = Mesh::from_yaml(&format!("{before}}}\n")).unwrap();
     let error = run_ssp(&mesh, &mesh.jobs()[0], &options(Scheme::Inart, Multicast::Switch)).unwrap_err();
     assert!(error.to_string().contains("add `compute: {mean: 1 s, cv: 0.57}`"), "{error}");
 }

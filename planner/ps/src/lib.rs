@@ -9,12 +9,10 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 #![forbid(unsafe_code)]
 
-mod document;
-mod network;
 mod racks;
 mod run;
 
-pub use network::{Cluster, Job, Kind, Nic, Participant, Time};
+pub use inart_topologies::ps::{Cluster, Job, Kind, Nic, Participant, Time};
 pub use racks::{
     Choice, Considered, Group, GroupRun, RackError, RackEvent, RackOptions, RackRun, Racks, candidate_racks,
     choose_racks, divide, racks_of, run_racks, run_racks_watched,

@@ -88,7 +88,7 @@ fn what_is_wrong_names_its_place_and_the_fix() {
         ("batch: 128", "batches: {w9: 3}", &["job vgg", "\"w9\""]),
         ("batch: 128", "computes: {s1: {mean: 1 s}}", &["job vgg", "\"s1\""]),
         ("batch: 128", "pause: {mean: 1 s}", &["job vgg", "only clients pause"]),
-        ("batch: 128", "clients: [w1], workers: [w2]", &["line 12", "duplicate"]),
+        ("batch: 128", "clients: [w1], workers: [w2]", &["line 12", "both `workers` and `clients`"]),
         ("gradient: 500 MB, ", "", &["job vgg", "gradient: 528 MB"]),
         ("servers: [s1]", "servers: [w1]", &["job vgg", "w1"]),
         ("rate: 1 Gbps", "rate: 0", &["link v1-w1", "rate"]),

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::graph::Graph;
-use crate::network::SiteId;
+use inart_topologies::sites::SiteId;
 
 /// Which paths between two neighbours count as different.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -3,9 +3,9 @@
 
 use std::collections::VecDeque;
 
-use crate::network::{ArcId, Overlay, Rates};
 use crate::rounds::Sample;
 use crate::scheme::Scheme;
+use inart_topologies::sites::{ArcId, Overlay, Rates};
 
 /// How links are measured, and how often a plan is remade by what is known.
 #[derive(Debug, Clone, Copy, PartialEq)]

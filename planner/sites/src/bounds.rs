@@ -1,7 +1,7 @@
 //! What no schedule can beat.
 
 use crate::graph::Graph;
-use crate::network::SiteId;
+use inart_topologies::sites::SiteId;
 
 /// The most sites of which every pair is looked at.
 const ALL_PAIRS: usize = 16;

@@ -3,11 +3,11 @@
 use crate::chunks;
 use crate::graph::Graph;
 use crate::latency;
-use crate::network::{Overlay, Rates, SiteJob};
 use crate::policy::policy_of;
 use crate::rounds;
 use crate::scheme::Scheme;
 use crate::schemes::Weighted;
+use inart_topologies::sites::{Overlay, Rates, SiteJob};
 
 /// What is planned.
 pub(crate) struct Case<'a> {

@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use crate::network::{ArcId, Overlay, SiteId, SiteJob};
 use crate::plan::{Plan, PlanTree};
+use inart_topologies::sites::{ArcId, Overlay, SiteId, SiteJob};
 
 /// The least seconds that a round of a plan without auxiliary paths takes on the rates at the start, by the
 /// bits of its fullest link, and that link. `None` if no tree takes a link, or with auxiliary paths.

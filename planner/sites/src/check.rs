@@ -3,10 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::carried;
-use crate::network::{MOST_CHUNK_BYTES, MOST_CHUNKS, Overlay, SiteJob};
 use crate::plan::{Plan, PlanTree};
 use crate::proof;
 use crate::scheme::Scheme;
+use inart_topologies::sites::{MOST_CHUNK_BYTES, MOST_CHUNKS, Overlay, SiteJob};
 
 /// How far a stated number may be from its own value, relatively.
 const TOLERANCE: f64 = 1e-6;

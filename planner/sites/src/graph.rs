@@ -2,7 +2,7 @@
 
 use inart_sites::{SiteNo, Tree};
 
-use crate::network::{ArcId, Overlay, Rates, SiteId, SiteJob};
+use inart_topologies::sites::{ArcId, Overlay, Rates, SiteId, SiteJob};
 
 /// The links between sites of one job.
 #[derive(Debug, Clone)]

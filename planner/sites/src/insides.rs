@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 
 use inart_sites::ChunkNo;
 
-use crate::network::{Overlay, SiteId, SiteJob};
 use crate::rounds::Ended;
 use crate::run::{RunError, RunOptions, run_by};
+use inart_topologies::sites::{Overlay, SiteId, SiteJob};
 
 /// How long a whole gradient takes between a site and its workers, at a rate that stays.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]

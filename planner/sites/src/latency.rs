@@ -3,9 +3,9 @@
 use inart_sites::Tree;
 
 use crate::graph::{Graph, Parents, site};
-use crate::network::{ArcId, SiteId};
 use crate::policy::edge_route;
 use crate::schemes::Weighted;
+use inart_topologies::sites::{ArcId, SiteId};
 
 /// The time that `bits` take over a direction, its delay included, in seconds.
 fn hop_s(graph: &Graph, arc: ArcId, bits: f64) -> f64 {

@@ -9,13 +9,13 @@ use serde::de::IgnoredAny;
 use crate::bounds;
 use crate::chunks;
 use crate::graph::{Graph, number};
-use crate::network::{MOST_CHUNK_BYTES, MOST_CHUNKS, Overlay, SiteId, SiteJob};
 use crate::plan::{AuxiliaryPaths, Bounds, Plan};
 use crate::plan_error::PlanError;
 use crate::planning::{Parts, longest_chunk};
 use crate::policy::{assign, policy_on};
 use crate::rounds;
 use crate::scheme::Scheme;
+use inart_topologies::sites::{MOST_CHUNK_BYTES, MOST_CHUNKS, Overlay, SiteId, SiteJob};
 
 /// Most trees of a user's own.
 const MOST_TREES: usize = 1024;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use crate::chunks;
-use crate::network::SiteJob;
+use inart_topologies::sites::SiteJob;
 
 /// A plan as a document.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

@@ -10,13 +10,13 @@ use crate::bounds;
 use crate::candidate::Case;
 use crate::chunks;
 use crate::graph::{Graph, number, site};
-use crate::network::{Overlay, Rates, SiteId, SiteJob};
 use crate::plan::{AuxiliaryPaths, Bounds, Plan, PlanTree, chunk_sizes};
 use crate::plan_error::PlanError;
 use crate::policy::{assign, edge_route, policy_of, policy_on, unknown_site};
 use crate::rounds;
 use crate::scheme::Scheme;
 use crate::schemes::{self, Options};
+use inart_topologies::sites::{Overlay, Rates, SiteId, SiteJob};
 
 /// A gradient cut into many chunks fills the trees' pipelines fast, and each chunk costs a little.
 const CHUNKS_OF_OURS: u64 = 2048;

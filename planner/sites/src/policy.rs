@@ -6,11 +6,11 @@ use inart_sites::{Policy, SiteNo, Tree, TreeNo};
 
 use crate::chunks;
 use crate::graph::{Graph, number, site};
-use crate::network::{Overlay, SiteId, SiteJob};
 use crate::plan::{AuxiliaryPaths, Plan, chunk_sizes};
 use crate::plan_error::PlanError;
 use crate::scheme::Scheme;
 use crate::schemes::hops;
+use inart_topologies::sites::{Overlay, SiteId, SiteJob};
 
 /// What sites are told by a plan.
 ///

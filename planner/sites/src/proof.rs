@@ -8,7 +8,7 @@
 
 use highs::{HighsModelStatus, RowProblem, Sense};
 
-use crate::network::{Overlay, SiteId};
+use inart_topologies::sites::{Overlay, SiteId};
 
 /// Of more sites not all pairs are looked at: nothing is refused.
 const MOST_SITES: usize = 16;

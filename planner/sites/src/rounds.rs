@@ -6,8 +6,8 @@ use inart_fluid::{Event, Links, Sharing};
 use inart_sites::{AuxiliaryUse, ChunkNo, Counters, Output, Parcel, Policy, Sending, Site, SiteNo, Way};
 
 use crate::graph::{number, site};
-use crate::network::{ArcId, Overlay, Rates, SiteId};
 use crate::scheme::Scheme;
+use inart_topologies::sites::{ArcId, Overlay, Rates, SiteId};
 
 /// What stands for a chunk of a gradient: sums of these are compared.
 pub(crate) type Probe = [i64; 4];

@@ -7,12 +7,12 @@ use inart_sites::{AuxiliaryUse, Counters, Policy};
 use serde::Serialize;
 
 use crate::awareness::{Table, Tuning};
-use crate::network::{Overlay, Rates, SiteJob};
 use crate::plan::chunk_sizes;
 use crate::plan_error::PlanError;
 use crate::planning;
 use crate::rounds::{self, Ended, Network};
 use crate::schemes::Options;
+use inart_topologies::sites::{Overlay, Rates, SiteJob};
 
 /// What the scheduler knows when it remakes the plan before a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -69,7 +69,7 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
         ("{name: c, kind: site}", "{name: c, kind: switch}", &["node c", "a switch in a network of sites"]),
         ("{name: c, kind: site}", "{name: c, kind: peer}", &["node c", "peers and sites"]),
         ("{name: c, kind: site}", "{name: c, kind: town}", &["node c", "\"town\"", "kind: site"]),
-        ("{name: c, kind: site}", "{name: c, kind: site, site: a}", &["node c", "leave them out"]),
+        ("{name: c, kind: site}", "{name: c, kind: site, site: a}", &["node c", "leave `site` out"]),
         ("[a, b], rate", "[a, a], rate", &["line 4", "link a-a", "the same site"]),
         ("[a, b], rate", "[a, B], rate", &["link a-B", "unknown site \"B\"", "did you mean \"b\""]),
         ("[b, c], rate", "[b, a], rate", &["line 5", "link b-a", "linked already"]),

@@ -9,14 +9,6 @@ pub enum HierarchyError {
     /// The document, or what it says of the links between sites.
     #[error(transparent)]
     Document(#[from] TopologyError),
-    /// What the document says of a site's inside.
-    #[error("inside site {site}: {error}")]
-    Inside {
-        /// Which site.
-        site: String,
-        /// What is wrong there.
-        error: TopologyError,
-    },
     /// No plan for a site's inside.
     #[error("inside site {site}: {error}")]
     InsidePlan {

@@ -2,10 +2,10 @@
 
 use inart_overlay::{Options as TreeOptions, Plan as TreePlan, SiteJob};
 use inart_planner::{Options, Plan};
+use inart_topologies::sites::Hierarchy;
 use serde::Serialize;
 
 use crate::error::HierarchyError;
-use crate::hierarchy::Hierarchy;
 
 /// The plan of a site's inside.
 #[derive(Debug, Clone, Serialize)]

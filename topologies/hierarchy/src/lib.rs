@@ -4,14 +4,11 @@
 //! inside each such site, whose parameter server is the site itself, and the trees between; [`Timeline`] says
 //! where a round's time goes. Pure; no clock, no I/O.
 
-mod document;
 mod error;
-mod hierarchy;
 mod inside_plan;
 mod timeline;
-mod write;
 
 pub use error::HierarchyError;
-pub use hierarchy::{CHUNK_UNIT_BYTES, Contributor, Hierarchy, Inside};
+pub use inart_topologies::sites::{CHUNK_UNIT_BYTES, Contributor, Hierarchy, Inside};
 pub use inside_plan::{HierarchyPlan, InsidePlan, plan};
 pub use timeline::{Timeline, timeline};

@@ -1,10 +1,10 @@
 //! Where the time of a round goes.
 
 use inart_overlay::{InsideTimes, RunOptions, SiteJob};
+use inart_topologies::sites::Hierarchy;
 use serde::Serialize;
 
 use crate::error::HierarchyError;
-use crate::hierarchy::Hierarchy;
 
 /// A round, from its beginning until every worker has every sum; means over rounds, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]

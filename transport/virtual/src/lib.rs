@@ -6,14 +6,12 @@
 mod arrival;
 mod link;
 mod port;
-mod trace;
 
 use std::collections::BinaryHeap;
 
 use arrival::Arrival;
 use link::Link;
 pub use port::{FlowId, Port};
-pub use trace::Trace;
 
 /// How transfers on one direction of a link share its rate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::one_line::one_line;
 use crate::units::display_rate;
+use inart_topologies::one_line;
 
 /// One thing wrong with a plan. Displays as one line.
 #[derive(Debug, Clone, PartialEq)]

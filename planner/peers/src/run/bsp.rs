@@ -3,14 +3,16 @@
 
 use serde::Serialize;
 
-use crate::network::{Mesh, PeerJob};
+use crate::network::Round as _;
 use crate::pairs::{Pairs, Waits};
 use crate::plan_error::PlanError;
 use crate::planning::{Options, receivers_random};
-use crate::problem::{Multicast, Ports};
+use crate::problem::Multicast;
 use crate::scheme::Scheme;
 use crate::schemes;
 use crate::sharing::{Session, Sharing, rates};
+use inart_topologies::peers::Ports;
+use inart_topologies::peers::{Mesh, PeerJob};
 
 use super::draw::Draw;
 

@@ -3,15 +3,16 @@
 use serde::Serialize;
 
 use crate::gate::Gate;
-use crate::network::{Compute, Mesh, PeerJob};
+use crate::network::Round as _;
 use crate::pairs::{Pairs, Waits};
 use crate::plan_error::PlanError;
 use crate::planning::{Options, receivers_random};
-use crate::problem::Ports;
 use crate::scheme::Scheme;
 use crate::schemes::{Reading, Setting, Task, join, receivers_of, reselect};
 use crate::sharing::{Session, Sharing, rates};
 use inart_random::SplitMix64;
+use inart_topologies::peers::Ports;
+use inart_topologies::peers::{Compute, Mesh, PeerJob};
 
 use super::draw::Draw;
 

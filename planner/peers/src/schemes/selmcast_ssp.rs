@@ -5,7 +5,8 @@
 use std::cmp::Reverse;
 
 use crate::pairs::{Pairs, Waits};
-use crate::problem::{Multicast, Ports};
+use crate::problem::Multicast;
+use inart_topologies::peers::Ports;
 
 /// How far a load may be above the time that it is held against, relatively: sums of floats.
 const ROUNDING: f64 = 1e-12;

@@ -5,7 +5,7 @@ use inart_planner::{Job as Planned, Topology};
 use super::divide::racks_of;
 use super::error::RackError;
 use super::plans::Racks;
-use crate::network::Job;
+use inart_topologies::ps::Job;
 
 /// How much less a prediction has to be for more groups to be taken: more groups are more stale.
 const GAIN: f64 = 1e-3;

@@ -3,8 +3,8 @@
 use serde::Serialize;
 
 use super::plans::Racks;
-use crate::network::Job;
 use crate::run::{Staleness, staleness_of};
+use inart_topologies::ps::Job;
 
 /// A group.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -8,8 +8,8 @@ use inart_random::SplitMix64;
 use super::error::RackError;
 use super::plans::Racks;
 use super::report::{RackRun, Record};
-use crate::network::{Job, Kind};
 use crate::run::{RunError, Timers, duration};
+use inart_topologies::ps::{Job, Kind};
 
 /// How groups are run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -15,7 +15,7 @@ use super::client_report::{ClientRun, Record};
 use super::clock::{Timers, duration, seconds};
 use super::error::RunError;
 use super::usage::Usage;
-use crate::network::{Job, Kind};
+use inart_topologies::ps::{Job, Kind};
 
 /// How a job of clients is run.
 #[derive(Debug, Clone, PartialEq)]

@@ -7,7 +7,7 @@ use serde::Serialize;
 
 use super::clock::seconds;
 use super::statistics::{mean, quantile};
-use crate::network::Job;
+use inart_topologies::ps::Job;
 
 /// A gap counts as none below this part of the even one.
 const ZERO_GAP: f64 = 0.1;

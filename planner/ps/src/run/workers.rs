@@ -12,7 +12,7 @@ use super::clock::{Timers, duration, seconds};
 use super::error::RunError;
 use super::usage::Usage;
 use super::worker_report::{Record, WorkerRun};
-use crate::network::{Job, Kind};
+use inart_topologies::ps::{Job, Kind};
 
 /// More pushes than anybody waits for.
 const MOST_PUSHES: u64 = 20_000_000;

@@ -1,7 +1,7 @@
 //! Fastest aggregation paths to a root (NETSTORM, Theorem 1 and Algorithm 1).
 
 use crate::graph::{Graph, Parents};
-use crate::network::SiteId;
+use inart_topologies::sites::SiteId;
 
 /// The fastest aggregation path tree of a root: each site's parent is the next one on its path of least
 /// weight. Sites settle by weight, then number; a path replaces another only if it is strictly better;

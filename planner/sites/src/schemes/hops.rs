@@ -4,7 +4,7 @@
 use std::collections::VecDeque;
 
 use crate::graph::{Graph, Parents};
-use crate::network::SiteId;
+use inart_topologies::sites::SiteId;
 
 /// The next hop from each site to `to`: its lowest-numbered neighbour that is nearer.
 pub(crate) fn next_hops(graph: &Graph, to: SiteId) -> Parents {

@@ -10,11 +10,11 @@ use inart_sites::Tree;
 
 use crate::auxiliary::Disjoint;
 use crate::graph::{Graph, number};
-use crate::network::SiteId;
 use crate::packing;
 use crate::plan::Plan;
 use crate::plan_error::PlanError;
 use crate::scheme::Scheme;
+use inart_topologies::sites::SiteId;
 
 /// How to plan.
 #[derive(Debug, Clone)]

@@ -3,7 +3,7 @@
 use petgraph::unionfind::UnionFind;
 
 use crate::graph::{Graph, Parents};
-use crate::network::SiteId;
+use inart_topologies::sites::SiteId;
 
 /// The links of the maximum spanning tree in the order of their choice: by the lesser of both directions'
 /// rates, falling, then by their sites (Kruskal).

@@ -1,0 +1,55 @@
+//! What can be wrong with a document.
+
+use std::fmt;
+
+use crate::one_line::one_line;
+
+/// One thing wrong with the document of a network: where, what, and how to fix it. Displays as one line.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NetworkError {
+    /// Line of the document, when the parser knows it.
+    pub line: Option<u64>,
+    /// The node, link or job by name.
+    pub place: String,
+    /// What is wrong.
+    pub problem: String,
+    /// What to write instead.
+    pub fix: String,
+}
+
+impl NetworkError {
+    /// One thing that is wrong; line 0 counts as unknown.
+    pub fn new(
+        line: impl Into<Option<u64>>,
+        place: impl Into<String>,
+        problem: impl Into<String>,
+        fix: impl Into<String>,
+    ) -> Self {
+        NetworkError {
+            line: line.into().filter(|&line| line > 0),
+            place: one_line(place.into()),
+            problem: one_line(problem.into()),
+            fix: one_line(fix.into()),
+        }
+    }
+
+    /// The error with a wider place before its own, like a site whose inside is wrong.
+    pub(crate) fn within(self, place: &str) -> Self {
+        NetworkError { place: one_line(format!("{place}: {}", self.place)), ..self }
+    }
+}
+
+impl fmt::Display for NetworkError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(line) = self.line {
+            write!(f, "line {line}: ")?;
+        }
+        write!(f, "{}: {}", self.place, self.problem)?;
+        if self.fix.is_empty() { Ok(()) } else { write!(f, "; {}", self.fix) }
+    }
+}
+
+/// What building a network from its document gives.
+pub(crate) type Result<T> = std::result::Result<T, NetworkError>;
+
+impl std::error::Error for NetworkError {}

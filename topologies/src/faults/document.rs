@@ -1,0 +1,213 @@
+//! The document of a fault schedule: see `docs/simulation.md`.
+
+use serde::{Deserialize, Serialize};
+
+use super::error::Error;
+use super::quantity::{QueueLimit, Share, Span};
+
+/// A fault schedule, and background traffic.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Faults {
+    /// How much may wait at each end of every link.
+    pub queue: QueueLimit,
+    /// Hosts' timers expire late, at random by up to this, as in any operating system. Without it, hosts that
+    /// began together meet in the same full queue again and again. Only for the simulator's hosts.
+    pub jitter: Span,
+    /// What links do to frames at random; a later entry replaces an earlier one for the same direction of a
+    /// link.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub links: Vec<LinkFaults>,
+    /// What happens at a stated time.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub events: Vec<FaultEvent>,
+    /// Other traffic.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub background: Vec<Background>,
+}
+
+impl Default for Faults {
+    /// No faults.
+    fn default() -> Self {
+        Self {
+            queue: QueueLimit::default(),
+            jitter: Span(50_000),
+            links: Vec::new(),
+            events: Vec::new(),
+            background: Vec::new(),
+        }
+    }
+}
+
+/// What a link does to each frame, independently of the others, seeded.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct LinkFaults {
+    /// The direction from the first node to the second; every direction of every link if left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link: Option<[String; 2]>,
+    /// Frames that are lost.
+    #[serde(skip_serializing_if = "is_none")]
+    pub drop: Share,
+    /// Frames that arrive twice.
+    #[serde(skip_serializing_if = "is_none")]
+    pub duplicate: Share,
+    /// Frames that arrive with a wrong check sequence, and are discarded by the interface that receives them.
+    #[serde(skip_serializing_if = "is_none")]
+    pub corrupt: Share,
+    /// Frames that are held back while others overtake them.
+    #[serde(skip_serializing_if = "is_none")]
+    pub reorder: Share,
+    /// The longest that such a frame is held back.
+    pub reorder_by: Option<Span>,
+    /// Frames that are delayed, and all behind them: none overtakes another.
+    #[serde(skip_serializing_if = "is_none")]
+    pub delay: Share,
+    /// The longest that such a frame is delayed.
+    pub delay_by: Option<Span>,
+}
+
+impl LinkFaults {
+    /// Whether every frame passes unharmed.
+    pub fn is_none(&self) -> bool {
+        [self.drop, self.duplicate, self.corrupt, self.reorder, self.delay].iter().all(is_none)
+    }
+}
+
+fn is_none(share: &Share) -> bool {
+    share.get() == 0.0
+}
+
+/// Something that happens at a time: exactly one of the fields from `restart` to `forge`.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct FaultEvent {
+    /// When, from the start of the run.
+    pub at: Span,
+    /// How long it lasts.
+    #[serde(rename = "for", skip_serializing_if = "Option::is_none")]
+    pub lasts: Option<Span>,
+    /// This switch loses program, tables and registers; the controller installs them again after `for`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub restart: Option<String>,
+    /// This link is down, in both directions, for `for`; frames on it are lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub link_down: Option<[String; 2]>,
+    /// This host's interface is down for `for`; frames to and from it are lost.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub bounce: Option<String>,
+    /// This host stands still for `for`; frames wait for it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub pause: Option<String>,
+    /// This host's processes are killed; a server is started again after `for`, if that is given.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub crash: Option<String>,
+    /// All links between these nodes and the others are down for `for`.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub partition: Option<Vec<String>>,
+    /// The network delivers again the last `count` frames that this host sent, as frames of the epoch before.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stale: Option<String>,
+    /// This host forges `count` gradients, partials, results and messages of jobs that it does not belong to.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub forge: Option<String>,
+    /// How many.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<u32>,
+}
+
+/// Other traffic from host to host.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Background {
+    /// The sender.
+    pub from: String,
+    /// The receiver.
+    pub to: String,
+    /// Its rate, in bits of Ethernet frames per second: what it keeps to, or, of TCP, at most has.
+    #[serde(rename = "rate", with = "rate")]
+    pub rate_bps: f64,
+    /// Bytes of each frame; of TCP, of the longest.
+    #[serde(default = "Background::frame_bytes")]
+    pub frame_bytes: u16,
+    /// When it begins, from the start of the run.
+    #[serde(default)]
+    pub at: Span,
+    /// How long it lasts; to the end of the run if left out.
+    #[serde(rename = "for", default, skip_serializing_if = "Option::is_none")]
+    pub lasts: Option<Span>,
+    /// What it consists of.
+    #[serde(default)]
+    pub protocol: Protocol,
+}
+
+impl Background {
+    fn frame_bytes() -> u16 {
+        1068
+    }
+}
+
+/// What background traffic consists of.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Protocol {
+    /// Ethernet frames of no protocol, at a constant rate.
+    #[default]
+    Frames,
+    /// UDP datagrams over IPv4, at a constant rate.
+    Udp,
+    /// One TCP connection, which gives way to congestion.
+    Tcp,
+}
+
+impl Protocol {
+    /// Its name in a fault schedule.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Frames => "frames",
+            Self::Udp => "udp",
+            Self::Tcp => "tcp",
+        }
+    }
+}
+
+mod rate {
+    use crate::units::Rate;
+    use serde::{Deserialize, Deserializer, Serializer};
+
+    pub fn serialize<S: Serializer>(bps: &f64, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(&format_args!("{bps} bps"))
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+        Rate::deserialize(deserializer).map(|rate| rate.0)
+    }
+}
+
+impl Faults {
+    /// Reads a document in YAML or JSON; an empty one says that nothing goes wrong.
+    /// [`Schedule`](super::Schedule) checks the names.
+    ///
+    /// # Errors
+    /// [`Error::Document`] if it is not YAML, or has unknown fields or quantities that cannot be read.
+    pub fn from_yaml(text: &str) -> Result<Self, Error> {
+        if text.trim().is_empty() {
+            return Ok(Self::default());
+        }
+        let options = serde_saphyr::options! { with_snippet: false };
+        serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+            let line = error.location().map(|location| location.line());
+            let text = error.to_string();
+            let problem = text.lines().next().unwrap_or_default().trim_start_matches("error: ");
+            let problem = problem.rsplit_once(" at line ").map_or(problem, |(problem, _)| problem);
+            let hint =
+                if problem.starts_with("expected") { "; docs/simulation.md has an example" } else { "" };
+            Error::Document { line, problem: format!("{problem}{hint}") }
+        })
+    }
+
+    /// Writes the document that [`Faults::from_yaml`] reads back to equal faults.
+    pub fn to_yaml(&self) -> String {
+        serde_saphyr::to_string(self).expect("faults are plain data")
+    }
+}
