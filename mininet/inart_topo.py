@@ -144,6 +144,11 @@ class InArtTopo(Topo):
         switch_command(switch)
         self.file = file
         net = wiring(file)
+        for link in net["links"]:
+            (a, b), (there, back) = link["ends"], link["rates_bps"]
+            if there != back:
+                ends = f"{a['node']}-{b['node']}"
+                raise Refused(f"{file}: link {ends} has two rates, Mininet gives both directions one: state one rate")
         rates = [link["rate_bps"] * float(scale) / 1e6 for link in net["links"]]
         if rates and max(rates) > MOST_MBPS:
             raise Refused(

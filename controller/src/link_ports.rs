@@ -57,7 +57,13 @@ pub fn link_ports(topology: &Topology, ports: &PortMap, switch: &str, target: &d
         let peer = ports.peer(switch, port)?;
         let link = topology.link(topology.link_between(id, topology.node_named(peer)?)?);
         let stated = link.named_ports().find(|(end, _)| *end == id).map(|(_, stated)| stated);
-        Some(LinkPort { port, peer: peer.to_owned(), stated, number, rate_bps: link.rate_bps })
+        Some(LinkPort {
+            port,
+            peer: peer.to_owned(),
+            stated,
+            number,
+            rate_bps: link.rates_bps[0].max(link.rates_bps[1]),
+        })
     };
     ports.numbered(switch, target).into_iter().filter_map(of_port).collect()
 }

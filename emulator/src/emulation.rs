@@ -178,7 +178,7 @@ impl Emulation {
         }
         tell("building the testbed");
         let scale = choose_scale(&options, &planned)?;
-        let rates = topology.links().iter().map(|link| link.rate_bps);
+        let rates = topology.links().iter().flat_map(|link| link.rates_bps);
         check_slowest(rates, scale.factor()).map_err(|problem| Error::Option { option: "scale", problem })?;
         let testbed = Testbed::start(&topology, &options, scale.factor())?;
         Ok(Self { options, planned, testbed, scale })

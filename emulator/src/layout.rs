@@ -34,7 +34,7 @@ pub fn blueprint(topology: &Topology, ports: &PortMap, queue: QueueLimit) -> Blu
             LinkEnd {
                 node: NodeIndex(link.ends[from].index()),
                 interface: interfaces[from],
-                rate_bps: (link.rate_bps - link.background_bps[from]).min(intake),
+                rate_bps: (link.rates_bps[from] - link.background_bps[from]).min(intake),
                 mtu: link.mtu,
             }
         })

@@ -5,3 +5,4 @@ mod faults_document;
 mod faults_schedule;
 mod keys;
 mod network;
+mod rates;

@@ -108,7 +108,7 @@ impl Background {
         BackgroundRates {
             links: links
                 .map(|((of, stated), link)| {
-                    [within(&of[0], stated[0], link.rate_bps), within(&of[1], stated[1], link.rate_bps)]
+                    [0, 1].map(|way| within(&of[way], stated[way], link.rates_bps[way]))
                 })
                 .collect(),
             nodes: nodes

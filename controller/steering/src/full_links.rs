@@ -25,13 +25,14 @@ pub fn offered(topology: &Topology, plans: &[Plan], seen: &Observation) -> Obser
     let mut offered = seen.clone();
     for (link, ends) in topology.links().iter().zip(&mut offered.links) {
         let [a, b] = link.ends.map(|id| &*topology.node(id).name);
-        for (seen, [from, to]) in ends.iter_mut().zip([[a, b], [b, a]]) {
+        let ways = [[a, b], [b, a]].into_iter().zip(link.rates_bps);
+        for (seen, ([from, to], rate_bps)) in ends.iter_mut().zip(ways) {
             let Some(seen) = seen else { continue };
             let planned_bps = planned.get(&*format!("link {from}->{to}")).copied().unwrap_or(0.0);
-            let is_full = seen.ours_bps + seen.others_bps >= FULL * link.rate_bps;
+            let is_full = seen.ours_bps + seen.others_bps >= FULL * rate_bps;
             if is_full && seen.ours_bps > 0.0 && planned_bps > seen.ours_bps {
                 let sent_bps = seen.others_bps * (planned_bps / seen.ours_bps).sqrt();
-                seen.others_bps = sent_bps.min(link.rate_bps).max(seen.others_bps);
+                seen.others_bps = sent_bps.min(rate_bps).max(seen.others_bps);
             }
         }
     }

@@ -294,7 +294,7 @@ impl Steering {
             [(0, a, b), (1, b, a)].map(|(way, from, to)| {
                 let resource = move || format!("link {from}->{to}");
                 let since = self.background.link_rising(at, way == 1);
-                (resource, now.links[at][way], planned.links[at][way], link.rate_bps, since)
+                (resource, now.links[at][way], planned.links[at][way], link.rates_bps[way], since)
             })
         });
         let links = links

@@ -54,7 +54,7 @@ fn what_others_send_over_a_full_link_is_more_than_what_they_get() {
     let load = owner.in_force[0].load.iter().find(|load| load.resource == planned);
     let planned_bps = load.unwrap().used_bps;
     // Ours get four fifths of what is planned: others get between four fifths and all of what they send.
-    let rate_bps = owner.topology.link(busy).rate_bps;
+    let rate_bps = owner.topology.link(busy).rate_bps();
     let ours_bps = 0.8 * planned_bps;
     let back = owner.topology.node(owner.topology.link(busy).ends[0]).name != "l1";
     let mut seen = owner.all_up(|_, _| 0.0);

@@ -40,7 +40,8 @@ pub fn svg(topology: &Topology, plan: Option<&Plan>) -> String {
         let part = of(a.1, b.1).max(of(b.1, a.1));
         let ((x1, y1), (x2, y2)) = (places[a.0.index()], places[b.0.index()]);
         let (colour, stroke) = shade(part, plan.is_some());
-        let rate = display_rate(link.rate_bps);
+        let [there, back] = link.rates_bps.map(display_rate);
+        let rate = if there == back { there } else { format!("{there}, {back} back") };
         let title = if plan.is_some() { format!("{rate}, {:.0} % full", 100.0 * part) } else { rate };
         let line = format!(
             "<line x1=\"{x1:.1}\" y1=\"{y1:.1}\" x2=\"{x2:.1}\" y2=\"{y2:.1}\" stroke=\"{colour}\" \

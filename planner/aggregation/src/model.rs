@@ -209,7 +209,7 @@ impl<'a> Model<'a> {
 pub(crate) fn capacities(topology: &Topology) -> Vec<f64> {
     let mut capacity = Vec::with_capacity(2 * topology.links().len() + topology.nodes().len());
     for link in topology.links() {
-        capacity.extend(link.background_bps.map(|used| left(link.rate_bps, used)));
+        capacity.extend([0, 1].map(|way| left(link.rates_bps[way], link.background_bps[way])));
     }
     for node in topology.nodes() {
         let total = match node.kind {

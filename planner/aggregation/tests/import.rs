@@ -252,7 +252,7 @@ fn bits_and_bytes_of_a_rate_differ() {
     let rate = |bandwidth: &str| {
         let text =
             format!("graph {{ a [role=worker]; b [role=server]; a -- v; b -- v [bw=\"{bandwidth}\"] }}");
-        read(&text, Format::Dot).topology.links()[1].rate_bps
+        read(&text, Format::Dot).topology.links()[1].rate_bps()
     };
     for (bandwidth, bps) in
         [("125MBps", 1e9), ("10GBps", 80e9), ("10 GB/s", 80e9), ("10Gbps", 10e9), ("10G", 10e9)]
@@ -279,7 +279,7 @@ fn numbers_as_python_writes_them_are_read() {
         )
     };
     let Imported { topology, notes } = read(&text("NaN"), Format::Networkx);
-    assert_eq!(topology.links()[0].rate_bps, 10e9);
+    assert_eq!(topology.links()[0].rate_bps(), 10e9);
     assert!(topology.node_named("a_NaN").is_some(), "text stays");
     assert!(notes.iter().any(|note| note.starts_with("2 NaNs read as not stated")), "{notes:?}");
     refused(&text("Infinity"), Format::Networkx, &options(), &["link a_NaN-b", "bw is inf"]);
@@ -291,7 +291,7 @@ fn a_strict_graph_has_one_edge_per_pair() {
         let Imported { topology, notes } = read(text, Format::Dot);
         let switch = |id| topology.node(id).kind == NodeKind::Switch;
         let inner = topology.links().iter().filter(|link| link.ends.iter().all(|&end| switch(end)));
-        (inner.map(|link| link.rate_bps).collect(), notes)
+        (inner.map(|link| link.rate_bps()).collect(), notes)
     };
     let edges = "{ a -- b [bw=10]; b -- a; a -- b [color=red]; }";
     assert_eq!(links(&format!("strict graph {edges}")).0, [10e6], "attributes add to the first edge");

@@ -361,7 +361,7 @@ fn takes_shortest_paths(topology: &Topology, plan: &Plan) -> bool {
                     (link.ends, link.background_bps[0]),
                     ([link.ends[1], link.ends[0]], link.background_bps[1]),
                 ];
-                let open = |(ends, used): ([NodeId; 2], f64)| (used < link.rate_bps).then_some(ends);
+                let open = |(ends, used): ([NodeId; 2], f64)| (used < link.rate_bps()).then_some(ends);
                 arcs.into_iter().filter_map(open).collect::<Vec<_>>()
             };
             let forwards = |node: NodeId| node == from || topology.node(node).kind == NodeKind::Switch;

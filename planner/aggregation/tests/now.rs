@@ -211,7 +211,7 @@ proptest! {
             before.without(&[id], &[])
         } else {
             let mut background = before.background();
-            background.links[id.index()] = [part * before.link(id).rate_bps, 0.0];
+            background.links[id.index()] = [part * before.link(id).rate_bps(), 0.0];
             before.with_background(&background)
         };
         let left = sustainable_rate(&after, &running).unwrap();

@@ -161,7 +161,7 @@ proptest! {
         prop_assert!(unchanged.rate_bps >= running.rate_bps * (1.0 - 1e-9));
         let at = link.index(before.links().len());
         let after = changed(&before, |document| {
-            let rate = before.links()[at].rate_bps * factor;
+            let rate = before.links()[at].rate_bps() * factor;
             list(document, "links")[at]["rate"] = json!(format!("{rate} bps"));
         });
         if plan(&after, after.jobs().last().unwrap(), &Options::new(schemes::LBMM)).is_err() {
@@ -174,7 +174,7 @@ proptest! {
                 let [a, b] = before.links()[at].ends.map(|end| &before.node(end).name);
                 load.resource == format!("link {a}->{b}") || load.resource == format!("link {b}->{a}")
             })
-            .map(|load| (load.capacity_bps + before.links()[at].rate_bps * (factor - 1.0)) / load.used_bps)
+            .map(|load| (load.capacity_bps + before.links()[at].rate_bps() * (factor - 1.0)) / load.used_bps)
             .fold(1.0, f64::min);
         let best = made(&after, &again(&running, 0.0));
         prop_assert!(best.rate_bps >= running.rate_bps * left * (1.0 - 1e-6), "{} {left}", best.rate_bps);

@@ -5,7 +5,7 @@
 
 use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
 use inart_planner::topology::ranges::Ranges;
-use inart_planner::{NodeKind, Topology};
+use inart_planner::{NodeKind, Options, Topology, check, plan, schemes};
 
 const GOOD: &str = "\
 name: small
@@ -47,10 +47,31 @@ fn reads_every_field() {
     assert_eq!(topology.node(v1).background_bps, 500e6);
     assert_eq!(topology.node(s1).ingress_bps, Some(4e9));
     let link = topology.link(topology.link_between(s1, v1).unwrap());
-    assert_eq!((link.rate_bps, link.background_bps), (20e6, [0.0, 1e6]));
+    assert_eq!((link.rate_bps(), link.background_bps), (20e6, [0.0, 1e6]));
     assert_eq!(topology.links()[0].delay_seconds, 1e-5);
     assert_eq!(topology.jobs()[0].gradient_bytes, Some(548_000_000));
     assert_eq!(topology.neighbours(v1).count(), 3);
+}
+
+/// A worker sends at the rate up to its switch, and receives results at the rate down.
+#[test]
+fn plans_keep_to_the_rate_of_each_direction() {
+    let planned = |rate: &str| {
+        let text = GOOD.replacen("rate: 6 Gbps, delay", &format!("rate: {rate}, delay"), 1);
+        let text = text
+            .replace("9e6 bps", "9 Gbps")
+            .replace("20Mbps", "20 Gbps")
+            .replace("ingress: 4 Gbps", "ingress: 9 Gbps");
+        let topology = Topology::from_yaml(&text.replace("500 Mbps", "0")).unwrap();
+        let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::DEFAULT)).unwrap();
+        check(&topology, &plan).unwrap();
+        plan.rate_bps
+    };
+    let both = planned("2 Gbps");
+    assert!((both - 2e9).abs() < 1.0, "{both}");
+    assert!((planned("[2 Gbps, 6 Gbps]") - both).abs() < 1.0, "the way up is the slower one");
+    assert!((planned("[6 Gbps, 2 Gbps]") - both).abs() < 1.0, "results come back at 2 Gbit/s");
+    assert!(planned("[6 Gbps, 3 Gbps]") > both);
 }
 
 #[test]
@@ -217,7 +238,7 @@ fn rates_are_drawn_from_ranges_without_moving_anything() {
     for (link, before) in drawn.links().iter().zip(plain.links()) {
         assert_eq!(link.ends, before.ends);
         let inner = link.ends.iter().all(|&end| drawn.node(end).kind == NodeKind::Switch);
-        if inner { &mut fabric } else { &mut access }.push(link.rate_bps);
+        if inner { &mut fabric } else { &mut access }.push(link.rate_bps());
     }
     assert!(access.iter().all(|&bps| bps == 20e6));
     let spread = |rates: &[f64]| {
@@ -243,7 +264,7 @@ fn rates_are_drawn_from_ranges_without_moving_anything() {
 fn scaling_multiplies_rates_only() {
     let topology = Topology::from_yaml(GOOD).unwrap();
     let scaled = topology.scaled(0.01);
-    assert_eq!(scaled.links()[0].rate_bps, 6e7);
+    assert_eq!(scaled.links()[0].rate_bps(), 6e7);
     assert_eq!(scaled.links()[0].delay_seconds, 1e-5);
     assert_eq!(scaled.nodes()[0].aggregation_bps, 6e7);
     assert_eq!(scaled.nodes()[0].background_bps, 5e6);

@@ -86,7 +86,7 @@ fn capacity(topology: &Topology, name: &str) -> f64 {
         return node.ingress_bps.unwrap_or(node.aggregation_bps);
     }
     let (from, to) = name.split_once('>').unwrap();
-    topology.link(topology.link_between(id(from), id(to)).unwrap()).rate_bps
+    topology.link(topology.link_between(id(from), id(to)).unwrap()).rate_bps()
 }
 
 /// As many groups as may push at once exceed no capacity, whichever they are; with one more, some do.

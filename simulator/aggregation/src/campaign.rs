@@ -58,7 +58,7 @@ impl Trial {
             limit: Span(100 * PEER_TIMEOUT.as_nanos() as u64),
             ..Options::default()
         };
-        let rate_bps = topology.links()[0].rate_bps;
+        let rate_bps = topology.links()[0].rate_bps();
         let exact = topology.jobs().iter().any(|job| job.exact) || options.gradient_values <= EXACT_VALUES;
         let per_frame = if exact { 2.0 } else { 32.0 };
         let chunks = f64::from(options.rounds) * (options.gradient_values as f64 / per_frame + 3.0);
@@ -418,7 +418,7 @@ fn faults(rng: &mut ChaCha8Rng, topology: &Topology, ideal: Span) -> Faults {
     }
     if rng.random_bool(0.15) && hosts.len() > 1 {
         let pair: Vec<_> = hosts.choose_multiple(rng, 2).cloned().collect();
-        let rate_bps = (topology.links()[0].rate_bps * rng.random_range(0.05..0.5)).round().min(100e6);
+        let rate_bps = (topology.links()[0].rate_bps() * rng.random_range(0.05..0.5)).round().min(100e6);
         let frame_bytes = rng.random_range(300..=1500);
         faults.background.push(Background {
             from: pair[0].clone(),

@@ -49,12 +49,20 @@ pub(crate) struct Channel {
 }
 
 impl Channel {
-    pub fn new(link: &Link, to: usize, port: Port, limit: QueueLimit, faults: LinkFaults) -> Self {
+    /// One direction of a link, with its rate in bit/s.
+    pub fn new(
+        link: &Link,
+        rate_bps: f64,
+        to: usize,
+        port: Port,
+        limit: QueueLimit,
+        faults: LinkFaults,
+    ) -> Self {
         Self {
             to: to as u32,
             port,
             cell_bytes: u32::MAX,
-            nanos_per_byte: 8e9 / link.rate_bps,
+            nanos_per_byte: 8e9 / rate_bps,
             delay: (link.delay_seconds * 1e9) as u64,
             limit,
             faulty: !faults.is_none(),

@@ -144,11 +144,12 @@ impl<'a> Simulation<'a> {
         let (mut channels, mut names) = (Vec::new(), Vec::new());
         for (link, link_faults) in topology.links().iter().zip(&schedule.links) {
             let [first, second] = link.ends;
-            for ([from, to], faulty) in [[first, second], [second, first]].into_iter().zip(link_faults) {
+            let ways = [[first, second], [second, first]].into_iter().zip(link.rates_bps);
+            for (([from, to], rate_bps), faulty) in ways.zip(link_faults) {
                 let [from, receiver] = [from, to].map(|id| topology.node(id).name.as_str());
                 let port = network.ports.port(receiver, from);
                 let port = port.map_or(Port(0), |port| network.dataplane.number(port));
-                let channel = Channel::new(link, to.index(), port, faults.queue, faulty.clone());
+                let channel = Channel::new(link, rate_bps, to.index(), port, faults.queue, faulty.clone());
                 channels.push(match network.dataplane.kind().cell_bytes() {
                     Some(bytes) => channel.with_cells(bytes),
                     None => channel,

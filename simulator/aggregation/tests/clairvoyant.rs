@@ -81,7 +81,7 @@ fn following_is_worth_it_and_as_good_as_a_plan_that_knew() {
     let plans = plan(&topology);
     let [from, to] = busiest(&topology, &plans);
     let link = [&from, &to].map(|name| topology.node_named(name).unwrap());
-    let rate_bps = PART * topology.link(topology.link_between(link[0], link[1]).unwrap()).rate_bps;
+    let rate_bps = PART * topology.link(topology.link_between(link[0], link[1]).unwrap()).rate_bps();
     let traffic = LinkTraffic { from, to, rate_bps, at: BEGIN };
     let network = InstalledNetwork::install(&topology, &dataplane, &plans, 16).unwrap();
     let knows = known(&topology, &traffic);

@@ -5,6 +5,7 @@ mod circles;
 mod document;
 mod modules;
 mod packages;
+mod solver;
 mod source;
 mod targets;
 

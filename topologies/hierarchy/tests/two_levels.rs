@@ -188,7 +188,7 @@ fn a_network_for_another_gradient_is_written_and_read_back() {
     let job = &both.overlay.jobs()[0];
     let (small, time) = both.scaled(job, 600_000, 0.1);
     assert!((time - 0.1).abs() < 1e-12);
-    assert_eq!(small.insides[0].topology.links()[0].rate_bps, 100e6);
+    assert_eq!(small.insides[0].topology.links()[0].rate_bps(), 100e6);
     let delay = |both: &Hierarchy| both.overlay.links()[0].delay_seconds;
     assert!((delay(&small) - 0.1 * 0.03).abs() < 1e-12 && (delay(&both) - 0.03).abs() < 1e-12);
     let again = read(&small.to_yaml());

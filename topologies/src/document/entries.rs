@@ -50,7 +50,7 @@ keys! {
         rate: RatePair<Rate>, [Switched, Sites, Peers],
             "one rate for both directions, or `[first end to second, back]`";
         delay: Seconds, [Switched, Sites, Peers], "propagation delay; 0 if left out";
-        loss: Part, [Sites, Peers], "part of the packets that is lost, like `0.02%`; 0 if left out";
+        loss: Part, [Switched, Sites, Peers], "part of the packets that is lost, like `0.02%`; 0 if left out";
         mtu: i64, [Switched], "longest frame in bytes, without the Ethernet header; the network's if left out";
         ports: IndexMap<String, SwitchPort>, [Switched], "port of each end that is a switch, like `{v1: 9/0}`";
     }

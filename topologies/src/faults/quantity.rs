@@ -32,6 +32,11 @@ impl FromStr for Share {
 }
 
 impl Share {
+    /// The share of frames that are lost where a further part is lost independently.
+    pub(super) fn or(self, part: f64) -> Self {
+        Self(self.0 + part - self.0 * part)
+    }
+
     /// The nearest share to a number, in millionths.
     pub fn near(part: f64) -> Self {
         Self((part.clamp(0.0, 1.0) * 1e6).round() / 1e6)

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use crate::switched::{LinkId, NodeId, NodeKind, Topology};
+use crate::switched::{Link, LinkId, NodeId, NodeKind, Topology};
 
 use super::document::{Background, FaultEvent, Faults, LinkFaults, Protocol};
 use super::error::Error;
@@ -70,7 +70,7 @@ pub struct Schedule {
 }
 
 impl Schedule {
-    /// Resolves the names of `faults`. A link that no entry is about does nothing to frames.
+    /// Resolves the names of `faults`. A link that no entry is about loses what the network's document says.
     ///
     /// # Errors
     /// [`Error::Entry`] for a name that is not in the topology or is of the wrong kind, for an event that is
@@ -80,7 +80,8 @@ impl Schedule {
         Self::with_default(topology, faults, runner, &LinkFaults::default())
     }
 
-    /// The same, but a link that no entry is about does `default` to frames.
+    /// Resolves the names as [`Schedule::new`] does, but a link that no entry is about does `default` to
+    /// frames, beside the loss of the network's document.
     ///
     /// # Errors
     /// As [`Schedule::new`].
@@ -90,7 +91,8 @@ impl Schedule {
         runner: &Capabilities,
         default: &LinkFaults,
     ) -> Result<Self, Error> {
-        let links = vec![[default.clone(), default.clone()]; topology.links().len()];
+        let lossy = |link: &Link| LinkFaults { drop: default.drop.or(link.loss), ..default.clone() };
+        let links = topology.links().iter().map(|link| [lossy(link), lossy(link)]).collect();
         let mut schedule = Self { steps: Vec::new(), links, flows: Vec::new() };
         let entry = |list: &str, index| Entry { topology, runner, place: format!("{list}[{index}]") };
         for (index, link) in faults.links.iter().enumerate() {

@@ -15,8 +15,7 @@ pub fn star(network: &str, server: &str, job: &Job, gradient_bytes: u64) -> Docu
     let nodes = [NodeEntry::new(&switch, "switch"), NodeEntry::new(server, "server")];
     let nodes = nodes.into_iter().chain(names().map(|name| NodeEntry::new(name, "worker")));
     let link = |name: &str, nic: &Nic, delay_s: f64| {
-        let rate_bps = nic.out_bps.min(nic.in_bps).round();
-        LinkEntry::new([&switch, name], [rate_bps; 2]).with_delay(delay_s)
+        LinkEntry::new([&switch, name], [nic.in_bps.round(), nic.out_bps.round()]).with_delay(delay_s)
     };
     let own = link(server, &job.server, 0.0);
     let links =

@@ -38,8 +38,9 @@ impl<'t> Fabric<'t> {
         let (mut out_bps, mut in_bps) = (0.0, 0.0);
         for link in self.topology.links().iter().filter(|link| link.ends.contains(&host)) {
             let is_second = usize::from(link.ends[1] == host);
-            out_bps += (link.rate_bps - link.background_bps[is_second]).max(0.0);
-            in_bps += (link.rate_bps - link.background_bps[1 - is_second]).max(0.0);
+            let left = |way: usize| (link.rates_bps[way] - link.background_bps[way]).max(0.0);
+            out_bps += left(is_second);
+            in_bps += left(1 - is_second);
         }
         let node = self.topology.node(host);
         if let Some(most) = node.ingress_bps {
@@ -77,11 +78,15 @@ impl<'t> Fabric<'t> {
         for link in self.topology.links() {
             let [a, b] = link.ends;
             let is_host = |end: NodeId| self.topology.node(end).kind != NodeKind::Switch;
-            for (from, to, used) in [(a, b, link.background_bps[0]), (b, a, link.background_bps[1])] {
+            for (from, to, way) in [(a, b, 0), (b, a, 1)] {
                 // Hosts do not forward.
                 let ends = !is_host(from) || job.workers.contains(&from);
                 if ends && (!is_host(to) || job.servers.contains(&to)) {
-                    graph.add_edge(nodes[from.index()], nodes[to.index()], whole(link.rate_bps - used));
+                    graph.add_edge(
+                        nodes[from.index()],
+                        nodes[to.index()],
+                        whole(link.rates_bps[way] - link.background_bps[way]),
+                    );
                 }
             }
         }

@@ -17,6 +17,11 @@ const MOST_BATCH: i64 = 1_000_000_000;
 
 /// The jobs that train by way of servers, of what the document says of all jobs.
 pub(super) fn build(topology: &Topology, all: &[Training]) -> Result<Cluster> {
+    if let Some(link) = topology.links().iter().find(|link| link.loss > 0.0) {
+        let [a, b] = link.ends.map(|end| topology.node(end).name.as_str());
+        let problem = "it loses frames, and runs of parameter servers do not simulate losses of links";
+        return Err(NetworkError::new(None, format!("link {a}-{b}"), problem, "leave `loss` out"));
+    }
     let any = all.iter().any(Training::says_how_long);
     let fabric = Fabric::new(topology);
     let mut jobs = Vec::new();

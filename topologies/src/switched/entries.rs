@@ -4,7 +4,7 @@ use indexmap::IndexMap;
 
 use super::{DEFAULT_MTU, Job, Link, Node, NodeId, NodeKind, Topology};
 use crate::document::{At, BackgroundEntry, Document, JobEntry, LinkEntry, NodeEntry, Sum};
-use crate::units::{Rate, RatePair, Seconds, Size};
+use crate::units::{Rate, Seconds, Size};
 
 /// What a document says of values that it may leave out.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,12 +48,10 @@ impl Topology {
     fn link_entry(&self, link: &Link, common: u16, all: bool) -> LinkEntry {
         let ports: IndexMap<_, _> = link.named_ports().map(|(end, port)| (self.name_of(end), port)).collect();
         LinkEntry {
-            ends: Some(At::new(link.ends.map(|end| self.name_of(end)))),
-            rate: Some(At::new(RatePair([Rate(link.rate_bps); 2]))),
             delay: (all || link.delay_seconds > 0.0).then(|| At::new(Seconds(link.delay_seconds))),
             mtu: (all || link.mtu != common).then(|| At::new(link.mtu.into())),
             ports: (!ports.is_empty()).then(|| At::new(ports)),
-            ..LinkEntry::default()
+            ..LinkEntry::new(link.ends.map(|end| self.name_of(end)), link.rates_bps).with_loss(link.loss)
         }
     }
 

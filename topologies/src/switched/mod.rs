@@ -97,15 +97,17 @@ pub struct Node {
     pub board: Option<Board>,
 }
 
-/// A full-duplex link: the rate holds in each direction.
+/// A full-duplex link.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Link {
     /// Its two nodes, in the order in which the document names them.
     pub ends: [NodeId; 2],
-    /// B(e), bit/s, in each direction.
-    pub rate_bps: f64,
+    /// B(e), bit/s, from the first end to the second, and from the second to the first.
+    pub rates_bps: [f64; 2],
     /// Propagation delay in seconds.
     pub delay_seconds: f64,
+    /// Part of the frames that the link loses in each direction, from 0 to below 1.
+    pub loss: f64,
     /// Longest frame that it carries, in bytes without the Ethernet header of 14.
     pub mtu: u16,
     /// b(e), bit/s, from the first end to the second, and from the second to the first.
@@ -116,6 +118,11 @@ pub struct Link {
 }
 
 impl Link {
+    /// The rate of the slower direction, in bit/s.
+    pub fn rate_bps(&self) -> f64 {
+        self.rates_bps[0].min(self.rates_bps[1])
+    }
+
     /// The ends whose ports the document says, with these.
     pub fn named_ports(&self) -> impl Iterator<Item = (NodeId, SwitchPort)> + '_ {
         self.ends.iter().zip(self.ports).filter_map(|(end, port)| Some((*end, port?)))
@@ -255,7 +262,7 @@ impl Topology {
             node.background_bps *= factor;
         }
         for link in &mut scaled.links {
-            link.rate_bps *= factor;
+            link.rates_bps = link.rates_bps.map(|bps| bps * factor);
             link.background_bps = link.background_bps.map(|bps| bps * factor);
         }
         scaled

@@ -85,7 +85,7 @@ impl Topology {
             let (range, rng) =
                 if inner { (ranges.fabric, &mut fabric) } else { (ranges.access, &mut access) };
             if let Some(range) = range {
-                link.rate_bps = range.draw(rng);
+                link.rates_bps = [range.draw(rng); 2];
             }
         }
         drawn

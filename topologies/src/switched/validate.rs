@@ -13,7 +13,6 @@ use crate::document::{
 };
 use crate::error::{NetworkError, Result};
 use crate::kind::Kind;
-use crate::units::{Rate, RatePair};
 
 /// The fastest rate that is read, 1 Ebit/s: sums over any number of entries stay finite.
 const MOST_BPS: f64 = 1e18;
@@ -124,7 +123,7 @@ impl Topology {
     /// `every` is the MTU of links that state none.
     fn add_link(&mut self, entry: At<LinkEntry>, every: u16) -> Result<()> {
         let (at, place) = (entry.line, entry.value.place());
-        let LinkEntry { ends, rate, delay, mtu: stated, ports, .. } = entry.value;
+        let LinkEntry { ends, rate, delay, loss, mtu: stated, ports } = entry.value;
         let [a, b] = required(at, &place, "ends", ends)?;
         let ends = [self.known(at, &place, &a)?, self.known(at, &place, &b)?];
         if ends[0] == ends[1] {
@@ -135,11 +134,19 @@ impl Topology {
                 "name two different nodes",
             ));
         }
-        let rate = one_rate(at, &place, needed(at, &place, "rate", rate)?)?;
+        let rates_bps = required(at, &place, "rate", rate)?.0.map(|rate| rate.0);
+        for bps in rates_bps {
+            positive(at, &place, "rate", bps)?;
+        }
         let delay_seconds = delay.map_or(0.0, |delay| delay.value.0);
         if !(0.0..=MOST_SECONDS).contains(&delay_seconds) {
             let problem = format!("delay is {delay_seconds}");
             let fix = "give a duration like \"30 ms\", at most an hour";
+            return Err(NetworkError::new(at, place, problem, fix));
+        }
+        let loss = loss.map_or(0.0, |part| part.value.0);
+        if !(0.0..1.0).contains(&loss) {
+            let (problem, fix) = ("loss is not a part from 0% to below 100%", "write it like `loss: 0.02%`");
             return Err(NetworkError::new(at, place, problem, fix));
         }
         let mtu = stated.map_or(Ok(every), |bytes| mtu(at, &place, bytes.value))?;
@@ -154,7 +161,7 @@ impl Topology {
         let ports = ports.map_or_else(IndexMap::new, |ports| ports.value);
         let ports = self.ports_of_link(at, &place, ends, ports)?;
         self.graph.add_edge(ends[0].0.into(), ends[1].0.into(), ());
-        self.links.push(Link { ends, rate_bps: rate, delay_seconds, mtu, background_bps: [0.0; 2], ports });
+        self.links.push(Link { ends, rates_bps, delay_seconds, loss, mtu, background_bps: [0.0; 2], ports });
         Ok(())
     }
 
@@ -376,15 +383,4 @@ fn kind_of(place: &str, kind: &At<String>) -> Result<NodeKind> {
         }
     };
     Err(NetworkError::new(kind.line, place, format!("kind is \"{}\"", kind.value), fix))
-}
-
-/// The rate of a link whose directions have the same one.
-fn one_rate(at: u64, place: &str, rate: At<RatePair<Rate>>) -> Result<f64> {
-    let [there, back] = rate.value.0.map(|rate| rate.0);
-    positive(at, place, "rate", there)?;
-    positive(at, place, "rate", back)?;
-    if there != back {
-        return Err(NetworkError::new(at, place, "its directions have different rates", "give one rate"));
-    }
-    Ok(there)
 }

@@ -93,7 +93,9 @@ fn traffic(
     };
     let link = topology.link_between(node(&from)?, node(&to)?);
     let link = link.with_context(|| format!("--background-link: no link joins {from} and {to}"))?;
-    Ok(LinkTraffic { rate_bps: part * topology.link(link).rate_bps, from, to, at })
+    let link = topology.link(link);
+    let rate_bps = link.rates_bps[usize::from(topology.node(link.ends[0]).name != from)];
+    Ok(LinkTraffic { rate_bps: part * rate_bps, from, to, at })
 }
 
 /// The direction of a link between two switches of which all plans together use the greatest part.

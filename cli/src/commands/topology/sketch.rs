@@ -98,9 +98,9 @@ impl Sketch {
             all.links.extend(topology.links().iter().map(|link| Link {
                 ends: link.ends.map(|end| topology.node(end).name.clone()),
                 ports: [None; 2],
-                rates_bps: [link.rate_bps; 2],
+                rates_bps: link.rates_bps,
                 delay_seconds: link.delay_seconds,
-                loss: 0.0,
+                loss: link.loss,
             }));
             all.jobs.extend(topology.jobs().iter().map(|job| job.name.clone()));
         }

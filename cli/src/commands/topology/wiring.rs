@@ -28,7 +28,10 @@ struct Host<'a> {
 #[derive(Serialize)]
 struct Cable<'a> {
     ends: [End<'a>; 2],
+    /// Of the slower direction.
     rate_bps: f64,
+    /// From the first end to the second, and back.
+    rates_bps: [f64; 2],
     delay_seconds: f64,
     mtu: u16,
 }
@@ -67,7 +70,8 @@ pub fn describe(topology: &Topology, json: bool) -> anyhow::Result<String> {
     let mut text = String::new();
     for cable in &wiring.links {
         let [a, b] = &cable.ends;
-        let rate = cable.rate_bps / 1e6;
+        let [there, back] = cable.rates_bps.map(|bps| bps / 1e6);
+        let rate = if there == back { there.to_string() } else { format!("{there} and {back}") };
         let _ = write!(text, "{a:24} {b:24} {rate} Mbps, {} us", cable.delay_seconds * 1e6);
         let _ = if cable.mtu == DEFAULT_MTU { writeln!(text) } else { writeln!(text, ", MTU {}", cable.mtu) };
     }
@@ -90,7 +94,8 @@ fn wiring<'a>(topology: &'a Topology, ports: &'a PortMap) -> Wiring<'a> {
         let [a, b] = link.ends;
         Cable {
             ends: [end(id, a, b), end(id, b, a)],
-            rate_bps: link.rate_bps,
+            rate_bps: link.rate_bps(),
+            rates_bps: link.rates_bps,
             delay_seconds: link.delay_seconds,
             mtu: link.mtu,
         }

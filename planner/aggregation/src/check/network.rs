@@ -87,7 +87,7 @@ impl<'t> Network<'t> {
             Resource::Arc(from, to) => {
                 let link = self.topology.link(self.topology.link_between(from, to)?);
                 let backwards = usize::from(link.ends[0] != from);
-                Some((link.rate_bps - link.background_bps[backwards]).max(0.0))
+                Some((link.rates_bps[backwards] - link.background_bps[backwards]).max(0.0))
             }
             Resource::Node(id) => {
                 let node = self.topology.node(id);

@@ -103,8 +103,8 @@ impl<'t> Network<'t> {
         let mut left = BTreeMap::new();
         for link in topology.links() {
             let [a, b] = link.ends;
-            left.insert(Resource::Arc(a, b), (link.rate_bps - link.background_bps[0]) / 1e6);
-            left.insert(Resource::Arc(b, a), (link.rate_bps - link.background_bps[1]) / 1e6);
+            left.insert(Resource::Arc(a, b), (link.rates_bps[0] - link.background_bps[0]) / 1e6);
+            left.insert(Resource::Arc(b, a), (link.rates_bps[1] - link.background_bps[1]) / 1e6);
         }
         for (id, node) in topology.node_ids().zip(topology.nodes()) {
             let total = match node.kind {

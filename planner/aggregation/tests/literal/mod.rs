@@ -51,7 +51,7 @@ fn paths(topology: &Topology, from: NodeId, to: NodeId) -> Vec<Vec<Arc>> {
 
 fn on_arc(topology: &Topology, (at, back): Arc) -> f64 {
     let link = &topology.links()[at];
-    left(link.rate_bps, link.background_bps[usize::from(back)])
+    left(link.rates_bps[usize::from(back)], link.background_bps[usize::from(back)])
 }
 
 /// The arcs of all paths from a node to another, with their ends.
@@ -194,7 +194,7 @@ pub fn optimum(topology: &Topology, job: &Job, equal: bool, over: Paths, results
     rows.extend(on_switch.into_iter().map(|(v, load)| load.leq(room(v))));
     rows.extend(on_link.into_iter().map(|((at, back), load)| {
         let link = &topology.links()[at];
-        load.leq(left(link.rate_bps, link.background_bps[usize::from(back)]))
+        load.leq(left(link.rates_bps[usize::from(back)], link.background_bps[usize::from(back)]))
     }));
     let whole: Expression = sending.iter().sum();
     let mut problem = vars.maximise(whole.clone()).using(highs).set_threads(1);

@@ -110,7 +110,8 @@ fn at_once(groups: &[Group]) -> usize {
 /// What all servers of the job take in: their links, and no more than their ingress.
 fn servers_bps(topology: &Topology, job: &Job) -> f64 {
     let into = |&server: &inart_planner::NodeId| {
-        let links: f64 = topology.neighbours(server).map(|(_, link)| topology.link(link).rate_bps).sum();
+        let into = |link: &inart_planner::Link| link.rates_bps[usize::from(link.ends[0] == server)];
+        let links: f64 = topology.neighbours(server).map(|(_, link)| into(topology.link(link))).sum();
         topology.node(server).ingress_bps.map_or(links, |most| links.min(most))
     };
     job.servers.iter().map(into).sum()

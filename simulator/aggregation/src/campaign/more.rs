@@ -135,13 +135,13 @@ fn add_followed(options: &mut Options, topology: &Topology, seed: u64, ideal: Sp
             ends.reverse();
         }
         let [from, to] = ends;
-        let rate_bps = (link.rate_bps * rng.random_range(0.4..0.95)).min(100e6);
+        let rate_bps = (link.rate_bps() * rng.random_range(0.4..0.95)).min(100e6);
         let at = Span((ideal.0 as f64 * rng.random::<f64>()) as u64);
         // On an overloaded link a host may be silent for a whole peer timeout, and its job is rightly
         // aborted.
         let same_way = |other: &&LinkTraffic| other.from == from && other.to == to;
         let others: f64 = options.others.iter().filter(same_way).map(|other| other.rate_bps).sum();
-        let rate_bps = rate_bps.min(0.95 * link.rate_bps - others);
+        let rate_bps = rate_bps.min(0.95 * link.rate_bps() - others);
         if rate_bps > 0.0 {
             options.others.push(LinkTraffic { from, to, rate_bps, at });
         }

@@ -186,7 +186,7 @@ impl Args {
                 if is_slower { slow } else { carried }
             }
         };
-        check_slowest(topology.links().iter().map(|link| link.rate_bps), scale.factor())
+        check_slowest(topology.links().iter().flat_map(|link| link.rates_bps), scale.factor())
             .map_err(|problem| anyhow!("--scale: {problem}"))?;
         let (job, times) = scaled(job, bits, Some(self.batch), scale.factor());
         Ok(RackSetting {
