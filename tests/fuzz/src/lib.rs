@@ -4,32 +4,28 @@
 //! libFuzzer run them.
 
 pub mod bmv2;
-pub mod cluster;
 mod edit;
 pub mod frame;
 pub mod frame_link;
-pub mod hierarchy;
 pub mod hosts;
 mod libfuzzer;
+pub mod network;
 pub mod order_agent;
-pub mod overlay;
 pub mod p4ir;
 pub mod p4runtime;
 pub mod peer_agent;
-pub mod peers;
 pub mod plan;
 pub mod site_agent;
 pub mod switch;
 pub mod tna;
-pub mod topology;
 
 /// A target and its name.
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 16] = [
+pub const TARGETS: [Target; 12] = [
     ("frame", frame::run),
-    ("topology", topology::run),
+    ("network", network::run),
     ("plan", plan::run),
     ("bmv2", bmv2::run),
     ("p4runtime", p4runtime::run),
@@ -37,10 +33,6 @@ pub const TARGETS: [Target; 16] = [
     ("switch", switch::run),
     ("tna", tna::run),
     ("p4ir", p4ir::run),
-    ("hierarchy", hierarchy::run),
-    ("overlay", overlay::run),
-    ("peers", peers::run),
-    ("cluster", cluster::run),
     ("site_agent", site_agent::run),
     ("peer_agent", peer_agent::run),
     ("order_agent", order_agent::run),
