@@ -71,7 +71,15 @@ pub struct Options {
 pub fn capabilities(topology: &Topology) -> Capabilities {
     let mtu = topology.links().iter().map(|link| link.mtu).min().unwrap_or(DEFAULT_MTU);
     let frame_bytes = 64..=mtu + ETHERNET_BYTES as u16;
-    Capabilities { controller: true, worker_restart: true, injection: false, tcp: true, frame_bytes }
+    Capabilities {
+        controller: true,
+        worker_restart: true,
+        injection: false,
+        rates: false,
+        connections: false,
+        tcp: true,
+        frame_bytes,
+    }
 }
 
 /// The most jobs at the same time.

@@ -215,7 +215,10 @@ impl Site {
             | Step::Pause(_)
             | Step::Resume(_)
             | Step::Stale(..)
-            | Step::Forge(..) => Ok(()),
+            | Step::Forge(..)
+            | Step::Slow(..)
+            | Step::Fast(_)
+            | Step::Disconnect(_) => Ok(()),
         }
     }
 

@@ -8,6 +8,8 @@ const ALL: Capabilities = Capabilities {
     controller: true,
     worker_restart: true,
     injection: true,
+    rates: true,
+    connections: true,
     tcp: true,
     frame_bytes: 64..=9000,
 };
@@ -44,6 +46,11 @@ fn every_mistake_is_one_line_that_names_the_place_and_the_fix() {
         "events: [{at: 1 ms, crash: w1, for: 1 ms}]",
         "events: [{at: 1 ms, stale: w1}]",
         "events: [{at: 1 ms, partition: [w1, w9], for: 1 ms}]",
+        "events: [{at: 1 ms, slow: [w1, v1]}]",
+        "events: [{at: 1 ms, slow: [w1, v1], rate: 0}]",
+        "events: [{at: 1 ms, crash: w1, rate: 1 Gbps}]",
+        "events: [{at: 1 ms, disconnect: v1}]",
+        "events: [{at: 1 ms, disconnect: w1, for: 1 s}]",
         "background: [{from: w1, to: w1, rate: 1 Gbps}]",
         "background: [{from: w1, to: v1, rate: 1 Gbps}]",
         "background: [{from: w1, to: s1, rate: 0}]",
@@ -78,6 +85,16 @@ fn what_the_runner_cannot_do_is_refused() {
             Capabilities { injection: false, ..ALL },
             "events: [{at: 1 s, forge: w1, count: 1}]",
             "events[0]: stale and forged frames exist in simulation only",
+        ),
+        (
+            Capabilities { rates: false, ..ALL },
+            "events: [{at: 1 s, slow: [w1, v1], rate: 1 Mbps, for: 1 s}]",
+            "events[0]: rates change in simulations of parameter servers only",
+        ),
+        (
+            Capabilities { connections: false, ..ALL },
+            "events: [{at: 1 s, disconnect: w1}]",
+            "events[0]: connections end in simulations of parameter servers only",
         ),
         (
             Capabilities { tcp: false, ..ALL },

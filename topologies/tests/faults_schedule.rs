@@ -8,6 +8,8 @@ const RUNNER: Capabilities = Capabilities {
     controller: true,
     worker_restart: true,
     injection: true,
+    rates: false,
+    connections: false,
     tcp: true,
     frame_bytes: 64..=9000,
 };

@@ -20,6 +20,8 @@ pub const CAPABILITIES: Capabilities = Capabilities {
     controller: false,
     worker_restart: false,
     injection: true,
+    rates: false,
+    connections: false,
     tcp: false,
     frame_bytes: 64..=9000,
 };

@@ -66,6 +66,8 @@ impl Simulation<'_> {
             }
             Step::Stale(node, count) => self.repeat_stale(node, count as usize),
             Step::Forge(node, count) => self.forge(node, count),
+            // Its capabilities leave these out.
+            Step::Slow(..) | Step::Fast(_) | Step::Disconnect(_) => {}
         }
         Ok(())
     }

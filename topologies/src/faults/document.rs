@@ -3,7 +3,7 @@
 use serde::{Deserialize, Serialize};
 
 use super::error::Error;
-use super::quantity::{QueueLimit, Share, Span};
+use super::quantity::{BitRate, QueueLimit, Share, Span};
 
 /// A fault schedule, and background traffic.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -78,7 +78,7 @@ fn is_none(share: &Share) -> bool {
     share.get() == 0.0
 }
 
-/// Something that happens at a time: exactly one of the fields from `restart` to `forge`.
+/// Something that happens at a time: exactly one of the fields from `restart` to `disconnect`.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct FaultEvent {
@@ -114,6 +114,15 @@ pub struct FaultEvent {
     /// How many.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<u32>,
+    /// This link has `rate` in both directions, for `for`, or for good.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub slow: Option<[String; 2]>,
+    /// Which rate.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub rate: Option<BitRate>,
+    /// All connections of this host end at once, and are made again.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub disconnect: Option<String>,
 }
 
 /// Other traffic from host to host.

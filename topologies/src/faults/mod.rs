@@ -17,6 +17,8 @@
 //!     controller: false,
 //!     worker_restart: false,
 //!     injection: true,
+//!     rates: false,
+//!     connections: false,
 //!     tcp: false,
 //!     frame_bytes: 64..=9000,
 //! };

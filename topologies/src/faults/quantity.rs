@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use crate::units::{Seconds, Size};
+use crate::units::{Rate, Seconds, Size};
 use serde::de::{self, Deserialize, Deserializer};
 use serde::{Serialize, Serializer};
 
@@ -75,6 +75,28 @@ impl fmt::Display for Span {
             Some((nanos, unit)) => write!(f, "{} {unit}", self.0 / nanos),
             None => write!(f, "{} ns", self.0),
         }
+    }
+}
+
+/// A rate in whole bit/s, from 1 on; written `100 Mbps`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BitRate(pub u64);
+
+impl FromStr for BitRate {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let bps = text.parse::<Rate>()?.0.round();
+        match (1.0..=1e18).contains(&bps) {
+            true => Ok(Self(bps as u64)),
+            false => Err(format!("a rate of {bps} bit/s; give one from 1 bps on, like 100 Mbps")),
+        }
+    }
+}
+
+impl fmt::Display for BitRate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} bps", self.0)
     }
 }
 
@@ -168,7 +190,7 @@ macro_rules! as_text {
     )+};
 }
 
-as_text!(Share, Span, QueueLimit);
+as_text!(BitRate, Share, Span, QueueLimit);
 
 #[cfg(test)]
 mod tests {
@@ -181,6 +203,11 @@ mod tests {
         assert_eq!("30 ms".parse(), Ok(Span(30_000_000)));
         assert_eq!("64 KB".parse(), Ok(QueueLimit::Bytes(64_000)));
         assert_eq!("100 frames".parse(), Ok(QueueLimit::Frames(100)));
+        assert_eq!("100 Mbps".parse(), Ok(BitRate(100_000_000)));
+        assert_eq!(BitRate(7).to_string().parse(), Ok(BitRate(7)));
+        for wrong in ["0", "0.1 bps", "7", "x"] {
+            assert!(wrong.parse::<BitRate>().is_err(), "{wrong}");
+        }
         for span in [Span(0), Span(1), Span(1500), Span(2_000_000), Span(3_000_000_000)] {
             assert_eq!(span.to_string().parse(), Ok(span));
         }

@@ -7,7 +7,7 @@ use crate::switched::{Link, LinkId, NodeId, NodeKind, Topology};
 
 use super::document::{Background, FaultEvent, Faults, LinkFaults, Protocol};
 use super::error::Error;
-use super::quantity::Span;
+use super::quantity::{BitRate, Span};
 use super::step::{Step, Victim};
 
 /// The name of the controller in a fault schedule.
@@ -24,6 +24,10 @@ pub struct Capabilities {
     pub worker_restart: bool,
     /// It can send stale and forged frames.
     pub injection: bool,
+    /// It can change the rate of a link.
+    pub rates: bool,
+    /// Its hosts have connections, which it can end.
+    pub connections: bool,
     /// Its background traffic may be TCP.
     pub tcp: bool,
     /// Length of background frames, in bytes.
@@ -170,6 +174,16 @@ impl Schedule {
                     self.add_span(at, until, Step::LinkDown(link), Step::LinkUp(link));
                 }
             }
+            Action::Slow(ends, BitRate(bps)) => {
+                let link = entry.direction(ends)?.0;
+                self.steps.push((at, Step::Slow(link, bps)));
+                if event.lasts.is_some() {
+                    self.steps.push((until()?, Step::Fast(link)));
+                }
+            }
+            Action::Disconnect(name) => {
+                self.steps.push((at, Step::Disconnect(entry.node(name, &HOSTS)?)));
+            }
             Action::Stale(name, count) => {
                 self.steps.push((at, Step::Stale(entry.node(name, &HOSTS)?, count)));
             }
@@ -195,6 +209,8 @@ enum Action<'a> {
     Partition(&'a [String]),
     Stale(&'a str, u32),
     Forge(&'a str, u32),
+    Slow(&'a [String; 2], BitRate),
+    Disconnect(&'a str),
 }
 
 /// One entry of the document, for errors that name it.
@@ -209,7 +225,8 @@ impl Entry<'_> {
         Error::Entry { place: self.place.clone(), problem }
     }
 
-    /// The one action of an event; only stale and forge have a count, and they have no span.
+    /// The one action of an event; only stale and forge have a count, and only slow has a rate. Stale, forge and
+    /// disconnect have no span.
     fn action<'a>(&self, event: &'a FaultEvent) -> Result<Action<'a>, Error> {
         let count = event.count.unwrap_or(0);
         let actions = [
@@ -221,21 +238,48 @@ impl Entry<'_> {
             event.partition.as_deref().map(Action::Partition),
             event.stale.as_deref().map(|host| Action::Stale(host, count)),
             event.forge.as_deref().map(|host| Action::Forge(host, count)),
+            event.slow.as_ref().map(|ends| Action::Slow(ends, event.rate.unwrap_or(BitRate(0)))),
+            event.disconnect.as_deref().map(Action::Disconnect),
         ];
         let mut given = actions.into_iter().flatten();
         let (Some(action), None) = (given.next(), given.next()) else {
-            let all = "restart, link_down, bounce, pause, crash, partition, stale or forge";
+            let all = "restart, link_down, bounce, pause, crash, partition, stale, forge, slow or disconnect";
             return Err(self.wrong(format!("it needs exactly one of {all}")));
         };
         let injects = matches!(action, Action::Stale(..) | Action::Forge(..));
         if injects && !self.runner.injection {
             return Err(self.wrong("stale and forged frames exist in simulation only; leave them out".into()));
         }
+        self.check_connections(event, &action)?;
         if injects != event.count.is_some() || (injects && event.lasts.is_some()) {
             let problem = "stale and forge take a count, and only they do; a span is for the others";
             return Err(self.wrong(problem.into()));
         }
         Ok(action)
+    }
+
+    /// What only runners with links and connections of their own can do.
+    fn check_connections(&self, event: &FaultEvent, action: &Action<'_>) -> Result<(), Error> {
+        let is_slow = matches!(action, Action::Slow(..));
+        if is_slow != event.rate.is_some() {
+            return Err(self.wrong("slow takes a rate, like 100 Mbps, and only slow does".into()));
+        }
+        if is_slow && !self.runner.rates {
+            return Err(
+                self.wrong("rates change in simulations of parameter servers only; leave slow out".into())
+            );
+        }
+        if matches!(action, Action::Disconnect(_)) {
+            if !self.runner.connections {
+                let problem =
+                    "connections end in simulations of parameter servers only; leave disconnect out";
+                return Err(self.wrong(problem.into()));
+            }
+            if event.lasts.is_some() {
+                return Err(self.wrong("connections are made again at once; leave `for` out".into()));
+            }
+        }
+        Ok(())
     }
 
     fn restarted(&self, name: &str) -> Result<Victim, Error> {

@@ -32,6 +32,12 @@ pub enum Step {
     LinkDown(LinkId),
     /// Takes it up again.
     LinkUp(LinkId),
+    /// Gives a link another rate, in bit/s, in both directions.
+    Slow(LinkId, u64),
+    /// Gives a link its own rate back.
+    Fast(LinkId),
+    /// Ends all connections of a host.
+    Disconnect(NodeId),
     /// Delivers again the last frames that a host sent, so many at most, as frames of the epoch before.
     Stale(NodeId, u32),
     /// Makes a host forge so many frames of jobs that it does not belong to.
@@ -41,7 +47,10 @@ pub enum Step {
 impl Step {
     /// Whether it ends a fault, rather than beginning one.
     pub fn ends_fault(self) -> bool {
-        matches!(self, Step::Start(_) | Step::Resume(_) | Step::InterfaceUp(_) | Step::LinkUp(_))
+        matches!(
+            self,
+            Step::Start(_) | Step::Resume(_) | Step::InterfaceUp(_) | Step::LinkUp(_) | Step::Fast(_)
+        )
     }
 
     /// The step as text, like `switch v1 killed`.
@@ -62,6 +71,9 @@ impl Step {
             Step::InterfaceUp(host) => format!("interface of host {} up", name(host)),
             Step::LinkDown(id) => format!("link {} down", link(id)),
             Step::LinkUp(id) => format!("link {} up", link(id)),
+            Step::Slow(id, bps) => format!("link {} at {bps} bit/s", link(id)),
+            Step::Fast(id) => format!("link {} at its own rate", link(id)),
+            Step::Disconnect(host) => format!("connections of host {} ended", name(host)),
             Step::Stale(host, count) => format!("the last {count} frames of host {} again", name(host)),
             Step::Forge(host, count) => format!("{count} forged frames of host {}", name(host)),
         }
