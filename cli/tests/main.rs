@@ -11,6 +11,7 @@ mod jobs;
 mod netstorm;
 mod newcomer;
 mod order;
+mod order_faults;
 mod own_plans;
 mod peer_processes;
 mod peers;

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use inart_faults::LinkFaults;
 use inart_faults::quantity::{Share, Span};
+use inart_virtual::{SplitMix64, mixed};
 
 /// Share of frames that are dropped on every link and direction: at least 0 and below 1.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -56,7 +57,7 @@ pub struct FrameFault {
 /// Draws what happens to the frames of one direction of one link, in the order in which they come.
 #[derive(Clone, Debug)]
 pub struct FrameFaultDraws {
-    state: u64,
+    draws: SplitMix64,
     faults: LinkFaults,
 }
 
@@ -64,8 +65,8 @@ impl FrameFaultDraws {
     /// The sequence of one direction of a link: number `direction` of all.
     pub fn new(faults: LinkFaults, seed: u64, direction: usize) -> Self {
         // Two rounds of mixing, so that neighbouring seeds and links share nothing.
-        let state = mix(mix(seed).wrapping_add(direction as u64));
-        Self { state, faults }
+        let draws = SplitMix64::new(mixed(mixed(seed).wrapping_add(direction as u64)));
+        Self { draws, faults }
     }
 
     /// What becomes of the next frame. A corrupt one is lost: the interface that receives it discards it.
@@ -82,31 +83,18 @@ impl FrameFaultDraws {
 
     /// True for that share of the calls; draws nothing if it cannot happen.
     fn draw(&mut self, share: Share) -> bool {
-        share.get() > 0.0 && self.part() < share.get()
+        share.get() > 0.0 && self.draws.fraction() < share.get()
     }
 
     /// Up to `longest`, for that share of the calls; else 0.
     fn draw_span(&mut self, share: Share, longest: Option<Span>) -> Duration {
         match longest {
             Some(longest) if self.draw(share) => {
-                Duration::from_nanos((longest.0 as f64 * self.part()) as u64)
+                Duration::from_nanos((longest.0 as f64 * self.draws.fraction()) as u64)
             }
             _ => Duration::ZERO,
         }
     }
-
-    /// Uniform from 0 to below 1.
-    fn part(&mut self) -> f64 {
-        self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        (mix(self.state) >> 11) as f64 / (1u64 << 53) as f64
-    }
-}
-
-/// The output function of SplitMix64 (Steele, Lea, Flood 2014).
-fn mix(mut z: u64) -> u64 {
-    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    z ^ (z >> 31)
 }
 
 #[cfg(test)]

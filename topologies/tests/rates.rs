@@ -8,6 +8,8 @@ const RUNNER: Capabilities = Capabilities {
     controller: false,
     worker_restart: false,
     injection: false,
+    rates: false,
+    connections: false,
     tcp: false,
     frame_bytes: 64..=1500,
 };

@@ -1,6 +1,6 @@
 //! Which processes are killed when, and which are started again.
 
-use inart_cluster::Absence;
+use inart_ps_simulator::Absence;
 
 /// Whose process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

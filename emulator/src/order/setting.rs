@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use inart_cluster::{Absence, Job, Nic, Participant, Time};
+use inart_cluster::{Job, Nic, Participant, Time};
 use inart_order::{BatchRule, Policy};
 use inart_order_agent::Precision;
+use inart_ps_simulator::Absence;
 use inart_trainer::{Client, Config, ConfigError, Local};
 
 use super::absences::Outage;
@@ -161,7 +162,8 @@ pub fn scaled(job: &Job, bits: f64, batch: Option<u32>, factor: f64) -> (Job, f6
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use inart_cluster::{Cluster, WorkerOptions, run_workers};
+    use inart_cluster::Cluster;
+    use inart_ps_simulator::{WorkerOptions, run_workers};
 
     use super::*;
 

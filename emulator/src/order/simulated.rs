@@ -1,8 +1,9 @@
 //! The same in virtual time, at the rate that is left for values beside headers and acknowledgements.
 
-use inart_cluster::{ClientOptions, Job, RunError, WorkerOptions, run_clients, run_workers};
+use inart_cluster::Job;
 use inart_order_agent::Precision;
 use inart_order_host::CHUNK_VALUES;
+use inart_ps_simulator::{ClientOptions, RunError, WorkerOptions, run_clients, run_workers};
 use inart_wire::ValuesPerPacket;
 use serde::Serialize;
 

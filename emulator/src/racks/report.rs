@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use inart_cluster::{RackOptions, Racks, run_racks};
+use inart_cluster::Racks;
+use inart_ps_simulator::{RackOptions, run_racks};
 use inart_trainer::Evaluation;
 use serde::Serialize;
 

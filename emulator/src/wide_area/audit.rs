@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use inart_site_agent::audit::sum_of_sites;
 use inart_site_agent::gradient::VALUE_BYTES;
 use inart_trainer::{Config, Trainer};
+use inart_virtual::SplitMix64;
 use sha2::{Digest, Sha256};
 
 use super::processes::Rounds;
@@ -25,15 +26,8 @@ pub struct Audit {
 /// The random gradient of a site in a round: from -1 to 1, by the seed. Every hundred values are scaled by
 /// another power of two, from 2^-40 to 1: so blocks have steps of their own, and values are rounded.
 pub fn random_gradient(seed: u64, site: usize, round: u32, values: usize) -> Vec<f32> {
-    let mut state = seed ^ (site as u64) << 40 ^ u64::from(round) << 8;
-    let mut next = || {
-        // SplitMix64 (Steele, Lea, Flood 2014).
-        state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = state;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
-    };
+    let mut draws = SplitMix64::new(seed ^ (site as u64) << 40 ^ u64::from(round) << 8);
+    let mut next = || draws.next_u64();
     let mut gradient = vec![0.0; values];
     for part in gradient.chunks_mut(100) {
         let size = (1u64 << (next() % 41)) as f32;

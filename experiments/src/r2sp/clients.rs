@@ -1,6 +1,7 @@
 //! Runs of clients in groups.
 
-use inart_cluster::{ClientOptions, ClientRun, Job, Kind, Nic, Participant, Time, run_clients};
+use inart_cluster::{Job, Kind, Nic, Participant, Time};
+use inart_ps_simulator::{ClientOptions, ClientRun, run_clients};
 
 use super::models::ClientModel;
 use crate::trials::StudyError;

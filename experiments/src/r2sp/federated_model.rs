@@ -3,8 +3,8 @@
 
 use std::rc::Rc;
 
-use inart_cluster::ClientEvent;
 use inart_order::{cosine, mean, merge};
+use inart_ps_simulator::ClientEvent;
 use inart_trainer::{Client, ConfigError, Draw, Round};
 
 use super::clients::{CLIENTS, GROUPS};
@@ -148,9 +148,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use std::time::Duration;
 
-    use inart_cluster::run_clients_judged;
     use inart_order::{Arrival, GroupOptions, OutlierRule, WorkerNo, fraction_of, relaxation_of};
     use inart_order_agent::{InGroups, Sequencer};
+    use inart_ps_simulator::run_clients_judged;
 
     use super::super::clients;
     use super::super::models::ClientModel;

@@ -3,11 +3,11 @@
 use std::sync::Arc;
 
 use inart_cluster::{
-    Job, Kind, Nic, Participant, RackError, RackOptions, Racks, Time, WorkerOptions, candidate_racks,
-    choose_racks, racks_of, run_racks, run_workers,
+    Job, Kind, Nic, Participant, RackError, Racks, Time, candidate_racks, choose_racks, racks_of,
 };
 use inart_order::{Applied, Policy};
 use inart_planner::{NodeId, Topology};
+use inart_ps_simulator::{RackOptions, WorkerOptions, run_racks, run_workers};
 
 use super::known::Known;
 use crate::network::{LinkRates, Network};
@@ -87,7 +87,8 @@ impl Case {
             Scheme::PerRack => of(racks_of(topology, &topology.jobs()[0]).len()).ok_or_else(wrong)?,
             Scheme::Chosen => choose_racks(candidates, &job).ok_or_else(wrong)?.racks,
         };
-        let run = run_racks(&job, racks, &RackOptions { iterations: ITERATIONS, seed }).map_err(failed)?;
+        let run = run_racks(&job, racks, &RackOptions { iterations: ITERATIONS, seed })
+            .map_err(|source| StudyError::new(self, seed, source))?;
         Ok(match self.measure {
             Measure::Iteration => run.iteration_s,
             Measure::Groups => racks.groups.len() as f64,

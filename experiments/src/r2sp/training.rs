@@ -3,8 +3,9 @@
 
 use std::rc::Rc;
 
-use inart_cluster::{Job, WorkerEvent, WorkerOptions, run_workers_watched};
+use inart_cluster::Job;
 use inart_order::Update;
+use inart_ps_simulator::{WorkerEvent, WorkerOptions, run_workers_watched};
 use inart_trainer::{Config, ConfigError, Stepper};
 
 use super::known::Known;
@@ -89,7 +90,11 @@ impl Case {
     }
 }
 
-fn train(job: &Job, options: &WorkerOptions, training: &mut Training) -> Result<(), inart_cluster::RunError> {
+fn train(
+    job: &Job,
+    options: &WorkerOptions,
+    training: &mut Training,
+) -> Result<(), inart_ps_simulator::RunError> {
     run_workers_watched(job, options, &mut |at_s, event| match event {
         WorkerEvent::Pull { worker, .. } => training.pulled(worker),
         WorkerEvent::Apply { updates, .. } => training.applied(at_s, &updates),

@@ -1,7 +1,8 @@
 //! Runs of workers.
 
-use inart_cluster::{Job, Kind, Nic, Participant, Time, WorkerOptions, WorkerRun, run_workers};
+use inart_cluster::{Job, Kind, Nic, Participant, Time};
 use inart_order::{Applied, BatchRule, Blocking, Policy, PolicyError};
+use inart_ps_simulator::{WorkerOptions, WorkerRun, run_workers};
 
 use super::models::Model;
 use crate::trials::StudyError;

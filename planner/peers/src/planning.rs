@@ -9,8 +9,8 @@ use crate::plan_error::PlanError;
 use crate::problem::Multicast;
 use crate::scheme::Scheme;
 use crate::schemes;
-use inart_random::SplitMix64;
 use inart_topologies::peers::{Mesh, PeerJob};
+use inart_virtual::SplitMix64;
 
 /// How to plan.
 #[derive(Debug, Clone, PartialEq, Eq)]

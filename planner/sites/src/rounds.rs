@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use inart_fluid::{Event, Links, Sharing};
 use inart_sites::{AuxiliaryUse, ChunkNo, Counters, Output, Parcel, Policy, Sending, Site, SiteNo, Way};
+use inart_virtual::{Event, Links, Sharing, SplitMix64};
 
 use crate::graph::{number, site};
 use crate::scheme::Scheme;
@@ -239,15 +239,9 @@ pub(crate) fn alone(
 
 /// What a site contributes: other numbers for each round, chunk and site.
 fn probe(round: u32, chunk: ChunkNo, at: SiteId) -> Probe {
-    // SplitMix64's output function on a number that names the three.
-    let seed = u64::from(round) << 40 | u64::from(chunk.0) << 16 | u64::from(at.0);
-    std::array::from_fn(|lane| {
-        let mut z = seed.wrapping_add((lane as u64 + 1).wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-        // Small enough that no sum of sites wraps around.
-        ((z ^ (z >> 31)) >> 20) as i64
-    })
+    let mut draws = SplitMix64::new(u64::from(round) << 40 | u64::from(chunk.0) << 16 | u64::from(at.0));
+    // Small enough that no sum of sites wraps around.
+    std::array::from_fn(|_| (draws.next_u64() >> 20) as i64)
 }
 
 fn sum(round: u32, chunk: ChunkNo, policy: &Policy) -> Probe {

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use inart_fluid::Sharing;
 use inart_sites::{AuxiliaryUse, Counters, Policy};
+use inart_virtual::Sharing;
 use serde::Serialize;
 
 use crate::awareness::{Table, Tuning};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use inart_fluid::Sharing;
+use inart_virtual::Sharing;
 
 /// A way to choose trees.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -8,6 +8,7 @@ mod bounds;
 mod difference;
 mod digest;
 mod error;
+mod fingerprint;
 mod message;
 mod printable;
 mod terms;
@@ -17,6 +18,7 @@ pub use bounds::{MOST_LINE_BYTES, MOST_NAME_BYTES, MOST_TERMS, MOST_VALUE_BYTES}
 pub use difference::Difference;
 pub use digest::{digest_of_bytes, digest_of_values};
 pub use error::TermsError;
+pub use fingerprint::{extended_fingerprint, fingerprint};
 pub use message::Term;
 pub use printable::one_line;
 pub use terms::Terms;

@@ -112,7 +112,7 @@ impl Simulation<'_> {
         let seen = Some((self.wire.now, self.slowest_results()));
         if self.changing.began.is_none() {
             self.changing.began = seen;
-            self.wire.events.schedule(self.wire.now + pretended.0.max(1), EventKind::Change);
+            self.wire.events.at(self.wire.now + pretended.0.max(1), EventKind::Change);
         } else {
             self.changing.over = seen;
             if self.plan_changes().is_some_and(|changes| changes.hold) {
@@ -127,7 +127,7 @@ impl Simulation<'_> {
         self.changing.waiting = told.len();
         for id in &told {
             let at = self.wire.now + 1 + self.changing.rng.random_range(0..=within);
-            self.wire.events.schedule(at, EventKind::Tell(*id, what));
+            self.wire.events.at(at, EventKind::Tell(*id, what));
         }
         self.changing.told = told;
         if self.changing.waiting == 0 { self.all_told(what) } else { Ok(()) }
@@ -138,7 +138,7 @@ impl Simulation<'_> {
         let process = &mut self.processes[id.0 as usize];
         if matches!(&self.nodes[process.host], Node::Host(host) if host.paused > 0) {
             let at = self.wire.now + TELL_AGAIN_NANOS;
-            self.wire.events.schedule(at, EventKind::Tell(id, what));
+            self.wire.events.at(at, EventKind::Tell(id, what));
             return Ok(());
         }
         let now = Instant::from_nanos(self.wire.now);
@@ -204,7 +204,7 @@ impl Simulation<'_> {
             // A host stands still, or nothing comes through.
             return self.tell_all(all, Tell::Move);
         }
-        self.wire.events.schedule(self.wire.now + ASK_NANOS, EventKind::Ask);
+        self.wire.events.at(self.wire.now + ASK_NANOS, EventKind::Ask);
         Ok(())
     }
 
@@ -247,7 +247,7 @@ impl Simulation<'_> {
                 self.release_rounds();
             }
         } else {
-            self.wire.events.schedule(self.wire.now + changes.gap.0.max(1), EventKind::Change);
+            self.wire.events.at(self.wire.now + changes.gap.0.max(1), EventKind::Change);
         }
     }
 

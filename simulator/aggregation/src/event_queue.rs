@@ -1,9 +1,7 @@
 //! The event queue: what happens when.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
-
 use inart_planner::{LinkId, NodeId, Topology};
+use inart_virtual::Timeline;
 
 /// Index of a directed link: two per link of the topology, `2 * link` from its first end to its second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,7 +44,7 @@ pub(crate) enum Tell {
 }
 
 /// What an event is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum EventKind {
     /// A frame reaches the end of the channel it is on.
     Arrive(FrameId),
@@ -80,29 +78,5 @@ pub(crate) enum EventKind {
     Ask,
 }
 
-/// Something that happens at a time, in nanoseconds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Event {
-    at: u64,
-    /// Among events of one time, the one scheduled first happens first.
-    order: u64,
-    kind: EventKind,
-}
-
-/// The events to come, by time.
-#[derive(Debug, Default)]
-pub(crate) struct EventQueue {
-    heap: BinaryHeap<Reverse<Event>>,
-    order: u64,
-}
-
-impl EventQueue {
-    pub fn schedule(&mut self, at: u64, kind: EventKind) {
-        self.order += 1;
-        self.heap.push(Reverse(Event { at, order: self.order, kind }));
-    }
-
-    pub fn next(&mut self) -> Option<(u64, EventKind)> {
-        self.heap.pop().map(|Reverse(event)| (event.at, event.kind))
-    }
-}
+/// The events to come, by time in nanoseconds.
+pub(crate) type EventQueue = Timeline<EventKind, u64>;

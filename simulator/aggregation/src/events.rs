@@ -101,7 +101,7 @@ impl Simulation<'_> {
         let (rng, jitter) = (&mut self.wire.rng, self.jitter.0);
         let late = || rng.random_range(0..=jitter);
         if let Some(at) = self.processes[id.0 as usize].sleep(self.wire.now, late) {
-            self.wire.events.schedule(at, EventKind::Wake(id));
+            self.wire.events.at(at, EventKind::Wake(id));
         }
     }
 
@@ -213,7 +213,7 @@ impl Simulation<'_> {
         bytes.extend_from_slice(&[0x08, 0x00]);
         bytes.resize(spec.frame_bytes.into(), 0);
         self.wire.transmit(host.channel, frame);
-        self.wire.events.schedule(
+        self.wire.events.at(
             self.wire.now + (8e9 * f64::from(spec.frame_bytes) / spec.rate_bps) as u64,
             EventKind::Background(flow),
         );

@@ -4,6 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use inart_faults::quantity::Share;
+use inart_virtual::SplitMix64;
 
 /// How large the values of gradients are.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -77,18 +78,19 @@ pub(crate) struct Gradients {
 impl Gradients {
     /// Writes the gradient of the worker of that rank in that round.
     pub fn write(&self, rank: usize, round: u32, out: &mut [f32]) {
-        let mut state = self.seed
+        let seed = self.seed
             ^ (self.job as u64).wrapping_mul(0xa076_1d64_78bd_642f)
             ^ (rank as u64).wrapping_mul(0xe703_7ed1_a0b4_28db)
             ^ u64::from(round).wrapping_mul(0x8ebc_6af0_9c88_c6e3)
             ^ u64::from(self.run).wrapping_mul(0x589f_65d1_6a09_3b27);
+        let mut draws = SplitMix64::new(seed);
         for value in out.iter_mut() {
-            *value = unit(&mut state) * 2.0 - 1.0;
+            *value = unit(&mut draws) * 2.0 - 1.0;
         }
         let spikes = self.spikes.get();
-        if spikes > 0.0 && f64::from(unit(&mut state)) < spikes && !out.is_empty() {
-            let index = (unit(&mut state) * out.len() as f32) as usize % out.len();
-            out[index] *= 2f32.powi(4 + (unit(&mut state) * 24.0) as i32);
+        if spikes > 0.0 && f64::from(unit(&mut draws)) < spikes && !out.is_empty() {
+            let index = (unit(&mut draws) * out.len() as f32) as usize % out.len();
+            out[index] *= 2f32.powi(4 + (unit(&mut draws) * 24.0) as i32);
         }
         self.scale(rank, round, out);
         if let Some((place, value)) = self.spoilt(rank, round)
@@ -109,11 +111,11 @@ impl Gradients {
             return None;
         }
         let of = u64::from(round) ^ (rank as u64) << 20 ^ (self.job as u64) << 40 ^ u64::from(self.run) << 50;
-        let mut state = self.seed ^ of.wrapping_mul(0xd6e8_feb8_6659_fd93);
-        let is_spoilt = f64::from(unit(&mut state)) < share;
-        let place = unit(&mut state);
+        let mut draws = SplitMix64::new(self.seed ^ of.wrapping_mul(0xd6e8_feb8_6659_fd93));
+        let is_spoilt = f64::from(unit(&mut draws)) < share;
+        let place = unit(&mut draws);
         let values = [f32::NAN, f32::INFINITY, f32::NEG_INFINITY];
-        let value = values[(unit(&mut state) * 3.0) as usize % 3];
+        let value = values[(unit(&mut draws) * 3.0) as usize % 3];
         is_spoilt.then_some((place, value))
     }
 
@@ -136,16 +138,17 @@ impl Gradients {
             }
             Sizes::Wild => {
                 // The same at all workers.
-                let mut state = self.seed ^ u64::from(round).wrapping_mul(0x8ebc_6af0_9c88_c6e3);
-                let power = (unit(&mut state) * 231.0) as i32 - 130;
+                let mut draws =
+                    SplitMix64::new(self.seed ^ u64::from(round).wrapping_mul(0x8ebc_6af0_9c88_c6e3));
+                let power = (unit(&mut draws) * 231.0) as i32 - 130;
                 scale_by(power, out);
             }
             Sizes::Mixed => {
                 for (place, part) in (0u64..).zip(out.chunks_mut(100)) {
                     let place = place ^ u64::from(round) << 20 ^ (rank as u64) << 40;
-                    let mut state = self.seed ^ place.wrapping_mul(0x8ebc_6af0_9c88_c6e3);
-                    let power = (unit(&mut state) * 231.0) as i32 - 130;
-                    match unit(&mut state) < 0.2 {
+                    let mut draws = SplitMix64::new(self.seed ^ place.wrapping_mul(0x8ebc_6af0_9c88_c6e3));
+                    let power = (unit(&mut draws) * 231.0) as i32 - 130;
+                    match unit(&mut draws) < 0.2 {
                         true => part.fill(0.0),
                         false => scale_by(power, part),
                     }
@@ -159,12 +162,7 @@ fn scale_by(power: i32, values: &mut [f32]) {
     values.iter_mut().for_each(|value| *value = (f64::from(*value) * 2f64.powi(power)) as f32);
 }
 
-/// A number from 0 to 1 (SplitMix64: Steele, Lea, Flood, "Fast splittable pseudorandom number generators",
-/// 2014).
-fn unit(state: &mut u64) -> f32 {
-    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-    let mut bits = *state;
-    bits = (bits ^ (bits >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    bits = (bits ^ (bits >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-    ((bits ^ (bits >> 31)) >> 40) as f32 / (1u64 << 24) as f32
+/// A number from 0 to 1.
+fn unit(draws: &mut SplitMix64) -> f32 {
+    (draws.next_u64() >> 40) as f32 / (1u64 << 24) as f32
 }

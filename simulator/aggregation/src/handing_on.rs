@@ -46,7 +46,7 @@ impl Simulation<'_> {
         let Some(ends) = self.options.onward.as_ref().and_then(|onward| onward.ends) else { return };
         for id in (0..self.processes.len() as u32).map(ProcessId) {
             if self.goes_on(&self.processes[id.0 as usize].told.name) {
-                self.wire.events.schedule(ends.0.max(1), EventKind::EndElsewhere(id));
+                self.wire.events.at(ends.0.max(1), EventKind::EndElsewhere(id));
             }
         }
     }
@@ -69,7 +69,7 @@ impl Simulation<'_> {
             let delay = larger.delay(onward.within);
             self.wire.tally.long_away += u64::from(u128::from(delay) >= self.options.peer_timeout.as_nanos());
             larger.coming.insert(larger.next, Coming { to: id, life: *life, answer });
-            self.wire.events.schedule(now + delay, EventKind::Back(larger.next));
+            self.wire.events.at(now + delay, EventKind::Back(larger.next));
             larger.next += 1;
         }
     }
@@ -80,7 +80,7 @@ impl Simulation<'_> {
         let id = *to;
         let Process { job, host, role, .. } = &mut self.processes[id.0 as usize];
         if matches!(&self.nodes[*host], Node::Host(host) if host.paused > 0) {
-            self.wire.events.schedule(self.wire.now + AGAIN_NANOS, EventKind::Back(number));
+            self.wire.events.at(self.wire.now + AGAIN_NANOS, EventKind::Back(number));
             return;
         }
         let Some(Coming { life, answer, .. }) = self.larger.coming.remove(&number) else { return };
@@ -106,7 +106,7 @@ impl Simulation<'_> {
         self.wire.tally.ended_elsewhere += u64::from(!std::mem::replace(&mut self.larger.has_ended, true));
         let Process { host, role, .. } = &mut self.processes[id.0 as usize];
         if matches!(&self.nodes[*host], Node::Host(host) if host.paused > 0) {
-            self.wire.events.schedule(self.wire.now + AGAIN_NANOS, EventKind::EndElsewhere(id));
+            self.wire.events.at(self.wire.now + AGAIN_NANOS, EventKind::EndElsewhere(id));
         } else if let Role::Server(Server::Onward(server, _), _) = role {
             server.abort_elsewhere(ENDED);
             self.pump(id);

@@ -20,7 +20,7 @@ impl Simulation<'_> {
         if state.runs_left > 0 {
             state.runs_left -= 1;
             self.running += state.workers.len();
-            self.wire.events.schedule(self.wire.now + PAUSE_NANOS, EventKind::Rerun(job as u32));
+            self.wire.events.at(self.wire.now + PAUSE_NANOS, EventKind::Rerun(job as u32));
         }
     }
 
@@ -33,7 +33,7 @@ impl Simulation<'_> {
             let late = SOON_NANOS * (longest / SOON_NANOS).powf(self.wire.rng.random::<f64>());
             let frame = self.wire.frames.copy_of(&bytes);
             self.wire.tally.late += 1;
-            self.wire.events.schedule(self.wire.now + late as u64, EventKind::Late(host.channel, frame));
+            self.wire.events.at(self.wire.now + late as u64, EventKind::Late(host.channel, frame));
         }
     }
 

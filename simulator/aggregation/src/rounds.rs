@@ -7,6 +7,7 @@ use inart_core::audit::{Difference, Mismatch, Received, Sent, check_round};
 use inart_core::policy::Lockstep;
 use inart_core::scale::BLOCK_VALUES;
 use inart_core::{Assignment, RoundRecord};
+use inart_terms::{extended_fingerprint, fingerprint};
 
 use crate::bound;
 use crate::gradients::Gradients;
@@ -55,7 +56,7 @@ impl Rounds {
             open: BTreeMap::new(),
             audited: 0,
             sums_checked: 0,
-            digest: 0xcbf2_9ce4_8422_2325,
+            digest: fingerprint([]),
             went_on,
         }
     }
@@ -97,10 +98,8 @@ impl Rounds {
         }
         let records: Vec<_> = self.open.remove(&round).into_iter().flatten().flatten().collect();
         self.audited += 1;
-        for value in &records[0].result {
-            // FNV-1a, a word at a time.
-            self.digest = (self.digest ^ u64::from(value.to_bits())).wrapping_mul(0x0000_0100_0000_01b3);
-        }
+        let words = records[0].result.iter().map(|value| u64::from(value.to_bits()));
+        self.digest = extended_fingerprint(self.digest, words);
         self.check_gradients(round, &records)?;
         self.check(round, &records, &vec![true; records.len()])?;
         if self.went_on.is_some() {

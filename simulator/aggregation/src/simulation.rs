@@ -162,7 +162,7 @@ impl<'a> Simulation<'a> {
         };
         let wire = Wire {
             now: 0,
-            events: EventQueue::default(),
+            events: EventQueue::new(),
             frames: Pool::default(),
             channels,
             rng: ChaCha8Rng::seed_from_u64(options.seed),
@@ -348,20 +348,20 @@ impl<'a> Simulation<'a> {
     /// Runs until every worker has ended; false if that does not happen.
     fn run(&mut self) -> Result<bool, Error> {
         for step in 0..self.schedule.steps.len() {
-            self.wire.events.schedule(self.schedule.steps[step].0.0, EventKind::Step(step as u32));
+            self.wire.events.at(self.schedule.steps[step].0.0, EventKind::Step(step as u32));
         }
         for flow in 0..self.schedule.flows.len() {
             let begins = self.schedule.flows[flow].begins.0;
-            self.wire.events.schedule(begins, EventKind::Background(flow as u32));
+            self.wire.events.at(begins, EventKind::Background(flow as u32));
         }
         if let Some(changes) = self.options.changes.as_ref().filter(|changes| changes.count > 0) {
-            self.wire.events.schedule(changes.first.0, EventKind::Change);
+            self.wire.events.at(changes.first.0, EventKind::Change);
         }
         for (index, others) in self.options.others.iter().enumerate() {
-            self.wire.events.schedule(others.at.0, EventKind::Inject(index as u32));
+            self.wire.events.at(others.at.0, EventKind::Inject(index as u32));
         }
         if let Some(watch) = &self.options.watch {
-            self.wire.events.schedule(watch.every.0.max(1), EventKind::Watch);
+            self.wire.events.at(watch.every.0.max(1), EventKind::Watch);
         }
         self.plan_live();
         self.plan_end_elsewhere();
@@ -372,7 +372,7 @@ impl<'a> Simulation<'a> {
             }
         }
         while self.running > 0 || self.daemon.is_busy() {
-            let Some((at, kind)) = self.wire.events.next().filter(|(at, _)| *at <= self.options.limit.0)
+            let Some((at, kind)) = self.wire.events.take().filter(|(at, _)| *at <= self.options.limit.0)
             else {
                 return Ok(false);
             };

@@ -36,7 +36,7 @@ impl Ports<'_, '_> {
         let frame = self.wire.frames.copy_of(frame);
         self.wire.frames.get_mut(frame).generation = self.life;
         let at = self.wire.now + self.wire.rng.random_range(RECIRCULATION_NANOS);
-        self.wire.events.schedule(at, EventKind::Recirculated(self.switch, port.0, frame));
+        self.wire.events.at(at, EventKind::Recirculated(self.switch, port.0, frame));
         self.wire.tally.recirculated += 1;
     }
 }

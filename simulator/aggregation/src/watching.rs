@@ -28,7 +28,7 @@ impl Simulation<'_> {
             self.released = true;
             self.release_rounds();
         }
-        self.wire.events.schedule(self.wire.now + watch.every.0.max(1), EventKind::Watch);
+        self.wire.events.at(self.wire.now + watch.every.0.max(1), EventKind::Watch);
         Ok(())
     }
 
@@ -119,6 +119,6 @@ impl Simulation<'_> {
         bytes[12..14].copy_from_slice(&crate::channel::INJECTED);
         self.wire.transmit(channel, frame);
         let gap = (8e9 * FRAME_BYTES as f64 / rate_bps) as u64;
-        self.wire.events.schedule(self.wire.now + gap.max(1), EventKind::Inject(index as u32));
+        self.wire.events.at(self.wire.now + gap.max(1), EventKind::Inject(index as u32));
     }
 }

@@ -72,7 +72,7 @@ impl Wire<'_> {
             self.tally.dropped += 1;
             return self.lose(to, frame, "lost");
         }
-        self.events.schedule(passage.at, EventKind::Arrive(frame));
+        self.events.at(passage.at, EventKind::Arrive(frame));
         self.log.frame(self.now, to, &self.frames.get(frame).bytes, passage.fate);
         if passage.twice {
             let copy = self.frames.take();
@@ -82,7 +82,7 @@ impl Wire<'_> {
             let corrupt = self.frames.get(frame).corrupt;
             let in_flight = self.frames.get_mut(copy);
             (in_flight.channel, in_flight.generation, in_flight.corrupt) = (to, generation, corrupt);
-            self.events.schedule(passage.at + 1, EventKind::Arrive(copy));
+            self.events.at(passage.at + 1, EventKind::Arrive(copy));
         }
     }
 

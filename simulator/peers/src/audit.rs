@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use inart_multicast::Outcome;
 use inart_peer_agent::{Average, Received};
-use inart_random::SplitMix64;
+use inart_virtual::SplitMix64;
 
 /// Rounds of a sender whose updates are kept. One that arrives later counts as a defect: no multicast begins
 /// before the one before it has ended.

@@ -1,7 +1,7 @@
 //! The ports, and the switches between them, which do not block.
 
 use inart_peers::{Mesh, PeerJob};
-use inart_random::SplitMix64;
+use inart_virtual::SplitMix64;
 
 use crate::port::{Port, ns};
 

@@ -10,7 +10,6 @@ mod fabric;
 mod options;
 mod outcome;
 mod port;
-mod queue;
 mod setup;
 mod world;
 

@@ -14,7 +14,7 @@ use inart_peer_agent::{
     encode,
 };
 use inart_peers::{Compute, Mesh, PeerJob};
-use inart_random::SplitMix64;
+use inart_virtual::{SplitMix64, Timeline};
 use inart_wire::{Contributors, MacAddr};
 
 use crate::audit::{self, Audit};
@@ -23,7 +23,6 @@ use crate::fabric::Fabric;
 use crate::options::Options;
 use crate::outcome::Outcome;
 use crate::port::ns;
-use crate::queue::Queue;
 use crate::setup::{FRAME, Setting};
 use tally::Tally;
 
@@ -103,7 +102,7 @@ struct World {
     setting: Setting,
     names: Vec<String>,
     now_ns: u64,
-    events: Queue<Event>,
+    events: Timeline<Event, u64>,
     hosts: Vec<Host>,
     coordinator: Coordinator<Schemes>,
     fabric: Fabric,
@@ -153,7 +152,7 @@ impl World {
         Ok(World {
             names: (0..n).map(|rank| mesh.name_of(job, rank).to_owned()).collect(),
             now_ns: 0,
-            events: Queue::new(),
+            events: Timeline::new(),
             hosts,
             coordinator: Coordinator::new(setting.coordinator(), schemes),
             fabric,
@@ -172,7 +171,7 @@ impl World {
     }
 
     fn after(&mut self, wait_ns: u64, event: Event) {
-        self.events.push(self.now_ns.saturating_add(wait_ns), event);
+        self.events.at(self.now_ns.saturating_add(wait_ns), event);
     }
 
     fn run(&mut self) -> Result<(), SimulationError> {
@@ -182,7 +181,7 @@ impl World {
             self.with(at, |peer, now| peer.up(coordinator, now))?;
         }
         while !self.hosts.iter().all(|host| host.has_finished) {
-            let Some((at_ns, event)) = self.events.pop() else { return Err(self.stuck()) };
+            let Some((at_ns, event)) = self.events.take() else { return Err(self.stuck()) };
             if at_ns >= self.setting.end_ns {
                 self.now_ns = self.setting.end_ns;
                 return Ok(());
@@ -270,7 +269,7 @@ impl World {
         let wake_ns = u64::try_from(due.as_nanos()).unwrap_or(u64::MAX).max(least_ns);
         if self.hosts[at].wakes_ns.is_none_or(|known| wake_ns < known) {
             self.hosts[at].wakes_ns = Some(wake_ns);
-            self.events.push(wake_ns, Event::Wake(at));
+            self.events.at(wake_ns, Event::Wake(at));
         }
         Ok(())
     }

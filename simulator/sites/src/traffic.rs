@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
-use inart_fluid::{Event, Links, Sharing};
 use inart_overlay::{ArcId, Overlay, SiteId};
 use inart_site_agent::message::ChunkMessage;
 use inart_sites::SiteNo;
+use inart_virtual::{Event, Links, Sharing};
 
 /// The rate of a link that is down: what is on it stands still.
 const STOPPED_BPS: f64 = 1e-9;

@@ -16,6 +16,7 @@ use inart_overlay::{AuxiliaryUse, Options as PlanOptions, Overlay, Sharing};
 use inart_site_agent::message::Body;
 use inart_site_agent::{Driver, Output, Peer, SchedulerProcess, Setup, TrainingState};
 use inart_sites::{Policy, SiteNo};
+use inart_virtual::Timeline;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 
@@ -136,8 +137,7 @@ struct World<'o> {
     scheduler: Option<SchedulerProcess>,
     connections: Connections,
     traffic: Traffic<'o>,
-    events: BTreeMap<(u64, u64), Event>,
-    given: u64,
+    events: Timeline<Event, u64>,
     faults: Vec<PlannedFault>,
     audit: Audit,
     /// Plans by version.
@@ -215,8 +215,7 @@ impl<'o> World<'o> {
             scheduler: None,
             connections: Connections::default(),
             traffic: Traffic::new(overlay, options.sharing),
-            events: BTreeMap::new(),
-            given: 0,
+            events: Timeline::new(),
             faults: faults.to_vec(),
             audit: Audit::new(options.seed, setups.len(), first.tensors.clone()),
             plans: BTreeMap::from([(first.first_policy.version, first.first_policy.clone())]),
@@ -255,11 +254,11 @@ impl<'o> World<'o> {
 
     fn run(&mut self) -> Result<(), SimulationError> {
         while !self.is_over() {
-            let next = self.events.first_key_value().map_or(0, |((at, _), _)| *at);
+            let next = self.events.next_at().unwrap_or(0);
             let next_s = next as f64 * 1e-9;
             if let Some(arrived) = self.traffic.step(next_s) {
                 self.arrived(arrived);
-            } else if let Some((_, event)) = self.events.pop_first() {
+            } else if let Some((_, event)) = self.events.take() {
                 self.take(event);
             }
             if let Some(failure) = self.failure.take() {
@@ -295,8 +294,7 @@ impl<'o> World<'o> {
     }
 
     fn at(&mut self, at_s: f64, event: Event) {
-        self.given += 1;
-        self.events.insert(((at_s.max(self.now_s()) * 1e9).ceil() as u64, self.given), event);
+        self.events.at((at_s.max(self.now_s()) * 1e9).ceil() as u64, event);
     }
 
     fn after(&mut self, seconds: f64, event: Event) {

@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use inart_random::SplitMix64;
+use inart_virtual::SplitMix64;
 
 use super::network::{Compute, Mesh, Peer, PeerId, PeerJob, Ports};
 use crate::trace::Trace;

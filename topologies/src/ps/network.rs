@@ -1,6 +1,6 @@
 //! A parameter server, and the participants around it.
 
-use inart_random::SplitMix64;
+use inart_virtual::SplitMix64;
 
 /// What participants of a job are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

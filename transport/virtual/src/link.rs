@@ -2,7 +2,14 @@
 
 use std::collections::VecDeque;
 
-use crate::Sharing;
+/// How transfers on one direction of a link share its rate.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sharing {
+    /// Streams share it equally; a stream's own transfers follow each other.
+    Fair,
+    /// All transfers follow each other, in the order in which they were given.
+    Fifo,
+}
 
 #[derive(Debug, Clone)]
 pub struct Transfer<T> {

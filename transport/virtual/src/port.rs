@@ -100,8 +100,19 @@ impl<T> Port<T> {
         Some((end_s, flow.item))
     }
 
+    /// Gives the port another rate, in bit/s, from a time in seconds on.
+    pub fn set_rate(&mut self, now_s: f64, bps: f64) {
+        self.advance(now_s);
+        self.bps = bps;
+    }
+
     /// Gives a flow up at a time in seconds; what it carried, if it had not ended.
     pub fn give_up(&mut self, now_s: f64, flow: FlowId) -> Option<T> {
+        self.stop(now_s, flow).map(|(item, _)| item)
+    }
+
+    /// Takes a flow off the port at a time in seconds, if it has not ended: what it carries, and the bits that are left.
+    pub fn stop(&mut self, now_s: f64, flow: FlowId) -> Option<(T, f64)> {
         self.advance(now_s);
         for class in &mut self.classes {
             if !class.flows.iter().any(|other| other.id == flow) {
@@ -111,7 +122,8 @@ impl<T> Port<T> {
             let (given_up, kept): (Vec<_>, Vec<_>) = all.into_iter().partition(|other| other.id == flow);
             class.flows = kept.into();
             self.flows -= given_up.len();
-            return given_up.into_iter().next().map(|flow| flow.item);
+            let service = class.service;
+            return given_up.into_iter().next().map(|flow| (flow.item, (flow.ends_at - service).max(0.0)));
         }
         None
     }

@@ -1,8 +1,7 @@
 //! A port against values computed by hand, and against steps of a fixed length.
 #![allow(clippy::unwrap_used)]
 
-use inart_fluid::Port;
-use inart_random::SplitMix64;
+use inart_virtual::{Port, SplitMix64};
 
 #[test]
 fn flows_share_what_their_other_ends_leave() {
@@ -33,6 +32,18 @@ fn a_flow_that_is_given_up_makes_room() {
     assert_eq!(port.flows(), 1);
     assert_eq!(port.end(), Some((3.0, "stays")));
     assert_eq!(port.passed(3.0), 6.0);
+}
+
+#[test]
+fn a_flow_that_stops_keeps_the_bits_that_are_left() {
+    let mut port = Port::new(2.0);
+    let flow = port.begin(0.0, 9.0, 4.0, "first");
+    assert_eq!(port.stop(0.5, flow), Some(("first", 3.0)));
+    assert_eq!((port.stop(0.5, flow), port.flows()), (None, 0));
+    // At half the port's rate.
+    port.set_rate(1.0, 1.0);
+    port.begin(1.0, 9.0, 3.0, "first");
+    assert_eq!(port.end(), Some((4.0, "first")));
 }
 
 /// Flows as numbers that shrink in small steps.

@@ -1,7 +1,7 @@
 //! Links in virtual time.
 #![allow(clippy::unwrap_used)]
 
-use inart_fluid::{Event, Links, Sharing};
+use inart_virtual::{Event, Links, Sharing};
 use proptest::prelude::*;
 
 /// When each transfer arrived, by its number.

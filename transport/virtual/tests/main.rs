@@ -3,3 +3,5 @@
 
 mod flows;
 mod links;
+mod random;
+mod timeline;

@@ -1,8 +1,11 @@
 //! Participants that vanish: `--absent NAME=FROM..UNTIL`.
 
 use anyhow::{Context, ensure};
-use inart_cluster::{Absence, Job};
+use inart_cluster::Job;
 use inart_emulator::order::Outage;
+use inart_faults::FaultEvent;
+use inart_faults::quantity::Span;
+use inart_ps_simulator::Absence;
 
 use crate::commands::sites::seconds;
 
@@ -41,6 +44,18 @@ impl Absent {
     /// Whose absence it is.
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// As an event of a fault schedule.
+    pub fn event(&self) -> FaultEvent {
+        let span = |seconds: f64| Span((seconds * 1e9).round() as u64);
+        let Absent { name, from_s, until_s } = self;
+        FaultEvent {
+            at: span(*from_s),
+            lasts: until_s.map(|until_s| span(until_s - from_s)),
+            crash: Some(name.clone()),
+            ..FaultEvent::default()
+        }
     }
 
     /// As one of the server's process, which has to come back.

@@ -3,7 +3,8 @@
 use std::fmt::Write as _;
 
 use anyhow::{anyhow, ensure};
-use inart_cluster::{ClientOptions, ClientRun, Job, run_clients};
+use inart_cluster::Job;
+use inart_ps_simulator::{ClientOptions, ClientRun, run_clients};
 
 use super::absent::{absences, warn_late};
 use super::common::{Common, refuse};

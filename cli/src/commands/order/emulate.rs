@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
-use inart_cluster::{Absence, Job, Kind};
+use inart_cluster::{Job, Kind};
 use inart_emulator::Measured;
 use inart_emulator::fault::DropRate;
 use inart_emulator::order::{
@@ -13,6 +13,7 @@ use inart_emulator::order::{
 use inart_emulator::scale::{Scale, Scaling, check_slowest};
 use inart_order_agent::Precision;
 use inart_planner::Topology;
+use inart_ps_simulator::Absence;
 use inart_trainer::PARAMETERS;
 use indicatif::{ProgressBar, ProgressStyle};
 

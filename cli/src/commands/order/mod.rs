@@ -3,6 +3,7 @@
 //! `inart order-server` and `inart order-worker`.
 
 mod absent;
+mod agents;
 mod clients;
 mod common;
 mod connections;

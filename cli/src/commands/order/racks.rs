@@ -9,11 +9,10 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context, anyhow, ensure};
-use inart_cluster::{
-    Considered, Job, RackError, RackOptions, RackRun, Racks, candidate_racks, choose_racks, run_racks,
-};
+use inart_cluster::{Considered, Job, RackError, Racks, candidate_racks, choose_racks};
 use inart_planner::Topology;
 use inart_planner::units::display_rate;
+use inart_ps_simulator::{RackOptions, RackRun, run_racks};
 
 use super::common::Common;
 use super::workers::WorkerArgs;

@@ -7,6 +7,7 @@ use anyhow::ensure;
 use inart_cluster::Kind;
 
 use super::absent::Absent;
+use super::agents::{AgentArgs, Asked};
 use super::clients::ClientArgs;
 use super::common::{Common, refuse};
 use super::no_plan::NoPlan;
@@ -54,19 +55,13 @@ pub struct Args {
     /// Decides the times to compute and to pause.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Random trials, which a test draws.
-    #[arg(long, value_name = "TRIALS", hide = true)]
-    soak: Option<u64>,
+    #[command(flatten)]
+    agents: AgentArgs,
 }
 
 /// Runs the command.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     args.no_plan.refuse(args.racks.is_some())?;
-    ensure!(
-        args.soak.is_none(),
-        "--soak: not with --sync; a test draws random trials of push and pull: CAMPAIGN_TIMES=35 cargo test --workspace \
-         --test order-agent campaign"
-    );
     let cluster = network::read(&args.topology)?;
     let job = network::job(&cluster, args.job.as_deref())?;
     let patience_s = match &args.patience {
@@ -83,10 +78,23 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
         absent: &args.absent,
         seed: args.seed,
     };
+    let asked =
+        Asked { path: &args.topology, job, common: &common, workers: &args.workers, clients: &args.clients };
+    let agents = |is_grouped: bool| {
+        let text = args.agents.run(&asked, json)?;
+        ensure!(
+            text.is_none() || !is_grouped,
+            "--faults: groups (--racks) are not simulated as processes; leave one of both out"
+        );
+        anyhow::Ok(text)
+    };
     let text = if args.sync == "fl-r2sp" {
         refuse(args.racks.is_some(), "racks", "r2sp")?;
         args.workers.refused()?;
-        args.clients.run(job, &common, json)?
+        match agents(false)? {
+            Some(text) => text,
+            None => args.clients.run(job, &common, json)?,
+        }
     } else {
         args.clients.refused()?;
         ensure!(
@@ -95,9 +103,10 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
             args.sync,
             job.name
         );
-        match &args.racks {
-            Some(groups) => racks::run(&args.topology, job, groups, &args.workers, &common, json)?,
-            None => args.workers.run(job, &common, json)?,
+        match (agents(args.racks.is_some())?, &args.racks) {
+            (Some(text), _) => text,
+            (None, Some(groups)) => racks::run(&args.topology, job, groups, &args.workers, &common, json)?,
+            (None, None) => args.workers.run(job, &common, json)?,
         }
     };
     print(&text)?;

@@ -3,8 +3,9 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context, anyhow, ensure};
-use inart_cluster::{Job, WorkerOptions, WorkerRun, run_workers};
+use inart_cluster::Job;
 use inart_order::{Applied, BatchRule, Blocking, Policy, Spacing};
+use inart_ps_simulator::{WorkerOptions, WorkerRun, run_workers};
 
 use super::absent::{absences, warn_late};
 use super::common::{Common, refuse};

@@ -7,6 +7,7 @@ use inart_core::exact_sum::EXACT_VALUES;
 use inart_core::scale::BLOCK_VALUES;
 use inart_host_agent::report::Trained;
 use inart_trainer::{Config, Trainer};
+use inart_virtual::{GAMMA, SplitMix64};
 use inart_wire::Rank;
 
 /// Which workload to run.
@@ -156,12 +157,9 @@ fn random_value(seed: u64, rank: usize, round: u32, index: usize) -> f32 {
     value / (1u64 << power) as f32
 }
 
-/// One step of SplitMix64.
+/// The draw of SplitMix64 at a place.
 fn mixed(place: u64) -> u64 {
-    let mut mixed = place.wrapping_add(1).wrapping_mul(0x9e37_79b9_7f4a_7c15);
-    mixed = (mixed ^ mixed >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-    mixed = (mixed ^ mixed >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-    mixed ^ mixed >> 31
+    SplitMix64::new(place.wrapping_mul(GAMMA)).next_u64()
 }
 
 /// Computes all workers' gradients and compares what their sum has to be with what came back, bit for bit.

@@ -240,6 +240,6 @@ impl Agreed<'_> {
         // No name has this byte.
         let names = self.names.iter().flat_map(|name| name.bytes().chain([0xff]));
         let bytes = numbers.flat_map(u64::to_le_bytes).chain(names);
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+        inart_terms::fingerprint(bytes.map(u64::from))
     }
 }

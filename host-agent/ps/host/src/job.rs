@@ -1,6 +1,6 @@
 //! A training job, as all its processes know it.
 
-use inart_terms::{Terms, TermsError};
+use inart_terms::{Terms, TermsError, fingerprint};
 
 use crate::error::HostError;
 
@@ -26,9 +26,7 @@ impl Job {
         let names = [&self.name, &self.server].into_iter().chain(&self.workers);
         let length = (self.values as u64).to_be_bytes();
         let bytes = names.flat_map(|name| name.bytes().chain([0])).chain(length);
-        bytes.fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
-            (hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3)
-        })
+        fingerprint(bytes.map(u64::from))
     }
 
     /// What all processes of the job have to share; `more` are the program's own terms, such as the seed.

@@ -79,11 +79,9 @@ fn train(mut host: SiteHost, site: usize) -> (Vec<u64>, f64) {
     (sums, busy)
 }
 
-/// FNV-1a over the bits.
+/// A fingerprint of the bits.
 fn digest(sum: &[f32]) -> u64 {
-    sum.iter().fold(0xcbf2_9ce4_8422_2325, |hash, value| {
-        (hash ^ u64::from(value.to_bits())).wrapping_mul(0x0100_0000_01b3)
-    })
+    inart_terms::fingerprint(sum.iter().map(|value| u64::from(value.to_bits())))
 }
 
 fn main() {

@@ -13,7 +13,7 @@ use crate::plan_error::PlanError;
 use crate::problem::Problem;
 use crate::scheme::Scheme;
 use crate::unequal;
-use inart_random::SplitMix64;
+use inart_virtual::SplitMix64;
 
 pub use inart_ssp::join;
 pub use selmcast_ssp::{Guard, Reading, Reselected, Setting, Task, reselect};

@@ -1,7 +1,7 @@
 //! Orpheus: receivers at random, whatever the ports can carry.
 
 use crate::pairs::Pairs;
-use inart_random::SplitMix64;
+use inart_virtual::SplitMix64;
 
 /// One peer's receivers: those that are forced first, then others at random until there are `receivers`.
 pub(crate) fn receivers_of(

@@ -7,7 +7,7 @@ use super::exchange::{self, Step};
 use super::loads::Loads;
 use crate::pairs::Pairs;
 use crate::problem::Problem;
-use inart_random::SplitMix64;
+use inart_virtual::SplitMix64;
 
 /// A step has to gain this much, relatively, or the search ends.
 const LEAST_GAIN: f64 = 1e-9;

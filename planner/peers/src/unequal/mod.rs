@@ -12,7 +12,7 @@ mod sets;
 use crate::pairs::Pairs;
 use crate::problem::Problem;
 use cover::Answer;
-use inart_random::SplitMix64;
+use inart_virtual::SplitMix64;
 
 pub(crate) use balance::further;
 pub(crate) use cover::Effort;

@@ -1,9 +1,6 @@
-//! Why groups have no plan or no run.
+//! Why groups have no plan.
 
-use inart_order::TurnError;
 use inart_planner::PlanError;
-
-use crate::run::RunError;
 
 /// What is wrong.
 #[derive(Debug, thiserror::Error)]
@@ -11,12 +8,6 @@ pub enum RackError {
     /// A group has no plan.
     #[error(transparent)]
     Plan(#[from] PlanError),
-    /// The run cannot be.
-    #[error(transparent)]
-    Run(#[from] RunError),
-    /// Turns that cannot be: groups are made by hand.
-    #[error(transparent)]
-    Turns(#[from] TurnError),
     /// Too few or too many groups.
     #[error("job {job}: {groups} groups of {workers} workers; give a number from 1 to {workers}")]
     Groups {

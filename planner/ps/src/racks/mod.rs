@@ -8,12 +8,8 @@ mod choose;
 mod divide;
 mod error;
 mod plans;
-mod report;
-mod run;
 
 pub use choose::{Choice, Considered, candidate_racks, choose_racks};
 pub use divide::{divide, racks_of};
 pub use error::RackError;
 pub use plans::{Group, Racks};
-pub use report::{GroupRun, RackRun};
-pub use run::{RackEvent, RackOptions, run_racks, run_racks_watched};

@@ -6,6 +6,7 @@ use inart_core::audit::{Received, Sent, check_round};
 use inart_core::policy::Lockstep;
 use inart_core::scale::BLOCK_VALUES;
 use inart_core::{Assignment, RoundRecord};
+use inart_terms::fingerprint;
 
 /// What a tensor is, as a worker sees it that starts it: the same at all workers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -127,8 +128,5 @@ impl RunAudit {
 
 /// A digest of values: equal if they are equal bit for bit.
 pub(crate) fn digest(values: &[f32]) -> u64 {
-    // FNV-1a, a word at a time.
-    let mix =
-        |digest: u64, value: &f32| (digest ^ u64::from(value.to_bits())).wrapping_mul(0x0000_0100_0000_01b3);
-    values.iter().fold(0xcbf2_9ce4_8422_2325, mix)
+    fingerprint(values.iter().map(|value| u64::from(value.to_bits())))
 }

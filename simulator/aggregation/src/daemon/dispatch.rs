@@ -26,7 +26,7 @@ impl Simulation<'_> {
         let daemon = &mut self.daemon;
         daemon.pending.push(Some(pending));
         let number = daemon.pending.len() as u32 - 1;
-        self.wire.events.schedule(at.max(self.wire.now + 1), EventKind::Live(number));
+        self.wire.events.at(at.max(self.wire.now + 1), EventKind::Live(number));
     }
 
     /// A message that takes its time.

@@ -56,7 +56,7 @@ impl World {
         };
         if passes {
             self.under_way += usize::from(parcel.is_chunk);
-            self.events.push(at_ns, Event::Switch { from, to, parcel });
+            self.events.at(at_ns, Event::Switch { from, to, parcel });
         } else if let To::One(to) = to {
             self.lost(from, to, at_ns, &parcel);
         }
@@ -76,7 +76,7 @@ impl World {
             };
             if passes {
                 self.under_way += is_chunk;
-                self.events.push(at_ns, Event::Here { from, to, parcel: parcel.clone() });
+                self.events.at(at_ns, Event::Here { from, to, parcel: parcel.clone() });
             } else {
                 self.lost(from, to, at_ns, parcel);
             }
@@ -91,7 +91,7 @@ impl World {
         let round_trip_ns = self.fabric.delay_ns(from, to).saturating_mul(2);
         let after_ns = ((round_trip_ns as f64 * LOST_AFTER) as u64).max(LEAST_NS);
         let event = Event::Again { from, to, parcel: parcel.clone() };
-        self.events.push(at_ns.saturating_add(after_ns), event);
+        self.events.at(at_ns.saturating_add(after_ns), event);
     }
 
     /// It is at its receiver.

@@ -3,7 +3,7 @@
 use std::cmp::Reverse;
 use std::collections::{BinaryHeap, VecDeque};
 
-use inart_random::SplitMix64;
+use inart_virtual::SplitMix64;
 
 use super::*;
 

@@ -1,0 +1,334 @@
+//! The oracle: what was computed, the model that follows from what was applied, and the order. It shares no code with
+//! the agents; values are added in double precision and rounded once.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use inart_order::{Applied as When, Blocking, Policy, Update};
+use inart_order_agent::{Kept, Start};
+
+/// A finding: whose, and what is wrong.
+pub type Wrong = (usize, String);
+type Found = Result<(), Wrong>;
+
+/// Who decides, for the oracle.
+#[derive(Debug, Clone, Copy)]
+pub enum Rule {
+    /// Workers one by one, or all together.
+    Order(Policy),
+    /// Clients in that many groups.
+    Groups(usize),
+}
+
+impl Rule {
+    /// The most versions between an update's pull and its application, with so many workers. With restarts of the
+    /// server the bound of ssp does not hold: workers come back with their own counts.
+    pub fn staleness(self, workers: usize, restarts: bool) -> Option<u64> {
+        let others = workers as u64 - 1;
+        match self {
+            Rule::Groups(_) | Rule::Order(Policy::Asp(_)) => None,
+            Rule::Order(Policy::Bsp(_)) => Some(0),
+            Rule::Order(Policy::Ssp(_)) if restarts => None,
+            Rule::Order(Policy::Ssp(ssp)) => match ssp.blocking {
+                Blocking::AfterPush => Some((2 * ssp.bound + 1) * others),
+                Blocking::BeforeCommit => Some(2 * ssp.bound * others),
+            },
+            // A version ends while somebody lags so far behind; then it is waited for.
+            Rule::Order(Policy::Safa(safa)) => Some(safa.lag + 1),
+            Rule::Order(Policy::R2sp(r2sp)) => match r2sp.applied {
+                When::InTurn => Some(others),
+                When::OnArrival => Some(2 * others),
+            },
+        }
+    }
+
+    /// Whether updates are applied round by round, one of each worker.
+    fn is_in_turn(self) -> bool {
+        matches!(self, Rule::Order(Policy::R2sp(r2sp)) if r2sp.applied == When::InTurn)
+    }
+}
+
+fn bits(values: &[f32]) -> Vec<u32> {
+    values.iter().map(|value| value.to_bits()).collect()
+}
+
+/// An update that a participant has computed.
+struct Computed {
+    worker: usize,
+    base: u64,
+    batch: u32,
+    has_arrived: bool,
+}
+
+/// An update that the server has and has not applied.
+struct Held {
+    iteration: u64,
+    base: u64,
+    values: Vec<f32>,
+    batch: u32,
+}
+
+/// What is true.
+pub struct Audit {
+    rule: Rule,
+    /// By participant: samples of its first batch.
+    first_batches: Vec<u32>,
+    most_staleness: Option<u64>,
+    computed: BTreeMap<Vec<u32>, Computed>,
+    /// By version, of the server's life and those before it.
+    models: BTreeMap<u64, Vec<f32>>,
+    version: u64,
+    held: BTreeMap<usize, Held>,
+    last: BTreeMap<usize, u64>,
+    /// By participant: updates that have not arrived, and events that excuse one.
+    missing: Vec<u64>,
+    excuses: Vec<u64>,
+    /// Who was applied last, since participants or the server came and went.
+    turns: VecDeque<usize>,
+    members: BTreeSet<usize>,
+    is_closing: bool,
+    pub updates: u64,
+    pub values: u64,
+    pub versions: u64,
+    pub in_vain: u64,
+    /// Held updates that a killed server had taken.
+    pub lost: u64,
+    pub stalenesses: Vec<u64>,
+}
+
+impl Audit {
+    /// Creates the oracle of a training that begins with a model.
+    pub fn new(rule: Rule, first_batches: Vec<u32>, restarts: bool, model: Vec<f32>) -> Self {
+        let workers = first_batches.len();
+        Audit {
+            rule,
+            most_staleness: rule.staleness(workers, restarts),
+            first_batches,
+            computed: BTreeMap::new(),
+            models: BTreeMap::from([(0, model)]),
+            version: 0,
+            held: BTreeMap::new(),
+            last: BTreeMap::new(),
+            missing: vec![0; workers],
+            excuses: vec![0; workers],
+            turns: VecDeque::new(),
+            members: BTreeSet::new(),
+            is_closing: false,
+            updates: 0,
+            values: 0,
+            versions: 0,
+            in_vain: 0,
+            lost: 0,
+            stalenesses: Vec::new(),
+        }
+    }
+
+    /// A server goes on from what the one before has kept.
+    pub fn restarted(&mut self, kept: &Kept) -> Found {
+        let model = self.models.get(&kept.version);
+        if model.map(|model| bits(model)) != Some(bits(&kept.values)) {
+            return Err((0, format!("version {} was kept with other values", kept.version)));
+        }
+        if kept.version != self.version {
+            return Err((0, format!("version {} was kept, and {} was there", kept.version, self.version)));
+        }
+        self.lost += self.held.len() as u64;
+        self.held.clear();
+        self.last.clear();
+        self.members.clear();
+        self.is_closing = false;
+        self.turns.clear();
+        self.excuses.iter_mut().for_each(|excuse| *excuse += 1);
+        Ok(())
+    }
+
+    /// A participant was killed: its update may be computed in vain.
+    pub fn killed(&mut self, worker: usize) {
+        self.excuses[worker] += 1;
+        self.turns.clear();
+    }
+
+    /// A participant takes part, or another life of it.
+    pub fn joined(&mut self, worker: usize) {
+        self.members.insert(worker);
+        self.turns.clear();
+    }
+
+    /// A participant takes no part any more: the server has given it up.
+    pub fn gone(&mut self, worker: usize) {
+        self.members.remove(&worker);
+        self.killed(worker);
+    }
+
+    /// The training ends: only those that compute still have a turn.
+    pub fn closes(&mut self) {
+        self.is_closing = true;
+    }
+
+    /// The model that a participant has pulled is that version.
+    pub fn pulled(&mut self, worker: usize, start: &Start) -> Found {
+        let wrong = |what: &str| Err((worker, format!("the model {what} version {}", start.version)));
+        let Some(model) = self.models.get(&start.version) else { return wrong("is of an unknown") };
+        self.values += model.len() as u64;
+        if bits(model) == bits(&start.model) { Ok(()) } else { wrong("that it pulled is not") }
+    }
+
+    /// A participant has computed an update; whether no other is equal.
+    pub fn computed(&mut self, worker: usize, start: &Start, values: &[f32]) -> bool {
+        let new = Computed { worker, base: start.version, batch: start.batch, has_arrived: false };
+        let key = bits(values);
+        if self.computed.contains_key(&key) {
+            return false;
+        }
+        self.computed.insert(key, new);
+        self.missing[worker] += 1;
+        self.in_vain += 1;
+        true
+    }
+
+    /// An update is at the server, whole: as computed, and for the first time.
+    pub fn arrived(&mut self, worker: usize, iteration: u64, base: u64, values: &[f32]) -> Found {
+        let wrong = |what: String| Err((worker, format!("update {iteration} {what}")));
+        let Some(computed) = self.computed.get_mut(&bits(values)) else {
+            return wrong("was computed by no participant".to_owned());
+        };
+        if (computed.worker, computed.base) != (worker, base) {
+            let Computed { worker, base: own, .. } = computed;
+            return wrong(format!("was computed by participant {worker} from version {own}, not {base}"));
+        }
+        if std::mem::replace(&mut computed.has_arrived, true) {
+            return wrong("has arrived twice".to_owned());
+        }
+        let held = Held { iteration, base, values: values.to_vec(), batch: computed.batch };
+        if self.held.insert(worker, held).is_some() {
+            return wrong("has replaced another one".to_owned());
+        }
+        self.missing[worker] -= 1;
+        self.in_vain -= 1;
+        self.values += values.len() as u64;
+        self.complete(worker)
+    }
+
+    /// No more updates of a worker are missing than faults explain. Clients' may come after their round.
+    fn complete(&self, worker: usize) -> Found {
+        let (missing, excuses) = (self.missing[worker], self.excuses[worker]);
+        if missing > excuses && matches!(self.rule, Rule::Order(_)) {
+            return Err((
+                worker,
+                format!("{missing} of its updates never came, and faults explain {excuses}"),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The server has applied updates; with the model that it has then, if that is not of a later version.
+    pub fn applied(&mut self, version: u64, updates: &[Update], model: Option<&[f32]>) -> Found {
+        let first = updates.first().map_or(0, |update| update.worker.index());
+        if version != self.version + 1 {
+            return Err((first, format!("version {version} follows version {}", self.version)));
+        }
+        let mut expected = self.models[&self.version].clone();
+        let mut of_group = Vec::new();
+        for update in updates {
+            let held = self.release(update)?;
+            self.updates += 1;
+            match self.rule {
+                Rule::Order(_) => self.add(&mut expected, update.worker.index(), &held),
+                Rule::Groups(_) => of_group.push(held.values),
+            }
+        }
+        if let Rule::Groups(groups) = self.rule {
+            merge(&mut expected, &of_group, groups);
+        }
+        if let Some(model) = model {
+            self.values += model.len() as u64;
+            let (own, wanted) = (bits(model), bits(&expected));
+            let differs = |at: &usize| own.get(*at) != wanted.get(*at);
+            if let Some(at) = (0..wanted.len().max(own.len())).find(differs) {
+                let [own, wanted] = [model.get(at), expected.get(at)];
+                return Err((
+                    first,
+                    format!("value {at} of version {version} is {own:?}, and not {wanted:?}"),
+                ));
+            }
+        }
+        (self.version, self.versions) = (version, self.versions + 1);
+        self.models.insert(version, expected);
+        updates.iter().try_for_each(|update| self.in_turn(update.worker.index()))
+    }
+
+    /// An update of the batch that its participant was given counts for so much of its first batch.
+    fn add(&self, model: &mut [f32], worker: usize, held: &Held) {
+        let scale = (f64::from(held.batch) / f64::from(self.first_batches[worker])) as f32;
+        for (sum, value) in model.iter_mut().zip(&held.values) {
+            let scaled = (f64::from(scale) * f64::from(*value)) as f32;
+            *sum = (f64::from(*sum) + f64::from(scaled)) as f32;
+        }
+    }
+
+    /// The update that is applied: it is there, is of a later iteration than the last one, and not too stale.
+    fn release(&mut self, update: &Update) -> Result<Held, Wrong> {
+        let (worker, iteration) = (update.worker.index(), update.iteration);
+        let wrong = |what: String| (worker, format!("update {iteration} {what}"));
+        let held =
+            self.held.remove(&worker).ok_or_else(|| wrong("is applied and is not there".to_owned()))?;
+        if held.iteration != iteration {
+            return Err(wrong(format!("is applied, and {} is there", held.iteration)));
+        }
+        let last = self.last.insert(worker, iteration);
+        if last.is_some_and(|last| last >= iteration) {
+            return Err(wrong("is applied twice".to_owned()));
+        }
+        let stale = self.version - held.base;
+        if stale != update.staleness {
+            return Err(wrong(format!("is {stale} versions old, and counts as {}", update.staleness)));
+        }
+        if let Some(most) = self.most_staleness.filter(|most| stale > *most) {
+            return Err(wrong(format!("is {stale} versions old, and at most {most} are allowed")));
+        }
+        self.stalenesses.push(stale);
+        Ok(held)
+    }
+
+    /// While nobody comes and goes, a round is one update of each, in the order of the round before.
+    fn in_turn(&mut self, worker: usize) -> Found {
+        let members = self.members.len();
+        if members == 0 || self.is_closing || !self.rule.is_in_turn() {
+            return Ok(());
+        }
+        self.turns.push_back(worker);
+        // Turns that had begun before may still be of those that have gone.
+        if self.turns.len() > 3 * members {
+            self.turns.pop_front();
+            let last = self.turns.len() - 1;
+            let round: Vec<usize> = self.turns.range(last + 1 - members..).copied().collect();
+            if self.turns.get(last - members) != Some(&worker) {
+                return Err((worker, format!("it is applied out of turn: the last were {round:?}")));
+            }
+            if self.members.iter().any(|member| !round.contains(member)) {
+                return Err((worker, format!("a round leaves somebody out: {round:?}")));
+            }
+        }
+        Ok(())
+    }
+
+    /// The training is over: what was taken is applied, and the server, if one lives, has the model that follows.
+    pub fn ended(&self, model: Option<&[f32]>) -> Found {
+        if model.is_some_and(|model| bits(model) != bits(&self.models[&self.version])) {
+            return Err((0, format!("version {} has other values at the end", self.version)));
+        }
+        if let Some(worker) = self.held.keys().next() {
+            return Err((*worker, "its update was taken and never applied".to_owned()));
+        }
+        (0..self.missing.len()).try_for_each(|worker| self.complete(worker))
+    }
+}
+
+/// A group's mean takes 1/M of the model (R²SP, Algorithm 2, line 16), in double precision.
+fn merge(model: &mut [f32], of_group: &[Vec<f32>], groups: usize) {
+    let part = 1.0 / groups as f64;
+    for (at, value) in model.iter_mut().enumerate() {
+        let sum = of_group.iter().fold(0.0, |sum, of| sum + f64::from(of[at]));
+        let mean = (sum / of_group.len() as f64) as f32;
+        *value = (f64::from(*value) * (1.0 - part) + f64::from(mean) * part) as f32;
+    }
+}

@@ -1,0 +1,134 @@
+//! The agents that hosts run, as machines of one world: in a world all processes have numbers of their own, and an agent
+//! numbers only those that it is connected to.
+
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_connections::{Machine, Output, PeerNo, Seen};
+use inart_order_agent::{Computed, Sequencer, ServerAgent, ServerNews, WorkerAgent, WorkerNews};
+
+/// The server's process; participants follow.
+pub const SERVER: PeerNo = PeerNo(0);
+
+/// An agent.
+#[derive(Debug, Clone)]
+pub enum Agent<S> {
+    /// The server's.
+    Server(Box<ServerAgent<S>>),
+    /// A participant's.
+    Worker(Box<WorkerAgent>),
+}
+
+/// A notice of an agent.
+#[derive(Debug, Clone, PartialEq)]
+pub enum News {
+    /// Of the server's.
+    Server(ServerNews),
+    /// Of a participant's.
+    Worker(WorkerNews),
+}
+
+/// The process of a participant.
+pub fn peer(worker: usize) -> PeerNo {
+    PeerNo(worker as u32 + 1)
+}
+
+/// The participant of a process.
+pub fn worker(peer: PeerNo) -> PeerNo {
+    PeerNo(peer.0.saturating_sub(1))
+}
+
+impl<S: Sequencer> Machine for Agent<S> {
+    type Command = Computed;
+    type News = News;
+    type Done = Result<(), String>;
+
+    fn up(&mut self, other: PeerNo, now: Duration) {
+        match self {
+            Agent::Server(agent) => agent.up(worker(other), now),
+            Agent::Worker(agent) => agent.up(other, now),
+        }
+    }
+
+    fn down(&mut self, other: PeerNo, now: Duration) {
+        match self {
+            Agent::Server(agent) => agent.down(worker(other), now),
+            Agent::Worker(agent) => agent.down(other, now),
+        }
+    }
+
+    fn received(&mut self, from: PeerNo, data: &Bytes, seen: Option<Seen>, now: Duration) {
+        match self {
+            Agent::Server(agent) => agent.received(worker(from), data, seen, now),
+            Agent::Worker(agent) => agent.received(from, data, seen, now),
+        }
+    }
+
+    fn ended(&mut self, id: u64, is_taken: bool, now: Duration) {
+        match self {
+            Agent::Server(agent) => agent.ended(id, is_taken, now),
+            Agent::Worker(agent) => agent.ended(id, is_taken, now),
+        }
+    }
+
+    fn command(&mut self, command: Computed, now: Duration) {
+        if let Agent::Worker(agent) = self {
+            agent.command(command, now);
+        }
+    }
+
+    fn done(&mut self, done: Result<(), String>, now: Duration) {
+        if let Agent::Server(agent) = self {
+            agent.done(done, now);
+        }
+    }
+
+    fn stop(&mut self, why: &str, now: Duration) {
+        match self {
+            Agent::Server(agent) => agent.stop(why, now),
+            Agent::Worker(agent) => agent.stop(why, now),
+        }
+    }
+
+    fn tick(&mut self, now: Duration) {
+        match self {
+            Agent::Server(agent) => agent.tick(now),
+            Agent::Worker(agent) => agent.tick(now),
+        }
+    }
+
+    fn wake_at(&self) -> Option<Duration> {
+        match self {
+            Agent::Server(agent) => agent.wake_at(),
+            Agent::Worker(agent) => agent.wake_at(),
+        }
+    }
+
+    fn next(&mut self, now: Duration) -> Option<Output<News, Result<(), String>>> {
+        Some(match self {
+            Agent::Server(agent) => match agent.next(now)? {
+                Output::Send { to, id, data, priority } => {
+                    Output::Send { to: peer(to.index()), id, data, priority }
+                }
+                Output::Tell(news) => Output::Tell(News::Server(news)),
+                Output::Work(work) => Output::Work(work),
+                Output::Copy(frame) => Output::Copy(frame),
+                Output::Over => Output::Over,
+            },
+            Agent::Worker(agent) => match agent.next(now)? {
+                Output::Send { to, id, data, priority } => Output::Send { to, id, data, priority },
+                Output::Tell(news) => Output::Tell(News::Worker(news)),
+                // A worker has no work.
+                Output::Work(_) | Output::Over => Output::Over,
+                Output::Copy(frame) => Output::Copy(frame),
+            },
+        })
+    }
+
+    fn may_end(&self, other: PeerNo) -> bool {
+        match self {
+            Agent::Server(agent) => agent.may_end(worker(other)),
+            Agent::Worker(agent) => agent.may_end(other),
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The links of a parameter server's job: each participant's own, the server's, and nothing between that blocks.
+//!
+//! Chunks of each direction share the server's port as flows of `inart_virtual::Port`, one chunk of each
+//! participant at a time. Messages that overtake chunks are short: they take the delay and no room.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use inart_connections::PeerNo;
+use inart_virtual::{FlowId, Port, SplitMix64, Timeline};
+use inart_world::{Happened, Links, Parcel};
+
+use super::machine::SERVER;
+use super::ways::{Change, Place, Way};
+
+/// A connection counts a message as lost after this many round-trip times (RFC 9002, section 6.1.2), and not before
+/// the least.
+const LOST_AFTER: f64 = 9.0 / 8.0;
+const LEAST: Duration = Duration::from_millis(1);
+
+/// A parcel that leaves, chunk by chunk one per participant and direction.
+struct Leaving {
+    parcel: Parcel,
+    bits: f64,
+    began: Duration,
+    /// None while nothing passes.
+    flow: Option<FlowId>,
+}
+
+/// One direction of a participant's link.
+#[derive(Default)]
+struct Queue {
+    /// By priority, then in the order given.
+    waiting: BTreeMap<(Reverse<i32>, u64), Parcel>,
+    leaving: Option<Leaving>,
+}
+
+/// Links around one server.
+pub struct Star {
+    /// By participant, both directions: to the server, and back.
+    queues: Vec<[Queue; 2]>,
+    /// By participant, and of the server.
+    ways: Vec<Way>,
+    server: Way,
+    /// Into the server, and out of it.
+    ports: [Port<usize>; 2],
+    arrivals: Timeline<Happened>,
+    /// By participant: what waits until something passes again.
+    stopped: Vec<Vec<Happened>>,
+    bits_per_byte: f64,
+    given: u64,
+    draws: SplitMix64,
+    /// Messages and answers that were lost.
+    pub lost: u64,
+}
+
+/// Seconds as machines take times. What ends within a nanosecond ends at its end.
+fn time(seconds: f64) -> Duration {
+    Duration::from_nanos((seconds * 1e9).ceil() as u64)
+}
+
+impl Star {
+    /// Creates idle links: of participants, of the server, and how many bits on the wire a byte of a chunk's packet
+    /// stands for.
+    pub fn new(ways: Vec<Way>, server: Way, bits_per_byte: f64, draws: SplitMix64) -> Self {
+        let [into, out] = [server.bps(0), server.bps(1)];
+        Star {
+            queues: ways.iter().map(|_| Default::default()).collect(),
+            stopped: ways.iter().map(|_| Vec::new()).collect(),
+            ways,
+            ports: [Port::new(into), Port::new(out)],
+            server,
+            arrivals: Timeline::new(),
+            bits_per_byte,
+            given: 0,
+            draws,
+            lost: 0,
+        }
+    }
+
+    /// The participant of two ends, and the direction from the first of them: 0 to the server, 1 back.
+    fn place(from: PeerNo, to: PeerNo) -> (usize, usize) {
+        match from == SERVER {
+            true => (to.index() - 1, 1),
+            false => (from.index() - 1, 0),
+        }
+    }
+
+    fn passes(&self, participant: usize) -> bool {
+        self.ways[participant].passes() && self.server.passes()
+    }
+
+    /// Begins the next chunk, or the one that was stopped.
+    fn feed(&mut self, participant: usize, direction: usize, now: Duration) {
+        if !self.passes(participant) {
+            return;
+        }
+        let queue = &mut self.queues[participant][direction];
+        if queue.leaving.is_none()
+            && let Some((_, parcel)) = queue.waiting.pop_first()
+        {
+            let bits = parcel.data.len() as f64 * self.bits_per_byte;
+            queue.leaving = Some(Leaving { parcel, bits, began: now, flow: None });
+        }
+        if let Some(leaving) = queue.leaving.as_mut().filter(|leaving| leaving.flow.is_none()) {
+            let most_bps = self.ways[participant].bps(direction);
+            let port = &mut self.ports[direction];
+            leaving.flow = Some(port.begin(now.as_secs_f64(), most_bps, leaving.bits, participant));
+        }
+    }
+
+    /// Takes a chunk off the port; what is left of it stays with it.
+    fn stop(&mut self, participant: usize, direction: usize, now: Duration) {
+        let Some(leaving) = &mut self.queues[participant][direction].leaving else { return };
+        if let Some(flow) = leaving.flow.take()
+            && let Some((_, bits)) = self.ports[direction].stop(now.as_secs_f64(), flow)
+        {
+            leaving.bits = bits;
+        }
+    }
+
+    /// The next chunk has left its sender.
+    fn has_left(&mut self, direction: usize, now: Duration) {
+        let Some((_, participant)) = self.ports[direction].end() else { return };
+        if let Some(Leaving { parcel, began, .. }) = self.queues[participant][direction].leaving.take() {
+            self.travel(parcel, (now - began).as_secs_f64(), now);
+        }
+        self.feed(participant, direction, now);
+    }
+
+    /// A parcel has left: it arrives, or its sender learns that it is lost.
+    fn travel(&mut self, parcel: Parcel, seconds: f64, now: Duration) {
+        let (participant, direction) = Self::place(parcel.from, parcel.to);
+        match self.fate(participant, direction) {
+            Some(delay) => self.arrivals.at(now + delay, Happened::Arrived { parcel, seconds }),
+            None => self.loses(&parcel, now),
+        }
+    }
+
+    /// How long something is under way, unless it is lost.
+    fn fate(&mut self, participant: usize, direction: usize) -> Option<Duration> {
+        let mut more_s = 0.0;
+        for way in [&self.ways[participant], &self.server] {
+            more_s += way.faults[direction].draw(&mut self.draws)?;
+        }
+        Some(time(self.ways[participant].delay_s + more_s))
+    }
+
+    fn loses(&mut self, parcel: &Parcel, now: Duration) {
+        self.lost += 1;
+        let Parcel { from: sender, to: receiver, connection, id, .. } = *parcel;
+        let (participant, _) = Self::place(sender, receiver);
+        let after = time(2.0 * self.ways[participant].delay_s * LOST_AFTER).max(LEAST);
+        self.arrivals.at(now + after, Happened::Ended { sender, receiver, connection, id, is_taken: false });
+    }
+
+    /// Rates have changed: chunks that leave go on at the new ones.
+    fn follow(&mut self, participants: std::ops::Range<usize>, now: Duration) {
+        for participant in participants {
+            for direction in 0..2 {
+                self.stop(participant, direction, now);
+                self.feed(participant, direction, now);
+            }
+            if self.passes(participant) {
+                for happened in std::mem::take(&mut self.stopped[participant]) {
+                    self.arrivals.at(now, happened);
+                }
+            }
+        }
+    }
+}
+
+impl Links for Star {
+    type Change = Change;
+
+    fn send(&mut self, parcel: Parcel, now: Duration) {
+        if parcel.priority > 0 {
+            return self.travel(parcel, 0.0, now);
+        }
+        let (participant, direction) = Self::place(parcel.from, parcel.to);
+        self.given += 1;
+        let turn = (Reverse(parcel.priority), self.given);
+        self.queues[participant][direction].waiting.insert(turn, parcel);
+        self.feed(participant, direction, now);
+    }
+
+    fn answer(&mut self, parcel: &Parcel, now: Duration) {
+        let Parcel { from: sender, to: receiver, connection, id, .. } = *parcel;
+        let (participant, direction) = Self::place(receiver, sender);
+        match self.fate(participant, direction) {
+            Some(delay) => {
+                let ended = Happened::Ended { sender, receiver, connection, id, is_taken: true };
+                self.arrivals.at(now + delay, ended);
+            }
+            None => self.loses(parcel, now),
+        }
+    }
+
+    fn next_at(&self) -> Option<Duration> {
+        let ends = self.ports.iter().filter_map(|port| port.next_end_s().map(time));
+        ends.chain(self.arrivals.next_at()).min()
+    }
+
+    fn next(&mut self, now: Duration) -> Option<Happened> {
+        for direction in 0..2 {
+            while self.ports[direction].next_end_s().is_some_and(|end_s| time(end_s) <= now) {
+                self.has_left(direction, now);
+            }
+        }
+        while self.arrivals.next_at().is_some_and(|at| at <= now) {
+            let (_, happened) = self.arrivals.take()?;
+            let participant = match &happened {
+                Happened::Arrived { parcel, .. } => Self::place(parcel.from, parcel.to).0,
+                Happened::Ended { sender, receiver, .. } => Self::place(*sender, *receiver).0,
+            };
+            if self.passes(participant) {
+                return Some(happened);
+            }
+            self.stopped[participant].push(happened);
+        }
+        None
+    }
+
+    fn clear(&mut self, connection: u64, now: Duration) {
+        for participant in 0..self.queues.len() {
+            for direction in 0..2 {
+                let queue = &mut self.queues[participant][direction];
+                queue.waiting.retain(|_, parcel| parcel.connection != connection);
+                if queue.leaving.as_ref().is_some_and(|leaving| leaving.parcel.connection == connection) {
+                    self.stop(participant, direction, now);
+                    self.queues[participant][direction].leaving = None;
+                    self.feed(participant, direction, now);
+                }
+            }
+        }
+    }
+
+    fn is_cut(&self, a: PeerNo, b: PeerNo) -> bool {
+        !self.passes(Self::place(a, b).0)
+    }
+
+    fn change(&mut self, change: &Change, now: Duration) {
+        match change.place {
+            Place::Participant(at) => {
+                self.ways[at].part = change.part;
+                self.follow(at..at + 1, now);
+            }
+            Place::Server => {
+                self.server.part = change.part;
+                if self.server.passes() {
+                    for direction in 0..2 {
+                        let bps = self.server.bps(direction);
+                        self.ports[direction].set_rate(now.as_secs_f64(), bps);
+                    }
+                }
+                self.follow(0..self.ways.len(), now);
+            }
+        }
+    }
+}

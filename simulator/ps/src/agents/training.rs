@@ -1,0 +1,350 @@
+//! The training program of all processes, and what a server keeps in its file.
+
+use std::collections::BTreeSet;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use inart_connections::PeerNo;
+use inart_order::WorkerNo;
+use inart_order_agent::{
+    Computed, Keeper, Kept, KeptTraining, Precision, Sequencer, ServerAgent, ServerCounters, ServerNews,
+    ServerSetup, Start, Training, WorkerAgent, WorkerCounters, WorkerError, WorkerNews, WorkerSetup,
+};
+use inart_terms::{Agreement, Terms};
+use inart_virtual::SplitMix64;
+use inart_world::{Later, Program};
+
+use super::audit::{Audit, Rule, Wrong};
+use super::error::AgentError;
+use super::machine::{Agent, News, SERVER};
+use super::options::{AgentOptions, MODEL, Sync};
+use inart_cluster::Job;
+
+/// Values of a chunk.
+pub const CHUNK_VALUES: usize = 4;
+/// Chunks under way at most, as hosts have them.
+const WINDOW: usize = 16;
+/// The number of the training, which nothing else has here.
+
+const TRAINING: u64 = 78;
+/// A worker waits for its server as long as the world runs.
+const FOR_EVER: Duration = Duration::from_secs(1 << 32);
+
+/// The file of a server.
+#[derive(Debug)]
+struct Memory(Mutex<Kept>);
+
+impl Memory {
+    fn read(&self) -> Kept {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Keeper for Memory {
+    fn keep(&self, training: &KeptTraining) -> Result<(), String> {
+        *self.0.lock().unwrap_or_else(PoisonError::into_inner) = training.kept.clone();
+        Ok(())
+    }
+}
+
+/// A version that is applied, for who measures.
+pub struct Applied {
+    /// When.
+    pub at: Duration,
+    /// Whose updates, and of which iterations.
+    pub updates: Vec<(usize, u64)>,
+}
+
+/// The training of a job, for the world.
+pub struct Trainer<'r, B> {
+    job: &'r Job,
+    options: &'r AgentOptions,
+    /// Makes the sequencer of a server that starts.
+    build: B,
+    /// What the server that runs, or the one before, has kept.
+    kept: Arc<Memory>,
+    /// By process, how often it has started.
+    starts: Vec<u32>,
+    /// Times to compute, in the order in which participants begin to.
+    computes: SplitMix64,
+    updates: SplitMix64,
+    /// Participants whose processes do not start again.
+    pub gone: BTreeSet<usize>,
+    pub audit: Audit,
+    pub applied: Vec<Applied>,
+    /// When a worker's updates arrived: when, whose.
+    pub arrived: Vec<(Duration, usize)>,
+    pub given_up: u64,
+    pub disconnected: u64,
+    /// Of processes that are over.
+    pub server: ServerCounters,
+    pub workers: WorkerCounters,
+    pub kills: u64,
+}
+
+impl<'r, S, B> Trainer<'r, B>
+where
+    S: Sequencer,
+    B: FnMut(Kept) -> Result<S, AgentError>,
+{
+    /// Creates the training of a job, from its first model on.
+    pub fn new(job: &'r Job, options: &'r AgentOptions, rule: Rule, restarts: bool, build: B) -> Self {
+        let mut updates = SplitMix64::stream(options.seed, 2);
+        let values = options.chunks as usize * CHUNK_VALUES;
+        let first: Vec<f32> = (0..values).map(|_| updates.uniform(-1.0, 1.0) as f32).collect();
+        let n = job.participants.len();
+        let batches = job.participants.iter().map(|one| one.batch).collect();
+        Trainer {
+            job,
+            options,
+            build,
+            audit: Audit::new(rule, batches, restarts, first.clone()),
+            kept: Arc::new(Memory(Mutex::new(Kept {
+                version: 0,
+                done: vec![0; n],
+                members: vec![false; n],
+                values: first,
+            }))),
+            starts: vec![0; n + 1],
+            computes: SplitMix64::new(options.seed),
+            updates,
+            gone: BTreeSet::new(),
+            applied: Vec::new(),
+            arrived: Vec::new(),
+            given_up: 0,
+            disconnected: 0,
+            server: ServerCounters::default(),
+            workers: WorkerCounters::default(),
+            kills: 0,
+        }
+    }
+
+    /// Returns the name of a process.
+    pub fn name(&self, who: PeerNo) -> &str {
+        match who {
+            SERVER => "the server",
+            PeerNo(number) => &self.job.participants[number as usize - 1].name,
+        }
+    }
+
+    /// A finding of the oracle, by name.
+    pub fn wrong(&self, (worker, what): Wrong) -> AgentError {
+        AgentError::Wrong { who: self.job.participants[worker].name.clone(), what }
+    }
+
+    fn start_server(&mut self, life: u32, now: Duration) -> Result<ServerAgent<S>, AgentError> {
+        let n = self.job.participants.len();
+        if life > 1 {
+            let found = self.audit.restarted(&self.kept.read());
+            found.map_err(|wrong| self.wrong(wrong))?;
+        }
+        let setup = ServerSetup {
+            life,
+            model: MODEL,
+            chunk_values: CHUNK_VALUES,
+            precision: Precision::Single,
+            window: WINDOW,
+            rates_bps: vec![None; n],
+            gather: now + self.options.gather,
+            absence: self.options.absence,
+            iterations: Some(u64::from(self.options.iterations)),
+        };
+        let sequencer = (self.build)(self.kept.read())?;
+        let workers = self.job.participants.iter().map(|one| one.name.clone()).collect();
+        let agreement = Agreement::new(Terms::default());
+        let training =
+            Training { number: TRAINING, server: self.name(SERVER).to_owned(), workers, agreement };
+        Ok(ServerAgent::new(setup, sequencer).with_training(training).with_keeper(self.kept.clone()))
+    }
+
+    fn of_server(
+        &mut self,
+        agent: &mut ServerAgent<S>,
+        told: ServerNews,
+        now: Duration,
+    ) -> Result<(), Wrong> {
+        match told {
+            ServerNews::Pushed { worker, iteration, base, values, refusal } => {
+                let worker = worker.index();
+                if let Some(refusal) = refusal {
+                    return Err((worker, format!("update {iteration} is refused: {refusal}")));
+                }
+                self.arrived.push((now, worker));
+                self.audit.arrived(worker, iteration, base, &values)
+            }
+            ServerNews::Applied(applied) => {
+                if agent.is_closing() {
+                    self.audit.closes();
+                }
+                // Several versions may come at once: the last one is what the server has.
+                let is_last = agent.sequencer().version() == applied.version;
+                let model = is_last.then(|| agent.model());
+                let model = model.as_ref().map(|all| &***all);
+                self.audit.applied(applied.version, &applied.updates, model)?;
+                let updates = applied.updates.iter().map(|update| (update.worker.index(), update.iteration));
+                self.applied.push(Applied { at: now, updates: updates.collect() });
+                Ok(())
+            }
+            ServerNews::Joined { worker } => {
+                self.audit.joined(worker.index());
+                Ok(())
+            }
+            ServerNews::Gone { worker } => {
+                self.given_up += 1;
+                self.audit.gone(worker.index());
+                Ok(())
+            }
+            ServerNews::Pulls { .. } => Ok(()),
+            ServerNews::Alone { .. } => Ok(()),
+            ServerNews::NotKept { why } => Err((0, why)),
+            ServerNews::NotTakenIn { worker, why } => Err((worker.index(), why)),
+            ServerNews::Discarded { worker: WorkerNo(worker), iteration, refusal } => {
+                Err((worker as usize, format!("update {iteration} is discarded: {refusal}")))
+            }
+            ServerNews::LeftOut { worker } => Err((worker.index(), "it is left out".to_owned())),
+            ServerNews::Overflow { overflow, .. } => Err((overflow.worker.index(), overflow.to_string())),
+        }
+    }
+
+    /// A participant computes: the oracle has its update at once, the agent after a time.
+    fn computes(&mut self, worker: usize, start: &Start) -> Result<(Duration, Computed), Wrong> {
+        self.audit.pulled(worker, start)?;
+        let participant = &self.job.participants[worker];
+        let mut takes_s = participant.compute.draw(&mut self.computes);
+        takes_s += match self.options.sync {
+            Sync::Order(_) => (f64::from(start.batch) - f64::from(participant.batch)) / participant.speed,
+            Sync::Groups { .. } => self.job.pause.draw(&mut self.computes),
+        };
+        let values = loop {
+            let values: Vec<f32> =
+                start.model.iter().map(|_| self.updates.uniform(-1.0, 1.0) as f32).collect();
+            if self.audit.computed(worker, start, &values) {
+                break values;
+            }
+        };
+        let takes = Duration::from_nanos((takes_s.max(0.0) * 1e9).round() as u64);
+        Ok((takes, Computed { ticket: start.ticket, update: values }))
+    }
+
+    fn of_worker(
+        &mut self,
+        worker: usize,
+        told: WorkerNews,
+        later: &mut Later<Computed>,
+    ) -> Result<(), Wrong> {
+        match told {
+            WorkerNews::Compute(start) => {
+                let computed = self.computes(worker, &start)?;
+                later.push(computed);
+                Ok(())
+            }
+            WorkerNews::Failed(WorkerError::NoServer(_)) => Err((worker, "it waits in vain".to_owned())),
+            WorkerNews::Failed(error) => Err((worker, error.to_string())),
+            WorkerNews::LeftOut { why } => Err((worker, why)),
+            WorkerNews::Pushed { .. } | WorkerNews::Over { .. } | WorkerNews::Waiting { .. } => Ok(()),
+        }
+    }
+
+    /// Adds what a process has dropped. What it could not read is a defect.
+    pub fn count(&mut self, who: PeerNo, agent: &Agent<S>) -> Result<(), AgentError> {
+        let malformed = match agent {
+            Agent::Server(agent) => {
+                let own = agent.counters();
+                self.server.repeated += own.repeated;
+                self.server.unasked += own.unasked;
+                self.server.other_life += own.other_life;
+                own.malformed
+            }
+            Agent::Worker(agent) => {
+                let own = agent.counters();
+                self.workers.repeated += own.repeated;
+                self.workers.superseded += own.superseded;
+                self.workers.sent_again += own.sent_again;
+                self.workers.unasked += own.unasked;
+                self.workers.other_life += own.other_life;
+                own.malformed
+            }
+        };
+        if malformed == 0 {
+            return Ok(());
+        }
+        let what = format!("it was sent {malformed} messages that it cannot read");
+        Err(AgentError::Wrong { who: self.name(who).to_owned(), what })
+    }
+
+    /// For whom the server waits, or that no server runs.
+    pub fn waits(&self, server: Option<&Agent<S>>, now: Duration) -> String {
+        let Some(Agent::Server(agent)) = server else { return "no server runs".to_owned() };
+        let one = |(worker, awaited): (WorkerNo, _)| {
+            format!("{} {awaited}", self.job.participants[worker.index()].name)
+        };
+        let all: Vec<String> = agent.awaited(now).into_iter().map(one).collect();
+        if all.is_empty() { "the server waits for no worker".to_owned() } else { all.join("; ") }
+    }
+}
+
+impl<S, B> Program<Agent<S>> for Trainer<'_, B>
+where
+    S: Sequencer,
+    B: FnMut(Kept) -> Result<S, AgentError>,
+{
+    type Error = AgentError;
+
+    fn start(&mut self, who: PeerNo, now: Duration) -> Result<Agent<S>, AgentError> {
+        self.starts[who.index()] += 1;
+        let life = self.starts[who.index()];
+        if who == SERVER {
+            return Ok(Agent::Server(Box::new(self.start_server(life, now)?)));
+        }
+        let setup = WorkerSetup {
+            // No two processes have one life.
+            life: who.0 << 16 | life,
+            model: MODEL,
+            values: self.options.chunks as usize * CHUNK_VALUES,
+            window: WINDOW,
+            rate_bps: None,
+            patience: FOR_EVER,
+        };
+        Ok(Agent::Worker(Box::new(WorkerAgent::new(setup))))
+    }
+
+    fn killed(&mut self, who: PeerNo, machine: Agent<S>) {
+        self.kills += 1;
+        // A killed process cannot say what it could not read; those that end do.
+        let _ = self.count(who, &machine);
+        if who != SERVER {
+            self.audit.killed(who.index() - 1);
+        }
+    }
+
+    fn disconnected(&mut self, who: PeerNo) {
+        self.disconnected += u64::from(who != SERVER);
+    }
+
+    fn hear(
+        &mut self,
+        who: PeerNo,
+        machine: &mut Agent<S>,
+        news: News,
+        now: Duration,
+        later: &mut Later<Computed>,
+    ) -> Result<(), AgentError> {
+        let found = match (news, machine) {
+            (News::Server(told), Agent::Server(agent)) => self.of_server(agent, told, now),
+            (News::Worker(told), _) => self.of_worker(who.index() - 1, told, later),
+            (News::Server(_), Agent::Worker(_)) => Ok(()),
+        };
+        found.map_err(|wrong| self.wrong(wrong))
+    }
+
+    /// The server has ended, all that live know, and all others are gone for good.
+    fn is_over(&self, machines: &[Option<Agent<S>>]) -> bool {
+        let is_over = |(at, machine): (usize, &Option<Agent<S>>)| match machine {
+            Some(Agent::Server(agent)) => agent.is_closing() && agent.is_idle(),
+            Some(Agent::Worker(agent)) => agent.is_over(),
+            None => at > 0 && self.gone.contains(&(at - 1)),
+        };
+        let is_alone = self.gone.len() == self.job.participants.len();
+        is_alone && machines[1..].iter().all(Option::is_none) || machines.iter().enumerate().all(is_over)
+    }
+}

@@ -1,0 +1,146 @@
+//! The links of one place, and what a fault schedule makes of them.
+
+use inart_faults::LinkFaults;
+use inart_planner::{LinkId, NodeId, Topology};
+use inart_virtual::SplitMix64;
+
+/// Whose links.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Place {
+    /// Those of a participant, by position.
+    Participant(usize),
+    /// Those of all servers.
+    Server,
+}
+
+/// Another part of a place's rates is left.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Change {
+    /// Whose links.
+    pub place: Place,
+    /// From 0, where nothing passes, on.
+    pub part: f64,
+}
+
+/// What one direction does to messages.
+#[derive(Debug, Clone, Default)]
+pub struct Random {
+    loss: f64,
+    /// Part, and the longest time in seconds.
+    late: [(f64, f64); 2],
+}
+
+impl Random {
+    /// Returns what several links do together.
+    pub fn of<'f>(faults: impl Iterator<Item = &'f LinkFaults>) -> Self {
+        let mut all = Random::default();
+        for link in faults {
+            // A damaged frame is lost, and its message with it.
+            let passes = (1.0 - link.drop.get()) * (1.0 - link.corrupt.get());
+            all.loss = 1.0 - (1.0 - all.loss) * passes;
+            let late = [(link.reorder, link.reorder_by), (link.delay, link.delay_by)];
+            for ((part, most_s), (share, by)) in all.late.iter_mut().zip(late) {
+                *part = part.max(share.get());
+                *most_s = most_s.max(by.map_or(0.0, |by| by.duration().as_secs_f64()));
+            }
+        }
+        all
+    }
+
+    /// By how much a message is late, in seconds; `None` if it is lost. Nothing is drawn for sound links.
+    pub fn draw(&self, draws: &mut SplitMix64) -> Option<f64> {
+        if self.loss > 0.0 && draws.fraction() < self.loss {
+            return None;
+        }
+        let mut more_s = 0.0;
+        for (part, most_s) in self.late {
+            if part > 0.0 && draws.fraction() < part {
+                more_s += draws.uniform(0.0, most_s);
+            }
+        }
+        Some(more_s)
+    }
+}
+
+/// The links of one place.
+#[derive(Debug, Clone)]
+pub struct Way {
+    /// Towards the server, and away from it, in bit/s.
+    pub rates_bps: [f64; 2],
+    /// To the server, in seconds; 0 of the server itself.
+    pub delay_s: f64,
+    /// Of both directions.
+    pub faults: [Random; 2],
+    /// The part of the rates that is left.
+    pub part: f64,
+}
+
+impl Way {
+    /// Whether anything passes.
+    pub fn passes(&self) -> bool {
+        self.part > 0.0
+    }
+
+    /// The rate of a direction now, in bit/s.
+    pub fn bps(&self, direction: usize) -> f64 {
+        self.rates_bps[direction] * self.part
+    }
+}
+
+/// The links of all places while a schedule changes them.
+pub struct Access<'t> {
+    topology: &'t Topology,
+    /// Places with their hosts.
+    places: Vec<(Place, Vec<NodeId>)>,
+    /// By link: how many faults have it down, and the rate that it is slowed to.
+    down: Vec<u32>,
+    slow_bps: Vec<Option<f64>>,
+}
+
+impl<'t> Access<'t> {
+    /// Creates the links of these places as the topology has them.
+    pub fn new(topology: &'t Topology, places: Vec<(Place, Vec<NodeId>)>) -> Self {
+        let links = topology.links().len();
+        Access { topology, places, down: vec![0; links], slow_bps: vec![None; links] }
+    }
+
+    /// Returns the places that a link belongs to.
+    pub fn places_of(&self, link: LinkId) -> Vec<Place> {
+        let ends = self.topology.link(link).ends;
+        let has_end = |hosts: &[NodeId]| hosts.iter().any(|host| ends.contains(host));
+        self.places.iter().filter(|(_, hosts)| has_end(hosts)).map(|(place, _)| *place).collect()
+    }
+
+    /// A link goes down, or comes up.
+    pub fn set_down(&mut self, link: LinkId, is_down: bool) -> Vec<Change> {
+        let down = &mut self.down[link.index()];
+        *down = if is_down { *down + 1 } else { down.saturating_sub(1) };
+        self.changes(link)
+    }
+
+    /// A link has another rate, in bit/s, or its own again.
+    pub fn set_rate(&mut self, link: LinkId, bps: Option<f64>) -> Vec<Change> {
+        self.slow_bps[link.index()] = bps;
+        self.changes(link)
+    }
+
+    fn changes(&self, link: LinkId) -> Vec<Change> {
+        self.places_of(link).into_iter().map(|place| Change { place, part: self.part(place) }).collect()
+    }
+
+    /// The part that is left of the rates of a place's links.
+    fn part(&self, place: Place) -> f64 {
+        let hosts = self.places.iter().find(|(known, _)| *known == place);
+        let (mut now, mut all) = (0.0, 0.0);
+        for &host in hosts.into_iter().flat_map(|(_, hosts)| hosts) {
+            for (_, link) in self.topology.neighbours(host) {
+                let own_bps = self.topology.link(link).rate_bps();
+                all += own_bps;
+                if self.down[link.index()] == 0 {
+                    now += self.slow_bps[link.index()].unwrap_or(own_bps);
+                }
+            }
+        }
+        if all > 0.0 { now / all } else { 1.0 }
+    }
+}

@@ -1,0 +1,439 @@
+//! Workers that meet the server one by one, or all together: whatever the policy says.
+
+use std::collections::VecDeque;
+use std::time::Duration;
+
+use inart_cluster::{Job, Kind};
+use inart_order::{Batch, BatchRule, Options, Output, Policy, Server, Step, Taken, Update, Worker, WorkerNo};
+use inart_virtual::{FlowId, Port, Seconds, SplitMix64, Timeline};
+
+use super::absence::Absence;
+use super::clock::{duration, seconds};
+use super::error::RunError;
+use super::usage::Usage;
+use super::worker_report::{Record, WorkerRun};
+
+/// More pushes than anybody waits for.
+const MOST_PUSHES: u64 = 20_000_000;
+
+/// How a job of workers is run.
+#[derive(Debug, Clone, PartialEq)]
+pub struct WorkerOptions {
+    /// The server's order.
+    pub policy: Policy,
+    /// Whether and how batches are tuned.
+    pub tuning: Option<BatchRule>,
+    /// The run ends when every worker has done so many iterations.
+    pub iterations: u32,
+    /// Names the draws.
+    pub seed: u64,
+    /// How long the server waits for a worker before it gives it up, in seconds; for ever unless told.
+    pub patience_s: Option<f64>,
+    /// Who is gone when.
+    pub absences: Vec<Absence>,
+    /// Over windows of how many seconds the use of the server's port is noted; not at all unless told.
+    pub usage_s: Option<f64>,
+}
+
+impl WorkerOptions {
+    /// A policy for so many iterations: seed 1, batches that stay, nobody gone.
+    pub fn new(policy: Policy, iterations: u32) -> Self {
+        let (tuning, patience_s, usage_s) = (None, None, None);
+        WorkerOptions { policy, tuning, iterations, seed: 1, patience_s, absences: Vec::new(), usage_s }
+    }
+}
+
+/// What happens, for who watches.
+#[derive(Debug, Clone, PartialEq)]
+pub enum WorkerEvent {
+    /// A worker begins to pull a version of the model.
+    Pull {
+        /// Its position.
+        worker: usize,
+        /// Which version.
+        version: u64,
+    },
+    /// A push has arrived whole.
+    Push {
+        /// Its position.
+        worker: usize,
+        /// Of which iteration.
+        iteration: u64,
+        /// What became of it.
+        taken: Taken,
+    },
+    /// Updates are applied together.
+    Apply {
+        /// The version that the model has then.
+        version: u64,
+        /// Which.
+        updates: Vec<Update>,
+    },
+    /// The server has given a worker up.
+    Gone {
+        /// Its position.
+        worker: usize,
+    },
+}
+
+/// Runs a job of workers.
+///
+/// # Errors
+/// A job of clients, too few iterations, or a run that does not end.
+pub fn run_workers(job: &Job, options: &WorkerOptions) -> Result<WorkerRun, RunError> {
+    run_workers_watched(job, options, &mut |_, _| ())
+}
+
+/// Runs a job of workers, and tells everything that happens with its time in seconds.
+///
+/// # Errors
+/// As [`run_workers`].
+pub fn run_workers_watched(
+    job: &Job,
+    options: &WorkerOptions,
+    watch: &mut dyn FnMut(f64, WorkerEvent),
+) -> Result<WorkerRun, RunError> {
+    if job.kind != Kind::Workers {
+        let (has, wanted) = (job.kind.name(), Kind::Workers.name());
+        return Err(RunError::Kind { job: job.name.clone(), has, wanted });
+    }
+    if options.iterations < 2 {
+        return Err(RunError::Iterations(options.iterations));
+    }
+    let mut world = World::new(job, options, watch);
+    world.start();
+    while !world.is_over() {
+        world.step()?;
+    }
+    Ok(world.report())
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Event {
+    /// Of a worker in one of its lives.
+    Of {
+        worker: usize,
+        life: u32,
+        what: What,
+    },
+    Leaves {
+        absence: usize,
+    },
+    Returns {
+        absence: usize,
+    },
+}
+
+/// What has come over the link, or is computed. Messages take the link's delay, transfers so much longer.
+#[derive(Debug, Clone, Copy)]
+enum What {
+    PullArrived,
+    Computed,
+    PushArrived,
+    /// The server's word on a push, at the worker.
+    Answer {
+        iteration: u64,
+        taken: Taken,
+    },
+    /// The worker's request, at the server.
+    Request,
+    /// The server's permission, at the worker.
+    Permit {
+        iteration: u64,
+        batch: u32,
+    },
+    /// The worker's wish to pull, at the server.
+    Pull {
+        iteration: u64,
+    },
+}
+
+/// A worker's process.
+struct Actor {
+    machine: Worker,
+    /// How often it has been started: what earlier lives began is void.
+    life: u32,
+    is_away: bool,
+    /// Into the server, or out of it.
+    flow: Option<(bool, FlowId)>,
+    iteration: u64,
+}
+
+struct World<'r> {
+    job: &'r Job,
+    options: &'r WorkerOptions,
+    server: Server<Policy>,
+    actors: Vec<Actor>,
+    into: Port<(usize, u32)>,
+    out: Port<(usize, u32)>,
+    timers: Timeline<Event, Seconds>,
+    steps: VecDeque<(usize, Step)>,
+    /// Times are drawn in the order in which workers begin to compute.
+    random: SplitMix64,
+    now_s: f64,
+    record: Record,
+    usage: Option<Usage>,
+    watch: &'r mut dyn FnMut(f64, WorkerEvent),
+}
+
+impl<'r> World<'r> {
+    fn new(job: &'r Job, options: &'r WorkerOptions, watch: &'r mut dyn FnMut(f64, WorkerEvent)) -> Self {
+        let batches = job.participants.iter().map(|worker| Batch::new(worker.batch, worker.speed));
+        let server = Options {
+            batches: batches.collect(),
+            tuning: options.tuning,
+            patience: options.patience_s.map(duration),
+        };
+        let actor = |_| Actor { machine: Worker::new(), life: 0, is_away: false, flow: None, iteration: 0 };
+        World {
+            server: Server::new(options.policy, server),
+            actors: (0..job.participants.len()).map(actor).collect(),
+            into: Port::new(job.server.in_bps),
+            out: Port::new(job.server.out_bps),
+            timers: Timeline::new(),
+            steps: VecDeque::new(),
+            random: SplitMix64::new(options.seed),
+            now_s: 0.0,
+            record: Record::new(job.participants.len(), options.iterations),
+            usage: options.usage_s.map(Usage::new),
+            job,
+            options,
+            watch,
+        }
+    }
+
+    fn now(&self) -> Duration {
+        duration(self.now_s)
+    }
+
+    fn start(&mut self) {
+        for (at, absence) in self.options.absences.iter().enumerate() {
+            self.timers.at(Seconds(absence.from_s), Event::Leaves { absence: at });
+            if let Some(until_s) = absence.until_s {
+                self.timers.at(Seconds(until_s), Event::Returns { absence: at });
+            }
+        }
+        // All are there before the first one may pull.
+        let all: Vec<_> = self.actors.iter_mut().map(|actor| actor.machine.start()).collect();
+        for step in [0, 1] {
+            self.steps.extend(all.iter().enumerate().map(|(worker, steps)| (worker, steps[step])));
+        }
+        self.settle();
+    }
+
+    /// Whether every worker that is there, or comes back, has done its iterations.
+    fn is_over(&self) -> bool {
+        let is_gone = |worker: &usize| {
+            let for_good = |absence: &&Absence| absence.participant == *worker && absence.until_s.is_none();
+            self.options.absences.iter().any(|absence| for_good(&absence))
+        };
+        (0..self.actors.len()).all(|worker| self.record.is_done(worker) || is_gone(&worker))
+    }
+
+    /// The next event.
+    fn step(&mut self) -> Result<(), RunError> {
+        let wake_s = self.server.wake_at().map(seconds);
+        let ends =
+            [self.into.next_end_s(), self.out.next_end_s(), self.timers.next_at().map(|at| at.0), wake_s];
+        let next = ends.iter().enumerate().filter_map(|(which, at_s)| Some((which, (*at_s)?)));
+        let Some((which, at_s)) = next.min_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0))) else {
+            return Err(RunError::Stalled { at_s: self.now_s, waited_for: self.gone() });
+        };
+        if self.record.pushes() > MOST_PUSHES {
+            let last = (0..self.actors.len()).find(|worker| !self.record.is_done(*worker)).unwrap_or(0);
+            let waited_for = self.job.participants[last].name.clone();
+            return Err(RunError::TooLong { pushes: self.record.pushes(), waited_for });
+        }
+        if let Some(usage) = &mut self.usage {
+            usage.until(at_s, &mut self.into, &mut self.out);
+        }
+        self.now_s = self.now_s.max(at_s);
+        match which {
+            0 => self.ended(true),
+            1 => self.ended(false),
+            2 => {
+                if let Some((_, event)) = self.timers.take() {
+                    self.happen(event);
+                }
+            }
+            _ => self.server.tick(self.now()),
+        }
+        self.settle();
+        Ok(())
+    }
+
+    fn gone(&self) -> String {
+        let away = self.actors.iter().position(|actor| actor.is_away);
+        self.job.participants[away.unwrap_or(0)].name.clone()
+    }
+
+    /// A transfer's last bit has left its sender.
+    fn ended(&mut self, is_push: bool) {
+        let port = if is_push { &mut self.into } else { &mut self.out };
+        let Some((_, (worker, life))) = port.end() else { return };
+        self.actors[worker].flow = None;
+        let what = if is_push { What::PushArrived } else { What::PullArrived };
+        self.delayed(worker, life, what);
+    }
+
+    /// It has left one end of the worker's link; without a delay it is at the other one.
+    fn delayed(&mut self, worker: usize, life: u32, what: What) {
+        let event = Event::Of { worker, life, what };
+        match self.job.participants[worker].delay_s {
+            0.0 => self.happen(event),
+            delay_s => self.timers.at(Seconds(self.now_s + delay_s), event),
+        }
+    }
+
+    fn happen(&mut self, event: Event) {
+        match event {
+            // What an earlier life began is void.
+            Event::Of { worker, life, .. } if self.actors[worker].life != life => {}
+            Event::Of { worker, what, .. } => self.happen_to(worker, what),
+            Event::Leaves { absence } => self.leaves(self.options.absences[absence]),
+            Event::Returns { absence } => {
+                let worker = self.options.absences[absence].participant;
+                let actor = &mut self.actors[worker];
+                actor.is_away = false;
+                let steps = actor.machine.start();
+                self.steps.extend(steps.map(|step| (worker, step)));
+            }
+        }
+    }
+
+    fn happen_to(&mut self, worker: usize, what: What) {
+        let machine = &mut self.actors[worker].machine;
+        let step = match what {
+            What::PullArrived => {
+                self.record.arrived(worker, false, self.now_s);
+                machine.pulled()
+            }
+            What::Computed => machine.computed(),
+            What::Answer { iteration, taken } => machine.pushed(iteration, taken),
+            What::Permit { iteration, batch } => machine.permitted(iteration, batch),
+            What::PushArrived => return self.pushed(worker),
+            What::Request => return self.request(worker),
+            What::Pull { iteration } => return self.pull(worker, iteration),
+        };
+        self.steps.extend(step.map(|step| (worker, step)));
+    }
+
+    fn request(&mut self, worker: usize) {
+        let now = self.now();
+        if self.server.request(number(worker), now).is_err() {
+            // It was given up while it computed.
+            self.server.join(number(worker), now).expect("the job has this worker");
+            self.steps.push_back((worker, Step::Request));
+        }
+    }
+
+    fn pull(&mut self, worker: usize, iteration: u64) {
+        self.actors[worker].iteration = iteration;
+        let Ok(version) = self.server.pull(number(worker), self.now()) else {
+            self.steps.push_back((worker, Step::Request));
+            return;
+        };
+        (self.watch)(self.now_s, WorkerEvent::Pull { worker, version });
+        self.record.begins(worker, self.now_s);
+        let (life, in_bps) = (self.actors[worker].life, self.job.participants[worker].nic.in_bps);
+        let flow = self.out.begin(self.now_s, in_bps, self.job.bits, (worker, life));
+        self.actors[worker].flow = Some((false, flow));
+    }
+
+    fn leaves(&mut self, absence: Absence) {
+        let worker = absence.participant;
+        let actor = &mut self.actors[worker];
+        (actor.is_away, actor.life) = (true, actor.life + 1);
+        if let Some((is_push, flow)) = actor.flow.take() {
+            let port = if is_push { &mut self.into } else { &mut self.out };
+            port.give_up(self.now_s, flow);
+        }
+        if absence.is_noticed {
+            self.server.leave(number(worker), self.now()).expect("the job has this worker");
+        }
+    }
+
+    fn pushed(&mut self, worker: usize) {
+        self.record.arrived(worker, true, self.now_s);
+        let iteration = self.actors[worker].iteration;
+        let taken = self.server.push(number(worker), iteration, Ok(()), self.now());
+        let taken = taken.expect("the job has this worker");
+        if taken == Taken::Held {
+            self.record.push(self.now_s, worker);
+        }
+        (self.watch)(self.now_s, WorkerEvent::Push { worker, iteration, taken });
+        self.delayed(worker, self.actors[worker].life, What::Answer { iteration, taken });
+    }
+
+    /// Does what the machines say, until they say nothing more.
+    fn settle(&mut self) {
+        loop {
+            if let Some(output) = self.server.next_output() {
+                self.take(output);
+            } else if let Some((worker, step)) = self.steps.pop_front() {
+                if !self.actors[worker].is_away {
+                    self.take_step(worker, step);
+                }
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn take(&mut self, output: Output) {
+        match output {
+            Output::Permit { worker, iteration, batch } => {
+                let worker = worker.index();
+                // Nobody hears what is said to one that is gone.
+                if !self.actors[worker].is_away {
+                    self.delayed(worker, self.actors[worker].life, What::Permit { iteration, batch });
+                }
+            }
+            Output::Apply { version, updates } => {
+                updates.iter().for_each(|update| self.record.apply(update));
+                (self.watch)(self.now_s, WorkerEvent::Apply { version, updates });
+            }
+            Output::Discard { .. } => {}
+            Output::Gone { worker, .. } => {
+                (self.watch)(self.now_s, WorkerEvent::Gone { worker: worker.index() });
+            }
+        }
+    }
+
+    fn take_step(&mut self, worker: usize, step: Step) {
+        let (now, life) = (self.now(), self.actors[worker].life);
+        let participant = &self.job.participants[worker];
+        match step {
+            Step::Join => self.server.join(number(worker), now).expect("the job has this worker"),
+            Step::Request => self.delayed(worker, life, What::Request),
+            Step::Pull { iteration } => self.delayed(worker, life, What::Pull { iteration }),
+            Step::Compute { batch, .. } => {
+                let drawn_s = participant.compute.draw(&mut self.random);
+                let more = f64::from(batch) - f64::from(participant.batch);
+                let at_s = self.now_s + drawn_s + more / participant.speed;
+                self.timers.at(Seconds(at_s), Event::Of { worker, life, what: What::Computed });
+            }
+            Step::Push { iteration } => {
+                self.actors[worker].iteration = iteration;
+                self.record.begins(worker, self.now_s);
+                let flow =
+                    self.into.begin(self.now_s, participant.nic.out_bps, self.job.bits, (worker, life));
+                self.actors[worker].flow = Some((true, flow));
+            }
+        }
+    }
+
+    fn report(mut self) -> WorkerRun {
+        let [in_bits, out_bits] = [self.into.passed(self.now_s), self.out.passed(self.now_s)];
+        let part = |bits: f64, bps: f64| if self.now_s > 0.0 { bits / bps / self.now_s } else { 0.0 };
+        let utilisation = [part(in_bits, self.job.server.in_bps), part(out_bits, self.job.server.out_bps)];
+        let sync = self.options.policy.name();
+        let mut run = self.record.report(self.job, &self.server, sync, self.now_s, utilisation);
+        run.usage_bps = self.usage.map(Usage::into_rates).unwrap_or_default();
+        run
+    }
+}
+
+fn number(worker: usize) -> WorkerNo {
+    WorkerNo(worker as u32)
+}

@@ -1,0 +1,24 @@
+//! Jobs at a parameter server in virtual time (R²SP and FL-R²SP).
+//!
+//! [`run_workers`], [`run_clients`] and [`run_racks`] predict: the state machines of `order` exchange whole models, and
+//! nothing is lost. A transfer is fluid, and each direction of a port is by itself: a flow has the lesser of its
+//! participant's rate and the server's over the number of flows. [`run_agents`] runs the agents that hosts run, chunk by
+//! chunk, while the faults of a schedule happen. No clock and no I/O.
+
+#![deny(clippy::disallowed_methods, clippy::disallowed_types)]
+#![forbid(unsafe_code)]
+
+mod agents;
+mod ideal;
+mod racks;
+mod statistics;
+
+pub use agents::{
+    AgentError, AgentOptions, AgentRun, CAPABILITIES, Either, Happened, MODEL, Sync, Trial, TrialError,
+    random_faults, run_agents, run_sequencer, server_options,
+};
+pub use ideal::{
+    Absence, ClientEvent, ClientOptions, ClientRun, Judge, RunError, Staleness, WorkerEvent, WorkerOptions,
+    WorkerRun, run_clients, run_clients_judged, run_clients_watched, run_workers, run_workers_watched,
+};
+pub use racks::{GroupRun, RackEvent, RackOptions, RackRun, RackRunError, run_racks, run_racks_watched};

@@ -1,0 +1,125 @@
+//! What came out of a run of groups.
+
+use inart_cluster::{Group, Job, Racks};
+use serde::Serialize;
+
+use crate::ideal::{Staleness, staleness_of};
+
+/// A group.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct GroupRun {
+    /// Its workers.
+    pub workers: Vec<String>,
+    /// The rate of its plan, in bit/s.
+    pub rate_bps: f64,
+    /// What no plan of it with equal shares exceeds, in bit/s.
+    pub bound_bps: f64,
+    /// The length of its turn, in seconds.
+    pub push_s: f64,
+}
+
+/// A run of groups in turn. The first third of each group's iterations is not counted, but for the greatest
+/// staleness.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct RackRun {
+    /// The policy between groups.
+    pub sync: &'static str,
+    /// In the order of turns.
+    pub groups: Vec<GroupRun>,
+    /// How many groups may push at once.
+    pub at_once: usize,
+    /// Mean over groups of the time between arrivals of their own sums, in seconds.
+    pub iteration_s: f64,
+    /// The same without groups: all workers' gradients in one sum, which waits for all of them (InArt alone).
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub together_s: Option<f64>,
+    /// What no iteration of these groups is shorter than, in seconds, if times to compute do not vary.
+    pub bound_s: f64,
+    /// How stale sums were.
+    pub staleness: Staleness,
+    /// What a group waited for its turn per iteration, after its last worker had computed, in seconds.
+    pub waiting_s: f64,
+    /// The part of the time in which somebody pushed.
+    pub busy: f64,
+    /// The run's length in virtual time, in seconds.
+    pub seconds: f64,
+    /// Sums that arrived.
+    pub pushes: u64,
+}
+
+/// What is noted while a run goes on.
+pub(super) struct Record {
+    iterations: u64,
+    /// By group: when its sums arrived.
+    arrivals_s: Vec<Vec<f64>>,
+    /// Of which iteration a sum was, and how stale.
+    staleness: Vec<(u64, u64)>,
+    waited_s: f64,
+    waits: u64,
+    busy_s: f64,
+}
+
+impl Record {
+    pub fn new(groups: usize, iterations: u32) -> Self {
+        let arrivals_s = vec![Vec::new(); groups];
+        let iterations = u64::from(iterations);
+        Record { iterations, arrivals_s, staleness: Vec::new(), waited_s: 0.0, waits: 0, busy_s: 0.0 }
+    }
+
+    fn counts(&self, iteration: u64) -> bool {
+        iteration >= self.iterations / 3
+    }
+
+    pub fn waited(&mut self, iteration: u64, waited_s: f64) {
+        if self.counts(iteration) {
+            self.waited_s += waited_s;
+            self.waits += 1;
+        }
+    }
+
+    pub fn arrived(&mut self, group: usize, at_s: f64) {
+        self.arrivals_s[group].push(at_s);
+    }
+
+    pub fn applied(&mut self, iteration: u64, staleness: u64) {
+        self.staleness.push((iteration, staleness));
+    }
+
+    /// Somebody pushed for so long.
+    pub fn was_busy(&mut self, for_s: f64) {
+        self.busy_s += for_s;
+    }
+
+    pub fn is_over(&self) -> bool {
+        self.arrivals_s.iter().all(|own| own.len() as u64 >= self.iterations)
+    }
+
+    pub fn report(self, job: &Job, racks: &Racks, sync: &'static str, seconds: f64) -> RackRun {
+        let first = (self.iterations / 3) as usize;
+        let interval = |own: &Vec<f64>| {
+            let (from, to) = (own.get(first)?, own.last()?);
+            let intervals = own.len() - 1 - first;
+            (intervals > 0).then(|| (to - from) / intervals as f64)
+        };
+        let intervals: Vec<f64> = self.arrivals_s.iter().filter_map(interval).collect();
+        let group = |group: &Group| GroupRun {
+            workers: group.members.iter().map(|&at| job.participants[at].name.clone()).collect(),
+            rate_bps: group.plan.rate_bps,
+            bound_bps: group.plan.bound_bps(),
+            push_s: group.push_s(job.bits),
+        };
+        RackRun {
+            sync,
+            groups: racks.groups.iter().map(group).collect(),
+            at_once: racks.at_once,
+            iteration_s: intervals.iter().sum::<f64>() / intervals.len().max(1) as f64,
+            together_s: None,
+            bound_s: racks.bound_s(&racks.computes_s(job), job.bits),
+            waiting_s: self.waited_s / self.waits.max(1) as f64,
+            busy: if seconds > 0.0 { self.busy_s / seconds } else { 0.0 },
+            seconds,
+            pushes: self.arrivals_s.iter().map(|own| own.len() as u64).sum(),
+            staleness: staleness_of(&self.staleness, |iteration| self.counts(iteration)),
+        }
+    }
+}

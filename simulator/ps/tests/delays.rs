@@ -1,0 +1,77 @@
+//! Links with a delay: an update and a model arrive so much later, and so does each message between them.
+#![allow(clippy::unwrap_used)]
+
+use inart_cluster::{Job, Kind, Nic, Participant, Time};
+use inart_order::{Applied, Policy};
+use inart_ps_simulator::{Absence, ClientOptions, WorkerOptions, run_clients, run_workers};
+
+const COMPUTE_S: f64 = 0.7;
+/// A model passes a worker's port in so long.
+const MODEL_S: f64 = 0.2;
+
+fn job(kind: Kind, delays_s: &[f64]) -> Job {
+    let nic = Nic { out_bps: 1.0, in_bps: 1.0 };
+    let compute = Time { mean_s: COMPUTE_S, cv: 0.0 };
+    let participant = |(at, &delay_s): (usize, &f64)| Participant {
+        name: format!("w{at}"),
+        nic,
+        delay_s,
+        compute,
+        batch: 1,
+        speed: 1.0,
+    };
+    Job {
+        name: "job".to_owned(),
+        kind,
+        participants: delays_s.iter().enumerate().map(participant).collect(),
+        server: Nic { out_bps: 4.0, in_bps: 4.0 },
+        bits: MODEL_S,
+        pause: Time { mean_s: 0.0, cv: 0.0 },
+    }
+}
+
+/// The model, the update, the server's word on it, the request, the permission and the wish to pull: six
+/// times the delay. All together wait for the one that is farthest.
+#[test]
+fn an_iteration_is_longer_by_six_delays() {
+    for (policy, delays_s) in [
+        (Policy::asp(), &[0.03][..]),
+        (Policy::bsp(), &[0.03]),
+        (Policy::bsp(), &[0.01, 0.03, 0.0]),
+        (Policy::r2sp(0.8, Applied::InTurn).unwrap(), &[0.03]),
+    ] {
+        let run = run_workers(&job(Kind::Workers, delays_s), &WorkerOptions::new(policy, 9)).unwrap();
+        let wanted = COMPUTE_S + 2.0 * MODEL_S + 6.0 * 0.03;
+        assert!((run.iteration_s - wanted).abs() < 1e-6, "{delays_s:?}: {} {wanted}", run.iteration_s);
+        assert!((run.push_s - MODEL_S).abs() <= 0.03 + 1e-6, "{}", run.push_s);
+    }
+}
+
+/// Who dies while messages are under way begins anew with its own.
+#[test]
+fn what_is_under_way_to_a_process_that_dies_is_void() {
+    for from_s in [3.0, 3.31, 3.34, 3.37, 3.41, 3.6, 4.3] {
+        let absence = Absence { participant: 0, from_s, until_s: Some(from_s + 0.05), is_noticed: false };
+        let options = WorkerOptions { absences: vec![absence], ..WorkerOptions::new(Policy::bsp(), 9) };
+        let run = run_workers(&job(Kind::Workers, &[0.04, 0.04]), &options).unwrap();
+        assert_eq!(run.staleness.counts.values().sum::<u64>(), 12, "{from_s}");
+    }
+}
+
+/// The model, the update, the permission and the wish to pull: four times.
+#[test]
+fn a_round_is_longer_by_four_delays() {
+    let options = ClientOptions {
+        groups: 1,
+        fraction: 1.0,
+        relaxation: 1.0,
+        rounds: 9,
+        seed: 1,
+        patience_s: None,
+        absences: Vec::new(),
+        usage_s: None,
+    };
+    let run = run_clients(&job(Kind::Clients, &[0.03, 0.01]), &options).unwrap();
+    let wanted = COMPUTE_S + 2.0 * MODEL_S + 4.0 * 0.03;
+    assert!((run.round_s - wanted).abs() < 1e-6, "{} {wanted}", run.round_s);
+}

@@ -1,0 +1,76 @@
+//! Which processes are connected.
+
+use inart_connections::PeerNo;
+
+/// A connection that is up.
+#[derive(Debug, Clone, Copy)]
+pub struct Up {
+    pub number: u64,
+    /// The lives of both ends when it was made.
+    pub lives: [u32; 2],
+}
+
+/// A pair of processes that connect whenever they can.
+#[derive(Debug, Clone)]
+pub struct Pair {
+    ends: [PeerNo; 2],
+    pub up: Option<Up>,
+    /// Whether an attempt is under way.
+    pub is_connecting: bool,
+}
+
+impl Pair {
+    pub fn number(&self) -> Option<u64> {
+        self.up.map(|up| up.number)
+    }
+
+    /// Whether a connection of these lives is up.
+    pub fn is_of(&self, lives: [u32; 2]) -> bool {
+        self.up.is_some_and(|up| up.lives == lives)
+    }
+}
+
+/// All pairs. Each connection has a number of its own: what was sent on one does not arrive on the next.
+#[derive(Debug, Clone)]
+pub struct Connections {
+    pairs: Vec<Pair>,
+    made: u64,
+}
+
+impl Connections {
+    pub fn new(pairs: impl IntoIterator<Item = [PeerNo; 2]>) -> Self {
+        let pair = |ends| Pair { ends, up: None, is_connecting: false };
+        Connections { pairs: pairs.into_iter().map(pair).collect(), made: 0 }
+    }
+
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    pub fn ends(&self, pair: usize) -> [PeerNo; 2] {
+        self.pairs[pair].ends
+    }
+
+    pub fn pair(&mut self, number: usize) -> &mut Pair {
+        &mut self.pairs[number]
+    }
+
+    /// Makes a connection between processes of these lives.
+    pub fn make(&mut self, pair: usize, lives: [u32; 2]) {
+        self.made += 1;
+        self.pairs[pair].up = Some(Up { number: self.made, lives });
+    }
+
+    /// The number of the connection to another process that this life of a process has.
+    pub fn number(&self, who: PeerNo, other: PeerNo, life: u32) -> Option<u64> {
+        let mut pairs = self.pairs.iter();
+        let pair = pairs.find(|pair| pair.ends == [who, other] || pair.ends == [other, who])?;
+        let up = pair.up?;
+        (up.lives[usize::from(pair.ends[0] != who)] == life).then_some(up.number)
+    }
+
+    /// Pairs that a process is an end of.
+    pub fn of(&self, who: PeerNo) -> Vec<usize> {
+        (0..self.pairs.len()).filter(|pair| self.pairs[*pair].ends.contains(&who)).collect()
+    }
+}

@@ -1,0 +1,363 @@
+//! Processes, their links and the faults, in virtual time.
+
+use std::time::Duration;
+
+use inart_connections::{Machine, Output, PeerNo, Seen};
+use inart_virtual::Timeline;
+
+use crate::connections::Connections;
+use crate::fault::Fault;
+use crate::links::{Happened, Links, Parcel};
+use crate::program::{Later, Program};
+
+/// A process is awake no more often than this, unless something arrives.
+const LEAST_SLEEP: Duration = Duration::from_micros(20);
+/// A machine that wants more than this at one time never has nothing to do.
+const MOST_OUTPUTS: usize = 1_000_000;
+
+/// Times of connections.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Timing {
+    /// How long it takes to connect.
+    pub connect: Duration,
+    /// A connection whose other end is silent for this time has ended.
+    pub idle: Duration,
+    /// A run without news for this time after the last fault is stuck.
+    pub stuck: Duration,
+}
+
+/// A run that does not end.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum Stuck {
+    /// Nothing can happen any more.
+    #[error("nothing is to come after {:.3} s", .0.as_secs_f64())]
+    Over(Duration),
+    /// No process has had news for too long.
+    #[error("no process has had news since {:.3} s", .0.as_secs_f64())]
+    Silent(Duration),
+    /// A process never has nothing to do.
+    #[error("process {} never has nothing to do", .0.0)]
+    Busy(PeerNo),
+}
+
+enum Event<C, F> {
+    Fault(Fault<F>),
+    Connect { pair: usize },
+    Silent { pair: usize, connection: u64 },
+    Wake { who: PeerNo, life: u32 },
+    Command { who: PeerNo, life: u32, command: C },
+}
+
+#[derive(Clone, Copy, Default)]
+struct Life {
+    /// How often the process has started or was killed: what belongs to an earlier life is void.
+    number: u32,
+    wakes_at: Option<Duration>,
+}
+
+/// Machines `M` on links `L`, with a program `P`.
+pub struct World<M: Machine, L: Links, P: Program<M>> {
+    /// `None` while a process is dead.
+    machines: Vec<Option<M>>,
+    lives: Vec<Life>,
+    connections: Connections,
+    links: L,
+    program: P,
+    timeline: Timeline<Event<M::Command, L::Change>>,
+    timing: Timing,
+    now: Duration,
+    news_at: Duration,
+    last_fault: Duration,
+}
+
+impl<M: Machine, L: Links, P: Program<M>> World<M, L, P>
+where
+    P::Error: From<Stuck>,
+{
+    /// Creates a world of `count` processes, all of which start at 0; `pairs` connect whenever they can. Faults
+    /// of one time happen in the order given.
+    ///
+    /// # Errors
+    /// A process that cannot start.
+    pub fn new(
+        count: u32,
+        pairs: impl IntoIterator<Item = [PeerNo; 2]>,
+        links: L,
+        program: P,
+        timing: Timing,
+    ) -> Result<Self, P::Error> {
+        let mut world = World {
+            machines: (0..count).map(|_| None).collect(),
+            lives: vec![Life::default(); count as usize],
+            connections: Connections::new(pairs),
+            links,
+            program,
+            timeline: Timeline::new(),
+            timing,
+            now: Duration::ZERO,
+            news_at: Duration::ZERO,
+            last_fault: Duration::ZERO,
+        };
+        for who in 0..count {
+            world.start(PeerNo(who))?;
+        }
+        Ok(world)
+    }
+
+    /// Adds a fault.
+    pub fn plan(&mut self, at: Duration, fault: Fault<L::Change>) {
+        self.last_fault = self.last_fault.max(at);
+        self.timeline.at(at, Event::Fault(fault));
+    }
+
+    /// Returns the time.
+    pub fn now(&self) -> Duration {
+        self.now
+    }
+
+    /// Returns the program.
+    pub fn program(&self) -> &P {
+        &self.program
+    }
+
+    /// Takes the world apart: links, program, and the machines of processes that live.
+    pub fn into_parts(self) -> (L, P, Vec<Option<M>>) {
+        (self.links, self.program, self.machines)
+    }
+
+    /// Runs until the program says that the run is over.
+    ///
+    /// # Errors
+    /// A finding of the audit; a run that does not end.
+    pub fn run(&mut self) -> Result<(), P::Error> {
+        while !self.program.is_over(&self.machines) {
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    /// The next event. At one time, links come first.
+    fn step(&mut self) -> Result<(), P::Error> {
+        let (link, event) = (self.links.next_at(), self.timeline.next_at());
+        let next = [link, event].into_iter().flatten().min().ok_or(Stuck::Over(self.now))?;
+        self.now = self.now.max(next);
+        if self.now > self.news_at.max(self.last_fault) + self.timing.stuck {
+            return Err(Stuck::Silent(self.news_at).into());
+        }
+        if link.is_some_and(|at| at <= next) {
+            match self.links.next(self.now) {
+                Some(happened) => self.happened(happened),
+                None => Ok(()),
+            }
+        } else {
+            match self.timeline.take() {
+                Some((_, event)) => self.take(event),
+                None => Ok(()),
+            }
+        }
+    }
+
+    fn take(&mut self, event: Event<M::Command, L::Change>) -> Result<(), P::Error> {
+        match event {
+            Event::Fault(fault) => self.fault(fault),
+            Event::Connect { pair } => self.connect(pair),
+            Event::Silent { pair, connection } => {
+                let is_up = self.connections.pair(pair).number() == Some(connection);
+                if is_up && self.is_cut(pair) { self.disconnect(pair) } else { Ok(()) }
+            }
+            Event::Wake { who, life } => {
+                let now = self.now;
+                let own = &mut self.lives[who.index()];
+                if own.number != life || own.wakes_at.take_if(|at| *at <= now).is_none() {
+                    return Ok(());
+                }
+                self.with(who, |machine, now| machine.tick(now))
+            }
+            Event::Command { who, life, command } if self.lives[who.index()].number == life => {
+                self.with(who, |machine, now| machine.command(command, now))
+            }
+            Event::Command { .. } => Ok(()),
+        }
+    }
+
+    fn happened(&mut self, happened: Happened) -> Result<(), P::Error> {
+        match happened {
+            Happened::Arrived { parcel, seconds } => {
+                let Parcel { from, to, connection, .. } = parcel;
+                if !self.hears(to, from, connection) {
+                    return Ok(());
+                }
+                self.links.answer(&parcel, self.now);
+                let seen = Seen { bits: 8.0 * parcel.data.len() as f64, seconds };
+                self.with(to, |machine, now| machine.received(from, &parcel.data, Some(seen), now))
+            }
+            Happened::Ended { sender, receiver, connection, id, is_taken } => {
+                if !self.hears(sender, receiver, connection) {
+                    return Ok(());
+                }
+                self.with(sender, |machine, now| machine.ended(id, is_taken, now))
+            }
+        }
+    }
+
+    fn fault(&mut self, fault: Fault<L::Change>) -> Result<(), P::Error> {
+        match fault {
+            Fault::Kill(who) => {
+                if let Some(machine) = self.machines[who.index()].take() {
+                    self.lives[who.index()].number += 1;
+                    self.program.killed(who, machine);
+                    let pairs = self.connections.of(who);
+                    self.fall_silent(&pairs);
+                }
+                Ok(())
+            }
+            Fault::Start(who) => {
+                if self.lives(who) {
+                    Ok(())
+                } else {
+                    self.start(who)
+                }
+            }
+            Fault::Disconnect(who) => {
+                for pair in self.connections.of(who) {
+                    self.disconnect(pair)?;
+                }
+                Ok(())
+            }
+            Fault::Links(change) => {
+                self.links.change(&change, self.now);
+                let all: Vec<usize> = (0..self.connections.len()).collect();
+                self.fall_silent(&all);
+                all.into_iter().for_each(|pair| self.attempt(pair));
+                Ok(())
+            }
+        }
+    }
+
+    fn start(&mut self, who: PeerNo) -> Result<(), P::Error> {
+        let machine = self.program.start(who, self.now)?;
+        self.machines[who.index()] = Some(machine);
+        let own = &mut self.lives[who.index()];
+        *own = Life { number: own.number + 1, wakes_at: None };
+        for pair in self.connections.of(who) {
+            self.attempt(pair);
+        }
+        self.carry_out(who)
+    }
+
+    fn lives(&self, who: PeerNo) -> bool {
+        self.machines[who.index()].is_some()
+    }
+
+    /// Whether a process is still an end of a connection.
+    fn hears(&self, who: PeerNo, other: PeerNo, connection: u64) -> bool {
+        let life = self.lives[who.index()].number;
+        self.lives(who) && self.connections.number(who, other, life) == Some(connection)
+    }
+
+    fn is_cut(&self, pair: usize) -> bool {
+        let [a, b] = self.connections.ends(pair);
+        !self.lives(a) || !self.lives(b) || self.links.is_cut(a, b)
+    }
+
+    /// Connections whose ends do not hear of each other end after a while.
+    fn fall_silent(&mut self, pairs: &[usize]) {
+        for &pair in pairs {
+            if let Some(connection) = self.connections.pair(pair).number()
+                && self.is_cut(pair)
+            {
+                self.timeline.at(self.now + self.timing.idle, Event::Silent { pair, connection });
+            }
+        }
+    }
+
+    /// Begins to connect two processes that live.
+    fn attempt(&mut self, pair: usize) {
+        if !self.is_cut(pair) && !std::mem::replace(&mut self.connections.pair(pair).is_connecting, true) {
+            self.timeline.at(self.now + self.timing.connect, Event::Connect { pair });
+        }
+    }
+
+    /// Connects two processes, unless their connection is up. A new process ends the connection of the one before.
+    fn connect(&mut self, pair: usize) -> Result<(), P::Error> {
+        self.connections.pair(pair).is_connecting = false;
+        let [a, b] = self.connections.ends(pair);
+        let lives = [a, b].map(|who| self.lives[who.index()].number);
+        if self.is_cut(pair) || self.connections.pair(pair).is_of(lives) {
+            return Ok(());
+        }
+        self.end(pair)?;
+        self.connections.make(pair, lives);
+        self.with(a, |machine, now| machine.up(b, now))?;
+        self.with(b, |machine, now| machine.up(a, now))
+    }
+
+    /// A connection ends, and both processes connect again.
+    fn disconnect(&mut self, pair: usize) -> Result<(), P::Error> {
+        self.end(pair)?;
+        self.attempt(pair);
+        Ok(())
+    }
+
+    fn end(&mut self, pair: usize) -> Result<(), P::Error> {
+        let Some(up) = self.connections.pair(pair).up.take() else { return Ok(()) };
+        self.links.clear(up.number, self.now);
+        let [a, b] = self.connections.ends(pair);
+        for (who, other, life) in [(a, b, up.lives[0]), (b, a, up.lives[1])] {
+            self.program.disconnected(who);
+            if self.lives[who.index()].number == life {
+                self.with(who, |machine, now| machine.down(other, now))?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Calls a process that lives, and does what it then wants.
+    fn with(&mut self, who: PeerNo, call: impl FnOnce(&mut M, Duration)) -> Result<(), P::Error> {
+        let Some(machine) = &mut self.machines[who.index()] else { return Ok(()) };
+        call(machine, self.now);
+        self.carry_out(who)
+    }
+
+    fn carry_out(&mut self, who: PeerNo) -> Result<(), P::Error> {
+        let World { machines, lives, connections, links, program, timeline, now, news_at, .. } = self;
+        let (now, own) = (*now, &mut lives[who.index()]);
+        let Some(machine) = &mut machines[who.index()] else { return Ok(()) };
+        let mut outputs = 0;
+        while let Some(output) = machine.next(now) {
+            outputs += 1;
+            if outputs > MOST_OUTPUTS {
+                return Err(Stuck::Busy(who).into());
+            }
+            match output {
+                Output::Send { to, id, data, priority } => match connections.number(who, to, own.number) {
+                    Some(connection) => {
+                        links.send(Parcel { from: who, to, connection, id, data, priority }, now);
+                    }
+                    None => machine.ended(id, false, now),
+                },
+                Output::Copy(frame) => links.copy(who, frame, now),
+                // Work takes no virtual time.
+                Output::Work(work) => machine.done(work.run(), now),
+                // A process whose part is over stays connected: others may still need its answers.
+                Output::Over => {}
+                Output::Tell(news) => {
+                    *news_at = now;
+                    let mut later = Later::new();
+                    program.hear(who, machine, news, now, &mut later)?;
+                    for (wait, command) in later {
+                        timeline.at(now + wait, Event::Command { who, life: own.number, command });
+                    }
+                }
+            }
+        }
+        if let Some(due) = machine.wake_at() {
+            let at = due.max(now + LEAST_SLEEP);
+            if own.wakes_at.is_none_or(|known| at < known) {
+                own.wakes_at = Some(at);
+                timeline.at(at, Event::Wake { who, life: own.number });
+            }
+        }
+        Ok(())
+    }
+}

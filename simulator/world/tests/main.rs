@@ -1,0 +1,246 @@
+//! A world of two processes that count to each other.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_connections::{Machine, Output, PeerNo, Seen};
+use inart_virtual::Timeline;
+use inart_world::{Fault, Happened, Later, Links, Parcel, Program, Stuck, Timing, World};
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Sends the numbers that it is given, one by one, until each is taken.
+#[derive(Default)]
+struct Sender {
+    peer: Option<PeerNo>,
+    waiting: Vec<u8>,
+    under_way: Option<u64>,
+    next_id: u64,
+    news: Vec<u8>,
+    ticks: u32,
+}
+
+impl Machine for Sender {
+    type Command = u8;
+    type News = u8;
+    type Done = ();
+
+    fn up(&mut self, peer: PeerNo, _: Duration) {
+        (self.peer, self.under_way) = (Some(peer), None);
+    }
+
+    fn down(&mut self, _: PeerNo, _: Duration) {
+        (self.peer, self.under_way) = (None, None);
+    }
+
+    fn received(&mut self, _: PeerNo, data: &Bytes, seen: Option<Seen>, _: Duration) {
+        assert_eq!(seen, Some(Seen { bits: 8.0, seconds: 1.0 }));
+        self.news.push(data[0]);
+    }
+
+    fn ended(&mut self, id: u64, is_taken: bool, _: Duration) {
+        if self.under_way.take_if(|own| *own == id).is_some() && is_taken {
+            self.waiting.remove(0);
+        }
+    }
+
+    fn command(&mut self, number: u8, _: Duration) {
+        self.waiting.push(number);
+    }
+
+    fn stop(&mut self, _: &str, _: Duration) {}
+
+    fn may_end(&self, _: PeerNo) -> bool {
+        true
+    }
+
+    fn tick(&mut self, _: Duration) {
+        self.ticks += 1;
+    }
+
+    fn wake_at(&self) -> Option<Duration> {
+        (self.ticks == 0).then_some(5 * SECOND)
+    }
+
+    fn next(&mut self, _: Duration) -> Option<Output<u8>> {
+        if let Some(news) = self.news.pop() {
+            return Some(Output::Tell(news));
+        }
+        let (to, number) = (self.peer?, *self.waiting.first()?);
+        if self.under_way.is_some() {
+            return None;
+        }
+        self.next_id += 1;
+        self.under_way = Some(self.next_id);
+        Some(Output::Send { to, id: self.next_id, data: Bytes::from(vec![number]), priority: 0 })
+    }
+}
+
+/// Each parcel takes a second; the answer takes none.
+#[derive(Default)]
+struct Wire {
+    events: Timeline<Happened>,
+    is_down: bool,
+}
+
+impl Links for Wire {
+    type Change = bool;
+
+    fn send(&mut self, parcel: Parcel, now: Duration) {
+        self.events.at(now + SECOND, Happened::Arrived { parcel, seconds: 1.0 });
+    }
+
+    fn answer(&mut self, parcel: &Parcel, now: Duration) {
+        let Parcel { from: sender, to: receiver, connection, id, .. } = *parcel;
+        self.events.at(now, Happened::Ended { sender, receiver, connection, id, is_taken: true });
+    }
+
+    fn next_at(&self) -> Option<Duration> {
+        self.events.next_at()
+    }
+
+    fn next(&mut self, now: Duration) -> Option<Happened> {
+        let is_due = self.events.next_at().is_some_and(|at| at <= now);
+        self.events.take().filter(|_| is_due && !self.is_down).map(|(_, event)| event)
+    }
+
+    fn clear(&mut self, _: u64, _: Duration) {}
+
+    fn is_cut(&self, _: PeerNo, _: PeerNo) -> bool {
+        self.is_down
+    }
+
+    fn change(&mut self, is_down: &bool, _: Duration) {
+        self.is_down = *is_down;
+    }
+}
+
+/// Process 0 sends 1 to 5 to process 1, as often as it starts.
+#[derive(Default)]
+struct Count {
+    heard: Vec<(u64, u8)>,
+    starts: [u32; 2],
+    disconnected: u32,
+    wanted: usize,
+}
+
+#[derive(Debug, PartialEq)]
+struct Failed(Stuck);
+
+impl From<Stuck> for Failed {
+    fn from(stuck: Stuck) -> Self {
+        Failed(stuck)
+    }
+}
+
+impl Program<Sender> for Count {
+    type Error = Failed;
+
+    fn start(&mut self, who: PeerNo, _: Duration) -> Result<Sender, Failed> {
+        self.starts[who.index()] += 1;
+        let waiting = if who == PeerNo(0) { (1..=5).collect() } else { Vec::new() };
+        Ok(Sender { waiting, ..Sender::default() })
+    }
+
+    fn killed(&mut self, _: PeerNo, _: Sender) {}
+
+    fn disconnected(&mut self, _: PeerNo) {
+        self.disconnected += 1;
+    }
+
+    fn hear(
+        &mut self,
+        who: PeerNo,
+        _: &mut Sender,
+        news: u8,
+        now: Duration,
+        later: &mut Later<u8>,
+    ) -> Result<(), Failed> {
+        self.heard.push((now.as_secs(), news));
+        if who == PeerNo(1) && news == 5 {
+            later.push((3 * SECOND, 99));
+        }
+        Ok(())
+    }
+
+    fn is_over(&self, _: &[Option<Sender>]) -> bool {
+        let all: BTreeSet<u8> = self.heard.iter().map(|(_, news)| *news).collect();
+        all.len() >= self.wanted
+    }
+}
+
+fn world(wanted: usize) -> World<Sender, Wire, Count> {
+    let timing = Timing { connect: SECOND, idle: 4 * SECOND, stuck: 60 * SECOND };
+    let count = Count { wanted, ..Count::default() };
+    World::new(2, [[PeerNo(0), PeerNo(1)]], Wire::default(), count, timing).unwrap()
+}
+
+#[test]
+fn messages_arrive_in_time_and_commands_come_later() {
+    let mut world = world(6);
+    world.run().unwrap();
+    assert_eq!(world.program().heard, [(2, 1), (3, 2), (4, 3), (5, 4), (6, 5), (10, 99)]);
+    let (_, count, machines) = world.into_parts();
+    assert_eq!((count.starts, count.disconnected), ([1, 1], 0));
+    assert!(machines.iter().flatten().all(|machine| machine.ticks == 1));
+}
+
+#[test]
+fn a_killed_process_loses_what_it_was_told_and_its_connection_ends() {
+    let mut world = world(5);
+    world.plan(3500 * SECOND / 1000, Fault::Kill(PeerNo(0)));
+    world.plan(20 * SECOND, Fault::Start(PeerNo(0)));
+    world.plan(21 * SECOND / 2, Fault::Start(PeerNo(1)));
+    world.run().unwrap();
+    // A message that was under way arrives; the connection ends at 7.5 s, and 0 begins again at 21 s.
+    let heard: Vec<_> = world.program().heard.clone();
+    assert_eq!(heard, [(2, 1), (3, 2), (4, 3), (22, 1), (23, 2), (24, 3), (25, 4), (26, 5)]);
+    assert_eq!((world.program().starts, world.program().disconnected), ([2, 1], 2));
+}
+
+#[test]
+fn a_process_that_starts_at_once_ends_the_connection_of_the_one_before() {
+    let mut world = world(5);
+    world.plan(3500 * SECOND / 1000, Fault::Kill(PeerNo(1)));
+    world.plan(3600 * SECOND / 1000, Fault::Start(PeerNo(1)));
+    world.run().unwrap();
+    // What was under way to the old process is lost with it, and sent again.
+    assert_eq!(world.program().heard.iter().map(|(_, news)| *news).collect::<Vec<_>>(), [1, 2, 3, 4, 5]);
+    assert_eq!(world.program().disconnected, 2);
+}
+
+#[test]
+fn a_link_that_is_down_for_longer_than_a_connection_is_silent_ends_it() {
+    for (until, ended) in [(6, 0), (30, 2)] {
+        let mut world = world(1);
+        world.plan(Duration::ZERO, Fault::Links(true));
+        world.plan(until * SECOND, Fault::Links(false));
+        world.run().unwrap();
+        assert_eq!(
+            (world.program().heard.as_slice(), world.program().disconnected),
+            (&[(u64::from(until) + 2, 1)][..], 0)
+        );
+        let mut world = self::world(5);
+        world.plan(2500 * SECOND / 1000, Fault::Links(true));
+        world.plan(until * SECOND, Fault::Links(false));
+        let run = world.run();
+        // This wire loses what arrives meanwhile, and only a new connection sends it again.
+        assert_eq!((run.is_ok(), world.program().disconnected), (ended > 0, ended), "{run:?}");
+    }
+}
+
+#[test]
+fn connections_that_a_fault_ends_are_made_again() {
+    let mut world = world(5);
+    world.plan(2500 * SECOND / 1000, Fault::Disconnect(PeerNo(1)));
+    world.run().unwrap();
+    assert_eq!(world.program().heard, [(2, 1), (4, 2), (5, 3), (6, 4), (7, 5)]);
+}
+
+#[test]
+fn a_run_that_cannot_end_is_stuck() {
+    let mut world = world(7);
+    assert_eq!(world.run(), Err(Failed(Stuck::Over(10 * SECOND))));
+}
