@@ -75,8 +75,8 @@ pub enum AnyStatus {
     Process(ProcessStatus),
 }
 
-/// Publisher of a process's status. Without a socket no status is due or taken. Clones publish through the same
-/// socket.
+/// Publisher of a process's status. Without a socket no status is due or taken. Clones publish through the
+/// same socket.
 #[derive(Debug, Clone, Default)]
 pub struct StatusPublisher(Arc<Mutex<Option<StatusSocket<AnyStatus>>>>);
 

@@ -1,13 +1,17 @@
 //! What a site's neighbours and scheduler may send: any bytes, in any order. Nothing panics; a sum that comes
 //! is one value per parameter; messages go to neighbours and the scheduler alone; and the site has nothing
-//! more to do at some time, however its host fares with what it sends.
+//! more to do at some time, however its host fares with what it sends. The same messages reach a scheduler
+//! from sites: nothing panics, and its log has one line for each mistake.
 
 use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
+use inart_connections::{Machine as _, Output as Wish, PeerNo};
 use inart_overlay::{AuxiliaryUse, Options, Overlay, Scheme};
 use inart_site_agent::message::{Body, Hello, encode};
-use inart_site_agent::{Driver, Output, Peer, Setup, TrainingState};
+use inart_site_agent::{
+    Driver, Output, Peer, Scheduler, SchedulerNews, SchedulerProcess, Setup, TrainingState,
+};
 use inart_sites::SiteNo;
 
 const NETWORK: &str = "name: four
@@ -34,10 +38,38 @@ fn setup() -> Arc<Setup> {
     SETUP.get_or_init(make).clone()
 }
 
+fn scheduler() -> SchedulerProcess {
+    let overlay = Arc::new(Overlay::from_yaml(NETWORK).expect("it is as above"));
+    let (job, options) = (overlay.jobs()[0].clone(), Options::new(Scheme::Inart));
+    let scheduler = Scheduler::new(overlay, job, options, 8e6);
+    SchedulerProcess::new(scheduler, (0..4).map(SiteNo)).expect("its terms are short")
+}
+
+/// A message of a site reaches the scheduler, which does what it wants.
+fn schedule(scheduler: &mut SchedulerProcess, from: PeerNo, message: &[u8], now: Duration) {
+    scheduler.received(from, &message.to_vec().into(), None, now);
+    for _ in 0..MOST_TURNS {
+        match scheduler.next(now) {
+            None => return,
+            Some(Wish::Work(work)) => {
+                let done = work.run();
+                scheduler.done(done, now);
+            }
+            Some(Wish::Send { to, id, .. }) => {
+                assert!(to.0 < 4, "a message to no site");
+                scheduler.ended(id, true, now);
+            }
+            Some(Wish::Tell(SchedulerNews::Warned(text))) => assert!(!text.contains('\n'), "{text}"),
+            Some(_) => {}
+        }
+    }
+    panic!("one message keeps the scheduler busy for ever");
+}
+
 /// Runs the target: messages, each with a byte that says from whom and two that say how long it is.
 pub fn run(mut data: &[u8]) {
     let setup = setup();
-    let mut driver = Driver::new(setup.clone());
+    let (mut driver, mut scheduler) = (Driver::new(setup.clone()), scheduler());
     let mut now = Duration::ZERO;
     for site in [0, 2] {
         let peer = Peer::Site(SiteNo(site));
@@ -61,6 +93,9 @@ pub fn run(mut data: &[u8]) {
                 continue;
             }
         };
+        if let Peer::Site(site) = peer {
+            schedule(&mut scheduler, PeerNo(site.0.into()), message, now);
+        }
         driver.message(peer, message.to_vec().into(), now);
         driver.tick(now);
         let mut turns = 0;

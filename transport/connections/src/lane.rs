@@ -37,7 +37,8 @@ impl Lane {
         usize::from(self.under_way.is_some())
     }
 
-    /// Adds a message unless an equal one waits already. Returns whether it waits now: a full lane takes none.
+    /// Adds a message unless an equal one waits already. Returns whether it waits now: a full lane takes
+    /// none.
     pub fn push(&mut self, data: Bytes) -> bool {
         let is_there = self.waiting.iter().skip(self.begun()).any(|other| *other == data);
         let has_room = self.waiting.len() < self.most;

@@ -33,11 +33,12 @@ impl Port {
     /// # Errors
     /// An interface that there is not, that is down, whose MTU is too small, or that may not be opened.
     pub fn open(name: &str, values: Option<ValuesPerPacket>) -> Result<(Self, ValuesPerPacket), PortError> {
+        let port = BatchedPort::open(name)?;
         let values = match values {
             Some(values) => values,
             None => most_values(inart_ethernet::mtu(name).map_err(|source| refused(name, source))?),
         };
-        Ok((Self::of_length(name, values.frame_bytes())?, values))
+        Ok((Self::prepared(port, values.frame_bytes())?, values))
     }
 
     /// Opens an interface for frames of at most so many bytes. To be called within a tokio runtime.
@@ -45,9 +46,12 @@ impl Port {
     /// # Errors
     /// As [`open`](Self::open).
     pub fn of_length(name: &str, frame_bytes: usize) -> Result<Self, PortError> {
-        let mut port = BatchedPort::open(name)?;
+        Self::prepared(BatchedPort::open(name)?, frame_bytes)
+    }
+
+    fn prepared(mut port: BatchedPort, frame_bytes: usize) -> Result<Self, PortError> {
         port.prepare(frame_bytes)?;
-        let watch = Watch::new(port.as_fd()).map_err(|source| refused(name, source))?;
+        let watch = Watch::new(port.as_fd()).map_err(|source| refused(port.name(), source))?;
         Ok(Self { port, watch })
     }
 

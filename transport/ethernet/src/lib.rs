@@ -4,8 +4,8 @@
 //! those that come in memory that the kernel shares, and [`Queue`] those that wait to be sent. With the
 //! feature `xdp` there are AF_XDP sockets, too: module `xdp`; with `tokio`, `Watch` waits for frames.
 //!
-//! A [`Transport`] carries a host's frames: [`BatchedPort`] and [`Port`] on an interface, [`InProcess`] within
-//! one process.
+//! A [`Transport`] carries a host's frames: [`BatchedPort`] and [`Port`] on an interface, [`InProcess`]
+//! within one process.
 
 mod batched_port;
 mod in_process;

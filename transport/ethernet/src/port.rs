@@ -121,7 +121,7 @@ impl Transport for Port {
     }
 
     fn wait(&mut self, timeout: Option<Duration>) -> Result<(), PortError> {
-        Ok(self.interface.wait(self.socket.as_fd(), timeout)?)
+        self.interface.wait(self.socket.as_fd(), timeout)
     }
 
     fn waker(&self) -> Arc<dyn Wake> {

@@ -227,7 +227,7 @@ impl Transport for XdpPort {
     }
 
     fn wait(&mut self, timeout: Option<Duration>) -> Result<(), PortError> {
-        Ok(self.interface.wait(self.socket.as_fd(), timeout)?)
+        self.interface.wait(self.socket.as_fd(), timeout)
     }
 
     fn waker(&self) -> Arc<dyn Wake> {

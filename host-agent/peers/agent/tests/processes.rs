@@ -1,7 +1,7 @@
 //! Two peers and their coordinator as hosts run them: each message has a number, and its end decides who may
 //! leave.
 
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -91,10 +91,12 @@ struct World {
     coordinator: Option<CoordinatorProcess<Schemes>>,
     net: VecDeque<Packet>,
     now: Duration,
+    /// Peers whose last multicast is over: they notify others of it.
+    ended: BTreeSet<usize>,
     finished: BTreeMap<usize, Duration>,
     left: BTreeMap<usize, Duration>,
     coordinator_news: Vec<CoordinatorNews>,
-    /// A peer that takes nothing once the other one has ended its last round, but whose messages arrive.
+    /// A peer that takes nothing once the last multicast of the other one is over, but whose messages arrive.
     deaf: Option<usize>,
 }
 
@@ -105,6 +107,7 @@ impl World {
             coordinator: Some(coordinator()),
             net: VecDeque::new(),
             now: Duration::ZERO,
+            ended: BTreeSet::new(),
             finished: BTreeMap::new(),
             left: BTreeMap::new(),
             coordinator_news: Vec::new(),
@@ -144,6 +147,9 @@ impl World {
                     Output::Tell(PeerNews::Compute(_)) => {
                         self.peers[at].as_mut().unwrap().command(vec![at as f32; 2], now);
                     }
+                    Output::Tell(PeerNews::Ended { outcome, .. }) if outcome.round == ROUNDS => {
+                        self.ended.insert(at);
+                    }
                     Output::Tell(PeerNews::Finished(_)) => drop(self.finished.insert(at, now)),
                     Output::Over => {
                         self.left.insert(at, now);
@@ -168,7 +174,7 @@ impl World {
 
     fn arrive(&mut self, Packet { from, to, id, data }: Packet) {
         let now = self.now;
-        let is_deaf = self.deaf == Some(to) && self.finished.contains_key(&(1 - to));
+        let is_deaf = self.deaf == Some(to) && self.ended.contains(&(1 - to));
         let sender = PeerNo(from as u32);
         let is_taken = !is_deaf
             && match (self.peers.get_mut(to), &mut self.coordinator) {

@@ -1,5 +1,5 @@
-//! A server that keeps its model: it reports a version, and sends what follows from it, once it is kept; and a
-//! server without any worker.
+//! A server that keeps its model reports a version, and sends what follows from it, once it is kept. A server
+//! without any worker reports that after its patience.
 
 use std::sync::{Arc, Mutex};
 use std::time::Duration;

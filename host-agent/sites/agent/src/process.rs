@@ -13,8 +13,8 @@ use crate::state::TrainingState;
 const TICK: Duration = Duration::from_millis(100);
 /// Time to send what is left when the program is gone.
 const LAST_WORDS: Duration = Duration::from_secs(2);
-/// Time for neighbors without a connection to return then: a connection to a site that has restarted takes 5 s
-/// to end, and up to a second to begin again.
+/// Time for neighbors without a connection to return then: a connection to a site that has restarted takes
+/// 5 s to end, and up to a second to begin again.
 const LATE_WORDS: Duration = Duration::from_secs(8);
 /// After this time a site that has finished leaves, although others are still connected.
 const LONGEST_END: Duration = Duration::from_secs(30);

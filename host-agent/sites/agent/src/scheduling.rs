@@ -36,10 +36,11 @@ pub enum SchedulerNews {
 pub struct SchedulerProcess {
     scheduler: Scheduler,
     next_id: u64,
-    /// Least time between plans, the time until the next plan after one that is being made, and when one may be
-    /// made.
+    /// Least time between plans.
     least_pause: Duration,
+    /// Time until the next plan after one that is being made.
     pause: Duration,
+    /// When a plan may be made.
     plan_at: Option<Duration>,
     is_planning: bool,
     /// The newest round that a site has reported.

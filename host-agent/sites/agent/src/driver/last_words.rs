@@ -1,5 +1,5 @@
-//! Which neighbors have heard that the job has ended. A site that has just restarted may end before it has met
-//! its neighbors, and others may notify it on the connection of its life before: a neighbor without a
+//! Which neighbors have heard that the job has ended. A site that has just restarted may end before it has
+//! met its neighbors, and others may notify it on the connection of its life before: a neighbor without a
 //! connection is notified when it has one.
 
 use std::collections::{BTreeMap, BTreeSet};
