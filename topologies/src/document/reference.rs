@@ -18,9 +18,9 @@ pub const KEYS: [&[Key]; 7] = [
 
 const HEAD: &str = "# Keys of network documents
 
-Look up here which keys a network's document may have, and which kinds of networks know them. `topologies/` has
-examples; [topologies.md](topologies.md) explains them. `inart-topologies` prints this page from the list that its
-reader uses, and a test compares both.
+Look up here which keys a network's document may have, and which kinds of networks know them.
+`topologies/` has examples; [topologies.md](topologies.md) explains them. `inart-topologies` prints this page
+from the list that its reader uses, and a test compares both.
 
 Nodes, links and jobs inside a site have the keys of networks of switches. Quantities have units: `20 Mbps`,
 `30 ms`, `548 MB`.

@@ -92,7 +92,7 @@ impl Reader<'_> {
         };
         if peers.len() < 2 {
             let problem = format!("it has {} peers", peers.len());
-            return self.wrong(problem, "name at least two: one alone has nobody to send to");
+            return self.wrong(problem, "name at least two: one alone has no receiver");
         }
         Ok(peers)
     }

@@ -21,7 +21,7 @@ impl Kind {
     }
 }
 
-/// A time that is drawn anew each time: log-normal.
+/// A time that is drawn for each use: log-normal.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Time {
     /// Its mean, in seconds.

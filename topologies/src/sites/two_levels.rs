@@ -116,7 +116,7 @@ impl Hierarchy {
         self.insides.iter().find(|inside| inside.site == site)
     }
 
-    /// All that have a gradient of their own, in order: of each site of the job its workers, or the site itself
+    /// All that have a gradient of their own: of each site of the job its workers, or the site itself
     /// where nothing is inside.
     pub fn contributors(&self, job: &SiteJob) -> Vec<Contributor> {
         let mut all = Vec::new();
