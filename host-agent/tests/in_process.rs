@@ -4,7 +4,7 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Barrier};
+use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
@@ -367,13 +367,15 @@ fn sums_report_whether_the_workers_own_tensor_was_finite() {
     server.join().unwrap().unwrap();
 }
 
-/// Errors of workers beside a second worker of rank 1, or a second server. Servers are left alone.
-fn twice(second_is_server: bool) -> Vec<String> {
+/// Errors of workers and of servers beside a second worker of rank 1, or a second server.
+fn twice(second_is_server: bool) -> [Vec<String>; 2] {
     let network = InProcess::new();
+    let (ended, ends) = mpsc::channel();
     let server = || {
         let port = network.port(mac(9));
         let mut server = Server::with_transport(assignment(), 0.into(), port, options()).unwrap();
-        thread::spawn(move || server.run());
+        let ended = ended.clone();
+        thread::spawn(move || ended.send(server.run().unwrap_err().to_string()));
     };
     let worker = |rank: u8| {
         let id = u16::from(rank).try_into().unwrap();
@@ -396,21 +398,65 @@ fn twice(second_is_server: bool) -> Vec<String> {
         true => server(),
         false => workers.push(worker(1)),
     }
-    workers.into_iter().map(|worker| worker.join().unwrap().unwrap_err().to_string()).collect()
+    let errors = workers.into_iter().map(|worker| worker.join().unwrap().unwrap_err().to_string());
+    let errors = errors.collect();
+    let servers = 1 + usize::from(second_is_server);
+    // The time ends a hang only.
+    let end = |_| ends.recv_timeout(3 * PEER_TIMEOUT).expect("every server ends with its job");
+    [errors, (0..servers).map(end).collect()]
 }
 
-/// All workers end by the name of the host that runs twice, and no sum is wrong.
+/// All workers and servers end by the name of the host that runs twice, and no sum is wrong.
 #[test]
 fn a_second_host_of_one_name_ends_the_job_by_that_name() {
-    for error in twice(false) {
+    for error in twice(false).concat() {
         assert!(
             error.contains("worker 1 (w1) was restarted, or runs twice; start each worker once"),
             "{error}"
         );
     }
-    for error in twice(true) {
+    for error in twice(true).concat() {
         assert!(error.contains("s0 (shard 0) was restarted and has lost its sums, or runs twice"), "{error}");
     }
+}
+
+#[test]
+fn a_second_worker_at_another_address_ends_alone_and_by_name() {
+    let (network, done) = (InProcess::new(), Arc::new(AtomicBool::new(false)));
+    let mut server = Server::with_transport(assignment(), 0.into(), network.port(mac(9)), options()).unwrap();
+    let stopper = server.stopper();
+    let server = thread::spawn(move || server.run());
+    let workers = [0u16, 1].map(|rank| {
+        let port = network.port(mac(rank as u8));
+        let mut worker =
+            Worker::with_options(assignment(), rank.try_into().unwrap(), port, options()).unwrap();
+        let done = Arc::clone(&done);
+        thread::spawn(move || {
+            // The last value says that this worker's program is at its end: both leave after the same round.
+            loop {
+                let mut values = vec![1.0; 1000];
+                values[999] = f32::from(u8::from(done.load(Ordering::SeqCst)));
+                worker.all_reduce(&mut values).unwrap();
+                assert_eq!(values[..999], vec![2.0; 999], "a sum of two workers");
+                if values[999] > 0.5 {
+                    return;
+                }
+            }
+        })
+    });
+    let mut other = assignment();
+    other.workers[1].mac = mac(7);
+    let mut second =
+        Worker::with_options(other, 1u16.try_into().unwrap(), network.port(mac(7)), options()).unwrap();
+    let error = second.all_reduce(&mut [1.0; 1000]).unwrap_err().to_string();
+    let told =
+        "worker 1 (w1) is 02:00:00:00:00:01 in the parameter servers' assignment, and 02:00:00:00:00:07";
+    assert!(error.starts_with(told), "{error}");
+    drop(second);
+    done.store(true, Ordering::SeqCst);
+    workers.into_iter().for_each(|worker| worker.join().unwrap());
+    stopper.stop();
+    server.join().unwrap().unwrap();
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use core::time::Duration;
 
-use inart_wire::{AbortReason, Rank, ShardId, ShortText};
+use inart_wire::{AbortReason, MacAddr, Rank, ShardId, ShortText};
 use thiserror::Error;
 
 use crate::Assignment;
@@ -60,6 +60,22 @@ pub enum Failure {
         /// Its name.
         server: String,
     },
+    /// The parameter servers' assignment has another address for this worker. The job of the worker at that
+    /// address goes on.
+    #[error(
+        "worker {worker} ({name}) is {expected} in the parameter servers' assignment, and {mac} in this one: it runs \
+         twice, or has another plan; start each worker once, and all hosts by one plan"
+    )]
+    OtherAddress {
+        /// Its rank.
+        worker: Rank,
+        /// Its name.
+        name: String,
+        /// Its address as the servers know it.
+        expected: MacAddr,
+        /// Its address here.
+        mac: MacAddr,
+    },
     /// A parameter server does not answer this worker.
     #[error("nothing heard from parameter server {server} (shard {shard}) for {} s", peer_timeout.as_secs_f64())]
     ServerSilent {
@@ -75,13 +91,18 @@ pub enum Failure {
 impl Failure {
     /// What an abort message says.
     pub(crate) fn aborted(assignment: &Assignment, reason: AbortReason, culprit: Rank) -> Self {
-        let name = assignment.worker(culprit).map_or("unknown", |worker| &worker.name).into();
+        let worker = assignment.worker(culprit);
+        let name = worker.as_ref().map_or("unknown", |worker| &worker.name).into();
         let server = |shard| assignment.shard(shard).map_or("unknown", |told| &told.server).into();
         match reason {
             AbortReason::ServerLost(shard) => {
                 Self::ServerLost { shard, server: server(shard), worker: culprit, name }
             }
             AbortReason::Elsewhere(told) => Self::Elsewhere { told },
+            AbortReason::OtherAddress(expected) => {
+                let mac = worker.map_or(expected, |worker| worker.mac);
+                Self::OtherAddress { worker: culprit, name, expected, mac }
+            }
             AbortReason::ServerRestarted(shard) => Self::ServerRestarted { shard, server: server(shard) },
             _ => Self::Aborted { culprit, name, reason },
         }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{ChunkSeq, Frame, Incarnation, Rank, ShardId, ShortText, WireError};
+use crate::{ChunkSeq, Frame, Incarnation, MacAddr, Rank, ShardId, ShortText, WireError};
 
 /// Why a job is aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -34,6 +34,9 @@ pub enum AbortReason {
     /// The job is part of a larger one, which has ended elsewhere: who did what there. The culprit is nobody
     /// of this job.
     Elsewhere(ShortText),
+    /// The culprit sends from another address than the server's assignment has for it: this one. Ends that
+    /// process only.
+    OtherAddress(MacAddr),
     /// A reason this crate has no name for.
     Unknown(u32),
 }
@@ -51,6 +54,9 @@ impl AbortReason {
             Self::OtherNumbers => [7, 0, 0],
             Self::WorkerRestarted => [8, 0, 0],
             Self::Elsewhere(_) => [9, 0, 0],
+            Self::OtherAddress(MacAddr([a, b, c, d, e, f])) => {
+                [10, u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([0, 0, e, f])]
+            }
             Self::Unknown(code) => [code, 0, 0],
         }
     }
@@ -65,6 +71,10 @@ impl AbortReason {
             7 => Self::OtherNumbers,
             8 => Self::WorkerRestarted,
             9 => Self::Elsewhere(ShortText::of_words(more)),
+            10 => {
+                let ([a, b, c, d], [_, _, e, f]) = (seen.to_be_bytes(), expected.to_be_bytes());
+                Self::OtherAddress(MacAddr([a, b, c, d, e, f]))
+            }
             other => {
                 let shard = ShardId::from((other >> 16) as u16);
                 match other & 0xffff {
@@ -103,6 +113,7 @@ impl fmt::Display for AbortReason {
             ),
             Self::WorkerRestarted => f.write_str("was restarted, or runs twice; start each worker once"),
             Self::Elsewhere(told) => write!(f, "is told: {told}"),
+            Self::OtherAddress(mac) => write!(f, "is {mac} in the parameter server's assignment"),
             Self::Unknown(code) => {
                 write!(f, "made the job end (reason {code}, which this version has no name for)")
             }

@@ -3,8 +3,8 @@
 use alloc::vec::Vec;
 
 use inart_wire::{
-    ChunkSeq, Contributors, ControlMessage, Epoch, Exponent, Feedback, Flags, FrameRepr, HeaderRepr,
-    Incarnation, Kind, MacAddr, Rank, Seat,
+    AbortReason, ChunkSeq, Contributors, ControlMessage, Epoch, Exponent, Feedback, Flags, FrameRepr,
+    HeaderRepr, Incarnation, Kind, MacAddr, Rank, Seat,
 };
 
 use super::{Outgoing, ServerShard};
@@ -20,6 +20,9 @@ impl<P: Policy> ServerShard<P> {
                 }
                 Outgoing::Message { message, sequence, epoch, to, host } => {
                     Some(self.emit_message(message, (epoch, to, host), sequence, buffer))
+                }
+                Outgoing::Refusal { to, header, rank, host } => {
+                    Some(self.emit_refusal(to, &header, (rank, host), buffer))
                 }
             };
             if sent.is_some() {
@@ -130,7 +133,27 @@ impl<P: Policy> ServerShard<P> {
         self.emit(self.mac_of(to), header, &words, buffer)
     }
 
-    fn mac_of(&self, rank: Rank) -> MacAddr {
+    /// The answer to a message from an address that is not that worker's.
+    fn emit_refusal(
+        &self,
+        to: MacAddr,
+        asked: &HeaderRepr,
+        (rank, host): (Rank, Incarnation),
+        buffer: &mut [u8],
+    ) -> usize {
+        let reason = AbortReason::OtherAddress(self.mac_of(rank));
+        let words = ControlMessage::Abort { reason, culprit: rank }.words(host);
+        let header = HeaderRepr {
+            epoch: asked.epoch,
+            worker: asked.worker,
+            sequence: asked.sequence,
+            length: words.len() as u16,
+            ..self.header()
+        };
+        self.emit(to, header, &words, buffer)
+    }
+
+    pub(super) fn mac_of(&self, rank: Rank) -> MacAddr {
         self.assignment.workers[rank.index()].mac
     }
 

@@ -1,7 +1,7 @@
 //! Messages between workers and a parameter server.
 
 use inart_wire::{
-    AbortReason, Awaited, ChunkSeq, ControlMessage, Epoch, HeaderRepr, Incarnation, Rank, Seat,
+    AbortReason, Awaited, ChunkSeq, ControlMessage, Epoch, HeaderRepr, Incarnation, MacAddr, Rank, Seat,
 };
 
 use super::{Outgoing, ServerShard};
@@ -50,6 +50,26 @@ impl<P: Policy> ServerShard<P> {
             }
             _ => self.counters.foreign += 1,
         }
+    }
+
+    /// A message came from that address in the name of the worker of that rank: it is refused unless it is
+    /// the worker's own. Whether it was.
+    pub(super) fn refuse(
+        &mut self,
+        rank: Rank,
+        host: Incarnation,
+        header: &HeaderRepr,
+        source: MacAddr,
+    ) -> bool {
+        if source == self.mac_of(rank) {
+            return false;
+        }
+        self.counters.foreign += 1;
+        // One answer for each message, and none to a group.
+        if !source.is_multicast() {
+            self.outbox.push_back(Outgoing::Refusal { to: source, header: *header, rank, host });
+        }
+        true
     }
 
     /// A message of a worker in this run, to which another incarnation of it is bound.

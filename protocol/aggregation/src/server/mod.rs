@@ -18,7 +18,8 @@ use alloc::vec::Vec;
 use core::time::Duration;
 
 use inart_wire::{
-    AbortReason, ChunkSeq, ControlMessage, Epoch, Frame, HeaderRepr, Incarnation, Kind, Rank, Seat, ShardId,
+    AbortReason, ChunkSeq, ControlMessage, Epoch, Frame, HeaderRepr, Incarnation, Kind, MacAddr, Rank, Seat,
+    ShardId,
 };
 
 use crate::peer_timeout::{LISTENS_PER_PEER_TIMEOUT, STARTING_PEER_TIMEOUTS};
@@ -54,6 +55,8 @@ enum Outgoing {
         /// The incarnation of that worker.
         host: Incarnation,
     },
+    /// The answer to a message that came from another address than that worker's.
+    Refusal { to: MacAddr, header: HeaderRepr, rank: Rank, host: Incarnation },
 }
 
 /// One shard of a job at its parameter server. It receives gradients and partials, and sends the results that
@@ -238,6 +241,7 @@ impl<P: Policy> StateMachine for ServerShard<P> {
         self.counters.bytes_received += bytes.len() as u64;
         match header.kind {
             Kind::Control => match ControlMessage::parse(&frame) {
+                Ok((_, host)) if self.refuse(sender, host, &header, frame.source()) => {}
                 Ok((message, host)) if host != Incarnation::UNKNOWN => {
                     self.handle_message(now, sender, &header, message, host);
                 }

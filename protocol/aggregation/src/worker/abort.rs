@@ -3,50 +3,121 @@
 use alloc::vec::Vec;
 use core::time::Duration;
 
-use inart_wire::{AbortReason, ControlMessage, Rank};
+use inart_wire::{AbortReason, ControlMessage, Incarnation, Rank};
 
 use crate::Instant;
 
-/// Tells every server that the job is aborted, until the server says so itself or was told often enough.
+/// Sends every server that the job is aborted, until the server reports so itself or was sent it often
+/// enough. Of a shard that two servers run, both are sent it.
 #[derive(Clone, Debug)]
 pub(super) struct Abort {
     pub message: ControlMessage,
-    /// How often each server is still told, and when next.
-    servers: Vec<(u32, Instant)>,
+    servers: Vec<Server>,
+}
+
+/// How a shard's server is sent the end of the job.
+#[derive(Clone, Debug)]
+struct Server {
+    /// The runs that this worker met last, the latest at the end; at most [`Abort::MOST_RUNS`].
+    runs: Vec<Notice>,
+    /// How often the message is still sent at most, in all runs together.
+    left: u32,
+}
+
+/// How the server of one run is sent the end of the job.
+#[derive(Clone, Copy, Debug)]
+struct Notice {
+    run: Incarnation,
+    /// How often it is still sent, and when next.
+    tries: u32,
+    at: Instant,
+}
+
+impl Notice {
+    fn new(run: Incarnation, at: Instant) -> Self {
+        Self { run, tries: Abort::TRIES, at }
+    }
 }
 
 impl Abort {
+    /// In one run.
     const TRIES: u32 = 10;
     const INTERVAL: Duration = Duration::from_millis(50);
+    /// A shard's runs that are sent it in turn: the one before and the latest.
+    const MOST_RUNS: usize = 2;
+    /// Of one shard, in however many runs its servers answer.
+    const MOST_TRIES: u32 = 4 * Self::TRIES;
 
-    pub(super) fn new(now: Instant, reason: AbortReason, culprit: Rank, servers: usize) -> Self {
+    /// `runs`: by shard, the run that this worker knows.
+    pub(super) fn new(
+        now: Instant,
+        reason: AbortReason,
+        culprit: Rank,
+        runs: impl Iterator<Item = Incarnation>,
+    ) -> Self {
         let message = ControlMessage::Abort { reason, culprit };
-        Self { message, servers: alloc::vec![(Self::TRIES, now); servers] }
+        let server = |run| Server { runs: alloc::vec![Notice::new(run, now)], left: Self::MOST_TRIES };
+        Self { message, servers: runs.map(server).collect() }
     }
 
     pub(super) fn is_done(&self) -> bool {
-        self.servers.iter().all(|(tries, _)| *tries == 0)
+        self.servers.iter().all(|server| server.due_at().is_none())
     }
 
+    /// The server of that shard reports the end of the job. Of two servers each also answers what is sent to
+    /// the other one, so that an answer does not show that it has ended.
     pub(super) fn acknowledge(&mut self, shard: usize) {
-        self.servers[shard].0 = 0;
+        if let [notice] = &mut self.servers[shard].runs[..] {
+            notice.tries = 0;
+        }
     }
 
-    /// Tells that shard's server again, at once.
+    /// A server of that run answers: it is sent the message at once, unless this run is known.
+    pub(super) fn meet(&mut self, now: Instant, shard: usize, run: Incarnation) {
+        let runs = &mut self.servers[shard].runs;
+        if runs.iter().any(|notice| notice.run == run) {
+            return;
+        }
+        if let [notice] = &mut runs[..]
+            && notice.run == Incarnation::UNKNOWN
+        {
+            (notice.run, notice.at) = (run, now);
+            return;
+        }
+        if runs.len() == Self::MOST_RUNS {
+            runs.remove(0);
+        }
+        runs.push(Notice::new(run, now));
+    }
+
+    /// Sends that shard's server the message again, at once.
     pub(super) fn repeat(&mut self, now: Instant, shard: usize) {
-        self.servers[shard].1 = now;
+        self.servers[shard].runs.iter_mut().for_each(|notice| notice.at = now);
     }
 
-    /// The shard whose server is to be told now.
-    pub(super) fn poll(&mut self, now: Instant) -> Option<usize> {
-        let shard = self.servers.iter().position(|(tries, at)| *tries > 0 && *at <= now)?;
-        let (tries, at) = &mut self.servers[shard];
-        *tries -= 1;
-        *at = now + Self::INTERVAL;
-        Some(shard)
+    /// The shard, and the run of its server, to which the message is sent now.
+    pub(super) fn poll(&mut self, now: Instant) -> Option<(usize, Incarnation)> {
+        let is_due = |server: &Server| server.due_at().is_some_and(|at| at <= now);
+        let shard = self.servers.iter().position(is_due)?;
+        let server = &mut self.servers[shard];
+        // Servers of two runs take turns.
+        let waiting = server.runs.iter_mut().filter(|notice| notice.tries > 0);
+        let notice = waiting.min_by_key(|notice| notice.at)?;
+        notice.tries -= 1;
+        notice.at = now + Self::INTERVAL;
+        server.left -= 1;
+        Some((shard, notice.run))
     }
 
     pub(super) fn next_deadline(&self) -> Option<Instant> {
-        self.servers.iter().filter(|(tries, _)| *tries > 0).map(|(_, at)| *at).min()
+        self.servers.iter().filter_map(Server::due_at).min()
+    }
+}
+
+impl Server {
+    /// When the message is sent next; `None` if it was sent often enough.
+    fn due_at(&self) -> Option<Instant> {
+        let waiting = self.runs.iter().filter(|notice| self.left > 0 && notice.tries > 0);
+        waiting.map(|notice| notice.at).min()
     }
 }

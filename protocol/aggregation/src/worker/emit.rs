@@ -1,7 +1,8 @@
 //! What a worker sends.
 
 use inart_wire::{
-    ChunkSeq, Contributors, ControlMessage, Exponent, Flags, FrameRepr, HeaderRepr, Kind, Seat, ShardId,
+    ChunkSeq, Contributors, ControlMessage, Exponent, Flags, FrameRepr, HeaderRepr, Incarnation, Kind, Seat,
+    ShardId,
 };
 
 use super::WorkerFlow;
@@ -70,17 +71,17 @@ impl<P: Due> WorkerFlow<P> {
         }
     }
 
-    /// Writes a message to the server of that shard.
+    /// Writes a message to the server of that shard, in that run.
     pub(super) fn emit_message(
         &self,
-        shard: usize,
+        (shard, incarnation): (usize, Incarnation),
         message: ControlMessage,
         about: ChunkSeq,
         buffer: &mut [u8],
     ) -> usize {
         let words = message.words(self.incarnation);
         let header = self.header(shard, Kind::Control, Flags::NONE, about);
-        self.emit(shard, HeaderRepr { length: words.len() as u16, ..header }, &words, buffer)
+        self.emit(shard, HeaderRepr { length: words.len() as u16, incarnation, ..header }, &words, buffer)
     }
 
     fn emit(&self, shard: usize, header: HeaderRepr, values: &[i32], buffer: &mut [u8]) -> usize {

@@ -343,16 +343,17 @@ impl<P: Due> WorkerFlow<P> {
         if matches!(message, ControlMessage::KeepAliveAnswer { .. }) {
             self.follow(now, shard, header.epoch);
         }
-        if !self.flows[shard].meet(now, header.incarnation) {
-            // The new incarnation is told, too: other workers may be in its run, and wait for this one.
-            match &mut self.abort {
-                Some(abort) => abort.repeat(now, shard),
-                None => {
-                    let reason = AbortReason::ServerRestarted(header.shard);
-                    let failure = Failure::aborted(&self.assignment, reason, self.rank);
-                    self.fail(now, failure, reason, self.rank);
-                }
-            }
+        let is_known = self.flows[shard].meet(now, header.incarnation);
+        if !is_known {
+            let reason = AbortReason::ServerRestarted(header.shard);
+            let failure = Failure::aborted(&self.assignment, reason, self.rank);
+            self.fail(now, failure, reason, self.rank);
+        }
+        // Another incarnation hears of the end, too: other workers may be in its run, and wait for this one.
+        if let Some(abort) = &mut self.abort {
+            abort.meet(now, shard, header.incarnation);
+        }
+        if !is_known {
             return;
         }
         match message {
@@ -392,7 +393,7 @@ impl<P: Due> WorkerFlow<P> {
     fn fail(&mut self, now: Instant, failure: Failure, reason: AbortReason, culprit: Rank) {
         if self.failure.is_none() {
             self.failure = Some(failure);
-            self.abort = Some(Abort::new(now, reason, culprit, self.flows.len()));
+            self.abort = Some(Abort::new(now, reason, culprit, self.flows.iter().map(ShardFlow::run)));
         }
     }
 }
@@ -441,9 +442,9 @@ impl<P: Due> StateMachine for WorkerFlow<P> {
         }
         let sent = match &mut self.abort {
             Some(abort) => {
-                let shard = abort.poll(now)?;
+                let (shard, run) = abort.poll(now)?;
                 let message = abort.message;
-                self.emit_message(shard, message, ChunkSeq::default(), buffer)
+                self.emit_message((shard, run), message, ChunkSeq::default(), buffer)
             }
             None => {
                 let mut flows = self.flows.iter_mut().enumerate();
@@ -453,7 +454,8 @@ impl<P: Due> StateMachine for WorkerFlow<P> {
                         let tensor_len = self.tensors.len_at(shard, oldest);
                         let oldest = self.flows[shard].sequence(oldest);
                         let keepalive = ControlMessage::KeepAlive { oldest, tensor_len };
-                        self.emit_message(shard, keepalive, number, buffer)
+                        let run = self.flows[shard].run();
+                        self.emit_message((shard, run), keepalive, number, buffer)
                     }
                     None => self.transmit_gradient(now, buffer)?,
                 }

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use inart_core::{Failure, Instant, Split, StateMachine};
-use inart_wire::AbortReason;
+use inart_core::{Failure, Instant, ServerShard, Split, StateMachine, WorkerFlow};
+use inart_wire::{AbortReason, Incarnation, MacAddr};
 use proptest::prelude::*;
 
-use super::network::{Network, PEER_TIMEOUT, assignment, kind_fate};
+use super::network::{Network, PEER_TIMEOUT, SERVER, assignment, kind_fate};
 use super::trouble::{Weather, fate_in, rank};
 use super::{chunk_count, gradients, run_round, run_rounds};
 
@@ -245,4 +245,108 @@ fn a_worker_that_gives_up_tells_a_server_that_was_restarted_meanwhile() {
         );
         assert!(network.now.since(Instant::START) < PEER_TIMEOUT, "{micros} us: {:?}", network.now);
     }
+}
+
+/// Runs a job in which a second server of shard 0 starts after `micros`, and lets the workers end. Returns
+/// what the first server, the second one and that of the other shard ended with. A mutant of the workers
+/// sends no abort in the `forgotten` run.
+fn ends_of_twins(micros: u64, weather: Weather, seed: u64, forgotten: Option<u32>) -> [Option<Failure>; 3] {
+    let job = assignment(3, &[0.5, 0.5], 4);
+    let mut network = Network::new(job, 0b011, fate_in(weather, seed));
+    network.forgotten = forgotten.map(|life| Incarnation::new(SERVER.get() + life));
+    run_round(&mut network, &gradients(3, 0, 500));
+    let all = gradients(3, 1, 500);
+    network.start_round(&all);
+    network.run_until(network.now + Duration::from_micros(micros));
+    network.start_twin(0, 1);
+    // A program sums until an error ends it.
+    for round in 2.. {
+        network.run_until_idle();
+        let ends = network.workers.iter_mut().map(|worker| worker.finish_round(&mut [0.0; 500]));
+        let ends: Vec<_> = ends.collect();
+        if ends.iter().any(Result::is_err) {
+            let failure = server_restarted(0);
+            assert!(
+                ends.iter().all(|end| *end == Err(failure.clone())),
+                "seed {seed}, {micros} us: {ends:?}"
+            );
+            break;
+        }
+        assert!(network.now.since(Instant::START) < PEER_TIMEOUT, "keep-alives meet the second server");
+        network.start_round(&gradients(3, round, 500));
+    }
+    network.run_until(network.now + Duration::from_secs(1));
+    [&network.servers[0], &network.twins[0].1, &network.servers[1]].map(ServerShard::failure)
+}
+
+#[test]
+fn two_servers_of_one_shard_both_hear_that_the_job_ends() {
+    let weather =
+        |lost_percent| Weather { lost_percent, doubled_percent: 20, late_percent: 30, latest_micros: 5_000 };
+    for (seed, micros) in (0..60).zip([0, 10, 50, 200, 1000, 10_000].into_iter().cycle()) {
+        for lost in [0, 15] {
+            let ends = ends_of_twins(micros, weather(lost), seed, None);
+            let expected = [0; 3].map(|shard| Some(server_restarted(shard)));
+            assert_eq!(ends, expected, "seed {seed}, {micros} us, {lost} % lost");
+        }
+    }
+    // What forgets one of the two runs does not pass.
+    for (forgotten, server) in [(0, 0), (1, 1)] {
+        let ends = ends_of_twins(50, weather(0), 1, Some(forgotten));
+        assert_eq!(ends[server], None, "run {forgotten}");
+    }
+}
+
+/// Servers of more and more runs answer: the worker ends all the same.
+#[test]
+fn a_worker_ends_however_many_servers_answer() {
+    let job = assignment(2, &[1.0], 4);
+    let mut network = Network::new(job, 0b011, kind_fate());
+    run_round(&mut network, &gradients(2, 0, 500));
+    network.dead_workers.push(1);
+    network.workers[0].stop(network.now);
+    let mut buffer = [0; 2048];
+    let mut sent = 0;
+    for life in 1..1000 {
+        network.restart_server(0, life);
+        network.now = network.now + Duration::from_millis(50);
+        while let Some(length) = network.workers[0].poll_transmit(network.now, &mut buffer) {
+            sent += 1;
+            network.servers[0].handle_frame(network.now, &buffer[..length]);
+        }
+        while let Some(length) = network.servers[0].poll_transmit(network.now, &mut buffer) {
+            network.workers[0].handle_frame(network.now, &buffer[..length]);
+        }
+    }
+    assert!(network.workers[0].is_idle() && (10..=40).contains(&sent), "{sent} messages");
+}
+
+/// A process of a worker's name at another address, by another plan: it ends by name, and the job goes on.
+#[test]
+fn a_second_worker_at_another_address_is_refused_alone() {
+    let job = assignment(3, &[0.5, 0.5], 4);
+    let mut network = Network::new(job.clone(), 0b011, kind_fate());
+    run_round(&mut network, &gradients(3, 0, 500));
+    let mut other = job;
+    other.workers[1].mac = MacAddr([2, 0, 0, 9, 0, 9]);
+    let mut second = WorkerFlow::new(other, rank(1), Incarnation::new(0x900), PEER_TIMEOUT).unwrap();
+    second.start_round(network.now, &[1.0; 500]).unwrap();
+    let mut buffer = [0; 2048];
+    for _ in 0..3 {
+        while let Some(length) = second.poll_transmit(network.now, &mut buffer) {
+            network.servers.iter_mut().for_each(|server| server.handle_frame(network.now, &buffer[..length]));
+        }
+        for server in &mut network.servers {
+            while let Some(length) = server.poll_transmit(network.now, &mut buffer) {
+                second.handle_frame(network.now, &buffer[..length]);
+            }
+        }
+        network.now = network.now + Duration::from_millis(60);
+    }
+    let told = "worker 1 (w2) is 02:00:00:01:00:01 in the parameter servers' assignment, and 02:00:00:09:00:09 in \
+                this one: it runs twice, or has another plan; start each worker once, and all hosts by one plan";
+    assert_eq!(second.finish_round(&mut [0.0; 500]).unwrap_err().to_string(), told);
+    assert!(second.is_idle(), "it has heard so from all servers");
+    assert!(network.servers.iter().all(|server| server.counters().foreign > 0));
+    run_rounds(&mut network, 500);
 }

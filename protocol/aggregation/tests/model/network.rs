@@ -6,7 +6,9 @@ use std::time::Duration;
 use inart_core::{
     Assignment, Failure, Instant, ServerShard, ShardAssignment, StateMachine, WorkerAddress, WorkerFlow,
 };
-use inart_wire::{Frame, FrameRepr, HeaderRepr, Incarnation, Kind, MacAddr, Rank, ShardId, ValuesPerPacket};
+use inart_wire::{
+    ControlMessage, Frame, FrameRepr, HeaderRepr, Incarnation, Kind, MacAddr, Rank, ShardId, ValuesPerPacket,
+};
 
 use super::switch::Switch;
 
@@ -55,6 +57,10 @@ pub struct Network {
     /// Workers that send nothing and hear nothing.
     pub dead_workers: Vec<usize>,
     pub dead_servers: Vec<usize>,
+    /// Second servers of shards, at the addresses of the first ones.
+    pub twins: Vec<(usize, ServerShard)>,
+    /// A mutant: workers send no abort in that run.
+    pub forgotten: Option<Incarnation>,
     /// A worker that starts each round later than the others.
     pub late_start: Option<(usize, Duration)>,
     /// A worker that is told to stop right after it started a round.
@@ -136,6 +142,8 @@ impl Network {
             frames: 0,
             dead_workers: Vec::new(),
             dead_servers: Vec::new(),
+            twins: Vec::new(),
+            forgotten: None,
             late_start: None,
             stopped: None,
             switch_forgets_after: None,
@@ -161,6 +169,11 @@ impl Network {
     /// The same with a server.
     pub fn restart_server(&mut self, shard: usize, life: u32) {
         self.servers[shard] = server(&self.assignment, shard, life, self.peer_timeout);
+    }
+
+    /// A second server of that shard starts beside the first one.
+    pub fn start_twin(&mut self, shard: usize, life: u32) {
+        self.twins.push((shard, server(&self.assignment, shard, life, self.peer_timeout)));
     }
 
     /// Everybody begins anew, on the same network: what is under way and in the switch stays.
@@ -241,7 +254,8 @@ impl Network {
 
     pub fn next_event(&self) -> Option<Instant> {
         let deadlines = self.live_workers().filter_map(StateMachine::next_deadline);
-        let server_deadlines = self.servers.iter().filter_map(StateMachine::next_deadline);
+        let twins = self.twins.iter().map(|(_, server)| server);
+        let server_deadlines = self.servers.iter().chain(twins).filter_map(StateMachine::next_deadline);
         let arrival = self.queue.keys().next().map(|(at, _)| *at);
         deadlines.chain(server_deadlines).chain(arrival).min()
     }
@@ -265,7 +279,7 @@ impl Network {
         let mut buffer = [0xa5; ValuesPerPacket::LONGEST_FRAME_BYTES];
         for rank in 0..self.workers.len() {
             while let Some(length) = self.workers[rank].poll_transmit(self.now, &mut buffer) {
-                if !self.dead_workers.contains(&rank) {
+                if !self.dead_workers.contains(&rank) && !self.forgets(&buffer[..length]) {
                     self.forge(&mut buffer[..length]);
                     self.put(Node::Switch, &buffer[..length]);
                 }
@@ -279,6 +293,18 @@ impl Network {
                 }
             }
         }
+        for twin in 0..self.twins.len() {
+            while let Some(length) = self.twins[twin].1.poll_transmit(self.now, &mut buffer) {
+                self.put(Node::Switch, &buffer[..length]);
+            }
+        }
+    }
+
+    /// Whether the mutant keeps a worker's frame back.
+    fn forgets(&self, bytes: &[u8]) -> bool {
+        let frame = Frame::new_checked(bytes).expect("hosts send well-formed frames");
+        let is_abort = || matches!(ControlMessage::parse(&frame), Ok((ControlMessage::Abort { .. }, _)));
+        self.forgotten == Some(frame.incarnation()) && frame.kind() == Kind::Control && is_abort()
     }
 
     /// Writes other values into a frame that a host sends, if it is to.
@@ -307,6 +333,10 @@ impl Network {
             let mut copy = bytes.to_vec();
             copy[*damaged] ^= 0x55;
             Self::deliver_to_host(&mut self.workers, &mut self.servers, self.now, node, &copy);
+        }
+        if let Node::Server(shard) = node {
+            let twins = self.twins.iter_mut().filter(|(twin, _)| *twin == shard);
+            twins.for_each(|(_, server)| server.handle_frame(self.now, bytes));
         }
         let dead = match node {
             Node::Worker(rank) => self.dead_workers.contains(&rank),

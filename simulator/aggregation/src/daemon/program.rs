@@ -433,7 +433,7 @@ impl Simulation<'_> {
             Failure::ServerSilent { server, .. }
             | Failure::ServerLost { server, .. }
             | Failure::ServerRestarted { server, .. } => server,
-            Failure::Aborted { name, .. } => name,
+            Failure::Aborted { name, .. } | Failure::OtherAddress { name, .. } => name,
             Failure::NotFinite { .. } | Failure::Elsewhere { .. } => return,
         };
         let is_in = |member: &Member| {

@@ -20,12 +20,11 @@ pub(super) struct Session {
 }
 
 impl Session {
-    /// A server of that run speaks: its run counts if none was known before. Whether it did not.
+    /// A server of that run speaks; its run counts if none was known before.
     pub(super) fn meet(&mut self, run: Incarnation) -> Meeting {
-        let known = core::mem::replace(&mut self.run, run);
-        match known {
+        match self.run {
             Incarnation::UNKNOWN => {
-                self.tries = 0;
+                (self.run, self.tries) = (run, 0);
                 Meeting::First
             }
             known if known == run => Meeting::Again,
