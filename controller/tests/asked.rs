@@ -12,9 +12,11 @@ use inart_planner::{Options, plan, schemes};
 use inart_targets::memory::InMemory;
 use inart_tls::Security;
 use inart_wire::{Incarnation, ValuesPerPacket};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use support::daemon::{Daemon, config};
 use support::{LIMITS, fig1, job};
 use tempfile::TempDir;
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 async fn daemon(folder: &TempDir) -> Daemon {
     let topology = fig1();
@@ -66,15 +68,78 @@ async fn changes_that_wait_are_bounded() {
     assert_eq!(status.changes.len(), 64);
 }
 
-/// Connections that say nothing give way to each other and to clients; before, each kept a file for good.
-#[tokio::test]
-async fn silent_connections_do_not_use_up_the_api() {
-    let (folder, topology) = (TempDir::new().unwrap(), fig1());
+/// A daemon whose API listens on a port, and its address.
+async fn at_a_port(folder: &TempDir) -> Daemon {
+    let topology = fig1();
     let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::ATP)).unwrap();
     let target = InMemory::new(ValuesPerPacket::N64, LIMITS);
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
-    let config = config(&target, folder.path(), topology, vec![job(1, &first)]);
-    let daemon = Daemon::at(config, free.clone()).await;
+    Daemon::at(config(&target, folder.path(), topology, vec![job(1, &first)]), free).await
+}
+
+/// Longer than anything here takes; only a failure waits for it.
+const LONG: Duration = Duration::from_secs(60);
+
+#[tokio::test]
+async fn a_connection_that_says_nothing_is_closed_without_others_that_need_its_place() {
+    let folder = TempDir::new().unwrap();
+    let daemon = at_a_port(&folder).await;
+    let mut silent = tokio::net::TcpStream::connect(&daemon.address).await.unwrap();
+    let closed = tokio::time::timeout(LONG, silent.read(&mut [0])).await.expect("its handshake has an end");
+    assert_eq!(closed.unwrap_or(0), 0);
+}
+
+/// The limit of calls is a setting that a server announces (RFC 9113, section 6.5.2: number 3).
+#[tokio::test]
+async fn a_connection_is_given_256_calls() {
+    let folder = TempDir::new().unwrap();
+    let daemon = at_a_port(&folder).await;
+    let mut client = tokio::net::TcpStream::connect(&daemon.address).await.unwrap();
+    client.write_all(b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0").await.unwrap();
+    let mut head = [0; 9];
+    tokio::time::timeout(LONG, client.read_exact(&mut head)).await.unwrap().unwrap();
+    let length = u32::from_be_bytes([0, head[0], head[1], head[2]]) as usize;
+    assert_eq!((head[3], length % 6), (4, 0), "SETTINGS: {head:?}");
+    let mut settings = vec![0; length];
+    tokio::time::timeout(LONG, client.read_exact(&mut settings)).await.unwrap().unwrap();
+    let calls: Vec<u32> = settings
+        .chunks(6)
+        .filter(|setting| setting[..2] == [0, 3])
+        .map(|setting| u32::from_be_bytes(setting[2..].try_into().unwrap()))
+        .collect();
+    assert_eq!(calls, [256]);
+}
+
+/// Of one address. Those that are connected stay, and another address gets in.
+#[tokio::test]
+async fn no_more_than_512_connections_are_served() {
+    let (soft, hard) = getrlimit(Resource::RLIMIT_NOFILE).unwrap();
+    // Both ends of the connections, and what else the tests hold.
+    setrlimit(Resource::RLIMIT_NOFILE, soft.max(hard.min(4096)), hard).unwrap();
+    let folder = TempDir::new().unwrap();
+    let daemon = at_a_port(&folder).await;
+    let mut served = vec![daemon.api.clone()];
+    let mut refused = 0;
+    for _ in 1..512 + 3 {
+        let client = match Client::connect(&daemon.address, &Security::Local).await {
+            Ok(client) => client.status().await.is_ok().then_some(client),
+            Err(_) => None,
+        };
+        refused += usize::from(client.is_none());
+        served.extend(client);
+    }
+    assert_eq!((served.len(), refused), (512, 3));
+    for client in [&served[0], &served[511]] {
+        assert!(client.status().await.unwrap().installed);
+    }
+}
+
+/// Connections that say nothing give way to each other and to clients; before, each kept a file for good.
+#[tokio::test]
+async fn silent_connections_do_not_use_up_the_api() {
+    let folder = TempDir::new().unwrap();
+    let daemon = at_a_port(&folder).await;
+    let free = daemon.address.clone();
     let silent: Vec<TcpStream> = (0..200).map(|_| TcpStream::connect(&free).unwrap()).collect();
     silent.iter().for_each(|stream| stream.set_nonblocking(true).unwrap());
     let client = Client::connect(&free, &Security::Local).await.unwrap();

@@ -297,6 +297,19 @@ async fn a_host_that_refuses_makes_all_move_back() {
     walks(&target, &lbmm, 3);
 }
 
+/// A host's text may be of any length; the daemon keeps and shows 1,024 bytes of it.
+#[tokio::test]
+async fn the_text_of_a_refusal_is_cut() {
+    let (target, folder) = (target(), TempDir::new().unwrap());
+    let session = Session::start(&target, folder.path(), 1, LONG).await;
+    let refuses = |told: Told| (told.0 == 2).then(|| NotDone::Refused(format!("x{}", "ä".repeat(200_000))));
+    let _hosts = hosts(&session, refuses).await;
+    let ended = session.change(&planned(schemes::LBMM)).await;
+    assert_eq!(ended.stage(), ChangeStage::Undone);
+    // Between two letters, so one byte less.
+    assert_eq!(ended.problem, format!("worker-3 refuses: x{}", "ä".repeat(511)));
+}
+
 #[tokio::test]
 async fn hosts_that_say_nothing_are_named_and_the_change_is_undone() {
     let (target, folder) = (target(), TempDir::new().unwrap());

@@ -35,12 +35,22 @@ struct Switches {
     /// Those with which a session panics.
     broken: Arc<Mutex<BTreeSet<String>>>,
     owners: Option<Arc<Mutex<BTreeMap<String, u128>>>>,
+    /// A later controller takes this switch when a session with it is opened next: just before, or just
+    /// after.
+    later: Arc<Mutex<Option<(String, Moment)>>>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Moment {
+    Before,
+    After,
 }
 
 impl Switches {
     fn new(owners: bool) -> Self {
         let inner = InMemory::new(ValuesPerPacket::N64, LIMITS);
-        Switches { inner, away: Arc::default(), broken: Arc::default(), owners: owners.then(Arc::default) }
+        let (away, broken, later) = Default::default();
+        Switches { inner, away, broken, owners: owners.then(Arc::default), later }
     }
 
     fn set_away(&self, switch: &str, away: bool) {
@@ -78,6 +88,9 @@ impl Switches {
     }
 }
 
+/// Of a later controller.
+const LATER: Precedence = Precedence(30_000_000);
+
 impl Program for Switches {
     fn values(&self) -> ValuesPerPacket {
         self.inner.values()
@@ -93,7 +106,13 @@ impl Program for Switches {
         }
         assert!(!self.broken.lock().unwrap().contains(&place.address), "broken on purpose");
         let (Access::Write(client) | Access::Resume(client), true) = (access, self.owners.is_some()) else {
-            return self.inner.open(place, access);
+            let later = self.later.lock().unwrap().take_if(|(switch, _)| *switch == place.address);
+            let takes_at = |moment: Moment| later.as_ref().is_some_and(|(_, at)| *at == moment);
+            let take = || drop(self.inner.open(place.clone(), Access::Write(LATER)));
+            takes_at(Moment::Before).then(take);
+            let opened = self.inner.open(place.clone(), access);
+            takes_at(Moment::After).then(take);
+            return opened;
         };
         if let Err(error) = self.take(&place.address, client.0) {
             return ready(Err(error)).boxed();
@@ -238,7 +257,7 @@ async fn a_greater_precedence_on_a_switch_that_comes_back_ends_the_daemon() {
     // By a clock that went back: the first contact shows more.
     switches.inner.open(at("v1"), Access::Write(Precedence(20))).await.unwrap();
     // Far above what this controller takes.
-    let greatest = Precedence(30_000_000);
+    let greatest = LATER;
     switches.inner.open(at("v2"), Access::Write(greatest)).await.unwrap();
     switches.set_away("v2", true);
     let running = Started::start(config(&switches, 5, fig1(), Records::default())).await;
@@ -249,6 +268,25 @@ async fn a_greater_precedence_on_a_switch_that_comes_back_ends_the_daemon() {
     let ended = tokio::time::timeout(Duration::from_secs(60), running.daemon).await.unwrap().unwrap();
     assert!(matches!(&ended, DaemonError::Superseded { switch, .. } if switch == "v2"), "{ended}");
     assert_eq!(switches.greatest(at("v2")).await.unwrap(), Some(greatest));
+}
+
+/// Between the look for the greatest precedence and the first writes, another controller may start.
+#[tokio::test(flavor = "local")]
+async fn a_later_controller_at_the_first_sessions_ends_the_daemon() {
+    for moment in [Moment::Before, Moment::After] {
+        let switches = Switches::new(false);
+        *switches.later.lock().unwrap() = Some(("v2".to_owned(), moment));
+        let running = Started::start(config(&switches, 5, fig1(), Records::default())).await;
+        // The time ends a hang only.
+        let ended = tokio::time::timeout(Duration::from_secs(60), running.daemon).await;
+        let ended = ended.unwrap_or_else(|_| panic!("{moment:?}: it goes on")).unwrap();
+        assert!(
+            matches!(&ended, DaemonError::Superseded { switch, .. } if switch == "v2"),
+            "{moment:?}: {ended}"
+        );
+        assert_eq!(switches.greatest(Place::local("v2", 0)).await.unwrap(), Some(LATER));
+        assert!(switches.tables("v2").is_empty(), "{moment:?}");
+    }
 }
 
 /// Two that start by clocks that went back see the same ids. If both took the next one, they would share the
@@ -324,6 +362,31 @@ async fn other_jobs_on_a_switch_that_was_away_are_kept() {
     switches.set_away("v2", false);
     second.until(all_connected).await;
     assert_eq!(switches.tables("v2"), before, "in order, and job 2 is still there");
+}
+
+/// A switch that was away holds a job that this controller does not know, in slots that the plans need: the
+/// controller names the job and the way out, and writes nothing there.
+#[tokio::test(flavor = "local")]
+async fn slots_of_a_strange_job_are_not_taken() {
+    let switches = Switches::new(false);
+    let mut strange = config(&switches, 1, fig1(), Records::default());
+    strange.jobs[0].job = 7.into();
+    let first = Started::start(strange).await;
+    first.until(all_connected).await;
+    first.daemon.abort();
+    let before = switches.tables("v2");
+    assert!(before.slot_ranges().next().is_some() && before.jobs() == [7.into()].into());
+    switches.inner.change("v1", |memory| memory.tables = SwitchTables::default());
+
+    switches.set_away("v2", true);
+    let second = Started::start(config(&switches, 2, fig1(), Records::default())).await;
+    second.until(|status| status.installed).await;
+    switches.set_away("v2", false);
+    let status = second.until(|status| problem(status, "v2").contains("holds job 7")).await;
+    let told = "it was away at the start and holds job 7, which this controller does not know, in slots that the plans \
+                need: when that job has ended, stop the controller, run `inart remove 7 TOPOLOGY` and start it again";
+    assert!(problem(&status, "v2").contains(told), "{}", problem(&status, "v2"));
+    assert_eq!(switches.tables("v2"), before);
 }
 
 /// Where switches belong to the client that came first, a daemon that is refused one keeps none.
