@@ -356,7 +356,7 @@ fn a_worker_that_has_left_is_gone_at_once() {
     both.settle(ZERO);
     assert_eq!(both.server.counters().absent, 0);
     both.server.up(PeerNo(0), ZERO);
-    both.server.left(PeerNo(0), Duration::from_secs(60));
+    both.server.left(PeerNo(0), ZERO);
     both.settle(ZERO);
     assert_eq!(both.server.counters().absent, 1);
     assert_eq!(both.server.sequencer().values(), [1.0; VALUES], "the other trains on");

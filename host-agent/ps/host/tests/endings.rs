@@ -56,6 +56,16 @@ impl Processes {
     }
 
     fn serve(&self, terms: &[(&str, String)], patience: Duration) -> Result<Vec<Told>, HostError> {
+        self.serve_for(terms, patience, Duration::from_secs(30))
+    }
+
+    /// Serves; waits so long for a worker whose connection has ended.
+    fn serve_for(
+        &self,
+        terms: &[(&str, String)],
+        patience: Duration,
+        absence: Duration,
+    ) -> Result<Vec<Told>, HostError> {
         let workers = self.job.workers.len();
         let sequencer =
             InOrder::new(Policy::bsp(), Options::fixed(workers), self.job.fingerprint(), vec![0.0; VALUES]);
@@ -63,7 +73,7 @@ impl Processes {
             precision: Precision::Single,
             rates_bps: vec![None; workers],
             gather: Duration::from_secs(30),
-            absence: Duration::from_secs(30),
+            absence,
             iterations: Some(3),
         };
         let all = self.job.workers.iter().cloned().zip(self.places.iter().copied()).collect();
@@ -73,7 +83,9 @@ impl Processes {
             let host = ServerHost::open(&self.job, sequencer, server, None, options)?;
             let host = host.with_training(7, self.job.terms(terms)?).with_patience(patience);
             let mut all = Vec::new();
-            host.run(|told| all.push(told)).await.map(|_| all)
+            // The time ends a hang only.
+            let ran = tokio::time::timeout(2 * LONG, host.run(|told| all.push(told))).await;
+            ran.expect("the training ends").map(|_| all)
         })
     }
 }
@@ -140,7 +152,8 @@ fn a_worker_that_is_told_to_stop_is_evicted_at_once_and_the_others_train_on() {
         let stopper = host.stopper();
         host.run(&mut Stopped(stopper)).unwrap_err().to_string()
     });
-    let told = processes.serve(&[], LONG).unwrap();
+    // A server that waited for its connection would do so until its patience ends.
+    let told = processes.serve_for(&[], Duration::from_secs(20), Duration::from_secs(3600)).unwrap();
     assert_eq!(stopped.join().unwrap(), "w2 was stopped");
     let gone = Told::News(ServerNews::Gone { worker: WorkerNo(1) });
     assert_eq!(told.iter().filter(|told| **told == gone).count(), 1);

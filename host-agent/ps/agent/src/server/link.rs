@@ -18,8 +18,8 @@ pub struct Ticket {
 #[derive(Debug, Clone, Default)]
 pub struct Link {
     pub is_up: bool,
-    /// Since when there is no connection, if there was one.
-    pub down_since: Option<Duration>,
+    /// When the worker counts as absent, if its connection has ended and no other one is up by then.
+    pub absent_at: Option<Duration>,
     pub life: Option<u32>,
     /// The number of the last hello of this life.
     pub hellos: u64,

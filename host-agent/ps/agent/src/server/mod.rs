@@ -167,7 +167,7 @@ impl<S: Sequencer> Machine for ServerAgent<S> {
     fn up(&mut self, worker: PeerNo, now: Duration) {
         self.down(worker, now);
         if let Some(link) = self.links.get_mut(worker.index()) {
-            (link.is_up, link.down_since) = (true, None);
+            (link.is_up, link.absent_at) = (true, None);
             self.alone.since = None;
         }
     }
@@ -179,7 +179,7 @@ impl<S: Sequencer> Machine for ServerAgent<S> {
             outgoing.stop();
         }
         if std::mem::take(&mut link.is_up) {
-            link.down_since = Some(now);
+            link.absent_at = Some(now.saturating_add(self.setup.absence));
             let is_alone = self.is_alone();
             self.alone.down(is_alone, now);
         }
@@ -192,7 +192,7 @@ impl<S: Sequencer> Machine for ServerAgent<S> {
             return;
         }
         if let Some(link) = self.links.get_mut(worker.index()) {
-            link.down_since = Some(now.saturating_sub(self.setup.absence));
+            link.absent_at = Some(now);
         }
         self.tick(now);
     }
@@ -249,8 +249,8 @@ impl<S: Sequencer> Machine for ServerAgent<S> {
         }
         for worker in self.workers() {
             let link = &mut self.links[worker.index()];
-            if link.down_since.is_some_and(|since| now >= since + self.setup.absence) {
-                link.down_since = None;
+            if link.absent_at.is_some_and(|at| now >= at) {
+                link.absent_at = None;
                 if !self.sequencer.is_away(worker) {
                     link.forget();
                     self.counters.absent += 1;
@@ -277,7 +277,7 @@ impl<S: Sequencer> Machine for ServerAgent<S> {
             // No worker is waited for: a time that is over would keep the process busy.
             return sends.min();
         }
-        let absent = self.links.iter().filter_map(|link| link.down_since.map(|at| at + self.setup.absence));
+        let absent = self.links.iter().filter_map(|link| link.absent_at);
         let asked = self.gathering.as_ref().filter(|asked| !asked.is_empty());
         let gather = asked.map(|_| self.setup.gather);
         let alone = self.alone.wake_at().filter(|_| !self.is_closing);

@@ -23,8 +23,8 @@ impl<S: Sequencer> ServerAgent<S> {
     fn watch(&mut self, now: Duration) {
         for worker in self.workers() {
             let link = &mut self.links[worker.index()];
-            if !link.is_up && link.down_since.is_none() && !self.sequencer.is_away(worker) {
-                link.down_since = Some(now);
+            if !link.is_up && link.absent_at.is_none() && !self.sequencer.is_away(worker) {
+                link.absent_at = Some(now.saturating_add(self.setup.absence));
             }
         }
     }
