@@ -17,22 +17,61 @@ const MIB: usize = 1 << 20;
 
 /// A program that connects as an endpoint does, and sends what it likes. `b`: the endpoint's name.
 async fn connect(authority: &Authority, name: &str, to: SocketAddr) -> (quinn::Endpoint, Vec<Connection>) {
+    let client = program(authority, name);
+    let connections = pair_of(&client, to, 7).await;
+    (client, connections)
+}
+
+fn program(authority: &Authority, name: &str) -> quinn::Endpoint {
     let tls = authority.identify(name);
     let tls = QuicClientConfig::try_from(tls.client()).unwrap();
     let mut client = quinn::Endpoint::client("127.0.0.1:0".parse().unwrap()).unwrap();
     client.set_default_client_config(quinn::ClientConfig::new(Arc::new(tls)));
+    client
+}
+
+/// Connects to endpoint b: a pair of connections of that number, by process 5.
+async fn pair_of(client: &quinn::Endpoint, to: SocketAddr, pair: u8) -> Vec<Connection> {
     let mut connections = Vec::new();
     for sent_by in [0, 1] {
         let connection = client.connect(to, "b").unwrap().await.unwrap();
         let (mut send, mut answers) = connection.open_bi().await.unwrap();
         // The pair, the direction, the process.
-        let label = [&[7; 8][..], &[sent_by], &[5; 8]].concat();
+        let label = [&[pair; 8][..], &[sent_by], &[5; 8]].concat();
         send.write_all(&label).await.unwrap();
         send.finish().unwrap();
         answers.read_exact(&mut [0; 8]).await.unwrap();
         connections.push(connection);
     }
-    (client, connections)
+    connections
+}
+
+/// A process that connects again, though its first connections answer, is not another process of its name.
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_process_replaces_its_own_connections() {
+    let authority = Authority::found("one");
+    let (b, mut events) = open(&authority);
+    let client = program(&authority, "a");
+    let first = pair_of(&client, b.address().unwrap(), 1).await;
+    find(&mut events, is_up).await;
+    // Its process answers what b asks it.
+    let answering = first[1].clone();
+    tokio::spawn(async move {
+        while let Ok((mut answers, _)) = answering.accept_bi().await {
+            let _ = answers.write_all(&[1]).await;
+            let _ = answers.finish();
+        }
+    });
+    let second = pair_of(&client, b.address().unwrap(), 2).await;
+    let Event::Down { reason, .. } = next(&mut events).await else { panic!("the first pair is replaced") };
+    assert_eq!(reason, "a newer connection has replaced it");
+    assert!(is_up(&next(&mut events).await));
+    let closed = tokio::time::timeout(TIMEOUT, first[0].closed()).await.unwrap().to_string();
+    assert!(closed.contains("replaced by a newer connection"), "{closed}");
+    // The second pair is in use.
+    b.send("a", 1, pattern(100, 1), 0).unwrap();
+    let arrives = tokio::time::timeout(TIMEOUT, second[1].accept_bi()).await.unwrap();
+    assert!(arrives.is_ok());
 }
 
 /// Endpoint b, with messages of at most 4 MiB and 16 MiB of unfinished ones.

@@ -6,8 +6,8 @@ use bytes::Bytes;
 use inart_overlay::Scheme;
 use inart_site_agent::message::{AskMessage, Body, Hello, State, StateWanted, decode};
 use inart_site_agent::policy_message::policy_message;
-use inart_site_agent::{Output, TrainingState, Wait};
-use inart_sites::SiteNo;
+use inart_site_agent::{Output, TrainingState, Wait, version};
+use inart_sites::{Policy, SiteNo};
 use sha2::{Digest, Sha256};
 
 use crate::hostile::world::{LINE, World, setups, site};
@@ -120,6 +120,49 @@ fn a_late_part_of_another_state_does_not_replace_what_has_arrived() {
     world.tell(0, site(2), Body::State(rest));
     let loaded = std::iter::from_fn(|| world.sites[0].next_output());
     assert!(loaded.into_iter().any(|output| matches!(output, Output::Ready { round: 4, training: Some(_) })));
+}
+
+/// c is in the round of a state that a holds, by a newer plan: a takes c's state, and begins the round again.
+/// Whom a then gives the state that it holds begins by that plan, too.
+#[test]
+fn a_state_goes_with_the_plan_by_which_its_round_was_begun_again() {
+    let mut world = World::ready(TRIANGLE, Scheme::Inart);
+    let first = Policy::clone(&world.setups[0].first_policy);
+    let newer = Policy { version: version(7, &first), ..first.clone() };
+    let give = |world: &mut World| {
+        world.tell(0, site(1), Body::StateWanted(StateWanted::default()));
+        let mut all = sent(world, 0);
+        if all.iter().all(|(_, _, body)| !matches!(body, Body::State(_))) {
+            world.sites[0].give_state(1, TrainingState::new(vec![7; 9].into()), world.now);
+            all = sent(world, 0);
+        }
+        for (_, id, _) in &all {
+            world.sites[0].delivered(*id, world.now);
+        }
+        let state = all.into_iter().find_map(|(to, _, body)| match body {
+            Body::State(state) if to == SiteNo(1) => state.policy,
+            _ => None,
+        });
+        state.expect("b is given the state").version
+    };
+    world.sites[0].all_reduce(vec![1.0; 3], world.now).unwrap();
+    sent(&mut world, 0);
+    assert_eq!(give(&mut world), first.version);
+    let ahead = Hello { version: newer.version, ..hello(&world, 1) };
+    world.tell(0, site(2), Body::Hello(ahead));
+    let of_c = State {
+        round: 1,
+        policy: Some(policy_message(&newer)),
+        training: Bytes::from_static(&[7; 9]),
+        total: 9,
+        digest: Bytes::copy_from_slice(&Sha256::digest([7; 9])),
+        ..State::default()
+    };
+    world.tell(0, site(2), Body::State(of_c));
+    world.sites[0].all_reduce(vec![1.0; 3], world.now).unwrap();
+    assert_eq!(world.sites[0].policy_version(), newer.version, "a has begun the round again");
+    sent(&mut world, 0);
+    assert_eq!(give(&mut world), newer.version);
 }
 
 /// b has the last state of a training whose last round it has no sums of, and c asks for these sums.
