@@ -14,7 +14,7 @@ export INART_LIBFUZZER
 all=$(sed -n 's/^name = "fuzz_\(.*\)"$/\1/p' tests/fuzz/Cargo.toml)
 # The planner is compiled at level 1, which is sooner done and fast enough for its target.
 # The workspace with an example, so that features are those of the tests and no third-party crate is compiled again.
-RUSTC_WORKSPACE_WRAPPER=$PWD/scripts/fuzz-rustc "$cargo" build --locked --quiet --workspace --features inart-fuzz/libfuzzer \
+RUSTC_WORKSPACE_WRAPPER=$PWD/tests/scripts/fuzz-rustc "$cargo" build --locked --quiet --workspace --features inart-fuzz/libfuzzer \
     --example digits $(printf -- '--bin fuzz_%s ' $all) \
     --config profile.dev.package.inart-fuzz.opt-level=2 --config profile.dev.package.inart-p4runtime.opt-level=2 \
     --config profile.dev.package.inart-planner.opt-level=1

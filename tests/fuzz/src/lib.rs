@@ -11,6 +11,7 @@ pub mod hosts;
 mod libfuzzer;
 pub mod network;
 pub mod order_agent;
+pub mod own_plan;
 pub mod p4ir;
 pub mod p4runtime;
 pub mod peer_agent;
@@ -23,7 +24,7 @@ pub mod tna;
 pub type Target = (&'static str, fn(&[u8]));
 
 /// Every target.
-pub const TARGETS: [Target; 12] = [
+pub const TARGETS: [Target; 13] = [
     ("frame", frame::run),
     ("network", network::run),
     ("plan", plan::run),
@@ -33,6 +34,7 @@ pub const TARGETS: [Target; 12] = [
     ("switch", switch::run),
     ("tna", tna::run),
     ("p4ir", p4ir::run),
+    ("own_plan", own_plan::run),
     ("site_agent", site_agent::run),
     ("peer_agent", peer_agent::run),
     ("order_agent", order_agent::run),
