@@ -155,6 +155,29 @@ fn shares_make_room_for_others() {
     close(&[plans.plans[0].rate_bps, plans.plans[1].rate_bps], &[8e6 / 3.0, 8e6 / 3.0]);
 }
 
+/// Job b has no way but the link that a fills: it is planned all the same, and d beside all of them, on the
+/// way that c leaves. No time is left to move jobs out of each other's way afterwards.
+#[test]
+fn a_job_whose_only_link_is_full_is_planned_beside_the_others() {
+    let switches: String = (1..=5).map(|number| format!("  - {{name: v{number}, kind: switch}}\n")).collect();
+    let hosts = ["a", "b", "c", "d"].map(|job| (format!("w{job}"), format!("s{job}")));
+    let mut all = Vec::new();
+    for ((worker, server), at) in hosts.iter().zip(["v2", "v2", "v5", "v5"]) {
+        all.push((&worker[..], "worker", "v1", 1000));
+        all.push((&server[..], "server", at, 1000));
+    }
+    let links = "  - {ends: [v1, v2], rate: 10 Mbps}
+  - {ends: [v1, v3], rate: 10 Mbps}
+  - {ends: [v3, v5], rate: 10 Mbps}
+  - {ends: [v1, v4], rate: 10 Mbps}
+  - {ends: [v4, v5], rate: 10 Mbps}\n";
+    let job = |job: &str| format!("  - {{name: {job}, workers: [w{job}], servers: [s{job}]}}\n");
+    let topology = network(&switches, &all, links, &["a", "b", "c", "d"].map(job).concat());
+    let options = Options { time_left: &|| 0.0, ..Options::new(schemes::INART) };
+    let plans = planned(&topology, Order::Together, &options).unwrap();
+    close(&plans.plans.iter().map(|plan| plan.rate_bps / 1e6).collect::<Vec<_>>(), &[5.0, 5.0, 10.0, 10.0]);
+}
+
 #[test]
 fn a_worker_of_two_jobs() {
     let topology = network(

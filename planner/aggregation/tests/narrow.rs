@@ -90,6 +90,21 @@ fn a_server_behind_a_link_that_is_nearly_full() {
     }
 }
 
+/// The difference of a rate and of what others use of it is 1e-7 bit/s, by rounding: the link is full.
+#[test]
+fn a_rounding_error_is_no_capacity() {
+    let used = [1e9, 999_999_999.999_999_9];
+    assert!(used[0] - used[1] > 0.0);
+    let problems = used.map(|used| {
+        let full = format!("background:\n  - {{link: [v1, v0], rate: {used:?} bps}}\n");
+        let text = TWO_SWITCHES.replace("rate: 10 Mbps", "rate: 1 Gbps").replace("jobs:", &full);
+        let text = format!("{text}jobs:\n  - {{name: j, workers: [w2], servers: [s1]}}\n");
+        let topology = Topology::from_yaml(&text).unwrap();
+        plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap_err().to_string()
+    });
+    assert_eq!(problems[0], problems[1]);
+}
+
 /// A network of up to four switches, two servers and three workers at 1 Gbps, some of whose link directions
 /// are nearly full, and the same with these directions full.
 fn nearly_full(draws: &mut Draws) -> [String; 2] {

@@ -125,3 +125,61 @@ fn widest<'m>(
         }
     }
 }
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use crate::choices::{Paths, Results};
+    use crate::topology::Topology;
+
+    /// Two workers at v1, with a server there and one behind a link that is nearly full.
+    fn two_servers(left_bps: u32) -> Topology {
+        let text = format!(
+            "name: narrow
+nodes:
+  - {{name: v0, kind: switch}}
+  - {{name: v1, kind: switch}}
+  - {{name: s0, kind: server}}
+  - {{name: s1, kind: server}}
+  - {{name: w2, kind: worker}}
+  - {{name: w3, kind: worker}}
+links:
+  - {{ends: [v0, v1], rate: 1 Gbps}}
+  - {{ends: [s0, v1], rate: 1 Gbps}}
+  - {{ends: [s1, v0], rate: 1 Gbps}}
+  - {{ends: [w2, v1], rate: 1 Gbps}}
+  - {{ends: [w3, v1], rate: 1 Gbps}}
+background: [{{link: [v1, v0], rate: {} bps}}]
+jobs: [{{name: j}}]
+",
+            1_000_000_000 - left_bps
+        );
+        Topology::from_yaml(&text).unwrap()
+    }
+
+    /// The bound that is proven without the narrow link.
+    fn proven(left_bps: u32, shares: Option<&[f64]>) -> f64 {
+        let topology = two_servers(left_bps);
+        let model = Model::new(&topology, &topology.jobs()[0], Results::Ignored);
+        let router = Router::new(&model, Paths::Any);
+        let reduced = without(&router, shares, SHARES[3]).unwrap();
+        assert_eq!(reduced.servers, [0], "the link to s1 is left out");
+        let on_reduced = Router::new(&reduced.model, Paths::Any);
+        let time = || f64::INFINITY;
+        let fixed = reduced.fixed.as_deref();
+        let found = crate::lp::solve_from(reduced.unit, &on_reduced, fixed, &time).unwrap().unwrap();
+        reduced.widen(&model, found).proven
+    }
+
+    /// No switch sums here: each worker sends half of 1 Gbps to s0, and half of what is left to s1.
+    #[test]
+    fn the_bound_has_what_is_left_out() {
+        for left_bps in [1, 1000, 100_000] {
+            let optimum = 0.5e9 + f64::from(left_bps) / 2.0;
+            let bound = proven(left_bps, None);
+            assert!(bound >= optimum * (1.0 - 1e-12), "{left_bps}: {bound} below {optimum}");
+            assert!(bound <= 0.5e9 * (1.0 + 1e-6) + 2.0 * f64::from(left_bps), "{left_bps}: {bound}");
+        }
+    }
+}
