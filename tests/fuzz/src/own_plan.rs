@@ -1,5 +1,5 @@
-//! Plans of a user's own on networks of sites and of peers, and plans of several jobs: any text is refused, or
-//! read as choices that are completed to a plan that holds, or as a whole plan that the checker judges.
+//! Plans of a user's own on networks of sites and of peers, and plans of several jobs: any text is refused,
+//! or read as choices that are completed to a plan that holds, or as a whole plan that the checker judges.
 
 use std::sync::LazyLock;
 
