@@ -48,6 +48,23 @@ async fn only_roles_of_the_assignment_are_granted_and_noted() {
 }
 
 #[tokio::test]
+async fn names_that_no_job_can_have_are_refused_with_their_length() {
+    let folder = TempDir::new().unwrap();
+    let daemon = daemon(&folder).await;
+    let long = "x".repeat(600_000);
+    let said = [
+        daemon.api.assignment(&long).await.unwrap_err(),
+        daemon.api.delete(&long, false).await.unwrap_err(),
+        daemon.api.pause(&long).await.unwrap_err(),
+        daemon.api.resume(&long).await.unwrap_err(),
+    ];
+    for error in said.map(|error| error.to_string()) {
+        let told = "the name \"xxxxxxxxxxxxxxxx...\" of a job has 600000 bytes; names have up to 63";
+        assert!(error.contains(told) && error.len() < 500, "{error:.500}");
+    }
+}
+
+#[tokio::test]
 async fn changes_that_wait_are_bounded() {
     let (folder, topology) = (TempDir::new().unwrap(), fig1());
     let daemon = daemon(&folder).await;

@@ -28,6 +28,7 @@ pub mod switched;
 mod trace;
 pub mod units;
 
+pub use document::MOST_NAME_BYTES;
 pub use error::NetworkError;
 pub use kind::Kind;
 pub use network::Network;

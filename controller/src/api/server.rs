@@ -13,6 +13,7 @@ use futures::{FutureExt, StreamExt};
 use inart_control::Ending;
 use inart_control::proto::{self, controller_server, join_response};
 use inart_core::Assignment;
+use inart_topologies::MOST_NAME_BYTES;
 use inart_planner::{Plan, Topology};
 use inart_steering::{Decision, Shares};
 use inart_tls::ServerTls;
@@ -159,6 +160,17 @@ fn shown(text: &str) -> &str {
     &text[..text.floor_char_boundary(LONGEST)]
 }
 
+/// Refuses a name that is longer than any job's or host's.
+fn usable(what: &str, name: &str) -> Result<(), Status> {
+    if name.len() <= MOST_NAME_BYTES {
+        return Ok(());
+    }
+    let (start, bytes) = (&name[..name.floor_char_boundary(16)], name.len());
+    Err(Status::invalid_argument(format!(
+        "the name \"{start}...\" of a {what} has {bytes} bytes; names have up to {MOST_NAME_BYTES}"
+    )))
+}
+
 fn too_many(why: TooMany) -> Status {
     Status::resource_exhausted(why.to_string())
 }
@@ -194,6 +206,8 @@ struct Api(Arc<State>);
 impl Api {
     /// The number of an elastic job and the name of its host.
     fn elastic_host(&self, job: &str, host: &str) -> Result<(JobId, String), Status> {
+        usable("job", job)?;
+        usable("host", host)?;
         let found = self.0.elastic_host(job, host).ok_or_else(|| Status::unavailable("it is at it"))?;
         found.map_err(Status::failed_precondition)
     }
@@ -240,7 +254,9 @@ impl controller_server::Controller for Api {
         &self,
         request: Request<proto::GetAssignmentRequest>,
     ) -> Result<Response<proto::Assignment>, Status> {
-        let found = self.0.assignment(&request.into_inner().job);
+        let job = request.into_inner().job;
+        usable("job", &job)?;
+        let found = self.0.assignment(&job);
         // Looked at afterwards: who is in charge now was so when the answer was read.
         self.in_charge()?;
         let found = found.ok_or_else(|| Status::unavailable("it is at it"))?;
@@ -259,7 +275,8 @@ impl controller_server::Controller for Api {
         let (who, life) = (role.clone(), Incarnation::from(incarnation));
         if self.0.is_elastic(job) {
             return Err(Status::failed_precondition(format!(
-                "job {job} is elastic, and its hosts join: start {role} with a version of the host that does"
+                "job {job} is elastic, and its hosts join: start {} with a version of the host that does",
+                shown(&role)
             )));
         }
         if let Some(roles) = self.0.lacks_role(job, &role) {
@@ -432,6 +449,7 @@ impl controller_server::Controller for Api {
     ) -> Result<Response<proto::ChangeResponse>, Status> {
         self.in_charge()?;
         let proto::DeleteRequest { job, force } = request.into_inner();
+        usable("job", &job)?;
         let number = self.0.order_deletion(&job, force).ok_or_else(|| Status::unavailable("it is at it"))?;
         let number = number.map_err(Status::not_found)?.map_err(too_many)?;
         Ok(Response::new(proto::ChangeResponse { number }))
@@ -442,7 +460,9 @@ impl controller_server::Controller for Api {
         request: Request<proto::PauseRequest>,
     ) -> Result<Response<proto::PauseResponse>, Status> {
         self.in_charge()?;
-        let paused = self.0.set_paused(&request.into_inner().job, true);
+        let job = request.into_inner().job;
+        usable("job", &job)?;
+        let paused = self.0.set_paused(&job, true);
         let paused = paused.ok_or_else(|| Status::unavailable("it is at it"))?;
         paused.map_err(Status::failed_precondition)?;
         Ok(Response::new(proto::PauseResponse {}))
@@ -453,7 +473,9 @@ impl controller_server::Controller for Api {
         request: Request<proto::ResumeRequest>,
     ) -> Result<Response<proto::ResumeResponse>, Status> {
         self.in_charge()?;
-        let resumed = self.0.set_paused(&request.into_inner().job, false);
+        let job = request.into_inner().job;
+        usable("job", &job)?;
+        let resumed = self.0.set_paused(&job, false);
         let resumed = resumed.ok_or_else(|| Status::unavailable("it is at it"))?;
         resumed.map_err(Status::failed_precondition)?;
         Ok(Response::new(proto::ResumeResponse {}))

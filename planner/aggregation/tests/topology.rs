@@ -278,3 +278,28 @@ fn hostile_documents_are_refused() {
         assert!(Topology::from_yaml(text).is_err(), "{text:?}");
     }
 }
+
+#[test]
+fn names_have_up_to_63_bytes() {
+    let read = |[network, node, job]: [&str; 3]| {
+        Topology::from_yaml(&format!(
+            "name: {network}
+nodes: [{{name: v1, kind: switch}}, {{name: s1, kind: server}}, {{name: {node}, kind: worker}}]
+links: [{{ends: [s1, v1], rate: 1 Gbps}}, {{ends: [{node}, v1], rate: 1 Gbps}}]
+jobs: [{{name: {job}}}]
+"
+        ))
+    };
+    // Two bytes each.
+    let (longest, longer) = ("ä".repeat(31) + "x", "ä".repeat(32));
+    assert!(read([&longest; 3].map(|name| &name[..])).is_ok());
+    for (names, place) in [
+        ([&longer[..], "w", "j"], "line 1: document"),
+        (["n", &longer, "j"], "line 2: node"),
+        (["n", "w", &longer], "line 4: job"),
+    ] {
+        let error = read(names).unwrap_err().to_string();
+        let told = "the name \"ääääääää...\" has 64 bytes; give it a name of up to 63 bytes";
+        assert!(error.contains(place) && error.contains(told), "{error}");
+    }
+}

@@ -40,6 +40,19 @@ fn other_networks_are_none_of_sites() {
     }
 }
 
+#[test]
+fn names_have_up_to_63_bytes() {
+    let (longest, longer) = ("x".repeat(63), "x".repeat(64));
+    for part in ["name: t", "name: a", "name: j"] {
+        let (most, more) = (format!("name: {longest}"), format!("name: {longer}"));
+        let said = Overlay::from_yaml(&with(part, &more)).unwrap_err().to_string();
+        assert!(said.contains("the name \"xxxxxxxxxxxxxxxx...\" has 64 bytes"), "{said}");
+        let said = Overlay::from_yaml(&with(part, &most)).err().map(|error| error.to_string());
+        // Links name node a.
+        assert!(said.as_ref().is_none_or(|said| said.contains("\"a\"")), "{part}: {said:?}");
+    }
+}
+
 /// A network of three sites in a triangle, with one part replaced.
 fn with(part: &str, by: &str) -> String {
     let text = "name: t

@@ -28,13 +28,23 @@ pub(crate) fn needed<T>(at: u64, place: &str, key: &str, value: Option<At<T>>) -
     })
 }
 
-/// Refuses names that commands and documents cannot take.
+/// Longest name of a network, a node or a job, in bytes: as long as a label of a domain name (RFC 1035),
+/// which certificates have. File names and terms that hold a name stay within their own limits.
+pub const MOST_NAME_BYTES: usize = 63;
+
+/// Refuses names that commands, certificates and documents cannot take.
 pub(crate) fn usable(at: u64, place: &str, name: &str) -> Result<()> {
-    if !name.is_empty() && name.chars().all(|c| !c.is_whitespace() && !c.is_control()) {
-        return Ok(());
+    if name.len() > MOST_NAME_BYTES {
+        let (start, bytes) = (&name[..name.floor_char_boundary(16)], name.len());
+        let problem = format!("the name {:?} has {bytes} bytes", format!("{start}..."));
+        let fix = format!("give it a name of up to {MOST_NAME_BYTES} bytes");
+        return Err(NetworkError::new(at, place, problem, fix));
     }
-    let problem = format!("the name {name:?} is empty or holds blanks");
-    Err(NetworkError::new(at, place, problem, "give it a name without blanks"))
+    if name.is_empty() || name.chars().any(|c| c.is_whitespace() || c.is_control()) {
+        let problem = format!("the name {name:?} is empty or holds blanks");
+        return Err(NetworkError::new(at, place, problem, "give it a name without blanks"));
+    }
+    Ok(())
 }
 
 /// An unknown name, with a known one that is like it.

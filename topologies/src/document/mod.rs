@@ -13,6 +13,7 @@ mod words;
 mod write;
 
 pub use at::At;
+pub use checks::MOST_NAME_BYTES;
 pub(crate) use checks::{needed, required, unknown, usable};
 pub use entries::{
     BackgroundEntry, Document, JobEntry, LinkEntry, NodeEntry, Section, Sum, TimeEntry, TraceEntry, section,

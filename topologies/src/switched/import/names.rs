@@ -3,11 +3,18 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use super::graph::{Graph, Node};
+use crate::document::MOST_NAME_BYTES;
 
-/// Text as a name: what our documents and commands do not take becomes `_`.
+/// Bytes of the number that follows a name that is taken.
+const NUMBER_BYTES: usize = 8;
+
+/// Text as a name: what our documents and commands do not take becomes `_`, and a long one is cut.
 pub(super) fn clean(text: &str) -> String {
     let usable = |c: char| if c.is_alphanumeric() || "_-.".contains(c) { c } else { ' ' };
-    text.chars().map(usable).collect::<String>().split_whitespace().collect::<Vec<_>>().join("_")
+    let text: String = text.chars().map(usable).collect();
+    let mut name = text.split_whitespace().collect::<Vec<_>>().join("_");
+    name.truncate(name.floor_char_boundary(MOST_NAME_BYTES - NUMBER_BYTES));
+    name
 }
 
 /// Names that our documents and commands take, each once: the id, or the label where the id is a bare number.
