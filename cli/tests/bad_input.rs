@@ -9,6 +9,40 @@ use std::process::Stdio;
 use serde_json::{Value, json};
 use support::{Workbench, is_refusal, root};
 
+/// Planning may take minutes: what is checked at once is checked first. No plan exists here, so that planning
+/// would fail first.
+#[test]
+fn a_controller_checks_addresses_and_certificates_before_it_plans() {
+    let bench = Workbench::new();
+    bench.write(
+        "full.yaml",
+        "name: full
+nodes: [{name: v1, kind: switch}, {name: v2, kind: switch}, {name: s1, kind: server},
+  {name: w1, kind: worker}]
+links: [{ends: [v1, v2], rate: 1 Gbps}, {ends: [s1, v2], rate: 1 Gbps}, {ends: [w1, v1], rate: 1 Gbps}]
+background: [{link: [v1, v2], rate: 1 Gbps}]
+jobs: [{name: j}]
+",
+    );
+    let both = ["--switch", "v1=127.0.0.1:1", "--switch", "v2=127.0.0.1:2"];
+    let certificate = ["--listen-ca", "none.pem", "--listen-cert", "none.pem", "--listen-key", "none.pem"];
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let cases: [(&[&str], &[&str]); 6] = [
+        (&["--switch", "v9=127.0.0.1:1"], &["v9"]),
+        (&[&both[..], &["--tls-ca", "none.pem"]].concat(), &["none.pem", "No such file"]),
+        (&[&both[..], &certificate].concat(), &["none.pem", "No such file"]),
+        (&[&both[..], &["--listen", "nonsense"]].concat(), &["--listen", "nonsense"]),
+        (&[&both[..], &["--p4", "nowhere"]].concat(), &["--p4", "nowhere"]),
+        (&[&both[..], &["--listen", &address]].concat(), &["--listen", &address]),
+    ];
+    for (arguments, named) in cases {
+        bench.refused(&[&["controller", "full.yaml"], arguments].concat(), named);
+    }
+    let planned = bench.inart(&[&["controller", "full.yaml"], &both[..]].concat());
+    assert!(String::from_utf8_lossy(&planned.stderr).contains("no route to server s1"), "{planned:?}");
+}
+
 #[test]
 fn wrong_topologies() {
     let bench = Workbench::new();

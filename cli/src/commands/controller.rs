@@ -121,22 +121,24 @@ async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
     let topology = super::topology::read(args.topology.as_ref().context("TOPOLOGY is missing")?)?;
     let mut records = super::control::open_records(&args.control.state(), topology.name())?;
-    let jobs = args.jobs(&topology, &records)?;
+    // What is soon checked comes before the plans, which may take minutes.
     let precedence =
         args.control.election_id.map_or_else(daemon::precedence_of_now, |id| Precedence(id.into()));
     let switches = args.control.places(&topology, &mut records)?;
+    let values = args.control.values(args.settings.values, &topology, &records)?;
+    let program = args.control.program(values)?;
     let tls = args.security.tls()?;
     let listener =
         Listener::bind(&args.listen, args.security.allows_any_address()).await.context("--listen")?;
+    let jobs = args.jobs(&topology, &records)?;
     announce(&listener.address()?, json);
 
     let addresses = switches.iter().map(|(name, place)| (name.as_str(), place.address.as_str()));
     let state = Arc::new(State::new(topology.name(), addresses));
-    let values = args.control.values(args.settings.values, &topology, &records)?;
     let config = Config {
         topology,
         jobs,
-        program: args.control.program(values)?,
+        program,
         switches,
         precedence,
         records,
