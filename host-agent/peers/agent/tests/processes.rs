@@ -96,7 +96,7 @@ struct World {
     finished: BTreeMap<usize, Duration>,
     left: BTreeMap<usize, Duration>,
     coordinator_news: Vec<CoordinatorNews>,
-    /// A peer that takes nothing once the last multicast of the other one is over, but whose messages arrive.
+    /// A peer that confirms nothing once the last multicast of the other one is over.
     deaf: Option<usize>,
 }
 
@@ -174,20 +174,20 @@ impl World {
 
     fn arrive(&mut self, Packet { from, to, id, data }: Packet) {
         let now = self.now;
-        let is_deaf = self.deaf == Some(to) && self.ended.contains(&(1 - to));
+        let is_deaf = from < PEERS && self.deaf == Some(to) && self.ended.contains(&(1 - to));
         let sender = PeerNo(from as u32);
-        let is_taken = !is_deaf
-            && match (self.peers.get_mut(to), &mut self.coordinator) {
-                (Some(Some(peer)), _) => {
-                    peer.received(sender, &data, None, now);
-                    true
-                }
-                (None, Some(coordinator)) => {
-                    coordinator.received(sender, &data, None, now);
-                    true
-                }
-                _ => false,
-            };
+        let is_received = match (self.peers.get_mut(to), &mut self.coordinator) {
+            (Some(Some(peer)), _) => {
+                peer.received(sender, &data, None, now);
+                true
+            }
+            (None, Some(coordinator)) => {
+                coordinator.received(sender, &data, None, now);
+                true
+            }
+            _ => false,
+        };
+        let is_taken = is_received && !is_deaf;
         match (self.peers.get_mut(from), &mut self.coordinator) {
             (Some(Some(peer)), _) => peer.ended(id, is_taken, now),
             (None, Some(coordinator)) => coordinator.ended(id, is_taken, now),
@@ -217,7 +217,7 @@ fn peers_leave_once_others_have_heard_of_their_end() {
 
 #[test]
 fn a_peer_stays_for_one_that_has_not_heard_of_its_end_but_not_for_ever() {
-    // Peer 1 takes none of peer 0's last notices.
+    // Peer 1 confirms none of peer 0's last notices.
     let mut world = World::new(Some(1));
     world.run(Duration::from_secs(20));
     assert!(world.finished.contains_key(&0), "peer 0 has heard that peer 1 has ended the last round");
