@@ -145,7 +145,7 @@ fn text_of(bytes: Vec<u8>) -> Result<String, String> {
     })?;
     let text = text.strip_prefix('\u{feff}').map(str::to_owned).unwrap_or(text);
     match text.trim().is_empty() {
-        true => Err("it is empty; topologies/ has a document of each kind of network".to_owned()),
+        true => Err("it is empty; topologies/fig1.yaml shows what a topology looks like".to_owned()),
         false => Ok(text),
     }
 }

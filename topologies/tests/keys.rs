@@ -93,9 +93,10 @@ fn a_key_of_another_kind_is_refused_with_its_line_and_the_kinds_that_know_it() {
 fn what_a_document_lacks_is_named_where_it_is_lacking() {
     let cases = [
         ("name: t\n", "", "document: it has no `name`"),
+        (example(Kind::Switched), "# nothing\n", "document: it is empty"),
         ("name: v, ", "", "line 2: node: it has no `name`"),
         (", kind: switch", "", "line 2: node v: it has no `kind`"),
-        ("kind: switch", "kind: client", "line 2: node v: kind is \"client\"; write `kind: worker`"),
+        ("kind: switch", "kind: client", "line 2: node v: kind is `client`; write `kind: worker`"),
         ("{ends: [w, v], ", "{", "line 4: link without ends: it has no `ends`"),
         (", rate: 1 Gbps", "", "line 4: link w-v: it has no `rate`"),
         ("rate: 1 Gbps", "rat: 1 Gbps", "line 4: document: unknown key `rat`; did you mean `rate`?"),

@@ -3,7 +3,7 @@
 use serde_saphyr::NonFiniteFloatPolicy;
 
 use super::entries::Document;
-use super::words::{in_our_words, key_at};
+use super::words::{EXAMPLE, in_our_words, key_at};
 use crate::error::{NetworkError, Result};
 
 /// Generous enough for a fat-tree of 8,192 hosts, tight enough that a hostile document cannot take the
@@ -23,7 +23,7 @@ impl Document {
             non_finite_float_policy: NonFiniteFloatPolicy::PassThrough,
             budget: serde_saphyr::budget! { max_events: MAX_EVENTS, max_nodes: MAX_EVENTS },
         };
-        serde_saphyr::from_str_with_options(text, options).map_err(|error| {
+        let document: Document = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
             let place = error.location().map(|location| (location.line(), location.column()));
             let message = error.to_string();
             let problem = message.lines().next().unwrap_or_default().trim_start_matches("error: ");
@@ -32,6 +32,10 @@ impl Document {
             let key = place.and_then(|(line, column)| key_at(text, line, column));
             let (problem, fix) = in_our_words(problem, key);
             NetworkError::new(place.map(|(line, _)| line), "document", problem, fix)
-        })
+        })?;
+        match document.given().is_empty() {
+            true => Err(NetworkError::new(None, "document", "it is empty", EXAMPLE)),
+            false => Ok(document),
+        }
     }
 }

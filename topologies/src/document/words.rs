@@ -3,7 +3,9 @@
 use super::checks::close;
 use crate::units;
 
-const EXAMPLE: &str = "topologies/ has a document of each kind of network";
+/// Where to look.
+pub(super) const EXAMPLE: &str =
+    "topologies/fig1.yaml, geo9.yaml and mesh16.yaml show what each kind of network looks like";
 
 /// What the parser says for programmers, for people who write networks; and the fix. `key` is the key whose
 /// value has the problem.

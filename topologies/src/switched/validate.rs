@@ -377,10 +377,12 @@ fn kind_of(place: &str, kind: &At<String>) -> Result<NodeKind> {
         "switch" => return Ok(NodeKind::Switch),
         "server" => return Ok(NodeKind::Server),
         "worker" => return Ok(NodeKind::Worker),
-        "client" => "write `kind: worker`, and list it under the job's `clients`",
+        "client" => {
+            "write `kind: worker`, and list it under the job's `clients`; other kinds are switch, server, site and peer"
+        }
         _ => {
             "write switch, server or worker; networks of sites and of peers have `kind: site` and `kind: peer`"
         }
     };
-    Err(NetworkError::new(kind.line, place, format!("kind is \"{}\"", kind.value), fix))
+    Err(NetworkError::new(kind.line, place, format!("kind is `{}`", kind.value), fix))
 }
