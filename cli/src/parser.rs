@@ -1,8 +1,9 @@
-//! The parser of networks with switches and servers, and of every command that has no network.
+//! The parser of the command line.
 
 use clap::{Parser, Subcommand};
 
 use crate::commands;
+use crate::line::Line;
 
 /// In-network aggregation for distributed training, on networks people really have.
 #[derive(Parser)]
@@ -20,10 +21,10 @@ pub struct Cli {
 pub enum Command {
     /// Generate, convert and check topologies.
     Topology(commands::topology::Args),
-    /// Plan a job's aggregation on a topology, or check a plan.
-    Plan(commands::plan::Args),
-    /// Install a plan's tables through P4Runtime.
-    Push(commands::push::Args),
+    /// Plan a job on a network of any kind, or check a plan.
+    Plan(Line<commands::plan::Plan>),
+    /// Write the switches' tables of a plan, or those by which switches copy updates between peers.
+    Push(Line<commands::push::Push>),
     /// Show what a push would change.
     Diff(commands::diff::Args),
     /// Return to the plan installed before the last push.
@@ -36,38 +37,35 @@ pub enum Command {
     Controller(Box<commands::controller::Args>),
     /// List, submit, pause, resume or delete the jobs of a running controller.
     Jobs(commands::jobs::Args),
-    /// Run a worker's host agent.
-    Worker(commands::worker::Args),
-    /// Run a parameter server's host agent.
-    Server(commands::server::Args),
+    /// Run the process of a host: a worker, server, site, peer or client, by its name in the network.
+    #[command(aliases = ["site", "peer", "order-server", "order-worker"])]
+    Host(Line<commands::host::Host>),
     /// Run the embedded switch.
     Switch(commands::switch::Args),
     /// Say why nothing moves: which chunk waits for whom, and where its frames are stuck.
     Doctor(commands::doctor::Args),
-    /// Run a whole training job on this machine, every sum checked.
-    Emulate(commands::emulate::Args),
-    /// Run jobs in virtual time: the real code under seeded faults, every sum checked.
-    #[command(after_help = "Orders at a parameter server have flags of their own: \
-        inart simulate TOPOLOGY --sync r2sp --help")]
-    Simulate(commands::simulate::Args),
+    /// Train on a network of any kind on this machine: namespaces and processes, every sum checked.
+    Emulate(Line<commands::emulate::Emulate>),
+    /// Run jobs on a network of any kind in virtual time, every sum checked.
+    Simulate(Line<commands::simulate::Simulate>),
     /// Plan the experiments of the paper's figures: tables and charts, with the paper's numbers.
     Experiment(commands::experiment::Args),
-    /// Run a data centre's process on a network of sites (docs/wide-area.md).
-    Site(Box<commands::sites::site::Args>),
     /// Run the scheduler of a network of sites: plans by what sites measure.
-    Scheduler(Box<commands::sites::site::SchedulerArgs>),
-    /// Run a peer of decentralised training (docs/multicast.md).
-    Peer(Box<commands::peers::peer::Args>),
+    Scheduler(Box<commands::host::sites::site::SchedulerArgs>),
     /// Run the coordinator of a network of peers: chooses the receivers of each update.
-    Coordinator(Box<commands::peers::coordinator::Args>),
-    /// Run a parameter server that workers meet in an order (docs/order.md).
-    OrderServer(Box<commands::order::server::Args>),
-    /// Run a worker of such a server.
-    OrderWorker(Box<commands::order::worker::Args>),
-    /// Run a parameter server that groups of workers meet in turn, whose gradients switches add up.
-    RackServer(Box<commands::order::racks::server::Args>),
-    /// Run a worker of such a group.
-    RackWorker(Box<commands::order::racks::worker::Args>),
+    Coordinator(Box<commands::host::peers::coordinator::Args>),
+    /// Run a worker by its rank in an assignment, without the network's document.
+    #[command(hide = true)]
+    Worker(commands::host::aggregation::worker::Args),
+    /// Run a server by its shard in an assignment, without the network's document.
+    #[command(hide = true)]
+    Server(commands::host::aggregation::server::Args),
+    /// Run a server of groups by its shard in their assignments.
+    #[command(hide = true)]
+    RackServer(Box<commands::host::ps::group_server::Args>),
+    /// Run a worker of a group by its rank in the group's assignment.
+    #[command(hide = true)]
+    RackWorker(Box<commands::host::ps::group_worker::Args>),
     /// Print the INART frames of a pcap file.
     Decode(commands::decode::Args),
 }

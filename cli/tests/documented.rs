@@ -41,7 +41,7 @@ fn a_command_that_fails_is_named_with_its_place() {
     let output = command.arg(&script).args(["--inart", env!("CARGO_BIN_EXE_inart")]).output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
     assert_eq!(output.status.code(), Some(1), "{said}");
-    for part in ["README.md:4: inart plan missing.yaml", "missing.yaml: No such file"] {
+    for part in ["README.md:4: inart plan missing.yaml", "missing.yaml: there is no such file"] {
         assert!(said.contains(part), "{said}");
     }
 }

@@ -40,7 +40,7 @@ fn run(program: &str, words: &str) -> bool {
 
 fn inart(folder: &Path, words: &str) -> Process {
     let mut command = Command::new(env!("CARGO_BIN_EXE_inart"));
-    command.args(words.split(' ')).args(["--peer-timeout", "600", "--assignment", "pair.json"]);
+    command.args(words.split(' ')).args(["--peer-timeout", "600s", "--assignment", "pair.json"]);
     command.current_dir(folder).stdin(Stdio::null()).stdout(Stdio::null());
     Process(command.spawn().unwrap())
 }

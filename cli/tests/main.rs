@@ -7,6 +7,8 @@ mod bf_rt;
 mod both_levels;
 mod documents;
 mod experiment;
+mod flags;
+mod host;
 mod jobs;
 mod netstorm;
 mod newcomer;

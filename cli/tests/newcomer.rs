@@ -162,12 +162,27 @@ fn flags_that_would_be_ignored_are_refused() {
         ("simulate --soak 1 --scheme atp", ["--scheme", "leave it out"]),
         ("simulate --soak 1 --rounds 5", ["--rounds", "leave it out"]),
         // Of another kind of network.
-        ("emulate geo9.yaml --faults f.yaml", ["--faults", "networks of switches and servers only"]),
-        ("emulate geo9.yaml --multicast switch", ["--multicast", "networks of peers only"]),
-        ("emulate fig1.yaml --knowledge static", ["--knowledge", "networks of sites only"]),
-        ("emulate mesh4.yaml --timeline t.svg", ["--timeline", "here it is for networks of peers"]),
-        ("emulate ps16.yaml --sync r2sp --schemes inart", ["--schemes", "here it is for orders at a server"]),
-        ("emulate geo9.yaml -- ls", ["ls", "programs run on networks of switches and servers only"]),
+        (
+            "emulate geo9.yaml --faults f.yaml",
+            ["--faults is for networks of switches", "geo9.yaml has sites"],
+        ),
+        (
+            "emulate geo9.yaml --multicast switch",
+            ["--multicast is for networks of peers", "geo9.yaml has sites"],
+        ),
+        (
+            "emulate fig1.yaml --knowledge static",
+            ["--knowledge is for networks of sites", "fig1.yaml has switches"],
+        ),
+        (
+            "emulate mesh4.yaml --timeline t.svg",
+            ["--timeline is for networks of switches", "mesh4.yaml has peers"],
+        ),
+        (
+            "emulate ps16.yaml --sync r2sp --schemes inart",
+            ["--schemes", "ps16.yaml trains at a parameter server"],
+        ),
+        ("emulate geo9.yaml -- ls", ["-- ls: programs are for networks of switches", "geo9.yaml has sites"]),
         // Named twice.
         ("emulate ps16.yaml --sync bsp,bsp", ["--sync", "bsp is named twice"]),
         ("emulate two-levels.yaml --schemes inart,gloo", ["--schemes gloo", "no workers are inside"]),

@@ -145,7 +145,7 @@ fn what_makes_no_sense_is_refused_in_one_line() {
         ("--sync fl-r2sp", &["vgg16", "workers", "clients"]),
         ("--sync r2sp --absent w99=1s..2s", &["--absent w99", "vgg16"]),
         ("--sync r2sp --absent w1=2s..1s", &["NAME=FROM..UNTIL"]),
-        ("--sync r2sp --patience long", &["--patience long", "30 s"]),
+        ("--sync r2sp --patience long", &["--patience", "2s"]),
         ("--sync r2sp --job other", &["--job other", "vgg16"]),
     ] {
         refused(&format!("simulate ps16.yaml {flags}"), named);

@@ -1,4 +1,4 @@
-//! `inart order-server` and `inart order-worker` of a job of clients in groups, as processes: which models
+//! `inart host` of parameter servers and workers of a job of clients in groups, as processes: which models
 //! are merged is compared with what clients say that they sent.
 #![allow(clippy::unwrap_used)]
 
@@ -46,9 +46,8 @@ impl Cluster {
 
     fn arguments(&self, name: &str, more: &str) -> Vec<String> {
         let at = |name: &str| format!("127.0.0.1:{}", self.ports[name]);
-        let command = if name == "s1" { "order-server" } else { "order-worker" };
         let tls = format!("--tls-ca ca.pem --tls-cert {name}.pem --tls-key {name}.key");
-        let mut all = format!("--json {command} six.yaml --name {name} --listen {} {tls} {more}", at(name));
+        let mut all = format!("--json host six.yaml --name {name} --listen {} {tls} {more}", at(name));
         match name {
             "s1" => CLIENTS.iter().for_each(|client| all += &format!(" --worker {client}={}", at(client))),
             _ => all += &format!(" --server s1={}", at("s1")),

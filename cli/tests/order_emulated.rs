@@ -168,7 +168,7 @@ fn what_makes_no_sense_is_refused_in_one_line() {
     refused("--absent w1=1s..3s --absent w1=2s..5s", &["--absent w1", "overlap"]);
     refused("--absent w1=1s.. --absent w1=2s..5s", &["--absent w1", "overlap"]);
     refused("--absent s1=1s..", &["--absent s1", "comes back"]);
-    refused("--patience soon", &["--patience soon", "3 s"]);
+    refused("--patience soon", &["--patience", "soon", "2s"]);
     refused("--drop 100%", &["--drop", "1%"]);
     refused("--transport tcp", &["tcp", "frames"]);
     refused("--transport frames --congestion bbr", &["--congestion", "QUIC"]);

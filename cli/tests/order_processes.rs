@@ -1,4 +1,4 @@
-//! `inart order-server` and `inart order-worker`, as processes: what is applied is compared with what workers
+//! `inart host` of parameter servers and workers, as processes: what is applied is compared with what workers
 //! say that they sent. `inart emulate --sync` compares more.
 #![allow(clippy::unwrap_used)]
 
@@ -38,10 +38,8 @@ impl Cluster {
     }
 
     fn arguments(&self, name: &str, more: &str) -> Vec<String> {
-        let command = if name == "s1" { "order-server" } else { "order-worker" };
         let tls = format!("--tls-ca ca.pem --tls-cert {name}.pem --tls-key {name}.key");
-        let mut all =
-            format!("--json {command} three.yaml --name {name} --listen {} {tls} {more}", self.at(name));
+        let mut all = format!("--json host three.yaml --name {name} --listen {} {tls} {more}", self.at(name));
         match name {
             "s1" => {
                 let at = |worker| format!(" --worker {worker}={}", self.at(worker));

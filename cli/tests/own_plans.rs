@@ -145,7 +145,7 @@ fn what_is_not_a_plan_of_the_network_is_refused_by_file_place_and_fix() {
             .refused(&["simulate", network, "--plan", "bad.json"], &["--plan bad.json", "line 1", "write {"]);
         bench.refused(
             &["emulate", network, "--plan", "missing.json"],
-            &["--plan missing.json", "No such file"],
+            &["--plan missing.json", "no such file"],
         );
     }
 }

@@ -35,7 +35,7 @@ impl Mesh {
 
     /// The arguments of a peer or of the coordinator.
     fn arguments(&self, name: &str, more: &str) -> Vec<String> {
-        let command = if name == "c" { "coordinator" } else { "peer" };
+        let command = if name == "c" { "coordinator" } else { "host" };
         let tls = format!("--tls-ca ca.pem --tls-cert {name}.pem --tls-key {name}.key");
         let mut all =
             format!("--json {command} mesh4.yaml --name {name} --listen {} {tls} {more}", self.at(name));
@@ -197,15 +197,16 @@ fn bad_flags_are_refused_in_one_line() {
     mesh.refused("p1", "--batch 0 --rounds 1", &["batch"]);
     mesh.refused("p1", "--batch 3 --random", &["--batch", "--random"]);
     mesh.refused("p1", "--job other", &["--job other", "digits"]);
-    mesh.refused("p1", "--peer-timeout 0s", &["--peer-timeout 0"]);
-    mesh.refused("p1", "--choice-patience 0s", &["--choice-patience 0"]);
-    mesh.refused("p1", "--meeting-patience 0s", &["--meeting-patience 0"]);
+    mesh.refused("p1", "--peer-timeout 0s", &["--peer-timeout", "0s", "above 0"]);
+    mesh.refused("p1", "--choice-patience 0s", &["--choice-patience", "0s", "above 0"]);
+    mesh.refused("p1", "--meeting-patience 0s", &["--meeting-patience", "0s", "above 0"]);
+    mesh.refused("p1", "--round-patience 0s", &["--round-patience", "0s", "above 0"]);
     mesh.refused("p1", "--peer p9=127.0.0.1:1", &["p9", "no other peer of job digits"]);
     mesh.refused("p1", "--peer p2=127.0.0.1:1", &["--peer p2", "twice"]);
     mesh.refused("p1", "--peer p2", &["NAME=HOST:PORT"]);
     mesh.refused("p1", "--coordinator p3=127.0.0.1:1", &["coordinator p3", "name of a peer"]);
     mesh.refused("p1", "--congestion reno", &["--congestion", "bbr"]);
-    mesh.refused("c", "--gather 0s", &["--gather 0"]);
+    mesh.refused("c", "--gather 0s", &["--gather", "0s", "above 0"]);
     mesh.refused("c", "--eta 2", &["--eta 2"]);
     mesh.refused("c", "--guard all", &["--guard", "--guard-all"]);
     mesh.refused("c", "--scheme atp", &["--scheme", "selmcast"]);

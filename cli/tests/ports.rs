@@ -77,7 +77,8 @@ fn workbench() -> Workbench {
 
 /// What the doctor says of the switch's ports.
 fn diagnosis(bench: &Workbench, switch: &Switch) -> Vec<String> {
-    let arguments = [vec!["doctor", "--watch", "0.1", "--json", "--state", "state"], switch.reach()].concat();
+    let arguments =
+        [vec!["doctor", "--watch", "100ms", "--json", "--state", "state"], switch.reach()].concat();
     let output = bench.inart(&arguments);
     let report: Value = serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{output:?}"));
     let problems = report["problems"].as_array().unwrap().iter().filter_map(Value::as_str);

@@ -120,7 +120,7 @@ fn a_job_whose_hosts_do_not_follow_is_not_moved() {
     let [one, two] = [(); 2].map(|()| start(&bench, "127.0.0.1:0"));
     let switches = [format!("v1={}", one.address), format!("v2={}", two.address)];
     let controller =
-        ["controller", "fig1.yaml", "--plan", "plan.json", "--state", "state", "--change-within", "0.2"];
+        ["controller", "fig1.yaml", "--plan", "plan.json", "--state", "state", "--change-within", "200ms"];
     let places = ["--listen", "unix:api.sock", "--switch", &switches[0], "--switch", &switches[1]];
     let mut controller = bench.command(&[&controller[..], &places].concat());
     let _controller = Killed(controller.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());

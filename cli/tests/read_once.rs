@@ -114,11 +114,11 @@ fn what_is_no_document_is_refused_in_one_line() {
             let arguments = [command, &[file]].concat();
             is_refusal(&ended(&bench, &arguments), &arguments, &[&[file], named].concat());
         };
-        refused("binary.yaml", &["UTF-8"]);
+        refused("binary.yaml", &["not text"]);
         refused("wide.yaml", &["UTF-16", "UTF-8"]);
         refused(".", &["directory"]);
-        refused("/dev/zero", &["64 MiB"]);
-        refused("/dev/null", &["empty"]);
+        refused("/dev/zero", &["device"]);
+        refused("/dev/null", &["device"]);
     }
 }
 
@@ -142,9 +142,22 @@ fn words_of_a_program_and_values_of_flags_are_no_networks() {
     }
     let help = ended(&bench, &["emulate", "rack.yaml", "--help", "--", "cat", "/dev/zero"]);
     assert!(String::from_utf8_lossy(&help.stdout).contains("--target"), "{help:?}");
+    // One help, whatever the network is: each kind has its heading.
+    for command in ["plan", "simulate", "emulate"] {
+        let one = bench.inart(&[command, "--help"]);
+        assert_eq!(bench.inart(&[command, "geo9.yaml", "--help"]).stdout, one.stdout);
+        let text = String::from_utf8(one.stdout).unwrap();
+        for heading in ["\nNetworks of switches:\n", "\nNetworks of sites:\n", "\nNetworks of peers:\n"] {
+            assert!(text.contains(heading), "{command}: {heading}");
+        }
+        assert_eq!(text.contains("\nParameter servers (--sync):\n"), command != "plan");
+    }
     for (arguments, named) in [
-        (&["simulate", "fig1.yaml", "--faults", "geo9.yaml"][..], &["geo9.yaml", "line "][..]),
-        (&["plan", "fig1.yaml", "--check", "geo9.yaml"], &["geo9.yaml", "not a plan"]),
+        (
+            &["simulate", "fig1.yaml", "--faults", "geo9.yaml"][..],
+            &["geo9.yaml", "network of sites", "fault schedule"][..],
+        ),
+        (&["plan", "fig1.yaml", "--check", "geo9.yaml"], &["geo9.yaml", "network of sites", "name a plan"]),
     ] {
         is_refusal(&ended(&bench, arguments), arguments, named);
     }

@@ -64,7 +64,7 @@ fn what_makes_no_sense_is_refused_in_a_line() {
     let bench = Workbench::new();
     bench.write("name.yaml", "events: [{at: 1 ms, crash: w9}]");
     bench.write("rate.yaml", "links: [{drop: most}]");
-    bench.refused(&["simulate"], &["<TOPOLOGY>"]);
+    bench.refused(&["simulate"], &["the network is missing"]);
     bench.refused(&["simulate", "none.yaml"], &["none.yaml"]);
     bench.refused(&["simulate", "fig1.yaml", "--soak", "1"], &["--soak"]);
     bench.refused(&with(&["--faults", "none.yaml"]), &["none.yaml"]);

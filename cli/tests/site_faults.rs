@@ -120,7 +120,7 @@ fn strangers_are_refused_counted_and_logged_while_rounds_go_on() {
     let stranger = |name: &str, network: &str, folder: &str| {
         let file = |name: &str| ring.bench.path(folder).join(name);
         let mut command = Command::new(env!("CARGO_BIN_EXE_inart"));
-        command.arg("site").arg(ring.bench.path(network)).args(["--name", name, "--listen", "127.0.0.1:0"]);
+        command.arg("host").arg(ring.bench.path(network)).args(["--name", name, "--listen", "127.0.0.1:0"]);
         command.arg("--tls-ca").arg(file("ca.pem"));
         command.arg("--tls-cert").arg(file(&format!("{name}.pem")));
         command.arg("--tls-key").arg(file(&format!("{name}.key")));

@@ -120,12 +120,15 @@ fn what_cannot_be_is_refused_in_one_line() {
     bench.refused(&["plan", "geo9.yaml", "--job", "other"], &["--job other", "alexnet"]);
     bench.refused(&["plan", "geo9.yaml", "--check", "plan.json"], &["plan.json"]);
     bench.refused(&["simulate", "geo9.yaml", "--rounds", "0"], &["--rounds 0"]);
-    bench.refused(&["simulate", "geo9.yaml", "--duration", "soon"], &["--duration soon", "1h"]);
+    bench.refused(&["simulate", "geo9.yaml", "--duration", "soon"], &["--duration", "soon", "1h"]);
     bench.refused(&["simulate", "geo9.yaml", "--prior", "0"], &["--prior", "at least 1 bit/s"]);
     bench.refused(&["simulate", "geo9.yaml", "--rounds", "2", "--duration", "1h"], &["--duration"]);
-    bench.refused(&["push", "plan.json", "geo9.yaml"], &["network of sites", "docs/wide-area.md"]);
+    bench.refused(
+        &["push", "plan.json", "geo9.yaml"],
+        &["geo9.yaml has sites", "networks of switches", "networks of peers"],
+    );
     bench.refused(&["emulate", "geo9.yaml", "--schemes", "fast"], &["--schemes fast", "netstorm+"]);
-    bench.refused(&["emulate", "geo9.yaml", "--duration", "soon"], &["--duration soon"]);
+    bench.refused(&["emulate", "geo9.yaml", "--duration", "soon"], &["--duration", "soon", "1h"]);
     bench.refused(&["emulate", "geo9.yaml", "--rounds", "0"], &["--rounds 0"]);
     bench.refused(&["emulate", "geo9.yaml", "--scale", "2"], &["--scale", "at most 1"]);
     bench.refused(&["emulate", "geo9.yaml", "--gradient", "0 B"], &["--gradient"]);

@@ -92,7 +92,10 @@ fn a_picture_names_the_plan_and_explains_itself() {
         assert!(texts(&planned).iter().any(|text| text == key), "{key}");
         assert!(!texts(&bare).iter().any(|text| text == key), "{key}");
     }
-    bench.refused(&["topology", "draw", "fig1.yaml", "--plan", "fig1.yaml"], &["fig1.yaml", "not a plan"]);
+    bench.refused(
+        &["topology", "draw", "fig1.yaml", "--plan", "fig1.yaml"],
+        &["fig1.yaml", "this is a network of switches"],
+    );
 }
 
 #[test]

@@ -84,16 +84,16 @@ fn what_a_site_cannot_use_is_named_with_its_fix() {
         ("scheduler", &[], "site \"scheduler\" is not in job job; name one of n1, n2, n3"),
         ("n1", &["--rounds", "0"], "--rounds 0: give at least 1"),
     ] {
-        let said = refused(name, &["site"], more);
+        let said = refused(name, &["host"], more);
         assert!(said.contains(expected), "{said}");
     }
     let said = refused("scheduler", &["scheduler"], &["--peer", "n9=127.0.0.1:1"]);
     assert!(said.contains("--peer n9: no such site; name some of n1, n2, n3"), "{said}");
     ring.bench.write("net.yaml", NETWORK.replace("203304 B", "400 B"));
-    let said = refused("n1", &["site"], &[]);
+    let said = refused("n1", &["host"], &[]);
     assert!(said.contains("its gradient has 100 values and the model 50826"), "{said}");
     ring.bench.write("n1.key", "nothing");
     ring.bench.write("net.yaml", NETWORK);
-    let said = refused("n1", &["site"], &[]);
+    let said = refused("n1", &["host"], &[]);
     assert!(said.contains("n1.key") && said.contains("there is no key in it"), "{said}");
 }

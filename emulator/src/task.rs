@@ -67,7 +67,7 @@ impl HostStart<'_> {
         if let Some(socket) = self.status() {
             command.arg("--status").arg(socket);
         }
-        command.args(["--peer-timeout", &self.options.peer_timeout.as_secs_f64().to_string()]);
+        command.args(["--peer-timeout", &format!("{}s", self.options.peer_timeout.as_secs_f64())]);
         command
     }
 

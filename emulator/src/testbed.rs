@@ -23,7 +23,7 @@ use crate::scratch::Scratch;
 use crate::site::{HostPlace, Site};
 
 /// Seconds between two looks of a controller that follows its network.
-const WATCH_EVERY: &str = "0.2";
+const WATCH_EVERY: &str = "200ms";
 
 /// A running network on which plans can be installed and hosts started. Dropping it ends its processes and
 /// removes its namespaces.

@@ -38,7 +38,7 @@ impl Emulation {
                 "the emulation ended; {what}: {last}"
             );
             let mut command = Command::new(inart());
-            command.args(["doctor", "--json", "--watch", "1.5"]);
+            command.args(["doctor", "--json", "--watch", "1500ms"]);
             command.arg("--state").arg(self.folder.path().join("state"));
             let output = command.arg("--hosts").arg(self.folder.path().join("hosts")).output().expect("runs");
             last = format!("{output:?}");
@@ -90,7 +90,7 @@ fn the_culprit_is_named_with_the_place() {
     let (mut command, folder) = emulate(&["--rounds", "1000", "--schemes", "inart", "--scale", "1/1000"]);
     let faults = folder.path().join("faults.yaml");
     fs::write(&faults, "events: [{at: 1 s, link_down: [w5, v2], for: 8 s}]").expect("written");
-    command.args(["--peer-timeout", "300", "--faults"]).arg(&faults).arg("--expose").arg(folder.path());
+    command.args(["--peer-timeout", "300s", "--faults"]).arg(&faults).arg("--expose").arg(folder.path());
     let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
     let mut emulation = Emulation { process, folder };
 

@@ -8,7 +8,7 @@ use tempfile::TempDir;
 /// Rounds of a quarter of a second each. A state (weights and velocities, a byte of them per value) takes as
 /// long as eight of them.
 const BASE: [&str; 10] =
-    ["--rounds", "40", "--schemes", "inart", "--scale", "1/500", "--batch", "4", "--peer-timeout", "2.5"];
+    ["--rounds", "40", "--schemes", "inart", "--scale", "1/500", "--batch", "4", "--peer-timeout", "2500ms"];
 
 #[test]
 fn a_worker_and_a_server_are_killed_and_come_back() {

@@ -122,7 +122,7 @@ fn a_queue_that_is_full_loses_frames_and_changes_no_bit() {
 /// training runs.
 fn is_given_up(faults: &str, culprit: &str, workers: usize) {
     // What hosts take by themselves; emulations wait longer, since theirs share one machine.
-    let output = emulate_with(faults, &["--peer-timeout", "2.5"]);
+    let output = emulate_with(faults, &["--peer-timeout", "2500ms"]);
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let document: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
     let ended = document["given_up"]["ended"].as_array().unwrap_or_else(|| panic!("{document}"));

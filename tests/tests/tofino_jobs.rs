@@ -123,7 +123,7 @@ fn the_doctor_finds_a_link_that_was_cut_until_it_is_back() {
         on("tofino", &["--rounds", "1000", "--gradient", "40KB", "--schemes", "inart", "--scale", "1/2000"]);
     let faults = folder.path().join("faults.yaml");
     std::fs::write(&faults, "events: [{at: 1 s, link_down: [w5, v2], for: 12 s}]").expect("written");
-    command.args(["--peer-timeout", "300", "--faults"]).arg(&faults).arg("--expose").arg(folder.path());
+    command.args(["--peer-timeout", "300s", "--faults"]).arg(&faults).arg("--expose").arg(folder.path());
     let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
     let mut emulation = Emulation(process);
     let mut doctor_until = |what: &str, wish: &dyn Fn(&Value) -> bool| {
@@ -131,7 +131,7 @@ fn the_doctor_finds_a_link_that_was_cut_until_it_is_back() {
         while start.elapsed() < Duration::from_secs(90) {
             assert!(emulation.0.try_wait().expect("a child").is_none(), "it ended; {what}: {last}");
             let mut doctor = Command::new(inart());
-            doctor.args(["doctor", "--target", "tofino", "--json", "--watch", "1"]);
+            doctor.args(["doctor", "--target", "tofino", "--json", "--watch", "1s"]);
             doctor.arg("--state").arg(folder.path().join("state"));
             let output = doctor.arg("--hosts").arg(folder.path().join("hosts")).output().expect("runs");
             last = format!("{output:?}");

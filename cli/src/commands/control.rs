@@ -18,7 +18,7 @@ use inart_tls::Security;
 use inart_wire::ValuesPerPacket;
 use serde::Deserialize;
 
-use super::security::ClientArgs;
+use crate::commands::security::ClientArgs;
 
 /// Arguments of every command that talks to switches.
 #[derive(clap::Args)]

@@ -9,7 +9,6 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context;
-use follow::FollowArgs;
 use inart_controller::api::{self, Listener, proto};
 use inart_controller::daemon::{self, Config, State};
 use inart_controller::membership::Timing;
@@ -19,9 +18,11 @@ use inart_planner::{Options, Plan, Scheme, Topology, plan_all, schemes};
 use inart_targets::Precedence;
 use tokio::signal::unix::{SignalKind, signal};
 
-use super::control::ControlArgs;
-use super::push::Settings;
-use super::security::ListenArgs;
+use crate::commands::control::ControlArgs;
+use crate::commands::push::aggregation::Settings;
+use crate::commands::security::ListenArgs;
+use crate::commands::values::duration;
+use follow::FollowArgs;
 
 /// Arguments of `inart controller`.
 #[derive(clap::Args)]
@@ -35,7 +36,7 @@ pub struct Args {
     #[arg(long, value_name = "PLAN")]
     plan: Vec<PathBuf>,
     /// Scheme to plan with.
-    #[arg(long, default_value = schemes::DEFAULT.name(), value_parser = super::scheme::parser(), conflicts_with = "plan")]
+    #[arg(long, default_value = schemes::DEFAULT.name(), value_parser = crate::commands::scheme::parser(), conflicts_with = "plan")]
     scheme: &'static dyn Scheme,
     /// Seed to plan with.
     #[arg(long, default_value_t = 1, conflicts_with = "plan")]
@@ -47,21 +48,21 @@ pub struct Args {
     security: ListenArgs,
     /// At the start, wait for further switches for up to this long after the first answer; the plans are then
     /// installed without those that are away.
-    #[arg(long, value_name = "SECONDS", default_value = "5", value_parser = super::host::parse_seconds)]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     switches_within: Duration,
     /// Read every switch's tables this often, and repair what differs.
-    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = super::host::parse_seconds)]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     check_every: Duration,
     /// Undo the change of a running job's plan if the switches take longer for the new tables, or the hosts
     /// to move.
-    #[arg(long, value_name = "DURATION", default_value = "5s", value_parser = super::host::parse_seconds)]
+    #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     change_within: Duration,
     /// Of elastic jobs: begin the first run without hosts that have not come by then.
-    #[arg(long, value_name = "DURATION", default_value = "10s", value_parser = super::host::parse_seconds)]
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
     gather_within: Duration,
     /// Of elastic jobs: when a run was aborted, begin the next one without hosts that have not come back by
     /// then.
-    #[arg(long, value_name = "DURATION", default_value = "3s", value_parser = super::host::parse_seconds)]
+    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = duration)]
     regroup_within: Duration,
     /// Remove jobs that left the topology from the switches, unless frames of them are on the way.
     #[arg(long)]
@@ -89,26 +90,26 @@ pub struct Args {
 /// Runs the command: a daemon until SIGTERM or SIGINT, which leave everything installed.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     if let Some(address) = &args.ask {
-        let status = super::control::block_on(async {
+        let status = crate::commands::control::block_on(async {
             Ok(api::Client::connect(address, &args.control.security()?).await?.status().await?)
         })?;
         let text = if json { serde_json::to_string(&status)? + "\n" } else { table(&status) };
-        super::output::print(&text)?;
+        crate::commands::output::print(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(address) = &args.why {
-        let decisions = super::control::block_on(async {
+        let decisions = crate::commands::control::block_on(async {
             Ok(api::Client::connect(address, &args.control.security()?).await?.why().await?)
         })?;
-        super::output::print(&decided(&decisions, json))?;
+        crate::commands::output::print(&decided(&decisions, json))?;
         return Ok(ExitCode::SUCCESS);
     }
     if let Some(address) = &args.replan {
-        let decision = super::control::block_on(async {
+        let decision = crate::commands::control::block_on(async {
             Ok(api::Client::connect(address, &args.control.security()?).await?.replan(args.shares).await?)
         })?;
         let text = if json { decision.json } else { decision.line };
-        super::output::print(&format!("{text}\n"))?;
+        crate::commands::output::print(&format!("{text}\n"))?;
         return Ok(ExitCode::SUCCESS);
     }
     let runtime = tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build()?;
@@ -119,8 +120,8 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
 async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
     // From here on signals end the controller in order.
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    let topology = super::topology::read(args.topology.as_ref().context("TOPOLOGY is missing")?)?;
-    let mut records = super::control::open_records(&args.control.state(), topology.name())?;
+    let topology = crate::commands::topology::read(args.topology.as_ref().context("TOPOLOGY is missing")?)?;
+    let mut records = crate::commands::control::open_records(&args.control.state(), topology.name())?;
     // What is soon checked comes before the plans, which may take minutes.
     let precedence =
         args.control.election_id.map_or_else(daemon::precedence_of_now, |id| Precedence(id.into()));
@@ -168,7 +169,11 @@ impl Args {
         let mut read = Vec::new();
         for file in &self.plan {
             let place = file.display().to_string();
-            read.extend(super::plan::read_all(topology, file)?.into_iter().map(|plan| (plan, place.clone())));
+            read.extend(
+                crate::commands::plan::aggregation::read_all(topology, file)?
+                    .into_iter()
+                    .map(|plan| (plan, place.clone())),
+            );
         }
         if self.plan.is_empty() {
             let plans = self.in_force(topology, records).map_or_else(|| self.make(topology), Ok)?;
@@ -282,7 +287,7 @@ fn table(status: &proto::Status) -> String {
         network.late.iter().for_each(|late| out += &format!("  {}: {}\n", late.host, late.why));
     }
     for change in &status.changes {
-        out += &format!("  {}\n", super::push::change_line(change));
+        out += &format!("  {}\n", crate::commands::push::aggregation::change_line(change));
     }
     out
 }

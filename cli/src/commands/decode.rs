@@ -12,9 +12,10 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
-use capture::{Captured, End, read_frames};
 use inart_wire::{ControlMessage, Exponent, Flags, Frame, FrameRepr, Kind, WireError};
 use serde::Serialize;
+
+use capture::{Captured, End, read_frames};
 
 /// Arguments of `inart decode`.
 #[derive(clap::Args)]

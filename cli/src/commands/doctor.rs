@@ -18,7 +18,8 @@ use inart_targets::{Access, Memory, Place, Program, Running, Session, SwitchCoun
 use inart_wire::JobId;
 use serde::Serialize;
 
-use super::control::ControlArgs;
+use crate::commands::control::ControlArgs;
+use crate::commands::values::duration;
 use answers::{Heard, ask_all, hosts};
 
 /// How long a switch may take to answer.
@@ -40,7 +41,7 @@ pub struct Args {
     #[arg(long, value_name = "ADDRESS")]
     controller: Option<String>,
     /// Watch for this long what moves; workers retransmit within half a second.
-    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = super::host::parse_seconds)]
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration)]
     watch: Duration,
     #[command(flatten)]
     control: ControlArgs,
@@ -82,7 +83,7 @@ impl Report {
 
 /// Runs the command: exit status 1 if something is wrong.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
-    let report = super::control::block_on(args.look())?;
+    let report = crate::commands::control::block_on(args.look())?;
     let text = if json {
         serde_json::to_string(&report)? + "\n"
     } else {
@@ -95,7 +96,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         let notes = report.notes.iter().map(|note| format!("note: {note}\n"));
         problems.chain(jobs).chain(processes).chain(answered).chain(notes).collect()
     };
-    super::output::print(&text)?;
+    crate::commands::output::print(&text)?;
     Ok(if report.is_fine() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
@@ -114,9 +115,9 @@ impl Args {
                 state.display()
             );
         }
-        let network = super::rollback::choose("topology", self.topology.as_deref(), &known)
+        let network = crate::commands::rollback::choose("topology", self.topology.as_deref(), &known)
             .with_context(|| format!("records {}", state.display()))?;
-        let mut records = super::control::open_records(&state, &network)?;
+        let mut records = crate::commands::control::open_records(&state, &network)?;
         let pushes: BTreeMap<JobId, Push> =
             records.jobs.iter().filter_map(|(job, record)| Some((*job, record.live()?.clone()))).collect();
         let Some(first) = pushes.values().next() else {

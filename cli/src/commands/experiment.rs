@@ -15,12 +15,12 @@ use inart_experiments::{
 };
 use indicatif::{ProgressBar, ProgressStyle};
 
-use super::output::print;
+use crate::commands::output::print;
 use files::{Document, make, write};
 
 /// Arguments of `inart experiment`.
 #[derive(clap::Args)]
-#[command(after_help = super::scheme::list())]
+#[command(after_help = crate::commands::scheme::list())]
 pub struct Args {
     /// Its name, such as inart-fig9, netstorm-fig13, selmcast-fig7 or r2sp-fig8; `all` for all of them,
     /// `list` for their names.

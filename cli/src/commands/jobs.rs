@@ -7,8 +7,8 @@ use anyhow::{Context, bail};
 use inart_controller::api::Client;
 use inart_controller::api::proto::{ChangeStage, ChangeStatus, JobStatus, Status};
 
-use super::push::{change_document, change_ended};
-use super::security::ClientArgs;
+use crate::commands::push::aggregation::{change_document, change_ended};
+use crate::commands::security::ClientArgs;
 
 /// Arguments of `inart jobs`.
 #[derive(clap::Args)]
@@ -35,7 +35,7 @@ enum What {
         /// That job's name [default: the only one that the controller does not run].
         job: Option<String>,
         /// Chunks in flight per worker and shard, a power of two [default: as the jobs that run].
-        #[arg(long, value_name = "CHUNKS", value_parser = super::push::parse_window)]
+        #[arg(long, value_name = "CHUNKS", value_parser = crate::commands::push::aggregation::parse_window)]
         window: Option<u32>,
     },
     /// End the run of an elastic job at a boundary, until it is resumed. Its hosts wait.
@@ -61,12 +61,12 @@ enum What {
 /// Runs the command.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let security = args.client.security()?;
-    let text = super::control::block_on(async {
+    let text = crate::commands::control::block_on(async {
         let controller = Client::connect(&args.controller, &security).await.context("--controller")?;
         match args.what.unwrap_or(What::List) {
             What::List => Ok(list(&controller.status().await?, json)?),
             What::Submit { topology, job, window } => {
-                let read = super::topology::read(&topology)?;
+                let read = crate::commands::topology::read(&topology)?;
                 let job = match job {
                     Some(job) => job,
                     None => only_new(&read, &controller.status().await?)?,
@@ -88,7 +88,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
             }
         }
     })?;
-    super::output::print(&text)?;
+    crate::commands::output::print(&text)?;
     Ok(ExitCode::SUCCESS)
 }
 
@@ -151,7 +151,7 @@ fn list(status: &Status, json: bool) -> anyhow::Result<String> {
         let hosts = job
             .rendezvous
             .as_ref()
-            .map_or_else(|| "of a fixed number".to_owned(), super::controller::gathered);
+            .map_or_else(|| "of a fixed number".to_owned(), crate::commands::controller::gathered);
         out += &format!("{:width$}  {:<6}  {:<5}  {rate:11}  {hosts}\n", job.name, job.job, job.epoch);
     }
     Ok(out)

@@ -1,4 +1,5 @@
-//! One file per command; each has `Args` and `run`.
+//! One file or folder per command; each has `Args` and `run`. Commands that run on networks of every kind
+//! have a file per kind: `aggregation`, `sites`, `peers` and `ps`.
 
 mod control;
 pub mod controller;
@@ -10,26 +11,25 @@ mod drawing;
 pub mod emulate;
 pub mod experiment;
 mod flags;
-mod host;
+pub mod host;
 pub mod jobs;
 pub mod late;
-pub mod order;
+pub mod network;
 pub mod output;
-mod own_plan;
-pub mod peers;
+mod peers;
 pub mod plan;
+mod plans;
 pub mod ports;
+mod ps;
 pub mod push;
-pub mod quantity;
 pub mod remove;
 pub mod rollback;
 mod scheme;
 mod security;
-pub mod server;
 pub mod simulate;
-pub mod sites;
+mod sites;
 mod status;
 mod stopping;
 pub mod switch;
 pub mod topology;
-pub mod worker;
+pub mod values;

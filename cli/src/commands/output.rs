@@ -4,7 +4,7 @@ use std::io::{self, Write};
 
 use anyhow::Context;
 
-use super::flags::with_flags;
+use crate::commands::flags::with_flags;
 
 /// Writes to standard output; a reader that has gone away is no error.
 pub fn print(text: &str) -> anyhow::Result<()> {
@@ -13,6 +13,12 @@ pub fn print(text: &str) -> anyhow::Result<()> {
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => Ok(()),
         result => result.context("standard output"),
     }
+}
+
+/// Prints a line at once, as other processes may wait for it.
+pub fn print_line(line: &str) -> anyhow::Result<()> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{line}").and_then(|()| out.flush()).context("standard output")
 }
 
 /// An error and its causes in one line, with the flags for what it advises; a cause that the error before it

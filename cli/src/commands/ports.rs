@@ -12,7 +12,8 @@ use inart_planner::{SwitchPort, Topology};
 use inart_targets::{Fec, Place, PortStatus};
 use serde_json::{Value, json};
 
-use super::control::{self, ControlArgs};
+use crate::commands::control;
+use crate::commands::control::ControlArgs;
 
 /// Arguments of `inart ports`.
 #[derive(clap::Args)]
@@ -42,7 +43,7 @@ struct Found {
 
 /// Runs the command.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
-    let topology = super::topology::read(&args.topology)?;
+    let topology = crate::commands::topology::read(&args.topology)?;
     control::block_on(async {
         let mut records = control::open_records(&args.control.state(), topology.name())?;
         let places = args.control.places(&topology, &mut records)?;
@@ -56,7 +57,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         let elsewhere =
             all.iter().flat_map(|(switch, found)| found.elsewhere.iter().map(move |line| (switch, line)));
         elsewhere.for_each(|(switch, line)| eprintln!("warning: switch {switch}: {line}"));
-        super::output::print(&if json { document(&all) } else { table(&all) })?;
+        crate::commands::output::print(&if json { document(&all) } else { table(&all) })?;
         Ok(ExitCode::SUCCESS)
     })
 }

@@ -10,7 +10,8 @@ use inart_controller::{Controller, HeldJob, LISTEN, ValuesChoice, find_held};
 use inart_targets::Session;
 use inart_wire::JobId;
 
-use super::control::{self, ControlArgs, Purpose};
+use crate::commands::control;
+use crate::commands::control::{ControlArgs, Purpose};
 
 /// Arguments of `inart remove`.
 #[derive(clap::Args)]
@@ -36,7 +37,7 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let (topology, jobs) = args.jobs_and_topology.split_last().context("TOPOLOGY is missing")?;
-    let topology = super::topology::read(Path::new(topology))?;
+    let topology = crate::commands::topology::read(Path::new(topology))?;
     let purpose = if jobs.is_empty() || args.dry_run { Purpose::Read } else { Purpose::Write };
     control::block_on(async {
         let records = control::open_records(&args.control.state(), topology.name())?;
@@ -44,7 +45,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         let mut controller = args.control.controller(topology, values, records, purpose).await?;
         let held = controller.held().await?;
         if jobs.is_empty() {
-            super::output::print(&if json { json_list(&held) } else { list(&held) })?;
+            crate::commands::output::print(&if json { json_list(&held) } else { list(&held) })?;
             return Ok(ExitCode::SUCCESS);
         }
         let found = jobs.iter().map(|asked| find_held(&held, asked)).collect::<Result<Vec<_>, _>>()?;
@@ -55,7 +56,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
                 true => control::lines_json(&controller, &[], &report),
                 false => control::lines(&controller, &[], &report),
             };
-            super::output::print(&text)?;
+            crate::commands::output::print(&text)?;
             return Ok(ExitCode::SUCCESS);
         }
         if !args.force {
@@ -74,7 +75,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
                 lines.collect::<String>() + &control::table(&report)
             }
         };
-        super::output::print(&text)?;
+        crate::commands::output::print(&text)?;
         Ok(ExitCode::SUCCESS)
     })
 }

@@ -8,7 +8,8 @@ use inart_controller::Records;
 use inart_planner::Topology;
 use inart_wire::JobId;
 
-use super::control::{self, ControlArgs, Purpose};
+use crate::commands::control;
+use crate::commands::control::{ControlArgs, Purpose};
 
 /// Arguments of `inart rollback`.
 #[derive(clap::Args)]
@@ -33,7 +34,7 @@ pub struct Args {
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let state = args.control.state();
     let known = Records::networks(&state);
-    let today = args.today.as_deref().map(super::topology::read).transpose()?;
+    let today = args.today.as_deref().map(crate::commands::topology::read).transpose()?;
     let named = today.as_ref().map(Topology::name).or(args.topology.as_deref());
     let network =
         choose("topology", named, &known).with_context(|| format!("records {}", state.display()))?;
@@ -50,7 +51,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         if let Some(dir) = &args.assignments {
             control::write_assignments(dir, &report.assignments)?;
         }
-        super::output::print(&if json { control::json(&report) } else { control::table(&report) })?;
+        crate::commands::output::print(&if json { control::json(&report) } else { control::table(&report) })?;
         Ok(ExitCode::SUCCESS)
     })
 }

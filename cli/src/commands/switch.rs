@@ -1,5 +1,7 @@
 //! `inart switch`: the embedded switch with the command line of `simple_switch_grpc`.
 
+mod ignored;
+
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::{Arc, Mutex};
@@ -19,7 +21,8 @@ use tokio::net::TcpListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-use super::security::ServerArgs;
+use crate::commands::security::ServerArgs;
+use ignored::Ignored;
 
 /// Where P4Runtime listens unless told otherwise. `simple_switch_grpc` takes every interface; whoever wants
 /// that says so.
@@ -113,64 +116,7 @@ struct After {
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
-    ignored: IgnoredAfter,
-}
-
-/// Options of bmv2 that mean nothing here.
-#[derive(clap::Args)]
-struct Ignored {
-    #[arg(long, hide = true)]
-    thrift_port: Option<u16>,
-    #[arg(long, hide = true)]
-    log_console: bool,
-    #[arg(long, hide = true)]
-    log_flush: bool,
-    #[arg(short = 'L', long, hide = true)]
-    log_level: Option<String>,
-    #[arg(long, hide = true)]
-    log_file: Option<PathBuf>,
-    #[arg(long, hide = true)]
-    nanolog: Option<String>,
-    #[arg(long, hide = true)]
-    notifications_addr: Option<String>,
-    #[arg(long, hide = true)]
-    dump_packet_data: Option<u64>,
-    #[arg(long, hide = true)]
-    max_port_count: Option<u64>,
-    #[arg(long, hide = true, num_args = 0..=1, value_name = "DIR")]
-    pcap: Option<Option<PathBuf>>,
-}
-
-#[derive(clap::Args)]
-struct IgnoredAfter {
-    #[arg(long, hide = true)]
-    enable_swap: bool,
-    #[arg(long, hide = true)]
-    disable_swap: bool,
-    #[arg(long, hide = true)]
-    priority_queues: Option<u64>,
-}
-
-impl Ignored {
-    fn notes(&self) -> impl Iterator<Item = &'static str> {
-        let logging =
-            self.log_console || self.log_level.is_some() || self.log_file.is_some() || self.log_flush;
-        [
-            (
-                self.thrift_port.is_some(),
-                "--thrift-port is ignored: there is no Thrift server, use P4Runtime",
-            ),
-            (logging, "bmv2's logging options are ignored: set INART_LOG=debug to log to standard error"),
-            (self.nanolog.is_some() || self.notifications_addr.is_some(), "there are no nanomsg sockets"),
-            (
-                self.pcap.is_some(),
-                "--pcap is ignored: capture on the interfaces, as with tcpdump -i INTERFACE -w FILE",
-            ),
-            (self.dump_packet_data.is_some(), "--dump-packet-data is ignored: capture on the interfaces"),
-        ]
-        .into_iter()
-        .filter_map(|(given, note)| given.then_some(note))
-    }
+    ignored: Ignored,
 }
 
 fn port(text: &str) -> Result<Port, String> {
@@ -223,7 +169,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
             "--drop-port: {port} is not supported, this switch drops by port {DROP_PORT}"
         );
     }
-    args.ignored.notes().for_each(|note| eprintln!("note: {note}"));
+    args.ignored.and(&after.ignored).notes().for_each(|note| eprintln!("note: {note}"));
 
     let mut switch = Switch::new(args.device_id);
     if let Some(path) = &args.program {

@@ -284,5 +284,5 @@ impl Processes {
 
 fn of_all(command: &mut Command, setting: &RackSetting, testbed: &Testbed) {
     command.args(["--controller", testbed.controller_address().unwrap_or_default()]);
-    command.args(["--peer-timeout", &setting.peer_timeout.as_secs_f64().to_string()]);
+    command.args(["--peer-timeout", &format!("{}s", setting.peer_timeout.as_secs_f64())]);
 }

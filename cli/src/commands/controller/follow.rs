@@ -6,7 +6,7 @@ use inart_controller::daemon::Steer;
 use inart_planner::{Scheme, schemes};
 use inart_steering::Policy;
 
-use super::super::host::parse_seconds;
+use crate::commands::values::duration;
 
 /// Arguments that say whether and how the network is watched and followed.
 #[derive(clap::Args)]
@@ -20,16 +20,16 @@ pub struct FollowArgs {
     #[arg(long, conflicts_with_all = ["follow", "ask", "why", "replan"])]
     dry_run: bool,
     /// With --follow or --dry-run: read the switches' counters this often.
-    #[arg(long, value_name = "DURATION", default_value = "0.5s", value_parser = parse_seconds)]
+    #[arg(long, value_name = "TIME", default_value = "0.5s", value_parser = duration)]
     watch_every: Duration,
     /// Give the planner so much time for another plan.
-    #[arg(long, value_name = "DURATION", default_value = "0.3s", value_parser = parse_seconds)]
+    #[arg(long, value_name = "TIME", default_value = "0.3s", value_parser = duration)]
     plan_within: Duration,
     /// Change if the rate rises by this factor at least. Failures are answered in any case.
     #[arg(long, value_name = "FACTOR", default_value_t = Policy::default().gain, value_parser = parse_gain)]
     gain: f64,
     /// Leave so much time between changes.
-    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = parse_seconds)]
+    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration)]
     gap: Duration,
     /// Change so often within an hour at most.
     #[arg(long, value_name = "COUNT", default_value_t = Policy::default().per_hour)]
@@ -39,26 +39,15 @@ pub struct FollowArgs {
     #[arg(long, value_name = "PART", default_value_t = Policy::default().hysteresis, value_parser = parse_part)]
     hysteresis: f64,
     /// Go on counting what others no longer use: 1/e of it is left after this time.
-    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = parse_seconds)]
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration)]
     forget: Duration,
     /// Use what had failed again when it has been in order for this long.
-    #[arg(long, value_name = "DURATION", default_value = "2s", value_parser = parse_seconds)]
+    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration)]
     back_after: Duration,
     /// Look for new shares of elastic jobs this often: a time such as 4h, 90m or 30s [default: only when
     /// servers come or go].
-    #[arg(long, value_name = "TIME", value_parser = parse_time)]
+    #[arg(long, value_name = "TIME", value_parser = duration)]
     shares_every: Option<Duration>,
-}
-
-/// A time above 0 with its unit.
-fn parse_time(text: &str) -> Result<Duration, String> {
-    let units = [("h", 3600.0), ("m", 60.0), ("s", 1.0)];
-    let read = units.iter().find_map(|(unit, seconds)| {
-        let number: f64 = text.strip_suffix(unit)?.trim_end().parse().ok()?;
-        Duration::try_from_secs_f64(number * seconds).ok()
-    });
-    read.filter(|time| !time.is_zero())
-        .ok_or_else(|| "expected a time above 0 with its unit, such as 4h, 90m or 30s".into())
 }
 
 fn parse_gain(text: &str) -> Result<f64, String> {

@@ -2,7 +2,7 @@
 
 use inart_wire::{AbortReason, Contributors, HeaderRepr, MacAddr, ValuesPerPacket};
 
-use super::*;
+use crate::commands::decode::*;
 
 fn frame(kind: Kind, values: &[i32]) -> Vec<u8> {
     let worker = 3u16.try_into().unwrap();

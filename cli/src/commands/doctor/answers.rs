@@ -7,7 +7,7 @@ use inart_controller::doctor::Hosts;
 use inart_core::{ServerStatus, WorkerStatus};
 use inart_host_agent::status::{AnyStatus, ProcessStatus, ProcessWait, StatusReport, ask, awaited_workers};
 
-use super::processes;
+use crate::commands::doctor::processes;
 
 /// How long a process may take to answer.
 const TIMEOUT: Duration = Duration::from_secs(1);

@@ -15,7 +15,7 @@ use inart_experiments::{
 use inart_planner::{Levels, Results, Scheme, Topology};
 use inart_wire::ValuesPerPacket;
 
-use super::files::{Document, make, place};
+use crate::commands::experiment::files::{Document, make, place};
 use crate::commands::output::print;
 
 /// Arguments of measuring.

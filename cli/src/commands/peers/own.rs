@@ -6,8 +6,8 @@ use std::sync::Arc;
 use anyhow::Context;
 use inart_peers::{Mesh, Multicast, OwnPlan, Pairs, PeerJob, Plan, PlanTask, complete, receivers};
 
-use super::network;
-use crate::commands::own_plan::{self, Given};
+use crate::commands::plans::Given;
+use crate::commands::{network, plans};
 
 /// An example of a plan.
 const FORM: &str = "{\"tasks\": [{\"from\": \"p1\", \"to\": [\"p2\"]}]} (docs/multicast.md)";
@@ -31,11 +31,11 @@ impl OwnArgs {
 /// Reads the receivers of a plan. A whole one must hold.
 pub fn read(path: &Path, topology: &Path, mesh: &Mesh, job: &PeerJob) -> anyhow::Result<Arc<Pairs>> {
     let place = format!("--plan {}", path.display());
-    let own = match own_plan::read::<Plan, OwnPlan>(&place, path, "seconds", FORM)? {
+    let own = match plans::read::<Plan, OwnPlan>(&place, path, "seconds", FORM)? {
         Given::Chosen(own) => own,
         Given::Whole(plan) => {
             if let Some(wrong) = inart_peers::check(mesh, job, &plan).first() {
-                return Err(own_plan::refused(&place, wrong, topology));
+                return Err(plans::refused(&place, wrong, topology));
             }
             chosen(&plan.tasks)?
         }
@@ -55,7 +55,7 @@ pub fn complete_file(
     multicast: Multicast,
 ) -> anyhow::Result<Plan> {
     let place = format!("--complete {}", path.display());
-    let own: OwnPlan = own_plan::read_chosen(&place, path, FORM)?;
+    let own: OwnPlan = plans::read_chosen(&place, path, FORM)?;
     let named = job.or_else(|| own.job.as_deref().filter(|name| mesh.job_named(name).is_some()));
-    complete(mesh, network::job(mesh, named)?, &own, multicast).context(place)
+    complete(mesh, network::peer_job(mesh, named)?, &own, multicast).context(place)
 }

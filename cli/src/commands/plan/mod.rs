@@ -1,144 +1,30 @@
-//! `inart plan`.
+//! `inart plan`: a plan of a job, by the kind of the network.
 
-mod check;
-mod chosen;
-mod complete;
-mod given;
-mod table;
+pub mod aggregation;
+pub mod peers;
+pub mod sites;
 
-use std::path::PathBuf;
-use std::process::ExitCode;
-use std::time::{Duration, Instant};
+use inart_topologies::Network;
 
-use anyhow::{bail, ensure};
-pub use check::{read, read_all};
-use chosen::jobs;
-pub use given::read_given;
-use inart_planner::units::Seconds;
-use inart_planner::{Levels, Options, Order, Paths, Results, Scheme, schemes};
+use crate::line::section::{PEERS, SITES, SWITCHES, Section};
+use crate::line::{ByNetwork, Entry, Given, Words};
 
-use super::scheme;
+/// The command.
+pub struct Plan;
 
-/// Arguments of `inart plan`.
-#[derive(clap::Args)]
-pub struct Args {
-    /// The topology document (YAML or JSON).
-    topology: PathBuf,
-    /// How to place aggregation.
-    #[arg(long, default_value = schemes::DEFAULT.name(), value_parser = scheme::parser(), conflicts_with = "check")]
-    scheme: &'static dyn Scheme,
-    /// Seed of every draw; the same inputs give the same plan.
-    #[arg(long, default_value_t = 1, conflicts_with = "check")]
-    seed: u64,
-    /// A job to plan; may be given several times [default: all jobs of the topology].
-    #[arg(long, value_name = "JOB", conflicts_with = "check")]
-    job: Vec<String>,
-    /// With several jobs: together (max-min fair rates), or in-turn (the earlier ones are background to the
-    /// later).
-    #[arg(long, default_value_t = Order::Together, conflicts_with = "check")]
-    order: Order,
-    /// Give every server the same share instead of choosing the shares.
-    #[arg(long, conflicts_with = "check")]
-    equal_shares: bool,
-    /// How often a gradient may be added up on its way: 1, or 2 (a switch's sum may be added up again at a
-    /// second one; for schemes that do so, such as inart).
-    #[arg(long, default_value = "1", conflicts_with = "check")]
-    levels: Levels,
-    /// The paths that flows and sums may take: any simple path, or (as in the paper) only shortest ones.
-    /// Bounds hold for the same.
-    #[arg(long, default_value_t = Paths::Any, conflicts_with = "check")]
-    paths: Paths,
-    /// Whether results, on their way back to the workers, count on the links: counted, or ignored as in the
-    /// paper.
-    #[arg(long, default_value_t = Results::Counted, conflicts_with = "check")]
-    results: Results,
-    /// Stop improving after this long (such as 50ms) and print the best so far with its bound.
-    #[arg(long, conflicts_with = "check", value_parser = parse_budget)]
-    budget: Option<Seconds>,
-    /// Start from this plan (JSON), which is in force on an earlier state of the network; for schemes that do
-    /// so, such as inart.
-    #[arg(long, value_name = "PLAN", conflicts_with = "check")]
-    from: Option<PathBuf>,
-    /// With --from: give up this part of the rate (such as 5%) to leave more flows where they are.
-    #[arg(long, value_name = "LOSS", requires = "from", value_parser = parse_loss)]
-    stable: Option<f64>,
-    /// With --from: keep the plan's shares, as a job needs that runs: its hosts cut tensors by them.
-    #[arg(long, requires = "from")]
-    keep_shares: bool,
-    /// Complete a plan of your own (JSON: flows with their paths, trunks of switches that sum, shares if you
-    /// like): rate, loads, bounds and all else follow from them.
-    #[arg(long, value_name = "ROUTES", conflicts_with_all = ["check", "scheme", "from", "job", "equal_shares"])]
-    complete: Option<PathBuf>,
-    /// Check this plan, or the plans of several jobs (JSON), against the topology instead of making one: exit
-    /// status 0 if it holds, 1 if it violates something, 2 if it is no plan for this topology.
-    #[arg(long, value_name = "PLAN")]
-    check: Option<PathBuf>,
-}
+impl ByNetwork for Plan {
+    const NAME: &'static str = "plan";
+    const WORDS: Words = Words::Network;
 
-fn parse_budget(text: &str) -> Result<Seconds, String> {
-    let budget: Seconds = text.parse()?;
-    if budget.0 < 0.0 { Err("give a duration such as 50ms".to_owned()) } else { Ok(budget) }
-}
-
-fn parse_loss(text: &str) -> Result<f64, String> {
-    let (number, unit) = text.strip_suffix('%').map_or((text, 1.0), |number| (number, 0.01));
-    match number.trim().parse::<f64>().map(|loss| loss * unit) {
-        Ok(loss) if (0.0..=1.0).contains(&loss) => Ok(loss),
-        _ => Err("give a part of the rate from 0% to 100%".to_owned()),
+    fn entries() -> Vec<Entry> {
+        vec![Entry::of::<aggregation::Args>(), Entry::of::<sites::Args>(), Entry::of::<peers::Args>()]
     }
-}
 
-/// Runs the command.
-pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
-    let topology = super::topology::read(&args.topology)?;
-    if let Some(plan) = &args.check {
-        return check::run(&topology, plan, json);
+    fn section(network: &Network, _: &Given<'_>) -> anyhow::Result<&'static Section> {
+        Ok(match network {
+            Network::Switched(_) => &SWITCHES,
+            Network::Sites(_) => &SITES,
+            Network::Peers(_) => &PEERS,
+        })
     }
-    let running = args.from.as_deref().map(check::read_running).transpose()?;
-    if running.is_some() && !args.scheme.promises().starts_from_running {
-        let able = schemes::ALL.iter().filter(|scheme| scheme.promises().starts_from_running);
-        let able: Vec<_> = able.map(|scheme| format!("--scheme {scheme}")).collect();
-        bail!("--from: scheme {} starts from nothing; use {}", args.scheme, able.join(" or "));
-    }
-    let jobs = match &running {
-        Some(plan) if args.job.is_empty() => jobs(&topology, std::slice::from_ref(&plan.job))?,
-        _ => jobs(&topology, &args.job)?,
-    };
-    ensure!(
-        running.is_none() || jobs.len() == 1,
-        "--from: it starts one job from its running plan; give one --job"
-    );
-    let start = Instant::now();
-    // A budget too long for a duration is none.
-    let budget = args.budget.and_then(|budget| Duration::try_from_secs_f64(budget.0).ok());
-    let time_left = || budget.map_or(f64::INFINITY, |b| b.as_secs_f64() - start.elapsed().as_secs_f64());
-    let options = Options {
-        scheme: args.scheme,
-        seed: args.seed,
-        equal_shares: args.equal_shares,
-        levels: args.levels,
-        paths: args.paths,
-        results: args.results,
-        time_left: &time_left,
-        running: running.as_ref(),
-        keep_shares: args.keep_shares,
-        stable_loss: args.stable.unwrap_or(0.0),
-    };
-    if let Some(path) = &args.complete {
-        let (mut plan, job) = complete::run("--complete", &topology, path, &options)?;
-        plan.solve_ms = start.elapsed().as_secs_f64() * 1e3;
-        super::output::print(&if json { plan.to_json() + "\n" } else { table::of_plan(&plan, job) })?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    let text = if let [job] = jobs[..] {
-        let mut plan = inart_planner::plan(&topology, job, &options)?;
-        plan.solve_ms = start.elapsed().as_secs_f64() * 1e3;
-        if json { plan.to_json() + "\n" } else { table::of_plan(&plan, job) }
-    } else {
-        let mut plans = inart_planner::plan_jobs(&topology, &jobs, &options, args.order)?;
-        plans.solve_ms = start.elapsed().as_secs_f64() * 1e3;
-        if json { plans.to_json() + "\n" } else { table::of_jobs(&plans, &jobs) }
-    };
-    super::output::print(&text)?;
-    Ok(ExitCode::SUCCESS)
 }

@@ -1,63 +1,37 @@
-//! `inart simulate`.
+//! `inart simulate`: a job in virtual time, by the kind of the network.
 
-mod args;
-mod changes;
-mod follow;
-mod question;
-mod soak;
+pub mod aggregation;
+pub mod peers;
+pub mod ps;
+pub mod sites;
 
-use std::fs::File;
-use std::io::{BufWriter, Write};
-use std::process::ExitCode;
-use std::time::Instant;
+use inart_topologies::Network;
 
-use anyhow::Context;
-use inart_simulator::simulate;
+use crate::line::section::{PEERS, SERVERS, SITES, SWITCHES, Section};
+use crate::line::{ByNetwork, Entry, Given, Words};
 
-use super::output::print;
-pub use args::Args;
-use args::with_flag;
-use question::Question;
+/// The command.
+pub struct Simulate;
 
-/// Runs the command. A run that fails, rather than being impossible, ends with status 1.
-pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
-    if let Some(trials) = args.soak {
-        return soak::run(&args, trials, json);
+impl ByNetwork for Simulate {
+    const NAME: &'static str = "simulate";
+    const WORDS: Words = Words::NetworkOrTrials;
+
+    fn entries() -> Vec<Entry> {
+        vec![
+            Entry::of::<aggregation::Args>(),
+            Entry::of::<sites::Args>(),
+            Entry::of::<peers::Args>(),
+            Entry::of::<ps::Args>(),
+        ]
     }
-    if args.watches() {
-        return follow::run(&args, json);
+
+    fn section(network: &Network, given: &Given<'_>) -> anyhow::Result<&'static Section> {
+        Ok(match network {
+            Network::Switched(_) if given.has("sync") => &SERVERS,
+            Network::Switched(_) => &SWITCHES,
+            Network::Sites(_) => &SITES,
+            Network::Peers(_) => &PEERS,
+        })
     }
-    let Question { network, faults, options } = Question::new(&args)?;
-    if let Some(changes) = &options.changes {
-        return changes::run(&network, &options, changes, json);
-    }
-    let mut log = match &args.log {
-        Some(path) => {
-            let file = File::create(path).with_context(|| format!("--log {}", path.display()))?;
-            Some(BufWriter::new(file))
-        }
-        None => None,
-    };
-    let start = Instant::now();
-    let report = simulate(&network, &faults, &options, log.as_mut().map(|log| log as &mut dyn Write))
-        .map_err(with_flag)?;
-    let hops_per_second = report.packet_hops as f64 / start.elapsed().as_secs_f64().max(1e-9);
-    let logged = log.as_mut().map_or(Ok(()), Write::flush);
-    if json {
-        let mut document = serde_json::to_value(&report)?;
-        document["packet_hops_per_second"] = hops_per_second.into();
-        print(&format!("{}\n", serde_json::to_string(&document)?))?;
-    } else {
-        print(&format!("{report}{hops_per_second:.0} packet-hops/s\n"))?;
-    }
-    let late = |event: &&inart_faults::FaultEvent| event.at.duration().as_secs_f64() > report.seconds;
-    super::late::warn("faults", faults.events.iter().filter(late).count(), report.seconds);
-    logged.context("--log")?;
-    Ok(match &report.failure {
-        None => ExitCode::SUCCESS,
-        Some(failure) => {
-            eprintln!("error: {failure}");
-            ExitCode::FAILURE
-        }
-    })
 }

@@ -4,7 +4,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 use std::sync::Arc;
 
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{Context, ensure};
 use inart_faults::Faults;
 use inart_hierarchy::{Hierarchy, HierarchyPlan, Inside, Timeline, plan, timeline};
 use inart_overlay::{Options as TreeOptions, RunOptions, SiteJob};
@@ -14,7 +14,7 @@ use inart_simulator::{Dataplane, InstalledNetwork, Options, SwitchKind, simulate
 use inart_wire::ValuesPerPacket;
 use serde::Serialize;
 
-use super::network;
+use crate::commands::network;
 
 /// Values per frame inside sites.
 pub const VALUES: ValuesPerPacket = ValuesPerPacket::N256;
@@ -24,16 +24,6 @@ const WINDOW: u32 = 64;
 const MOST_BYTES: u64 = 4_000_000;
 /// Rounds inside sites.
 const ROUNDS: u32 = 3;
-
-/// Reads a network of both levels; `None` if nothing in the file is inside a site.
-pub fn read(path: &Path) -> anyhow::Result<Option<Hierarchy>> {
-    let place = || path.display().to_string();
-    let text = crate::commands::document::read(path).with_context(place)?;
-    if !Hierarchy::is_one(&text) {
-        return Ok(None);
-    }
-    Hierarchy::from_yaml(&text).map(Some).with_context(place)
-}
 
 /// How insides are planned: our scheme, up and down counted.
 fn inner() -> InnerOptions<'static> {
@@ -57,7 +47,7 @@ pub fn planned(
     json: bool,
     between: impl Fn(&SiteJob, &inart_overlay::Plan) -> String,
 ) -> anyhow::Result<String> {
-    let job = network::job(&hierarchy.overlay, job)?;
+    let job = network::site_job(&hierarchy.overlay, job)?;
     let plan = make(hierarchy, job, &trees(&hierarchy.overlay)?)?;
     if json {
         return Ok(serde_json::to_string(&plan)? + "\n");
@@ -140,7 +130,7 @@ pub fn simulated(
     seed: u64,
     json: bool,
 ) -> anyhow::Result<String> {
-    let job = network::job(&hierarchy.overlay, job)?;
+    let job = network::site_job(&hierarchy.overlay, job)?;
     let options = options(&hierarchy.overlay)?;
     let plan = make(hierarchy, job, &options.plan)?;
     let insides = run_insides(hierarchy, &plan, job, seed)?;
@@ -199,10 +189,8 @@ fn table(job: &SiteJob, insides: &[InsideRun], times: &Timeline, bound_s: f64) -
     out
 }
 
-/// Why another command does not take such a network.
-pub fn refuse(path: &Path, command: &str) -> anyhow::Result<()> {
-    match read(path)? {
-        None => Ok(()),
-        Some(_) => Err(anyhow!("{}: {command} takes sites without an inside", path.display())),
-    }
+/// Refuses a network of both levels for a flag that takes sites alone.
+pub fn refuse(hierarchy: &Hierarchy, path: &Path, flag: &str) -> anyhow::Result<()> {
+    ensure!(hierarchy.insides.is_empty(), "{}: {flag} takes sites without an inside", path.display());
+    Ok(())
 }

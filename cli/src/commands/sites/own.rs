@@ -5,8 +5,8 @@ use std::path::{Path, PathBuf};
 use anyhow::{Context, ensure};
 use inart_overlay::{Options, Overlay, OwnPlan, Plan, Scheme, complete, predicted_seconds};
 
-use super::network;
-use crate::commands::own_plan::{self, Given};
+use crate::commands::plans::Given;
+use crate::commands::{network, plans};
 
 /// An example of a plan.
 const FORM: &str = "{\"trees\": [{\"root\": \"n1\", \"parents\": {\"n2\": \"n1\"}}]} (docs/wide-area.md)";
@@ -57,11 +57,11 @@ pub fn read(
     overlay: &Overlay,
     job: Option<&str>,
 ) -> anyhow::Result<Plan> {
-    let plan = match own_plan::read::<Plan, OwnPlan>(place, path, "predicted_s", FORM)? {
+    let plan = match plans::read::<Plan, OwnPlan>(place, path, "predicted_s", FORM)? {
         Given::Chosen(own) => return completed(place, overlay, job, &own),
         Given::Whole(plan) => plan,
     };
-    let refused = |wrong: &str| own_plan::refused(place, wrong, topology);
+    let refused = |wrong: &str| plans::refused(place, wrong, topology);
     let known = overlay.job_named(&plan.job).filter(|known| job.is_none_or(|job| job == known.name));
     let Some(known) = known else {
         let asked = job.map_or_else(|| format!("network {}", overlay.name()), |job| format!("job {job}"));
@@ -81,12 +81,12 @@ pub fn read(
 /// Reads a plan's trees and derives the rest.
 pub fn complete_file(overlay: &Overlay, job: Option<&str>, path: &Path) -> anyhow::Result<Plan> {
     let place = format!("--complete {}", path.display());
-    completed(&place, overlay, job, &own_plan::read_chosen(&place, path, FORM)?)
+    completed(&place, overlay, job, &plans::read_chosen(&place, path, FORM)?)
 }
 
 fn completed(place: &str, overlay: &Overlay, job: Option<&str>, own: &OwnPlan) -> anyhow::Result<Plan> {
     let named = job.or_else(|| own.job.as_deref().filter(|name| overlay.job_named(name).is_some()));
-    let job = network::job(overlay, named)?;
+    let job = network::site_job(overlay, named)?;
     complete(overlay, job, own, Scheme::Own).with_context(|| place.to_owned())
 }
 

@@ -6,6 +6,8 @@ use inart_planner::topology::{DEFAULT_MTU, MTUS};
 use inart_planner::units::{Rate, Seconds, Size};
 use inart_planner::{Topology, TopologyError};
 
+use crate::commands::values::time;
+
 /// What the generated networks are equipped with.
 #[derive(clap::Args)]
 pub struct Equip {
@@ -34,7 +36,7 @@ pub struct Equip {
     #[arg(long, value_name = "LOW..HIGH", conflicts_with = "aggregation")]
     aggregation_range: Option<RateRange>,
     /// Propagation delay of every link.
-    #[arg(long, default_value = "0")]
+    #[arg(long, default_value = "0", value_parser = time)]
     delay: Seconds,
     /// MTU of every link in bytes; 9000 is for jumbo frames.
     #[arg(long, default_value_t = DEFAULT_MTU, value_parser = mtu())]

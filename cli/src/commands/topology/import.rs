@@ -8,7 +8,8 @@ use inart_planner::topology::import::{Format, Hosts, ImportOptions, decode, impo
 use inart_planner::units::{Rate, Seconds, Size};
 use inart_planner::{Topology, TopologyError};
 
-use super::equipment::{not_negative, positive};
+use crate::commands::topology::equipment::{not_negative, positive};
+use crate::commands::values::time;
 
 /// Arguments of `inart topology import`.
 #[derive(clap::Args)]
@@ -42,10 +43,10 @@ pub struct Import {
     #[arg(long, value_parser = positive)]
     ingress: Option<Rate>,
     /// Propagation delay of links that state none.
-    #[arg(long, default_value = "0")]
+    #[arg(long, default_value = "0", value_parser = time)]
     delay: Seconds,
     /// MTU of links that state none, in bytes.
-    #[arg(long, default_value_t = DEFAULT_MTU, value_parser = super::equipment::mtu())]
+    #[arg(long, default_value_t = DEFAULT_MTU, value_parser = crate::commands::topology::equipment::mtu())]
     mtu: u16,
     /// Size of the job's gradient.
     #[arg(long, default_value = "100MB")]

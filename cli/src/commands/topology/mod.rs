@@ -2,6 +2,7 @@
 
 mod equipment;
 mod import;
+mod mesh;
 mod sketch;
 mod wiring;
 
@@ -10,16 +11,15 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use clap::Subcommand;
-use inart_cluster::Cluster;
-use inart_overlay::Overlay;
-use inart_peers::Mesh;
 use inart_planner::topology::generate::{fat_tree, leaf_spine, random_regular};
 use inart_planner::{NodeKind, Topology};
+use inart_topologies::{Network, Switched};
 
 use self::equipment::Equip;
 use self::import::Import;
+use self::mesh::Mesher;
 use self::sketch::Sketch;
-use super::peers::draw::Mesher;
+use crate::commands::network;
 
 /// Arguments of `inart topology`.
 #[derive(clap::Args)]
@@ -112,18 +112,21 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
         }
         Command::Import(args) => import::run(&args)?,
         Command::Draw { file, plan } => {
-            let svg = match sketch(&file)? {
-                Some(sketch) => {
+            let svg = match network::read(&file)? {
+                Network::Switched(Switched { topology, .. }) => {
+                    let plan = plan
+                        .map(|path| crate::commands::plan::aggregation::read(&topology, &path))
+                        .transpose()?;
+                    inart_planner::draw::svg(&topology, plan.as_ref())
+                }
+                other => {
                     ensure!(
                         plan.is_none(),
-                        "--plan: it is drawn on networks of switches and servers; leave it out"
+                        "--plan is for networks of switches; {} has {}",
+                        file.display(),
+                        other.kind()
                     );
-                    sketch.svg()
-                }
-                None => {
-                    let topology = read(&file)?;
-                    let plan = plan.map(|path| crate::commands::plan::read(&topology, &path)).transpose()?;
-                    inart_planner::draw::svg(&topology, plan.as_ref())
+                    sketch(&other, &file)?.svg()
                 }
             };
             crate::commands::output::print(&if json {
@@ -134,18 +137,23 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
             return Ok(ExitCode::SUCCESS);
         }
         Command::Check { file } => {
-            let text = match sketch(&file)? {
-                Some(sketch) => sketch.summary(json),
-                None => summary(&read_with_times(&file)?, json),
+            let text = match network::read(&file)? {
+                Network::Switched(switched) => {
+                    if switched.trains() {
+                        switched.training().with_context(|| file.display().to_string())?;
+                    }
+                    summary(&switched.topology, json)
+                }
+                other => sketch(&other, &file)?.summary(json),
             };
             crate::commands::output::print(&text)?;
             return Ok(ExitCode::SUCCESS);
         }
         Command::Inside { file, site } => inside(&file, &site)?,
         Command::Wiring { file } => {
-            let text = match sketch(&file)? {
-                Some(sketch) => sketch.wiring(json)?,
-                None => wiring::describe(&read(&file)?, json)?,
+            let text = match network::read(&file)? {
+                Network::Switched(switched) => wiring::describe(&switched.topology, json)?,
+                other => sketch(&other, &file)?.wiring(json)?,
             };
             crate::commands::output::print(&text)?;
             return Ok(ExitCode::SUCCESS);
@@ -156,8 +164,8 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 fn inside(file: &Path, site: &str) -> anyhow::Result<Topology> {
-    let both = crate::commands::sites::both_levels::read(file)?;
-    let both = both.with_context(|| format!("{}: nothing in it is inside a site", file.display()))?;
+    let both = network::sites(file)?;
+    ensure!(!both.insides.is_empty(), "{}: nothing in it is inside a site", file.display());
     let all: Vec<&str> = both.insides.iter().map(|inside| inside.site.as_str()).collect();
     let found = both.inside_of(site);
     let found = found.with_context(|| {
@@ -170,38 +178,14 @@ fn inside(file: &Path, site: &str) -> anyhow::Result<Topology> {
     Ok(found.topology.clone())
 }
 
-/// A network of sites, of peers or of both levels; `None` for one of switches and servers.
-fn sketch(path: &Path) -> anyhow::Result<Option<Sketch>> {
-    let text = crate::commands::document::read(path).with_context(|| path.display().to_string())?;
-    Sketch::of(&text, path)
+fn sketch(network: &Network, path: &Path) -> anyhow::Result<Sketch> {
+    let sketch = Sketch::of(network).with_context(|| path.display().to_string())?;
+    sketch.with_context(|| format!("{}: networks of switches are drawn as they are", path.display()))
 }
 
-/// Reads a topology document; errors name the file.
+/// Reads a network of switches; errors name the file.
 pub fn read(path: &Path) -> anyhow::Result<Topology> {
-    let place = || path.display().to_string();
-    let text = crate::commands::document::read(path).with_context(place)?;
-    ensure!(
-        !Overlay::is_one(&text),
-        "{}: this is a network of sites; `inart plan` and `inart simulate` take it (docs/wide-area.md)",
-        place()
-    );
-    ensure!(
-        !Mesh::is_one(&text),
-        "{}: this is a network of peers; `inart plan` and `inart simulate` take it (docs/multicast.md)",
-        place()
-    );
-    Topology::from_yaml(&text).with_context(place)
-}
-
-/// Reads a topology document with all that its jobs say, also how long participants compute.
-fn read_with_times(path: &Path) -> anyhow::Result<Topology> {
-    let topology = read(path)?;
-    let place = || path.display().to_string();
-    let text = crate::commands::document::read(path).with_context(place)?;
-    if Cluster::is_one(&text) {
-        Cluster::from_yaml(&text).with_context(place)?;
-    }
-    Ok(topology)
+    Ok(network::switched(path)?.topology)
 }
 
 fn summary(topology: &Topology, json: bool) -> String {

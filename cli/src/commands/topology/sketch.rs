@@ -4,15 +4,14 @@
 use std::collections::HashMap;
 use std::f64::consts::TAU;
 use std::fmt::Write as _;
-use std::path::Path;
 
-use anyhow::Context;
 use inart_controller::PortMap;
 use inart_hierarchy::Hierarchy;
 use inart_overlay::Overlay;
 use inart_peers::Mesh;
 use inart_planner::units::{display_rate, display_seconds};
 use inart_planner::{NodeKind, Topology};
+use inart_topologies::Network;
 use serde::Serialize;
 
 /// A network without its plans.
@@ -48,22 +47,17 @@ struct Link {
 }
 
 impl Sketch {
-    /// The network of a document, if it is one of sites, of peers or of both levels.
+    /// Returns the sketch of a network of sites, of peers or of both levels; `None` for one of switches.
     ///
     /// # Errors
-    /// What is wrong with the document.
-    pub fn of(text: &str, path: &Path) -> anyhow::Result<Option<Self>> {
-        let place = || path.display().to_string();
-        if Hierarchy::is_one(text) {
-            return Ok(Some(Self::of_both(&Hierarchy::from_yaml(text).with_context(place)?)));
-        }
-        if Overlay::is_one(text) {
-            return Ok(Some(Self::of_sites(&Overlay::from_yaml(text).with_context(place)?)));
-        }
-        if Mesh::is_one(text) {
-            return Self::of_peers(&Mesh::from_yaml(text).with_context(place)?).map(Some).with_context(place);
-        }
-        Ok(None)
+    /// Ports of a network of peers that cannot be numbered.
+    pub fn of(network: &Network) -> anyhow::Result<Option<Self>> {
+        Ok(match network {
+            Network::Switched(_) => None,
+            Network::Sites(sites) if sites.insides.is_empty() => Some(Self::of_sites(&sites.overlay)),
+            Network::Sites(sites) => Some(Self::of_both(sites)),
+            Network::Peers(mesh) => Some(Self::of_peers(mesh)?),
+        })
     }
 
     fn of_sites(overlay: &Overlay) -> Self {

@@ -100,7 +100,7 @@ impl Insides {
         let inside = self.of(site)?;
         let mut all = vec![argument("--interface"), argument(inside.testbed.host(site).interface)];
         all.extend(["--controller", inside.testbed.controller_address()?].map(argument));
-        all.extend([argument("--peer-timeout"), argument(setting.peer_timeout.as_secs_f64().to_string())]);
+        all.extend([argument("--peer-timeout"), argument(format!("{}s", setting.peer_timeout.as_secs_f64()))]);
         Some(all)
     }
 
@@ -117,7 +117,7 @@ impl Insides {
                 command.args(["--rounds", &rounds, "--seed", &seed, "--job", &assignment.name]);
                 command.args(["--controller", testbed.controller_address().unwrap_or_default()]);
                 command.arg("--report").arg(testbed.scratch_path("reports.sock"));
-                command.args(["--peer-timeout", &setting.peer_timeout.as_secs_f64().to_string()]);
+                command.args(["--peer-timeout", &format!("{}s", setting.peer_timeout.as_secs_f64())]);
                 match setting.batch() {
                     Some(batch) => command.args(["--train", "digits", "--batch", &batch.to_string()]),
                     None => command.args(["--all-reduce", &setting.gradient_values().to_string()]),

@@ -1,0 +1,331 @@
+//! `inart emulate`.
+
+mod own;
+mod program;
+mod progress;
+pub mod refused;
+
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+use inart_controller::ValuesChoice;
+use inart_emulator::external::ExternalTestbed;
+use inart_emulator::fault::DropRate;
+use inart_emulator::figures::Summary;
+use inart_emulator::scale::Scale;
+use inart_emulator::{Measured, Options, Work, Workload, chart, emulate};
+use inart_faults::Faults;
+use inart_planner::units::Size;
+use inart_planner::{Levels, Results, Scheme, Topology};
+use inart_targets::Target;
+use inart_topologies::Switched;
+use inart_wire::ValuesPerPacket;
+
+use crate::commands::document::refuse_network;
+use crate::commands::drawing::{try_file, write_file};
+use crate::commands::output::print;
+use crate::commands::values::duration;
+use crate::line::section::{SWITCHES, Section};
+use crate::line::{Asked, OnNetwork};
+use progress::{progress_bar, show};
+use refused::with_flag;
+
+/// Arguments of `inart emulate`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// Schemes to compare [default: inart,atp,lbmm,even; inart with a program, --changes or --timeline].
+    #[arg(long, value_delimiter = ',', value_parser = crate::commands::scheme::parser())]
+    schemes: Vec<&'static dyn Scheme>,
+    #[command(flatten)]
+    own: own::OwnArgs,
+    /// How often a gradient may be added up on its way, by schemes that do so: 1, or 2 for sums of sums.
+    #[arg(long, default_value = "1")]
+    levels: Levels,
+    /// Whether plans count results, on their way back to the workers, on the links: counted, or ignored as in
+    /// the paper.
+    #[arg(long, default_value_t = Results::Counted)]
+    results: Results,
+    /// Rounds per job and scheme [default: 100; with --changes at least 5 for each].
+    #[arg(long)]
+    rounds: Option<u32>,
+    /// Train nothing: sum random gradients of this size, like 97KB, and measure beside what the plan comes
+    /// to.
+    #[arg(long, value_name = "SIZE", conflicts_with = "batch")]
+    gradient: Option<Size>,
+    /// Jobs that train at the same time: the topology's first ones, and copies of them if it has fewer.
+    #[arg(long, default_value_t = 1)]
+    jobs: usize,
+    /// Kind of the switches: v1model; or tofino or tofino2, embedded switches that run the program for the
+    /// chip, driven by BFRuntime.
+    #[arg(long, value_name = "NAME", default_value = inart_targets::DEFAULT.name(), value_parser = crate::commands::control::parse_target)]
+    target: &'static dyn Target,
+    /// Values per frame: 32, 64, 256, 1024 or 2048; or auto: the most that the links' MTU has room for and
+    /// the target sums in one pass, and 256 at most with --switch.
+    #[arg(long, default_value_t = ValuesChoice::Auto)]
+    values: ValuesChoice,
+    /// Chunks in flight per worker and shard, a power of two.
+    #[arg(long, default_value_t = 64)]
+    window: u32,
+    /// Images per worker and round [default: 32].
+    #[arg(long)]
+    batch: Option<usize>,
+    /// Multiply the topology's rates by this, like 1/200 [default: what this machine can carry].
+    #[arg(long)]
+    scale: Option<Scale>,
+    /// Share of frames that every link drops, like 1%.
+    #[arg(long, default_value = "0")]
+    drop: DropRate,
+    /// The fault schedule, as for `inart simulate`: a YAML or JSON file (docs/simulation.md).
+    #[arg(long, value_name = "FILE")]
+    faults: Option<PathBuf>,
+    /// For how long hosts wait for a silent peer before the job is aborted. More than a host's own default,
+    /// as here all share one machine.
+    #[arg(long, alias = "patience", value_name = "TIME", value_parser = duration, default_value = "10s")]
+    peer_timeout: Duration,
+    /// Put into this folder what `inart doctor --state DIR/state --hosts DIR/hosts` needs to look at the
+    /// emulation.
+    #[arg(long, value_name = "DIR")]
+    expose: Option<PathBuf>,
+    /// Have the controller watch the network and move jobs to other plans, as `inart controller --follow`
+    /// does.
+    #[arg(long)]
+    follow: bool,
+    /// Change the plans so often while the jobs run, to other routes and aggregators and back, and say what
+    /// that costs; for one scheme.
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=MOST_CHANGES))]
+    changes: Option<u32>,
+    /// Decides plans, training and faults.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// Use another switch with the command line of bmv2's simple_switch_grpc, instead of the embedded one.
+    #[arg(long, value_name = "PROGRAM")]
+    switch: Option<PathBuf>,
+    /// Run on a network that is there already, as this JSON file describes it; mininet/run.py writes one.
+    #[arg(long, value_name = "FILE")]
+    network: Option<PathBuf>,
+    /// Draw the figures into this SVG file.
+    #[arg(long, value_name = "FILE")]
+    chart: Option<PathBuf>,
+    /// Draw each job's goodput over time, and what happened when, into this SVG file; for one scheme.
+    #[arg(long, value_name = "FILE")]
+    timeline: Option<PathBuf>,
+    /// A program to run once per worker, in the worker's network namespace, with the environment that
+    /// `torchrun` sets and what `inart` in Python reads (docs/programs.md).
+    #[arg(last = true, value_name = "COMMAND")]
+    command: Vec<OsString>,
+}
+
+/// Rounds per job and scheme, unless others are asked for.
+const ROUNDS: u32 = 100;
+/// Changes of plans for which the most rounds suffice.
+const MOST_CHANGES: i64 = 20_000;
+/// Rounds for each change of plans, unless others are asked for: small gradients take this many meanwhile.
+const ROUNDS_PER_CHANGE: u32 = 5;
+/// Images per worker and round, unless others are asked for.
+const BATCH: usize = 32;
+
+impl OnNetwork for Args {
+    type Network = Switched;
+    const SECTION: &'static Section = &SWITCHES;
+
+    fn run(self, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
+        run(self, network.topology, asked.json)
+    }
+}
+
+/// Runs the command. A run that fails, rather than being impossible, ends with status 1.
+fn run(args: Args, topology: Topology, json: bool) -> anyhow::Result<ExitCode> {
+    if !args.command.is_empty() {
+        refuse_what_the_program_decides(&args)?;
+    }
+    let workload = match args.gradient {
+        // As many bytes as fit; the emulator refuses none, and too many.
+        Some(size) => Workload::AllReduce { values: (size.0 / 4.0) as usize },
+        None => Workload::Train { batch: args.batch.unwrap_or(BATCH) },
+    };
+    let enough = ROUNDS.max(args.changes.unwrap_or(0).saturating_mul(ROUNDS_PER_CHANGE));
+    let work = Work { rounds: args.rounds.unwrap_or(enough), workload };
+    let one = !args.command.is_empty() || args.changes.is_some() || args.timeline.is_some();
+    let mut schemes = match (args.schemes.is_empty(), one) {
+        (false, _) => args.schemes,
+        (true, _) if args.own.is_given() => Vec::new(),
+        (true, false) => inart_emulator::DEFAULT_SCHEMES.to_vec(),
+        (true, true) => vec![inart_planner::schemes::DEFAULT],
+    };
+    if args.own.is_given() {
+        schemes.insert(0, inart_emulator::OWN);
+    }
+    args.own.refuse_settings_of_schemes(&schemes, args.levels, args.results)?;
+    let plans = args.own.read(&topology)?;
+    // bmv2 has them, too, but takes a gigabyte of memory and seconds to load the larger ones.
+    let is_preferred = |values| {
+        (args.switch.is_none() || values <= ValuesPerPacket::N256) && args.target.prefers(values, None)
+    };
+    let values = args.values.of(&topology, None, is_preferred).context("--values")?;
+    let options = Options {
+        topology,
+        schemes,
+        levels: args.levels,
+        results: args.results,
+        jobs: if plans.is_empty() { args.jobs } else { plans.len() },
+        plans,
+        target: args.target,
+        values,
+        window_chunks: args.window,
+        scale: args.scale,
+        drop: args.drop,
+        faults: args.faults.as_deref().map(read_faults).transpose()?.unwrap_or_default(),
+        peer_timeout: args.peer_timeout,
+        follow: args.follow,
+        changes: args.changes,
+        expose: args.expose.as_deref().map(make_exposed).transpose()?,
+        seed: args.seed,
+        program: std::env::current_exe().context("finding this command's own file")?,
+        switch: args.switch,
+        external: args.network.as_deref().map(read_external).transpose()?,
+    };
+    let faults_place = args.faults.map_or_else(|| "--faults".into(), |file| faults_place(&file));
+    if !args.command.is_empty() {
+        return program::run(&options, args.command, json, &faults_place);
+    }
+    // Before the work, not after: a chart that cannot be written is wrong input.
+    args.chart.as_deref().map_or(Ok(()), |file| try_file("--chart", file))?;
+    args.timeline.as_deref().map_or(Ok(()), |file| try_timeline(file, &options.schemes))?;
+    let bar = progress_bar();
+    let result = emulate(&options, work, &mut |progress| show(&bar, progress));
+    bar.finish_and_clear();
+    match result {
+        Ok(measured) => present(&measured, args.chart.as_deref(), args.timeline.as_deref(), json),
+        Err(error) => {
+            if let Some(folder) = &options.expose {
+                remove_unused(folder);
+            }
+            match error {
+                error if error.is_failure() => {
+                    show_failure(&error, json)?;
+                    Ok(ExitCode::FAILURE)
+                }
+                inart_emulator::Error::Faults(error) => Err(error).context(faults_place),
+                error => Err(with_flag(error)),
+            }
+        }
+    }
+}
+
+/// Prints what was measured, and draws it.
+fn present(
+    measured: &Measured<Summary>,
+    chart: Option<&Path>,
+    timeline: Option<&Path>,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let Measured { report: summary, problem } = measured;
+    // The figures are printed even if a chart of them cannot be written.
+    let mut drawn = chart.map_or(Ok(()), |file| write_file("--chart", file, &chart::draw(summary)));
+    if let (Some(file), Some(scheme)) = (timeline, summary.schemes.first()) {
+        drawn = drawn.and(write_file("--timeline", file, &scheme.timeline.draw(&summary.topology)));
+    }
+    if json {
+        let mut document = serde_json::to_value(summary)?;
+        if let Some(problem) = problem {
+            document["bit_exact"] = false.into();
+            document["error"] = problem.to_string().into();
+        }
+        print(&format!("{document}\n"))?;
+    } else {
+        print(&summary.to_string())?;
+        if let Some(file) = chart.filter(|_| drawn.is_ok()) {
+            print(&format!("\nchart: {}\n", file.display()))?;
+        }
+        if let (Some(file), Some(scheme)) = (timeline, summary.schemes.first()) {
+            let jobs: Vec<_> = scheme.jobs.iter().map(|job| job.job.as_str()).collect();
+            let head = format!("what happened, and the goodput of {} from then on:", jobs.join(", "));
+            print(&format!("\n{head}\n{}time line: {}\n", scheme.timeline, file.display()))?;
+        }
+    }
+    drawn?;
+    if let Some(problem) = problem {
+        eprintln!("error: {problem}");
+        return Ok(ExitCode::FAILURE);
+    }
+    // What was measured is printed; fewer changes than asked for are a failure all the same.
+    Ok(match summary.changes.as_ref().and_then(|changes| changes.problem.as_ref()) {
+        Some(problem) => {
+            eprintln!("error: {problem}");
+            ExitCode::FAILURE
+        }
+        None => ExitCode::SUCCESS,
+    })
+}
+
+/// A run that failed.
+fn show_failure(error: &inart_emulator::Error, json: bool) -> anyhow::Result<()> {
+    eprintln!("error: {error}");
+    if json {
+        let mut document = serde_json::json!({ "bit_exact": false, "error": error.to_string() });
+        if let inart_emulator::Error::Aborted(aborted) = error {
+            document["given_up"] = serde_json::to_value(aborted)?;
+            document["as_promised"] = aborted.is_orderly().into();
+        }
+        print(&format!("{document}\n"))?;
+    }
+    Ok(())
+}
+
+/// A program decides itself what it sums, and draws its own charts.
+fn refuse_what_the_program_decides(args: &Args) -> anyhow::Result<()> {
+    let given = [
+        ("rounds", args.rounds.is_some()),
+        ("gradient", args.gradient.is_some()),
+        ("batch", args.batch.is_some()),
+        ("chart", args.chart.is_some()),
+        ("timeline", args.timeline.is_some()),
+        ("changes", args.changes.is_some()),
+    ];
+    match given.into_iter().find(|(_, is_given)| *is_given) {
+        None => Ok(()),
+        Some((option, _)) => anyhow::bail!(
+            "--{option}: is for InArt's own workers; with a program of yours leave it out, or leave out the program"
+        ),
+    }
+}
+
+fn make_exposed(folder: &Path) -> anyhow::Result<PathBuf> {
+    let made = std::fs::create_dir_all(folder.join("hosts")).and_then(|()| folder.canonicalize());
+    made.with_context(|| format!("--expose {}", folder.display()))
+}
+
+/// Removes the folder of `--expose` if the run was refused before it put anything there.
+fn remove_unused(folder: &Path) {
+    let _ = std::fs::remove_dir(folder.join("hosts"));
+    let _ = std::fs::remove_dir(folder); // stays if anything is in it
+}
+
+fn read_faults(file: &Path) -> anyhow::Result<Faults> {
+    let place = || faults_place(file);
+    let text = crate::commands::document::read(file).with_context(place)?;
+    refuse_network(&text, "a fault schedule (docs/simulation.md)").with_context(place)?;
+    Faults::from_yaml(&text).with_context(place)
+}
+
+fn faults_place(file: &Path) -> String {
+    format!("--faults {}", file.display())
+}
+
+fn read_external(file: &Path) -> anyhow::Result<ExternalTestbed> {
+    let place = || format!("--network {}", file.display());
+    let text = crate::commands::document::read(file).with_context(place)?;
+    ExternalTestbed::from_json(&text).map_err(with_flag)
+}
+
+/// Sees that a time line of these schemes can be drawn and written.
+fn try_timeline(file: &Path, schemes: &[&dyn Scheme]) -> anyhow::Result<()> {
+    if schemes.len() != 1 {
+        let first = schemes.first().map_or("inart", |scheme| scheme.name());
+        anyhow::bail!("--timeline: it is drawn for one scheme; name one, as in --schemes {first}");
+    }
+    try_file("--timeline", file)
+}

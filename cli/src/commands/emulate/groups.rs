@@ -1,0 +1,270 @@
+//! `inart emulate TOPOLOGY --sync r2sp --racks`.
+
+use std::fmt::Write as _;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, anyhow, ensure};
+use inart_cluster::{Job, Kind, RackError, Racks, candidate_racks, choose_racks};
+use inart_emulator::Measured;
+use inart_emulator::fault::DropRate;
+use inart_emulator::order::scaled;
+use inart_emulator::racks::{RackSetting, RackTable, emulate_racks, fitting_scale};
+use inart_emulator::scale::{Scale, check_slowest};
+use inart_planner::Topology;
+use inart_planner::units::display_size;
+use inart_topologies::Switched;
+use inart_trainer::PARAMETERS;
+use inart_wire::ValuesPerPacket;
+use indicatif::{ProgressBar, ProgressStyle};
+
+use crate::commands::network::training_job;
+use crate::commands::output::print;
+use crate::commands::ps::no_plan::NoPlan;
+use crate::commands::simulate::ps::groups::BY_RULE;
+use crate::commands::values::{batch, duration};
+use crate::line::section::{GROUPS, Section};
+use crate::line::{Asked, OnNetwork};
+
+/// Iterations, unless others are asked for.
+const ITERATIONS: u32 = 30;
+const MOST_ITERATIONS: u32 = 100_000;
+/// More processes than are of use on one machine.
+const MOST_WORKERS: usize = 64;
+/// A mean time to compute that is shorter is lost in what the machine's processes take from each other.
+const LEAST_COMPUTE_S: f64 = 0.4;
+
+/// Groups of workers whose gradients switches add up, in turn at the servers, on this machine.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    no_plan: NoPlan,
+    /// The job to run [default: the only one that says how long it computes].
+    #[arg(long, value_name = "JOB")]
+    job: Option<String>,
+    /// The order between groups: r2sp.
+    #[arg(long)]
+    sync: String,
+    /// How many groups; several numbers are run one after the other. 1 is InArt alone; auto is as many as the
+    /// iterations of which are predicted to be the shortest [default without a value: 1,auto].
+    #[arg(long, value_name = "GROUPS", num_args = 0..=1, require_equals = true, value_delimiter = ',',
+        default_missing_value = "1,auto")]
+    racks: Vec<String>,
+    /// Iterations of every group; a third of them are not counted.
+    #[arg(long, value_name = "N", default_value_t = ITERATIONS)]
+    iterations: u32,
+    /// Images per worker and iteration; the time to compute is that of the document.
+    #[arg(long, default_value_t = 16, value_parser = batch::<u32>())]
+    batch: u32,
+    /// The step along the gradient, of all workers together.
+    #[arg(long, default_value_t = 0.3)]
+    step: f64,
+    /// Multiply the network's rates by this, like 1/500 [default: what this machine carries, and so that
+    /// times to compute are 0.4 s or more]. Times to compute are multiplied so that they keep their
+    /// proportion to transfers; times are printed as at the network's own rates.
+    #[arg(long)]
+    scale: Option<Scale>,
+    /// Values per frame: 32, 64 or 256.
+    #[arg(long, default_value_t = ValuesPerPacket::N64)]
+    values: ValuesPerPacket,
+    /// Chunks in flight per worker and server: a power of two.
+    #[arg(long, value_name = "CHUNKS", default_value_t = 64)]
+    window: u32,
+    /// Share of frames that every link drops, like 1%.
+    #[arg(long, default_value = "0")]
+    drop: DropRate,
+    /// How long a peer that is waited for may be silent before the training ends.
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
+    peer_timeout: Duration,
+    /// Decides data, weights and times to compute.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+impl OnNetwork for Args {
+    type Network = Switched;
+    const SECTION: &'static Section = &GROUPS;
+
+    fn run(self, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
+        run(&self, network, asked)
+    }
+}
+
+fn run(args: &Args, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
+    let json = asked.json;
+    args.no_plan.refuse(true)?;
+    args.check()?;
+    let cluster = network.training().with_context(|| asked.path.display().to_string())?;
+    let topology = network.topology;
+    let job = training_job(&cluster, args.job.as_deref())?;
+    ensure!(
+        job.kind == Kind::Workers,
+        "job {}: groups (--racks) are of workers, and it has clients",
+        job.name
+    );
+    let workers = job.participants.len();
+    ensure!(
+        workers <= MOST_WORKERS,
+        "job {}: {workers} workers are more processes than one machine runs, {MOST_WORKERS}; name some of \
+         them in `workers`, or run `inart simulate`",
+        job.name
+    );
+    let planned = topology.job_named(&job.name).context("the planner knows every job that trains")?.clone();
+    ensure!(
+        !planned.elastic,
+        "job {}: it is elastic, and groups (--racks) keep their workers; leave `elastic` out",
+        job.name
+    );
+    let all = args.divisions(&topology, &planned, job)?;
+    let own_bytes = job.bits / 8.0;
+    let setting = args.setting((topology, planned), job, &all)?;
+    let bar = ProgressBar::new(1);
+    let style = ProgressStyle::with_template("{bar:40} {pos}/{len} turns, {elapsed}");
+    bar.set_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()));
+    let table = emulate_racks(&setting, &all, &mut |done, total| {
+        bar.set_length(total);
+        bar.set_position(done);
+    });
+    bar.finish_and_clear();
+    let Measured { report: table, problem } = table?;
+    print(&match json {
+        true => serde_json::to_string(&table)? + "\n",
+        false => text_of(&table, own_bytes),
+    })?;
+    problem.map_or(Ok(ExitCode::SUCCESS), |error| Err(error.into()))
+}
+
+impl Args {
+    fn check(&self) -> anyhow::Result<()> {
+        ensure!(self.sync == "r2sp", "--racks: it is for --sync r2sp only; leave it out");
+        ensure!(
+            (3..=MOST_ITERATIONS).contains(&self.iterations),
+            "--iterations {}: give a number from 3 to {MOST_ITERATIONS}",
+            self.iterations
+        );
+        ensure!(self.step.is_finite() && self.step > 0.0, "--step {}: give a number above 0", self.step);
+        Ok(())
+    }
+
+    /// The job in each number of groups that is asked for; one that comes twice, once.
+    fn divisions(
+        &self,
+        topology: &Topology,
+        planned: &inart_planner::Job,
+        job: &Job,
+    ) -> anyhow::Result<Vec<Racks>> {
+        let mut all: Vec<Racks> = Vec::new();
+        for groups in &self.racks {
+            let racks = if groups == BY_RULE {
+                let candidates = candidate_racks(topology, planned)?;
+                choose_racks(&candidates, job).context("a job has workers")?.racks.clone()
+            } else {
+                let wrong = || anyhow!("--racks={groups}: give numbers of groups from 1 on, or {BY_RULE}");
+                let number: usize = groups.parse().map_err(|_| wrong())?;
+                Racks::plan(topology, planned, number).map_err(|error| match error {
+                    RackError::Groups { .. } => anyhow!("--racks={groups}: {error}"),
+                    other => other.into(),
+                })?
+            };
+            if all.iter().all(|other| other.groups.len() != racks.groups.len()) {
+                all.push(racks);
+            }
+        }
+        Ok(all)
+    }
+
+    fn setting(
+        &self,
+        (topology, planned): (Topology, inart_planner::Job),
+        job: &Job,
+        all: &[Racks],
+    ) -> anyhow::Result<RackSetting> {
+        let bits = 32.0 * PARAMETERS as f64;
+        let mean_s = job.participants.iter().map(|one| one.compute.mean_s).sum::<f64>()
+            / job.participants.len() as f64;
+        let scale = match self.scale {
+            Some(scale) => scale,
+            None => {
+                let carried = fitting_scale(all, self.values)?;
+                let slow = Scale::fitting(1.0, mean_s * bits / job.bits / LEAST_COMPUTE_S);
+                // Nobody computes: only what the machine carries counts.
+                let is_slower = mean_s > 0.0 && 1.0 / slow.factor() > 1.0 / carried.factor();
+                if is_slower { slow } else { carried }
+            }
+        };
+        check_slowest(topology.links().iter().flat_map(|link| link.rates_bps), scale.factor())
+            .map_err(|problem| anyhow!("--scale: {problem}"))?;
+        let (job, times) = scaled(job, bits, Some(self.batch), scale.factor());
+        Ok(RackSetting {
+            topology,
+            planned,
+            job,
+            scale,
+            times,
+            iterations: self.iterations,
+            batch: self.batch as usize,
+            step: self.step,
+            seed: self.seed,
+            values: self.values,
+            window_chunks: self.window,
+            drop: self.drop,
+            peer_timeout: self.peer_timeout,
+            program: std::env::current_exe().context("this program's own file")?,
+        })
+    }
+}
+
+fn text_of(table: &RackTable, own_bytes: f64) -> String {
+    let mut out = format!(
+        "{}: {} workers; {}, with a model of {}\n\
+         Times are the network's own: at its rates, with its model of {}, which takes {:.3} s to compute.\n\
+         groups  at once  iteration  simulated s  waiting  simulated s  pushing  staleness  most  90% after  \
+         accuracy\n",
+        table.network,
+        table.workers,
+        table.scale,
+        display_size(table.model_bytes),
+        display_size(own_bytes),
+        table.compute_s,
+    );
+    for one in &table.divisions {
+        let to_90 = one.to_90_s.map_or("-".to_owned(), |seconds| format!("{seconds:.1} s"));
+        let _ = writeln!(
+            out,
+            "{:>6}  {:>7}  {:>9.3}  {:>11.3}  {:>7.3}  {:>11.3}  {:>6.1}%  {:>9.2}  {:>4}  {to_90:>9}  \
+             {:>7.1}%",
+            one.groups.len(),
+            one.at_once,
+            one.iteration_s,
+            one.simulated.iteration_s,
+            one.waiting_s,
+            one.simulated.waiting_s,
+            one.busy * 100.0,
+            one.staleness_mean,
+            one.staleness_max,
+            one.accuracy * 100.0,
+        );
+    }
+    for one in table.divisions.iter().filter(|one| one.groups.len() > 1) {
+        let groups: Vec<_> = one.groups.iter().map(|workers| workers.join(" ")).collect();
+        let _ = writeln!(out, "{} groups: {}", groups.len(), groups.join(", "));
+    }
+    let turns: u64 = table.divisions.iter().map(|one| one.turns_checked).sum();
+    let summed: u64 = table.divisions.iter().map(|one| one.summed_in_switches).sum();
+    let _ = writeln!(
+        out,
+        "{turns} turns computed again and compared bit for bit; switches have summed {summed} gradients"
+    );
+    let alone = table.divisions.iter().find(|one| one.groups.len() == 1);
+    for one in table.divisions.iter().filter(|one| one.groups.len() > 1) {
+        let Some(alone) = alone else { continue };
+        let (ratio, predicted) =
+            (alone.iteration_s / one.iteration_s, alone.simulated.iteration_s / one.simulated.iteration_s);
+        let _ = writeln!(
+            out,
+            "{} groups are {ratio:.2} times as fast per iteration as InArt alone (simulated: {predicted:.2})",
+            one.groups.len()
+        );
+    }
+    out
+}

@@ -1,0 +1,168 @@
+//! The process of a server that the network sends sums to.
+
+use std::process::ExitCode;
+use std::time::Duration;
+
+use inart_core::{Assignment, ServerCounters};
+use inart_elastic::ElasticServer;
+use inart_host_agent::report::{Report, Role};
+use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch, awaited_workers};
+use inart_host_agent::{Error, Server};
+use inart_topologies::Network;
+use inart_wire::ShardId;
+
+use crate::commands::host::named;
+use crate::commands::host::place::{HostArgs, Output};
+use crate::commands::host::role::SERVER;
+use crate::commands::values::duration;
+use crate::line::section::Section;
+use crate::line::{Asked, OnNetwork};
+
+/// What a server does.
+#[derive(clap::Args)]
+struct Work {
+    #[command(flatten)]
+    host: HostArgs,
+    /// End if no worker has joined for this long; not in an elastic job.
+    #[arg(long, value_name = "TIME", default_value = "600s", value_parser = duration)]
+    join_patience: Duration,
+}
+
+/// Arguments of `inart server`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The shard to serve, counted from 0. In an elastic job, its place in the topology's list of the job's
+    /// servers.
+    #[arg(long)]
+    shard: ShardId,
+    #[command(flatten)]
+    work: Work,
+}
+
+/// Arguments of `inart host` for a server.
+#[derive(clap::Args)]
+pub struct Named {
+    /// The server's name in the network's document.
+    #[arg(long)]
+    name: String,
+    #[command(flatten)]
+    work: Work,
+}
+
+impl OnNetwork for Named {
+    type Network = Network;
+    const SECTION: &'static Section = &SERVER;
+
+    fn run(self, network: Network, asked: &Asked) -> anyhow::Result<ExitCode> {
+        let shard = |assignment: &Assignment, is_elastic: bool| {
+            let place = match is_elastic {
+                true => named::server_of_document(&network, &self.name, &assignment.name),
+                false => named::server_of_assignment(assignment, &self.name),
+            }?;
+            Ok(ShardId::from(place))
+        };
+        run_work(&self.work, shard, asked.json)
+    }
+}
+
+/// Progress is printed this often.
+const PROGRESS: Duration = Duration::from_secs(10);
+
+/// Runs `inart server`.
+pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
+    run_work(&args.work, |_, _| Ok(args.shard), json)
+}
+
+/// Serves until the job's workers have left, or until SIGTERM or SIGINT; then prints what was counted.
+/// `shard` returns the server's shard by its assignment, and whether the job is elastic.
+fn run_work(
+    args: &Work,
+    shard: impl FnOnce(&Assignment, bool) -> anyhow::Result<ShardId>,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    args.host.run(json, |assignment, mut options, output| {
+        let is_elastic = args.host.is_elastic()?;
+        let shard = shard(&assignment, is_elastic)?;
+        let role = Role::Server(assignment.job, shard);
+        if is_elastic {
+            let host = args.host.elastic(format!("server-{shard}"), options.status)?;
+            let mut server = ElasticServer::new(host);
+            output.hello(role)?;
+            let result = server.run(|_, _| ());
+            end(shard, server.counters(), &[], output)?;
+            return Ok(result?);
+        }
+        let life = options.incarnation;
+        assignment.validate().map_err(Error::from)?;
+        assignment.shard(shard).map_err(Error::from)?;
+        let port = args.host.open_port()?;
+        let watch = options.status.get_or_insert_with(StatusSocket::quiet).watch();
+        let server = Server::with_transport(assignment.clone(), shard, port, options)?;
+        // Who reads reports ends it as well.
+        let mut server = match output.is_audited() {
+            true => server,
+            false => server.ends_with_job().with_patience(args.join_patience),
+        };
+        let who = format!("server-{shard}");
+        args.host.claim(&assignment, &who, life)?;
+        let _following = args.host.follow(&assignment, &who, life, server.mover())?;
+        let _reporting = args.host.report_to_controller(&assignment, &who, life, Some(watch.clone()))?;
+        output.hello(role)?;
+        if !output.is_audited() {
+            let workers = assignment.workers.iter().map(|worker| worker.name.clone()).collect();
+            print_progress(watch, workers);
+        }
+        let result = server.run();
+        end(shard, server.counters(), &server.never_heard(), output)?;
+        Ok(result?)
+    })
+}
+
+/// Tells what was counted.
+fn end(
+    shard: ShardId,
+    counters: ServerCounters,
+    absent: &[String],
+    output: &mut Output,
+) -> anyhow::Result<()> {
+    output.report(|| Report::Server(counters))?;
+    output.summary(&counters, || {
+        let absent = match absent {
+            [] => String::new(),
+            names => format!("; never heard from: {}", names.join(", ")),
+        };
+        format!(
+            "shard {shard}: {} chunks summed from {} partials of {} workers and {} single gradients; {} bytes received{absent}",
+            counters.chunks,
+            counters.partials,
+            counters.summed_in_network,
+            counters.gradients,
+            counters.bytes_received
+        )
+    })
+}
+
+/// Prints now and then how far the server is, for as long as the process runs.
+fn print_progress(watch: StatusWatch, workers: Vec<String>) {
+    std::thread::spawn(move || {
+        loop {
+            std::thread::sleep(PROGRESS);
+            if let Some(HostStatus::Server(status)) = watch.latest() {
+                let heard = status.heard_seconds.iter().flatten().count();
+                let waits = awaited_workers(&status, &workers, 0.0);
+                let waits = waits.iter().filter(|wait| status.in_flight > 0 || wait.disconnected);
+                let waits: Vec<_> = waits.map(|wait| format!("{} ({})", wait.on, wait.why)).collect();
+                let waits = match waits.is_empty() {
+                    true => String::new(),
+                    false => format!("; waiting for {}", waits.join(", ")),
+                };
+                eprintln!(
+                    "shard {}: {} chunks summed, {heard} of {} workers heard from{waits}",
+                    status.shard,
+                    status.completed,
+                    status.heard_seconds.len()
+                );
+            }
+        }
+    });
+}

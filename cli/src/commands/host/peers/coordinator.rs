@@ -1,0 +1,122 @@
+//! `inart coordinator`: chooses the receivers of a job's updates.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use inart_host_agent::StopSignal;
+use inart_peer_agent::Schemes;
+use inart_peer_host::{CoordinatorHost, Told};
+use inart_peers::{Guard, Reading, Scheme};
+use serde_json::json;
+
+use crate::commands::host::peers::connections::Connections;
+use crate::commands::host::peers::schedule::JobArgs;
+use crate::commands::network;
+use crate::commands::output::print_line;
+use crate::commands::peers::own::OwnArgs;
+use crate::commands::plan::peers::scheme;
+use crate::commands::status::StatusArgs;
+use crate::commands::values::duration;
+
+/// Arguments of `inart coordinator`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The network document (YAML or JSON), the same everywhere.
+    network: PathBuf,
+    #[command(flatten)]
+    job: JobArgs,
+    #[command(flatten)]
+    connections: Connections,
+    /// Who chooses the receivers.
+    #[arg(long, default_value = Scheme::Inart.name(), value_parser = scheme())]
+    scheme: Scheme,
+    #[command(flatten)]
+    own: OwnArgs,
+    /// Seed of every draw.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// With selmcast: leave out the second pass, which adds receivers that cost no time.
+    #[arg(long)]
+    first_pass_only: bool,
+    /// With ssp: a receiver stays once less than this part of an update is left to send.
+    #[arg(long, default_value_t = 0.75)]
+    eta: f64,
+    /// With ssp: a further receiver has to leave the deadlines of all multicasts to it whole, not only its
+    /// own.
+    #[arg(long)]
+    guard_all: bool,
+    /// Rounds to train; the same at all peers.
+    #[arg(long, default_value_t = 100)]
+    rounds: u32,
+    /// How long to wait for all peers before it begins with those that are there.
+    #[arg(long, default_value = "60s", value_name = "TIME", value_parser = duration)]
+    gather: Duration,
+    /// End if no peer is connected for this long.
+    #[arg(long, default_value = "600s", value_name = "TIME", value_parser = duration)]
+    patience: Duration,
+    #[command(flatten)]
+    status: StatusArgs,
+}
+
+/// Runs `inart coordinator`.
+pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    ensure!(args.rounds > 0, "--rounds 0: give at least 1");
+    let mesh = network::peers(&args.network)?;
+    let job = args.job.job(&mesh, args.rounds)?;
+    ensure!((0.0..=1.0).contains(&args.eta), "--eta {}: give a part from 0 to 1", args.eta);
+    let setup = job.coordinator_setup(args.gather);
+    ensure!(
+        args.scheme != Scheme::Optimal || setup.sync == inart_peer_agent::Sync::Bsp,
+        "--scheme optimal plans whole rounds only; give --sync bsp, or one of inart, selmcast, orpheus"
+    );
+    let reading = Reading {
+        eta: args.eta,
+        second_pass: !args.first_pass_only,
+        guard: if args.guard_all { Guard::All } else { Guard::Own },
+        ..Reading::default()
+    };
+    let given = args.job.given(&mesh, &args.network, &args.own)?;
+    let schemes = Schemes::new(args.scheme, reading, args.seed, job.name()).following(given);
+    let options = args.connections.options(&[])?;
+    let stop = StopSignal::catch().context("catching signals")?;
+    let patience = args.patience;
+    let status = args.status.listen()?;
+    let runtime = tokio::runtime::Runtime::new()?;
+    runtime.block_on(async {
+        let host = CoordinatorHost::open(&job, setup, schemes, &args.connections.name, options)?;
+        let mut host = host.with_stop(stop).with_patience(patience);
+        if let Some(socket) = status {
+            host = host.with_status(socket);
+        }
+        // Who reads may have gone; peers still need it.
+        host.run(|told| drop(print_line(&if json { line(&told) } else { words(&told) }))).await?;
+        Ok(ExitCode::SUCCESS)
+    })
+}
+
+fn line(told: &Told) -> String {
+    match told {
+        Told::InCharge { term, peers } => json!({ "term": term.number, "peers": peers }),
+        Told::Chosen { from, round, to, rate_bps } => {
+            json!({ "from": from, "round": round, "to": to, "rate_bps": rate_bps })
+        }
+        Told::NotChosen { why } => json!({ "not_chosen": why }),
+        Told::OtherJob { peer } => json!({ "other_job": peer }),
+    }
+    .to_string()
+}
+
+fn words(told: &Told) -> String {
+    match told {
+        Told::InCharge { term, peers } => format!("in charge ({term}): {}", peers.join(" ")),
+        Told::Chosen { from, round, to, rate_bps } => {
+            format!("round {round} of {from}: to {} at {:.1} Mbps", to.join(" "), rate_bps / 1e6)
+        }
+        Told::NotChosen { why } => format!("no receivers were chosen, the last ones go on: {why}"),
+        Told::OtherJob { peer } => {
+            format!("{peer} is refused: it has other settings, which its error and this process's log name")
+        }
+    }
+}

@@ -1,0 +1,6 @@
+//! Peers, and their coordinator.
+
+pub mod connections;
+pub mod coordinator;
+pub mod peer;
+pub mod schedule;

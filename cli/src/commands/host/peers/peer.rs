@@ -1,0 +1,319 @@
+//! The process of a peer of decentralised training.
+
+use std::net::SocketAddr;
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{bail, ensure};
+use inart_emulator::clock::monotonic_ns;
+use inart_emulator::wide_area::{digest, random_gradient};
+use inart_multicast::{Outcome, Receivers};
+use inart_peer_agent::{Received, Setup};
+use inart_peer_host::{Ending, Job, Patience, PeerHost, Start, Training};
+use inart_peers::{Compute, Mesh, SplitMix64};
+use inart_terms::{Terms, digest_of_values};
+use inart_trainer::{Config, Trainer};
+use serde_json::json;
+
+use crate::commands::host::connections::place;
+use crate::commands::host::peers::connections::Connections;
+use crate::commands::host::peers::schedule::JobArgs;
+use crate::commands::host::role::PEER;
+use crate::commands::output::print_line;
+use crate::commands::status::StatusArgs;
+use crate::commands::stopping;
+use crate::commands::values::duration;
+use crate::line::section::Section;
+use crate::line::{Asked, OnNetwork};
+
+/// Arguments of `inart host` for a peer.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    job: JobArgs,
+    #[command(flatten)]
+    connections: Connections,
+    /// A coordinator, as NAME=HOST:PORT. Of several the one that began last is in charge.
+    #[arg(long = "coordinator", value_name = "NAME=HOST:PORT", value_parser = place, required = true)]
+    coordinators: Vec<(String, SocketAddr)>,
+    /// With --multicast switch: the interface to the switch, by which updates leave and arrive.
+    #[arg(long)]
+    interface: Option<String>,
+    /// Rounds to train; the same everywhere.
+    #[arg(long, default_value_t = 100)]
+    rounds: u32,
+    /// Images per round. The model has a size of its own, which the job's update has to be.
+    #[arg(long, default_value_t = 32)]
+    batch: usize,
+    /// Train nothing: send random numbers, as many as the job's update has.
+    #[arg(long, conflicts_with = "batch")]
+    random: bool,
+    /// Take as long to compute as the document states (`compute`), drawn anew for each round: wait for the
+    /// rest.
+    #[arg(long)]
+    stated_compute: bool,
+    /// Decides the data, the first weights and times to compute; the same at all peers.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// A peer of which nothing is heard for that long is gone: nobody waits for it.
+    #[arg(long, default_value = "5s", value_name = "TIME", value_parser = duration)]
+    peer_timeout: Duration,
+    /// How long to wait for the coordinator's choice of receivers before sending to the last ones.
+    #[arg(long, default_value = "2s", value_name = "TIME", value_parser = duration)]
+    choice_patience: Duration,
+    /// How long to wait for a coordinator that takes this peer in; longer than its --gather.
+    #[arg(long, default_value = "300s", value_name = "TIME", value_parser = duration)]
+    meeting_patience: Duration,
+    /// How long to wait for other peers to end a round while their connections live.
+    #[arg(long, default_value = "600s", value_name = "TIME", value_parser = duration)]
+    round_patience: Duration,
+    #[command(flatten)]
+    status: StatusArgs,
+}
+
+impl OnNetwork for Args {
+    type Network = Mesh;
+    const SECTION: &'static Section = &PEER;
+
+    fn run(self, network: Mesh, asked: &Asked) -> anyhow::Result<ExitCode> {
+        run(&self, &network, asked.json)
+    }
+}
+
+fn run(args: &Args, mesh: &Mesh, json: bool) -> anyhow::Result<ExitCode> {
+    ensure!(args.rounds > 0, "--rounds 0: give at least 1");
+    let signal = stopping::catch()?;
+    let job = args.job.job(mesh, args.rounds)?;
+    let name = &args.connections.name;
+    let patience = Patience {
+        choice: args.choice_patience,
+        peer_timeout: args.peer_timeout,
+        meeting: args.meeting_patience,
+    };
+    let mut setup = job.setup(name, &patience)?;
+    let rank = setup.me.index();
+    setup.program = args.terms(&job)?;
+    setup.round_patience = args.round_patience;
+    let work = args.work(&job, rank)?;
+    let stated = args.stated_compute.then(|| args.job.compute(mesh, rank)).transpose()?;
+    let stated = stated.map(|compute| (compute, SplitMix64::stream(args.seed, rank as u64)));
+    let status = args.status.listen()?;
+    let host = args.open(mesh, &job, setup)?;
+    status.into_iter().for_each(|socket| host.publish(socket));
+    let mut program = Program { work, stated, names: job.peers().to_vec(), json, printed: Ok(()) };
+    let stopper = host.stopper();
+    stopping::on_signal(signal, name, move || stopper.stop())?;
+    let ending = host.run(&mut program)?;
+    program.printed?;
+    print_line(&last(program.work.accuracy(), &ending, json))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    fn open(&self, mesh: &Mesh, job: &Job, setup: Setup) -> anyhow::Result<PeerHost> {
+        let options = self.connections.options(&self.coordinators)?;
+        let is_by_switch = self.job.is_by_switch();
+        ensure!(
+            !is_by_switch || options.peers.is_empty(),
+            "--peer: with --multicast switch peers reach each other by the switch; leave it out"
+        );
+        Ok(match (&self.interface, is_by_switch) {
+            (Some(name), true) => {
+                PeerHost::open_on(job, setup, &self.job.interface(mesh, name, job)?, options)?
+            }
+            (None, false) => PeerHost::open(job, setup, options)?,
+            (None, true) => bail!("--multicast switch: say which interface leads to the switch, --interface"),
+            (Some(name), false) => {
+                bail!("--interface {name}: hosts make the copies; leave it out, or give --multicast switch")
+            }
+        })
+    }
+
+    /// What peers have to share, and the coordinator does not know.
+    fn terms(&self, job: &Job) -> anyhow::Result<Terms> {
+        let workers = job.peers().len();
+        let mut all = vec![("seed", self.seed.to_string())];
+        if self.random {
+            all.push(("program", "random numbers".to_owned()));
+            return Ok(Terms::new(all)?);
+        }
+        let first = Trainer::new(Config { seed: self.seed, rank: 0, workers, batch: 1 })?;
+        all.push(("program", "digits (inart-trainer)".to_owned()));
+        all.push(("batch", self.batch.to_string()));
+        all.push(("first weights (SHA-256)", digest_of_values(&first.state())));
+        Ok(Terms::new(all)?)
+    }
+
+    fn work(&self, job: &Job, rank: usize) -> anyhow::Result<Work> {
+        let (workers, values) = (job.peers().len(), job.values());
+        if self.random {
+            return Ok(Work::Random { seed: self.seed, rank, values });
+        }
+        let trainer = Trainer::new(Config { seed: self.seed, rank, workers, batch: self.batch })?;
+        let own = trainer.gradient_len();
+        ensure!(
+            own == values,
+            "job {}: its update has {values} values and the model {own}; set update: {} B, or use --random",
+            job.name(),
+            4 * own
+        );
+        Ok(Work::Training(Box::new(trainer), workers))
+    }
+}
+
+/// What a peer computes: a trainer, of so many; or nothing.
+enum Work {
+    Training(Box<Trainer>, usize),
+    Random { seed: u64, rank: usize, values: usize },
+}
+
+impl Work {
+    /// Goes on from other weights before a round.
+    fn load(&mut self, weights: &[f32], round: u32) {
+        if let Work::Training(trainer, _) = self {
+            let mut state = trainer.state();
+            state[..weights.len()].copy_from_slice(weights);
+            trainer.load(&state, u64::from(round.saturating_sub(1)));
+        }
+    }
+
+    /// A step on one's own images, and the weights behind it.
+    fn step(&mut self, round: u32) -> Vec<f32> {
+        match self {
+            Work::Training(trainer, workers) => {
+                let mut gradient = vec![0.0; trainer.gradient_len()];
+                trainer.gradient(&mut gradient);
+                // It divides a sum over all by their number, and this is one's own.
+                gradient.iter_mut().for_each(|value| *value *= *workers as f32);
+                trainer.apply(&gradient);
+                let mut state = trainer.state();
+                state.truncate(gradient.len());
+                state
+            }
+            Work::Random { seed, rank, values } => random_gradient(*seed, *rank, round, *values),
+        }
+    }
+
+    fn accuracy(&mut self) -> Option<f64> {
+        match self {
+            Work::Training(trainer, _) => Some(trainer.evaluate().accuracy),
+            Work::Random { .. } => None,
+        }
+    }
+}
+
+/// Trains, and tells what happens.
+struct Program {
+    work: Work,
+    /// How long a round's computation is to take, if it is, and what that is drawn from.
+    stated: Option<(Compute, SplitMix64)>,
+    names: Vec<String>,
+    json: bool,
+    printed: anyhow::Result<()>,
+}
+
+impl Program {
+    fn print(&mut self, line: &str) {
+        if self.printed.is_ok() {
+            self.printed = print_line(line);
+        }
+    }
+
+    fn names(&self, receivers: &Receivers) -> Vec<&str> {
+        receivers.iter().map(|rank| &*self.names[rank.index()]).collect()
+    }
+
+    fn averaged(&mut self, start: &Start) {
+        let Some(average) = &start.average else { return };
+        self.work.load(&average.values, start.round);
+        if self.json {
+            let of: Vec<_> =
+                average.of.iter().map(|(from, round)| json!([self.names[from.index()], round])).collect();
+            let round = start.round - 1;
+            self.print(&json!({ "averaged": digest(&average.values), "round": round, "of": of }).to_string());
+        }
+    }
+}
+
+impl Training for Program {
+    fn compute(&mut self, start: &Start) -> Vec<f32> {
+        let (began, began_ns) = (Instant::now(), monotonic_ns());
+        self.averaged(start);
+        let update = self.work.step(start.round);
+        let sent = self.json.then(|| digest(&update));
+        if let Some((Compute { mean_seconds, cv }, random)) = &mut self.stated {
+            let whole = Duration::from_secs_f64(random.log_normal(*mean_seconds, *cv));
+            std::thread::sleep(whole.saturating_sub(began.elapsed()));
+        }
+        if let Some(sent) = sent {
+            let (round, computed_ns) = (start.round, monotonic_ns());
+            let line =
+                json!({ "sent": sent, "round": round, "began_ns": began_ns, "computed_ns": computed_ns });
+            self.print(&line.to_string());
+        }
+        update
+    }
+
+    fn finish(&mut self, start: &Start) {
+        self.averaged(start);
+    }
+
+    fn received(&mut self, update: &Received) {
+        if self.json {
+            let values: Vec<f32> = update.words.iter().map(|&word| f32::from_bits(word)).collect();
+            let (from, round) = (&self.names[update.from.index()], update.round);
+            self.print(&json!({ "received": digest(&values), "from": from, "round": round }).to_string());
+        }
+    }
+
+    fn ended(&mut self, outcome: &Outcome, without_choice: bool) {
+        let (round, seconds) = (outcome.round, outcome.took.as_secs_f64());
+        let [complete, withdrawn, given_up] =
+            [&outcome.complete, &outcome.withdrawn, &outcome.given_up].map(|all| self.names(all));
+        let line = match self.json {
+            true => json!({
+                "round": round, "complete": complete, "withdrawn": withdrawn, "given_up": given_up,
+                "seconds": seconds, "ended_ns": monotonic_ns(), "without_choice": without_choice,
+            })
+            .to_string(),
+            false => {
+                let lacking = match given_up[..] {
+                    [] => String::new(),
+                    _ => format!(", given up: {}", given_up.join(" ")),
+                };
+                let last = if without_choice { " (the last receivers)" } else { "" };
+                format!("round {round}: to {}{last} in {seconds:.3} s{lacking}", complete.join(" "))
+            }
+        };
+        self.print(&line);
+    }
+}
+
+fn last(accuracy: Option<f64>, ending: &Ending, json: bool) -> String {
+    let Ending { peer, sender, receiver, refused, .. } = ending;
+    if json {
+        let strangers = ending.connections.strangers + ending.connections.refused;
+        return json!({
+            "accuracy": accuracy, "complete": receiver.complete, "abandoned": receiver.abandoned,
+            "given_up": sender.given_up, "failed": sender.failed, "gone": peer.gone, "back": peer.back,
+            "without_choice": peer.without_choice, "passed": peer.passed,
+            "from_first_weights": peer.from_first_weights, "forced": peer.forced, "superseded": peer.superseded,
+            "other_life": refused.other_life, "strangers": strangers, "asks": receiver.asks,
+            "repairs": sender.repairs, "not_mine": refused.not_mine, "other_job": refused.other_job,
+            "other_epoch": refused.other_epoch, "unknown": refused.strangers, "malformed": refused.malformed,
+        })
+        .to_string();
+    }
+    let learnt = accuracy.map_or(String::new(), |share| format!("accuracy {:.1}%; ", share * 100.0));
+    let anew = match peer.from_first_weights {
+        0 => "",
+        _ => "began anew, nobody sent it a model, and it went on with the first weights; ",
+    };
+    format!(
+        "{learnt}{anew}{} updates received, {} rounds to the last receivers, {} peers taken for gone, {} chunks sent again",
+        receiver.complete,
+        peer.without_choice,
+        peer.gone,
+        sender.failed + sender.repairs
+    )
+}

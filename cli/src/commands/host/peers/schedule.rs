@@ -1,0 +1,89 @@
+//! What all processes of a job have to agree on.
+
+use std::path::Path;
+use std::sync::Arc;
+
+use anyhow::Context;
+use inart_controller::PortMap;
+use inart_peer_agent::Sync;
+use inart_peer_host::{CopiedBy, Interface, Job, Schedule};
+use inart_peers::{Compute, Mesh, Pairs};
+use inart_wire::ValuesPerPacket;
+
+use crate::commands::network;
+use crate::commands::peers::own::OwnArgs;
+use crate::commands::simulate::peers::{Limit, number_or_none};
+
+/// Flags that are the same at all peers and coordinators of a job.
+#[derive(clap::Args)]
+pub struct JobArgs {
+    /// The job [default: the only one].
+    #[arg(long, value_name = "JOB")]
+    job: Option<String>,
+    /// Who makes the copies of an update: hosts (once per receiver, over QUIC), or switch (switches that run
+    /// our program, from one frame per chunk); the same everywhere.
+    #[arg(long, default_value = "hosts", value_parser = ["hosts", "switch"])]
+    multicast: String,
+    /// With switch: values per frame, 32, 64, 256, 1024 or 2048, for which the switches' program is compiled;
+    /// the same everywhere.
+    #[arg(long, default_value_t = ValuesPerPacket::N256)]
+    values: ValuesPerPacket,
+    /// When peers go on: bsp (all at once, when all copies have arrived), or ssp (each by itself); the same
+    /// everywhere.
+    #[arg(long, default_value = "bsp", value_parser = ["bsp", "ssp"])]
+    sync: String,
+    /// With ssp: how many rounds a peer may be ahead of the last when it begins one; none for any number.
+    #[arg(long, default_value = "4", value_parser = number_or_none)]
+    staleness: Limit,
+    /// The rule of k: whoever was not in a sender's last K rounds receives; none for no such rule; the same
+    /// everywhere. [default: none with bsp, 4 with ssp]
+    #[arg(long, value_name = "K", value_parser = number_or_none)]
+    force_after: Option<Limit>,
+}
+
+impl JobArgs {
+    /// The job, until a last round.
+    pub fn job(&self, mesh: &Mesh, rounds: u32) -> anyhow::Result<Job> {
+        let job = network::peer_job(mesh, self.job.as_deref())?;
+        let is_bsp = self.sync == "bsp";
+        let sync = match is_bsp {
+            true => Sync::Bsp,
+            false => Sync::Ssp { staleness: self.staleness.0.unwrap_or(u32::MAX) },
+        };
+        let force_after = self.force_after.unwrap_or(Limit(if is_bsp { None } else { Some(4) })).0;
+        let copied_by = match self.is_by_switch() {
+            true => CopiedBy::Switches(self.values),
+            false => CopiedBy::Hosts,
+        };
+        Ok(Job::new(mesh, job, Schedule { sync, force_after, rounds })?.copied_by(copied_by))
+    }
+
+    /// The receivers that a user has chosen, by rank, if any are given.
+    pub fn given(&self, mesh: &Mesh, path: &Path, own: &OwnArgs) -> anyhow::Result<Option<Arc<Pairs>>> {
+        own.read(path, mesh, network::peer_job(mesh, self.job.as_deref())?)
+    }
+
+    /// Whether switches make the copies.
+    pub fn is_by_switch(&self) -> bool {
+        self.multicast == "switch"
+    }
+
+    /// The interface of that name, and the Ethernet addresses that the peers of a job have by the document.
+    pub fn interface(&self, mesh: &Mesh, name: &str, job: &Job) -> anyhow::Result<Interface> {
+        let ports = PortMap::of_mesh(mesh)?;
+        let address = |peer: &String| ports.mac(peer).with_context(|| format!("{peer} has no address"));
+        let addresses = job.peers().iter().map(address).collect::<anyhow::Result<_>>()?;
+        Ok(Interface { name: name.to_owned(), addresses })
+    }
+
+    /// How long a peer computes, as the document states it; its rank.
+    pub fn compute(&self, mesh: &Mesh, rank: usize) -> anyhow::Result<Compute> {
+        let job = network::peer_job(mesh, self.job.as_deref())?;
+        job.computes.get(rank).copied().with_context(|| {
+            format!(
+                "--stated-compute: job {} does not state it; add compute: {{mean: 1 s, cv: 0.57}}",
+                job.name
+            )
+        })
+    }
+}

@@ -1,0 +1,275 @@
+//! What the hosts of workers, servers and groups share.
+
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::Context;
+use inart_control::{FileProblem, Following, HostReport, NotDone, Reporting, Source, SourceError};
+use inart_core::Assignment;
+use inart_elastic::Host;
+use inart_host_agent::report::{Report, Reporter, Role};
+use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
+use inart_host_agent::{MoveError, Mover, Options, PortKind, StopSignal, Transport};
+use inart_wire::Incarnation;
+
+use crate::commands::security::ClientArgs;
+use crate::commands::values::duration;
+
+/// Arguments of every host.
+#[derive(clap::Args)]
+pub struct HostArgs {
+    /// The job's assignment: a JSON file, as `inart push --assignments` writes it.
+    #[arg(long, value_name = "FILE", required_unless_present = "controller", conflicts_with = "controller")]
+    assignment: Option<PathBuf>,
+    /// Ask this controller (HOST:PORT or unix:/path) for the assignment, and wait until it has installed the
+    /// plan; while the host runs, follow it to each new plan of the job.
+    #[arg(long, value_name = "ADDRESS")]
+    controller: Option<String>,
+    /// With --controller: name of the job; needed if it has several.
+    #[arg(long, value_name = "NAME", requires = "controller", default_value = "", hide_default_value = true)]
+    job: String,
+    #[command(flatten)]
+    security: ClientArgs,
+    /// Network interface to send and receive on.
+    #[arg(long, value_name = "NAME")]
+    interface: String,
+    /// How to do that: `batched`; `pnet`, one system call per frame; or `xdp`, AF_XDP for fast NICs, past the
+    /// kernel's queues and shapers, if this command was built with it.
+    #[arg(long, value_name = "KIND", default_value = PortKind::default().name(), value_parser = parse_port)]
+    port: PortKind,
+    /// How long a peer that is waited for may be silent before the job is aborted.
+    #[arg(long, alias = "patience", value_name = "TIME", default_value = "2.5s", value_parser = duration)]
+    peer_timeout: Duration,
+    /// Tell whoever asks, such as `inart doctor`, what this host is doing: a path for a Unix socket, or
+    /// 127.0.0.1:PORT.
+    #[arg(long, value_name = "ADDRESS")]
+    status: Option<String>,
+    /// Unix socket to report to, instead of printing.
+    #[arg(long, value_name = "SOCKET")]
+    report: Option<PathBuf>,
+}
+
+/// A kind of port that was built.
+pub fn parse_port(text: &str) -> Result<PortKind, String> {
+    if let Some(kind) = PortKind::ALL.iter().find(|kind| kind.name() == text) {
+        return Ok(*kind);
+    }
+    if text == "xdp" {
+        return Err("built without it; build with `cargo build --release -p inart-cli --features xdp`".into());
+    }
+    let names: Vec<_> = PortKind::ALL.iter().map(|kind| kind.name()).collect();
+    Err(format!("expected one of {}", names.join(", ")))
+}
+
+/// Where a host's assignment is from, how it is reached, and by which interface.
+pub struct Place {
+    pub assignment: Option<PathBuf>,
+    pub controller: Option<String>,
+    pub job: String,
+    pub security: ClientArgs,
+    pub interface: String,
+    pub port: PortKind,
+    pub peer_timeout: Duration,
+    pub status: Option<String>,
+}
+
+impl HostArgs {
+    /// A host that is told where it is by other arguments.
+    pub fn at(place: Place) -> Self {
+        let Place { assignment, controller, job, security, interface, port, peer_timeout, status } = place;
+        let report = None;
+        Self { assignment, controller, job, security, interface, port, peer_timeout, status, report }
+    }
+
+    /// Runs a host: reads its files, catches signals, and sees to it that whoever it reports to hears of its
+    /// failure.
+    pub fn run(
+        &self,
+        json: bool,
+        body: impl FnOnce(Assignment, Options, &mut Output) -> anyhow::Result<()>,
+    ) -> anyhow::Result<ExitCode> {
+        let stop = StopSignal::catch().context("catching signals")?;
+        let mut output = match &self.report {
+            Some(socket) => Output::Report(
+                Reporter::connect(socket)
+                    .with_context(|| format!("--report {}: cannot connect to it", socket.display()))?,
+            ),
+            None if json => Output::Json,
+            None => Output::Text,
+        };
+        let listen = |address: &String| {
+            let socket = StatusSocket::listen(address);
+            let socket = socket.with_context(|| format!("--status {address}: cannot listen there"))?;
+            anyhow::Ok(socket.on_interface(&self.interface))
+        };
+        let status = self.status.as_ref().map(listen).transpose()?;
+        // What a controller hears of the host is taken from there.
+        let status = status.or_else(|| self.controller.is_some().then(StatusSocket::quiet));
+        let options =
+            Options { peer_timeout: self.peer_timeout, stop: Some(stop), status, ..Options::default() };
+        let result = self.assignment().and_then(|read| body(read, options, &mut output));
+        if let (Err(error), Output::Report(reporter)) = (&result, &mut output) {
+            // The error is printed too; whoever the report was for may be gone.
+            let _ = reporter.send(&Report::Failed { error: crate::commands::output::one_line(error) });
+        }
+        result.map(|()| ExitCode::SUCCESS)
+    }
+}
+
+impl HostArgs {
+    /// Opens the interface.
+    pub fn open_port(&self) -> anyhow::Result<Box<dyn Transport>> {
+        Ok(self.port.open(&self.interface).map_err(inart_host_agent::Error::from)?)
+    }
+
+    /// Notes that `who` runs with the assignment, and refuses a second run ([`Source::claim`]).
+    pub fn claim(&self, assignment: &Assignment, who: &str, life: Incarnation) -> anyhow::Result<()> {
+        let source = self.source()?;
+        crate::commands::control::block_on(async { source.claim(assignment, who, life).await.map_err(told) })
+    }
+
+    /// Follows the controller to each new plan of the job, until that is dropped; a host with a file stays
+    /// with its plan. The role `who` was claimed.
+    pub fn follow(
+        &self,
+        assignment: &Assignment,
+        who: &str,
+        life: Incarnation,
+        mover: Mover,
+    ) -> anyhow::Result<Option<Following>> {
+        let follow = self.source()?.follow(assignment.job, who, life, move |told| {
+            mover.take(told.step, told.assignment.clone(), told.beside).map_err(|error| match error {
+                MoveError::Refused(why) => NotDone::Refused(why.to_string()),
+                MoveError::Ended => NotDone::Ended,
+            })
+        });
+        follow.context("a thread that follows the controller")
+    }
+
+    /// Whether the job's hosts may come and go.
+    pub fn is_elastic(&self) -> anyhow::Result<bool> {
+        let source = self.source()?;
+        crate::commands::control::block_on(async { source.is_elastic().await.map_err(told) })
+    }
+
+    /// A host of an elastic job, in that place of the topology's list. What tells its `status` does so in all
+    /// runs.
+    pub fn elastic(&self, place: String, status: Option<StatusSocket>) -> anyhow::Result<Host> {
+        let (port, interface, peer_timeout) = (self.port, self.interface.clone(), self.peer_timeout);
+        let named = interface.clone();
+        let options = move || {
+            let failed = |source| inart_host_agent::Error::Io { interface: named.clone(), source };
+            let stop = Some(StopSignal::catch().map_err(failed)?);
+            Ok(Options { peer_timeout, stop, status: status.clone(), ..Options::default() })
+        };
+        // Signals are blocked in all threads, so none is lost between those that wait for them.
+        let mut stop = StopSignal::catch().context("catching signals")?;
+        let is_stopped = move || stop.is_received().unwrap_or(false);
+        let host = Host::with_transport(self.source()?, &place, move || Ok(port.open(&interface)?));
+        Ok(host.options(options).stopped_by(is_stopped))
+    }
+
+    /// Reports to the controller how the host is whose role `who` was claimed; a host with a file reports
+    /// to nobody.
+    pub fn report_to_controller(
+        &self,
+        assignment: &Assignment,
+        who: &str,
+        life: Incarnation,
+        watch: Option<StatusWatch>,
+    ) -> anyhow::Result<Option<Reporting>> {
+        let Some(watch) = watch else { return Ok(None) };
+        let report = move || {
+            Some(match watch.latest()? {
+                HostStatus::Worker(worker) => HostReport::from(&worker),
+                HostStatus::Server(server) => HostReport::from(&server),
+            })
+        };
+        let reporting = self.source()?.report(assignment.job, who, life, report);
+        reporting.context("a thread that reports to the controller")
+    }
+
+    /// Reads the assignment, or asks the controller for it.
+    pub fn assignment(&self) -> anyhow::Result<Assignment> {
+        let source = self.source()?;
+        crate::commands::control::block_on(async { source.assignment().await.map_err(told) })
+    }
+
+    fn source(&self) -> anyhow::Result<Source> {
+        if let Some(file) = &self.assignment {
+            return Ok(Source::File(file.clone()));
+        }
+        let address = self.controller.clone().context("--assignment or --controller is missing")?;
+        Ok(Source::Controller { address, job: self.job.clone(), security: self.security.security()? })
+    }
+}
+
+/// The error with the flags that it is about.
+fn told(error: SourceError) -> anyhow::Error {
+    let (file, problem) = match error {
+        SourceError::File { file, problem } => (file, problem),
+        SourceError::Controller(error) => return anyhow::Error::new(error).context("--controller"),
+    };
+    let problem = match problem {
+        FileProblem::Malformed(error) => {
+            anyhow::anyhow!("{error}; `inart push --assignments DIR` writes one")
+        }
+        FileProblem::Used { who } => anyhow::anyhow!(
+            "{who} has run with it before, and switches may still hold sums of that run; \
+             push the plan with --new-epoch and start all hosts with the assignment it writes"
+        ),
+        problem => problem.into(),
+    };
+    problem.context(format!("--assignment {}", file.display()))
+}
+
+/// Where a host tells what it does.
+pub enum Output {
+    Report(Reporter),
+    Json,
+    Text,
+}
+
+impl Output {
+    /// Says who is speaking.
+    pub fn hello(&mut self, role: Role) -> anyhow::Result<()> {
+        self.report(|| Report::Hello(role))
+    }
+
+    /// Waits until whoever is reported to lets this worker begin.
+    pub fn wait_for_start(&mut self) -> anyhow::Result<()> {
+        match self {
+            Self::Report(reporter) => reporter.wait_for_start().context("--report: whoever reads it is gone"),
+            Self::Json | Self::Text => Ok(()),
+        }
+    }
+
+    /// Whether somebody is reported to, who checks the sums.
+    pub fn is_audited(&self) -> bool {
+        matches!(self, Self::Report(_))
+    }
+
+    /// Sends a report, if reports are wanted.
+    pub fn report(&mut self, report: impl FnOnce() -> Report) -> anyhow::Result<()> {
+        match self {
+            Self::Report(reporter) => reporter.send(&report()).context("--report: whoever reads it is gone"),
+            Self::Json | Self::Text => Ok(()),
+        }
+    }
+
+    /// Prints what came out, as JSON or as text, unless it goes to a report.
+    pub fn summary(
+        &mut self,
+        json: &impl serde::Serialize,
+        text: impl FnOnce() -> String,
+    ) -> anyhow::Result<()> {
+        let line = match self {
+            Self::Report(_) => return Ok(()),
+            Self::Json => serde_json::to_string(json)?,
+            Self::Text => text(),
+        };
+        writeln!(std::io::stdout(), "{line}").context("standard output")
+    }
+}

@@ -1,0 +1,239 @@
+//! The process of a parameter server that groups of workers meet in turn.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use inart_core::Assignment;
+use inart_emulator::clock::monotonic_ns;
+use inart_emulator::wide_area::digest;
+use inart_host_agent::status::StatusSocket;
+use inart_host_agent::{Mover, Options, PortKind, StopSignal};
+use inart_rack_host::{News, RackGroup, RackServer};
+use inart_topologies::Switched;
+use inart_trainer::{Config, Stepper};
+use inart_wire::{Incarnation, ShardId};
+use serde_json::json;
+
+use crate::commands::host::named;
+use crate::commands::host::place::{HostArgs, Place, parse_port};
+use crate::commands::host::role::GROUP_SERVER;
+use crate::commands::output::print_line;
+use crate::commands::security::ClientArgs;
+use crate::commands::status::StatusArgs;
+use crate::commands::values::duration;
+use crate::line::section::Section;
+use crate::line::{Asked, OnNetwork};
+
+/// What a server of groups does.
+#[derive(clap::Args)]
+struct Work {
+    /// The assignment of a group's job, once for each group in the order of turns: a JSON file, as `inart
+    /// push --assignments` writes it.
+    #[arg(long, value_name = "FILE", required_unless_present = "controller", conflicts_with = "controller")]
+    assignment: Vec<PathBuf>,
+    /// Ask this controller (HOST:PORT or unix:/path) for the assignments, with a --job for each group.
+    #[arg(long, value_name = "ADDRESS", requires = "job")]
+    controller: Option<String>,
+    /// With --controller: name of a group's job, once for each group in the order of turns.
+    #[arg(long, value_name = "NAME", requires = "controller")]
+    job: Vec<String>,
+    #[command(flatten)]
+    security: ClientArgs,
+    /// Network interface to send and receive on.
+    #[arg(long, value_name = "NAME")]
+    interface: String,
+    /// How to do that, as of a server.
+    #[arg(long, value_name = "KIND", default_value = PortKind::default().name(), value_parser = parse_port)]
+    port: PortKind,
+    /// How long a worker that is waited for may be silent before the training ends.
+    #[arg(long, value_name = "TIME", default_value = "2.5s", value_parser = duration)]
+    peer_timeout: Duration,
+    /// How many groups push at once; their plans together have to fit the network.
+    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    at_once: u16,
+    /// Iterations of every group; then the server ends.
+    #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
+    iterations: u32,
+    /// Decides the first weights; the same at all.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    /// End if no worker of a group has joined for this long.
+    #[arg(long, value_name = "TIME", default_value = "600s", value_parser = duration)]
+    patience: Duration,
+    #[command(flatten)]
+    status: StatusArgs,
+}
+
+/// A group's host, and what its controller is told of it.
+struct Host {
+    args: HostArgs,
+    assignment: Assignment,
+    life: Incarnation,
+    status: StatusSocket,
+}
+
+/// Arguments of `inart rack-server`.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The part of the model to hold, counted from 0: the shard of this server in the jobs of all groups.
+    #[arg(long)]
+    shard: ShardId,
+    #[command(flatten)]
+    work: Work,
+}
+
+/// Arguments of `inart host` for a server of groups.
+#[derive(clap::Args)]
+pub struct Named {
+    /// The server's name in the network's document.
+    #[arg(long)]
+    name: String,
+    #[command(flatten)]
+    work: Work,
+}
+
+impl OnNetwork for Named {
+    type Network = Switched;
+    const SECTION: &'static Section = &GROUP_SERVER;
+
+    fn run(self, _: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
+        let shard =
+            |assignment: &Assignment| named::server_of_assignment(assignment, &self.name).map(ShardId::from);
+        run_work(&self.work, shard, asked.json)
+    }
+}
+
+/// Runs `inart rack-server`.
+pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
+    run_work(&args.work, |_| Ok(args.shard), json)
+}
+
+fn run_work(
+    args: &Work,
+    shard: impl FnOnce(&Assignment) -> anyhow::Result<ShardId>,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let places = args.places();
+    ensure!(
+        usize::from(args.at_once) <= places.len(),
+        "--at-once {}: there are {} groups; give at most as many",
+        args.at_once,
+        places.len()
+    );
+    let own_status = args.status.listen()?;
+    let (mut hosts, mut groups) = (Vec::new(), Vec::new());
+    for place in places {
+        let host = HostArgs::at(place);
+        let assignment = host.assignment()?;
+        ensure!(
+            !assignment.exact_sums,
+            "the assignment of job {} is of an exact-sum job, which groups cannot use; leave `sum: exact` \
+             out of the topology",
+            assignment.name
+        );
+        let status = StatusSocket::quiet();
+        let options = Options {
+            peer_timeout: args.peer_timeout,
+            stop: Some(StopSignal::catch().context("catching signals")?),
+            status: Some(status.clone()),
+            ..Options::default()
+        };
+        let life = options.incarnation;
+        groups.push(RackGroup { assignment: assignment.clone(), transport: host.open_port()?, options });
+        hosts.push(Host { args: host, assignment, life, status });
+    }
+    let first = hosts.first().context("--assignment is missing; give one for each group")?;
+    let shard = shard(&first.assignment)?;
+    let config = Config { seed: args.seed, rank: 0, workers: 1, batch: 1 };
+    let first = Stepper::new(config, 1.0)?.first_model();
+    let server = RackServer::new(shard, groups, args.at_once.into(), &first, args.iterations)?;
+    let mut server = server
+        .with_patience(args.patience)
+        .with_term("seed", Some(args.seed.to_string()))
+        .with_term("iterations", Some(args.iterations.to_string()))
+        .with_term("step", None)
+        .with_term("batch", None);
+    if let Some(socket) = own_status {
+        server = server.with_status(socket);
+    }
+    let who = format!("server-{shard}");
+    let mut kept = Vec::new();
+    for (host, mover) in hosts.iter().zip(server.movers()) {
+        kept.push(host.announce(&who, mover)?);
+    }
+    if json {
+        print_line(&json!({ "event": "listening" }).to_string())?;
+    }
+    let mut printed = Ok(());
+    let ending = server.run(&mut |news, version| {
+        if printed.is_ok() {
+            printed = line(news, version, json).map_or(Ok(()), |line| print_line(&line));
+        }
+    })?;
+    printed?;
+    let frames: u64 = ending.servers.iter().map(|server| server.partials + server.gradients).sum();
+    let summed: u64 = ending.servers.iter().map(|server| server.summed_in_network).sum();
+    print_line(&match json {
+        true => json!({ "event": "over", "frames": frames }).to_string(),
+        false => format!(
+            "over: {} iterations of {} groups; {frames} frames of gradients, in which switches had summed \
+             those of {summed} workers",
+            args.iterations,
+            ending.servers.len()
+        ),
+    })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Work {
+    /// Where each group's assignment is.
+    fn places(&self) -> Vec<Place> {
+        let place = |assignment: Option<PathBuf>, job: String| Place {
+            assignment,
+            controller: self.controller.clone(),
+            job,
+            security: self.security.clone(),
+            interface: self.interface.clone(),
+            port: self.port,
+            peer_timeout: self.peer_timeout,
+            status: None,
+        };
+        match &self.controller {
+            Some(_) => self.job.iter().map(|job| place(None, job.clone())).collect(),
+            None => self.assignment.iter().map(|file| place(Some(file.clone()), String::new())).collect(),
+        }
+    }
+}
+
+impl Host {
+    /// Claims the role, follows the controller to other plans, and reports to it, until that is dropped.
+    fn announce(&self, who: &str, mover: Mover) -> anyhow::Result<impl Sized + use<>> {
+        self.args.claim(&self.assignment, who, self.life)?;
+        let following = self.args.follow(&self.assignment, who, self.life, mover)?;
+        let watch = Some(self.status.watch());
+        Ok((following, self.args.report_to_controller(&self.assignment, who, self.life, watch)?))
+    }
+}
+
+fn line(news: &News, version: &[f32], json: bool) -> Option<String> {
+    let at_ns = monotonic_ns();
+    if json {
+        return Some(
+            match news {
+                News::Ready { group } => json!({ "event": "ready", "group": group, "at_ns": at_ns }),
+                News::Begins { group, turn } => {
+                    json!({ "event": "begins", "group": group, "turn": turn, "at_ns": at_ns })
+                }
+                News::Ends { group, turn, staleness } => json!({
+                    "event": "ends", "group": group, "turn": turn, "staleness": staleness,
+                    "digest": digest(version), "at_ns": at_ns,
+                }),
+            }
+            .to_string(),
+        );
+    }
+    let News::Ends { group, turn, staleness } = news else { return None };
+    Some(format!("turn {turn}: the sum of group {} is applied, {staleness} versions stale", group + 1))
+}

@@ -1,0 +1,341 @@
+//! The process of a parameter server that workers meet in an order.
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, ensure};
+use inart_cluster::{Job as ClusterJob, Kind};
+use inart_emulator::clock::monotonic_ns;
+use inart_emulator::wide_area::digest;
+use inart_host_agent::StopSignal;
+use inart_order::{Batch, GroupOptions, Options, OutlierRule, WorkerNo, fraction_of, relaxation_of};
+use inart_order_agent::{InGroups, InOrder, Kept, Precision, Sequencer, ServerNews};
+use inart_order_host::{Job, KeptFile, KeptTraining, ServerHost, ServerOptions, Told, new_training};
+use inart_planner::Topology;
+use inart_terms::Terms;
+use inart_topologies::Switched;
+use inart_trainer::{Config, PARAMETERS, Stepper};
+use serde_json::{Value, json};
+
+use crate::commands::host::ps::connections::{Connections, Place};
+use crate::commands::host::ps::ended::{Ended, Host, Resumed};
+use crate::commands::host::ps::learner::shared_terms;
+use crate::commands::host::role::PS_SERVER;
+use crate::commands::output::print_line;
+use crate::commands::ps::clients::{ClientArgs, cosine};
+use crate::commands::ps::common::{Common, refuse};
+use crate::commands::ps::workers::WorkerArgs;
+use crate::commands::status::StatusArgs;
+use crate::commands::values::duration;
+use crate::line::section::Section;
+use crate::line::{Asked, OnNetwork};
+
+/// Arguments of `inart host` for a parameter server.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    connections: Connections,
+    /// Where a worker or client is, as NAME=HOST:PORT, or with --interface as NAME=MAC: each one of the job.
+    #[arg(long = "worker", value_name = "NAME=ADDRESS", required = true)]
+    workers: Vec<Place>,
+    /// The order: bsp, asp, ssp, safa or r2sp of a job of workers, bsp or fl-r2sp of a job of clients.
+    #[arg(long, value_parser = ["bsp", "asp", "ssp", "safa", "r2sp", "fl-r2sp"])]
+    sync: String,
+    /// With r2sp and fl-r2sp, r: the gap is r T/N, or r T/M. With r2sp also: auto [default: 0.8 with r2sp, 1
+    /// with fl-r2sp].
+    #[arg(long, value_name = "R")]
+    relaxation: Option<String>,
+    /// With safa and fl-r2sp: the part of the workers, or of a group, that is waited for [default: 0.75].
+    #[arg(long, value_name = "C")]
+    fraction: Option<f64>,
+    #[command(flatten)]
+    order: WorkerArgs,
+    #[command(flatten)]
+    clients: ClientArgs,
+    /// Of a job of clients: leave out who goes another way than its group, with a cosine below this in three
+    /// rounds [default without a value: 0.5, as in the paper].
+    #[arg(long, value_name = "COSINE", num_args = 0..=1, require_equals = true, default_missing_value = "0.5",
+        value_parser = cosine, allow_hyphen_values = true)]
+    outliers: Option<f64>,
+    /// Send values as float16, rounded, both ways.
+    #[arg(long)]
+    half: bool,
+    /// How long to wait for a worker's push before it is given up; and for any worker before the server ends.
+    #[arg(long, value_name = "TIME", default_value = "600s", value_parser = duration)]
+    patience: Duration,
+    /// A worker without a connection for so long is given up.
+    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    absence: Duration,
+    /// How long to wait for all workers before it begins with those that are there.
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    gather: Duration,
+    /// Keep each version of the model in this file, and go on from it if it is there.
+    #[arg(long, value_name = "FILE")]
+    keep: Option<PathBuf>,
+    #[command(flatten)]
+    status: StatusArgs,
+}
+
+impl OnNetwork for Args {
+    type Network = Switched;
+    const SECTION: &'static Section = &PS_SERVER;
+
+    fn run(self, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
+        run(&self, &network, asked)
+    }
+}
+
+fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
+    let json = asked.json;
+    let (cluster, job) = args.connections.read(network, &args.connections.name, asked)?;
+    let topology = &network.topology;
+    ensure!(
+        job.values == PARAMETERS,
+        "job {}: its model has {} values and the one that is trained {PARAMETERS}; set gradient: {} B",
+        job.name,
+        job.values,
+        4 * PARAMETERS
+    );
+    let common = Common {
+        sync: &args.sync,
+        relaxation: args.relaxation.as_deref(),
+        fraction: args.fraction,
+        patience_s: None,
+        absent: &[],
+        seed: args.connections.seed,
+    };
+    let stop = StopSignal::catch().context("catching signals")?;
+    let patience = Some(args.patience);
+    let workers = job.workers.len();
+    let mut stepper = Stepper::new(Config { seed: common.seed, rank: 0, workers, batch: 1 }, 0.0)?;
+    let first = stepper.first_model();
+    let resumed;
+    let ended = match cluster.kind {
+        Kind::Workers => {
+            ensure!(
+                args.sync != "fl-r2sp",
+                "--sync fl-r2sp: job {} has workers, and this is for clients; name `clients`, or take r2sp",
+                job.name
+            );
+            args.clients.refused()?;
+            refuse(args.outliers.is_some(), "outliers", "fl-r2sp")?;
+            let policy = args.order.policy(&common)?;
+            let batches =
+                cluster.participants.iter().map(|worker| Batch::new(worker.batch, worker.speed)).collect();
+            let options = Options { batches, tuning: args.order.tuning(), patience };
+            let own = args.own_training(&cluster, &job, &first, args.order.flags())?;
+            let sequencer = match own.kept.clone() {
+                Some(kept) => InOrder::restored(policy, options, job.fingerprint(), kept),
+                None => InOrder::new(policy, options, job.fingerprint(), first),
+            };
+            let rounds = args.order.iterations().map(u64::from);
+            resumed = own.resumed.clone();
+            let (sequencer, host) =
+                args.serve(&cluster, (&job, topology), sequencer, own, (rounds, stop), json)?;
+            Ended::in_order(&sequencer, host, stepper.evaluate(sequencer.values()).accuracy)
+        }
+        Kind::Clients => {
+            let options = args.group_options(&cluster, &common, patience)?;
+            let batches = cluster.participants.iter().map(|client| client.batch).collect();
+            let own = args.own_training(&cluster, &job, &first, args.clients.flags())?;
+            let sequencer = match own.kept.clone() {
+                Some(kept) => InGroups::restored(options, batches, job.fingerprint(), kept)?,
+                None => InGroups::new(options, batches, job.fingerprint(), first)?,
+            };
+            let rounds = args.clients.rounds()?.map(u64::from);
+            resumed = own.resumed.clone();
+            let (sequencer, host) =
+                args.serve(&cluster, (&job, topology), sequencer, own, (rounds, stop), json)?;
+            Ended::in_groups(&sequencer, host, &job, stepper.evaluate(sequencer.values()).accuracy)
+        }
+    };
+    let ended = ended.resumed(resumed);
+    print_line(&if json { ended.json() } else { ended.text() })?;
+    Ok(ExitCode::SUCCESS)
+}
+
+impl Args {
+    /// What is trained: the training's number and terms, and where it goes on if `--keep` names a file of it.
+    fn own_training(
+        &self,
+        cluster: &ClusterJob,
+        job: &Job,
+        first: &[f32],
+        flags: Vec<String>,
+    ) -> anyhow::Result<OwnTraining> {
+        let of = |name: &str, value: Option<String>| value.map(|value| format!("--{name}={value}"));
+        let order = [
+            Some(self.sync.clone()),
+            of("relaxation", self.relaxation.clone()),
+            of("fraction", self.fraction.map(|fraction| fraction.to_string())),
+            of("outliers", self.outliers.map(|outliers| outliers.to_string())),
+            self.half.then(|| "--half".to_owned()),
+        ];
+        let order: Vec<_> = order.into_iter().flatten().chain(flags).collect();
+        let mut more = shared_terms(cluster, self.connections.seed, first);
+        more.push(("order", order.join(" ")));
+        let terms = job.terms(&more)?;
+        let new = |file| OwnTraining {
+            number: new_training(),
+            terms: terms.clone(),
+            file,
+            kept: None,
+            resumed: None,
+        };
+        let Some(path) = &self.keep else { return Ok(new(None)) };
+        let file = KeptFile::new(path, job.fingerprint()).with_terms(terms.clone());
+        let Some(training) = file.read_training()? else { return Ok(new(Some(file))) };
+        let KeptTraining { number, terms: kept_terms, kept } = training;
+        ensure!(
+            kept.values.len() == job.values && kept.done.len() == job.workers.len(),
+            "--keep {}: the file's model or workers are others; remove it to begin from the first weights",
+            path.display()
+        );
+        let updates = kept.done.iter().fold(0, |all: u64, done| all.saturating_add(*done));
+        let resumed = Some(Resumed { path: path.clone(), version: kept.version, updates });
+        Ok(OwnTraining { number, terms: terms.and(&kept_terms), file: Some(file), kept: Some(kept), resumed })
+    }
+
+    fn group_options(
+        &self,
+        cluster: &ClusterJob,
+        common: &Common<'_>,
+        patience: Option<Duration>,
+    ) -> anyhow::Result<GroupOptions> {
+        ensure!(
+            ["bsp", "fl-r2sp"].contains(&common.sync),
+            "--sync {}: job {} has clients, and this is for workers; take fl-r2sp or bsp",
+            common.sync,
+            cluster.name
+        );
+        self.order.refused()?;
+        let clients = cluster.participants.len();
+        let shape = self.clients.shape(clients, common)?;
+        let outliers = self.outliers.map(|threshold| OutlierRule { threshold, ..OutlierRule::default() });
+        Ok(GroupOptions {
+            clients,
+            groups: shape.groups,
+            fraction: fraction_of(shape.fraction)?,
+            relaxation: relaxation_of(shape.relaxation)?,
+            patience,
+            outliers,
+        })
+    }
+
+    /// Serves until the training is over: what decided the order, and what was counted.
+    fn serve<S: Sequencer + Clone>(
+        &self,
+        cluster: &ClusterJob,
+        (job, topology): (&Job, &Topology),
+        sequencer: S,
+        own: OwnTraining,
+        (iterations, stop): (Option<u64>, StopSignal),
+        json: bool,
+    ) -> anyhow::Result<(S, Host)> {
+        let rates = cluster.participants.iter().map(|worker| self.connections.rate_bps(worker.nic.in_bps));
+        let server = ServerOptions {
+            precision: if self.half { Precision::Half } else { Precision::Single },
+            rates_bps: rates.collect(),
+            gather: self.gather,
+            absence: self.absence,
+            iterations,
+        };
+        if let Some(resumed) = &own.resumed {
+            print_line(&if json { resumed.json() } else { resumed.text() })?;
+        }
+        let status = self.status.listen()?;
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
+        let mut printed = Ok(());
+        let ended = runtime.block_on(async {
+            let options = self.connections.options("--worker", &self.workers, (job, topology))?;
+            let host = ServerHost::open(job, sequencer, server, own.file, options)?;
+            let host = host.with_training(own.number, own.terms);
+            let mut host = host.with_patience(self.patience).with_stop(stop);
+            if let Some(socket) = status {
+                host = host.with_status(socket);
+            }
+            let ended = host.run(|told| {
+                if let Some(line) = said(&told, job, json)
+                    && printed.is_ok()
+                {
+                    printed = print_line(&line);
+                }
+            });
+            anyhow::Ok(ended.await?)
+        });
+        let (counters, connections, sequencer) = ended?;
+        printed?;
+        Ok((sequencer, (counters, connections)))
+    }
+}
+
+/// Which training a server holds, and where it goes on.
+struct OwnTraining {
+    number: u64,
+    terms: Terms,
+    file: Option<KeptFile>,
+    kept: Option<Kept>,
+    resumed: Option<Resumed>,
+}
+
+/// What is printed of it.
+fn said(told: &Told, job: &Job, json: bool) -> Option<String> {
+    let at_ns = monotonic_ns();
+    let name = |worker: &WorkerNo| job.workers.get(worker.index()).map_or("", String::as_str);
+    let line: Value = match told {
+        Told::Applied { applied, model } => {
+            let updates = applied.updates.iter().map(|update| {
+                json!({
+                    "worker": name(&update.worker), "iteration": update.iteration,
+                    "staleness": update.staleness, "scale": update.scale(),
+                })
+            });
+            let model = model.as_ref().map(|model| digest(model));
+            let updates: Vec<_> = updates.collect();
+            json!({ "applied": applied.version, "model": model, "updates": updates, "at_ns": at_ns })
+        }
+        Told::News(ServerNews::Pushed { worker, iteration, base, values, refusal }) => {
+            if let Some(refusal) = refusal {
+                tracing::warn!("{}, iteration {iteration}: {refusal}", name(worker));
+            }
+            json!({
+                "pushed": digest(values), "worker": name(worker), "iteration": iteration, "base": base,
+                "refusal": refusal.map(|refusal| refusal.to_string()), "at_ns": at_ns,
+            })
+        }
+        Told::News(ServerNews::Pulls { worker, version }) => {
+            json!({ "pulls": name(worker), "version": version, "at_ns": at_ns })
+        }
+        Told::News(ServerNews::Joined { worker }) => json!({ "joined": name(worker), "at_ns": at_ns }),
+        Told::News(ServerNews::Gone { worker }) => {
+            tracing::warn!(
+                "{} has been evicted: it has not pushed for --patience, or was not connected for --absence; it may rejoin",
+                name(worker)
+            );
+            json!({ "gone": name(worker), "at_ns": at_ns })
+        }
+        Told::News(ServerNews::NotTakenIn { worker, why }) => {
+            tracing::warn!("{} is refused: {why}", name(worker));
+            json!({ "not_taken_in": name(worker), "why": why })
+        }
+        Told::News(ServerNews::LeftOut { worker }) => {
+            tracing::warn!("{} is left out for its data", name(worker));
+            json!({ "leaves_out": name(worker), "at_ns": at_ns })
+        }
+        Told::News(ServerNews::Discarded { worker, iteration, refusal }) => {
+            json!({ "discarded": name(worker), "iteration": iteration, "why": refusal.to_string() })
+        }
+        Told::News(_) => return None,
+    };
+    match (json, told) {
+        (true, _) => Some(line.to_string()),
+        (false, Told::News(ServerNews::Joined { worker })) => Some(format!("{} takes part", name(worker))),
+        (false, Told::Applied { applied, .. })
+            if applied.version.is_multiple_of(job.workers.len() as u64) =>
+        {
+            Some(format!("version {}", applied.version))
+        }
+        _ => None,
+    }
+}

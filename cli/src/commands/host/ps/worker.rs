@@ -1,0 +1,166 @@
+//! The process of a worker or a client that trains at a parameter server.
+
+use std::process::ExitCode;
+use std::time::{Duration, Instant};
+
+use anyhow::{Context, ensure};
+use inart_cluster::{Participant, Time};
+use inart_emulator::clock::monotonic_ns;
+use inart_emulator::wide_area::digest;
+use inart_order_host::{Start, Training, WorkerHost};
+use inart_peers::SplitMix64;
+use inart_topologies::Switched;
+use inart_trainer::{Config, PARAMETERS, Stepper};
+use serde_json::json;
+
+use crate::commands::host::ps::connections::{Connections, Place};
+use crate::commands::host::ps::ended::counted;
+use crate::commands::host::ps::learner::{Learner, LearnerArgs};
+use crate::commands::host::role::PS_WORKER;
+use crate::commands::output::print_line;
+use crate::commands::status::StatusArgs;
+use crate::commands::stopping;
+use crate::commands::values::duration;
+use crate::line::section::Section;
+use crate::line::{Asked, OnNetwork};
+
+/// Arguments of `inart host` for a worker or a client of a parameter server.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    connections: Connections,
+    /// Where the server is, as NAME=HOST:PORT, or with --interface as NAME=MAC.
+    #[arg(long, value_name = "NAME=ADDRESS")]
+    server: Place,
+    #[command(flatten)]
+    learner: LearnerArgs,
+    /// Of a job of clients: push the opposite of what is learnt. A bad client, to see that it is left out.
+    #[arg(long)]
+    opposite: bool,
+    /// Take as long to compute as the document states, and a client to pause before it pushes, drawn anew for
+    /// each iteration: wait for the rest.
+    #[arg(long)]
+    stated_compute: bool,
+    /// After so long without a server it ends.
+    #[arg(long, value_name = "TIME", default_value = "300s", value_parser = duration)]
+    patience: Duration,
+    #[command(flatten)]
+    status: StatusArgs,
+}
+
+impl OnNetwork for Args {
+    type Network = Switched;
+    const SECTION: &'static Section = &PS_WORKER;
+
+    fn run(self, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
+        run(&self, &network, asked)
+    }
+}
+
+fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
+    let json = asked.json;
+    let Connections { name, seed, .. } = &args.connections;
+    let signal = stopping::catch()?;
+    let (cluster, job) = args.connections.read(network, &args.server.name, asked)?;
+    ensure!(
+        job.values == PARAMETERS,
+        "job {}: its model has {} values and the one that is trained {PARAMETERS}; set gradient: {} B",
+        job.name,
+        job.values,
+        4 * PARAMETERS
+    );
+    let rank = job.number(name)? as usize;
+    let own = cluster.participants.get(rank).context("the job has this worker")?;
+    let mut program = Program {
+        learner: args.learner.learner(&cluster, *seed, rank, args.opposite)?,
+        stated: args
+            .stated_compute
+            .then(|| (own.clone(), cluster.pause, SplitMix64::stream(*seed, rank as u64))),
+        iterations: 0,
+        json,
+        printed: Ok(()),
+    };
+    let server = std::slice::from_ref(&args.server);
+    let options = args.connections.options("--server", server, (&job, &network.topology))?;
+    let config = Config { seed: *seed, rank: 0, workers: job.workers.len(), batch: 1 };
+    let first = Stepper::new(config, 0.0)?.first_model();
+    let terms = job.terms(&args.learner.terms(&cluster, *seed, &first))?;
+    let how = (args.connections.rate_bps(own.nic.out_bps), args.patience);
+    let status = args.status.listen()?;
+    let host = WorkerHost::open_with(&job, name, &terms, how, options)?;
+    status.into_iter().for_each(|socket| host.publish(socket));
+    let stopper = host.stopper();
+    stopping::on_signal(signal, name, move || stopper.stop())?;
+    let ending = host.run(&mut program)?;
+    program.printed?;
+    let counters = ending.counters;
+    let line = match json {
+        true => json!({
+            "iterations": program.iterations, "version": ending.version, "sent_again": counters.sent_again,
+            "repeated": counters.repeated, "superseded": counters.superseded, "unasked": counters.unasked,
+            "malformed": counters.malformed, "other_life": counters.other_life, "left_out": ending.left_out,
+            "connections": counted(&ending.connections),
+        })
+        .to_string(),
+        false => format!(
+            "{} at version {}: {} iterations, {} chunks sent again, {} updates in vain",
+            ending.left_out.as_ref().map_or_else(|| "over".to_owned(), |why| format!("left out for {why},")),
+            ending.version,
+            program.iterations,
+            counters.sent_again,
+            counters.superseded + counters.unasked
+        ),
+    };
+    print_line(&line)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+struct Program {
+    learner: Learner,
+    /// How long it is to compute, if it is, and what that is drawn from.
+    stated: Option<(Participant, Time, SplitMix64)>,
+    iterations: u64,
+    json: bool,
+    printed: anyhow::Result<()>,
+}
+
+impl Program {
+    fn print(&mut self, line: &str) {
+        if self.printed.is_ok() {
+            self.printed = print_line(line);
+        }
+    }
+}
+
+impl Training for Program {
+    fn compute(&mut self, start: &Start) -> Vec<f32> {
+        let (began, began_ns) = (Instant::now(), monotonic_ns());
+        let batch = start.batch.max(1) as usize;
+        let update = self.learner.push(start);
+        let line = self.json.then(|| {
+            json!({
+                "sent": digest(&start.arriving(&update)), "iteration": start.iteration, "batch": batch,
+                "base": start.version, "model": digest(&start.model), "began_ns": began_ns,
+            })
+            .to_string()
+        });
+        if let Some((own, pause, random)) = &mut self.stated {
+            let more = f64::from(start.batch) - f64::from(own.batch);
+            let whole = own.compute.draw(random) + more / own.speed + pause.draw(random);
+            std::thread::sleep(Duration::from_secs_f64(whole.max(0.0)).saturating_sub(began.elapsed()));
+        }
+        if let Some(line) = line {
+            self.print(&line);
+        }
+        update
+    }
+
+    fn pushed(&mut self, iteration: u64, refusal: Option<&str>) {
+        self.iterations += 1;
+        match refusal {
+            Some(refusal) => tracing::warn!("iteration {iteration}: {refusal}"),
+            None if !self.json => self.print(&format!("iteration {iteration} has arrived")),
+            None => {}
+        }
+    }
+}

@@ -1,0 +1,5 @@
+//! Sites, and their scheduler.
+
+mod inside;
+pub mod site;
+mod stopping;

@@ -1,0 +1,133 @@
+//! `inart plan --check`, and reading plans.
+
+use std::path::Path;
+use std::process::ExitCode;
+
+use anyhow::{Context, bail, ensure};
+use inart_planner::units::display_rate;
+use inart_planner::{JobPlans, Limit, Plan, Topology, Violation};
+
+use crate::commands::document;
+use crate::commands::plans::PLAN;
+
+/// What a plan file holds.
+enum File {
+    One(Box<Plan>),
+    Several(JobPlans),
+}
+
+impl File {
+    fn read(path: &Path) -> anyhow::Result<File> {
+        let place = || path.display().to_string();
+        let text = document::read(path).with_context(place)?;
+        document::refuse_network(&text, PLAN).with_context(place)?;
+        let several = serde_json::from_str::<serde_json::Value>(&text)
+            .is_ok_and(|document| document.get("plans").is_some());
+        if several {
+            Ok(File::Several(JobPlans::from_json(&text).with_context(place)?))
+        } else {
+            Ok(File::One(Box::new(Plan::from_json(&text).with_context(place)?)))
+        }
+    }
+
+    fn check(&self, topology: &Topology) -> Vec<Violation> {
+        match self {
+            File::One(plan) => inart_planner::check(topology, plan).err(),
+            File::Several(plans) => inart_planner::check_jobs(topology, plans).err(),
+        }
+        .unwrap_or_default()
+    }
+
+    fn into_plans(self) -> Vec<Plan> {
+        match self {
+            File::One(plan) => vec![*plan],
+            File::Several(plans) => plans.plans,
+        }
+    }
+}
+
+/// Says what is wrong with a plan file, or that it holds: exit status 0 or 1.
+pub fn run(topology: &Topology, path: &Path, json: bool) -> anyhow::Result<ExitCode> {
+    let place = || path.display().to_string();
+    let file = File::read(path)?;
+    let violations = file.check(topology);
+    if let Some(other @ Violation::OtherTopology(_)) = violations.first() {
+        bail!("{}: {other}", place());
+    }
+    let lines: Vec<String> = violations.iter().map(Violation::to_string).collect();
+    let plans = file.into_plans();
+    let notes: Vec<String> = plans.iter().filter_map(|plan| results_note(topology, plan)).collect();
+    let text = if json {
+        let mut document = serde_json::json!({"valid": lines.is_empty(), "violations": lines});
+        if lines.is_empty() && !notes.is_empty() {
+            document["notes"] = notes.into();
+        }
+        format!("{document}\n")
+    } else if lines.is_empty() {
+        let rates: Vec<String> = plans.iter().map(|plan| display_rate(plan.rate_bps)).collect();
+        let ignoring =
+            plans.iter().find(|plan| plan.ignores.contains(&Limit::Aggregation)).map(|plan| &plan.scheme);
+        let note = |scheme| {
+            format!(
+                "(the switches' aggregation capacity is not held against scheme {scheme}, which ignores it)\n"
+            )
+        };
+        let hold = if plans.len() > 1 { "they hold together" } else { "holds" };
+        let (place, name, rates) = (place(), topology.name(), rates.join(", "));
+        let mut text = format!("{place}: {hold} on topology {name} at {rates}\n");
+        text.extend(ignoring.map(note));
+        text.extend(notes.into_iter().map(|note| format!("({note})\n")));
+        text
+    } else {
+        lines.iter().map(|line| format!("{line}\n")).collect()
+    };
+    crate::commands::output::print(&text)?;
+    Ok(if lines.is_empty() { ExitCode::SUCCESS } else { ExitCode::from(1) })
+}
+
+/// What a plan that does not count results does not say of its rate.
+fn results_note(topology: &Topology, plan: &Plan) -> Option<String> {
+    let held = inart_planner::held_by_results(topology, plan)?;
+    let (job, rate) = (&plan.job, display_rate(held.rate_bps));
+    Some(format!(
+        "job {job}: the plan does not count results; with them {} lets it send at {rate}; plan with --results counted",
+        held.limit
+    ))
+}
+
+/// Reads a plan that is for this topology; errors name the file.
+pub fn read(topology: &Topology, path: &Path) -> anyhow::Result<Plan> {
+    let file = File::read(path)?;
+    let place = || path.display().to_string();
+    if let Some(other @ Violation::OtherTopology(_)) = file.check(topology).first() {
+        bail!("{}: {other}", place());
+    }
+    let mut plans = file.into_plans();
+    ensure!(plans.len() == 1, "{}: it has {} plans; take one of them", place(), plans.len());
+    Ok(plans.remove(0))
+}
+
+/// Reads the plan to start from. It may be of a network that has changed since: the planner says what of it
+/// is left. Errors name the file.
+pub fn read_running(path: &Path) -> anyhow::Result<Plan> {
+    let mut plans = File::read(path)?.into_plans();
+    let (place, count) = (path.display(), plans.len());
+    ensure!(
+        count == 1,
+        "{place}: it has {count} plans, and one job starts from one; plan them anew, without --from"
+    );
+    Ok(plans.remove(0))
+}
+
+/// Reads plans that hold on this topology; errors name the file.
+pub fn read_all(topology: &Topology, path: &Path) -> anyhow::Result<Vec<Plan>> {
+    let file = File::read(path)?;
+    if let Some(violation) = file.check(topology).first() {
+        let fix = match violation {
+            Violation::OtherTopology(_) => "",
+            _ => "; `inart plan` makes one that holds",
+        };
+        bail!("{}: {violation}{fix}", path.display());
+    }
+    Ok(file.into_plans())
+}

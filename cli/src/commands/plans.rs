@@ -1,0 +1,54 @@
+//! A plan of a user's own, in a file: whole, as `inart plan --json` prints plans, or only what a user
+//! chooses of one.
+
+use std::path::Path;
+
+use anyhow::{Context, anyhow};
+use serde::de::DeserializeOwned;
+
+use crate::commands::document;
+
+/// What a user names for a plan.
+pub const PLAN: &str = "a plan, as `inart plan --json` prints it";
+
+/// Contents of a plan's file.
+pub enum Given<Whole, Chosen> {
+    /// All fields, those that follow from others, too.
+    Whole(Whole),
+    /// The user's choices; the rest is derived.
+    Chosen(Chosen),
+}
+
+/// Reads the file of a plan. A document is whole if it has the field `derived`. `form` shows users what to
+/// write.
+pub fn read<Whole: DeserializeOwned, Chosen: DeserializeOwned>(
+    place: &str,
+    path: &Path,
+    derived: &str,
+    form: &str,
+) -> anyhow::Result<Given<Whole, Chosen>> {
+    let text = document::read(path).with_context(|| place.to_owned())?;
+    document::refuse_network(&text, PLAN).with_context(|| place.to_owned())?;
+    let document: serde_json::Value =
+        serde_json::from_str(&text).map_err(|error| anyhow!("{place}: {error}; write {form}"))?;
+    let wrong = |error: serde_json::Error| anyhow!("{place}: it is not a plan: {error}; write {form}");
+    // From the text and not from the value: errors name their lines.
+    Ok(match document.get(derived) {
+        Some(_) => Given::Whole(serde_json::from_str(&text).map_err(wrong)?),
+        None => Given::Chosen(serde_json::from_str(&text).map_err(wrong)?),
+    })
+}
+
+/// Reads what a user chooses, whether the rest is in the file or not.
+pub fn read_chosen<Chosen: DeserializeOwned>(place: &str, path: &Path, form: &str) -> anyhow::Result<Chosen> {
+    // No field has an empty name.
+    match read::<Chosen, Chosen>(place, path, "", form)? {
+        Given::Whole(chosen) | Given::Chosen(chosen) => Ok(chosen),
+    }
+}
+
+/// Says what is wrong with a whole plan, and how it is derived again.
+pub fn refused(place: &str, wrong: &str, network: &Path) -> anyhow::Error {
+    let network = network.display();
+    anyhow!("{place}: {wrong}; derive what follows again with `inart plan {network} --complete FILE`")
+}

@@ -1,0 +1,98 @@
+//! Participants that vanish: `--absent NAME=FROM..UNTIL`.
+
+use anyhow::{Context, ensure};
+use inart_cluster::Job;
+use inart_emulator::order::Outage;
+use inart_faults::FaultEvent;
+use inart_faults::quantity::Span;
+use inart_ps_simulator::Absence;
+
+use crate::commands::values::seconds;
+
+/// What `--absent` says: who, from when, until when.
+#[derive(Debug, Clone)]
+pub struct Absent {
+    name: String,
+    from_s: f64,
+    until_s: Option<f64>,
+}
+
+const FORM: &str = "write NAME=FROM..UNTIL, like w3=20s..60s, or NAME=FROM.. for good";
+
+impl std::str::FromStr for Absent {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (name, times) = text.split_once('=').ok_or(FORM)?;
+        let (from, until) = times.split_once("..").ok_or(FORM)?;
+        let time = |text: &str| seconds(text).map_err(|_| FORM.to_owned());
+        let until_s = if until.is_empty() { None } else { Some(time(until)?) };
+        let from_s = time(from)?;
+        if until_s.is_some_and(|until_s| until_s <= from_s) {
+            return Err(FORM.to_owned());
+        }
+        Ok(Absent { name: name.to_owned(), from_s, until_s })
+    }
+}
+
+/// Warns of absences that begin after the end of the run, which no participant had.
+pub fn warn_late(absent: &[Absent], end_s: f64) {
+    crate::commands::late::warn("absent", absent.iter().filter(|one| one.from_s > end_s).count(), end_s);
+}
+
+impl Absent {
+    /// Whose absence it is.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// As an event of a fault schedule.
+    pub fn event(&self) -> FaultEvent {
+        let span = |seconds: f64| Span((seconds * 1e9).round() as u64);
+        let Absent { name, from_s, until_s } = self;
+        FaultEvent {
+            at: span(*from_s),
+            lasts: until_s.map(|until_s| span(until_s - from_s)),
+            crash: Some(name.clone()),
+            ..FaultEvent::default()
+        }
+    }
+
+    /// As one of the server's process, which has to come back.
+    pub fn outage(&self) -> anyhow::Result<Outage> {
+        let Absent { name, from_s, until_s } = self;
+        let until_s = until_s.with_context(|| {
+            format!(
+                "--absent {name}: nobody trains without the server; say when it comes back, like 10s..12s"
+            )
+        })?;
+        Ok(Outage { from_s: *from_s, until_s })
+    }
+}
+
+/// Refuses two absences of one participant at the same time.
+pub fn disjoint(absent: &[Absent]) -> anyhow::Result<()> {
+    for (at, one) in absent.iter().enumerate() {
+        for other in absent[..at].iter().filter(|other| other.name == one.name) {
+            let is_before = |a: &Absent, b: &Absent| a.until_s.is_some_and(|until_s| until_s < b.from_s);
+            ensure!(
+                is_before(one, other) || is_before(other, one),
+                "--absent {}: two of its absences overlap or touch; give one for both",
+                one.name
+            );
+        }
+    }
+    Ok(())
+}
+
+/// As the run takes them. The server is told if a patience is not what it is to find out by.
+pub fn absences(job: &Job, absent: &[Absent], is_noticed: bool) -> anyhow::Result<Vec<Absence>> {
+    disjoint(absent)?;
+    let of = |absent: &Absent| {
+        let found = job.participants.iter().position(|participant| participant.name == absent.name);
+        let participant = found
+            .with_context(|| format!("--absent {}: job {} has no such participant", absent.name, job.name))?;
+        Ok(Absence { participant, from_s: absent.from_s, until_s: absent.until_s, is_noticed })
+    };
+    absent.iter().map(of).collect()
+}

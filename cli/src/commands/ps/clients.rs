@@ -1,0 +1,144 @@
+//! A run of clients in groups.
+
+use std::fmt::Write as _;
+
+use anyhow::{anyhow, ensure};
+use inart_cluster::Job;
+use inart_ps_simulator::{ClientOptions, ClientRun, run_clients};
+
+use crate::commands::ps::absent::{absences, warn_late};
+use crate::commands::ps::common::{Common, refuse};
+
+/// Rounds of each group, unless others are asked for.
+const ROUNDS: u32 = 30;
+/// More rounds than anybody waits for.
+const MOST_ROUNDS: u32 = 100_000;
+
+/// How clients are in groups.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Shape {
+    /// M.
+    pub groups: usize,
+    /// C.
+    pub fraction: f64,
+    /// r.
+    pub relaxation: f64,
+}
+
+/// The threshold that an outlier's cosine is below, as `--outliers` says it.
+pub fn cosine(text: &str) -> Result<f64, String> {
+    let threshold = text.parse().ok().filter(|threshold: &f64| (-1.0..=1.0).contains(threshold));
+    threshold.ok_or_else(|| "give a cosine from -1 to 1".to_owned())
+}
+
+/// Flags of jobs of clients.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct ClientArgs {
+    /// With fl-r2sp, M: client i is in group i mod M; 1 is bsp [default: 8, or as many as there are clients].
+    #[arg(long, value_name = "M")]
+    groups: Option<usize>,
+    /// With fl-r2sp: the run ends when every group was aggregated so often; three of them are not counted
+    /// [default: 30].
+    #[arg(long, value_name = "N")]
+    rounds: Option<u32>,
+}
+
+impl ClientArgs {
+    /// Refuses what is for clients only.
+    pub fn refused(&self) -> anyhow::Result<()> {
+        refuse(self.groups.is_some(), "groups", "fl-r2sp")?;
+        refuse(self.rounds.is_some(), "rounds", "fl-r2sp")
+    }
+
+    /// How groups of that many clients are made: as flags say, and all together with bsp.
+    pub fn shape(&self, clients: usize, common: &Common<'_>) -> anyhow::Result<Shape> {
+        if common.sync == "bsp" {
+            refuse(self.groups.is_some(), "groups", "fl-r2sp")?;
+            refuse(common.fraction.is_some(), "fraction", "safa or fl-r2sp")?;
+            refuse(common.relaxation.is_some(), "relaxation", "r2sp or fl-r2sp")?;
+            return Ok(Shape { groups: 1, fraction: 1.0, relaxation: 0.0 });
+        }
+        let groups = self.groups.unwrap_or(clients.min(8));
+        ensure!(
+            (1..=clients).contains(&groups),
+            "--groups {groups}: give a number from 1 to {clients}, the clients"
+        );
+        let fraction = common.fraction.unwrap_or(0.75);
+        ensure!(fraction > 0.0 && fraction <= 1.0, "--fraction {fraction}: give a part above 0, at most 1");
+        let text = common.relaxation.unwrap_or("1");
+        let relaxation: f64 =
+            text.parse().map_err(|_| anyhow!("--relaxation {text}: give a part from 0 to 1"))?;
+        ensure!((0.0..=1.0).contains(&relaxation), "--relaxation {text}: give a part from 0 to 1");
+        Ok(Shape { groups, fraction, relaxation })
+    }
+
+    /// The rounds, if they were given.
+    pub fn rounds(&self) -> anyhow::Result<Option<u32>> {
+        if let Some(rounds) = self.rounds {
+            ensure!(
+                (1..=MOST_ROUNDS).contains(&rounds),
+                "--rounds {rounds}: give a number from 1 to {MOST_ROUNDS}"
+            );
+        }
+        Ok(self.rounds)
+    }
+
+    /// How a server's process is told of groups.
+    pub fn flags(&self) -> Vec<String> {
+        self.groups.map(|groups| format!("--groups={groups}")).into_iter().collect()
+    }
+
+    /// Without what is for other orders than this one.
+    pub fn of(&self, sync: &str) -> ClientArgs {
+        ClientArgs { groups: self.groups.filter(|_| sync == "fl-r2sp"), rounds: self.rounds }
+    }
+
+    /// Runs a job and says how it went.
+    pub fn run(&self, job: &Job, common: &Common<'_>, json: bool) -> anyhow::Result<String> {
+        let rounds = self.rounds.unwrap_or(ROUNDS);
+        ensure!(
+            (4..=MOST_ROUNDS).contains(&rounds),
+            "--rounds {rounds}: give a number from 4 to {MOST_ROUNDS}"
+        );
+        let clients = job.participants.len();
+        let Shape { groups, fraction, relaxation } = self.shape(clients, common)?;
+        let options = ClientOptions {
+            groups,
+            fraction,
+            relaxation,
+            rounds,
+            seed: common.seed,
+            patience_s: common.patience_s,
+            absences: absences(job, common.absent, common.patience_s.is_none())?,
+            usage_s: None,
+        };
+        let run = run_clients(job, &options)?;
+        warn_late(common.absent, run.seconds);
+        if json {
+            return Ok(serde_json::to_string(&run)? + "\n");
+        }
+        Ok(table(clients, groups, &run))
+    }
+}
+
+fn table(clients: usize, groups: usize, run: &ClientRun) -> String {
+    let mut out = format!(
+        "{}: {clients} clients in {groups} groups, {:.3} s per round of a group\n\
+         push {:.3} s, wait {:.3} s, pull {:.3} s; the server's port is used {:.1}% outwards\n\
+         {} aggregations of {} updates in {:.1} s; {} pushes came after their round\n",
+        run.sync,
+        run.round_s,
+        run.push_s,
+        run.wait_s,
+        run.pull_s,
+        run.utilisation_out * 100.0,
+        run.rounds,
+        run.aggregated,
+        run.seconds,
+        run.late
+    );
+    if run.given_up > 0 {
+        let _ = writeln!(out, "clients were given up {} times", run.given_up);
+    }
+    out
+}

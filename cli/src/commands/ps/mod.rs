@@ -1,0 +1,7 @@
+//! What commands for parameter servers share.
+
+pub mod absent;
+pub mod clients;
+pub mod common;
+pub mod no_plan;
+pub mod workers;

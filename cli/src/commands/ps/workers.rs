@@ -1,0 +1,215 @@
+//! A run of workers.
+
+use std::fmt::Write as _;
+
+use anyhow::{Context, anyhow, ensure};
+use inart_cluster::Job;
+use inart_order::{Applied, BatchRule, Blocking, Policy, Spacing};
+use inart_ps_simulator::{WorkerOptions, WorkerRun, run_workers};
+
+use crate::commands::ps::absent::{absences, warn_late};
+use crate::commands::ps::common::{Common, refuse};
+
+/// Iterations, unless others are asked for.
+const ITERATIONS: u32 = 100;
+/// More iterations than anybody waits for.
+const MOST_ITERATIONS: u32 = 1_000_000;
+
+/// Flags of jobs of workers.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct WorkerArgs {
+    /// With ssp: how many iterations a worker may be ahead of the last one [default: 5].
+    #[arg(long, value_name = "S")]
+    staleness: Option<u64>,
+    /// With ssp, where a worker that is ahead is stopped: after-push (before it pulls) or before-commit (its
+    /// update is held) [default: after-push].
+    #[arg(long, value_parser = ["after-push", "before-commit"])]
+    block: Option<String>,
+    /// With safa: how many versions a worker may lag behind when one ends [default: 5].
+    #[arg(long, value_name = "VERSIONS")]
+    lag: Option<u64>,
+    /// With r2sp, when updates are applied: in-turn (no gradient is staler than N - 1), or on-arrival, as the
+    /// paper's Algorithm 1 prints it [default: in-turn].
+    #[arg(long, value_parser = ["in-turn", "on-arrival"])]
+    apply: Option<String>,
+    /// Tune batches: to fill idle time (fill-idle, as --tune-batches alone), or in proportion to speed.
+    #[arg(long, value_name = "RULE", num_args = 0..=1, require_equals = true, default_missing_value = "fill-idle",
+        value_parser = ["fill-idle", "proportional"])]
+    tune_batches: Option<String>,
+    /// The run ends when every worker has done so many iterations; a third of them are not counted [default:
+    /// 100].
+    #[arg(long, value_name = "N")]
+    iterations: Option<u32>,
+}
+
+impl WorkerArgs {
+    /// Refuses what is for workers only.
+    pub fn refused(&self) -> anyhow::Result<()> {
+        refuse(self.staleness.is_some(), "staleness", "ssp")?;
+        refuse(self.block.is_some(), "block", "ssp")?;
+        refuse(self.lag.is_some(), "lag", "safa")?;
+        refuse(self.apply.is_some(), "apply", "r2sp")?;
+        refuse(self.tune_batches.is_some(), "tune-batches", "bsp, asp, ssp, safa or r2sp")?;
+        refuse(self.iterations.is_some(), "iterations", "bsp, asp, ssp, safa or r2sp")
+    }
+
+    /// The order that flags name.
+    pub fn policy(&self, common: &Common<'_>) -> anyhow::Result<Policy> {
+        let sync = common.sync;
+        for (is_given, flag, wanted) in [
+            (self.staleness.is_some(), "staleness", "ssp"),
+            (self.block.is_some(), "block", "ssp"),
+            (self.lag.is_some(), "lag", "safa"),
+            (self.apply.is_some(), "apply", "r2sp"),
+        ] {
+            refuse(is_given && sync != wanted, flag, wanted)?;
+        }
+        refuse(common.relaxation.is_some() && sync != "r2sp", "relaxation", "r2sp or fl-r2sp")?;
+        refuse(common.fraction.is_some() && sync != "safa", "fraction", "safa or fl-r2sp")?;
+        let applied = match self.apply.as_deref() {
+            Some("on-arrival") => Applied::OnArrival,
+            _ => Applied::InTurn,
+        };
+        let blocking = match self.block.as_deref() {
+            Some("before-commit") => Blocking::BeforeCommit,
+            _ => Blocking::AfterPush,
+        };
+        match sync {
+            "bsp" => Ok(Policy::bsp()),
+            "asp" => Ok(Policy::asp()),
+            "ssp" => Policy::ssp(self.staleness.unwrap_or(5), blocking).context("--staleness"),
+            "safa" => {
+                Policy::safa(common.fraction.unwrap_or(0.75), self.lag.unwrap_or(5)).context("--fraction")
+            }
+            _ => match common.relaxation {
+                Some("auto") => Ok(Policy::r2sp_tuned(applied)),
+                text => {
+                    let r = text.unwrap_or("0.8");
+                    let wrong = || anyhow!("--relaxation {r}: give a part from 0 to 1, or auto");
+                    Policy::r2sp(r.parse().map_err(|_| wrong())?, applied).context("--relaxation")
+                }
+            },
+        }
+    }
+
+    /// Refuses what has no meaning for groups of workers in turn.
+    pub fn refused_in_groups(&self) -> anyhow::Result<()> {
+        refuse(self.staleness.is_some(), "staleness", "ssp")?;
+        refuse(self.block.is_some(), "block", "ssp")?;
+        refuse(self.lag.is_some(), "lag", "safa")?;
+        for (is_given, flag) in
+            [(self.apply.is_some(), "apply"), (self.tune_batches.is_some(), "tune-batches")]
+        {
+            ensure!(
+                !is_given,
+                "--{flag}: groups (--racks) meet the servers in turn without it; leave it out"
+            );
+        }
+        Ok(())
+    }
+
+    /// The iterations of a run in virtual time.
+    pub fn checked_iterations(&self) -> anyhow::Result<u32> {
+        let iterations = self.iterations.unwrap_or(ITERATIONS);
+        ensure!(
+            (2..=MOST_ITERATIONS).contains(&iterations),
+            "--iterations {iterations}: give a number from 2 to {MOST_ITERATIONS}"
+        );
+        Ok(iterations)
+    }
+
+    /// The iterations, if they were given.
+    pub fn iterations(&self) -> Option<u32> {
+        self.iterations
+    }
+
+    /// How batches are tuned.
+    pub fn tuning(&self) -> Option<BatchRule> {
+        self.tune_batches.as_deref().map(|rule| match rule {
+            "proportional" => BatchRule::Proportional,
+            _ => BatchRule::FillIdle,
+        })
+    }
+
+    /// Without what is for other orders than this one.
+    pub fn of(&self, sync: &str) -> WorkerArgs {
+        let is = |wanted: &str| sync == wanted;
+        WorkerArgs {
+            staleness: self.staleness.filter(|_| is("ssp")),
+            block: self.block.clone().filter(|_| is("ssp")),
+            lag: self.lag.filter(|_| is("safa")),
+            apply: self.apply.clone().filter(|_| is("r2sp")),
+            ..self.clone()
+        }
+    }
+
+    /// How a server's process is told the same, but for the iterations.
+    pub fn flags(&self) -> Vec<String> {
+        let of = |name: &str, value: Option<String>| value.map(|value| format!("--{name}={value}"));
+        let all = [
+            of("staleness", self.staleness.map(|staleness| staleness.to_string())),
+            of("block", self.block.clone()),
+            of("lag", self.lag.map(|lag| lag.to_string())),
+            of("apply", self.apply.clone()),
+            of("tune-batches", self.tune_batches.clone()),
+        ];
+        all.into_iter().flatten().collect()
+    }
+
+    /// Runs a job and says how it went.
+    pub fn run(&self, job: &Job, common: &Common<'_>, json: bool) -> anyhow::Result<String> {
+        let iterations = self.checked_iterations()?;
+        let policy = self.policy(common)?;
+        let tuning = self.tuning();
+        let options = WorkerOptions {
+            tuning,
+            seed: common.seed,
+            patience_s: common.patience_s,
+            absences: absences(job, common.absent, common.patience_s.is_none())?,
+            ..WorkerOptions::new(policy, iterations)
+        };
+        let run = run_workers(job, &options)?;
+        warn_late(common.absent, run.seconds);
+        if json {
+            return Ok(serde_json::to_string(&run)? + "\n");
+        }
+        Ok(table(job, &policy, tuning.is_some(), &run))
+    }
+}
+
+fn table(job: &Job, policy: &Policy, is_tuned: bool, run: &WorkerRun) -> String {
+    let quantile = |name: &str| run.gap_quantiles_s.get(name).copied().unwrap_or(0.0);
+    let relaxation = match policy {
+        Policy::R2sp(order) if order.spacing != Spacing::None => format!(", r {:.2}", run.relaxation),
+        _ => String::new(),
+    };
+    let mut out = format!(
+        "{}: {} workers, {:.4} s per iteration{relaxation}, {:.4} s of it blocked\n\
+         gaps between pushes: {:.1}% zero, median {:.4} s, 5% above {:.4} s\n\
+         staleness: mean {:.2}, at most {}\n\
+         the server's port is used {:.1}% inwards and {:.1}% outwards; {} pushes in {:.1} s\n",
+        run.sync,
+        job.participants.len(),
+        run.iteration_s,
+        run.blocking_s,
+        run.zero_gaps * 100.0,
+        quantile("0.5"),
+        quantile("0.95"),
+        run.staleness.mean,
+        run.staleness.max,
+        run.utilisation_in * 100.0,
+        run.utilisation_out * 100.0,
+        run.pushes,
+        run.seconds
+    );
+    if is_tuned {
+        let batches: Vec<_> =
+            job.participants.iter().map(|worker| (&worker.name, run.batches[&worker.name])).collect();
+        let texts: Vec<_> = batches.iter().map(|(name, batch)| format!("{name} {batch}")).collect();
+        let _ = writeln!(out, "batches: {}", texts.join(", "));
+    }
+    if run.given_up > 0 {
+        let _ = writeln!(out, "workers were given up {} times", run.given_up);
+    }
+    out
+}

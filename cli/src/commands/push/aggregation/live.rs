@@ -1,0 +1,109 @@
+//! `inart push --controller`: a running controller moves jobs that run to other plans.
+
+use std::path::Path;
+use std::process::ExitCode;
+use std::time::Duration;
+
+use anyhow::{Context, bail};
+use inart_controller::api::proto::{ChangeStage, ChangeStatus};
+use inart_controller::api::{Client, ClientError};
+use inart_planner::Topology;
+use inart_tls::Security;
+
+/// How often the controller is asked how a change goes.
+const INTERVAL: Duration = Duration::from_millis(20);
+
+/// Hands the plans to the controller, one after the other, and waits until each is in force.
+pub async fn push(
+    topology: &Topology,
+    file: &Path,
+    address: &str,
+    security: &Security,
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let plans = crate::commands::plan::aggregation::read_all(topology, file)?;
+    let controller = Client::connect(address, security).await.context("--controller")?;
+    let (mut changes, mut lines) = (Vec::new(), Vec::new());
+    for plan in plans {
+        let number = controller.change(plan.to_json()).await.context("--controller")?;
+        let change = ended(&controller, number).await.context("--controller")?;
+        lines.push(line(&change));
+        // Those before are in force.
+        match change.stage() {
+            ChangeStage::Done => changes.push(document(&change)),
+            ChangeStage::Undone => bail!("{}; the plan before is in force", lines.join("; ")),
+            _ => bail!("{}", lines.join("; ")),
+        }
+    }
+    let text = match json {
+        true => serde_json::json!({ "changes": changes }).to_string(),
+        false => lines.join("\n"),
+    };
+    crate::commands::output::print(&(text + "\n"))?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// A change as it was when it had ended.
+pub async fn ended(controller: &Client, number: u32) -> Result<ChangeStatus, ClientError> {
+    loop {
+        let status = controller.status().await?;
+        let change = status.changes.into_iter().find(|change| change.number == number);
+        let change = change.unwrap_or_default();
+        let has_ended = matches!(
+            change.stage(),
+            ChangeStage::Unspecified | ChangeStage::Done | ChangeStage::Undone | ChangeStage::Refused
+        );
+        if has_ended {
+            return Ok(change);
+        }
+        tokio::time::sleep(INTERVAL).await;
+    }
+}
+
+/// A change in one line.
+pub fn line(change: &ChangeStatus) -> String {
+    let ChangeStatus { number, job, from, to, problem, hosts, confirmed, .. } = change;
+    let ms = |microseconds: u64| microseconds as f64 / 1e3;
+    let way = match (from, to) {
+        (_, 0) => String::new(),
+        (from, to) => format!(" from epoch {from} to {to}"),
+    };
+    let what = match change.stage() {
+        ChangeStage::Waiting => format!("waits; {confirmed} of {hosts} hosts follow"),
+        ChangeStage::Writing => "the new tables are being written".to_owned(),
+        ChangeStage::Moving => format!("{confirmed} of {hosts} hosts have moved"),
+        ChangeStage::Closing => format!("all {hosts} hosts have moved, the epoch before is being removed"),
+        ChangeStage::Undoing => format!("is being undone, {confirmed} of {hosts} hosts are back"),
+        ChangeStage::Done => format!(
+            "done: {} updates written in {:.1} ms, {hosts} hosts {} in {:.1} ms, {} updates to remove the epoch \
+             before; {:.1} ms in all",
+            change.updates_written,
+            ms(change.installed_us),
+            if change.led { "led to the new plan" } else { "moved" },
+            ms(change.moved_us),
+            change.updates_removed,
+            ms(change.total_us)
+        ),
+        ChangeStage::Undone => format!("undone after {:.1} ms: {problem}", ms(change.total_us)),
+        ChangeStage::Refused => format!("refused: {problem}"),
+        ChangeStage::Unspecified => "the controller knows nothing of it: it was started again".to_owned(),
+    };
+    format!("change {number} of job {job}{way}: {what}")
+}
+
+/// A change as JSON.
+pub fn document(change: &ChangeStatus) -> serde_json::Value {
+    let seconds = |microseconds: u64| microseconds as f64 / 1e6;
+    serde_json::json!({
+        "job": change.job,
+        "from": change.from,
+        "to": change.to,
+        "hosts": change.hosts,
+        "led": change.led,
+        "updates_written": change.updates_written,
+        "updates_removed": change.updates_removed,
+        "installed_seconds": seconds(change.installed_us),
+        "moved_seconds": seconds(change.moved_us),
+        "seconds": seconds(change.total_us),
+    })
+}

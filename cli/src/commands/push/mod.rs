@@ -1,0 +1,29 @@
+//! `inart push`: tables of switches, by the kind of the network.
+
+pub mod aggregation;
+pub mod peers;
+
+use inart_topologies::Network;
+
+use crate::line::section::{PEERS, SITES, SWITCHES, Section};
+use crate::line::{ByNetwork, Entry, Given, Words};
+
+/// The command.
+pub struct Push;
+
+impl ByNetwork for Push {
+    const NAME: &'static str = "push";
+    const WORDS: Words = Words::PlanAndNetwork;
+
+    fn entries() -> Vec<Entry> {
+        vec![Entry::of::<aggregation::Args>(), Entry::of::<peers::Args>()]
+    }
+
+    fn section(network: &Network, _: &Given<'_>) -> anyhow::Result<&'static Section> {
+        Ok(match network {
+            Network::Switched(_) => &SWITCHES,
+            Network::Sites(_) => &SITES,
+            Network::Peers(_) => &PEERS,
+        })
+    }
+}

@@ -1,0 +1,244 @@
+//! `inart simulate NETWORK` on a network of peers.
+
+mod machines;
+
+use std::process::ExitCode;
+use std::sync::Arc;
+
+use anyhow::ensure;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use inart_peer_agent::Sync;
+use inart_peer_simulator::Until;
+use inart_peers::{
+    Draw, Guard, Mesh, Options, Pairs, Reading, Rounds, Scheme, Sharing, Ssp, SspOptions, run_rounds, run_ssp,
+};
+
+use crate::commands::network;
+use crate::commands::output::print;
+use crate::commands::peers::own::OwnArgs;
+use crate::commands::plan::peers::Receivers;
+use crate::commands::values::seconds;
+use crate::line::section::{PEERS, Section};
+use crate::line::{Asked, OnNetwork};
+
+/// More rounds than anybody waits for.
+const MAX_ROUNDS: u32 = 1_000_000;
+
+/// Arguments of `inart simulate` on a network of peers.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The job to run [default: the only one].
+    #[arg(long, value_name = "JOB")]
+    job: Option<String>,
+    #[command(flatten)]
+    receivers: Receivers,
+    #[command(flatten)]
+    own: OwnArgs,
+    /// When peers go on: bsp (all at once, when all copies have arrived), or ssp (each by itself).
+    #[arg(long, default_value = "bsp", value_parser = ["bsp", "ssp"])]
+    sync: String,
+    /// With orpheus: draw receivers anew for each update (random), or once (fixed).
+    #[arg(long, default_value = "random", value_parser = draw())]
+    draw: Draw,
+    /// The rule of k: whoever was not in a sender's last K rounds receives; none for no such rule.
+    /// [default: none with bsp, 4 with ssp]
+    #[arg(long, value_name = "K", value_parser = number_or_none)]
+    force_after: Option<Limit>,
+    /// How concurrent multicasts share a port: fair (max-min), or split (equally, nothing redistributed).
+    #[arg(long, default_value = "fair", value_parser = links())]
+    links: Sharing,
+    /// With bsp: rounds to run, back to back.
+    #[arg(long, default_value_t = 1)]
+    rounds: u32,
+    /// With ssp: how many rounds a peer may be ahead of the last when it begins one; none for any number.
+    #[arg(long, default_value = "4", value_parser = number_or_none)]
+    staleness: Limit,
+    /// With ssp: a receiver stays once less than this part of an update is left to send.
+    #[arg(long, default_value_t = 0.75)]
+    eta: f64,
+    /// With ssp: a further receiver has to leave the deadlines of all multicasts to it whole, not only its
+    /// own.
+    #[arg(long)]
+    guard_all: bool,
+    /// With ssp: how long to train, such as 60s or 10min.
+    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = seconds)]
+    duration: f64,
+    /// Run what peers and their coordinator run, chunk by chunk, and compare every update at every
+    /// receiver.
+    #[arg(long)]
+    processes: bool,
+    /// With --processes: chunks of an update; more are nearer to frames and take longer.
+    #[arg(long, default_value_t = 100, requires = "processes")]
+    chunks: u32,
+    /// Random trials, which a test draws.
+    #[arg(long, value_name = "TRIALS", hide = true)]
+    soak: Option<u64>,
+}
+
+/// A number, or none.
+#[derive(Debug, Clone, Copy)]
+pub struct Limit(pub Option<u32>);
+
+/// Reads a whole number, or none.
+pub fn number_or_none(text: &str) -> Result<Limit, String> {
+    match text {
+        "none" => Ok(Limit(None)),
+        _ => text
+            .parse()
+            .map(|number| Limit(Some(number)))
+            .map_err(|_| "give a whole number, or none".to_owned()),
+    }
+}
+
+fn draw() -> impl TypedValueParser<Value = Draw> {
+    PossibleValuesParser::new(["random", "fixed"])
+        .map(|name| if name == "fixed" { Draw::Fixed } else { Draw::Random })
+}
+
+fn links() -> impl TypedValueParser<Value = Sharing> {
+    PossibleValuesParser::new(["fair", "split"])
+        .map(|name| if name == "split" { Sharing::Split } else { Sharing::Fair })
+}
+
+impl OnNetwork for Args {
+    type Network = Mesh;
+    const SECTION: &'static Section = &PEERS;
+
+    fn run(self, network: Mesh, asked: &Asked) -> anyhow::Result<ExitCode> {
+        run(&self, &network, asked)
+    }
+}
+
+fn run(args: &Args, mesh: &Mesh, asked: &Asked) -> anyhow::Result<ExitCode> {
+    let json = asked.json;
+    ensure!(
+        args.soak.is_none(),
+        "--soak: not on networks of peers; a test draws their random trials: CAMPAIGN_TIMES=25 cargo test --workspace \
+         --test peer-agent campaign"
+    );
+    let job = network::peer_job(mesh, args.job.as_deref())?;
+    let given = args.own.read(&asked.path, mesh, job)?;
+    if args.processes {
+        let mut options = args.machines()?;
+        options.scheme = if given.is_some() { Scheme::Own } else { options.scheme };
+        options.given = given;
+        let outcome = inart_peer_simulator::simulate(mesh, job, &options)?;
+        print(&if json { serde_json::to_string(&outcome)? + "\n" } else { machines::table(&outcome) })?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let text = if args.sync == "bsp" {
+        let rounds = args.rounds()?;
+        let options = args.receivers.options(args.force_after.and_then(|limit| limit.0));
+        let options = following(options, given);
+        let run = run_rounds(mesh, job, &options, args.draw, args.links, rounds)?;
+        if json { serde_json::to_string(&run)? + "\n" } else { rounds_table(&run) }
+    } else {
+        let mut options = args.ssp()?;
+        options.plan = following(options.plan, given);
+        let run = run_ssp(mesh, job, &options)?;
+        if json { serde_json::to_string(&run)? + "\n" } else { ssp_table(&run) }
+    };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The receivers that are given, if any are, in place of those of a scheme.
+fn following(options: Options, given: Option<Arc<Pairs>>) -> Options {
+    match given {
+        Some(_) => Options { scheme: Scheme::Own, given, ..options },
+        None => options,
+    }
+}
+
+impl Args {
+    fn rounds(&self) -> anyhow::Result<u32> {
+        let rounds = self.rounds;
+        ensure!(
+            (1..=MAX_ROUNDS).contains(&rounds),
+            "--rounds {rounds}: give a number from 1 to {MAX_ROUNDS}"
+        );
+        Ok(rounds)
+    }
+
+    fn reading(&self) -> anyhow::Result<Reading> {
+        ensure!((0.0..=1.0).contains(&self.eta), "--eta {}: give a part from 0 to 1", self.eta);
+        Ok(Reading {
+            eta: self.eta,
+            second_pass: !self.receivers.first_pass_only,
+            guard: if self.guard_all { Guard::All } else { Guard::Own },
+            ..Reading::default()
+        })
+    }
+
+    fn machines(&self) -> anyhow::Result<inart_peer_simulator::Options> {
+        ensure!(
+            self.draw == Draw::Random,
+            "--draw fixed: not with --processes, whose coordinator draws anew"
+        );
+        ensure!(
+            self.links == Sharing::Fair,
+            "--links split: not with --processes, whose rates are max-min fair"
+        );
+        ensure!(
+            (1..=machines::MOST_CHUNKS).contains(&self.chunks),
+            "--chunks {}: give a number from 1 to {}",
+            self.chunks,
+            machines::MOST_CHUNKS
+        );
+        let (sync, until, after) = if self.sync == "bsp" {
+            (Sync::Bsp, Until::Rounds(self.rounds()?), None)
+        } else {
+            let staleness = self.staleness.0.unwrap_or(u32::MAX);
+            (Sync::Ssp { staleness }, Until::Seconds(self.duration), Some(4))
+        };
+        let force_after = self.force_after.map_or(after, |limit| limit.0);
+        let plan = self.receivers.options(force_after);
+        let (scheme, multicast, seed, chunks) = (plan.scheme, plan.multicast, plan.seed, self.chunks);
+        let reading = self.reading()?;
+        Ok(inart_peer_simulator::Options {
+            scheme,
+            given: None,
+            reading,
+            multicast,
+            sync,
+            force_after,
+            until,
+            chunks,
+            seed,
+        })
+    }
+
+    fn ssp(&self) -> anyhow::Result<SspOptions> {
+        let force_after = self.force_after.unwrap_or(Limit(Some(4))).0;
+        Ok(SspOptions {
+            plan: self.receivers.options(force_after),
+            reading: self.reading()?,
+            draw: self.draw,
+            staleness: self.staleness.0.map(u64::from),
+            sharing: self.links,
+            duration_s: self.duration,
+        })
+    }
+}
+
+fn rounds_table(run: &Rounds) -> String {
+    format!(
+        "{}, copies by {}: {} rounds, {:.6} s of communication each, {:.2} receivers on average\n\
+         no receiver was left out for more than {} rounds\n",
+        run.scheme, run.multicast, run.rounds, run.seconds, run.receivers_mean, run.longest_wait
+    )
+}
+
+fn ssp_table(run: &Ssp) -> String {
+    format!(
+        "{}, copies by {}: peers computed {:.1}% of the time, {} updates each reached {:.1}% of the peers\n\
+         the first is {} rounds ahead of the last; no receiver was left out for more than {} rounds\n",
+        run.scheme,
+        run.multicast,
+        run.utilisation * 100.0,
+        run.rounds,
+        run.scale * 100.0,
+        run.max_gap,
+        run.longest_wait
+    )
+}

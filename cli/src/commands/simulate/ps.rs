@@ -1,0 +1,125 @@
+//! `inart simulate NETWORK --sync …`.
+
+mod agents;
+pub mod groups;
+
+use std::process::ExitCode;
+
+use anyhow::{Context, ensure};
+use inart_cluster::Kind;
+use inart_topologies::Switched;
+
+use crate::commands::network::training_job;
+use crate::commands::output::print;
+use crate::commands::ps::absent::Absent;
+use crate::commands::ps::clients::ClientArgs;
+use crate::commands::ps::common::{Common, refuse};
+use crate::commands::ps::no_plan::NoPlan;
+use crate::commands::ps::workers::WorkerArgs;
+use crate::commands::values::seconds;
+use crate::line::section::{SERVERS, Section};
+use crate::line::{Asked, OnNetwork};
+use agents::{AgentArgs, Run};
+
+/// Arguments of `inart simulate` with `--sync`.
+#[derive(clap::Args)]
+pub struct Args {
+    #[command(flatten)]
+    no_plan: NoPlan,
+    /// The job to run [default: the only one that says how long it computes].
+    #[arg(long, value_name = "JOB")]
+    job: Option<String>,
+    /// The order: bsp, asp, ssp, safa or r2sp of a job of workers, fl-r2sp of a job of clients.
+    #[arg(long, value_parser = ["bsp", "asp", "ssp", "safa", "r2sp", "fl-r2sp"])]
+    sync: String,
+    /// With r2sp and fl-r2sp, r: the gap is r T/N, or r T/M. With r2sp also: auto [default: 0.8 with r2sp, as
+    /// in the paper; 1 with fl-r2sp].
+    #[arg(long, value_name = "R")]
+    relaxation: Option<String>,
+    /// With safa and fl-r2sp: the part of the workers, or of a group, that is waited for [default: 0.75].
+    #[arg(long, value_name = "C")]
+    fraction: Option<f64>,
+    /// With r2sp: groups of workers whose gradients switches add up meet the servers in turn; how many, or as
+    /// many as the iterations of which are predicted to be the shortest.
+    #[arg(long, value_name = "GROUPS", num_args = 0..=1, require_equals = true,
+        default_missing_value = groups::BY_RULE)]
+    racks: Option<String>,
+    #[command(flatten)]
+    workers: WorkerArgs,
+    #[command(flatten)]
+    clients: ClientArgs,
+    /// A participant is gone for a while, such as w3=20s..60s, or for good: w3=20s.. (again for others).
+    #[arg(long, value_name = "NAME=FROM..UNTIL")]
+    absent: Vec<Absent>,
+    /// How long the server waits for a participant before it gives it up, such as 30s. Without it the server
+    /// is told at once when one is gone.
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    patience: Option<f64>,
+    /// Decides the times to compute and to pause.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+    #[command(flatten)]
+    agents: AgentArgs,
+}
+
+impl OnNetwork for Args {
+    type Network = Switched;
+    const SECTION: &'static Section = &SERVERS;
+
+    fn run(self, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
+        run(&self, &network, asked)
+    }
+}
+
+fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
+    let json = asked.json;
+    args.no_plan.refuse(args.racks.is_some())?;
+    let cluster = network.training().with_context(|| asked.path.display().to_string())?;
+    let job = training_job(&cluster, args.job.as_deref())?;
+    let common = Common {
+        sync: &args.sync,
+        relaxation: args.relaxation.as_deref(),
+        fraction: args.fraction,
+        patience_s: args.patience,
+        absent: &args.absent,
+        seed: args.seed,
+    };
+    let run = Run {
+        topology: &network.topology,
+        job,
+        common: &common,
+        workers: &args.workers,
+        clients: &args.clients,
+    };
+    let agents = |is_grouped: bool| {
+        let text = args.agents.run(&run, json)?;
+        ensure!(
+            text.is_none() || !is_grouped,
+            "--faults: groups (--racks) are not simulated as processes; leave one of both out"
+        );
+        anyhow::Ok(text)
+    };
+    let text = if args.sync == "fl-r2sp" {
+        refuse(args.racks.is_some(), "racks", "r2sp")?;
+        args.workers.refused()?;
+        match agents(false)? {
+            Some(text) => text,
+            None => args.clients.run(job, &common, json)?,
+        }
+    } else {
+        args.clients.refused()?;
+        ensure!(
+            job.kind == Kind::Workers,
+            "--sync {}: job {} has clients, and this is for workers; take fl-r2sp",
+            args.sync,
+            job.name
+        );
+        match (agents(args.racks.is_some())?, &args.racks) {
+            (Some(text), _) => text,
+            (None, Some(groups)) => groups::run(&network.topology, job, groups, &args.workers, &common, json)?,
+            (None, None) => args.workers.run(job, &common, json)?,
+        }
+    };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,221 @@
+//! `inart simulate NETWORK` on a network of sites.
+
+mod faults;
+mod soak;
+
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use anyhow::ensure;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use inart_hierarchy::Hierarchy;
+use inart_overlay::{
+    AuxiliaryChoice, AuxiliaryUse, Knowledge, Overlay, Run, RunOptions, Sharing, SiteJob, Tuning, Until,
+};
+use inart_planner::units::Rate;
+
+use crate::commands::network;
+use crate::commands::output::print;
+use crate::commands::plan::sites::Trees;
+use crate::commands::sites::own::OwnArgs;
+use crate::commands::sites::{both_levels, own};
+use crate::commands::values::{link_rate, seconds};
+use crate::line::section::{SITES, Section};
+use crate::line::{Asked, OnNetwork};
+
+/// Rounds, unless others are asked for.
+const ROUNDS: u32 = 10;
+/// More rounds than anybody waits for.
+const MAX_ROUNDS: u32 = 1_000_000;
+
+/// Arguments of `inart simulate` on a network of sites.
+#[derive(clap::Args)]
+pub struct Args {
+    /// The job to run [default: the only one].
+    #[arg(long, value_name = "JOB")]
+    job: Option<String>,
+    #[command(flatten)]
+    trees: Trees,
+    #[command(flatten)]
+    own: OwnArgs,
+    /// Rounds to run, back to back [default: 10].
+    #[arg(long, conflicts_with = "duration")]
+    rounds: Option<u32>,
+    /// Run the rounds that begin within this time, such as 1h, instead.
+    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    duration: Option<f64>,
+    /// What the scheduler knows before each round: oracle (the rates that hold), static (those at the start),
+    /// uniform (nothing: all links count as equal), or passive (what chunks took so far).
+    /// [default: oracle; static with faults]
+    #[arg(long, value_parser = knowledge())]
+    knowledge: Option<Knowledge>,
+    /// What a link counts as that nobody has measured, with passive and uniform.
+    #[arg(long, default_value = "87.5Mbps", value_parser = link_rate)]
+    prior: Rate,
+    /// When a chunk's way is chosen, where there are auxiliary paths: lazy (when a link has room) or eager.
+    #[arg(long, default_value = "lazy", value_parser = choice())]
+    auxiliary_choice: AuxiliaryChoice,
+    /// A tree's link is busy when more chunks than this wait or are being sent on it.
+    #[arg(long, default_value_t = AuxiliaryUse::default().busy_bound)]
+    busy_bound: u32,
+    /// An auxiliary path takes a chunk while its first link holds fewer than this.
+    #[arg(long, default_value_t = AuxiliaryUse::default().queue_length)]
+    queue_length: u32,
+    /// How transfers share a link: fair (streams equally), or fifo (one queue). star and bkt are always fair,
+    /// inart is always fifo: a site sends all chunks to a neighbour in one order.
+    #[arg(long, default_value = "fair", value_parser = links())]
+    links: Sharing,
+    /// Run sites and a scheduler as processes in virtual time, while links and processes are gone: a schedule
+    /// with `events` like {at: 10 s, link_down: [n1, n2], for: 60 s}, or `crash: n1`, or `crash: scheduler`.
+    #[arg(long, value_name = "FILE", conflicts_with = "duration")]
+    faults: Option<PathBuf>,
+    /// Run random schedules of faults of all kinds instead, from --seed on (docs/wide-area.md).
+    #[arg(long, value_name = "RUNS", conflicts_with_all = ["duration", "faults"])]
+    soak: Option<u32>,
+    /// Decides the gradients inside sites, and with --faults and --soak those of sites; the first of --soak.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+fn knowledge() -> impl TypedValueParser<Value = Knowledge> {
+    PossibleValuesParser::new(["oracle", "static", "uniform", "passive"]).map(|name| match &*name {
+        "static" => Knowledge::Static,
+        "uniform" => Knowledge::Uniform,
+        "passive" => Knowledge::Passive,
+        _ => Knowledge::Oracle,
+    })
+}
+
+fn choice() -> impl TypedValueParser<Value = AuxiliaryChoice> {
+    PossibleValuesParser::new(["lazy", "eager"])
+        .map(|name| if name == "eager" { AuxiliaryChoice::Eager } else { AuxiliaryChoice::Lazy })
+}
+
+fn links() -> impl TypedValueParser<Value = Sharing> {
+    PossibleValuesParser::new(["fair", "fifo"])
+        .map(|name| if name == "fifo" { Sharing::Fifo } else { Sharing::Fair })
+}
+
+impl Args {
+    fn until(&self) -> anyhow::Result<Until> {
+        if let Some(seconds) = self.duration {
+            return Ok(Until::Seconds(seconds));
+        }
+        let rounds = self.rounds.unwrap_or(ROUNDS);
+        ensure!(
+            (1..=MAX_ROUNDS).contains(&rounds),
+            "--rounds {rounds}: give a number from 1 to {MAX_ROUNDS}"
+        );
+        Ok(Until::Rounds(rounds))
+    }
+}
+
+impl Args {
+    fn with_faults(
+        &self,
+        overlay: &Overlay,
+        job: &SiteJob,
+        given: RunOptions,
+        json: bool,
+    ) -> anyhow::Result<String> {
+        let rounds = match self.until()? {
+            Until::Rounds(rounds) => rounds,
+            Until::Seconds(_) => ROUNDS,
+        };
+        let options = inart_site_simulator::Options {
+            sharing: given.plan.scheme.sharing(given.sharing),
+            plan: given.plan,
+            auxiliary: given.auxiliary,
+            knowledge: faults::knowledge(self.knowledge)?,
+            traces: inart_site_simulator::Traces::FromTheStart,
+            compute_s: 0.0,
+            prior_bps: given.prior_bps,
+            rounds,
+            state_bytes: 0,
+            seed: self.seed,
+        };
+        if let Some(trials) = self.soak {
+            ensure!(trials > 0, "--soak 0: give at least one run");
+            return soak::run(overlay, job, &options, trials, json);
+        }
+        let schedule = match &self.faults {
+            Some(path) => faults::read(overlay, path)?,
+            None => Vec::new(),
+        };
+        faults::run(overlay, job, &options, &schedule, json)
+    }
+
+    fn options(&self, overlay: &Overlay) -> anyhow::Result<RunOptions> {
+        Ok(RunOptions {
+            plan: self.trees.options(overlay)?,
+            auxiliary: AuxiliaryUse {
+                choice: self.auxiliary_choice,
+                busy_bound: self.busy_bound,
+                queue_length: self.queue_length,
+            },
+            sharing: self.links,
+            knowledge: self.knowledge.unwrap_or(Knowledge::Oracle),
+            prior_bps: self.prior.0,
+            tuning: Tuning::default(),
+            until: self.until()?,
+        })
+    }
+}
+
+impl OnNetwork for Args {
+    type Network = Hierarchy;
+    const SECTION: &'static Section = &SITES;
+
+    fn run(self, network: Hierarchy, asked: &Asked) -> anyhow::Result<ExitCode> {
+        run(&self, &network, asked)
+    }
+}
+
+fn run(args: &Args, hierarchy: &Hierarchy, asked: &Asked) -> anyhow::Result<ExitCode> {
+    let (overlay, json) = (&hierarchy.overlay, asked.json);
+    if !hierarchy.insides.is_empty() {
+        args.own.refuse_on_both_levels()?;
+        ensure!(
+            args.faults.is_none(),
+            "--faults: it is for networks of sites without insides only; leave it out"
+        );
+        ensure!(
+            args.soak.is_none(),
+            "--soak: it is for networks of sites without insides only; leave the nodes with `site:` out of the document"
+        );
+        let options = |overlay: &Overlay| args.options(overlay);
+        let job = args.job.as_deref();
+        print(&both_levels::simulated(hierarchy, job, options, args.seed, json)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let plan = args.own.read(&asked.path, overlay, args.job.as_deref())?;
+    let named = plan.as_ref().map(|plan| plan.job.clone()).or_else(|| args.job.clone());
+    let job = network::site_job(overlay, named.as_deref())?;
+    let mut options = args.options(overlay)?;
+    options.plan = own::options(plan, options.plan)?;
+    if args.faults.is_some() || args.soak.is_some() {
+        print(&args.with_faults(overlay, job, options, json)?)?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let run = inart_overlay::run(overlay, job, &options)?;
+    let text = if json { serde_json::to_string(&run)? + "\n" } else { table(&run) };
+    print(&text)?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(run: &Run) -> String {
+    let seconds =
+        |pick: fn(f64, f64) -> f64, start| run.rounds.iter().map(|round| round.seconds).fold(start, pick);
+    let (least, most) = (seconds(f64::min, f64::INFINITY), seconds(f64::max, 0.0));
+    format!(
+        "{}: {} rounds, mean {:.3} s, from {least:.3} s to {most:.3} s\n\
+         what the scheduler believed of links was {:.1}% off; sites passed {} chunks on for others\n\
+         {} sums compared bit for bit, all equal\n",
+        run.scheme,
+        run.rounds.len(),
+        run.mean_s,
+        run.table_error * 100.0,
+        run.relayed,
+        run.sums
+    )
+}

@@ -1,0 +1,98 @@
+//! `inart topology mesh`: a network of peers whose ports have rates drawn at random.
+
+use anyhow::ensure;
+use inart_peers::{Changes, Compute, Drawn, Mesh, draw};
+use inart_planner::units::{Rate, Seconds, Size};
+
+use crate::commands::values::{link_rate, time};
+
+/// More draws of rates than anybody looks at.
+const MOST_DRAWS: f64 = 10_000.0;
+
+/// Arguments of `inart topology mesh`.
+#[derive(clap::Args)]
+pub struct Mesher {
+    /// Peers.
+    #[arg(long)]
+    peers: usize,
+    /// The fewest receivers of an update.
+    #[arg(long)]
+    receivers: usize,
+    /// How far rates lie around their mean: from 1 - LAMBDA to 1 + LAMBDA times.
+    #[arg(long, default_value_t = 0.25)]
+    lambda: f64,
+    /// Mean rate up (the paper's ingress) over mean rate down (egress).
+    #[arg(long, default_value_t = 1.0)]
+    mu: f64,
+    /// Mean rate down.
+    #[arg(long, default_value = "40Gbps", value_parser = link_rate)]
+    rate: Rate,
+    /// The size of each peer's update.
+    #[arg(long, default_value = "200MB", value_parser = update_size)]
+    update: Size,
+    /// Mean time to compute between two updates [default: not stated].
+    #[arg(long, value_name = "TIME", value_parser = time)]
+    compute: Option<Seconds>,
+    /// Coefficient of variation of --compute.
+    #[arg(long, default_value_t = 0.0, requires = "compute")]
+    cv: f64,
+    /// Rates change: each draw holds so long [default: they do not].
+    #[arg(long, value_name = "TIME", requires = "until", value_parser = time)]
+    every: Option<Seconds>,
+    /// The part of a rate that changes, from 0 to 1; the rest stays as it was drawn first.
+    #[arg(long, default_value_t = 1.0, requires = "every")]
+    gamma: f64,
+    /// Until when rates change; the last ones hold on.
+    #[arg(long, value_name = "TIME", requires = "every", value_parser = time)]
+    until: Option<Seconds>,
+    /// The network's name.
+    #[arg(long, default_value = "mesh")]
+    name: String,
+    /// What names the draw.
+    #[arg(long, default_value_t = 1)]
+    seed: u64,
+}
+
+/// Reads the size of an update.
+fn update_size(text: &str) -> Result<Size, String> {
+    let size: Size = text.parse()?;
+    if (1.0..=1e18).contains(&size.0) { Ok(size) } else { Err("give a size of at least a byte".to_owned()) }
+}
+
+impl Mesher {
+    /// The network.
+    pub fn build(&self) -> anyhow::Result<Mesh> {
+        let (n, p) = (self.peers, self.receivers);
+        ensure!((2..=4096).contains(&n), "--peers {n}: give a number from 2 to 4096");
+        ensure!((1..n).contains(&p), "--receivers {p}: give a number from 1 to {}, the other peers", n - 1);
+        ensure!((0.0..1.0).contains(&self.lambda), "--lambda {}: give a part from 0 to below 1", self.lambda);
+        ensure!(self.mu > 0.0 && self.mu <= 1e6, "--mu {}: give a number above 0", self.mu);
+        let changes =
+            self.every.zip(self.until).map(|(every, until)| self.changes(every.0, until.0)).transpose()?;
+        let mesh = draw(&Drawn {
+            name: self.name.clone(),
+            peers: n,
+            receivers: p,
+            lambda: self.lambda,
+            mu: self.mu,
+            rate_bps: self.rate.0,
+            update_bytes: self.update.0,
+            changes,
+            compute: self.compute.map(|mean| Compute { mean_seconds: mean.0, cv: self.cv }),
+            seed: self.seed,
+        });
+        // Names and sizes are held against what documents may have.
+        Ok(Mesh::from_yaml(&mesh.to_yaml())?)
+    }
+
+    fn changes(&self, every_seconds: f64, until: f64) -> anyhow::Result<Changes> {
+        ensure!(every_seconds > 0.0, "--every {every_seconds}: give a time above 0, like 100ms");
+        ensure!((0.0..=1.0).contains(&self.gamma), "--gamma {}: give a part from 0 to 1", self.gamma);
+        let draws = (until / every_seconds).ceil();
+        ensure!(
+            (1.0..=MOST_DRAWS).contains(&draws),
+            "--until {until}: that is {draws} draws; give a time for 1 to {MOST_DRAWS}"
+        );
+        Ok(Changes { gamma: self.gamma, every_seconds, draws: draws as usize })
+    }
+}

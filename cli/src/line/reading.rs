@@ -1,0 +1,240 @@
+//! Reads a command's words, opens its network once, and hands both to the entry of the network's kind.
+
+use std::ffi::OsString;
+use std::marker::PhantomData;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+use anyhow::{anyhow, bail};
+use clap::error::ErrorKind;
+use clap::{Arg, ArgAction, ArgMatches, FromArgMatches};
+use inart_topologies::Network;
+
+use super::entry::{Asked, Entry};
+use super::flags::{Flag, flags_of};
+use super::needs;
+use super::section::Section;
+use crate::commands::network;
+use crate::commands::output::usage_line;
+
+const NETWORK: &str = "NETWORK";
+const PLAN: &str = "PLAN";
+const COMMAND: &str = "COMMAND";
+
+/// The words of a command that are not flags.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Words {
+    /// A network.
+    Network,
+    /// A network, which random trials do without.
+    NetworkOrTrials,
+    /// A network, and behind `--` a program of the user's.
+    NetworkAndProgram,
+    /// A network, and before it a plan where the kind of network has one.
+    PlanAndNetwork,
+}
+
+/// A command that runs on networks of several kinds.
+pub trait ByNetwork {
+    /// The command's name.
+    const NAME: &'static str;
+    /// Its words.
+    const WORDS: Words;
+
+    /// Returns the command on each kind of network.
+    fn entries() -> Vec<Entry>;
+
+    /// Returns the section that runs on this network with these flags.
+    ///
+    /// # Errors
+    /// If flags and network leave open which one it is.
+    fn section(network: &Network, given: &Given<'_>) -> anyhow::Result<&'static Section>;
+
+    /// Returns what has the section, as refusals name it.
+    fn place(network: Option<&Path>, _given: &Given<'_>) -> String {
+        network.map_or_else(|| "a run without a network".to_owned(), |path| path.display().to_string())
+    }
+}
+
+/// The words of a command, as they were given.
+pub struct Line<C> {
+    given: ArgMatches,
+    command: PhantomData<C>,
+}
+
+impl<C: ByNetwork> clap::Args for Line<C> {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        let command = positionals(command, C::WORDS);
+        command.args(flags_of(&C::entries()).iter().map(Flag::argument))
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl<C> FromArgMatches for Line<C> {
+    fn from_arg_matches(given: &ArgMatches) -> Result<Self, clap::Error> {
+        Ok(Self { given: given.clone(), command: PhantomData })
+    }
+
+    fn update_from_arg_matches(&mut self, given: &ArgMatches) -> Result<(), clap::Error> {
+        self.given = given.clone();
+        Ok(())
+    }
+}
+
+fn positionals(command: clap::Command, words: Words) -> clap::Command {
+    let path = |name: &'static str| Arg::new(name).value_parser(clap::value_parser!(PathBuf));
+    let network =
+        path(NETWORK).help("The network's document (YAML or JSON); its kind decides which flags count");
+    match words {
+        Words::Network => command.arg(network.required(true)),
+        Words::NetworkOrTrials => command.arg(network),
+        Words::NetworkAndProgram => command.arg(network.required(true)).arg(
+            Arg::new(COMMAND)
+                .last(true)
+                .num_args(0..)
+                .action(ArgAction::Append)
+                .value_parser(clap::value_parser!(OsString))
+                .help(
+                    "Networks of switches: a program to run once per worker, in its network namespace, with what \
+                     `torchrun` sets and what `inart` in Python reads (docs/programs.md)",
+                ),
+        ),
+        Words::PlanAndNetwork => command
+            .allow_missing_positional(true)
+            .arg(path(PLAN).help(
+                "Networks of switches: the plan, or the plans of several jobs (JSON), as `inart plan --json` prints them",
+            ))
+            .arg(network.required(true)),
+    }
+}
+
+/// The flags and words that were given, before their values have types.
+pub struct Given<'m> {
+    matches: &'m ArgMatches,
+    flags: Vec<Flag>,
+}
+
+impl Given<'_> {
+    /// Whether a flag was given.
+    pub fn has(&self, name: &str) -> bool {
+        self.flags.iter().find(|flag| flag.name == name).is_some_and(|flag| self.count(flag) > 0)
+    }
+
+    /// Returns the value of a flag, the first if it was given several times.
+    pub fn value(&self, name: &str) -> Option<String> {
+        let value = self.matches.get_raw(name)?.next()?;
+        Some(value.to_string_lossy().into_owned())
+    }
+
+    fn count(&self, flag: &Flag) -> usize {
+        match flag.takes_value() {
+            true => self.matches.get_raw_occurrences(flag.name).map_or(0, Iterator::count),
+            false => self.matches.get_flag(flag.name).into(),
+        }
+    }
+
+    fn path(&self, name: &str) -> Option<&Path> {
+        self.matches.try_get_one::<PathBuf>(name).ok().flatten().map(PathBuf::as_path)
+    }
+
+    fn program(&self) -> Vec<OsString> {
+        let words = self.matches.try_get_raw(COMMAND).ok().flatten();
+        words.into_iter().flatten().map(ToOwned::to_owned).collect()
+    }
+
+    /// Refuses flags and words that another section takes.
+    fn refuse_others(&self, entries: &[Entry], section: &Section, place: &str) -> anyhow::Result<()> {
+        for flag in &self.flags {
+            if self.count(flag) > 0 && !flag.is_of(section) {
+                let homes: Vec<_> = flag.takers.iter().map(|(taker, _)| taker.is_for).collect();
+                bail!("--{} is for {}; {place} {}", flag.name, homes.join(" and "), section.has);
+            }
+        }
+        let switches = &entries[0];
+        if section != switches.section {
+            if self.path(PLAN).is_some() {
+                bail!(
+                    "PLAN is for {}; {place} {}: give the network alone",
+                    switches.section.is_for,
+                    section.has
+                );
+            }
+            if let Some(word) = self.program().first() {
+                let word = word.to_string_lossy();
+                bail!("-- {word}: programs are for {}; {place} {}", switches.section.is_for, section.has);
+            }
+        }
+        Ok(())
+    }
+
+    /// The words for the parser of one section.
+    fn words(&self) -> Vec<OsString> {
+        let mut words = Vec::new();
+        for flag in &self.flags {
+            let long = format!("--{}", flag.name);
+            if !flag.takes_value() {
+                words.extend((0..self.count(flag)).map(|_| OsString::from(&long)));
+                continue;
+            }
+            for values in self.matches.get_raw_occurrences(flag.name).into_iter().flatten() {
+                let values: Vec<_> = values.collect();
+                if values.is_empty() {
+                    words.push(OsString::from(&long));
+                }
+                for value in values {
+                    let mut word = OsString::from(&long);
+                    word.push("=");
+                    word.push(value);
+                    words.push(word);
+                }
+            }
+        }
+        // The network is open already.
+        words.extend(self.path(PLAN).map(|plan| plan.as_os_str().to_owned()));
+        let program = self.program();
+        if !program.is_empty() {
+            words.push("--".into());
+            words.extend(program);
+        }
+        words
+    }
+}
+
+impl<C: ByNetwork> Line<C> {
+    /// Opens the network and runs the command on it.
+    ///
+    /// # Errors
+    /// The network's file; a flag of another kind; what the command itself refuses.
+    pub fn run(self, json: bool) -> anyhow::Result<ExitCode> {
+        let entries = C::entries();
+        let given = Given { matches: &self.given, flags: flags_of(&entries) };
+        let path = given.path(NETWORK).map(Path::to_owned);
+        let network = path.as_deref().map(network::read).transpose()?;
+        let section = match &network {
+            Some(network) => C::section(network, &given)?,
+            // Only trials do without a network, and those are of switches.
+            None => entries[0].section,
+        };
+        let place = C::place(path.as_deref(), &given);
+        let entry = entries.iter().find(|entry| entry.section == section);
+        let entry = entry.ok_or_else(|| {
+            let kinds: Vec<_> = entries.iter().map(|entry| entry.section.is_for).collect();
+            anyhow!("{place} {}; `inart {}` is for {}", section.has, C::NAME, kinds.join(" and "))
+        })?;
+        given.refuse_others(&entries, section, &place)?;
+        let typed = entry.parser().try_get_matches_from(given.words()).map_err(|error| wrong(&error))?;
+        needs::check(section, C::NAME, &typed).map_err(|problem| anyhow!(problem))?;
+        let asked = Asked { path: path.unwrap_or_default(), json };
+        entry.run(&typed, network, &asked)
+    }
+}
+
+/// Wrong usage as one line.
+fn wrong(error: &clap::Error) -> anyhow::Error {
+    debug_assert_ne!(error.kind(), ErrorKind::DisplayHelp, "the command's parser prints help");
+    let line = usage_line(&error.to_string());
+    anyhow!("{}", line.strip_prefix("error: ").unwrap_or(&line))
+}

@@ -1,0 +1,38 @@
+//! Sections of flags: one for each kind of network, and one for each role of a host's process.
+
+/// Flags that belong together: a heading in `--help`, and the words of refusals.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Section {
+    /// The heading of its flags in `--help`.
+    pub heading: &'static str,
+    /// What its flags are for, as in "--knowledge is for networks of sites".
+    pub is_for: &'static str,
+    /// What a network or a host has or is that takes these flags, as in "fig1.yaml has switches".
+    pub has: &'static str,
+}
+
+/// Networks of switches, servers and workers.
+pub static SWITCHES: Section =
+    Section { heading: "Networks of switches", is_for: "networks of switches", has: "has switches" };
+
+/// Networks of sites.
+pub static SITES: Section =
+    Section { heading: "Networks of sites", is_for: "networks of sites", has: "has sites" };
+
+/// Networks of peers.
+pub static PEERS: Section =
+    Section { heading: "Networks of peers", is_for: "networks of peers", has: "has peers" };
+
+/// Training at a parameter server, in the order that `--sync` names.
+pub static SERVERS: Section = Section {
+    heading: "Parameter servers (--sync)",
+    is_for: "parameter servers (--sync)",
+    has: "trains at a parameter server, by --sync",
+};
+
+/// Groups of workers that meet the parameter servers in turn.
+pub static GROUPS: Section = Section {
+    heading: "Groups at parameter servers (--sync r2sp --racks)",
+    is_for: "groups at parameter servers (--sync r2sp --racks)",
+    has: "trains in groups, by --racks",
+};
