@@ -27,7 +27,7 @@ fn a_command_that_fails_is_named_with_its_place() {
     let _turn = turn();
     // A copy of the script judges a tree of its own.
     let tree = tempfile::TempDir::new().unwrap();
-    std::fs::create_dir(tree.path().join("scripts")).unwrap();
+    std::fs::create_dir_all(tree.path().join("tests/scripts")).unwrap();
     let script = tree.path().join("tests/scripts/documented.py");
     std::fs::copy(root().join("tests/scripts/documented.py"), &script).unwrap();
     std::fs::write(tree.path().join("README.md"), "```sh\ntrue\n\ninart plan missing.yaml\n```\n").unwrap();

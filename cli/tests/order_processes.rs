@@ -150,7 +150,7 @@ fn what_cannot_be_is_refused() {
     cluster.refused("s1", "--sync r2sp --relaxation 2", &["--relaxation", "from 0 to 1"]);
     cluster.refused("s1", "--sync bsp --worker w1=127.0.0.1:1", &["--worker w1", "twice"]);
     cluster.refused("s1", "--sync bsp --worker w9=127.0.0.1:1", &["w9", "w1, w2, w3"]);
-    cluster.refused("s1", "--sync bsp --gather 0s", &["--gather 0s"]);
+    cluster.refused("s1", "--sync bsp --gather 0s", &["--gather", "0s", "above 0"]);
     cluster.refused("w1", "--step 0", &["--step 0", "above 0"]);
     cluster.refused("w1", "--patience 10ms", &["worker w1", "no server"]);
     cluster.bench.write("three.yaml", NETWORK.replace("203304 B", "1 MB"));

@@ -128,7 +128,7 @@ impl<P: Policy> ServerShard<P> {
         let chunk = self.streams[cohort].chunk_mut(header.sequence);
         let chunk = chunk.expect("frames are added to open chunks");
         if !(Self::may_be_added(frame, header) && chunk.add(&contribution, most)) {
-            return self.refuse(cohort, contribution);
+            return self.reject(cohort, contribution);
         }
         self.hear_of(now, contributors);
         match header.kind {
@@ -150,7 +150,7 @@ impl<P: Policy> ServerShard<P> {
 
     /// Refuses a frame whose values are wrong. A partial's sum saturated on the way, or a worker's values are
     /// wrong: the requested gradients show it.
-    fn refuse(&mut self, cohort: usize, contribution: Contribution<'_>) {
+    fn reject(&mut self, cohort: usize, contribution: Contribution<'_>) {
         let Contribution { header, sender, contributors, .. } = contribution;
         match header.kind {
             Kind::Partial => {

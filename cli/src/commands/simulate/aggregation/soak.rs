@@ -225,11 +225,14 @@ fn progress_bar(trials: u64) -> ProgressBar {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::path::Path;
+
     use clap::{Args as _, Command, FromArgMatches};
     use inart_simulator::SwitchKind;
 
-    use crate::commands::question::Question;
-    use crate::commands::simulate::aggregation::*;
+    use super::*;
+    use crate::commands::network::switched;
+    use crate::commands::simulate::aggregation::question::Question;
 
     #[test]
     fn a_trial_is_the_same_run_from_its_command_line() {
@@ -242,9 +245,11 @@ mod tests {
             std::fs::write(&topology, trial.topology.to_yaml()).unwrap();
             std::fs::write(&faults, trial.faults.to_yaml()).unwrap();
             let line = format!("simulate {} {}", arguments(&trial, &topology, &faults), switches(&dataplane));
-            let parsed = Args::augment_args(Command::new("simulate")).get_matches_from(line.split(' '));
+            let parsed = Args::augment_args(Command::new("simulate"))
+                .get_matches_from(line.split(' ').filter(|word| *word != topology));
             let args = Args::from_arg_matches(&parsed).unwrap();
-            let Question { network, faults, options } = Question::new(&args).unwrap();
+            let Question { network, faults, options } =
+                Question::new(&args, switched(Path::new(&topology)).unwrap().topology).unwrap();
             let again = inart_simulator::simulate(&network, &faults, &options, None).unwrap();
             let report = trial.run(&dataplane).unwrap();
             assert_eq!(serde_json::to_value(again).unwrap(), serde_json::to_value(report).unwrap(), "{line}");
