@@ -37,6 +37,8 @@ fn of_yaml(problem: &str) -> Option<(&str, &'static str)> {
         Some((problem.split(", set ").next().unwrap_or(problem), "write it once"))
     } else if problem.starts_with("unexpected end of input") {
         Some(("it is empty, or ends too early", EXAMPLE))
+    } else if problem.contains("unknown anchor") {
+        Some((problem, EXAMPLE))
     } else if problem.contains("budget") || problem.contains("alias") {
         Some((problem, "write the entries out instead of repeating them by anchors and aliases"))
     } else {
