@@ -1,5 +1,5 @@
-//! The fault campaign of parameter servers: `CAMPAIGN_TIMES=50` runs fifty times as many trials. And mistakes that the
-//! oracle has to find.
+//! The fault campaign of parameter servers: `CAMPAIGN_TIMES=50` runs fifty times as many trials. And
+//! mistakes that the oracle has to find.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
 use inart_ps_simulator::{AgentRun, Trial};

@@ -74,8 +74,8 @@ impl<M: Machine, L: Links, P: Program<M>> World<M, L, P>
 where
     P::Error: From<Stuck>,
 {
-    /// Creates a world of `count` processes, all of which start at 0; `pairs` connect whenever they can. Faults
-    /// of one time happen in the order given.
+    /// Creates a world of `count` processes, all of which start at 0; `pairs` connect whenever they can.
+    /// Faults of one time happen in the order given.
     ///
     /// # Errors
     /// A process that cannot start.
@@ -278,7 +278,8 @@ where
         }
     }
 
-    /// Connects two processes, unless their connection is up. A new process ends the connection of the one before.
+    /// Connects two processes, unless their connection is up. A new process ends the connection of the one
+    /// before.
     fn connect(&mut self, pair: usize) -> Result<(), P::Error> {
         self.connections.pair(pair).is_connecting = false;
         let [a, b] = self.connections.ends(pair);

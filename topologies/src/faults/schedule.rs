@@ -225,8 +225,8 @@ impl Entry<'_> {
         Error::Entry { place: self.place.clone(), problem }
     }
 
-    /// The one action of an event; only stale and forge have a count, and only slow has a rate. Stale, forge and
-    /// disconnect have no span.
+    /// The one action of an event; only stale and forge have a count, and only slow has a rate. Stale, forge
+    /// and disconnect have no span.
     fn action<'a>(&self, event: &'a FaultEvent) -> Result<Action<'a>, Error> {
         let count = event.count.unwrap_or(0);
         let actions = [

@@ -1,5 +1,5 @@
-//! Links that carry fluid: transfers share a link's rate, rates change while transfers are under way, and a transfer that
-//! has left arrives one delay later.
+//! Links that carry fluid: transfers share a link's rate, rates change while transfers are under way, and a
+//! transfer that has left arrives one delay later.
 
 use crate::link::{Link, Sharing, Transfer};
 use crate::timeline::{Seconds, Timeline};

@@ -1,5 +1,5 @@
-//! Virtual time: a [`Timeline`] of events, links that carry fluid ([`Links`], [`Port`]), and random numbers that a seed
-//! names ([`SplitMix64`]).
+//! Virtual time: a [`Timeline`] of events, links that carry fluid ([`Links`], [`Port`]), and random numbers
+//! that a seed names ([`SplitMix64`]).
 //!
 //! No I/O and no clock: time is an argument. Model of links: `sync-readings.md`, "Model of a round".
 

@@ -111,7 +111,8 @@ impl<T> Port<T> {
         self.stop(now_s, flow).map(|(item, _)| item)
     }
 
-    /// Takes a flow off the port at a time in seconds, if it has not ended: what it carries, and the bits that are left.
+    /// Takes a flow off the port at a time in seconds, if it has not ended: what it carries, and the bits
+    /// that are left.
     pub fn stop(&mut self, now_s: f64, flow: FlowId) -> Option<(T, f64)> {
         self.advance(now_s);
         for class in &mut self.classes {

@@ -50,8 +50,8 @@ impl<E, T: Ord> PartialEq for Entry<E, T> {
 
 impl<E, T: Ord> Eq for Entry<E, T> {}
 
-/// Events of type `E` to come, each at a time of type `T`. Events of one time happen in the order in which they
-/// were given.
+/// Events of type `E` to come, each at a time of type `T`. Events of one time happen in the order in which
+/// they were given.
 #[derive(Debug, Clone)]
 pub struct Timeline<E, T = Duration> {
     heap: BinaryHeap<Reverse<Entry<E, T>>>,

@@ -1,5 +1,5 @@
-//! The oracle: what was computed, the model that follows from what was applied, and the order. It shares no code with
-//! the agents; values are added in double precision and rounded once.
+//! The oracle: what was computed, the model that follows from what was applied, and the order. It shares no
+//! code with the agents; values are added in double precision and rounded once.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
@@ -20,8 +20,8 @@ pub enum Rule {
 }
 
 impl Rule {
-    /// The most versions between an update's pull and its application, with so many workers. With restarts of the
-    /// server the bound of ssp does not hold: workers come back with their own counts.
+    /// The most versions between an update's pull and its application, with so many workers. With restarts
+    /// of the server the bound of ssp does not hold: workers come back with their own counts.
     pub fn staleness(self, workers: usize, restarts: bool) -> Option<u64> {
         let others = workers as u64 - 1;
         match self {
@@ -311,7 +311,8 @@ impl Audit {
         Ok(())
     }
 
-    /// The training is over: what was taken is applied, and the server, if one lives, has the model that follows.
+    /// The training is over: what was taken is applied, and the server, if one lives, has the model that
+    /// follows.
     pub fn ended(&self, model: Option<&[f32]>) -> Found {
         if model.is_some_and(|model| bits(model) != bits(&self.models[&self.version])) {
             return Err((0, format!("version {} has other values at the end", self.version)));

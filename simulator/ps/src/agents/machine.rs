@@ -1,5 +1,5 @@
-//! The agents that hosts run, as machines of one world: in a world all processes have numbers of their own, and an agent
-//! numbers only those that it is connected to.
+//! The agents that hosts run, as machines of one world: in a world all processes have numbers of their own,
+//! and an agent numbers only those that it is connected to.
 
 use std::time::Duration;
 

@@ -16,8 +16,8 @@ pub struct Happened {
 pub struct AgentRun {
     /// The order.
     pub sync: &'static str,
-    /// Mean time between a worker's updates, or between a group's aggregations, in seconds. The first third, or the
-    /// first three rounds of each group, are not counted.
+    /// Mean time between a worker's updates, or between a group's aggregations, in seconds. The first third,
+    /// or the first three rounds of each group, are not counted.
     pub iteration_s: f64,
     /// The run's length, in seconds.
     pub seconds: f64,

@@ -1,4 +1,5 @@
-//! The links of a parameter server's job: each participant's own, the server's, and nothing between that blocks.
+//! The links of a parameter server's job: each participant's own, the server's, and nothing between that
+//! blocks.
 //!
 //! Chunks of each direction share the server's port as flows of `inart_virtual::Port`, one chunk of each
 //! participant at a time. Messages that overtake chunks are short: they take the delay and no room.
@@ -14,8 +15,8 @@ use inart_world::{Happened, Links, Parcel};
 use super::machine::SERVER;
 use super::ways::{Change, Place, Way};
 
-/// A connection counts a message as lost after this many round-trip times (RFC 9002, section 6.1.2), and not before
-/// the least.
+/// A connection counts a message as lost after this many round-trip times (RFC 9002, section 6.1.2), and not
+/// before the least.
 const LOST_AFTER: f64 = 9.0 / 8.0;
 const LEAST: Duration = Duration::from_millis(1);
 
@@ -61,8 +62,8 @@ fn time(seconds: f64) -> Duration {
 }
 
 impl Star {
-    /// Creates idle links: of participants, of the server, and how many bits on the wire a byte of a chunk's packet
-    /// stands for.
+    /// Creates idle links: of participants, of the server, and how many bits on the wire a byte of a chunk's
+    /// packet stands for.
     pub fn new(ways: Vec<Way>, server: Way, bits_per_byte: f64, draws: SplitMix64) -> Self {
         let [into, out] = [server.bps(0), server.bps(1)];
         Star {

@@ -34,7 +34,8 @@ pub struct AgentArgs {
     /// Run that many random schedules of faults instead, from --seed on.
     #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u64).range(1..))]
     soak: Option<u64>,
-    /// With --faults and --soak: chunks of the model; more are nearer to frames and take longer [default: 32].
+    /// With --faults and --soak: chunks of the model; more are nearer to frames and take longer [default:
+    /// 32].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_CHUNKS)))]
     chunks: Option<u32>,
 }
