@@ -16,9 +16,9 @@ fn document(delay_ms: u32, cv: f64) -> String {
     let nodes: Vec<_> = (1..=4).map(node).collect();
     let links: Vec<_> = (1..=4).map(link).collect();
     format!(
-        "{{name: four, nodes: [{{name: v1, kind: switch}}, {{name: s1, kind: server}}, {}], links: [{{ends: [v1, \
-         s1], rate: 100 Mbps}}, {}], jobs: [{{name: j, gradient: 1 MB, workers: [w1, w2, w3, w4], servers: [s1], \
-         compute: {{mean: 1 s, cv: {cv}}}}}]}}",
+        "{{name: four, nodes: [{{name: v1, kind: switch}}, {{name: s1, kind: server}}, {}], \
+         links: [{{ends: [v1, s1], rate: 100 Mbps}}, {}], jobs: [{{name: j, gradient: 1 MB, \
+         workers: [w1, w2, w3, w4], servers: [s1], compute: {{mean: 1 s, cv: {cv}}}}}]}}",
         nodes.join(", "),
         links.join(", ")
     )
