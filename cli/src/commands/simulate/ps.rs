@@ -116,7 +116,9 @@ fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCod
         );
         match (agents(args.racks.is_some())?, &args.racks) {
             (Some(text), _) => text,
-            (None, Some(groups)) => groups::run(&network.topology, job, groups, &args.workers, &common, json)?,
+            (None, Some(groups)) => {
+                groups::run(&network.topology, job, groups, &args.workers, &common, json)?
+            }
             (None, None) => args.workers.run(job, &common, json)?,
         }
     };

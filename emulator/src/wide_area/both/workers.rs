@@ -100,7 +100,10 @@ impl Insides {
         let inside = self.of(site)?;
         let mut all = vec![argument("--interface"), argument(inside.testbed.host(site).interface)];
         all.extend(["--controller", inside.testbed.controller_address()?].map(argument));
-        all.extend([argument("--peer-timeout"), argument(format!("{}s", setting.peer_timeout.as_secs_f64()))]);
+        all.extend([
+            argument("--peer-timeout"),
+            argument(format!("{}s", setting.peer_timeout.as_secs_f64())),
+        ]);
         Some(all)
     }
 
