@@ -26,6 +26,7 @@ mod grid;
 mod job;
 mod last_word;
 mod layout;
+pub mod machine;
 mod measured;
 pub mod namespace;
 mod news;

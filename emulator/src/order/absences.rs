@@ -3,7 +3,7 @@
 use inart_ps_simulator::Absence;
 
 /// Whose process.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Who {
     /// The server's.
     Server,

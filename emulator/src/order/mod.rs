@@ -18,7 +18,7 @@ mod tests;
 mod versions;
 mod wiring;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use crate::certificates;
 use crate::clock::monotonic_ns;
@@ -77,13 +77,12 @@ fn run_scheme(setting: &Setting, scheme: &Scheme, tell: &mut dyn FnMut(u64)) -> 
     written.map_err(Error::system("write the network"))?;
     let wiring = OrderWiring::build(setting)?;
     let mut processes = Processes::start(setting, scheme, &wiring, &scratch)?;
-    let deadline = Instant::now() + LONGEST.saturating_mul(setting.iterations + 1);
     let mut schedule = Schedule::new(&setting.absences, &setting.outages);
     let mut before = [0; 2];
     let mut carried = [0; 2];
-    while !processes.are_over() && Instant::now() < deadline {
-        processes.listen(Duration::from_millis(50))?;
-        change(&mut processes, &mut schedule)?;
+    let longest = LONGEST.saturating_mul(setting.iterations + 1);
+    processes.listen_to_the_end(longest, &mut |processes| {
+        change(processes, &mut schedule)?;
         let said = processes.said();
         tell(said.pushed.len() as u64);
         let now = wiring.carried().map_err(Error::system("read what the port carries"))?;
@@ -92,7 +91,8 @@ fn run_scheme(setting: &Setting, scheme: &Scheme, tell: &mut dyn FnMut(u64)) -> 
             (false, false) => carried = now,
             (false, true) => {}
         }
-    }
+        Ok(())
+    })?;
     let said = processes.end()?;
     let checked = match (&setting.clients, scheme.order.groups()) {
         (Some(clients), Some(groups)) => audit_groups::check(setting, clients, groups, &said)?,

@@ -15,7 +15,7 @@ mod wired;
 mod wiring;
 mod words;
 
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use inart_peers::Scheme;
 
@@ -101,11 +101,8 @@ fn run_scheme(setting: &Setting, scheme: Scheme, tell: &mut dyn FnMut(u64)) -> R
     let mut processes = Processes::start(setting, scheme, &coordinator, &wiring, &scratch)?;
     let began = processes.wait_for_first_round(LONGEST_START)?;
     let _follower = wiring.follow(began).map_err(Error::system("follow the traces"))?;
-    let deadline = Instant::now() + LONGEST_ROUND.saturating_mul(setting.rounds);
-    while !processes.are_over() && Instant::now() < deadline {
-        processes.listen(Duration::from_millis(100))?;
-        tell(processes.said().ended.len() as u64);
-    }
+    let longest = LONGEST_ROUND.saturating_mul(setting.rounds);
+    processes.listen_to_the_end(longest, &mut |said| tell(said.ended.len() as u64))?;
     let said = processes.end()?;
     let seconds = began.elapsed().as_secs_f64();
     let bytes = wiring.carried().map_err(Error::system("read what ports carry"))?;

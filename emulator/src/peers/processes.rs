@@ -1,20 +1,18 @@
 //! The processes of peers and their coordinator, and what they say.
 
 use std::collections::BTreeMap;
-use std::io;
 use std::process::Command;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use inart_peers::{Guard, Multicast, Scheme};
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::rates::UP;
 use super::setting::{Setting, Sync, Workload};
 use super::wiring::{PeersWiring, at_port, coordinator, from_coordinator, listen};
-use crate::child::{Child, Lines};
-use crate::clock::monotonic_ns;
 use crate::error::Error;
+use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK, Output};
 use crate::scratch::Scratch;
 
 /// An update that a peer has computed. Times are on the system's monotonic clock, in nanoseconds.
@@ -75,6 +73,16 @@ enum Line {
     },
     Ended(Ended),
     Counted(Counted),
+    Chosen(Chosen),
+    /// What else a coordinator says.
+    Other(IgnoredAny),
+}
+
+/// Whose process: a peer's, by its rank.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Who {
+    Peer(usize),
+    Coordinator,
 }
 
 /// Receivers that the coordinator has chosen.
@@ -104,9 +112,7 @@ pub struct Said {
 #[derive(Debug)]
 pub struct Processes {
     names: Vec<String>,
-    peers: Vec<Child>,
-    coordinator: Child,
-    lines: Receiver<(Option<usize>, Vec<u8>)>,
+    crew: Crew<Who, Line>,
     said: Said,
 }
 
@@ -118,12 +124,7 @@ impl Processes {
         wiring: &PeersWiring,
         scratch: &Scratch,
     ) -> Result<Self, Error> {
-        let (told, lines) = mpsc::channel();
-        let hear = |who: Option<usize>| -> Lines {
-            let told = told.clone();
-            Box::new(move |line: &[u8]| drop(told.send((who, line.to_vec()))))
-        };
-        let names = setting.names();
+        let (names, mut crew) = (setting.names(), Crew::new());
         let mut command = wiring.coordinator().command(&setting.program);
         command.args(["--json", "coordinator"]).arg(scratch.path("network.yaml"));
         match scheme {
@@ -146,11 +147,7 @@ impl Processes {
             command.arg("--peer").arg(format!("{name}={}", from_coordinator(rank)));
         }
         common(&mut command, setting, scratch, coordinator_name);
-        let start = Error::system("start the coordinator");
-        let coordinator_child =
-            Child::spawn_heard(coordinator_name, command, hear(None), heard(coordinator_name));
-        let coordinator_child = coordinator_child.map_err(start)?;
-        let mut peers = Vec::new();
+        crew.start(Who::Coordinator, coordinator_name, command, Output::Lines)?;
         for (rank, name) in names.iter().enumerate() {
             let mut command = wiring.peer(rank).command(&setting.program);
             command.args(["--json", "peer"]).arg(scratch.path("network.yaml"));
@@ -171,101 +168,66 @@ impl Processes {
                 Multicast::Switch => drop(command.args(["--interface", UP])),
             }
             common(&mut command, setting, scratch, name);
-            let child = Child::spawn_heard(name.clone(), command, hear(Some(rank)), heard(name));
-            peers.push(child.map_err(Error::system("start a peer"))?);
+            crew.start(Who::Peer(rank), name, command, Output::Lines)?;
         }
-        Ok(Self { names, peers, coordinator: coordinator_child, lines, said: Said::default() })
-    }
-
-    pub fn said(&self) -> &Said {
-        &self.said
+        Ok(Self { names, crew, said: Said::default() })
     }
 
     /// Waits until a peer has computed an update; says when it began to.
     pub fn wait_for_first_round(&mut self, longest: Duration) -> Result<Instant, Error> {
-        let deadline = Instant::now() + longest;
-        loop {
-            self.listen(Duration::from_millis(50))?;
-            if let Some(began_ns) = self.said.sent.values().map(|sent| sent.began_ns).min() {
-                let ago = monotonic_ns().saturating_sub(began_ns);
-                return Ok(Instant::now() - Duration::from_nanos(ago));
-            }
-            if Instant::now() > deadline {
-                let why = format!("no peer has begun a round within {} s", longest.as_secs());
-                return Err(Error::Failed { who: self.coordinator.name().to_owned(), why });
-            }
-        }
+        let Self { names, crew, said } = self;
+        crew.first_time(longest, &mut |heard| said.take(names, heard))
     }
 
-    /// Takes what processes say for a while.
-    pub fn listen(&mut self, time: Duration) -> Result<(), Error> {
-        let until = Instant::now() + time;
-        loop {
-            match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok((Some(rank), line)) => self.line(rank, &line)?,
-                Ok((None, line)) => self.choice(&line),
-                Err(RecvTimeoutError::Timeout) => break,
-                Err(RecvTimeoutError::Disconnected) => break std::thread::sleep(time),
-            }
-        }
-        for child in self.peers.iter_mut().chain([&mut self.coordinator]) {
-            if let Err(why) = child.check() {
-                return Err(Error::Failed { who: child.name().to_owned(), why });
-            }
-        }
-        Ok(())
+    /// Listens until all peers are over, and looks at what they have said every now and then.
+    pub fn listen_to_the_end(&mut self, longest: Duration, look: &mut dyn FnMut(&Said)) -> Result<(), Error> {
+        let Self { names, crew, said } = self;
+        crew.until(longest, "the end of all rounds", &mut |crew| {
+            crew.listen(LOOK, &mut |heard| said.take(names, heard).map(drop))?;
+            look(said);
+            Ok(said.counted.len() == names.len())
+        })
     }
 
-    fn line(&mut self, rank: usize, line: &[u8]) -> Result<(), Error> {
-        let said = &mut self.said;
-        match serde_json::from_slice(line) {
-            Ok(Line::Sent(sent)) => {
-                said.sent.insert((rank, sent.round), sent);
+    pub fn end(self) -> Result<Said, Error> {
+        let Self { names, crew, mut said } = self;
+        crew.end(LONGEST_END, |who| who != Who::Coordinator, &mut |heard| {
+            said.take(&names, heard).map(drop)
+        })?;
+        Ok(said)
+    }
+}
+
+impl Said {
+    /// Keeps a line; when the computation began, if it is of an update.
+    fn take(&mut self, names: &[String], heard: Heard<Who, Line>) -> Result<Option<u64>, Error> {
+        let rank_of = |wanted: &str| names.iter().position(|name| name == wanted);
+        match (heard.who, heard.line) {
+            (Who::Peer(rank), Line::Sent(sent)) => {
+                let began_ns = sent.began_ns;
+                self.sent.insert((rank, sent.round), sent);
+                return Ok(Some(began_ns));
             }
-            Ok(Line::Received(Arrived { received, from, round })) => {
-                if let Some(from) = self.names.iter().position(|name| *name == from) {
-                    said.received.entry((rank, from, round)).or_default().push(received);
+            (Who::Peer(rank), Line::Received(Arrived { received, from, round })) => {
+                if let Some(from) = rank_of(&from) {
+                    self.received.entry((rank, from, round)).or_default().push(received);
                 }
             }
-            Ok(Line::Averaged { .. }) => {}
-            Ok(Line::Ended(ended)) => {
-                said.ended.insert((rank, ended.round), ended);
+            (Who::Peer(_), Line::Averaged { .. }) => {}
+            (Who::Peer(rank), Line::Ended(ended)) => drop(self.ended.insert((rank, ended.round), ended)),
+            (Who::Peer(rank), Line::Counted(counted)) => drop(self.counted.insert(rank, counted)),
+            (Who::Coordinator, Line::Chosen(Chosen { from, round, rate_bps })) => {
+                if let Some(from) = rank_of(&from) {
+                    self.rates_bps.insert((from, round), rate_bps);
+                }
             }
-            Ok(Line::Counted(counted)) => {
-                said.counted.insert(rank, counted);
-            }
-            Err(error) => {
-                let cause = io::Error::other(format!("{error}: {}", String::from_utf8_lossy(line)));
-                return Err(Error::System { what: format!("read what {} says", self.names[rank]), cause });
+            (Who::Coordinator, _) => {}
+            (Who::Peer(rank), Line::Chosen(_) | Line::Other(_)) => {
+                let why = "it printed a line that is not a line of a peer".to_owned();
+                return Err(Error::Failed { who: names[rank].clone(), why });
             }
         }
-        Ok(())
-    }
-
-    fn choice(&mut self, line: &[u8]) {
-        // It says other things, too.
-        let Ok(Chosen { from, round, rate_bps }) = serde_json::from_slice(line) else {
-            return tracing::debug!("the coordinator: {}", String::from_utf8_lossy(line));
-        };
-        if let Some(from) = self.names.iter().position(|name| *name == from) {
-            self.said.rates_bps.insert((from, round), rate_bps);
-        }
-    }
-
-    pub fn are_over(&self) -> bool {
-        self.said.counted.len() == self.peers.len()
-    }
-
-    pub fn end(mut self) -> Result<Said, Error> {
-        self.listen(Duration::from_millis(100))?;
-        if !self.are_over() {
-            let missing =
-                self.names.iter().enumerate().filter(|(rank, _)| !self.said.counted.contains_key(rank));
-            let names: Vec<&str> = missing.map(|(_, name)| &**name).collect();
-            let cause = io::Error::other(format!("{} did not end", names.join(", ")));
-            return Err(Error::System { what: "end the rounds".to_owned(), cause });
-        }
-        Ok(self.said)
+        Ok(None)
     }
 }
 
@@ -289,9 +251,4 @@ fn common(command: &mut Command, setting: &Setting, scratch: &Scratch, name: &st
         Sync::Ssp { staleness } => command.args(["--sync", "ssp", "--staleness", &or_none(staleness)]),
     };
     command.args(["--force-after", &or_none(setting.force_after)]);
-}
-
-fn heard(name: &str) -> Lines {
-    let name = name.to_owned();
-    Box::new(move |line| tracing::debug!("{name}: {}", String::from_utf8_lossy(line)))
 }

@@ -59,7 +59,7 @@ fn run(setting: &RackSetting, racks: &Racks, tell: &mut dyn FnMut(u64)) -> Resul
     let mut audit = Audit::new(setting, racks, &assignments)?;
     let turns = racks.groups.len() as u64 * u64::from(setting.iterations);
     let mut progress = (0, Instant::now());
-    while !processes.are_over()? {
+    while !processes.are_done() {
         processes.listen(&mut |group, rank, report| audit.take(group, rank, report))?;
         tell(audit.turns());
         if audit.turns() > progress.0 {
@@ -70,10 +70,10 @@ fn run(setting: &RackSetting, racks: &Racks, tell: &mut dyn FnMut(u64)) -> Resul
             return Err(Error::Failed { who: "the training".into(), why });
         }
     }
-    processes.drain();
-    let learnt = audit.end(processes.said())?;
+    let said = processes.end()?;
+    let learnt = audit.end(&said)?;
     let summed = testbed.counters()?.aggregated;
-    report::report(setting, racks, processes.said(), &audit, &learnt, summed)
+    report::report(setting, racks, &said, &audit, &learnt, summed)
 }
 
 /// Installs the plans of all groups; what to tell their hosts.

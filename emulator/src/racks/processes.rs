@@ -2,24 +2,24 @@
 
 use std::collections::BTreeSet;
 use std::process::Command;
-use std::sync::mpsc::{self, Receiver, Sender};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use inart_cluster::Racks;
 use inart_core::Assignment;
 use inart_host_agent::report::{Report, Role, RoundReport, Trained};
-use inart_wire::{Rank, ShardId};
+use inart_wire::Rank;
 use serde::Deserialize;
 
 use super::setting::RackSetting;
 use crate::agents::Agents;
 use crate::error::Error;
+use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK, Output};
 use crate::testbed::Testbed;
 
 /// How long a host may report nothing.
 const LONGEST_SILENCE: Duration = Duration::from_secs(120);
-/// How often it is looked whether all are there; each takes a moment.
-const LOOKS: usize = 1500;
+/// Longest time until all servers can be reached, and then until all workers are there.
+const LONGEST_START: Duration = Duration::from_secs(60);
 
 /// What a server says of a turn.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
@@ -80,9 +80,8 @@ pub struct Processes {
     /// By group: how many there are.
     workers: Vec<usize>,
     names: Vec<Vec<String>>,
-    servers: Vec<Role>,
-    ended: BTreeSet<usize>,
-    lines: Receiver<(usize, Vec<u8>)>,
+    /// Servers, by shard.
+    crew: Crew<usize, ServerLine>,
     said: Said,
 }
 
@@ -95,7 +94,6 @@ impl Processes {
         assignments: &[Assignment],
     ) -> Result<Self, Error> {
         let agents = Agents::new(&testbed.scratch_path("reports.sock"), LONGEST_SILENCE)?;
-        let (told, lines) = mpsc::channel();
         let names =
             |assignment: &Assignment| assignment.workers.iter().map(|worker| worker.name.clone()).collect();
         let mut processes = Processes {
@@ -103,55 +101,51 @@ impl Processes {
             done: vec![BTreeSet::new(); assignments.len()],
             workers: assignments.iter().map(|assignment| assignment.workers.len()).collect(),
             names: assignments.iter().map(names).collect(),
-            servers: Vec::new(),
-            ended: BTreeSet::new(),
-            lines,
+            crew: Crew::new(),
             said: Said::default(),
         };
         let shards = assignments.first().map_or(0, |assignment| assignment.shards.len());
         for shard in 0..shards {
-            processes.start_server(setting, racks, testbed, assignments, (shard, &told))?;
+            processes.start_server(setting, racks, testbed, assignments, shard)?;
         }
-        processes.until(assignments, &mut |own| own.said.servers.iter().all(|lines| !lines.is_empty()))?;
+        let Processes { crew, said, .. } = &mut processes;
+        crew.until(LONGEST_START, "a server that can be reached", &mut |crew| {
+            crew.listen(LOOK, &mut |heard| said.take(heard))?;
+            Ok(said.servers.iter().all(|lines| !lines.is_empty()))
+        })?;
         for (group, assignment) in assignments.iter().enumerate() {
             for rank in 0..assignment.workers.len() {
                 let place = (rank, racks.groups[group].members[rank]);
                 processes.start_worker(setting, testbed, assignment, place, assignments.len())?;
             }
         }
-        let all: usize = processes.workers.iter().sum();
-        let mut here = 0;
-        for _ in 0..LOOKS {
-            match processes.agents.next()? {
-                Some((_, Report::Hello(_))) => here += 1,
-                Some((_, Report::Failed { error })) => {
-                    return Err(Error::Failed { who: "a worker".into(), why: error });
-                }
-                _ => processes.agents.check()?,
-            }
-            if here == all {
-                break;
-            }
-        }
+        processes.meet()?;
         assignments.iter().for_each(|assignment| processes.agents.begin(assignment.job));
         Ok(processes)
     }
 
-    /// Waits for something that servers say.
-    fn until(
-        &mut self,
-        assignments: &[Assignment],
-        is_so: &mut dyn FnMut(&Self) -> bool,
-    ) -> Result<(), Error> {
-        for _ in 0..LOOKS {
-            self.hear_servers(Duration::from_millis(20))?;
-            if is_so(self) {
-                return Ok(());
+    /// Waits until all workers are there.
+    fn meet(&mut self) -> Result<(), Error> {
+        let all: usize = self.workers.iter().sum();
+        let (mut here, began) = (0, Instant::now());
+        while here < all {
+            match self.agents.next()? {
+                Some((_, Report::Hello(_))) => here += 1,
+                Some((_, Report::Failed { error })) => {
+                    return Err(Error::Failed { who: "a worker".into(), why: error });
+                }
+                _ => {
+                    self.agents.check()?;
+                    let Self { crew, said, .. } = self;
+                    crew.listen(Duration::ZERO, &mut |heard| said.take(heard))?;
+                }
             }
-            self.agents.check()?;
+            if began.elapsed() > LONGEST_START {
+                let why = format!("{here} of {all} are there after {} s", LONGEST_START.as_secs());
+                return Err(Error::Failed { who: "the workers".into(), why });
+            }
         }
-        let who = format!("the servers of job {}", assignments.first().map_or("", |first| &first.name));
-        Err(Error::Failed { who, why: "they do not say that they listen".into() })
+        Ok(())
     }
 
     fn start_server(
@@ -160,7 +154,7 @@ impl Processes {
         racks: &Racks,
         testbed: &Testbed,
         assignments: &[Assignment],
-        (shard, told): (usize, &Sender<(usize, Vec<u8>)>),
+        shard: usize,
     ) -> Result<(), Error> {
         let first = &assignments[0];
         let name = &first.shards[shard].server;
@@ -173,13 +167,7 @@ impl Processes {
             command.args(["--job", &assignment.name]);
         }
         of_all(&mut command, setting, testbed);
-        let id = ShardId::try_from(shard).unwrap_or_else(|_| ShardId::from(0));
-        let role = Role::Server(first.job, id);
-        let told = told.clone();
-        let output = Box::new(move |line: &[u8]| drop(told.send((shard, line.to_vec()))));
-        let errors = Box::new(|line: &[u8]| tracing::debug!("{}", String::from_utf8_lossy(line)));
-        self.agents.start_heard(role, format!("server {name}"), command, [output, errors])?;
-        self.servers.push(role);
+        self.crew.start(shard, &format!("server {name}"), command, Output::Lines)?;
         self.said.servers.push(Vec::new());
         Ok(())
     }
@@ -237,47 +225,27 @@ impl Processes {
                 _ => {}
             }
         }
-        self.hear_servers(Duration::ZERO)?;
-        self.agents.check()
+        self.agents.check()?;
+        let Self { crew, said, .. } = self;
+        crew.listen(Duration::ZERO, &mut |heard| said.take(heard))
     }
 
-    /// Whether all workers have done their iterations, and all servers have ended.
-    pub fn are_over(&mut self) -> Result<bool, Error> {
-        if !self.done.iter().zip(&self.workers).all(|(done, workers)| done.len() == *workers) {
-            return Ok(false);
-        }
-        for (at, role) in self.servers.iter().enumerate() {
-            if !self.ended.contains(&at) && self.agents.exit_status(*role)?.is_some() {
-                self.ended.insert(at);
-            }
-        }
-        Ok(self.ended.len() == self.servers.len())
+    /// Whether all workers have done their iterations.
+    pub fn are_done(&self) -> bool {
+        self.done.iter().zip(&self.workers).all(|(done, workers)| done.len() == *workers)
     }
 
-    /// Hears what is left of what servers have said.
-    pub fn drain(&mut self) {
-        while let Ok((server, line)) = self.lines.try_recv() {
-            if let Ok(line) = serde_json::from_slice(&line) {
-                self.said.servers[server].push(line);
-            }
-        }
+    /// Waits until all servers have ended; what all have said.
+    pub fn end(self) -> Result<Said, Error> {
+        let Self { crew, mut said, .. } = self;
+        crew.end(LONGEST_END, |_| true, &mut |heard| said.take(heard))?;
+        Ok(said)
     }
+}
 
-    /// What was said.
-    pub fn said(&self) -> &Said {
-        &self.said
-    }
-
-    fn hear_servers(&mut self, wait: Duration) -> Result<(), Error> {
-        let mut next = self.lines.recv_timeout(wait).ok();
-        while let Some((server, line)) = next {
-            let line = serde_json::from_slice(&line).map_err(|error| Error::Failed {
-                who: format!("server {server}"),
-                why: format!("it says {:?}: {error}", String::from_utf8_lossy(&line)),
-            })?;
-            self.said.servers[server].push(line);
-            next = self.lines.try_recv().ok();
-        }
+impl Said {
+    fn take(&mut self, Heard { who, line, .. }: Heard<usize, ServerLine>) -> Result<(), Error> {
+        self.servers[who].push(line);
         Ok(())
     }
 }

@@ -15,7 +15,7 @@ mod simulated;
 mod wiring;
 
 use std::path::Path;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use inart_overlay::Options as PlanOptions;
 
@@ -135,12 +135,10 @@ fn listen(
     let began = processes.wait_for_first_round(Duration::from_secs(120))?;
     let follower = rates::follow(setting.overlay.clone(), wiring.handles()?, began);
     let _follower = follower.map_err(system("follow the traces"))?;
-    let deadline = Instant::now() + setting.duration + Duration::from_secs(600);
-    while !processes.are_over() && Instant::now() < deadline {
-        processes.listen(Duration::from_millis(200))?;
+    processes.listen_to_the_end(setting.duration + Duration::from_secs(600), &mut |rounds| {
         tell(began.elapsed().as_secs_f64());
-        check(processes.rounds())?;
-    }
+        check(rounds)
+    })?;
     processes.end()
 }
 

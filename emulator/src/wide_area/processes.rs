@@ -4,7 +4,6 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::Path;
 use std::process::Command;
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError};
 use std::time::{Duration, Instant};
 
 use inart_overlay::Knowledge;
@@ -15,9 +14,8 @@ use super::setting::{Setting, Workload};
 use super::wiring::{
     SITE_INTERFACE, WideAreaWiring, from_scheduler, listen, neighbours, scheduler_address, site_address,
 };
-use crate::child::Child;
-use crate::clock::monotonic_ns;
 use crate::error::Error;
+use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK, Output};
 use crate::scratch::Scratch;
 
 /// What a site says about a round.
@@ -53,6 +51,13 @@ enum Line {
     End(Counted),
 }
 
+/// Whose process.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Who {
+    Site(usize),
+    Scheduler,
+}
+
 /// By round, then by site.
 pub type Rounds = BTreeMap<u32, BTreeMap<usize, SiteRound>>;
 
@@ -79,9 +84,8 @@ impl Said {
 /// Running processes; killed when dropped.
 #[derive(Debug)]
 pub struct Processes {
-    sites: Vec<Child>,
-    _scheduler: Option<Child>,
-    lines: Receiver<(usize, Vec<u8>)>,
+    sites: usize,
+    crew: Crew<Who, Line>,
     rounds: Rounds,
     counted: BTreeMap<usize, Counted>,
 }
@@ -96,7 +100,7 @@ impl Processes {
         scratch: &Scratch,
         inside: &dyn Fn(&str) -> Option<Vec<OsString>>,
     ) -> Result<Self, Error> {
-        let (told, lines) = mpsc::channel();
+        let mut processes = Self::new(setting);
         let overlay = &setting.overlay;
         let mut command = wiring.scheduler().command(&setting.program);
         command.arg("scheduler").arg(scratch.path("network.yaml"));
@@ -107,10 +111,7 @@ impl Processes {
             command.arg("--peer").arg(format!("{name}={}", from_scheduler(at)));
         }
         common(&mut command, setting, flags, scratch, SCHEDULER);
-        let start = super::refusal::system("start the scheduler");
-        let scheduler =
-            Child::spawn_heard("scheduler", command, Box::new(|_| {}), heard("scheduler")).map_err(start)?;
-        let mut sites = Vec::new();
+        processes.crew.start(Who::Scheduler, "scheduler", command, Output::Sentences)?;
         for (at, name) in overlay.sites().iter().enumerate() {
             let mut command = wiring.site(at).command(&setting.program);
             command.args(["--json", "site"]).arg(scratch.path("network.yaml"));
@@ -126,13 +127,9 @@ impl Processes {
                 command.arg("--peer").arg(format!("{neighbour}={address}"));
             }
             common(&mut command, setting, flags, scratch, name);
-            let told = told.clone();
-            let lines = Box::new(move |line: &[u8]| drop(told.send((at, line.to_vec()))));
-            let start = super::refusal::system("start a site");
-            sites.push(Child::spawn_heard(name.clone(), command, lines, heard(name)).map_err(start)?);
+            processes.crew.start(Who::Site(at), name, command, Output::Lines)?;
         }
-        let (rounds, counted) = Default::default();
-        Ok(Self { sites, _scheduler: Some(scheduler), lines, rounds, counted })
+        Ok(processes)
     }
 
     /// A ring by Gloo in place of sites and scheduler.
@@ -146,21 +143,21 @@ impl Processes {
         let script = scratch.path("gloo_ring.py");
         std::fs::write(&script, include_str!("gloo_ring.py"))
             .map_err(super::refusal::system("write the ring's program"))?;
-        let (told, lines) = mpsc::channel();
+        let mut processes = Self::new(setting);
         let (count, values) = (setting.overlay.sites().len(), setting.overlay.jobs()[0].gradient_bytes() / 4);
-        let mut sites = Vec::new();
         for (at, name) in setting.overlay.sites().iter().enumerate() {
             let mut command = wiring.site(at).command(python);
             command.arg(&script).args([at.to_string(), count.to_string(), site_address(0).to_string()]);
             command.args([values.to_string(), rounds.to_string(), setting.seed.to_string()]);
             command.env("GLOO_SOCKET_IFNAME", SITE_INTERFACE).env("OMP_NUM_THREADS", "1");
-            let told = told.clone();
-            let lines = Box::new(move |line: &[u8]| drop(told.send((at, line.to_vec()))));
-            let start = super::refusal::system("start Python");
-            sites.push(Child::spawn_heard(name.clone(), command, lines, heard(name)).map_err(start)?);
+            processes.crew.start(Who::Site(at), name, command, Output::Lines)?;
         }
+        Ok(processes)
+    }
+
+    fn new(setting: &Setting) -> Self {
         let (rounds, counted) = Default::default();
-        Ok(Self { sites, _scheduler: None, lines, rounds, counted })
+        Self { sites: setting.overlay.sites().len(), crew: Crew::new(), rounds, counted }
     }
 
     pub fn rounds(&self) -> &Rounds {
@@ -169,65 +166,67 @@ impl Processes {
 
     /// Waits until a site has a sum; says when its round began.
     pub fn wait_for_first_round(&mut self, longest: Duration) -> Result<Instant, Error> {
-        let deadline = Instant::now() + longest;
-        loop {
-            self.listen(Duration::from_millis(50))?;
-            let first = self.rounds.values().flat_map(BTreeMap::values).map(|round| round.began_ns).min();
-            if let Some(began_ns) = first {
-                let ago = monotonic_ns().saturating_sub(began_ns);
-                return Ok(Instant::now() - Duration::from_nanos(ago));
-            }
-            if Instant::now() > deadline {
-                let cause = std::io::Error::other(format!("none in {} s", longest.as_secs()));
-                return Err(Error::System { what: "wait for the first round".to_owned(), cause });
-            }
-        }
+        let Self { crew, rounds, counted, .. } = self;
+        crew.first_time(longest, &mut |heard| Ok(take(rounds, counted, heard)))
     }
 
     /// Takes what processes say for a while.
     pub fn listen(&mut self, time: Duration) -> Result<(), Error> {
-        let until = Instant::now() + time;
-        loop {
-            match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok((site, line)) => self.line(site, &line),
-                Err(RecvTimeoutError::Timeout) => break,
-                Err(RecvTimeoutError::Disconnected) => break std::thread::sleep(time),
-            }
-        }
-        for child in &mut self.sites {
-            if let Err(message) = child.check() {
-                let cause = std::io::Error::other(message);
-                return Err(Error::System { what: format!("go on without {}", child.name()), cause });
-            }
-        }
-        Ok(())
+        let Self { crew, rounds, counted, .. } = self;
+        crew.listen(time, &mut |heard| {
+            take(rounds, counted, heard);
+            Ok(())
+        })
     }
 
-    fn line(&mut self, site: usize, line: &[u8]) {
-        match serde_json::from_slice(line) {
-            Ok(Line::Round(round)) => {
-                self.rounds.entry(round.round).or_default().insert(site, round);
-            }
-            Ok(Line::End(counted)) => {
-                self.counted.insert(site, counted);
-            }
-            Err(error) => tracing::error!("a site says what is not understood: {error}"),
-        }
+    /// Listens until all sites are over, with a look at the rounds every now and then.
+    pub fn listen_to_the_end(
+        &mut self,
+        longest: Duration,
+        look: &mut dyn FnMut(&Rounds) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let Self { crew, rounds, counted, sites } = self;
+        crew.until(longest, "the end of all rounds", &mut |crew| {
+            crew.listen(LOOK, &mut |heard| {
+                take(rounds, counted, heard);
+                Ok(())
+            })?;
+            look(rounds)?;
+            Ok(counted.len() == *sites)
+        })
     }
 
     pub fn are_over(&self) -> bool {
-        self.counted.len() == self.sites.len()
+        self.counted.len() == self.sites
     }
 
-    pub fn end(mut self) -> Result<Said, Error> {
-        self.listen(Duration::from_millis(100))?;
-        if !self.are_over() {
-            let missing: Vec<_> = (0..self.sites.len()).filter(|at| !self.counted.contains_key(at)).collect();
-            let names: Vec<_> = missing.iter().map(|&at| self.sites[at].name()).collect();
-            let cause = std::io::Error::other(format!("{} did not end", names.join(", ")));
-            return Err(Error::System { what: "end the rounds".to_owned(), cause });
+    pub fn end(self) -> Result<Said, Error> {
+        let Self { crew, mut rounds, mut counted, .. } = self;
+        crew.end(LONGEST_END, |who| who != Who::Scheduler, &mut |heard| {
+            take(&mut rounds, &mut counted, heard);
+            Ok(())
+        })?;
+        Ok(Said { rounds, counted: counted.into_values().collect() })
+    }
+}
+
+/// Keeps a line; when its round began, if it is of a round.
+fn take(
+    rounds: &mut Rounds,
+    counted: &mut BTreeMap<usize, Counted>,
+    Heard { who, line, .. }: Heard<Who, Line>,
+) -> Option<u64> {
+    let Who::Site(site) = who else { return None };
+    match line {
+        Line::Round(round) => {
+            let began_ns = round.began_ns;
+            rounds.entry(round.round).or_default().insert(site, round);
+            Some(began_ns)
         }
-        Ok(Said { rounds: self.rounds, counted: self.counted.into_values().collect() })
+        Line::End(end) => {
+            counted.insert(site, end);
+            None
+        }
     }
 }
 
@@ -237,9 +236,4 @@ fn common(command: &mut Command, setting: &Setting, flags: &[String], scratch: &
     command.arg("--tls-cert").arg(scratch.path(&format!("{name}.pem")));
     command.arg("--tls-key").arg(scratch.path(&format!("{name}.key")));
     command.args(flags);
-}
-
-fn heard(name: &str) -> crate::child::Lines {
-    let name = name.to_owned();
-    Box::new(move |line| tracing::debug!("{name}: {}", String::from_utf8_lossy(line)))
 }

@@ -1,0 +1,299 @@
+//! A crew: the processes of an emulated system, the lines that they print, and how they end.
+
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use std::process::{Command, ExitStatus};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::time::{Duration, Instant};
+
+use serde::de::DeserializeOwned;
+
+use crate::child::{Child, Lines};
+use crate::clock::monotonic_ns;
+use crate::error::Error;
+
+/// Time that a look at the processes takes while a wait lasts.
+pub const LOOK: Duration = Duration::from_millis(50);
+/// Longest time from the last line of a process to its end.
+pub const LONGEST_END: Duration = Duration::from_secs(60);
+/// Bytes of an unreadable line that its error shows.
+const SHOWN_BYTES: usize = 200;
+
+/// A line, the process that printed it, and how often that process had been started before.
+#[derive(Debug)]
+pub struct Heard<W, L> {
+    /// The process.
+    pub who: W,
+    /// Earlier starts of the process.
+    pub life: usize,
+    /// The line.
+    pub line: L,
+}
+
+/// What a process prints to its standard output.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Output {
+    /// A line of JSON after the other, each of which is heard.
+    Lines,
+    /// Sentences, which go to the log.
+    Sentences,
+}
+
+/// A process, or a killed one that may start again.
+#[derive(Debug)]
+struct Seat {
+    name: String,
+    /// `None` after a kill.
+    child: Option<Child>,
+    /// Earlier starts.
+    life: usize,
+}
+
+/// Running processes, named by `W`, which print lines of type `L`; killed when dropped.
+#[derive(Debug)]
+pub struct Crew<W, L> {
+    seats: BTreeMap<W, Seat>,
+    sender: Sender<(W, usize, Vec<u8>)>,
+    lines: Receiver<(W, usize, Vec<u8>)>,
+    line: PhantomData<fn() -> L>,
+    /// Whether every process had ended when a wait looked last.
+    have_ended: bool,
+}
+
+impl<W: Copy + Ord + Send + 'static, L: DeserializeOwned> Default for Crew<W, L> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl<W: Copy + Ord + Send + 'static, L: DeserializeOwned> Crew<W, L> {
+    /// Returns a crew without processes.
+    pub fn new() -> Self {
+        let (sender, lines) = mpsc::channel();
+        Self { seats: BTreeMap::new(), sender, lines, line: PhantomData, have_ended: false }
+    }
+
+    /// Starts a process, or a killed one again.
+    ///
+    /// # Errors
+    /// What the system refuses, with the process's name.
+    pub fn start(&mut self, who: W, name: &str, command: Command, output: Output) -> Result<(), Error> {
+        let life = self.seats.get(&who).map_or(0, |seat| seat.life + 1);
+        let to_the_log = || -> Lines {
+            let name = name.to_owned();
+            Box::new(move |line| tracing::debug!("{name}: {}", String::from_utf8_lossy(line)))
+        };
+        let lines = match output {
+            Output::Sentences => to_the_log(),
+            Output::Lines => {
+                let sender = self.sender.clone();
+                Box::new(move |line: &[u8]| drop(sender.send((who, life, line.to_vec()))))
+            }
+        };
+        let child = Child::spawn_heard(name, command, lines, to_the_log());
+        let child = child.map_err(Error::system(format!("start {name}")))?;
+        self.seats.insert(who, Seat { name: name.to_owned(), child: Some(child), life });
+        Ok(())
+    }
+
+    /// Ends a process at once, as a crash would. Its earlier lines are still heard. Returns how often the
+    /// process had been started before; `None` if it does not run.
+    pub fn kill(&mut self, who: W) -> Option<usize> {
+        let seat = self.seats.get_mut(&who)?;
+        let mut child = seat.child.take_if(|child| child.is_alive())?;
+        child.kill();
+        child.hear_out();
+        Some(seat.life)
+    }
+
+    /// Whether the process was killed and not started again.
+    pub fn is_killed(&self, who: W) -> bool {
+        self.seats.get(&who).is_some_and(|seat| seat.child.is_none())
+    }
+
+    /// Earlier starts of a process.
+    pub fn life(&self, who: W) -> usize {
+        self.seats.get(&who).map_or(0, |seat| seat.life)
+    }
+
+    /// Whether a process runs.
+    pub fn is_running(&mut self, who: W) -> bool {
+        self.seats.get_mut(&who).and_then(|seat| seat.child.as_mut()).is_some_and(Child::is_alive)
+    }
+
+    /// Hears lines for a while, then looks whether a process has failed.
+    ///
+    /// # Errors
+    /// A process that failed, with its last output; a line that cannot be read; an error of `hear`.
+    pub fn listen(
+        &mut self,
+        time: Duration,
+        hear: &mut dyn FnMut(Heard<W, L>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        self.hear(time, hear)?;
+        self.check()
+    }
+
+    /// Hears lines for a while.
+    fn hear(
+        &mut self,
+        time: Duration,
+        hear: &mut dyn FnMut(Heard<W, L>) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let until = Instant::now() + time;
+        loop {
+            match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
+                Ok((who, life, line)) => match self.read(who, life, &line)? {
+                    Some(line) => hear(Heard { who, life, line })?,
+                    None => continue,
+                },
+                // The crew has a sender itself: the channel stays open.
+                Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Ok(()),
+            }
+        }
+    }
+
+    /// The line as its type; `None` if a kill has cut it off.
+    fn read(&self, who: W, life: usize, line: &[u8]) -> Result<Option<L>, Error> {
+        let error = match serde_json::from_slice(line) {
+            Ok(line) => return Ok(Some(line)),
+            Err(error) => error,
+        };
+        let shown = String::from_utf8_lossy(&line[..line.len().min(SHOWN_BYTES)]).into_owned();
+        let seat = self.seats.get(&who);
+        if seat.is_some_and(|seat| seat.child.is_none() || seat.life > life) {
+            tracing::debug!("a kill cut off {shown:?}: {error}");
+            return Ok(None);
+        }
+        let who = seat.map_or_else(String::new, |seat| seat.name.clone());
+        Err(Error::Failed {
+            who,
+            why: format!("it printed {shown:?}, which is not a line of its kind: {error}"),
+        })
+    }
+
+    fn check(&mut self) -> Result<(), Error> {
+        for child in self.seats.values_mut().filter_map(|seat| seat.child.as_mut()) {
+            child.check().map_err(|why| Error::Failed { who: child.name().to_owned(), why })?;
+        }
+        Ok(())
+    }
+
+    /// Repeats `step`, which listens, until it returns true. `what` names what is waited for.
+    ///
+    /// # Errors
+    /// Errors of `step`; the names of the processes that still run when `longest` is over; of all if every
+    /// process ended before.
+    pub fn until(
+        &mut self,
+        longest: Duration,
+        what: &str,
+        step: &mut dyn FnMut(&mut Self) -> Result<bool, Error>,
+    ) -> Result<(), Error> {
+        let began = Instant::now();
+        while !step(self)? {
+            self.in_time(began, longest, what)?;
+        }
+        Ok(())
+    }
+
+    /// Ends a wait for `what` that has lasted too long, or that is in vain. Call it after each look at lines.
+    ///
+    /// # Errors
+    /// The names of the processes that still run when `longest` is over; of all once every process has ended.
+    pub fn in_time(&mut self, began: Instant, longest: Duration, what: &str) -> Result<(), Error> {
+        let had_ended = std::mem::replace(&mut self.have_ended, false);
+        self.have_ended = self.have_all_ended();
+        // Between two looks all lines of ended processes were heard.
+        if had_ended && self.have_ended {
+            return Err(Error::Failed { who: self.names(false), why: format!("ended before {what}") });
+        }
+        if began.elapsed() <= longest {
+            return Ok(());
+        }
+        let running = self.names(true);
+        let who = if running.is_empty() { self.names(false) } else { running };
+        let why = format!("no sign of {what} within {} s", longest.as_secs_f64());
+        Err(Error::Failed { who, why })
+    }
+
+    /// Waits for the first line from which `began_ns` takes a time; returns when that was.
+    ///
+    /// # Errors
+    /// Those of [`until`](Self::until) and of `hear`.
+    pub fn first_time(
+        &mut self,
+        longest: Duration,
+        hear: &mut dyn FnMut(Heard<W, L>) -> Result<Option<u64>, Error>,
+    ) -> Result<Instant, Error> {
+        let mut first: Option<u64> = None;
+        self.until(longest, "a first round", &mut |crew| {
+            crew.listen(LOOK, &mut |heard| {
+                let began_ns = hear(heard)?;
+                first = first.into_iter().chain(began_ns).min();
+                Ok(())
+            })?;
+            Ok(first.is_some())
+        })?;
+        let ago = monotonic_ns().saturating_sub(first.unwrap_or_default());
+        Ok(Instant::now() - Duration::from_nanos(ago))
+    }
+
+    /// Waits until every process of `must_end` has ended, hears what is left, and returns how all ended that
+    /// did so by themselves. The others are killed.
+    ///
+    /// # Errors
+    /// Processes that run for longer than `longest`, or that failed; an error of `hear`.
+    pub fn end(
+        mut self,
+        longest: Duration,
+        must_end: impl Fn(W) -> bool,
+        hear: &mut dyn FnMut(Heard<W, L>) -> Result<(), Error>,
+    ) -> Result<BTreeMap<W, ExitStatus>, Error> {
+        let deadline = Instant::now() + longest;
+        loop {
+            let seats = self.seats.iter_mut().filter(|(who, _)| must_end(**who));
+            let children = seats.filter_map(|(_, seat)| seat.child.as_mut());
+            let running: Vec<String> =
+                children.filter_map(|child| child.is_alive().then(|| child.name().to_owned())).collect();
+            if running.is_empty() {
+                break;
+            }
+            if Instant::now() > deadline {
+                let why = format!("did not end within {} s after the last line", longest.as_secs_f64());
+                return Err(Error::Failed { who: running.join(", "), why });
+            }
+            self.listen(LOOK, hear)?;
+        }
+        let mut exits = BTreeMap::new();
+        for (who, seat) in &mut self.seats {
+            let Some(child) = &mut seat.child else { continue };
+            let Ok(Some(status)) = child.ended() else { continue };
+            child.hear_out();
+            exits.insert(*who, status);
+        }
+        self.listen(Duration::ZERO, hear)?;
+        Ok(exits)
+    }
+
+    /// Whether every process has ended by itself. All lines of those are then ready to be heard.
+    fn have_all_ended(&mut self) -> bool {
+        let mut ended = !self.seats.is_empty();
+        for seat in self.seats.values_mut() {
+            // A killed process may start again.
+            ended &= seat.child.as_mut().is_some_and(|child| !child.is_alive());
+        }
+        if ended {
+            self.seats.values_mut().filter_map(|seat| seat.child.as_mut()).for_each(Child::hear_out);
+        }
+        ended
+    }
+
+    fn names(&mut self, are_running: bool) -> String {
+        let seats = self.seats.values_mut().filter_map(|seat| {
+            let is_running = seat.child.as_mut().is_some_and(Child::is_alive);
+            (is_running || !are_running).then(|| seat.name.clone())
+        });
+        seats.collect::<Vec<_>>().join(", ")
+    }
+}

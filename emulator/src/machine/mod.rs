@@ -1,0 +1,3 @@
+//! What the emulations of all systems share: one way to run processes and to hear them.
+
+pub mod crew;
