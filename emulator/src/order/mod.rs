@@ -85,7 +85,7 @@ fn run_scheme(setting: &Setting, scheme: &Scheme, tell: &mut dyn FnMut(u64)) -> 
         change(processes, &mut schedule)?;
         let said = processes.said();
         tell(said.pushed.len() as u64);
-        let now = wiring.carried().map_err(Error::system("read what the port carries"))?;
+        let now = wiring.carried()?;
         match (said.pulls.is_empty(), said.counted.is_some()) {
             (true, _) => before = now,
             (false, false) => carried = now,

@@ -100,12 +100,12 @@ fn run_scheme(setting: &Setting, scheme: Scheme, tell: &mut dyn FnMut(u64)) -> R
     let mut wiring = PeersWiring::build(setting)?;
     let mut processes = Processes::start(setting, scheme, &coordinator, &wiring, &scratch)?;
     let began = processes.wait_for_first_round(LONGEST_START)?;
-    let _follower = wiring.follow(began).map_err(Error::system("follow the traces"))?;
+    let _follower = wiring.follow(began)?;
     let longest = LONGEST_ROUND.saturating_mul(setting.rounds);
     processes.listen_to_the_end(longest, &mut |said| tell(said.ended.len() as u64))?;
     let said = processes.end()?;
     let seconds = began.elapsed().as_secs_f64();
-    let bytes = wiring.carried().map_err(Error::system("read what ports carry"))?;
+    let bytes = wiring.carried()?;
     let ports = Carried { bytes, seconds, frames_lost: wiring.lost(), switches: wiring.counted()? };
     let checked = audit::check(setting, &said)?;
     report::report(setting, scheme, &said, checked, &ports)

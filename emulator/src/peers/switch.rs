@@ -62,12 +62,12 @@ impl PeersSwitches {
     ///
     /// # Errors
     /// A switch that does not start, or does not hold what was written.
-    pub fn start(
+    pub fn start<'n>(
         mesh: &Mesh,
         wired: &Wired,
         (target, values): (&'static dyn Target, ValuesPerPacket),
         command: &Path,
-        places: &[Namespace],
+        place: &dyn Fn(usize) -> &'n Namespace,
     ) -> Result<Self, Error> {
         let ports = PortMap::of_mesh(mesh)?;
         ports.check_ports(target.ports())?;
@@ -78,7 +78,7 @@ impl PeersSwitches {
         let tables = network(&ports, &[group]).map_err(|error| refused(error.to_string()))?;
         let program = target.multicast_program(values)?;
         let runtime = Runtime::new().map_err(Error::system("start threads"))?;
-        let start = |(switch, place): (&WiredSwitch, &Namespace)| {
+        let start = |(at, switch): (usize, &WiredSwitch)| {
             let numbers = switch.ports.iter().filter_map(|port| target.port_number(port.number));
             let spec = SwitchSpec {
                 target,
@@ -88,9 +88,9 @@ impl PeersSwitches {
                 ports: numbers.collect(),
                 socket: None,
             };
-            SwitchProcess::start(spec, place)
+            SwitchProcess::start(spec, place(at))
         };
-        let processes = wired.switches.iter().zip(places).map(start).collect::<Result<_, _>>()?;
+        let processes = wired.switches.iter().enumerate().map(start).collect::<Result<_, _>>()?;
         let mut this = Self { processes, target, program, runtime };
         let places = this.places()?;
         let push = async {
@@ -143,7 +143,7 @@ fn report(switch: &WiredSwitch, target: &dyn Target, counters: &SwitchCounters) 
         let number = target.port_number(port);
         number.map_or(0, |number| counters.unwanted(number).packets.max(0) as u64)
     };
-    let trunks = switch.ports.iter().filter(|port| matches!(port.behind, Behind::Switch { .. }));
+    let trunks = switch.ports.iter().filter(|port| matches!(port.behind, Behind::Switch));
     let dropped = |&reason: &Reason| (reason.to_string(), counters.drops(reason).packets.max(0) as u64);
     SwitchReport {
         switch: switch.name.clone(),

@@ -9,8 +9,8 @@ use inart_tables::PortNo;
 pub enum Behind {
     /// A peer of the job, by its rank.
     Peer(usize),
-    /// Another switch; the rate towards it in bit/s.
-    Switch { bps: f64 },
+    /// Another switch.
+    Switch,
 }
 
 /// A port that is wired.
@@ -35,6 +35,8 @@ pub type End = (usize, String);
 #[derive(Debug, Clone, PartialEq)]
 pub struct Trunk {
     pub ends: [End; 2],
+    /// What each end may send, in bit/s.
+    pub rates_bps: [f64; 2],
     pub delay_seconds: f64,
     pub loss: f64,
 }
@@ -75,12 +77,10 @@ impl Wired {
         };
         let peers = job.peers.iter().enumerate().filter_map(peer).collect();
         let trunk = |trunk: &inart_peers::TrunkLink| {
-            let ([a, b], [to_b, to_a]) = (trunk.ends, trunk.rates_bps);
-            let ends = [
-                wire(a, &names[b], Behind::Switch { bps: to_b })?,
-                wire(b, &names[a], Behind::Switch { bps: to_a })?,
-            ];
-            Some(Trunk { ends, delay_seconds: trunk.delay_seconds, loss: trunk.loss })
+            let [a, b] = trunk.ends;
+            let ends = [wire(a, &names[b], Behind::Switch)?, wire(b, &names[a], Behind::Switch)?];
+            let (rates_bps, delay_seconds, loss) = (trunk.rates_bps, trunk.delay_seconds, trunk.loss);
+            Some(Trunk { ends, rates_bps, delay_seconds, loss })
         };
         let trunks = mesh.trunks().iter().filter_map(trunk).collect();
         Ok(Wired { switches, trunks, peers })
@@ -111,12 +111,13 @@ mod tests {
             wired.switches[switch].ports.iter().map(|port| (port.number.get(), port.behind)).collect()
         };
         // a is in no job: s has its port 1 all the same, which nothing is wired to.
-        assert_eq!(of(0), [(2, Behind::Peer(1)), (3, Behind::Switch { bps: 4e9 })]);
-        assert_eq!(of(1), [(2, Behind::Peer(0)), (1, Behind::Peer(2)), (3, Behind::Switch { bps: 2e9 })]);
+        assert_eq!(of(0), [(2, Behind::Peer(1)), (3, Behind::Switch)]);
+        assert_eq!(of(1), [(2, Behind::Peer(0)), (1, Behind::Peer(2)), (3, Behind::Switch)]);
         assert_eq!(wired.at_switch(1), &(0, "p1".to_owned()));
         assert_eq!(wired.at_switch(2), &(1, "p2".to_owned()));
         let [trunk] = &wired.trunks[..] else { panic!("{:?}", wired.trunks) };
         assert_eq!(trunk.ends, [(1, "p3".to_owned()), (0, "p2".to_owned())]);
+        assert_eq!(trunk.rates_bps, [2e9, 4e9]);
         assert!(trunk.delay_seconds > 0.0);
     }
 }

@@ -133,8 +133,7 @@ fn listen(
     check: &mut dyn FnMut(&Rounds) -> Result<(), Error>,
 ) -> Result<Said, Error> {
     let began = processes.wait_for_first_round(Duration::from_secs(120))?;
-    let follower = rates::follow(setting.overlay.clone(), wiring.handles()?, began);
-    let _follower = follower.map_err(system("follow the traces"))?;
+    let _follower = wiring.follow(began)?;
     processes.listen_to_the_end(setting.duration + Duration::from_secs(600), &mut |rounds| {
         tell(began.elapsed().as_secs_f64());
         check(rounds)

@@ -9,7 +9,6 @@ use std::time::{Duration, Instant};
 
 use super::certificates;
 use super::processes::Processes;
-use super::rates;
 use super::refusal::system;
 use super::wiring::WideAreaWiring;
 use crate::error::Error;
@@ -39,7 +38,7 @@ pub fn emulate_both(setting: &BothSetting, tell: &mut dyn FnMut(u32)) -> Result<
             None => namespace()?,
         });
     }
-    let wiring = WideAreaWiring::build_in(&hierarchy.overlay, between.seed, sites)?;
+    let wiring = WideAreaWiring::build_in(&between.overlay, between.seed, sites)?;
     let arguments = |name: &str| insides.arguments(setting, name);
     let mut processes =
         Processes::start(between, &setting.flags, setting.rounds, &wiring, &scratch, &arguments)?;
@@ -57,8 +56,7 @@ pub fn emulate_both(setting: &BothSetting, tell: &mut dyn FnMut(u32)) -> Result<
         processes.listen(Duration::from_millis(20))?;
         heard?;
         if follower.is_none() && processes.rounds().values().any(|round| !round.is_empty()) {
-            let start = rates::follow(between.overlay.clone(), wiring.handles()?, Instant::now());
-            follower = Some(start.map_err(system("follow the traces"))?);
+            follower = Some(wiring.follow(Instant::now())?);
         }
         audit.check(processes.rounds())?;
         tell(audit.rounds());
