@@ -2,11 +2,10 @@
 
 use std::collections::BTreeSet;
 
+use inart_report::{digest, random_gradient};
 use inart_site_agent::audit::sum_of_sites;
 use inart_site_agent::gradient::VALUE_BYTES;
 use inart_trainer::{Config, Trainer};
-use inart_virtual::SplitMix64;
-use sha2::{Digest, Sha256};
 
 use super::processes::Rounds;
 use super::setting::{Setting, Workload};
@@ -21,26 +20,6 @@ pub struct Audit {
     /// Of each round, from 1 on.
     expected: Vec<String>,
     checked: BTreeSet<(u32, usize)>,
-}
-
-/// The random gradient of a site in a round: from -1 to 1, by the seed. Every hundred values are scaled by
-/// another power of two, from 2^-40 to 1: so blocks have steps of their own, and values are rounded.
-pub fn random_gradient(seed: u64, site: usize, round: u32, values: usize) -> Vec<f32> {
-    let mut draws = SplitMix64::new(seed ^ (site as u64) << 40 ^ u64::from(round) << 8);
-    let mut next = || draws.next_u64();
-    let mut gradient = vec![0.0; values];
-    for part in gradient.chunks_mut(100) {
-        let size = (1u64 << (next() % 41)) as f32;
-        part.iter_mut().for_each(|value| *value = ((next() >> 40) as f32 / (1u64 << 23) as f32 - 1.0) / size);
-    }
-    gradient
-}
-
-/// SHA-256 of the bits of a sum, in hexadecimal.
-pub fn digest(sum: &[f32]) -> String {
-    let mut hash = Sha256::new();
-    sum.iter().for_each(|value| hash.update(value.to_bits().to_le_bytes()));
-    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// The first value whose bits are not the right ones.

@@ -6,12 +6,13 @@ use std::io;
 
 use inart_core::audit::sum_of;
 use inart_host_agent::report::RoundReport;
+use inart_report::{digest, random_gradient};
 use inart_site_agent::audit::sum_of_sites;
 use inart_site_agent::gradient::VALUE_BYTES;
 use inart_trainer::{Config, Trainer};
 use inart_wire::Rank;
 
-use super::super::audit::{differs, digest, random_gradient};
+use super::super::audit::differs;
 use super::super::processes::Rounds;
 use super::setting::BothSetting;
 use crate::error::Error;
