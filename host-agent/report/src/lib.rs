@@ -1,7 +1,7 @@
 //! Facts that host processes print and that their watchers compare: times on the machine's clock, digests of
 //! values, and gradients that a seed names.
 
-use inart_random::SplitMix64;
+use inart_virtual::SplitMix64;
 use sha2::{Digest, Sha256};
 
 /// Returns the time on the system's monotonic clock, in nanoseconds; 0 if the system has none. All processes

@@ -25,7 +25,6 @@ pub const CHUNK_VALUES: usize = 4;
 /// Chunks under way at most, as hosts have them.
 const WINDOW: usize = 16;
 /// The number of the training, which nothing else has here.
-
 const TRAINING: u64 = 78;
 /// A worker waits for its server as long as the world runs.
 const FOR_EVER: Duration = Duration::from_secs(1 << 32);
