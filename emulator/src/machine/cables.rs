@@ -1,5 +1,5 @@
-//! Cables between namespaces: veth pairs with a rate at each end that follows a trace. A cable with a delay or
-//! with losses is cut in two, and our relay carries its frames across.
+//! Cables between namespaces: veth pairs with a rate at each end that follows a trace. A cable with a delay
+//! or with losses is cut in two, and our relay carries its frames across.
 
 use std::fmt::Write as _;
 use std::io;

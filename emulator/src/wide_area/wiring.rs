@@ -23,8 +23,8 @@ const PORT: u16 = 7400;
 /// The interface with a site's own address.
 pub const SITE_INTERFACE: &str = "site";
 
-/// The built network: the sites, and behind them the scheduler, which reaches all sites by links of their own,
-/// which are as fast as the machine.
+/// The built network: the sites, and behind them the scheduler, which reaches all sites by links of their
+/// own, which are as fast as the machine.
 #[derive(Debug)]
 pub struct WideAreaWiring {
     cables: Cables,

@@ -19,7 +19,8 @@ pub fn digest(values: &[f32]) -> String {
 }
 
 /// Returns the random gradient of a site or peer in a round: values from -1 to 1. Every hundred values are
-/// scaled by another power of two, from 2^-40 to 1: so blocks have steps of their own, and values are rounded.
+/// scaled by another power of two, from 2^-40 to 1: so blocks have steps of their own, and values are
+/// rounded.
 pub fn random_gradient(seed: u64, site: usize, round: u32, values: usize) -> Vec<f32> {
     let mut random = SplitMix64::new(seed ^ (site as u64) << 40 ^ u64::from(round) << 8);
     let mut gradient = vec![0.0; values];

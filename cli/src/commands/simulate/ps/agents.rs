@@ -1,5 +1,5 @@
-//! `inart simulate NETWORK --sync … --faults FILE`, and `--soak N`: the machines of a parameter server and its
-//! workers in virtual time, while links and processes fail.
+//! `inart simulate NETWORK --sync … --faults FILE`, and `--soak N`: the machines of a parameter server
+//! and its workers in virtual time, while links and processes fail.
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
