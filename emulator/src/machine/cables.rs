@@ -23,6 +23,7 @@ const MTU: u16 = 1500;
 pub struct Place {
     /// Its name in messages.
     pub name: String,
+    /// Its network namespace.
     pub namespace: Namespace,
     /// Lines for `ip` once its interfaces exist: addresses, bridges, routes, and that they are up.
     pub ip: String,
@@ -31,13 +32,16 @@ pub struct Place {
 /// An interface of a place, which is named by its number.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct End {
+    /// Position of the place in [`Plan::places`].
     pub place: usize,
+    /// Name of the interface.
     pub interface: String,
 }
 
 /// A cable.
 #[derive(Debug, Clone)]
 pub struct Cable {
+    /// The interfaces that it connects.
     pub ends: [End; 2],
     /// What every frame takes on its way.
     pub delay: Duration,
@@ -68,11 +72,13 @@ pub trait Speeds: Send + Sync + std::fmt::Debug {
 /// What is to be built.
 #[derive(Debug)]
 pub struct Plan {
+    /// Places that cables lead to.
     pub places: Vec<Place>,
     /// With rates, in the order of `speeds`.
     pub cables: Vec<Cable>,
     /// As fast as the machine.
     pub unlimited: Vec<[End; 2]>,
+    /// Rates over time of `cables`.
     pub speeds: Arc<dyn Speeds>,
     /// What would wait for longer at an end is dropped, in seconds.
     pub queue_s: f64,
