@@ -6,7 +6,9 @@ use super::training::Training;
 use crate::document::Document;
 use crate::error::Result;
 use crate::kind::Kind;
-use crate::switched::{Detail, Topology, build};
+use crate::switched::Topology;
+use crate::switched::entries::Detail;
+use crate::switched::validate::build;
 
 /// A network of switches, and what its jobs say of training by way of parameter servers.
 #[derive(Debug, Clone)]

@@ -6,7 +6,9 @@ use super::network::{Overlay, SiteJob};
 use super::validate;
 use crate::document::{At, Document, JobEntry, LinkEntry, NodeEntry, required};
 use crate::error::{NetworkError, Result};
-use crate::switched::{Detail, Job, Topology, build};
+use crate::switched::entries::Detail;
+use crate::switched::validate::build;
+use crate::switched::{Job, Topology};
 use crate::units::display_size;
 
 /// A data centre's inside: switches, workers, and the site itself as their parameter server.

@@ -2,14 +2,14 @@
 
 mod background_rates;
 pub mod board;
-mod entries;
+pub(crate) mod entries;
 pub mod generate;
 pub mod import;
 mod ports;
 pub mod ranges;
 mod read;
 mod state;
-mod validate;
+pub(crate) mod validate;
 
 use std::collections::{HashMap, HashSet};
 use std::fmt;
@@ -17,9 +17,7 @@ use std::ops::RangeInclusive;
 
 pub use background_rates::BackgroundRates;
 pub use board::Board;
-pub(crate) use entries::Detail;
 use petgraph::graph::UnGraph;
-pub(crate) use validate::build;
 
 pub use crate::error::NetworkError as TopologyError;
 pub use crate::switch_port::SwitchPort;

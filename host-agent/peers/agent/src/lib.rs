@@ -18,9 +18,8 @@ mod setup;
 mod term;
 
 pub use average::{Average, Received, average, is_finite};
-pub use coordinator::{
-    Coordinator, CoordinatorNews, CoordinatorOutput, CoordinatorProcess, CoordinatorSetup,
-};
+pub use coordinator::process::{CoordinatorNews, CoordinatorProcess};
+pub use coordinator::{Coordinator, CoordinatorOutput, CoordinatorSetup};
 pub use counters::{CoordinatorCounters, PeerCounters};
 pub use inart_terms::Terms;
 pub use message::{

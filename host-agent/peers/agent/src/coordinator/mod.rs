@@ -5,7 +5,7 @@ mod choosing;
 mod copies;
 mod known;
 mod ports;
-mod process;
+pub mod process;
 
 use std::collections::VecDeque;
 use std::time::Duration;
@@ -23,7 +23,6 @@ use crate::term::Term;
 use copies::Copy;
 use known::{Doing, Known};
 use ports::Estimates;
-pub use process::{CoordinatorNews, CoordinatorProcess};
 
 /// What a coordinator is told.
 #[derive(Debug, Clone, PartialEq)]

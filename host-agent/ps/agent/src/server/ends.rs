@@ -2,20 +2,17 @@
 
 use std::time::Duration;
 
-use super::ServerAgent;
-use crate::sequencer::Sequencer;
-
 /// Time for connected workers to learn that the training is over.
 const LONGEST_END: Duration = Duration::from_secs(5);
 
 /// End of a process, from the moment on from which it only notifies workers.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Ends {
-    since: Option<Duration>,
+    pub since: Option<Duration>,
     /// Whether the time is over that workers have.
-    is_late: bool,
+    pub is_late: bool,
     /// Whether the host knows that the process is over.
-    is_over: bool,
+    pub is_over: bool,
 }
 
 impl Ends {
@@ -23,7 +20,7 @@ impl Ends {
         self.since.get_or_insert(now);
     }
 
-    fn look(&mut self, now: Duration) {
+    pub fn look(&mut self, now: Duration) {
         self.is_late |= self.since.is_some_and(|since| now > since + LONGEST_END);
     }
 }
@@ -54,28 +51,5 @@ impl Alone {
 
     pub fn wake_at(&self) -> Option<Duration> {
         Some(self.since? + self.patience?)
-    }
-}
-
-impl<S: Sequencer> ServerAgent<S> {
-    /// Sets for how long no worker may be connected; no limit unless set. Then the server reports it.
-    #[must_use]
-    pub fn with_patience(mut self, patience: Duration) -> Self {
-        self.alone = Alone { patience: Some(patience), since: Some(Duration::ZERO) };
-        self
-    }
-
-    /// Whether the process may end now; `true` once.
-    pub(super) fn may_go(&mut self, now: Duration) -> bool {
-        if self.is_closing {
-            self.ends.begin(now);
-        }
-        self.ends.look(now);
-        let may = match self.ends.since {
-            None => false,
-            Some(_) if self.stopped.is_some() => self.has_told() || self.ends.is_late,
-            Some(_) => self.is_over() || self.ends.is_late && self.is_idle(),
-        };
-        may && !std::mem::replace(&mut self.ends.is_over, true)
     }
 }

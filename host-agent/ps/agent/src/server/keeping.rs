@@ -3,11 +3,9 @@
 use std::fmt;
 use std::sync::Arc;
 
-use inart_connections::Work;
 use inart_terms::Terms;
 
-use super::ServerAgent;
-use crate::sequencer::{Kept, Sequencer};
+use crate::sequencer::Kept;
 
 /// Training as a server keeps it.
 #[derive(Debug, Clone, PartialEq)]
@@ -38,29 +36,4 @@ pub struct Keeping {
     pub is_writing: bool,
     /// Reports that the last write covers.
     pub covered: usize,
-}
-
-impl<S: Sequencer> ServerAgent<S> {
-    /// Keeps each version there, from the start on: a life that follows is of this training.
-    #[must_use]
-    pub fn with_keeper(mut self, keeper: Arc<dyn Keeper>) -> Self {
-        self.keeping = Keeping { keeper: Some(keeper), is_due: true, ..Keeping::default() };
-        self
-    }
-
-    /// The write that is due before the next report or message.
-    pub(super) fn next_write(&mut self) -> Option<Work<Result<(), String>>> {
-        if !self.keeping.is_due || self.keeping.covered > 0 {
-            return None;
-        }
-        let keeper = self.keeping.keeper.clone()?;
-        (self.keeping.is_due, self.keeping.is_writing) = (false, true);
-        self.keeping.covered = self.outputs.len();
-        let training = KeptTraining {
-            number: self.training.number,
-            terms: self.training.agreement.all(),
-            kept: self.sequencer.kept(),
-        };
-        Some(Work::new(move || keeper.keep(&training)))
-    }
 }

@@ -4,6 +4,7 @@ mod awaited;
 mod ends;
 mod held;
 mod keeping;
+mod leaving;
 mod link;
 mod memory;
 mod messages;
@@ -12,6 +13,7 @@ mod told;
 mod training;
 mod turns;
 mod waits;
+mod writes;
 
 use std::collections::{BTreeSet, VecDeque};
 use std::convert::Infallible;

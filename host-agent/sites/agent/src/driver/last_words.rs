@@ -6,9 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use inart_sites::SiteNo;
 
-use crate::message::{Body, Ended};
-
-use super::{Driver, DriverError, Peer};
+use crate::message::Ended;
 
 /// What is still to be sent, and to whom.
 #[derive(Debug, Default)]
@@ -24,7 +22,7 @@ pub(super) struct LastWords {
 
 impl LastWords {
     /// The job has ended, or cannot begin, and these neighbors must hear it. The first message counts.
-    fn begin(&mut self, message: Ended, neighbors: impl Iterator<Item = SiteNo>) {
+    pub fn begin(&mut self, message: Ended, neighbors: impl Iterator<Item = SiteNo>) {
         if self.message.is_none() {
             self.message = Some(message);
             self.left = neighbors.filter(|site| !self.known.contains(site)).collect();
@@ -50,7 +48,7 @@ impl LastWords {
     }
 
     /// The message, and those to whom it may be sent now.
-    fn due(&self, is_up: impl Fn(SiteNo) -> bool) -> Option<(Ended, Vec<SiteNo>)> {
+    pub fn due(&self, is_up: impl Fn(SiteNo) -> bool) -> Option<(Ended, Vec<SiteNo>)> {
         let message = self.message.clone()?;
         let under_way: BTreeSet<&SiteNo> = self.sent.values().collect();
         let ready = self.left.iter().filter(|site| is_up(**site) && !under_way.contains(site));
@@ -60,39 +58,6 @@ impl LastWords {
     /// Whether all neighbors have heard it.
     pub fn are_heard(&self) -> bool {
         self.left.is_empty()
-    }
-}
-
-impl Driver {
-    /// All neighbors must hear why the job has ended, or cannot begin, also those without a connection.
-    pub(super) fn begin_last_words(&mut self, error: &DriverError) {
-        let (told, but) = match error {
-            DriverError::Differs { site, told: Some(told), .. } => (told.clone(), Some(site)),
-            error => match error.for_all() {
-                Some(told) => (told, None),
-                None => return,
-            },
-        };
-        let setup = self.setup.clone();
-        let neighbors = setup.my_neighbours().iter().copied();
-        let neighbors = neighbors.filter(|site| Some(&setup.name(*site)) != but);
-        self.last_words.begin(Ended { told, is_before_start: but.is_some() }, neighbors);
-    }
-
-    /// Sends to neighbors with a connection what they have not heard.
-    pub(super) fn send_last_words(&mut self) {
-        let due = self.last_words.due(|site| self.up.contains(&Peer::Site(site)));
-        let Some((message, sites)) = due else { return };
-        for site in sites {
-            if let Some(id) = self.send(Peer::Site(site), Body::Ended(message.clone()), i32::MAX) {
-                self.last_words.sending(site, id);
-            }
-        }
-    }
-
-    /// Whether all neighbors have heard why the job has ended, if they must.
-    pub fn are_last_words_heard(&self) -> bool {
-        self.last_words.are_heard()
     }
 }
 

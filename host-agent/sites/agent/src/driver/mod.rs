@@ -5,6 +5,7 @@ mod arrivals;
 mod connections;
 mod ending;
 mod error;
+mod farewell;
 mod giving;
 mod identity;
 mod joining;

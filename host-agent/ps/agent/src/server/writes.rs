@@ -1,0 +1,34 @@
+//! Writes of versions.
+
+use std::sync::Arc;
+
+use inart_connections::Work;
+
+use super::ServerAgent;
+use super::keeping::{Keeper, Keeping, KeptTraining};
+use crate::sequencer::Sequencer;
+
+impl<S: Sequencer> ServerAgent<S> {
+    /// Keeps each version there, from the start on: a life that follows is of this training.
+    #[must_use]
+    pub fn with_keeper(mut self, keeper: Arc<dyn Keeper>) -> Self {
+        self.keeping = Keeping { keeper: Some(keeper), is_due: true, ..Keeping::default() };
+        self
+    }
+
+    /// The write that is due before the next report or message.
+    pub(super) fn next_write(&mut self) -> Option<Work<Result<(), String>>> {
+        if !self.keeping.is_due || self.keeping.covered > 0 {
+            return None;
+        }
+        let keeper = self.keeping.keeper.clone()?;
+        (self.keeping.is_due, self.keeping.is_writing) = (false, true);
+        self.keeping.covered = self.outputs.len();
+        let training = KeptTraining {
+            number: self.training.number,
+            terms: self.training.agreement.all(),
+            kept: self.sequencer.kept(),
+        };
+        Some(Work::new(move || keeper.keep(&training)))
+    }
+}
