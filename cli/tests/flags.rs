@@ -174,7 +174,7 @@ fn all_flags() -> BTreeSet<String> {
             }
             // `      --flag <VALUE>  Help` or `  -f, --flag`.
             let entry = line.trim_start();
-            let long = entry.strip_prefix("--").or_else(|| Some(entry.get(4..)?.strip_prefix("--")?));
+            let long = entry.strip_prefix("--").or_else(|| entry.get(4..)?.strip_prefix("--"));
             let is_entry = line.starts_with("  ") && (entry.starts_with("--") || entry.starts_with('-'));
             let long = long.filter(|_| is_entry).map(|long| {
                 long.chars().take_while(|c| c.is_alphanumeric() || *c == '-').collect::<String>()

@@ -81,7 +81,7 @@ fn what_a_site_cannot_use_is_named_with_its_fix() {
             "n9 is no neighbour of n1 in the network; neighbours are n2, n3",
         ),
         ("n1", &["--peer", "n9"], "write NAME=HOST:PORT"),
-        ("scheduler", &[], "site \"scheduler\" is not in job job; name one of n1, n2, n3"),
+        ("scheduler", &[], "--name scheduler: network ring has no such host; name one of n1, n2, n3"),
         ("n1", &["--rounds", "0"], "--rounds 0: give at least 1"),
     ] {
         let said = refused(name, &["host"], more);

@@ -293,7 +293,7 @@ fn inart_worker_is_a_program_like_any_other() {
     let Some(_turn) = turn() else { return };
     let script = format!(
         "exec {} worker --rank $RANK --assignment $INART_ASSIGNMENT --interface $INART_INTERFACE \
-         --report $INART_REPORT --peer-timeout $INART_PEER_TIMEOUT --all-reduce 2000 --rounds 3",
+         --report $INART_REPORT --peer-timeout ${{INART_PEER_TIMEOUT}}s --all-reduce 2000 --rounds 3",
         inart().display()
     );
     let summary = document(&run(&["--json", "--", "sh", "-c", &script]));

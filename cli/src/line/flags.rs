@@ -197,7 +197,7 @@ mod tests {
                     several => {
                         let help = argument.get_long_help().expect("help").to_string();
                         let is_named = |(section, _): &&(&Section, Arg)| help.contains(section.heading);
-                        assert!(several.iter().all(|one| is_named(one)), "{command} --{}: {help}", flag.name);
+                        assert!(several.iter().all(is_named), "{command} --{}: {help}", flag.name);
                     }
                 }
             }

@@ -158,8 +158,8 @@ struct World<'o> {
     early: Vec<BTreeSet<(u32, u32, u32, u32)>>,
     /// The document of the scheduler that runs, if it is another one.
     stranger: Option<OtherDocument>,
-    /// Versions of plans that every site has to refuse.
-    refused: BTreeSet<u64>,
+    /// Plans that every site must refuse.
+    refused: Vec<Arc<Policy>>,
     /// By round, the training program's state before it.
     states: BTreeMap<u32, TrainingState>,
     /// By direction, until when parts of states are on a link, in seconds.
@@ -233,7 +233,7 @@ impl<'o> World<'o> {
             cut_s: BTreeMap::new(),
             early: vec![BTreeSet::new(); setups.len()],
             stranger: None,
-            refused: BTreeSet::new(),
+            refused: Vec::new(),
             states: BTreeMap::new(),
             parts_s: BTreeMap::new(),
             draws: ChaCha8Rng::seed_from_u64(options.seed ^ 0x0f0e_d0e5),
@@ -412,7 +412,10 @@ impl<'o> World<'o> {
         let now_s = self.now_s();
         let state = (round >= self.options.rounds).then(|| self.state_before(round + 1));
         let Some(site) = &mut self.sites[at] else { return };
-        if self.refused.contains(&site.driver.policy_version()) {
+        let followed = site.driver.policy();
+        // Plans of two schedulers may have one version.
+        let is_offered = self.plans.get(&followed.version).is_some_and(|plan| **plan == *followed);
+        if !is_offered && self.refused.iter().any(|plan| **plan == *followed) {
             let site = self.overlay.sites()[at].clone();
             self.failure = Some(SimulationError::Plan { site, round });
             return;

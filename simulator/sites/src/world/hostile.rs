@@ -77,8 +77,9 @@ impl World<'_> {
                 // The plan that all sites begin with, as a newer one.
                 let mut plan = Policy::clone(&self.setups[by.index()].first_policy);
                 plan.version = version(OWN_PLAN + self.draws.random_range(0..1000), &plan);
-                self.refused.insert(plan.version);
-                Body::Offer(policy_message(&plan))
+                let message = policy_message(&plan);
+                self.refused.push(plan.into());
+                Body::Offer(message)
             }
             _ => {
                 let words = chunk.words.iter().map(|byte| byte ^ 0x15).collect::<Vec<_>>().into();

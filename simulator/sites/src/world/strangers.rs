@@ -73,7 +73,7 @@ impl World<'_> {
             self.plans.insert(policy.version, policy);
             return;
         }
-        self.refused.insert(policy.version);
+        self.refused.push(policy.clone());
         let data = encode(Body::Offer(policy_message(&policy)));
         (0..self.sites.len()).for_each(|site| self.offer(peer(site), data.clone()));
     }
@@ -92,12 +92,13 @@ fn changed(
         OtherDocument::Chunks => {
             let chunk_bytes =
                 if job.chunk_bytes >= 8 { job.chunk_bytes / 8 * 4 } else { 2 * job.chunk_bytes };
-            Some(text.replace(&format!("chunk: {} B", job.chunk_bytes), &format!("chunk: {chunk_bytes} B")))
+            with_chunks(&text, chunk_bytes)
         }
         OtherDocument::Scheme => None,
     };
     match text.and_then(|text| Overlay::from_yaml(&text).ok()) {
         Some(other) => {
+            debug_assert_ne!(other.to_yaml(), overlay.to_yaml(), "another document");
             let job = other.jobs()[0].clone();
             (Arc::new(other), job, plan)
         }
@@ -107,6 +108,13 @@ fn changed(
             (overlay, job, PlanOptions::new(schemes[(at + 1) % schemes.len()]))
         }
     }
+}
+
+/// The document with chunks of that size.
+fn with_chunks(text: &str, chunk_bytes: u64) -> Option<String> {
+    let (before, size) = text.split_once("chunk: ")?;
+    let after = size.find([',', '}', '\n']).map_or("", |end| &size[end..]);
+    Some(format!("{before}chunk: {chunk_bytes} B{after}"))
 }
 
 /// The document with a link between the first two sites that have none, ten times as fast as all others.

@@ -188,6 +188,11 @@ impl Driver {
         self.site.policy_version()
     }
 
+    /// Returns the plan that the site follows.
+    pub fn policy(&self) -> &inart_sites::Policy {
+        self.site.policy()
+    }
+
     /// What the site has dropped, passed on and answered, and what the driver has.
     pub fn counters(&self) -> (Counters, AgentCounters) {
         (self.site.counters(), self.counters)
