@@ -139,7 +139,7 @@ fn peers(text: &str) -> Option<inart_peers::Plan> {
     Some(plan)
 }
 
-/// Runs the target: a byte for the kind of plan, then as [`edited`] says.
+/// Runs the target: a byte for the kind of plan, then as `edited` says.
 pub fn run(data: &[u8]) {
     let (kind, bytes) = data.split_first().map_or((0, data), |(kind, bytes)| (usize::from(*kind) % 5, bytes));
     let text = edited(&DOCUMENTS[kind], &WORDS, bytes);
