@@ -9,6 +9,7 @@ use std::time::{Duration, Instant};
 use inart_wire::ETHER_TYPE;
 use nix::errno::Errno;
 
+use crate::BATCH;
 use crate::interface::{self, Interface, NotSent, RECEIVE_BUFFER_BYTES};
 use crate::port_error::PortError;
 use crate::receiver::Receiver;
