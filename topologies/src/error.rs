@@ -1,4 +1,4 @@
-//! What can be wrong with a document.
+//! Errors of documents.
 
 use std::fmt;
 
@@ -11,9 +11,9 @@ pub struct NetworkError {
     pub line: Option<u64>,
     /// The node, link or job by name.
     pub place: String,
-    /// What is wrong.
+    /// Problem.
     pub problem: String,
-    /// What to write instead.
+    /// Fix.
     pub fix: String,
 }
 
@@ -49,7 +49,7 @@ impl fmt::Display for NetworkError {
     }
 }
 
-/// What building a network from its document gives.
+/// Result of building a network from its document.
 pub(crate) type Result<T> = std::result::Result<T, NetworkError>;
 
 impl std::error::Error for NetworkError {}

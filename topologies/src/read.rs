@@ -24,15 +24,15 @@ pub enum ReadError {
     File {
         /// The file's path.
         path: PathBuf,
-        /// What is wrong, and how to fix it.
+        /// Problem, and fix.
         problem: String,
     },
-    /// What the file says.
+    /// Problem of the document.
     #[error("{}: {error}", .path.display())]
     Document {
         /// The file's path.
         path: PathBuf,
-        /// What is wrong, with its place in the document.
+        /// Problem, with its place in the document.
         error: NetworkError,
     },
 }
@@ -83,7 +83,7 @@ fn too_long(has: &str) -> String {
     format!("it {has}; name a document of at most {} MiB", MOST_BYTES >> 20)
 }
 
-/// What a path names if that is never a document.
+/// Returns the kind of a path that is never a document.
 fn no_document(kind: FileType) -> Option<&'static str> {
     if kind.is_dir() {
         Some("directory")

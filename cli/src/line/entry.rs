@@ -1,4 +1,4 @@
-//! What a command does on a network of one kind: its flags, and the function that runs it.
+//! A command on networks of one kind: its flags, and the function that runs it.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -62,7 +62,7 @@ pub trait OnNetwork: clap::Args {
     fn run(self, network: Self::Network, asked: &Asked) -> anyhow::Result<ExitCode>;
 }
 
-/// What is asked of a command besides its own flags.
+/// Arguments of a command besides its own flags.
 pub struct Asked {
     /// The network's file, as it was named; empty without one.
     pub path: PathBuf,

@@ -5,7 +5,7 @@
 pub struct Section {
     /// The heading of its flags in `--help`.
     pub heading: &'static str,
-    /// What its flags are for, as in "--knowledge is for networks of sites".
+    /// Networks or hosts that its flags are for, as in "--knowledge is for networks of sites".
     pub is_for: &'static str,
     /// What a network or a host has or is that takes these flags, as in "fig1.yaml has switches".
     pub has: &'static str,

@@ -43,7 +43,7 @@ pub struct End {
 pub struct Cable {
     /// The interfaces that it connects.
     pub ends: [End; 2],
-    /// What every frame takes on its way.
+    /// Delay of every frame.
     pub delay: Duration,
     /// Share of frames that are lost.
     pub loss: Share,
@@ -65,11 +65,11 @@ pub trait Speeds: Send + Sync + std::fmt::Debug {
     /// When some rate changes after a time; `None` if none does.
     fn next_change(&self, after_s: f64) -> Option<f64>;
 
-    /// What each end of each cable may send at a time, in bit/s.
+    /// Returns the rate of each end of each cable at a time, in bit/s.
     fn at(&self, now_s: f64) -> Vec<[f64; 2]>;
 }
 
-/// What is to be built.
+/// Places, cables and rates to build.
 #[derive(Debug)]
 pub struct Plan {
     /// Places that cables lead to.
@@ -80,7 +80,7 @@ pub struct Plan {
     pub unlimited: Vec<[End; 2]>,
     /// Rates over time of `cables`.
     pub speeds: Arc<dyn Speeds>,
-    /// What would wait for longer at an end is dropped, in seconds.
+    /// Longest wait of a frame at an end, in seconds; frames beyond it are dropped.
     pub queue_s: f64,
     /// Decides which frames are lost.
     pub seed: u64,
@@ -132,7 +132,7 @@ impl Cables {
     /// Builds all cables and sets up all places.
     ///
     /// # Errors
-    /// What the system refuses, with the place.
+    /// A refusal of the system, with the place.
     pub fn lay(plan: Plan) -> Result<Self, Error> {
         let Plan { places, cables, unlimited, speeds, queue_s, seed } = plan;
         let relayed: Vec<&Cable> = cables.iter().filter(|cable| cable.is_relayed()).collect();
@@ -164,7 +164,7 @@ impl Cables {
     /// Changes rates when the traces say so, whose time 0 was at `began`.
     ///
     /// # Errors
-    /// What the system refuses.
+    /// A refusal of the system.
     pub fn follow(&self, began: Instant) -> Result<RateFollower, Error> {
         let handle = |place: &Place| Ok((place.name.clone(), place.namespace.duplicate()?));
         let places = self.places.iter().map(handle).collect::<io::Result<_>>();
@@ -180,7 +180,7 @@ impl Cables {
     /// Bytes of frames that interfaces of a place have received and sent so far.
     ///
     /// # Errors
-    /// What the system refuses; an interface that the place does not have.
+    /// A refusal of the system; an interface that the place does not have.
     pub fn carried(&self, place: usize, interfaces: &[&str]) -> Result<Vec<[u64; 2]>, Error> {
         let Place { name, namespace, .. } = &self.places[place];
         let refused = || Error::system(format!("read what ports of {name} carry"));

@@ -30,7 +30,7 @@ pub struct Heard<W, L> {
     pub line: L,
 }
 
-/// What a process prints to its standard output.
+/// Kind of a process's standard output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Output {
     /// A line of JSON after the other, each of which is heard.
@@ -76,7 +76,7 @@ impl<W: Copy + Ord + Send + 'static, L: DeserializeOwned> Crew<W, L> {
     /// Starts a process, or a killed one again.
     ///
     /// # Errors
-    /// What the system refuses, with the process's name.
+    /// A refusal of the system, with the process's name.
     pub fn start(&mut self, who: W, name: &str, command: Command, output: Output) -> Result<(), Error> {
         let life = self.seats.get(&who).map_or(0, |seat| seat.life + 1);
         let to_the_log = || -> Lines {

@@ -1,4 +1,4 @@
-//! What the emulations of all systems share: one way to run processes and to hear them.
+//! Shared by the emulations of all systems: crews of processes, and cables.
 
 pub mod cables;
 pub mod crew;

@@ -10,7 +10,7 @@ fn times() -> u64 {
     std::env::var("CAMPAIGN_TIMES").ok().and_then(|times| times.parse().ok()).unwrap_or(1)
 }
 
-/// What the trials were for has happened.
+/// Every kind of fault has happened.
 #[derive(Debug, Default)]
 struct Seen([(&'static str, u64); 9]);
 

@@ -109,7 +109,7 @@ impl Sequencer for Mistaken {
     }
 }
 
-/// What the oracle says of a trial with a mistake; none if it finds nothing.
+/// The oracle's finding in a trial with a mistake; none if it finds nothing.
 fn found(trial: &Trial, mistake: Mistake) -> Option<String> {
     let Sync::Order(policy) = trial.options.sync else { return None };
     let policy = if mistake == Mistake::OtherOrder { Policy::asp() } else { policy };

@@ -1,4 +1,4 @@
-//! What may happen beside messages.
+//! Faults of processes, connections and links.
 
 use inart_connections::PeerNo;
 

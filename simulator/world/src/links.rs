@@ -1,4 +1,4 @@
-//! What carries messages.
+//! Links that carry messages.
 
 use std::time::Duration;
 

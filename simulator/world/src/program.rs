@@ -7,7 +7,7 @@ use inart_connections::{Machine, PeerNo};
 /// Commands for a process, each after a time.
 pub type Later<C> = Vec<(Duration, C)>;
 
-/// What starts machines, hears their news and calls them: the training program, and the audit.
+/// Starts machines, hears their news and calls them: the training program, and the audit.
 pub trait Program<M: Machine> {
     /// Why a run cannot go on.
     type Error;

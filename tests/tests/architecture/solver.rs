@@ -4,7 +4,8 @@ use std::process::Command;
 
 use super::root;
 
-/// What only reads, says or carries things needs no solver: building HiGHS takes minutes, and a C++ compiler.
+/// Packages that only read, report or carry data need no solver: building HiGHS takes minutes, and a C++
+/// compiler.
 const WITHOUT: &[&str] = &["inart-topologies"];
 
 #[test]

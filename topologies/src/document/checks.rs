@@ -1,4 +1,4 @@
-//! What holds for documents of every kind of network.
+//! Checks of documents of every kind of network.
 
 use super::at::At;
 use super::entries::{Document, JobEntry, LinkEntry, NodeEntry};

@@ -11,7 +11,7 @@ pub struct Key {
     pub name: &'static str,
     /// The kinds of networks that know it.
     pub kinds: &'static [Kind],
-    /// What it states.
+    /// Meaning.
     pub about: &'static str,
 }
 

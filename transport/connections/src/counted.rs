@@ -2,7 +2,7 @@
 
 use inart_frames::FrameCounters;
 
-/// What a process's connections have dropped and repaired.
+/// Counters of frames that a process's connections dropped and repaired.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Connections {
     /// By QUIC: connections of processes outside the job, or without a certificate of its authority. By

@@ -20,7 +20,7 @@ use crate::port::{Port, own_address};
 const SILENCE: Duration = Duration::from_secs(3);
 /// Frames that leave before something else gets its turn.
 const MOST_FRAMES: usize = 256;
-/// Who has heard the last word stays for so long to say so, also when that is lost at first.
+/// Time for which a process that has heard the last word stays, to confirm it again if the answer is lost.
 const LINGER: Duration = Duration::from_millis(300);
 
 /// Connections to all others.
@@ -85,7 +85,7 @@ impl Frames {
         self.links.get_mut(to).is_some_and(|link| link.send(id, data, priority))
     }
 
-    /// What happens next, until then.
+    /// Waits for the next event, until that time.
     ///
     /// # Errors
     /// The interface cannot be used any more.

@@ -1,4 +1,4 @@
-//! What the hosts of workers, servers and groups share.
+//! Shared by hosts of workers, servers and groups.
 
 use std::io::Write;
 use std::path::PathBuf;

@@ -1,3 +1,3 @@
-//! What commands on networks of peers share.
+//! Shared by commands on networks of peers.
 
 pub mod own;

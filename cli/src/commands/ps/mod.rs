@@ -1,4 +1,4 @@
-//! What commands for parameter servers share.
+//! Shared by commands for parameter servers.
 
 pub mod absent;
 pub mod clients;

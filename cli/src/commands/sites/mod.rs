@@ -1,4 +1,4 @@
-//! What commands on networks of sites share.
+//! Shared by commands on networks of sites.
 
 pub mod both_levels;
 pub mod own;

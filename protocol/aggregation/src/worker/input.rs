@@ -1,4 +1,4 @@
-//! What a worker puts into a sum.
+//! Input of a worker to a sum.
 
 use alloc::vec::Vec;
 

@@ -67,7 +67,7 @@ struct Held {
     batch: u32,
 }
 
-/// What is true.
+/// Truth that runs are compared with.
 pub struct Audit {
     rule: Rule,
     /// By participant: samples of its first batch.

@@ -45,7 +45,7 @@ pub enum AgentError {
         what: String,
         /// Why not.
         why: &'static str,
-        /// What to write.
+        /// Correction.
         fix: &'static str,
     },
     /// A policy's numbers are wrong.
@@ -59,7 +59,7 @@ pub enum AgentError {
     Wrong {
         /// Whose update or model.
         who: String,
-        /// What is wrong.
+        /// Problem.
         what: String,
     },
     /// A run that does not end.

@@ -14,7 +14,7 @@ use super::error::AgentError;
 use super::machine::{SERVER, peer};
 use super::ways::{Access, Change, Place, Random, Way};
 
-/// What a run of agents can do of a fault schedule.
+/// Faults of a schedule that runs of agents support.
 pub const CAPABILITIES: Capabilities = Capabilities {
     controller: false,
     worker_restart: true,
@@ -34,7 +34,7 @@ pub struct Planning<'t> {
     pub servers: Vec<NodeId>,
 }
 
-/// What happens in a run.
+/// Events of a run.
 pub struct Plan {
     pub faults: Vec<(Duration, Fault<Change>, String)>,
     /// Participants whose processes end and do not start again.
@@ -97,7 +97,7 @@ impl<'t> Planning<'t> {
         self.participants.iter().zip(&self.job.participants).map(way).collect()
     }
 
-    /// What links do to messages to these hosts, and from them.
+    /// Effects of links on messages to and from these hosts.
     fn random(&self, schedule: &Schedule, hosts: &[NodeId]) -> [Random; 2] {
         let towards = |is_to: bool| {
             let links = hosts

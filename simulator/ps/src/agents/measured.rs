@@ -1,4 +1,4 @@
-//! What is measured of a run.
+//! Measurements of a run.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -1,4 +1,4 @@
-//! What came of a run of agents.
+//! Outcome of a run of agents.
 
 use serde::Serialize;
 

@@ -1,4 +1,4 @@
-//! Who decides: workers one by one, or clients in groups.
+//! Sequencers: orders of workers one by one, or of clients in groups.
 
 use std::time::Duration;
 

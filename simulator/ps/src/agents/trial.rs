@@ -36,7 +36,7 @@ pub enum TrialError {
 pub struct Trial {
     /// The network's document.
     pub network: String,
-    /// What happens there.
+    /// Fault schedule.
     pub faults: Faults,
     /// How its job is run.
     pub options: AgentOptions,
@@ -119,7 +119,7 @@ impl Trial {
     /// Runs the trial.
     ///
     /// # Errors
-    /// What is wrong with it, or a finding.
+    /// An unusable trial; a finding.
     pub fn run(&self) -> Result<AgentRun, TrialError> {
         self.run_with(|job, kept| Either::new(job, &self.options, MODEL, kept))
     }

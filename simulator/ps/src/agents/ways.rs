@@ -22,7 +22,7 @@ pub struct Change {
     pub part: f64,
 }
 
-/// What one direction does to messages.
+/// Effects of one direction of a link on messages.
 #[derive(Debug, Clone, Default)]
 pub struct Random {
     loss: f64,
