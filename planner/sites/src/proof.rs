@@ -22,8 +22,23 @@ pub(crate) fn exists(overlay: &Overlay, sites: &[SiteId], bits: f64, seconds: f6
     if seconds <= 0.0 || sites.len() > MOST_SITES {
         return true;
     }
+    if seconds > one_after_another(overlay, sites, bits) {
+        return false;
+    }
     let mut pairs = sites.iter().flat_map(|&from| sites.iter().map(move |&to| (from, to)));
     pairs.any(|(from, to)| from != to && proves(overlay, sites, (from, to), bits, seconds))
+}
+
+/// The seconds of a round that uses every direction between these sites once, one after another. No lower bound
+/// is above them. They also keep the program's coefficients in a range that the solver accepts, whatever number
+/// a plan states.
+fn one_after_another(overlay: &Overlay, sites: &[SiteId], bits: f64) -> f64 {
+    let rates = overlay.rates_at(0.0);
+    let between = overlay.arcs().filter(|&arc| {
+        let (tail, head) = overlay.ends(arc);
+        sites.contains(&tail) && sites.contains(&head)
+    });
+    between.map(|arc| bits / rates.of(arc) + overlay.delay_seconds(arc)).sum()
 }
 
 /// The program of one pair. Times are in units of `seconds`, so that the solver's tolerances are relative.
@@ -54,10 +69,10 @@ fn proves(
         carried.push((open, rates.of(arc) * seconds / bits));
     }
     program.add_row(..=1.0, carried);
-    let mut model = program.optimise(Sense::Maximise);
+    // Where the solver gives no answer, the plan is not refused.
+    let Ok(mut model) = program.try_optimise(Sense::Maximise) else { return true };
     model.make_quiet();
     model.set_threads(1.try_into().expect("1 is not 0"));
-    // What the solver cannot say is not held against the plan.
     let Ok(solved) = model.try_solve() else { return true };
     solved.status() != HighsModelStatus::Optimal || solved.objective_value() >= 1.0 - TOLERANCE
 }
