@@ -89,7 +89,7 @@ lint: deps ## Formatting, clippy and rustdoc without warnings, no long lines; wi
 	@tests/scripts/no-std.sh
 
 bench: deps ## Run the benchmarks (see docs/benchmarks.md)
-	$(CARGO) bench --locked -p inart-softswitch
+	$(CARGO) bench --locked -p inart-switch
 	$(CARGO) build --release --locked -p inart-cli
 	$(CARGO) run --release --locked -p inart-benches
 	$(CARGO) run --release --locked -p inart-benches --bin planner

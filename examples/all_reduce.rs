@@ -9,8 +9,8 @@
 
 use std::thread;
 
-use inart_core::{Assignment, ShardAssignment, WorkerAddress};
 use inart_host_agent::{InProcess, InProcessPort, Options, Server, Worker};
+use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
 use inart_wire::{MacAddr, ValuesPerPacket};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;

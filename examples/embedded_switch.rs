@@ -8,7 +8,7 @@
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
-use inart_softswitch::{Port, Program, Sink, Switch};
+use inart_switch::{Port, Program, Sink, Switch};
 use inart_tables::{PortNo, SlotRange, Steer, SteerAction, SteerKey, Table};
 use inart_wire::{
     ChunkSeq, Contributors, Epoch, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, JobId, Kind,

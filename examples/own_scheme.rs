@@ -8,8 +8,8 @@
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
-use inart_planner::units::display_rate;
-use inart_planner::{
+use inart_planner_aggregation::units::display_rate;
+use inart_planner_aggregation::{
     NodeKind, Options, Plan, PlanError, Problem, Promises, Scheme, Shares, Topology, check, plan, schemes,
 };
 

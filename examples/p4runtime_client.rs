@@ -13,8 +13,8 @@ use std::time::{Duration, Instant};
 
 use inart_p4runtime::p4::v1::{MulticastGroupEntry, Update};
 use inart_p4runtime::{Client, DeviceId, Entry, Pipeline, PipelineAction, Schema, Target};
-use inart_softswitch::Switch;
-use inart_softswitch::server::{Server, Wiring};
+use inart_switch::Switch;
+use inart_switch::server::{Server, Wiring};
 use inart_wire::ValuesPerPacket;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
-use inart_core::Assignment;
+use inart_protocol_aggregation::Assignment;
 
 use crate::support::turn;
 

@@ -3,7 +3,7 @@
 
 use crate::support;
 
-use inart_planner::{Job, JobPlans, Topology};
+use inart_planner_aggregation::{Job, JobPlans, Topology};
 use serde_json::Value;
 use support::Workbench;
 

@@ -1,4 +1,4 @@
-//! What happens to `inart site` and `inart scheduler` as processes (docs/wide-area.md, "Running sites"): each
+//! What happens to `inart site` and `inart scheduler` as processes (docs/sites.md, "Running sites"): each
 //! fault, and that sums are those of a run without it.
 #![allow(clippy::unwrap_used)]
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use inart_planner::{Plan, Topology};
+use inart_planner_aggregation::{Plan, Topology};
 
 use crate::ports::PortMap;
 use crate::records::Push;

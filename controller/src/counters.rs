@@ -10,8 +10,9 @@ use crate::install::Controller;
 
 /// For how long frames of a job are looked for before the job is taken for unused. Outside a round workers
 /// send a keep-alive every 320 ms at the latest
-/// ([`LONGEST_KEEPALIVE_INTERVAL`](inart_core::LONGEST_KEEPALIVE_INTERVAL)), and every second to a server
-/// that does not answer; in a round they retransmit within half a second. So several of them may be lost.
+/// ([`LONGEST_KEEPALIVE_INTERVAL`](inart_protocol_aggregation::LONGEST_KEEPALIVE_INTERVAL)), and every second
+/// to a server that does not answer; in a round they retransmit within half a second. So several of them may
+/// be lost.
 pub const LISTEN: Duration = Duration::from_millis(2500);
 
 impl<D: Session> Controller<D> {

@@ -1,6 +1,6 @@
 //! What can go wrong in an install, in one line that names the place and the fix.
 
-use inart_planner::Violation;
+use inart_planner_aggregation::Violation;
 use inart_wire::JobId;
 
 use crate::intent::IntentError;

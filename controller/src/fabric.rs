@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
-use inart_core::Assignment;
-use inart_planner::{Job, Plan, Topology, Violation};
+use inart_planner_aggregation::{Job, Plan, Topology, Violation};
+use inart_protocol_aggregation::Assignment;
 use inart_tables::Limits;
 use inart_wire::{Epoch, ValuesPerPacket};
 
@@ -93,7 +93,7 @@ impl Fabric {
             Cow::Owned(found) => Cow::Owned(self.topology.with_jobs(vec![found])),
             Cow::Borrowed(_) => Cow::Borrowed(&self.topology),
         };
-        if let Err(mut violations) = inart_planner::check(&topology, &job.plan) {
+        if let Err(mut violations) = inart_planner_aggregation::check(&topology, &job.plan) {
             if numbers == Numbers::Taken {
                 violations.retain(|violation| !matches!(violation, Violation::WrongNumber { .. }));
             }

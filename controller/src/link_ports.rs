@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use inart_planner::{SwitchPort, Topology};
+use inart_planner_aggregation::{SwitchPort, Topology};
 use inart_tables::PortNo;
 use inart_targets::{Fec, PortSetup, PortStatus, Target};
 

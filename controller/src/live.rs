@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use inart_core::Assignment;
+use inart_protocol_aggregation::Assignment;
 use inart_wire::{Epoch, JobId};
 
 use crate::assignment::JobPlan;
@@ -92,7 +92,7 @@ pub fn live_change(
     current: &Network,
     record: &JobRecord,
     in_force: &Assignment,
-    plan: inart_planner::Plan,
+    plan: inart_planner_aggregation::Plan,
 ) -> Result<LiveChange, LiveChangeError> {
     let name = || in_force.name.clone();
     let live = record.live().ok_or_else(|| LiveChangeError::NotInForce { job: name() })?;

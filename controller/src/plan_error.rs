@@ -1,6 +1,6 @@
 //! Why a plan cannot be put into tables, in one line that names the place and the fix.
 
-use inart_core::AssignmentError;
+use inart_protocol_aggregation::AssignmentError;
 
 /// Why a plan cannot be put into tables.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -11,9 +11,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_peers::Mesh;
-use inart_planner::topology::board;
-use inart_planner::{NodeKind, Topology};
+use inart_planner_aggregation::topology::board;
+use inart_planner_aggregation::{NodeKind, Topology};
+use inart_planner_peers::Mesh;
 use inart_tables::PortNo;
 use inart_targets::{PortNumbers, Target};
 use inart_wire::MacAddr;

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_planner::Plan;
-use inart_planner::plan::Trunk;
+use inart_planner_aggregation::Plan;
+use inart_planner_aggregation::plan::Trunk;
 use inart_wire::{Contributors, Rank, Seat, ShardId};
 
 pub use crate::plan_error::PlanError;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_planner::Plan;
+use inart_planner_aggregation::Plan;
 
 use crate::plan_error::PlanError;
 use crate::ports::PortMap;

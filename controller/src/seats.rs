@@ -7,7 +7,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_planner::Plan;
+use inart_planner_aggregation::Plan;
 use inart_wire::{Group, Seat};
 
 use crate::plan_error::PlanError;

@@ -8,7 +8,7 @@ use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 use inart_controller::api::{Client, ClientError};
-use inart_planner::{Options, plan, schemes};
+use inart_planner_aggregation::{Options, plan, schemes};
 use inart_targets::memory::InMemory;
 use inart_tls::Security;
 use inart_wire::{Incarnation, ValuesPerPacket};

@@ -13,7 +13,7 @@ use std::time::Duration;
 use inart_controller::Records;
 use inart_controller::api::{self, Listener, proto};
 use inart_controller::daemon::{self, Config, DaemonError, ReconcileError, Reconciled, State, reconcile};
-use inart_planner::{Options, plan, schemes};
+use inart_planner_aggregation::{Options, plan, schemes};
 use inart_tables::SwitchTables;
 use inart_targets::{Access, Memory, Precedence, Running};
 use inart_tls::Security;
@@ -237,7 +237,8 @@ async fn jobs_that_left_the_topology_are_removed_when_allowed() {
     let folder = tempfile::TempDir::new().unwrap();
     let records = || Records::open(folder.path(), "fig1").unwrap();
     let jobs = "jobs:\n  - {name: letters, workers: [w1, w2], servers: [s1], gradient: 200 KB}\n";
-    let two = inart_planner::Topology::from_yaml(&support::FIG1.replace("jobs:\n", jobs)).unwrap();
+    let two =
+        inart_planner_aggregation::Topology::from_yaml(&support::FIG1.replace("jobs:\n", jobs)).unwrap();
     let plans = two.jobs().iter().zip(1..);
     let plans =
         plans.map(|(found, number)| job(number, &plan(&two, found, &Options::new(schemes::ATP)).unwrap()));

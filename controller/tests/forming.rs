@@ -3,7 +3,7 @@
 
 use inart_controller::membership::Formation;
 use inart_controller::plan_run;
-use inart_planner::{Job, Options, Plan, Topology, plan, schemes};
+use inart_planner_aggregation::{Job, Options, Plan, Topology, plan, schemes};
 use inart_wire::Incarnation;
 
 fn topology() -> Topology {

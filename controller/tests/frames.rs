@@ -9,11 +9,11 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use inart_controller::{Controller, JobPlan, Records};
-use inart_core::Assignment;
 use inart_p4::{Outcome, Reason};
-use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine};
-use inart_planner::{Levels, Options, Plan, Topology, plan, schemes};
-use inart_softswitch::{Port, Sink};
+use inart_planner_aggregation::topology::generate::{Equipment, fat_tree, leaf_spine};
+use inart_planner_aggregation::{Levels, Options, Plan, Topology, plan, schemes};
+use inart_protocol_aggregation::Assignment;
+use inart_switch::{Port, Sink};
 use inart_targets::{Access, Precedence, Session};
 use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, Rank, Seat,
@@ -43,7 +43,9 @@ impl Net {
     async fn start(topology: &Topology) -> Self {
         let program = program(VALUES);
         let (mut switches, mut drivers) = (BTreeMap::new(), BTreeMap::new());
-        for node in topology.nodes().iter().filter(|node| node.kind == inart_planner::NodeKind::Switch) {
+        for node in
+            topology.nodes().iter().filter(|node| node.kind == inart_planner_aggregation::NodeKind::Switch)
+        {
             let switch = embedded().await;
             let session = program.open(place(&switch.address), Access::Write(Precedence(1))).await.unwrap();
             drivers.insert(node.name.clone(), session);

@@ -7,7 +7,7 @@ use crate::support;
 use std::collections::BTreeMap;
 
 use inart_controller::{Controller, InstallError, JobPlan, Records};
-use inart_planner::{Plan, schemes};
+use inart_planner_aggregation::{Plan, schemes};
 use inart_tables::{Limits, MacAction, SlotRange, SteerAction};
 use inart_targets::{Failpoint, Memory, Running};
 use inart_wire::{Epoch, JobId, ValuesPerPacket};

@@ -6,12 +6,12 @@ use crate::support;
 use std::path::Path;
 use std::time::Duration;
 
-use inart_control::Following;
 use inart_controller::api;
 use inart_controller::api::proto::{ChangeStage, ChangeStatus};
 use inart_controller::daemon::{Config, Steer};
 use inart_controller::{JobPlan, Push, Records};
-use inart_planner::{Options, Topology, plan, schemes};
+use inart_controller_api::Following;
+use inart_planner_aggregation::{Options, Topology, plan, schemes};
 use inart_steering::Policy;
 use inart_tables::SwitchTables;
 use inart_targets::memory::InMemory;

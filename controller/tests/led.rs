@@ -9,11 +9,11 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use inart_control::{Following, Instruction, NotDone};
 use inart_controller::api::proto::{ChangeStage, ChangeStatus};
-use inart_core::{MoveProgress, MoveStep, WorkerCounters};
+use inart_controller_api::{Following, Instruction, NotDone};
 use inart_host_agent::{InProcess, MoveError, Mover, Options, Server, Stopper, Worker};
-use inart_planner::{Options as PlanOptions, Plan, Scheme, plan, schemes};
+use inart_planner_aggregation::{Options as PlanOptions, Plan, Scheme, plan, schemes};
+use inart_protocol_aggregation::{MoveProgress, MoveStep, WorkerCounters};
 use inart_targets::memory::InMemory;
 use inart_wire::ValuesPerPacket;
 use support::daemon::{Daemon, config};

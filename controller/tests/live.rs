@@ -9,12 +9,12 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, mpsc};
 use std::time::Duration;
 
-use inart_control::{Ending, Following, Held, Instruction, NotDone};
 use inart_controller::api::proto::{ChangeStage, ChangeStatus};
 use inart_controller::daemon::Config;
 use inart_controller::{Network, PortMap, Records, Stage};
-use inart_core::{MoveProgress, MoveStep};
-use inart_planner::{Options, Plan, Scheme, plan, schemes};
+use inart_controller_api::{Ending, Following, Held, Instruction, NotDone};
+use inart_planner_aggregation::{Options, Plan, Scheme, plan, schemes};
+use inart_protocol_aggregation::{MoveProgress, MoveStep};
 use inart_targets::memory::InMemory;
 use inart_targets::{Failpoint, Precedence};
 use inart_wire::{Epoch, Incarnation, JobId, ValuesPerPacket};

@@ -7,8 +7,8 @@ use crate::support;
 use inart_controller::{
     Controller, LiveChange, LiveChangeError, Network, PortMap, Records, live_change, without,
 };
-use inart_core::Assignment;
-use inart_planner::{Options, Plan, Scheme, Topology, plan, schemes};
+use inart_planner_aggregation::{Options, Plan, Scheme, Topology, plan, schemes};
+use inart_protocol_aggregation::Assignment;
 use inart_tables::Limits;
 use inart_targets::Memory;
 use inart_wire::{Epoch, JobId, ValuesPerPacket};

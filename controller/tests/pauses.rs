@@ -6,9 +6,9 @@ use crate::support;
 
 use std::time::Duration;
 
-use inart_control::{Answer, Joining};
 use inart_controller::api::proto::ChangeStage;
-use inart_planner::{Options, Topology, plan_all, schemes};
+use inart_controller_api::{Answer, Joining};
+use inart_planner_aggregation::{Options, Topology, plan_all, schemes};
 use inart_tables::Limits;
 use inart_targets::memory::InMemory;
 use inart_wire::{JobId, ValuesPerPacket};

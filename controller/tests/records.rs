@@ -7,7 +7,7 @@ use std::path::Path;
 
 use futures::future::BoxFuture;
 use inart_controller::{Claim, Controller, InstallError, Records, RecordsError};
-use inart_planner::{Options, Scheme, plan, schemes};
+use inart_planner_aggregation::{Options, Scheme, plan, schemes};
 use inart_tables::{SwitchTables, Update};
 use inart_targets::{Memory, Precedence, Running, Session, SwitchCounters, SwitchError};
 use inart_wire::{Epoch, Incarnation, JobId, ValuesPerPacket};

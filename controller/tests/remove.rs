@@ -7,7 +7,7 @@ use crate::support;
 use std::collections::BTreeSet;
 
 use inart_controller::{Controller, HeldJob, InstallError, JobPlan, Network, NotHeld, Records, find_held};
-use inart_planner::{Options, Scheme, Topology, plan, schemes};
+use inart_planner_aggregation::{Options, Scheme, Topology, plan, schemes};
 use inart_tables::Limits;
 use inart_targets::{Failpoint, Memory, Running};
 use inart_wire::{Epoch, JobId, ValuesPerPacket};

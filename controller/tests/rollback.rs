@@ -4,7 +4,7 @@
 use crate::support;
 
 use inart_controller::{Controller, InstallError, PortMap, Records};
-use inart_planner::{Options, Topology, plan, schemes};
+use inart_planner_aggregation::{Options, Topology, plan, schemes};
 use inart_targets::Memory;
 use inart_wire::{JobId, ValuesPerPacket};
 use support::pushes::{epochs, network, planned, walks};

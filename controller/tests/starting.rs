@@ -14,7 +14,7 @@ use futures::future::BoxFuture;
 use inart_controller::api::{self, Listener, proto};
 use inart_controller::daemon::{self, Config, DaemonError, State, Steer};
 use inart_controller::{JobPlan, Records};
-use inart_planner::{Options, Topology, plan, schemes};
+use inart_planner_aggregation::{Options, Topology, plan, schemes};
 use inart_steering::Policy;
 use inart_tables::{Limits, PortNo, SwitchTables, Update};
 use inart_targets::memory::InMemory;

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use inart_controller::link_ports::{elsewhere, link_ports, problems, to_set_up};
 use inart_controller::{PortMap, Records};
-use inart_planner::{Options, Topology, plan, schemes};
+use inart_planner_aggregation::{Options, Topology, plan, schemes};
 use inart_targets::tofino::TOFINO;
 use inart_targets::v1model::V1Model;
 use inart_targets::{Fec, PortSetup, PortStatus};

@@ -13,7 +13,7 @@ use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use inart_controller::daemon::{self, Config, DaemonError, State};
 use inart_controller::{Controller, InstallError, JobPlan, PortMap, Records};
-use inart_planner::{Options, plan, schemes};
+use inart_planner_aggregation::{Options, plan, schemes};
 use inart_tables::{Entity, GroupId, Limits, Op, PortNo, Row, SPECS, SwitchTables, Update};
 use inart_targets::{
     Access, Place, Precedence, Program, ProgramError, Running, Session, SwitchCounters, SwitchError, Target,

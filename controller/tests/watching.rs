@@ -10,7 +10,7 @@ use std::time::Duration;
 use inart_controller::PortMap;
 use inart_controller::watching::{Answers, Watching};
 use inart_p4::Outcome;
-use inart_planner::{NodeId, Topology};
+use inart_planner_aggregation::{NodeId, Topology};
 use inart_steering::{LinkSeen, Observation};
 use inart_targets::{Counts, PortTraffic, Traffic};
 

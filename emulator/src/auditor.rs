@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use inart_core::Assignment;
-use inart_core::audit::{Mismatch, Received, Sent, check_round};
-use inart_core::policy::Lockstep;
-use inart_core::scale::BLOCK_VALUES;
 use inart_host_agent::report::RoundReport;
+use inart_protocol_aggregation::Assignment;
+use inart_protocol_aggregation::audit::{Mismatch, Received, Sent, check_round};
+use inart_protocol_aggregation::policy::Lockstep;
+use inart_protocol_aggregation::scale::BLOCK_VALUES;
 use inart_wire::Rank;
 
 /// What a job's workers reported of their sums.

@@ -4,8 +4,8 @@ use std::io;
 use std::time::{Duration, Instant};
 
 use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_index};
-use inart_planner::Plan;
-use inart_planner::topology::DEFAULT_MTU;
+use inart_planner_aggregation::Plan;
+use inart_planner_aggregation::topology::DEFAULT_MTU;
 use inart_wire::ValuesPerPacket;
 
 use crate::error::Error;
@@ -72,7 +72,7 @@ pub fn demand(plan: &Plan, values: ValuesPerPacket) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use inart_planner::{Options, Topology, plan, schemes};
+    use inart_planner_aggregation::{Options, Topology, plan, schemes};
 
     use super::*;
 

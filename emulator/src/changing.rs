@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use inart_controller::api::Client;
 use inart_controller::api::proto::{ChangeStage, ChangeStatus};
-use inart_planner::{Plan, Topology, alternatives};
+use inart_planner_aggregation::{Plan, Topology, alternatives};
 use inart_tls::Security;
 
 use crate::error::Error;
@@ -300,8 +300,8 @@ mod tests {
     #[test]
     fn plans_that_take_turns_have_one_rate_and_loads_that_fit() {
         let topology = Topology::from_yaml(include_str!("../../topologies/fig1.yaml")).expect("valid");
-        let how = inart_planner::Options::new(inart_planner::schemes::DEFAULT);
-        let mut plans = inart_planner::plan_all(&topology, &how).expect("planned");
+        let how = inart_planner_aggregation::Options::new(inart_planner_aggregation::schemes::DEFAULT);
+        let mut plans = inart_planner_aggregation::plan_all(&topology, &how).expect("planned");
         let sets = others(&topology, &mut plans, 1).expect("there are others");
         let routes = |plan: &Plan| (plan.flows.clone(), plan.trunks.clone());
         assert_eq!(sets.last(), Some(&plans));
@@ -310,7 +310,7 @@ mod tests {
             assert_ne!(routes(&set[0]), routes(&next[0]));
         }
         for plan in sets.iter().flatten() {
-            assert_eq!(inart_planner::check(&topology, plan), Ok(()));
+            assert_eq!(inart_planner_aggregation::check(&topology, plan), Ok(()));
         }
     }
 }

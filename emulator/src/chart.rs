@@ -2,7 +2,7 @@
 //! on one host.
 
 use inart_experiments::palette;
-use inart_planner::schemes;
+use inart_planner_aggregation::schemes;
 
 use crate::figures::{SchemeFigures, Summary};
 use crate::si::si;

@@ -7,7 +7,7 @@ use std::process::{ChildStdout, Command};
 use std::time::{Duration, Instant};
 
 use inart_controller::api::{self, proto};
-use inart_core::Assignment;
+use inart_protocol_aggregation::Assignment;
 use inart_tls::Security;
 use tokio::runtime::Runtime;
 

@@ -3,9 +3,9 @@
 use std::time::{Duration, Instant};
 
 use inart_controller::{JobPlan, job_number};
-use inart_core::Assignment;
-use inart_planner::{Job, Levels, Plan, Scheme, Topology, plan_all};
-use inart_trainer::train_single_host;
+use inart_planner_aggregation::{Job, Levels, Plan, Scheme, Topology, plan_all};
+use inart_protocol_aggregation::Assignment;
+use inart_training::train_single_host;
 
 use crate::capacity;
 use crate::changing;
@@ -339,7 +339,7 @@ fn plan_schemes(options: &Options, topology: &Topology) -> Result<Vec<Planned>, 
         }
         let start = Instant::now();
         let time_left = || PLANNING.as_secs_f64() - start.elapsed().as_secs_f64();
-        let how = inart_planner::Options {
+        let how = inart_planner_aggregation::Options {
             seed: options.seed,
             levels: if options.levels.number() <= scheme.promises().levels {
                 options.levels
@@ -348,7 +348,7 @@ fn plan_schemes(options: &Options, topology: &Topology) -> Result<Vec<Planned>, 
             },
             results: options.results,
             time_left: &time_left,
-            ..inart_planner::Options::new(scheme)
+            ..inart_planner_aggregation::Options::new(scheme)
         };
         let plans = plan_all(topology, &how);
         let plans = plans.map_err(|cause| Error::Plan { scheme: scheme.to_string(), cause })?;

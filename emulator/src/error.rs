@@ -3,10 +3,10 @@
 use std::io;
 
 use inart_controller::PortsError;
-use inart_core::audit::Mismatch;
-use inart_planner::PlanError;
+use inart_planner_aggregation::PlanError;
+use inart_protocol_aggregation::audit::Mismatch;
 use inart_targets::{ProgramError, SwitchError};
-use inart_trainer::ConfigError;
+use inart_training::ConfigError;
 
 use crate::abort::AbortReport;
 use crate::program::RankEnd;

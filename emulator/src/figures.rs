@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use inart_experiments::{Outcome, Quantity};
 use inart_host_agent::report::Trained;
-use inart_planner::{Plan, Scheme};
+use inart_planner_aggregation::{Plan, Scheme};
 use serde::{Serialize, Serializer};
 
 use crate::relay::RelayCounters;

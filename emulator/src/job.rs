@@ -1,8 +1,8 @@
 //! One job under one scheme: collects what its hosts report, has every sum audited, and ends in figures.
 
-use inart_core::{Assignment, ServerCounters, Split};
 use inart_host_agent::report::{Report, Role, Trained};
-use inart_planner::Plan;
+use inart_planner_aggregation::Plan;
+use inart_protocol_aggregation::{Assignment, ServerCounters, Split};
 
 use crate::auditor::{AuditedSum, Auditor};
 use crate::error::Error;
@@ -251,9 +251,9 @@ impl JobRun {
 
 #[cfg(test)]
 mod tests {
-    use inart_core::{ShardAssignment, WorkerAddress};
     use inart_host_agent::report::RoundReport;
-    use inart_planner::{Options, Topology, schemes};
+    use inart_planner_aggregation::{Options, Topology, schemes};
+    use inart_protocol_aggregation::{ShardAssignment, WorkerAddress};
     use inart_wire::{Epoch, JobId, MacAddr, Rank, ShardId, ValuesPerPacket};
 
     use super::*;
@@ -292,7 +292,8 @@ mod tests {
               links: [{ends: [a, v], rate: 3 Gbps}, {ends: [b, v], rate: 3 Gbps}, {ends: [s, v], rate: 3 Gbps}]}",
         )
         .expect("valid");
-        inart_planner::plan(&topology, &topology.jobs()[0], &Options::new(schemes::LBMM)).expect("planned")
+        inart_planner_aggregation::plan(&topology, &topology.jobs()[0], &Options::new(schemes::LBMM))
+            .expect("planned")
     }
 
     fn worker(rank: i64) -> Role {

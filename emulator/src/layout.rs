@@ -4,7 +4,7 @@ use std::net::Ipv4Addr;
 
 use inart_controller::PortMap;
 use inart_faults::quantity::QueueLimit;
-use inart_planner::{NodeKind as Role, Topology};
+use inart_planner_aggregation::{NodeKind as Role, Topology};
 
 use crate::wiring::{Blueprint, LinkEnd, NodeIndex, NodeKind};
 

@@ -4,8 +4,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use inart_faults::{Capabilities, Faults, LinkFaults, Schedule};
-use inart_planner::topology::DEFAULT_MTU;
-use inart_planner::{Job, Levels, Plan, Results, Scheme, Topology, schemes};
+use inart_planner_aggregation::topology::DEFAULT_MTU;
+use inart_planner_aggregation::{Job, Levels, Plan, Results, Scheme, Topology, schemes};
 use inart_targets::Target;
 use inart_wire::{ETHERNET_BYTES, ValuesPerPacket};
 
@@ -233,8 +233,8 @@ mod tests {
     /// A plan of the topology's second job.
     fn plan() -> Plan {
         let topology = options().topology;
-        let options = inart_planner::Options::new(schemes::LBMM);
-        inart_planner::plan(&topology, &topology.jobs()[1], &options).expect("planned")
+        let options = inart_planner_aggregation::Options::new(schemes::LBMM);
+        inart_planner_aggregation::plan(&topology, &topology.jobs()[1], &options).expect("planned")
     }
 
     #[test]

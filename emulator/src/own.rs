@@ -1,6 +1,6 @@
 //! Plans that a user gives, as a scheme among others.
 
-use inart_planner::{Plan, PlanError, Problem, Promises, Scheme, Shares};
+use inart_planner_aggregation::{Plan, PlanError, Problem, Promises, Scheme, Shares};
 
 /// The scheme that the plans of [`crate::Options::plans`] run under.
 pub const OWN: &dyn Scheme = &Own;

@@ -2,9 +2,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_core::Assignment;
-use inart_core::audit::Mismatch;
 use inart_host_agent::report::{Role, RoundReport};
+use inart_protocol_aggregation::Assignment;
+use inart_protocol_aggregation::audit::Mismatch;
 use inart_wire::Rank;
 
 use crate::auditor::{AuditedSum, Auditor};

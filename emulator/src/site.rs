@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use inart_controller::PortMap;
 use inart_faults::{Flow, Schedule, Step, Victim};
-use inart_planner::{NodeId, Topology};
+use inart_planner_aggregation::{NodeId, Topology};
 
 use crate::error::Error;
 use crate::external::{ExternalSwitch, ExternalTestbed};

@@ -3,7 +3,7 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use inart_core::Assignment;
+use inart_protocol_aggregation::Assignment;
 use inart_wire::{Rank, ShardId};
 
 use crate::error::Error;

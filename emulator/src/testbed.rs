@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inart_controller::JobPlan;
-use inart_core::Assignment;
 use inart_faults::{Schedule, Step, Victim};
 use inart_p4::Reason;
-use inart_planner::Topology;
+use inart_planner_aggregation::Topology;
+use inart_protocol_aggregation::Assignment;
 use inart_targets::{Access, Place, Program, Running, Target};
 use tokio::runtime::Runtime;
 

@@ -1,6 +1,6 @@
 //! What the workers of an emulation do.
 
-use inart_trainer::PARAMETERS;
+use inart_training::PARAMETERS;
 
 use crate::error::Error;
 

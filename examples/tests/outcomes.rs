@@ -14,7 +14,7 @@ mod own_scheme;
 #[path = "../p4runtime_client.rs"]
 mod p4runtime_client;
 
-use inart_softswitch::Port;
+use inart_switch::Port;
 use inart_wire::{Contributors, Frame, Kind};
 
 #[test]

@@ -1,6 +1,6 @@
 //! The paper's figures as experiments.
 
-use inart_planner::schemes;
+use inart_planner_aggregation::schemes;
 
 use crate::network::{LinkRates, Network};
 use crate::quantity::Quantity;

@@ -1,6 +1,6 @@
 //! A result as an SVG chart: what came out here filled, the paper's hollow, bounds dashed.
 
-use inart_planner::schemes;
+use inart_planner_aggregation::schemes;
 use plotters::coord::Shift;
 use plotters::coord::types::RangedCoordf64;
 use plotters::prelude::*;

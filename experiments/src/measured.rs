@@ -1,7 +1,7 @@
 //! What an emulation measured at the points that figures show: rows of a CSV file, each written when it is
 //! there.
 
-use inart_planner::{Scheme, schemes};
+use inart_planner_aggregation::{Scheme, schemes};
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::{Axis, Experiment, Panel, Point};

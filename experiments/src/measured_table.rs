@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use inart_planner::Scheme;
+use inart_planner_aggregation::Scheme;
 
 use crate::catalogue::{Experiment, Panel, Point};
 use crate::measured::{MEASURED_SCHEMES, Measured};

@@ -1,6 +1,6 @@
 //! What a plan comes to, whatever the size of the gradient.
 
-use inart_planner::{Options, Paths, Plan, PlanError, Results, plan};
+use inart_planner_aggregation::{Options, Paths, Plan, PlanError, Results, plan};
 
 use crate::network::Network;
 use crate::series::Method;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::LazyLock;
 
-use inart_planner::{Levels, Scheme, schemes};
+use inart_planner_aggregation::{Levels, Scheme, schemes};
 use serde::{Serialize, Serializer};
 
 /// A line of a chart, a row of a table.

@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 use std::thread;
 
-use inart_planner::PlanError;
+use inart_planner_aggregation::PlanError;
 
 use crate::catalogue::Panel;
 use crate::network::Network;

@@ -8,7 +8,7 @@ use inart_experiments::{
     LinkRates, MEASURED_SCHEMES, MEASURED_SEED, Network, csv, experiment, experiments, measured_markdown,
     read_measured, run,
 };
-use inart_planner::{Options, Results, plan, schemes};
+use inart_planner_aggregation::{Options, Results, plan, schemes};
 
 const SEEDS: u64 = 30;
 

@@ -6,8 +6,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant as StdInstant};
 
-use inart_core::{DEFAULT_PEER_TIMEOUT, Instant, NonFinite, StateMachine};
 use inart_ethernet::{Transport, Wake};
+use inart_protocol_aggregation::{DEFAULT_PEER_TIMEOUT, Instant, NonFinite, StateMachine};
 use inart_wire::Incarnation;
 use rand::Rng;
 

@@ -7,7 +7,7 @@ use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant as StdInstant};
 
-use inart_core::{
+use inart_protocol_aggregation::{
     Instant, Reduced, StateMachine, TensorId, TensorInput, Waiting, WorkerCounters, WorkerFlow,
 };
 

@@ -2,8 +2,8 @@
 
 use std::io;
 
-use inart_core::{AssignmentError, Failure};
 use inart_ethernet::PortError;
+use inart_protocol_aggregation::{AssignmentError, Failure};
 
 /// Why a host agent cannot go on.
 #[derive(Debug, thiserror::Error)]

@@ -1,5 +1,5 @@
-//! Workers and servers: `inart-core`'s state machines around a transport of frames, mostly a raw Ethernet
-//! socket.
+//! Workers and servers: `inart-protocol-aggregation`'s state machines around a transport of frames, mostly a
+//! raw Ethernet socket.
 //!
 //! A thread drives a worker's state machine from its making to its end. It sleeps until a frame comes, the
 //! state machine's next deadline, a signal, or a tensor to be summed. So tensors are summed while the program
@@ -7,7 +7,8 @@
 //! made here.
 //!
 //! ```no_run
-//! # fn rounds(assignment: inart_core::Assignment) -> Result<(), Box<dyn std::error::Error>> {
+//! # use inart_protocol_aggregation::Assignment;
+//! # fn rounds(assignment: Assignment) -> Result<(), Box<dyn std::error::Error>> {
 //! use inart_host_agent::Worker;
 //!
 //! let mut worker = Worker::new(assignment, 0u16.try_into()?, "eth0")?;

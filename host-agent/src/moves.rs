@@ -2,11 +2,11 @@
 
 use std::sync::{Arc, mpsc};
 
-use inart_core::policy::Policy;
-use inart_core::{
+use inart_ethernet::Wake;
+use inart_protocol_aggregation::policy::Policy;
+use inart_protocol_aggregation::{
     Assignment, Instant, MoveProgress, MoveStep, RerouteError, ServerShard, StateMachine, WorkerFlow,
 };
-use inart_ethernet::Wake;
 use inart_wire::Epoch;
 
 /// Moves a host that runs to another plan of its job, from any thread.

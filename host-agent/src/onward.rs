@@ -5,8 +5,8 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::Duration;
 
-use inart_core::policy::{Answer, Onward, OwnSum};
-use inart_core::{Assignment, Failure, Instant, ServerCounters, ServerShard, StateMachine};
+use inart_protocol_aggregation::policy::{Answer, Onward, OwnSum};
+use inart_protocol_aggregation::{Assignment, Failure, Instant, ServerCounters, ServerShard, StateMachine};
 use inart_wire::{ChunkSeq, Rank, ShardId};
 
 use crate::agent::{Agent, Stopper};

@@ -9,7 +9,7 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-use inart_core::{Assignment, RoundRecord, ServerCounters, WorkerCounters};
+use inart_protocol_aggregation::{Assignment, RoundRecord, ServerCounters, WorkerCounters};
 use inart_wire::{JobId, Rank, ShardId};
 use serde::{Deserialize, Serialize};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_core::{Assignment, Instant, ServerCounters, ServerShard, StateMachine};
+use inart_protocol_aggregation::{Assignment, Instant, ServerCounters, ServerShard, StateMachine};
 use inart_wire::ShardId;
 
 use crate::agent::{Agent, Stopper};

@@ -3,7 +3,9 @@
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
-use inart_core::{Assignment, Instant, Reduced, RoundRecord, TensorId, Waiting, WorkerCounters, WorkerFlow};
+use inart_protocol_aggregation::{
+    Assignment, Instant, Reduced, RoundRecord, TensorId, Waiting, WorkerCounters, WorkerFlow,
+};
 use inart_wire::Rank;
 
 use crate::agent::Agent;
@@ -129,8 +131,8 @@ impl Worker {
     /// tensors (the caller divides, if it wants the mean).
     ///
     /// The sum is the same bits at every worker. Up to 256 values, and in an exact-sum job, it is the sum of
-    /// the floats, rounded once ([`inart_core::exact_sum`]). For the distance of longer ones from that see
-    /// [`inart_core::scale`].
+    /// the floats, rounded once ([`inart_protocol_aggregation::exact_sum`]). For the distance of longer ones
+    /// from that see [`inart_protocol_aggregation::scale`].
     ///
     /// # Errors
     /// Why there is no sum; then the job is over.

@@ -9,8 +9,8 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use inart_core::Assignment;
 use inart_host_agent::{BatchedPort, Error, Options, Port, PortError, Server, Transport, Worker};
+use inart_protocol_aggregation::Assignment;
 
 use crate::support::{PEER_TIMEOUT, assignment, ip, on_a_bridge, options};
 

@@ -6,8 +6,8 @@
 use std::sync::{Arc, Barrier};
 use std::thread;
 
-use inart_core::Failure;
 use inart_host_agent::{BatchedPort, Error, Options, PortError, Server, Worker};
+use inart_protocol_aggregation::Failure;
 use inart_wire::{AbortReason, Rank};
 
 use crate::support::{PEER_TIMEOUT, assignment, on_a_bridge, options};

@@ -8,10 +8,10 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::time::Duration;
 
-use inart_core::{Assignment, Failure, NonFinite, ShardAssignment, WorkerAddress};
 use inart_host_agent::{
     Error, InProcess, InProcessPort, Options, PortError, Server, Transport, Wake, Worker,
 };
+use inart_protocol_aggregation::{Assignment, Failure, NonFinite, ShardAssignment, WorkerAddress};
 use inart_wire::{AbortReason, MacAddr, ValuesPerPacket};
 
 const PEER_TIMEOUT: Duration = Duration::from_secs(20);

@@ -6,8 +6,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::Duration;
 
-use inart_core::{Assignment, RerouteError, ShardAssignment, WorkerAddress};
 use inart_host_agent::{InProcess, MoveError, Mover, Options, Server, Stopper, Worker};
+use inart_protocol_aggregation::{Assignment, RerouteError, ShardAssignment, WorkerAddress};
 use inart_wire::{Epoch, MacAddr, Seat, ValuesPerPacket};
 
 const WORKERS: u16 = 3;

@@ -4,8 +4,10 @@
 
 use std::os::unix::net::UnixListener;
 
-use inart_core::{Assignment, ServerCounters, ShardAssignment, WorkerAddress, WorkerCounters};
 use inart_host_agent::report::{Report, Reporter, Reports, Role, RoundReport, Trained};
+use inart_protocol_aggregation::{
+    Assignment, ServerCounters, ShardAssignment, WorkerAddress, WorkerCounters,
+};
 use inart_wire::{MacAddr, ValuesPerPacket};
 
 fn assignment() -> Assignment {

@@ -11,10 +11,10 @@ use std::sync::{Arc, Barrier, mpsc};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use inart_core::Assignment;
 use inart_ethernet::interface_index;
 use inart_ethernet::xdp::{Written, XdpSocket};
 use inart_host_agent::{Error, Options, PortError, Server, Transport, Worker, XdpPort};
+use inart_protocol_aggregation::Assignment;
 use inart_wire::{ETHER_TYPE, ValuesPerPacket};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::gettid;

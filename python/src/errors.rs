@@ -1,8 +1,8 @@
 //! Errors of the libraries as exceptions of `inart._errors`.
 
-use inart_control::SourceError;
-use inart_core::Failure;
+use inart_controller_api::SourceError;
 use inart_host_agent::Error;
+use inart_protocol_aggregation::Failure;
 use inart_tls::TlsError;
 use inart_wire::ShardId;
 use pyo3::exceptions::PyRuntimeError;

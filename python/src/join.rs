@@ -3,12 +3,12 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use inart_control::{Following, HostReport, NotDone, Reporting, Source};
-use inart_core::{Assignment, DEFAULT_PEER_TIMEOUT, NonFinite};
+use inart_controller_api::{Following, HostReport, NotDone, Reporting, Source};
 use inart_elastic::Host;
 use inart_host_agent::report::{Report, Reporter, Role};
 use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
 use inart_host_agent::{BatchedPort, MoveError, Options, Transport, Worker as Agent};
+use inart_protocol_aggregation::{Assignment, DEFAULT_PEER_TIMEOUT, NonFinite};
 use inart_tls::{ClientTls, IdentityFiles, Security};
 use inart_wire::{Incarnation, Rank};
 use pyo3::exceptions::PyValueError;

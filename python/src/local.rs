@@ -1,7 +1,7 @@
 //! A whole job within this process, to try things out: no network, no root.
 
-use inart_core::{Assignment, NonFinite, ShardAssignment, WorkerAddress};
 use inart_host_agent::{Error, InProcess, Options, Server, Worker as Agent};
+use inart_protocol_aggregation::{Assignment, NonFinite, ShardAssignment, WorkerAddress};
 use inart_wire::{MacAddr, Rank, ShardId, ValuesPerPacket};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;

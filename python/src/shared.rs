@@ -4,7 +4,7 @@ use std::mem;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, TryLockError};
 
-use inart_control::{Following, Reporting};
+use inart_controller_api::{Following, Reporting};
 use inart_host_agent::report::{Report, Reporter, RoundReport};
 use inart_host_agent::{Error, RoundStats, Worker};
 use pyo3::prelude::*;

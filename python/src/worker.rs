@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use inart_core::Assignment;
+use inart_protocol_aggregation::Assignment;
 use inart_wire::Rank;
 use pyo3::prelude::*;
 

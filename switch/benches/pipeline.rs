@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use inart_p4::Variant;
-use inart_softswitch::{Port, Program, Sink};
+use inart_switch::{Port, Program, Sink};
 use inart_wire::ValuesPerPacket;
 use support::{Gradient, first_hop_switch, port_of};
 

@@ -2,7 +2,7 @@
 
 use crate::support;
 
-use inart_softswitch::{Program, Switch};
+use inart_switch::{Program, Switch};
 use inart_wire::ValuesPerPacket;
 use proptest::prelude::*;
 use support::{Gradient, Sent, aggregating_switch, port_of, values};

@@ -10,10 +10,10 @@ use inart_bfruntime::{
     Batch, Change, Client, ClientError, Code, DeviceId, Entry, Fec, PortCounts, PortSettings, Profile,
     Program, Speed, Target,
 };
-use inart_softswitch::bfrt::{FrontPorts, Interfaces, Server};
-use inart_softswitch::control::{ActionCall, Entry as Row, EntryAction, Match, Port};
-use inart_softswitch::ports::PortStatistics;
-use inart_softswitch::{Sink, Switch};
+use inart_switch::bfrt::{FrontPorts, Interfaces, Server};
+use inart_switch::control::{ActionCall, Entry as Row, EntryAction, Match, Port};
+use inart_switch::ports::PortStatistics;
+use inart_switch::{Sink, Switch};
 
 const DEVICE: DeviceId = DeviceId(0);
 

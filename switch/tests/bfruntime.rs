@@ -12,8 +12,8 @@ use inart_bfruntime::{
     PortSettings, Profile, Program, Speed, Target, Value,
 };
 use inart_p4runtime::Schema;
-use inart_softswitch::bfrt::Server;
-use inart_softswitch::{Port, Sink, Switch};
+use inart_switch::bfrt::Server;
+use inart_switch::{Port, Sink, Switch};
 use tokio::net::TcpListener;
 
 const JSON: &[u8] = include_bytes!("programs/everything.json");

@@ -3,7 +3,7 @@
 
 use std::path::PathBuf;
 
-use inart_softswitch::conformance::run_directory;
+use inart_switch::conformance::run_directory;
 
 #[test]
 fn cases_of_a_folder_pass() {

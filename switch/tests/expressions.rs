@@ -2,7 +2,7 @@
 
 use crate::support;
 
-use inart_softswitch::{Port, Program, Switch};
+use inart_switch::{Port, Program, Switch};
 use num_bigint::BigInt;
 use proptest::prelude::*;
 use serde_json::{Value, json};

@@ -5,7 +5,7 @@ use std::sync::mpsc;
 use std::time::Duration;
 
 use inart_p4runtime::{Pipeline, PipelineAction};
-use inart_softswitch::{CompileError, Program};
+use inart_switch::{CompileError, Program};
 use serde_json::{Value, json};
 use tonic::Code;
 

@@ -8,8 +8,8 @@ use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use inart_softswitch::ports::{Options, PortError, replay, start};
-use inart_softswitch::{Port, Program, Switch};
+use inart_switch::ports::{Options, PortError, replay, start};
+use inart_switch::{Port, Program, Switch};
 use inart_wire::ValuesPerPacket;
 use nix::sched::{CloneFlags, unshare};
 use support::{Gradient, aggregating_switch, port_of, values};

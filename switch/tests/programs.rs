@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use inart_softswitch::conformance::run_directory;
+use inart_switch::conformance::run_directory;
 
 const FOLDER: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/programs/v1model");
 

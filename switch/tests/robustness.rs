@@ -4,8 +4,8 @@ use crate::support;
 
 use std::sync::Arc;
 
-use inart_softswitch::control::{ActionCall, Entry, EntryAction, Match, Replica};
-use inart_softswitch::{Port, Program, Switch};
+use inart_switch::control::{ActionCall, Entry, EntryAction, Match, Replica};
+use inart_switch::{Port, Program, Switch};
 use inart_wire::ValuesPerPacket;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -94,7 +94,7 @@ fn loaded(program: Arc<Program>) -> Switch {
     switch.load(program).expect("the program loads");
     let replicas = vec![Replica { port: Port(2), instance: 1 }, Replica { port: Port(3), instance: 1 }];
     switch.put_multicast_group(1, replicas.clone(), false).expect("the group is new");
-    let session = inart_softswitch::control::CloneSession { replicas, max_bytes: 40 };
+    let session = inart_switch::control::CloneSession { replicas, max_bytes: 40 };
     switch.put_clone_session(1, session, false).expect("the session is new");
     switch
 }

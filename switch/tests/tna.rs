@@ -4,9 +4,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use inart_softswitch::conformance::run_directory_for;
-use inart_softswitch::control::{ActionCall, CloneSession, Entry, EntryAction, Match, Port, Replica};
-use inart_softswitch::{Architecture, Digest, Program, Sink, Switch};
+use inart_switch::conformance::run_directory_for;
+use inart_switch::control::{ActionCall, CloneSession, Entry, EntryAction, Match, Port, Replica};
+use inart_switch::{Architecture, Digest, Program, Sink, Switch};
 
 #[derive(Default)]
 struct Sent {

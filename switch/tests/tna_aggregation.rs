@@ -7,9 +7,9 @@ use std::path::Path;
 use std::sync::{Arc, OnceLock};
 
 use inart_p4::{Chip, Variant};
-use inart_softswitch::conformance::run_directory_for;
-use inart_softswitch::control::{Port, Replica};
-use inart_softswitch::{Architecture, Program, Switch};
+use inart_switch::conformance::run_directory_for;
+use inart_switch::control::{Port, Replica};
+use inart_switch::{Architecture, Program, Switch};
 use inart_wire::ValuesPerPacket;
 use support::{Gradient, Sent, first_hop_switch, port_of, values};
 
@@ -105,16 +105,11 @@ fn ordinary_traffic_is_switched_and_flooded_but_not_back() {
     for switch in [&mut v1model, &mut tna] {
         assert_eq!(run(switch, Port(1), &frame), [], "an unknown address goes nowhere");
         switch.put_multicast_group(1, flooded.to_vec(), false).expect("a group");
-        let key = inart_softswitch::control::Match::Exact(vec![2, 0, 0, 0, 0, 9]);
-        let action = inart_softswitch::control::ActionCall {
-            action: "InArtIngress.flood".into(),
-            params: vec![vec![1]],
-        };
-        let entry = inart_softswitch::control::Entry::new(
-            vec![key],
-            0,
-            inart_softswitch::control::EntryAction::Call(action),
-        );
+        let key = inart_switch::control::Match::Exact(vec![2, 0, 0, 0, 0, 9]);
+        let action =
+            inart_switch::control::ActionCall { action: "InArtIngress.flood".into(), params: vec![vec![1]] };
+        let entry =
+            inart_switch::control::Entry::new(vec![key], 0, inart_switch::control::EntryAction::Call(action));
         switch.insert_entry("InArtIngress.mac", entry).expect("an entry");
     }
     let expected = [(2, frame.clone()), (3, frame.clone())];

@@ -5,8 +5,8 @@
 use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
-use inart_softswitch::control::{ActionCall, Entry, EntryAction, GroupMember, Match, MeterConfig, Port};
-use inart_softswitch::{Program, Sink, Switch};
+use inart_switch::control::{ActionCall, Entry, EntryAction, GroupMember, Match, MeterConfig, Port};
+use inart_switch::{Program, Sink, Switch};
 
 /// Bytes after the header.
 const PAYLOAD: &[u8] = b"payload";

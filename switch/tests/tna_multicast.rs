@@ -6,8 +6,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use inart_p4::{MULTICAST, Reason, Variant};
-use inart_softswitch::control::{Port, Replica};
-use inart_softswitch::{Program, Sink, Switch};
+use inart_switch::control::{Port, Replica};
+use inart_switch::{Program, Sink, Switch};
 use inart_tables::{
     GroupId, MacAction, MacKey, PortNo, ReceiversAction, ReceiversKey, SwitchPortsAction, SwitchPortsKey,
     SwitchTables, UpdatesAction, UpdatesKey,

@@ -14,7 +14,7 @@ use inart_p4runtime::p4::v1::{
     Replica, Update, entity, p4_data, packet_replication_engine_entry, replica,
 };
 use inart_p4runtime::{Entry, Pipeline, PipelineAction, Schema};
-use inart_softswitch::{Port, Sink, Switch};
+use inart_switch::{Port, Sink, Switch};
 use inart_wire::ValuesPerPacket;
 use rig::Rig;
 
@@ -247,7 +247,7 @@ async fn by_bfruntime() {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let address = listener.local_addr().unwrap().to_string();
         let device = bfrt::DeviceId(0);
-        let server = inart_softswitch::bfrt::Server::new(device, switch.clone());
+        let server = inart_switch::bfrt::Server::new(device, switch.clone());
         tokio::spawn(server.serve(listener, std::future::pending()));
         let client = bfrt::Client::connect(bfrt::Target::new(&address, device)).await.unwrap();
         let info = inart_p4::tofino_artifact(variant).unwrap().bf_rt.into_owned();

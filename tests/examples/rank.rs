@@ -9,9 +9,9 @@ use std::env::var;
 use std::path::Path;
 use std::time::Duration;
 
-use inart_core::Assignment;
 use inart_host_agent::report::{Report, Reporter, Role, RoundReport};
 use inart_host_agent::{Handle, Options, Port, Worker};
+use inart_protocol_aggregation::Assignment;
 use inart_wire::Rank;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;

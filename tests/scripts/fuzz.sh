@@ -17,7 +17,7 @@ all=$(sed -n 's/^name = "fuzz_\(.*\)"$/\1/p' tests/fuzz/Cargo.toml)
 RUSTC_WORKSPACE_WRAPPER=$PWD/tests/scripts/fuzz-rustc "$cargo" build --locked --quiet --workspace --features inart-fuzz/libfuzzer \
     --example digits $(printf -- '--bin fuzz_%s ' $all) \
     --config profile.dev.package.inart-fuzz.opt-level=2 --config profile.dev.package.inart-p4runtime.opt-level=2 \
-    --config profile.dev.package.inart-planner.opt-level=1
+    --config profile.dev.package.inart-planner-aggregation.opt-level=1
 if [ $# -eq 0 ]; then
     set -- $all
 fi
@@ -27,7 +27,7 @@ fuzz() {
     corpus=$target_dir/fuzz/corpus/$target
     mkdir -p "$corpus" "tests/fuzz/regressions/$target" "tests/fuzz/seeds/$target"
     # A gradient's frame is 172 bytes long, a round of updates many messages; elsewhere a byte or two are an edit or a step.
-    case $target in frame) length=192 ;; peer_agent | order_agent) length=2048 ;; *) length=32 ;; esac
+    case $target in frame) length=192 ;; peers_agent | ps_agent) length=2048 ;; *) length=32 ;; esac
     # Each execution of p4ir reads a whole P4 program: some 50 a second, ten times slower than any other target.
     case $target:$limit in p4ir:-runs=*) limit=-runs=$((${limit#-runs=} / 20)) ;; esac
     if ! nice -n 15 "$target_dir/debug/fuzz_$target" "$limit" -seed=1 -max_len=$length -len_control=0 -timeout=10 -rss_limit_mb=2048 \

@@ -8,6 +8,6 @@ libraries=$(rustc --print sysroot)/lib/rustlib/$target
 if [[ ! -d $libraries ]] && ! rustup target add "$target" >/dev/null 2>&1; then
     # Without its libraries there is still what `#![no_std]` refuses by itself.
     echo "skipped: wire and core for $target (rustup target add $target); checked for this machine only" >&2
-    exec "${CARGO:-cargo}" check --locked -p inart-wire -p inart-core
+    exec "${CARGO:-cargo}" check --locked -p inart-wire -p inart-protocol-aggregation
 fi
-exec "${CARGO:-cargo}" check --locked --target "$target" -p inart-wire -p inart-core
+exec "${CARGO:-cargo}" check --locked --target "$target" -p inart-wire -p inart-protocol-aggregation

@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use inart_controller::JobPlan;
 use inart_emulator::{Options, Testbed};
-use inart_planner::{Results, Topology, schemes};
+use inart_planner_aggregation::{Results, Topology, schemes};
 use inart_tests::{document, emulate, inart, is_root, turn, workspace};
 use inart_wire::ValuesPerPacket;
 use serde_json::Value;
@@ -173,7 +173,7 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
     let topology = Topology::from_yaml(&text).expect("valid");
     let options = Options {
         topology: topology.clone(),
-        levels: inart_planner::Levels::One,
+        levels: inart_planner_aggregation::Levels::One,
         results: Results::Counted,
         schemes: vec![schemes::LBMM],
         plans: Vec::new(),
@@ -194,8 +194,11 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
         external: None,
     };
     let mut testbed = Testbed::start(&topology, &options, 0.001).expect("built");
-    let plan =
-        inart_planner::plan(&topology, &topology.jobs()[0], &inart_planner::Options::new(schemes::LBMM));
+    let plan = inart_planner_aggregation::plan(
+        &topology,
+        &topology.jobs()[0],
+        &inart_planner_aggregation::Options::new(schemes::LBMM),
+    );
     let job = inart_controller::job_number(&topology, "digits").expect("the topology's job");
     let plan =
         JobPlan { job, plan: plan.expect("planned"), window_chunks: 64, rate_scale: 0.001, new_epoch: true };

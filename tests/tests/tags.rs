@@ -9,8 +9,8 @@ use std::sync::{Arc, Mutex};
 
 use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_index};
 use inart_p4::{Reason, artifact};
-use inart_softswitch::ports::{Handle, Options, start};
-use inart_softswitch::{Port, Program, Switch};
+use inart_switch::ports::{Handle, Options, start};
+use inart_switch::{Port, Program, Switch};
 use inart_tables::{
     Mac, MacAction, MacKey, PortNo, Row, SwitchPorts, SwitchPortsAction, SwitchPortsKey, Table,
 };

@@ -10,8 +10,8 @@ use anyhow::{Context, anyhow, bail};
 use inart_controller::{
     Controller, InstallReport, JobPlan, Names, PortsError, Records, SwitchChange, ValuesChoice,
 };
-use inart_core::Assignment;
-use inart_planner::Topology;
+use inart_planner_aggregation::Topology;
+use inart_protocol_aggregation::Assignment;
 use inart_tables::Op;
 use inart_targets::{Access, Place, Precedence, Program, Running, Session, Target, open_all};
 use inart_tls::Security;

@@ -13,8 +13,8 @@ use inart_controller::api::{self, Listener, proto};
 use inart_controller::daemon::{self, Config, State};
 use inart_controller::membership::Timing;
 use inart_controller::{JobPlan, Records};
-use inart_planner::units::display_rate;
-use inart_planner::{Options, Plan, Scheme, Topology, plan_all, schemes};
+use inart_planner_aggregation::units::display_rate;
+use inart_planner_aggregation::{Options, Plan, Scheme, Topology, plan_all, schemes};
 use inart_targets::Precedence;
 use tokio::signal::unix::{SignalKind, signal};
 

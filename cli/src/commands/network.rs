@@ -3,10 +3,10 @@
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail, ensure};
-use inart_cluster::{Cluster, Job};
 use inart_hierarchy::Hierarchy;
-use inart_overlay::{Overlay, SiteJob};
-use inart_peers::{Mesh, PeerJob};
+use inart_planner_peers::{Mesh, PeerJob};
+use inart_planner_ps::{Cluster, Job};
+use inart_planner_sites::{Overlay, SiteJob};
 use inart_topologies::{Kind, Network, Switched};
 
 use super::document;

@@ -1,7 +1,7 @@
 //! `--scheme`: which schemes there are, from the planner's list.
 
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use inart_planner::{Scheme, schemes};
+use inart_planner_aggregation::{Scheme, schemes};
 
 /// Takes the name of a scheme; `--help` lists all with what they do.
 pub fn parser() -> impl TypedValueParser<Value = &'static dyn Scheme> {

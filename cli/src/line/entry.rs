@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use anyhow::anyhow;
 use clap::ArgMatches;
 use inart_hierarchy::Hierarchy;
-use inart_peers::Mesh;
+use inart_planner_peers::Mesh;
 use inart_topologies::{Network, Switched};
 
 use super::section::Section;

@@ -2,8 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 pub mod doctor;
-pub mod order;
 pub mod processes;
+pub mod ps;
 pub mod ring;
 pub mod switches;
 

@@ -3,7 +3,7 @@
 use std::error::Error as _;
 use std::time::Duration;
 
-use inart_core::Assignment;
+use inart_protocol_aggregation::Assignment;
 use inart_tls::{ChannelError, Security, TlsFailure, connect_with_pings, disagreement, innermost};
 use inart_wire::{Epoch, Incarnation, JobId};
 use tonic::transport::Channel;

@@ -1,6 +1,6 @@
 //! Assignments as messages, and back.
 
-use inart_core::{Assignment, MoveStep, ShardAssignment, WorkerAddress};
+use inart_protocol_aggregation::{Assignment, MoveStep, ShardAssignment, WorkerAddress};
 use inart_wire::{Epoch, JobId, MacAddr, Rank, ValuesPerPacket};
 
 use crate::instruction::{Ending, Instruction};

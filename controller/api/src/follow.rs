@@ -4,7 +4,7 @@ use std::io;
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
-use inart_core::{MoveProgress, MoveStep};
+use inart_protocol_aggregation::{MoveProgress, MoveStep};
 use inart_tls::Security;
 use inart_wire::{Incarnation, JobId};
 use tokio::sync::oneshot;

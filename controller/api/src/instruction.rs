@@ -1,6 +1,6 @@
 //! What a host that runs is told.
 
-use inart_core::{Assignment, MoveProgress, MoveStep};
+use inart_protocol_aggregation::{Assignment, MoveProgress, MoveStep};
 use inart_wire::Epoch;
 
 /// What a host that runs is to do.

@@ -4,7 +4,7 @@ use std::io;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use inart_core::{ServerStatus, WorkerStatus};
+use inart_protocol_aggregation::{ServerStatus, WorkerStatus};
 use inart_wire::{Incarnation, JobId};
 use tokio::sync::oneshot;
 

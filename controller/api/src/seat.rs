@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use inart_core::Assignment;
+use inart_protocol_aggregation::Assignment;
 use inart_wire::{Epoch, Rank, ShardId};
 
 /// What a host is in a run.

@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
-use inart_core::Assignment;
+use inart_protocol_aggregation::Assignment;
 use inart_tls::{ChannelError, Security};
 use inart_wire::Incarnation;
 

@@ -5,8 +5,8 @@
 
 use std::path::PathBuf;
 
-use inart_control::{FileProblem, Source, SourceError};
-use inart_core::{Assignment, ShardAssignment, WorkerAddress};
+use inart_controller_api::{FileProblem, Source, SourceError};
+use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
 use inart_wire::{Incarnation, MacAddr, ValuesPerPacket};
 
 fn assignment(epoch: u16) -> Assignment {

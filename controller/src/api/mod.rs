@@ -1,7 +1,7 @@
 //! The controller's own gRPC API: what hosts are told, who runs, and how the switches are. Its messages and
-//! the client are `inart-control`'s.
+//! the client are `inart-controller-api`'s.
 
 mod server;
 
-pub use inart_control::{Client, ClientError, proto};
+pub use inart_controller_api::{Client, ClientError, proto};
 pub use server::{ListenError, Listener, Serving, serve};

@@ -10,10 +10,10 @@ use std::time::Duration;
 use futures::future::BoxFuture;
 use futures::stream::BoxStream;
 use futures::{FutureExt, StreamExt};
-use inart_control::Ending;
-use inart_control::proto::{self, controller_server, join_response};
-use inart_core::Assignment;
-use inart_planner::{Plan, Topology};
+use inart_controller_api::Ending;
+use inart_controller_api::proto::{self, controller_server, join_response};
+use inart_planner_aggregation::{Plan, Topology};
+use inart_protocol_aggregation::Assignment;
 use inart_steering::{Decision, Shares};
 use inart_tls::ServerTls;
 use inart_tls::accept::{self, Incoming, Limits};
@@ -332,7 +332,7 @@ impl controller_server::Controller for Api {
         let request = request.into_inner();
         let (step, moving) = (
             request.step().into(),
-            inart_core::MoveProgress { lags: request.lags, results: request.results },
+            inart_protocol_aggregation::MoveProgress { lags: request.lags, results: request.results },
         );
         let proto::ConfirmRequest {
             job,

@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use inart_planner::{Plan, Topology};
+use inart_planner_aggregation::{Plan, Topology};
 use inart_wire::{Epoch, JobId};
 
 use super::hosts::Progress;

@@ -7,9 +7,9 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use futures::future::join_all;
-use inart_control::{Ending, Instruction};
-use inart_core::MoveStep;
-use inart_planner::Plan;
+use inart_controller_api::{Ending, Instruction};
+use inart_planner_aggregation::Plan;
+use inart_protocol_aggregation::MoveStep;
 use inart_wire::{Epoch, JobId};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;

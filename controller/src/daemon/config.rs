@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use inart_planner::Topology;
+use inart_planner_aggregation::Topology;
 use inart_targets::{Place, Precedence, Program, SwitchError};
 
 use super::steered::Steer;

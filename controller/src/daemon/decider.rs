@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
-use inart_planner::{Plan, Topology};
+use inart_planner_aggregation::{Plan, Topology};
 use inart_steering::{Decision, Outcome, Part, Question, Steering};
 use inart_wire::{Epoch, JobId};
 use tokio::sync::{mpsc, oneshot};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use inart_control::{Ending, Instruction};
-use inart_core::Assignment;
+use inart_controller_api::{Ending, Instruction};
+use inart_protocol_aggregation::Assignment;
 use inart_wire::{Epoch, Incarnation, JobId};
 use tokio::sync::watch;
 use tokio::time::{Instant, timeout_at};

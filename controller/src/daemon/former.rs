@@ -3,9 +3,9 @@
 
 use std::time::{Duration, Instant};
 
-use inart_control::{Ending, Instruction};
-use inart_core::MoveStep;
-use inart_planner::Plan;
+use inart_controller_api::{Ending, Instruction};
+use inart_planner_aggregation::Plan;
+use inart_protocol_aggregation::MoveStep;
 use inart_wire::{Epoch, Incarnation, JobId};
 
 use super::changer::Changer;

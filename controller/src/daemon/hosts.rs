@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_control::{Ending, Instruction};
-use inart_core::{MoveProgress, MoveStep};
+use inart_controller_api::{Ending, Instruction};
+use inart_protocol_aggregation::{MoveProgress, MoveStep};
 use inart_wire::{Epoch, JobId};
 use tokio::sync::watch;
 

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-use inart_control::{Ending, Instruction};
-use inart_core::MoveStep;
-use inart_planner::{Job, Options, Plan, Topology, plan_joining, schemes};
+use inart_controller_api::{Ending, Instruction};
+use inart_planner_aggregation::{Job, Options, Plan, Topology, plan_joining, schemes};
+use inart_protocol_aggregation::MoveStep;
 use inart_wire::{Epoch, JobId};
 
 use super::changer::{Changer, End};

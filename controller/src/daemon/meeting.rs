@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Instant;
 
-use inart_control::{Ending, Seat};
+use inart_controller_api::{Ending, Seat};
 use inart_wire::JobId;
 
 use crate::membership::{Membership, Roster};

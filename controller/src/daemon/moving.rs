@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_planner::Plan;
+use inart_planner_aggregation::Plan;
 use inart_steering::Outcome;
 use tokio::time::{Instant, timeout_at};
 

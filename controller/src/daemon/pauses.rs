@@ -1,6 +1,6 @@
 //! Jobs that are paused: the switches hold nothing of them, and the others have what they leave.
 
-use inart_planner::Plan;
+use inart_planner_aggregation::Plan;
 use inart_wire::JobId;
 
 use super::changer::Changer;

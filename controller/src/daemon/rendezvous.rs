@@ -6,8 +6,8 @@ use std::convert::Infallible;
 use std::sync::{MutexGuard, PoisonError};
 use std::time::Duration;
 
-use inart_control::{Role, Seat};
-use inart_core::Assignment;
+use inart_controller_api::{Role, Seat};
+use inart_protocol_aggregation::Assignment;
 use inart_wire::{Epoch, Incarnation, JobId, Rank};
 use tokio::time::{sleep, timeout};
 

@@ -1,6 +1,6 @@
 //! Jobs as the controller before has left them.
 
-use inart_core::Assignment;
+use inart_protocol_aggregation::Assignment;
 use inart_targets::Session;
 
 use super::config::Config;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use inart_control::{Ending, Instruction};
-use inart_core::{Assignment, MoveStep};
-use inart_planner::{Plan, Topology};
+use inart_controller_api::{Ending, Instruction};
+use inart_planner_aggregation::{Plan, Topology};
+use inart_protocol_aggregation::{Assignment, MoveStep};
 use inart_steering::{Decision, Shares};
 use inart_wire::{Epoch, Incarnation, JobId};
 use tokio::sync::{Notify, mpsc, oneshot};

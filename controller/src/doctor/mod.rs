@@ -8,8 +8,8 @@ mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_core::{ServerStatus, WorkerStatus};
-use inart_planner::{Plan, Topology};
+use inart_planner_aggregation::{Plan, Topology};
+use inart_protocol_aggregation::{ServerStatus, WorkerStatus};
 use inart_wire::{Epoch, JobId};
 
 pub use finding::{JobFinding, Missing, Waiting};

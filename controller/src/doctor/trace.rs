@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use inart_p4::Reason;
-use inart_planner::Plan;
+use inart_planner_aggregation::Plan;
 use inart_wire::{Epoch, JobId, Seat, ShardId};
 use serde::Serialize;
 

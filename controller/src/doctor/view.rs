@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_core::{ServerStatus, WorkerStatus};
 use inart_p4::Reason;
+use inart_protocol_aggregation::{ServerStatus, WorkerStatus};
 use inart_tables::{PortNo, SteerKey};
 use inart_targets::{SwitchCounters, Traffic};
 use inart_wire::JobId;

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use inart_control::Ending;
+use inart_controller_api::Ending;
 
 /// How far the workers have agreed.
 #[derive(Clone, Debug, PartialEq, Eq)]

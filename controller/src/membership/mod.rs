@@ -24,7 +24,7 @@ use std::time::Duration;
 
 use inart_wire::{Epoch, Incarnation};
 
-pub use inart_control::Ending;
+pub use inart_controller_api::Ending;
 pub use joining::{Joining, Refusal, Reply};
 pub use names::{Place, Roster};
 use phase::{Attendance, Contender, Phase};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use inart_planner::{Job, Topology};
+use inart_planner_aggregation::{Job, Topology};
 
 /// The hosts that may take part in a job, as the topology lists them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Roster {
 impl Roster {
     /// The hosts of a job of that topology.
     pub fn of(topology: &Topology, job: &Job) -> Self {
-        let names = |ids: &[inart_planner::NodeId]| {
+        let names = |ids: &[inart_planner_aggregation::NodeId]| {
             ids.iter().map(|id| topology.node(*id).name.clone()).collect::<Vec<_>>()
         };
         Self { job: job.name.clone(), workers: names(&job.workers), servers: names(&job.servers) }

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_control::Ending;
+use inart_controller_api::Ending;
 use inart_wire::Incarnation;
 
 use super::boundary::Boundary;

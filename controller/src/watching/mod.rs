@@ -12,7 +12,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use inart_p4::Outcome;
-use inart_planner::{LinkId, NodeId, NodeKind, Topology};
+use inart_planner_aggregation::{LinkId, NodeId, NodeKind, Topology};
 use inart_steering::{LinkSeen, Observation, SwitchSeen};
 use inart_targets::Traffic;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use inart_planner::{NodeId, Topology};
+use inart_planner_aggregation::{NodeId, Topology};
 use inart_steering::HostSeen;
 
 use crate::api::proto::ReportRequest as Report;

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use inart_planner::Plan;
+use inart_planner_aggregation::Plan;
 
 use crate::decision::Trigger;
 use crate::question::Shares;

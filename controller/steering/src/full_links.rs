@@ -8,7 +8,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_planner::{Plan, Topology};
+use inart_planner_aggregation::{Plan, Topology};
 
 use crate::observation::Observation;
 

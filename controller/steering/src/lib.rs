@@ -8,7 +8,7 @@
 //! ```
 //! use std::time::Duration;
 //!
-//! use inart_planner::{Options, Topology, plan, schemes};
+//! use inart_planner_aggregation::{Options, Topology, plan, schemes};
 //! use inart_steering::{LinkSeen, Observation, Outcome, Policy, Steering};
 //!
 //! let topology = Topology::from_yaml(

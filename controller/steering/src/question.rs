@@ -2,7 +2,9 @@
 
 use std::time::Duration;
 
-use inart_planner::{Occupied as _, Options, Paths, Plan, PlanError, Results, Scheme, Topology, plan_again};
+use inart_planner_aggregation::{
+    Occupied as _, Options, Paths, Plan, PlanError, Results, Scheme, Topology, plan_again,
+};
 
 use crate::decision::{Decision, Trigger};
 

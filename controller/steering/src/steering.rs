@@ -3,8 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
-use inart_planner::plan::Moved;
-use inart_planner::{BackgroundRates, Job, NodeId, NodeKind, Plan, Sustainable, Topology, sustainable_rates};
+use inart_planner_aggregation::plan::Moved;
+use inart_planner_aggregation::{
+    BackgroundRates, Job, NodeId, NodeKind, Plan, Sustainable, Topology, sustainable_rates,
+};
 
 use crate::background::Background;
 use crate::by_others::ByOthers;

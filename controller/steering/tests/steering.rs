@@ -4,7 +4,7 @@
 
 use std::time::Duration;
 
-use inart_planner::schemes;
+use inart_planner_aggregation::schemes;
 use inart_steering::{Decision, LinkSeen, Outcome, Policy, Shares, SwitchSeen, Trigger, Verdict};
 use proptest::prelude::*;
 

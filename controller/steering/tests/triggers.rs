@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use inart_planner::{Job, Options, Plan, Topology, plan_all, schemes};
+use inart_planner_aggregation::{Job, Options, Plan, Topology, plan_all, schemes};
 use inart_steering::{Decision, HostSeen, LinkSeen, Policy, Shares, Trigger};
 
 use crate::support::{Owner, STEP, link, network, node};

@@ -8,8 +8,8 @@ use std::time::Duration;
 use inart_bfruntime::DeviceId;
 use inart_p4::{Outcome, Reason, Variant};
 use inart_p4runtime::Schema;
-use inart_softswitch::bfrt::Server;
-use inart_softswitch::{Port, Sink, Switch};
+use inart_switch::bfrt::Server;
+use inart_switch::{Port, Sink, Switch};
 use inart_tables::{
     GroupId, MacAction, MacKey, PortNo, SlotRange, SteerAction, SteerKey, SwitchPortsAction, SwitchPortsKey,
     SwitchTables, diff,

@@ -6,13 +6,13 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use inart_control::{Following, Instruction, NotDone, Source};
 use inart_controller::api::proto::{ChangeStage, ChangeStatus, Status};
 use inart_controller::api::{self, Listener};
 use inart_controller::daemon::{self, Config, State};
 use inart_controller::{JobPlan, PortMap, Records};
-use inart_core::MoveProgress;
-use inart_planner::Topology;
+use inart_controller_api::{Following, Instruction, NotDone, Source};
+use inart_planner_aggregation::Topology;
+use inart_protocol_aggregation::MoveProgress;
 use inart_targets::memory::InMemory;
 use inart_targets::{Place, Precedence, Target};
 use inart_tls::Security;

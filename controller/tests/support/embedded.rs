@@ -4,8 +4,8 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use inart_p4runtime::DeviceId;
-use inart_softswitch::Switch;
-use inart_softswitch::server::{Server, Wiring};
+use inart_switch::Switch;
+use inart_switch::server::{Server, Wiring};
 use inart_targets::{Place, Program};
 use inart_wire::ValuesPerPacket;
 

@@ -11,7 +11,7 @@ pub mod walker;
 use std::collections::BTreeMap;
 
 use inart_controller::{Controller, JobPlan, PortMap, Records};
-use inart_planner::{Plan, Topology};
+use inart_planner_aggregation::{Plan, Topology};
 use inart_tables::Limits;
 use inart_targets::Memory;
 use inart_wire::{JobId, ValuesPerPacket};

@@ -1,9 +1,9 @@
 //! Random networks and random plans. The plans are far from good, which is the point: any path, any
 //! aggregator.
 
-use inart_planner::plan::{Bounds, Flow, Shard, Trunk};
-use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
-use inart_planner::{NodeId, NodeKind, Plan, Topology, Violation, check};
+use inart_planner_aggregation::plan::{Bounds, Flow, Shard, Trunk};
+use inart_planner_aggregation::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
+use inart_planner_aggregation::{NodeId, NodeKind, Plan, Topology, Violation, check};
 use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;

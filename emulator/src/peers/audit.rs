@@ -3,7 +3,7 @@
 use super::processes::Said;
 use super::setting::{Setting, Workload};
 use crate::error::Error;
-use crate::wide_area::{digest, random_gradient};
+use crate::sites::{digest, random_gradient};
 
 /// Compares them; how many were received.
 ///
@@ -58,7 +58,7 @@ mod tests {
     use std::path::PathBuf;
     use std::sync::Arc;
 
-    use inart_peers::{Mesh, Multicast, Reading};
+    use inart_planner_peers::{Mesh, Multicast, Reading};
     use inart_wire::ValuesPerPacket;
 
     use super::super::processes::{Counted, Ended, Sent};

@@ -1,6 +1,6 @@
 //! What an emulation takes of this machine, and whether it is there: said before anything is started.
 
-use inart_peers::Multicast;
+use inart_planner_peers::Multicast;
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 
 use super::setting::Setting;

@@ -17,7 +17,7 @@ mod words;
 
 use std::time::Duration;
 
-use inart_peers::Scheme;
+use inart_planner_peers::Scheme;
 
 use crate::certificates;
 use crate::error::Error;

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use inart_peers::{Guard, Multicast, Scheme};
+use inart_planner_peers::{Guard, Multicast, Scheme};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_peers::Scheme;
+use inart_planner_peers::Scheme;
 use serde::Serialize;
 
 use super::processes::{Ended, Said, Sent};
@@ -167,7 +167,7 @@ pub struct SspFigures {
     /// How long that was, in seconds.
     pub duration_s: f64,
     /// The same time in virtual time; none if the job does not state how long peers compute.
-    pub simulated: Option<inart_peers::Ssp>,
+    pub simulated: Option<inart_planner_peers::Ssp>,
 }
 
 impl Figures {

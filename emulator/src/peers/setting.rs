@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use inart_peers::{Mesh, Multicast, Pairs, PeerJob, PlanTask, Reading, Scheme};
+use inart_planner_peers::{Mesh, Multicast, Pairs, PeerJob, PlanTask, Reading, Scheme};
 use inart_targets::Target;
 use inart_wire::ValuesPerPacket;
 

@@ -1,6 +1,6 @@
 //! The same rounds in virtual time.
 
-use inart_peers::{
+use inart_planner_peers::{
     Draw, Mesh, Multicast, Options, PlanError, Scheme, Sharing, Ssp, SspOptions, run_rounds, run_ssp,
 };
 

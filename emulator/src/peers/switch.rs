@@ -8,7 +8,7 @@ use std::sync::Arc;
 use inart_controller::multicast::{PeerGroup, network};
 use inart_controller::{PortMap, push_peers};
 use inart_p4::Reason;
-use inart_peers::Mesh;
+use inart_planner_peers::Mesh;
 use inart_tables::PortNo;
 use inart_targets::{
     Access, Place, Precedence, Program, Running, SwitchCounters, SwitchError, Target, open_all,

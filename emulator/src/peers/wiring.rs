@@ -6,7 +6,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use inart_peers::Multicast;
+use inart_planner_peers::Multicast;
 
 use super::rates::{OfPorts, UP};
 use super::setting::Setting;
@@ -140,7 +140,7 @@ fn cables(setting: &Setting, wired: &Wired) -> Vec<Cable> {
         loss: share(loss),
     };
     let at_switch = |(switch, interface): &(usize, String)| end(job.peers.len() + switch, interface);
-    let peer = |(rank, &id): (usize, &inart_peers::PeerId)| {
+    let peer = |(rank, &id): (usize, &inart_planner_peers::PeerId)| {
         let of = mesh.peer(id);
         cable([end(rank, UP), at_switch(wired.at_switch(rank))], of.delay_seconds, of.loss)
     };

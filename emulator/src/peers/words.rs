@@ -1,7 +1,7 @@
 //! What peers tell each other where switches make the copies: each word is a frame as long as a chunk's, and
 //! ports that carry words carry less of updates.
 
-use inart_peers::Mesh;
+use inart_planner_peers::Mesh;
 
 use super::setting::Setting;
 use crate::error::Error;
@@ -90,7 +90,7 @@ mod tests {
     use std::path::PathBuf;
     use std::sync::Arc;
 
-    use inart_peers::{Multicast, Reading};
+    use inart_planner_peers::{Multicast, Reading};
     use inart_wire::ValuesPerPacket;
 
     use super::super::setting::{Sync, Workload};

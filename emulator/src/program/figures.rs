@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_planner::{Plan, Scheme};
+use inart_planner_aggregation::{Plan, Scheme};
 use serde::{Serialize, Serializer};
 
 use crate::figures::median;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use inart_faults::quantity::Span;
 use inart_faults::{Flow, Protocol};
-use inart_planner::Topology;
+use inart_planner_aggregation::Topology;
 
 use super::{End, Traffic};
 use crate::wiring::{Blueprint, NodeIndex, NodeKind, Wiring, WiringError};

@@ -7,14 +7,14 @@ use inart_emulator::chart;
 use inart_emulator::figures::{JobFigures, Planned, SchemeFigures, SingleHost, Summary};
 use inart_emulator::scale::Scaling;
 use inart_emulator::timeline::{Event, JobLine, RoundPoint, Timeline};
-use inart_emulator::{order, peers, wide_area};
+use inart_emulator::{peers, ps, sites};
 use inart_experiments::{
     Beside, Compared, Comparison, Entry, Printed, PrintedEntry, Statistics, comparison_svg, experiment, run,
     study, svg,
 };
 use inart_host_agent::report::Trained;
-use inart_overlay::Overlay;
-use inart_planner::schemes;
+use inart_planner_aggregation::schemes;
+use inart_planner_sites::Overlay;
 
 const LONG: &str =
     "a-network-whose-name-is-as-long-as-a-name-can-be-and-longer-than-any-line-of-a-chart-is-wide-or-so";
@@ -41,14 +41,14 @@ fn draw() -> Vec<(String, String)> {
     add("timeline", timeline(2, &[10.0, 10.5, 10.52, 11.0, 19.9]).draw("live"));
     let many: Vec<f64> = (0..40).map(|at| f64::from(at * at) / 80.0).collect();
     add("timeline-long", timeline(9, &many).draw(LONG));
-    add("sites", wide_area::chart(&sites("geo9", &SITES, 1.0), &overlay()));
-    add("sites-long", wide_area::chart(&sites(LONG, &SITES, 137.0), &overlay()));
+    add("sites", sites::chart(&sites("geo9", &SITES, 1.0), &overlay()));
+    add("sites-long", sites::chart(&sites(LONG, &SITES, 137.0), &overlay()));
     add("peers", peers::chart(&peers("mesh16", "hosts")).unwrap());
     let mut both = peers(LONG, "hosts");
     both.append(peers(LONG, "switch"));
     add("peers-both", peers::chart(&both).unwrap());
-    add("orders", order::chart(&orders("ps16", &ORDERS, 1.0)));
-    add("orders-long", order::chart(&orders(LONG, &ORDERS, 250.0)));
+    add("orders", ps::chart(&orders("ps16", &ORDERS, 1.0)));
+    add("orders-long", ps::chart(&orders(LONG, &ORDERS, 250.0)));
     for name in ["inart-fig4", "inart-fig9", "inart-fig13"] {
         add(name, figure(name, 3, 2));
     }
@@ -164,17 +164,17 @@ fn overlay() -> Overlay {
     Overlay::from_yaml(include_str!("../../../topologies/geo9.yaml")).unwrap()
 }
 
-fn sites(network: &str, names: &[&str], slower: f64) -> wide_area::Report {
+fn sites(network: &str, names: &[&str], slower: f64) -> sites::Report {
     let scheme = |(at, name): (usize, &&str)| {
         let seconds = 28.5 * slower * (1.0 + at as f64);
         let round =
-            |round: u32| wide_area::RoundTime { start_s: seconds * f64::from(round), seconds, version: 0 };
-        wide_area::SchemeReport {
+            |round: u32| sites::RoundTime { start_s: seconds * f64::from(round), seconds, version: 0 };
+        sites::SchemeReport {
             scheme: (*name).to_owned(),
             rounds: (0..4).map(round).collect(),
             mean_s: seconds,
             after_first_s: seconds,
-            simulated: Some(wide_area::PerRound { mean_s: seconds, after_first_s: seconds }),
+            simulated: Some(sites::PerRound { mean_s: seconds, after_first_s: seconds }),
             compute_s: 0.2,
             bound_s: 17.8,
             accuracy: Some(0.9),
@@ -185,7 +185,7 @@ fn sites(network: &str, names: &[&str], slower: f64) -> wide_area::Report {
         }
     };
     let schemes = names.iter().enumerate().map(scheme).collect();
-    wide_area::Report { network: network.into(), scale: SCALE, gradient_bytes: 203_304, schemes }
+    sites::Report { network: network.into(), scale: SCALE, gradient_bytes: 203_304, schemes }
 }
 
 fn peers(network: &str, multicast: &'static str) -> peers::Report {
@@ -238,15 +238,15 @@ fn peers(network: &str, multicast: &'static str) -> peers::Report {
 
 const ORDERS: [&str; 6] = ["bsp", "asp", "ssp", "safa", "r2sp", "fl-r2sp"];
 
-fn orders(network: &str, names: &[&str], slower: f64) -> order::Report {
+fn orders(network: &str, names: &[&str], slower: f64) -> ps::Report {
     let scheme = |(at, name): (usize, &&str)| {
         let iteration_s = 8.75 * slower / (1.0 + at as f64);
-        let learnt = |now: u32| order::Learnt {
+        let learnt = |now: u32| ps::Learnt {
             at_s: iteration_s * f64::from(now),
             accuracy: 0.95 - 0.9 / f64::from(1 + now),
             loss: 1.0,
         };
-        order::SchemeReport {
+        ps::SchemeReport {
             scheme: (*name).to_owned(),
             iteration_s,
             zero_gaps: 0.1,
@@ -275,10 +275,10 @@ fn orders(network: &str, names: &[&str], slower: f64) -> order::Report {
             accuracy: 0.942,
             to_90_s: Some(iteration_s * 20.0),
             learnt: (0..40).map(learnt).collect(),
-            simulated: order::Simulated { iteration_s, staleness_mean: None, zero_gaps: None },
+            simulated: ps::Simulated { iteration_s, staleness_mean: None, zero_gaps: None },
         }
     };
-    order::Report {
+    ps::Report {
         network: network.into(),
         scale: SCALE,
         workers: 16,

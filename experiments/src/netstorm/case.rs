@@ -1,6 +1,6 @@
 //! What is run: a scheme with its settings, on a network that a seed draws, for a job.
 
-use inart_overlay::{
+use inart_planner_sites::{
     AuxiliaryChoice, AuxiliaryUse, Disjoint, Knowledge, Options, Overlay, RunOptions, Scheme, Sharing,
     Tuning, Until, run,
 };

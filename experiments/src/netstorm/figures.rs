@@ -1,6 +1,6 @@
 //! NETSTORM's Figs. 13 to 18: comparison and ablation.
 
-use inart_overlay::{Knowledge, Scheme, Sharing};
+use inart_planner_sites::{Knowledge, Scheme, Sharing};
 
 use super::case::{Case, Line, Method, Number, Panel};
 use super::job::Network;

@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use inart_overlay::Overlay;
+use inart_planner_sites::Overlay;
 
 use crate::trials::StudyError;
 

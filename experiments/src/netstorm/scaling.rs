@@ -1,6 +1,6 @@
 //! NETSTORM's Figs. 19 and 20: scale and sensitivity.
 
-use inart_overlay::{Scheme, Tuning};
+use inart_planner_sites::{Scheme, Tuning};
 
 use crate::comparison::{Beside, Compared, Entry};
 use crate::models::Model;

@@ -1,6 +1,6 @@
 //! NETSTORM's Tables I and II: words.
 
-use inart_overlay::{AuxiliaryUse, Scheme, longest_chunk};
+use inart_planner_sites::{AuxiliaryUse, Scheme, longest_chunk};
 
 use crate::comparison::{Beside, Compared, Entry};
 use crate::published::{Printed, PrintedEntry};

@@ -1,7 +1,7 @@
 //! Runs of clients in groups.
 
-use inart_cluster::{Job, Kind, Nic, Participant, Time};
-use inart_ps_simulator::{ClientOptions, ClientRun, run_clients};
+use inart_planner_ps::{Job, Kind, Nic, Participant, Time};
+use inart_simulator_ps::{ClientOptions, ClientRun, run_clients};
 
 use super::models::ClientModel;
 use crate::trials::StudyError;

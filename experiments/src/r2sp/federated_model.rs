@@ -3,9 +3,9 @@
 
 use std::rc::Rc;
 
-use inart_order::{cosine, mean, merge};
-use inart_ps_simulator::ClientEvent;
-use inart_trainer::{Client, ConfigError, Draw, Round};
+use inart_protocol_ps::{cosine, mean, merge};
+use inart_simulator_ps::ClientEvent;
+use inart_training::{Client, ConfigError, Draw, Round};
 
 use super::clients::{CLIENTS, GROUPS};
 use super::convergence::Convergence;
@@ -100,7 +100,7 @@ impl Federation {
         model
     }
 
-    /// What the server of groups does (`inart_order_agent::InGroups`).
+    /// What the server of groups does (`inart_ps_agent::InGroups`).
     fn aggregated(&mut self, at_s: f64, group: usize, round: u64, clients: &[usize]) -> Vec<(usize, f64)> {
         let models: Vec<_> = clients.iter().map(|client| self.trained(*client, round)).collect();
         let group_mean = mean(models.iter().map(Vec::as_slice));
@@ -148,9 +148,9 @@ mod tests {
     #![allow(clippy::unwrap_used)]
     use std::time::Duration;
 
-    use inart_order::{Arrival, GroupOptions, OutlierRule, WorkerNo, fraction_of, relaxation_of};
-    use inart_order_agent::{InGroups, Sequencer};
-    use inart_ps_simulator::run_clients_judged;
+    use inart_protocol_ps::{Arrival, GroupOptions, OutlierRule, WorkerNo, fraction_of, relaxation_of};
+    use inart_ps_agent::{InGroups, Sequencer};
+    use inart_simulator_ps::run_clients_judged;
 
     use super::super::clients;
     use super::super::models::ClientModel;

@@ -2,12 +2,12 @@
 
 use std::sync::Arc;
 
-use inart_cluster::{
+use inart_planner_aggregation::{NodeId, Topology};
+use inart_planner_ps::{
     Job, Kind, Nic, Participant, RackError, Racks, Time, candidate_racks, choose_racks, racks_of,
 };
-use inart_order::{Applied, Policy};
-use inart_planner::{NodeId, Topology};
-use inart_ps_simulator::{RackOptions, WorkerOptions, run_racks, run_workers};
+use inart_protocol_ps::{Applied, Policy};
+use inart_simulator_ps::{RackOptions, WorkerOptions, run_racks, run_workers};
 
 use super::known::Known;
 use crate::network::{LinkRates, Network};

@@ -3,10 +3,10 @@
 
 use std::rc::Rc;
 
-use inart_cluster::Job;
-use inart_order::Update;
-use inart_ps_simulator::{WorkerEvent, WorkerOptions, run_workers_watched};
-use inart_trainer::{Config, ConfigError, Stepper};
+use inart_planner_ps::Job;
+use inart_protocol_ps::Update;
+use inart_simulator_ps::{WorkerEvent, WorkerOptions, run_workers_watched};
+use inart_training::{Config, ConfigError, Stepper};
 
 use super::known::Known;
 use super::workers;
@@ -94,7 +94,7 @@ fn train(
     job: &Job,
     options: &WorkerOptions,
     training: &mut Training,
-) -> Result<(), inart_ps_simulator::RunError> {
+) -> Result<(), inart_simulator_ps::RunError> {
     run_workers_watched(job, options, &mut |at_s, event| match event {
         WorkerEvent::Pull { worker, .. } => training.pulled(worker),
         WorkerEvent::Apply { updates, .. } => training.applied(at_s, &updates),
@@ -175,7 +175,7 @@ impl Training {
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use inart_order::WorkerNo;
+    use inart_protocol_ps::WorkerNo;
 
     use super::super::models::Model;
     use super::super::workers::{Case as Run, Fleet, Sync};

@@ -1,7 +1,7 @@
 //! What is run: a round of bulk synchronous training, or a stale synchronous training, on ports that a seed
 //! draws.
 
-use inart_peers::{
+use inart_planner_peers::{
     Changes, Compute, Draw, Drawn, Mesh, Multicast, Options, PlanError, Reading, Scheme, Sharing, SspOptions,
     draw, plan, run_ssp,
 };

@@ -1,6 +1,6 @@
 //! Figs. 1 and 4 to 6: bulk synchronous training.
 
-use inart_peers::{Multicast, Scheme};
+use inart_planner_peers::{Multicast, Scheme};
 
 use super::case::{Case, Line, Of, Panel, Round, number};
 

@@ -1,6 +1,6 @@
 //! Figs. 7 to 13: stale synchronous training.
 
-use inart_peers::{Scheme, Sharing};
+use inart_planner_peers::{Scheme, Sharing};
 
 use super::case::{Case, Line, Measured, Number, Of, Panel, Training, number};
 

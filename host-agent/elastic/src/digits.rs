@@ -1,7 +1,8 @@
 //! Floats as small whole numbers, whose sums are exact: the bits of each, cut into digits of 8 bits.
 //!
 //! One worker has the digits and all others zeros. A block of whole numbers below 2^8 is summed in steps of
-//! at most 1 (`inart_core::scale`), whatever the number of workers, so nothing of it is rounded.
+//! at most 1 (`inart_protocol_aggregation::scale`), whatever the number of workers, so nothing of it is
+//! rounded.
 
 /// Digits of a float.
 pub const PER_FLOAT: usize = 4;
@@ -22,8 +23,8 @@ pub fn read(digits: &[f32], floats: &mut [f32]) {
 
 #[cfg(test)]
 mod tests {
-    use inart_core::audit::sum_of;
-    use inart_core::scale::{exponent_of, largest_size, step};
+    use inart_protocol_aggregation::audit::sum_of;
+    use inart_protocol_aggregation::scale::{exponent_of, largest_size, step};
     use inart_wire::Rank;
 
     use super::*;

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use inart_control::SourceError;
-use inart_core::{Assignment, Failure};
+use inart_controller_api::SourceError;
+use inart_protocol_aggregation::{Assignment, Failure};
 use inart_wire::{AbortReason, Rank};
 
 use crate::layout::Layout;

@@ -1,6 +1,6 @@
 //! Which tensors of a run a host may start, as the controller has told it. Pure.
 
-use inart_control::{Ending, Held};
+use inart_controller_api::{Ending, Held};
 
 use crate::error::Left;
 

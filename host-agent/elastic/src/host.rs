@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use inart_control::{Answer, HostReport, Joining, Reporting, Seat, Source};
+use inart_controller_api::{Answer, HostReport, Joining, Reporting, Seat, Source};
 use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
 use inart_host_agent::{BatchedPort, Options, Transport};
 use inart_wire::{Epoch, Incarnation};

@@ -4,7 +4,8 @@
 //! A training loop loads the newest weights from a peer whenever the workers have changed, and goes on:
 //!
 //! ```no_run
-//! # fn train(controller: inart_control::Source, rounds: u64) -> Result<(), Box<dyn std::error::Error>> {
+//! # use inart_controller_api::Source;
+//! # fn train(controller: Source, rounds: u64) -> Result<(), Box<dyn std::error::Error>> {
 //! # fn gradient(weights: &[f32]) -> Vec<f32> { weights.to_vec() }
 //! use inart_elastic::{ElasticWorker, Host};
 //!

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use inart_control::{Ending, Held};
+use inart_controller_api::{Ending, Held};
 
 use crate::error::Left;
 use crate::gate::Gate;

@@ -1,6 +1,6 @@
 //! A host in a run follows the controller.
 
-use inart_control::{Ending, Following, Held, Instruction, NotDone, Role, Seat};
+use inart_controller_api::{Ending, Following, Held, Instruction, NotDone, Role, Seat};
 use inart_host_agent::{MoveError, Mover};
 
 use crate::error::Error;

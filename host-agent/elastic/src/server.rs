@@ -2,9 +2,9 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use inart_control::{Role, Seat};
-use inart_core::{Assignment, ServerCounters};
+use inart_controller_api::{Role, Seat};
 use inart_host_agent::{Server, Stopper};
+use inart_protocol_aggregation::{Assignment, ServerCounters};
 use inart_wire::ShardId;
 
 use crate::error::{Error, Left};

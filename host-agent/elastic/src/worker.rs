@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use inart_control::{Following, Reporting, Role, Seat, Source};
-use inart_core::{Assignment, RoundRecord};
+use inart_controller_api::{Following, Reporting, Role, Seat, Source};
 use inart_host_agent::{RoundStats, Worker};
+use inart_protocol_aggregation::{Assignment, RoundRecord};
 use inart_wire::{Epoch, Rank};
 
 use crate::digits;

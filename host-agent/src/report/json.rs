@@ -1,6 +1,6 @@
 //! Assignments within reports: as JSON, since they leave out what is as usual, and postcard cannot.
 
-use inart_core::Assignment;
+use inart_protocol_aggregation::Assignment;
 use serde::de::Error as _;
 use serde::ser::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};

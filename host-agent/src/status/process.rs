@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-use inart_core::{ServerStatus, WorkerStatus};
+use inart_protocol_aggregation::{ServerStatus, WorkerStatus};
 use serde::{Deserialize, Serialize};
 
 use super::socket::StatusSocket;

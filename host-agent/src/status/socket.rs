@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use inart_core::{ServerStatus, WorkerStatus};
+use inart_protocol_aggregation::{ServerStatus, WorkerStatus};
 use nix::net::if_::InterfaceFlags;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};

@@ -5,8 +5,8 @@ use std::process::Command;
 use std::thread;
 use std::time::Duration;
 
-use inart_core::{Assignment, ShardAssignment, WorkerAddress};
 use inart_host_agent::Options;
+use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
 use inart_wire::{MacAddr, ValuesPerPacket};
 use nix::sched::{CloneFlags, unshare};
 

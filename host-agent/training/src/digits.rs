@@ -117,7 +117,7 @@ mod tests {
         let text = std::fs::read_to_string(file).expect("it is there");
         assert!(
             text == images_as_text(),
-            "write it anew: cargo run -p inart-trainer --example images > examples/digits.txt"
+            "write it anew: cargo run -p inart-training --example images > examples/digits.txt"
         );
     }
 

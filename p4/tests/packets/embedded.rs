@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-use inart_softswitch::control::Replica;
-use inart_softswitch::{Port, Program, Sink, Switch};
+use inart_switch::control::Replica;
+use inart_switch::{Port, Program, Sink, Switch};
 
 use super::network;
 use super::program::Built;

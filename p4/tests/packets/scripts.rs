@@ -6,8 +6,8 @@ use std::path::{Path, PathBuf};
 use inart_p4::{Artifact, CASES_FOR, artifact, cases, check_cases};
 use inart_p4runtime::p4::config::v1::match_field::{Match as Kind, MatchType};
 use inart_p4runtime::{ActionCall, Entry, Match, Schema, TableAction, Value};
-use inart_softswitch::conformance::run_on_all_ports;
-use inart_softswitch::conformance::stf::{Call, Statement, number, parse};
+use inart_switch::conformance::run_on_all_ports;
+use inart_switch::conformance::stf::{Call, Statement, number, parse};
 
 use super::bmv2::Bmv2;
 

@@ -1,12 +1,14 @@
 //! How far plans can be from the optimum, over random networks: pairs of jobs planned together
-//! (docs/jobs.md), and plans of two levels (docs/levels.md). `cargo run -p inart-planner --example gaps
-//! [NETWORKS]` (default: 55); the same numbers in every run.
+//! (docs/jobs.md), and plans of two levels (docs/levels.md). `cargo run -p inart-planner-aggregation
+//! --example gaps [NETWORKS]` (default: 55); the same numbers in every run.
 
 #![allow(clippy::print_stdout, reason = "it prints a table")]
 
-use inart_planner::topology::generate::{Equipment, deal_jobs, random_regular};
-use inart_planner::topology::ranges::Ranges;
-use inart_planner::{Job, Levels, Options, Order, Topology, check, check_jobs, plan, plan_jobs, schemes};
+use inart_planner_aggregation::topology::generate::{Equipment, deal_jobs, random_regular};
+use inart_planner_aggregation::topology::ranges::Ranges;
+use inart_planner_aggregation::{
+    Job, Levels, Options, Order, Topology, check, check_jobs, plan, plan_jobs, schemes,
+};
 
 /// Seeds and orders in which a pair is planned besides, for something better than the first.
 const SEEDS: u64 = 5;

@@ -1,14 +1,14 @@
 //! Times planning from scratch and planning again from a running plan after one link's capacity has changed,
-//! on one thread: `cargo run -p inart-planner --example replan [K ...]` (default: 6 and 16), homogeneous
-//! fat-trees as in §5.3.
+//! on one thread: `cargo run -p inart-planner-aggregation --example replan [K ...]` (default: 6 and 16),
+//! homogeneous fat-trees as in §5.3.
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "it prints a table")]
 #![expect(clippy::disallowed_types, reason = "the planner has no clock, its callers may")]
 
 use std::time::Instant;
 
-use inart_planner::topology::generate::{Equipment, fat_tree};
-use inart_planner::{Options, Plan, Topology, check, plan, schemes};
+use inart_planner_aggregation::topology::generate::{Equipment, fat_tree};
+use inart_planner_aggregation::{Options, Plan, Topology, check, plan, schemes};
 
 /// Links whose change is tried, and runs of which the fastest counts; more where they take a millisecond.
 const LINKS: usize = 8;

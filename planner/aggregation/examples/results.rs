@@ -1,6 +1,6 @@
 //! What it costs to count results: the rate of each network's plan with results ignored (as in the paper) and
 //! counted, its proven bound, and how long planning takes, on one thread: `cargo run --release -p
-//! inart-planner --example results -- topologies/*.yaml`
+//! inart-planner-aggregation --example results -- topologies/*.yaml`
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "it prints a table")]
 #![expect(
@@ -11,8 +11,8 @@
 
 use std::time::Instant;
 
-use inart_planner::units::display_rate;
-use inart_planner::{Options, Plan, PlanError, Results, Topology, check, plan, schemes};
+use inart_planner_aggregation::units::display_rate;
+use inart_planner_aggregation::{Options, Plan, PlanError, Results, Topology, check, plan, schemes};
 
 /// Runs, of which the fastest counts; a plan that takes longer than `LONG_MS` is made once.
 const RUNS: usize = 20;

@@ -5,7 +5,7 @@
 //! an argument.
 //!
 //! ```
-//! use inart_planner::{Options, Topology, check, plan, schemes};
+//! use inart_planner_aggregation::{Options, Topology, check, plan, schemes};
 //!
 //! let topology = Topology::from_yaml(
 //!     "{name: pair, nodes: [{name: v, kind: switch, aggregation: 6 Gbps}, {name: s, kind: server},
@@ -61,7 +61,7 @@ mod whole;
 
 // Tests in here share the networks of those in `tests/`, which know the crate by its name.
 #[cfg(test)]
-extern crate self as inart_planner;
+extern crate self as inart_planner_aggregation;
 
 pub use alternatives::alternatives;
 pub use check::{Sustainable, Violation, check, held_by_results, sustainable_rate};

@@ -4,7 +4,7 @@
 
 use std::sync::LazyLock;
 
-use inart_planner::{Options, Plan, Topology, Violation, check, plan, schemes};
+use inart_planner_aggregation::{Options, Plan, Topology, Violation, check, plan, schemes};
 
 fn fig1() -> (Topology, Plan) {
     static MADE: LazyLock<(Topology, Plan)> = LazyLock::new(|| {

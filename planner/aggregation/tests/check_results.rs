@@ -4,8 +4,8 @@
 
 use std::sync::LazyLock;
 
-use inart_planner::plan::{ResultTree, Taken};
-use inart_planner::{
+use inart_planner_aggregation::plan::{ResultTree, Taken};
+use inart_planner_aggregation::{
     Options, Paths, Plan, Results, Topology, Violation, check, held_by_results, plan, schemes,
 };
 

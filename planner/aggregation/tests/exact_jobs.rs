@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-use inart_planner::topology::generate::deal_jobs;
-use inart_planner::{Job, Levels, Options, Plan, Topology, Violation, check, plan, schemes};
+use inart_planner_aggregation::topology::generate::deal_jobs;
+use inart_planner_aggregation::{Job, Levels, Options, Plan, Topology, Violation, check, plan, schemes};
 
 const FIG1: &str = include_str!("../../../topologies/fig1.yaml");
 

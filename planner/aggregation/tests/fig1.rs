@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use inart_planner::{Options, Scheme, Topology, check, plan, schemes};
+use inart_planner_aggregation::{Options, Scheme, Topology, check, plan, schemes};
 
 fn fig1() -> Topology {
     Topology::from_yaml(include_str!("../../../topologies/fig1.yaml")).unwrap()

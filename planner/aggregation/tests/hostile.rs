@@ -2,8 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-use inart_planner::topology::generate::{Equipment, leaf_spine};
-use inart_planner::{Options, Plan, Topology, check, plan, schemes};
+use inart_planner_aggregation::topology::generate::{Equipment, leaf_spine};
+use inart_planner_aggregation::{Options, Plan, Topology, check, plan, schemes};
 use proptest::prelude::*;
 use proptest::sample::Index;
 

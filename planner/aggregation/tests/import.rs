@@ -3,8 +3,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-use inart_planner::topology::import::{Format, Hosts, ImportOptions, Imported, import};
-use inart_planner::{NodeKind, Options, check, plan, schemes};
+use inart_planner_aggregation::topology::import::{Format, Hosts, ImportOptions, Imported, import};
+use inart_planner_aggregation::{NodeKind, Options, check, plan, schemes};
 use proptest::prelude::*;
 
 const SAMPLES: [(&str, Format, &str); 5] = [

@@ -9,8 +9,8 @@ mod tiny;
 
 use std::collections::BTreeMap;
 
-use inart_planner::topology::generate::{Equipment, deal_jobs, fat_tree};
-use inart_planner::{
+use inart_planner_aggregation::topology::generate::{Equipment, deal_jobs, fat_tree};
+use inart_planner_aggregation::{
     Job, JobPlans, Levels, Link, NodeId, NodeKind, Options, Order, Plan, PlanError, Topology, check,
     check_jobs, plan, plan_jobs, schemes,
 };

@@ -6,7 +6,7 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use inart_planner::{Job, Options, Order, Topology, check_jobs, plan_jobs, schemes};
+use inart_planner_aggregation::{Job, Options, Order, Topology, check_jobs, plan_jobs, schemes};
 
 use crate::narrow::Draws;
 

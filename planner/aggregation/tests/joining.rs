@@ -1,8 +1,8 @@
 //! A job that joins others which run, and one that leaves.
 #![allow(clippy::unwrap_used)]
 
-use inart_planner::topology::generate::{Equipment, deal_jobs, fat_tree};
-use inart_planner::{
+use inart_planner_aggregation::topology::generate::{Equipment, deal_jobs, fat_tree};
+use inart_planner_aggregation::{
     Job, JobPlans, Levels, Options, Order, Plan, PlanError, Topology, check_jobs, plan, plan_jobs,
     plan_joining, schemes,
 };

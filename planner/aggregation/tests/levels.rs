@@ -7,7 +7,9 @@ use crate::networks;
 
 use std::path::Path;
 
-use inart_planner::{Levels, Options, Plan, PlanError, Results, Topology, Violation, check, plan, schemes};
+use inart_planner_aggregation::{
+    Levels, Options, Plan, PlanError, Results, Topology, Violation, check, plan, schemes,
+};
 use proptest::prelude::*;
 
 /// Two racks of two workers, and a server behind a core; every link as fast as one worker sends.
@@ -78,7 +80,7 @@ fn spoilt(spoil: impl FnOnce(&mut Plan)) -> String {
 }
 
 /// The trunk from a switch.
-fn trunk<'p>(plan: &'p mut Plan, aggregator: &str) -> &'p mut inart_planner::plan::Trunk {
+fn trunk<'p>(plan: &'p mut Plan, aggregator: &str) -> &'p mut inart_planner_aggregation::plan::Trunk {
     plan.trunks.iter_mut().find(|trunk| trunk.aggregator == aggregator).unwrap()
 }
 

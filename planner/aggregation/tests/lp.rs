@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use inart_planner::topology::generate::{Equipment, fat_tree};
-use inart_planner::topology::ranges::Ranges;
-use inart_planner::{LpMethod, NodeKind, Paths, PlanError, Results, Topology, lp_bound_over};
+use inart_planner_aggregation::topology::generate::{Equipment, fat_tree};
+use inart_planner_aggregation::topology::ranges::Ranges;
+use inart_planner_aggregation::{LpMethod, NodeKind, Paths, PlanError, Results, Topology, lp_bound_over};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 

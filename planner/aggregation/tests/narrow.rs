@@ -5,7 +5,7 @@
 
 use std::fmt::Write as _;
 
-use inart_planner::{
+use inart_planner_aggregation::{
     Job, JobPlans, LpMethod, Options, Order, Paths, Results, Topology, check, check_jobs, lp_bound,
     lp_bound_over, plan, plan_jobs, schemes,
 };

@@ -6,8 +6,8 @@
 use crate::brute;
 
 use brute::{Size, network, optimum};
-use inart_planner::plan::Moved;
-use inart_planner::{
+use inart_planner_aggregation::plan::Moved;
+use inart_planner_aggregation::{
     Levels, LpMethod, Options, Order, Paths, Plan, PlanError, Results, Topology, check, check_jobs, lp_bound,
     lp_bound_over, plan, plan_jobs, schemes,
 };

@@ -13,7 +13,7 @@ use crate::networks;
 use std::cell::Cell;
 use std::ops::Range;
 
-use inart_planner::{
+use inart_planner_aggregation::{
     LpMethod, NodeKind, Options, Paths, Plan, PlanError, Results, Scheme, Topology, Violation, check,
     lp_bound_over, plan, schemes,
 };
@@ -65,7 +65,7 @@ fn made(topology: &Topology, options: &Options<'_>) -> Result<Result<Plan, PlanE
 
 /// A plan that overloads a switch is forgiven only if it says so, whatever its scheme's name.
 fn overload_is_refused(topology: &Topology, nocap: &Plan) -> Result<(), TestCaseError> {
-    let over = |load: &inart_planner::plan::Load| {
+    let over = |load: &inart_planner_aggregation::plan::Load| {
         load.resource.starts_with("switch ") && load.used_bps > load.capacity_bps * 1.001
     };
     if nocap.load.iter().any(over) {

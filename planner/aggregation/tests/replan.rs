@@ -4,9 +4,9 @@
 
 use crate::networks;
 
-use inart_planner::plan::Moved;
-use inart_planner::topology::generate::{Equipment, fat_tree};
-use inart_planner::{Options, Plan, PlanError, Topology, check, plan, schemes};
+use inart_planner_aggregation::plan::Moved;
+use inart_planner_aggregation::topology::generate::{Equipment, fat_tree};
+use inart_planner_aggregation::{Options, Plan, PlanError, Topology, check, plan, schemes};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -9,9 +9,9 @@ use crate::networks;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use brute::Size;
-use inart_planner::plan::{ResultTree, WORKERS_PER_SUM};
-use inart_planner::topology::generate::{Equipment, fat_tree};
-use inart_planner::{
+use inart_planner_aggregation::plan::{ResultTree, WORKERS_PER_SUM};
+use inart_planner_aggregation::topology::generate::{Equipment, fat_tree};
+use inart_planner_aggregation::{
     Levels, NodeId, NodeKind, Options, Paths, Plan, PlanError, Results, Topology, check, plan, schemes,
 };
 use proptest::prelude::*;

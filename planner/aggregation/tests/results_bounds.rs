@@ -5,7 +5,7 @@
 use crate::brute;
 
 use brute::{Size, network, optimum};
-use inart_planner::{
+use inart_planner_aggregation::{
     Levels, LpMethod, Options, Paths, PlanError, Results, Topology, lp_bound_over, plan, schemes,
 };
 

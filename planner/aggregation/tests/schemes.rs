@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use inart_planner::{SeveralJobs, schemes};
+use inart_planner_aggregation::{SeveralJobs, schemes};
 
 /// The rows of the README's table: name and summary.
 fn table() -> Vec<(String, String)> {

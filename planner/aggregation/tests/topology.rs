@@ -3,9 +3,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
-use inart_planner::topology::ranges::Ranges;
-use inart_planner::{NodeKind, Options, Topology, check, plan, schemes};
+use inart_planner_aggregation::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
+use inart_planner_aggregation::topology::ranges::Ranges;
+use inart_planner_aggregation::{NodeKind, Options, Topology, check, plan, schemes};
 
 const GOOD: &str = "\
 name: small

@@ -5,7 +5,7 @@
 
 use crate::toy;
 
-use inart_planner::{
+use inart_planner_aggregation::{
     Levels, Limit, NodeId, Options, Order, Plan, PlanError, Problem, Promises, Results, Scheme, Topology,
     check, check_jobs, plan, plan_jobs, schemes,
 };
@@ -121,7 +121,7 @@ fn path(problem: &Problem<'_>, names: &[&str]) -> Vec<NodeId> {
 fn draft(
     problem: &Problem<'_>,
     flows: [&[&str]; 2],
-    more: impl FnOnce(&mut inart_planner::Draft<'_>),
+    more: impl FnOnce(&mut inart_planner_aggregation::Draft<'_>),
 ) -> Result<Plan, PlanError> {
     let mut draft = problem.draft();
     let server = node(problem, "s");

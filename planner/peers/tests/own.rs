@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use inart_peers::{
+use inart_planner_peers::{
     Draw, Mesh, Multicast, Options, OwnPlan, Reading, Scheme, Sharing, SspOptions, check, complete, plan,
     receivers, run_rounds, run_ssp,
 };

@@ -1,7 +1,7 @@
 //! Networks made smaller: plans stay what they are, and take as much longer as is said.
 #![allow(clippy::unwrap_used)]
 
-use inart_peers::{Mesh, Multicast, Options, Scheme, plan};
+use inart_planner_peers::{Mesh, Multicast, Options, Scheme, plan};
 
 const NETWORK: &str = "\
 name: m

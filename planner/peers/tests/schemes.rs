@@ -3,7 +3,9 @@
 
 use crate::support;
 
-use inart_peers::{Draw, Multicast, Options, Plan, PlanError, Scheme, Sharing, check, plan, run_rounds};
+use inart_planner_peers::{
+    Draw, Multicast, Options, Plan, PlanError, Scheme, Sharing, check, plan, run_rounds,
+};
 use proptest::prelude::*;
 use support::Instance;
 

@@ -1,7 +1,7 @@
 //! Stale synchronous training in virtual time: what holds whoever chooses receivers.
 #![allow(clippy::unwrap_used)]
 
-use inart_peers::{
+use inart_planner_peers::{
     Compute, Draw, Drawn, Guard, Mesh, Multicast, Options, Pairs, PlanError, Ports, Reading, Scheme, Setting,
     Sharing, Ssp, SspOptions, Task, Waits, draw, reselect, run_ssp,
 };

@@ -1,6 +1,6 @@
 //! The sites of a job and the rates between them at one moment, as a graph to plan on.
 
-use inart_sites::{SiteNo, Tree};
+use inart_protocol_sites::{SiteNo, Tree};
 
 use inart_topologies::sites::{ArcId, Overlay, Rates, SiteId, SiteJob};
 

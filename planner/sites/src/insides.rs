@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_sites::ChunkNo;
+use inart_protocol_sites::ChunkNo;
 
 use crate::rounds::Ended;
 use crate::run::{RunError, RunOptions, run_by};

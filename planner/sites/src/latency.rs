@@ -1,6 +1,6 @@
 //! How long a chunk is under way on a tree, and trees on which that is short.
 
-use inart_sites::Tree;
+use inart_protocol_sites::Tree;
 
 use crate::graph::{Graph, Parents, site};
 use crate::policy::edge_route;
@@ -27,7 +27,7 @@ fn route_arcs(graph: &Graph, from: SiteId, to: SiteId) -> Vec<ArcId> {
 /// From the farthest site up to the root and from there down to the farthest, `bits` at each hop, in
 /// seconds.
 pub(crate) fn of_tree_s(graph: &Graph, tree: &Tree, bits: f64) -> f64 {
-    let farthest = |parents: &[Option<inart_sites::SiteNo>], is_up: bool| {
+    let farthest = |parents: &[Option<inart_protocol_sites::SiteNo>], is_up: bool| {
         let way_s = |&leaf: &SiteId| {
             let (mut at, mut sum) = (leaf, 0.0);
             while let Some(parent) = parents[at.index()].map(site) {

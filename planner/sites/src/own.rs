@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_sites::{SiteNo, Tree};
+use inart_protocol_sites::{SiteNo, Tree};
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 

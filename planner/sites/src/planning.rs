@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_sites::{Policy, SiteNo, Tree};
+use inart_protocol_sites::{Policy, SiteNo, Tree};
 
 use crate::auxiliary;
 use crate::best::{self, Effort};

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_sites::{Policy, SiteNo, Tree, TreeNo};
+use inart_protocol_sites::{Policy, SiteNo, Tree, TreeNo};
 
 use crate::chunks;
 use crate::graph::{Graph, number, site};

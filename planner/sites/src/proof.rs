@@ -29,9 +29,9 @@ pub(crate) fn exists(overlay: &Overlay, sites: &[SiteId], bits: f64, seconds: f6
     pairs.any(|(from, to)| from != to && proves(overlay, sites, (from, to), bits, seconds))
 }
 
-/// The seconds of a round that uses every direction between these sites once, one after another. No lower bound
-/// is above them. They also keep the program's coefficients in a range that the solver accepts, whatever number
-/// a plan states.
+/// The seconds of a round that uses every direction between these sites once, one after another. No lower
+/// bound is above them. They also keep the program's coefficients in a range that the solver accepts,
+/// whatever number a plan states.
 fn one_after_another(overlay: &Overlay, sites: &[SiteId], bits: f64) -> f64 {
     let rates = overlay.rates_at(0.0);
     let between = overlay.arcs().filter(|&arc| {

@@ -2,7 +2,9 @@
 
 use std::sync::Arc;
 
-use inart_sites::{AuxiliaryUse, ChunkNo, Counters, Output, Parcel, Policy, Sending, Site, SiteNo, Way};
+use inart_protocol_sites::{
+    AuxiliaryUse, ChunkNo, Counters, Output, Parcel, Policy, Sending, Site, SiteNo, Way,
+};
 use inart_virtual::{Event, Links, Sharing, SplitMix64};
 
 use crate::graph::{number, site};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use inart_sites::{AuxiliaryUse, Counters, Policy};
+use inart_protocol_sites::{AuxiliaryUse, Counters, Policy};
 use inart_virtual::Sharing;
 use serde::Serialize;
 

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use highs::{HighsModelStatus, RowProblem, Sense};
-use inart_overlay::{
+use inart_planner_sites::{
     Knowledge, Options, Overlay, RunOptions, Scheme, Until, check, plan, plan_and_policy, predicted_seconds,
     run,
 };
@@ -54,11 +54,11 @@ fn what_is_predicted_is_what_is_run() {
     let overlay = Overlay::from_yaml(BY_HAND).unwrap();
     let options = RunOptions {
         plan: Options::new(Scheme::Inart),
-        auxiliary: inart_overlay::AuxiliaryUse::default(),
-        sharing: inart_overlay::Sharing::Fair,
+        auxiliary: inart_planner_sites::AuxiliaryUse::default(),
+        sharing: inart_planner_sites::Sharing::Fair,
         knowledge: Knowledge::Static,
         prior_bps: 1e6,
-        tuning: inart_overlay::Tuning::default(),
+        tuning: inart_planner_sites::Tuning::default(),
         until: Until::Rounds(2),
     };
     let rounds = run(&overlay, &overlay.jobs()[0], &options).unwrap().rounds;

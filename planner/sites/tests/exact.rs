@@ -3,14 +3,14 @@
 
 use crate::support;
 
-use inart_overlay::{Disjoint, Options, Overlay, Plan, Scheme, cut, plan};
+use inart_planner_sites::{Disjoint, Options, Overlay, Plan, Scheme, cut, plan};
 use serde_json::Value;
 
 const INSTANCES: [&str; 3] = ["sym1", "sym2", "src0"];
 
 fn planned(overlay: &Overlay, options: &Options) -> Plan {
     let plan = plan(overlay, &overlay.jobs()[0], &overlay.rates_at(0.0), options).unwrap();
-    assert_eq!(inart_overlay::check(overlay, &overlay.jobs()[0], &plan), Vec::<String>::new());
+    assert_eq!(inart_planner_sites::check(overlay, &overlay.jobs()[0], &plan), Vec::<String>::new());
     plan
 }
 
@@ -48,7 +48,7 @@ fn trees_of_all_roots_and_their_chunks() {
             );
             assert_eq!(tree.chunks, exact["chunks_per_root"][at].as_u64().unwrap(), "{name} {}", tree.root);
         }
-        let policy = inart_overlay::policy(&overlay, &overlay.jobs()[0], &plan, 1).unwrap();
+        let policy = inart_planner_sites::policy(&overlay, &overlay.jobs()[0], &plan, 1).unwrap();
         let owners: Vec<u64> = policy.chunk_trees.iter().map(|tree| u64::from(tree.0) + 1).collect();
         assert_eq!(owners, numbers(&exact["owner_of_chunk"]), "{name}");
     }
@@ -129,7 +129,7 @@ fn tensors_are_cut_and_dealt_by_their_parameters() {
     let job = format!("jobs:\n  - {{name: alexnet, tensors: [{}], chunk: 4 MB}}\n", tensors.join(", "));
     let overlay = Overlay::from_yaml(&(before.to_owned() + &job)).unwrap();
     let plan = planned(&overlay, &Options::new(Scheme::Netstorm));
-    let policy = inart_overlay::policy(&overlay, &overlay.jobs()[0], &plan, 1).unwrap();
+    let policy = inart_planner_sites::policy(&overlay, &overlay.jobs()[0], &plan, 1).unwrap();
     let owners: Vec<u64> = policy.chunk_trees.iter().map(|tree| u64::from(tree.0) + 1).collect();
     assert_eq!(owners, numbers(&exact["owner_of_chunk_sym1"]));
     let mut has = [0; 9];
@@ -144,7 +144,7 @@ fn routes_of_the_fewest_hops() {
     for root in 1..=9usize {
         let root_id = overlay.site_named(&format!("n{root}"));
         let plan = planned(&overlay, &Options { root: root_id, ..Options::new(Scheme::Star) });
-        let policy = inart_overlay::policy(&overlay, &overlay.jobs()[0], &plan, 1).unwrap();
+        let policy = inart_planner_sites::policy(&overlay, &overlay.jobs()[0], &plan, 1).unwrap();
         for ((from, to), route) in &policy.routes {
             let hops = numbers(&data["hop_next"][(to.0 + 1).to_string()]);
             let mut at = u64::from(from.0) + 1;

@@ -1,7 +1,7 @@
 //! A user's own trees: completed, followed, and refused with their place.
 #![allow(clippy::unwrap_used)]
 
-use inart_overlay::{
+use inart_planner_sites::{
     AuxiliaryUse, Disjoint, Knowledge, Options, Overlay, OwnPlan, RunOptions, Scheme, Sharing, Tuning, Until,
     check, complete, plan, plan_and_policy, predicted_seconds, run,
 };
@@ -175,7 +175,7 @@ fn what_does_not_fit_is_named_with_its_place_and_fix() {
     }
     assert!(matches!(
         plan(&overlay, job, &overlay.rates_at(0.0), &Options::new(Scheme::Own)),
-        Err(inart_overlay::PlanError::NoTrees)
+        Err(inart_planner_sites::PlanError::NoTrees)
     ));
 }
 
@@ -185,12 +185,12 @@ fn a_whole_plan_that_does_not_hold_is_refused() {
     let overlay = overlay();
     let job = overlay.job_named("three").unwrap();
     let good = complete(&overlay, job, &own(&star()), Scheme::Own).unwrap();
-    let wrong = |change: &dyn Fn(&mut inart_overlay::Plan)| {
+    let wrong = |change: &dyn Fn(&mut inart_planner_sites::Plan)| {
         let mut plan = good.clone();
         change(&mut plan);
         check(&overlay, job, &plan).join("; ")
     };
-    let cases: [Case<'_, inart_overlay::Plan>; 6] = [
+    let cases: [Case<'_, inart_planner_sites::Plan>; 6] = [
         (&|plan| plan.trees[0].share = f64::NAN, "trees[0].share: NaN"),
         (&|plan| plan.trees[0].chunks = u64::MAX, "chunks, and the job has 1"),
         (&|plan| plan.chunk_bytes = 2, "chunk_bytes: 2 is not a multiple of 4"),

@@ -3,7 +3,7 @@
 
 use crate::support;
 
-use inart_overlay::{
+use inart_planner_sites::{
     AuxiliaryChoice, AuxiliaryUse, Disjoint, Knowledge, Options, Overlay, PlanError, Run, RunOptions, Scheme,
     Sharing, Until, check, plan, run,
 };
@@ -16,7 +16,7 @@ fn options(plan: Options) -> RunOptions {
         sharing: Sharing::Fair,
         knowledge: Knowledge::Oracle,
         prior_bps: 87.5e6,
-        tuning: inart_overlay::Tuning::default(),
+        tuning: inart_planner_sites::Tuning::default(),
         until: Until::Rounds(1),
     }
 }
@@ -102,12 +102,12 @@ fn a_spoiled_plan_is_refused_with_its_place() {
     let options = Options { auxiliary: Some(Disjoint::Nodes), ..Options::new(Scheme::Netstorm) };
     let good = plan(&overlay, job, &overlay.rates_at(0.0), &options).unwrap();
     assert_eq!(check(&overlay, job, &good), Vec::<String>::new());
-    let spoiled = |spoil: &dyn Fn(&mut inart_overlay::Plan)| {
+    let spoiled = |spoil: &dyn Fn(&mut inart_planner_sites::Plan)| {
         let mut plan = good.clone();
         spoil(&mut plan);
         check(&overlay, job, &plan).join("; ")
     };
-    let parent = |plan: &mut inart_overlay::Plan, child: &str, parent: &str| {
+    let parent = |plan: &mut inart_planner_sites::Plan, child: &str, parent: &str| {
         plan.trees[0].parents.insert(child.to_owned(), parent.to_owned());
     };
     for (said, named) in [
@@ -159,7 +159,7 @@ fn edges_without_a_link_and_times_that_no_link_allows_are_refused() {
         let options = Options { root: overlay.site_named("a"), ..Options::new(scheme) };
         plan(&overlay, job, &overlay.rates_at(0.0), &options).unwrap()
     };
-    let said = |plan: &inart_overlay::Plan| check(&overlay, job, plan).join("; ");
+    let said = |plan: &inart_planner_sites::Plan| check(&overlay, job, plan).join("; ");
     let mst = made(Scheme::Mst);
     assert_eq!(said(&mst), "");
     // A hop that the network does not have, up and down.
@@ -194,13 +194,14 @@ fn a_plan_read_back_tells_sites_the_same() {
         let overlay = support::equal(90, 61);
         let job = &overlay.jobs()[0];
         let made = plan(&overlay, job, &overlay.rates_at(0.0), &Options::new(scheme)).unwrap();
-        let read: inart_overlay::Plan = serde_json::from_str(&serde_json::to_string(&made).unwrap()).unwrap();
+        let read: inart_planner_sites::Plan =
+            serde_json::from_str(&serde_json::to_string(&made).unwrap()).unwrap();
         assert_eq!(read, made);
-        let policy = inart_overlay::policy(&overlay, job, &read, 3).unwrap();
+        let policy = inart_planner_sites::policy(&overlay, job, &read, 3).unwrap();
         assert_eq!((policy.version, policy.trees.len()), (3, made.trees.len()));
         let mut other = made.clone();
         other.trees[0].chunks += 1;
-        let error = inart_overlay::policy(&overlay, job, &other, 3).unwrap_err().to_string();
+        let error = inart_planner_sites::policy(&overlay, job, &other, 3).unwrap_err().to_string();
         assert!(error.contains("tree 0") && error.contains("plan again"), "{error}");
     }
 }

@@ -1,7 +1,7 @@
 //! Measuring and planning at other intervals than by default.
 #![allow(clippy::unwrap_used)]
 
-use inart_overlay::{
+use inart_planner_sites::{
     AuxiliaryUse, Disjoint, Knowledge, Options, Overlay, RunOptions, Scheme, Sharing, Tuning, Until, run,
 };
 

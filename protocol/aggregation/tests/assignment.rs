@@ -2,7 +2,7 @@
 
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use inart_core::Assignment;
+use inart_protocol_aggregation::Assignment;
 
 const JSON: &str = r#"{
     "job": 1, "name": "vgg19", "epoch": 2, "values_per_packet": 256, "window_chunks": 64,

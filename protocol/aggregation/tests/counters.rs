@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_core::{
+use inart_protocol_aggregation::{
     Assignment, Instant, ServerShard, ShardAssignment, StateMachine, WorkerAddress, WorkerFlow,
 };
 use inart_wire::{Flags, Frame, HeaderRepr, Incarnation, Kind, MacAddr, Rank, ValuesPerPacket};

@@ -6,9 +6,11 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use inart_core::audit::{Received, Sent, check_round};
-use inart_core::policy::{Answer, Due, Lockstep, Onward, OwnSum, Policy, Progress, Receivers, Sum};
-use inart_core::{
+use inart_protocol_aggregation::audit::{Received, Sent, check_round};
+use inart_protocol_aggregation::policy::{
+    Answer, Due, Lockstep, Onward, OwnSum, Policy, Progress, Receivers, Sum,
+};
+use inart_protocol_aggregation::{
     Assignment, Instant, NonFinite, RoundRecord, ServerShard, ShardAssignment, StateMachine, WorkerAddress,
     WorkerFlow,
 };
@@ -461,7 +463,11 @@ fn sums_of_other_sizes_come_back() {
             let own = values_of(&gone_on);
             assert_eq!(
                 own,
-                inart_core::audit::sum_of(&tensors.each_ref().map(|tensor| &tensor[..]), 3, false)
+                inart_protocol_aggregation::audit::sum_of(
+                    &tensors.each_ref().map(|tensor| &tensor[..]),
+                    3,
+                    false
+                )
             );
             assert_eq!(bits(&read), bits(&own.iter().map(|own| factor * own + 0.0).collect::<Vec<_>>()));
         }

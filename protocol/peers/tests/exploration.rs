@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use inart_multicast::{
+use inart_protocol_peers::{
     Copies, Cut, Message, Outcome, Receiver, ReceiverOptions, ReceiverOutput, Receivers, Sender,
     SenderOptions, SenderOutput, Task,
 };
@@ -111,7 +111,8 @@ fn word(round: u32, chunk: u32) -> u32 {
 }
 
 fn words_of(message: &Message) -> Vec<u32> {
-    let between = inart_multicast::Envelope { from: rank(0), life: 1.into(), to: rank(0), to_life: 1.into() };
+    let between =
+        inart_protocol_peers::Envelope { from: rank(0), life: 1.into(), to: rank(0), to_life: 1.into() };
     message.words(&between)
 }
 

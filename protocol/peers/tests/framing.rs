@@ -2,7 +2,7 @@
 //! nobody else.
 #![allow(clippy::unwrap_used)]
 
-use inart_multicast::{
+use inart_protocol_peers::{
     Cut, FrameContent, FrameWriter, Members, Message, PacketContent, Ranges, Receivers, Transmission,
     chunk_packet, message_packet, notice_packet, read_frame, read_packet,
 };

@@ -1,7 +1,7 @@
 //! Messages as words.
 #![allow(clippy::unwrap_used)]
 
-use inart_multicast::{Envelope, Message, Ranges};
+use inart_protocol_peers::{Envelope, Message, Ranges};
 use inart_wire::{Incarnation, Rank};
 use proptest::prelude::*;
 

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use inart_multicast::{Cut, Message, Ranges, Receiver, ReceiverOptions, ReceiverOutput};
+use inart_protocol_peers::{Cut, Message, Ranges, Receiver, ReceiverOptions, ReceiverOutput};
 use inart_wire::Rank;
 use proptest::prelude::*;
 

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use inart_multicast::{
+use inart_protocol_peers::{
     Copies, Message, Outcome, Ranges, Receivers, Sender, SenderOptions, SenderOutput, Task, TaskError,
     Transmission,
 };

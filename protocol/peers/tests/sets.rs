@@ -1,7 +1,7 @@
 //! Sets of chunk numbers, and how updates are cut.
 #![allow(clippy::unwrap_used)]
 
-use inart_multicast::{Cut, Ranges, round_near};
+use inart_protocol_peers::{Cut, Ranges, round_near};
 use std::collections::BTreeSet;
 
 use proptest::prelude::*;

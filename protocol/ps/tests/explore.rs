@@ -6,7 +6,7 @@
 
 use std::time::Duration;
 
-use inart_order::{Applied, Blocking, Options, Output, Policy, Server, Standing, Taken, WorkerNo};
+use inart_protocol_ps::{Applied, Blocking, Options, Output, Policy, Server, Standing, Taken, WorkerNo};
 use stateright::{Checker, Model, Property};
 
 const NOW: Duration = Duration::ZERO;

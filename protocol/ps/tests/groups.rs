@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use inart_order::{
+use inart_protocol_ps::{
     Arrival, ClientNo, GroupError, GroupOptions, GroupOutput, GroupServer, OutlierRule, Part, Refusal,
 };
 use proptest::prelude::*;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use inart_order::{
+use inart_protocol_ps::{
     Applied, Blocking, Options, Output, Overflow, Policy, PolicyError, Refusal, Server, ServerError,
     Snapshot, Step, Store, Taken, Worker, WorkerNo,
 };

@@ -8,7 +8,7 @@ use std::fmt::Debug;
 use std::hash::Hash;
 use std::marker::PhantomData;
 
-use inart_order::{TurnError, TurnOutput, Turns};
+use inart_protocol_ps::{TurnError, TurnOutput, Turns};
 use stateright::{Checker, Model, Property};
 
 const SERVERS: usize = 2;

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use inart_sites::{
+use inart_protocol_sites::{
     BeginError, ChunkNo, MOST_OFFERS, Output, Parcel, Policy, Sending, Site, SiteNo, Tree, TreeNo, Way,
 };
 use stateright::{Checker, Model, Property};

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
-use inart_sites::{
+use inart_protocol_sites::{
     Ask, AuxiliaryUse, ChunkNo, MOST_NAMED, Output, Parcel, Policy, Sending, Site, SiteNo, Summand, Tree,
     TreeNo, Way,
 };

@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use inart_sites::{ChunkNo, Output, Parcel, Policy, Sending, Site, SiteNo, Tree, TreeNo};
+use inart_protocol_sites::{ChunkNo, Output, Parcel, Policy, Sending, Site, SiteNo, Tree, TreeNo};
 use stateright::{Checker, Model, Property};
 
 const SITES: u16 = 3;

@@ -5,7 +5,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use inart_sites::{Ask, ChunkNo, Output, Parcel, Policy, Sending, Site, SiteNo, Tree, TreeNo, Way};
+use inart_protocol_sites::{Ask, ChunkNo, Output, Parcel, Policy, Sending, Site, SiteNo, Tree, TreeNo, Way};
 use stateright::{Checker, HasDiscoveries, Model, Property};
 
 const SITES: u16 = 3;

@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-use inart_sites::{
+use inart_protocol_sites::{
     AuxiliaryChoice, AuxiliaryUse, BeginError, ChunkNo, Output, Parcel, Policy, PolicyError, Sending, Site,
     SiteNo, Tree, TreeNo, Way,
 };

@@ -1,6 +1,6 @@
 //! The error that `docs/protocol.md` states (*Numbers*), against the exact sums of the floats.
 
-use inart_core::exact_sum::EXACT_VALUES;
+use inart_protocol_aggregation::exact_sum::EXACT_VALUES;
 
 /// Values of a block.
 const BLOCK: usize = 256;

@@ -6,12 +6,12 @@ mod part;
 
 use std::sync::Arc;
 
-use inart_core::NonFinite;
-use inart_core::exact_sum::EXACT_VALUES;
 use inart_faults::quantity::{QueueLimit, Share, Span};
 use inart_faults::{Background, FaultEvent, Faults, LinkFaults, Protocol};
-use inart_planner::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
-use inart_planner::{Job, Levels, NodeId, NodeKind, Scheme, Topology, plan_all, schemes};
+use inart_planner_aggregation::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
+use inart_planner_aggregation::{Job, Levels, NodeId, NodeKind, Scheme, Topology, plan_all, schemes};
+use inart_protocol_aggregation::NonFinite;
+use inart_protocol_aggregation::exact_sum::EXACT_VALUES;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -98,12 +98,12 @@ impl Trial {
         dataplane: &Arc<Dataplane>,
         log: Option<&mut dyn std::io::Write>,
     ) -> Result<Report, Error> {
-        let how = inart_planner::Options {
+        let how = inart_planner_aggregation::Options {
             seed: self.options.seed,
             levels: self.levels,
             // Any plan will do; the best takes long.
             time_left: &|| 0.0,
-            ..inart_planner::Options::new(self.scheme)
+            ..inart_planner_aggregation::Options::new(self.scheme)
         };
         let plans = plan_all(&self.first_jobs(), &how)?;
         let network = InstalledNetwork::install(&self.topology, dataplane, &plans, self.window_chunks)?;

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_core::Assignment;
+use inart_protocol_aggregation::Assignment;
 use inart_tables::SwitchTables;
 use inart_wire::Epoch;
 use rand::SeedableRng;

@@ -4,8 +4,8 @@ use std::collections::VecDeque;
 
 use inart_faults::LinkFaults;
 use inart_faults::quantity::QueueLimit;
-use inart_planner::Link;
-use inart_softswitch::Port;
+use inart_planner_aggregation::Link;
+use inart_switch::Port;
 
 /// EtherType of INART frames.
 pub(crate) const INART: [u8; 2] = 0x88b5u16.to_be_bytes();

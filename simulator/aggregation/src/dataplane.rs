@@ -3,8 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use inart_softswitch::control::{Match, Replica};
-use inart_softswitch::{ControlError, Port, Program, Switch};
+use inart_switch::control::{Match, Replica};
+use inart_switch::{ControlError, Port, Program, Switch};
 use inart_tables::{Entity, Limits, Op, PortNo, ProgramTable, Row, SPECS, SwitchTables, Update};
 use inart_wire::ValuesPerPacket;
 

@@ -1,8 +1,8 @@
 //! Why a run cannot be made as asked for.
 
 use inart_controller::{InstallError, RecordsError};
-use inart_core::{AssignmentError, RerouteError};
-use inart_planner::PlanError;
+use inart_planner_aggregation::PlanError;
+use inart_protocol_aggregation::{AssignmentError, RerouteError};
 
 /// Why a run cannot be made as asked for, in one line.
 #[derive(Debug, thiserror::Error)]

@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use inart_core::Assignment;
-use inart_planner::NodeId;
+use inart_planner_aggregation::NodeId;
+use inart_protocol_aggregation::Assignment;
 use inart_wire::{
     AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, FrameRepr, HeaderRepr, Incarnation,
     Kind, Rank, ShardId,

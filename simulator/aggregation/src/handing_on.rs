@@ -1,6 +1,6 @@
 //! What goes on from parameter servers to a larger job, and comes back.
 
-use inart_core::Assignment;
+use inart_protocol_aggregation::Assignment;
 
 use crate::Error;
 use crate::event_queue::{EventKind, ProcessId};

@@ -4,7 +4,7 @@ use std::collections::VecDeque;
 use std::ops::Range;
 use std::time::Duration;
 
-use inart_core::{
+use inart_protocol_aggregation::{
     Assignment, AssignmentError, Failure, Instant, NonFinite, RoundRecord, StateMachine, TensorId, WorkerFlow,
 };
 use inart_wire::{Incarnation, Rank, ShardId};

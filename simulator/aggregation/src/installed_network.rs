@@ -9,8 +9,8 @@ use inart_controller::{
     Controller, Fabric, InstallError, InstallReport, JobPlan, Known, PortMap, Records, Wanted, assignment,
     frames_fit, intent, job_number,
 };
-use inart_core::Assignment;
-use inart_planner::{NodeKind, Plan, Topology};
+use inart_planner_aggregation::{NodeKind, Plan, Topology};
+use inart_protocol_aggregation::Assignment;
 use inart_tables::SwitchTables;
 use inart_targets::{Memory, Running};
 use inart_wire::Epoch;

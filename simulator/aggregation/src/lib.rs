@@ -1,6 +1,6 @@
-//! The real code in virtual time: `inart-core`'s workers and servers and the compiled P4 program with the
-//! controller's tables, on an event queue, with links that have rate, delay and queue, and with faults drawn
-//! from a seed.
+//! The real code in virtual time: `inart-protocol-aggregation`'s workers and servers and the compiled P4
+//! program with the controller's tables, on an event queue, with links that have rate, delay and queue, and
+//! with faults drawn from a seed.
 //!
 //! [`InstalledNetwork::install`] puts plans on a topology, [`simulate`] runs jobs on it and compares every
 //! sum bit for bit with what the workers put in. The same arguments give the same run, event for event. No
@@ -51,7 +51,7 @@ pub use dataplane::Dataplane;
 pub use error::Error;
 pub use gradients::Adjust;
 pub use inart_faults::Faults;
-pub use inart_planner::alternatives;
+pub use inart_planner_aggregation::alternatives;
 pub use installed_network::InstalledNetwork;
 pub use live::{Double, Interrupt, Live, LiveChange, LiveEvent};
 pub use onward::Onward;

@@ -1,6 +1,6 @@
 //! What an observer sees of the network in virtual time, and the plans that follow from it.
 
-use inart_planner::Plan;
+use inart_planner_aggregation::Plan;
 use inart_steering::Steering;
 
 use crate::watch::{Follow, Watched};
@@ -19,7 +19,11 @@ pub(crate) struct Observer {
 
 impl Observer {
     /// One that has seen nothing of a network with those plans in force.
-    pub fn new(follow: Option<&Follow>, topology: &inart_planner::Topology, plans: Vec<Plan>) -> Self {
+    pub fn new(
+        follow: Option<&Follow>,
+        topology: &inart_planner_aggregation::Topology,
+        plans: Vec<Plan>,
+    ) -> Self {
         let steering =
             follow.map(|follow| Steering::new(topology.clone(), plans.clone(), follow.policy.clone()));
         let sent = vec![[0; 2]; 2 * topology.links().len()];

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use inart_core::audit::{Difference, Mismatch, Received, Sent, check_round};
-use inart_core::policy::Lockstep;
-use inart_core::scale::BLOCK_VALUES;
-use inart_core::{Assignment, RoundRecord};
+use inart_protocol_aggregation::audit::{Difference, Mismatch, Received, Sent, check_round};
+use inart_protocol_aggregation::policy::Lockstep;
+use inart_protocol_aggregation::scale::BLOCK_VALUES;
+use inart_protocol_aggregation::{Assignment, RoundRecord};
 use inart_terms::{extended_fingerprint, fingerprint};
 
 use crate::bound;
@@ -183,8 +183,8 @@ impl Rounds {
 
 #[cfg(test)]
 mod tests {
-    use inart_core::{ShardAssignment, WorkerAddress};
     use inart_faults::quantity::Share;
+    use inart_protocol_aggregation::{ShardAssignment, WorkerAddress};
     use inart_wire::{Epoch, JobId, MacAddr, ValuesPerPacket};
 
     use super::*;

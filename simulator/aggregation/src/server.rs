@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use inart_core::policy::Onward;
-use inart_core::{
+use inart_protocol_aggregation::policy::Onward;
+use inart_protocol_aggregation::{
     Assignment, AssignmentError, Failure, RerouteError, ServerCounters, ServerShard, StateMachine,
 };
 use inart_wire::{Epoch, Incarnation, ShardId};

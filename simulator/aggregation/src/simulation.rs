@@ -3,11 +3,11 @@
 use std::collections::{HashSet, VecDeque};
 use std::io;
 
-use inart_core::{Assignment, NonFinite};
 use inart_faults::quantity::{Share, Span};
 use inart_faults::{Capabilities, FaultEvent, Faults, Schedule, Step};
-use inart_planner::{NodeId, NodeKind};
-use inart_softswitch::{Port, Switch};
+use inart_planner_aggregation::{NodeId, NodeKind};
+use inart_protocol_aggregation::{Assignment, NonFinite};
+use inart_switch::{Port, Switch};
 use inart_tables::SwitchTables;
 use inart_wire::{Incarnation, Rank, ShardId};
 use rand::{Rng, SeedableRng};

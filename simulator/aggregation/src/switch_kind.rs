@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use inart_p4::{Chip, Variant, tofino_artifact};
-use inart_softswitch::Port;
+use inart_switch::Port;
 use inart_targets::Target;
 use inart_targets::tofino::{TOFINO, TOFINO2};
 use inart_targets::v1model::V1Model;

@@ -2,7 +2,7 @@
 
 use std::ops::RangeInclusive;
 
-use inart_softswitch::{Port, Sink};
+use inart_switch::{Port, Sink};
 use rand::Rng;
 
 use crate::Dataplane;

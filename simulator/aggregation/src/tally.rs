@@ -2,9 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use inart_core::NonFinite;
 use inart_p4::{Outcome, Reason};
-use inart_softswitch::Switch;
+use inart_protocol_aggregation::NonFinite;
+use inart_switch::Switch;
 
 macro_rules! tally {
     ($($(#[$doc:meta])* $field:ident $text:literal,)+) => {

@@ -1,6 +1,6 @@
 //! Whether a run was right, and its figures.
 
-use inart_core::{Failure, NonFinite, ServerCounters};
+use inart_protocol_aggregation::{Failure, NonFinite, ServerCounters};
 use inart_wire::AbortReason;
 
 use crate::changing::Changing;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use inart_planner::{NodeKind, schemes};
+use inart_planner_aggregation::{NodeKind, schemes};
 use inart_steering::{LinkSeen, Observation, Outcome, Shares, SwitchSeen};
 
 use crate::Error;

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use inart_core::audit::{Received, Sent, check_round};
-use inart_core::policy::{Lockstep, OwnSum};
-use inart_core::{Assignment, Chunk, ShardAssignment, Split};
+use inart_protocol_aggregation::audit::{Received, Sent, check_round};
+use inart_protocol_aggregation::policy::{Lockstep, OwnSum};
+use inart_protocol_aggregation::{Assignment, Chunk, ShardAssignment, Split};
 use inart_wire::ShardId;
 
 use crate::host::cut;
@@ -149,7 +149,7 @@ fn has_placeholder(shard: &ShardAssignment) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use inart_core::WorkerAddress;
+    use inart_protocol_aggregation::WorkerAddress;
     use inart_wire::{ChunkSeq, MacAddr, ValuesPerPacket};
 
     use super::*;

@@ -7,9 +7,9 @@ use std::ops::RangeInclusive;
 use std::sync::Arc;
 
 use inart_faults::quantity::Span;
-use inart_planner::Levels;
-use inart_simulator::campaign::Trial;
-use inart_simulator::{Dataplane, Faults, SwitchKind, Tally};
+use inart_planner_aggregation::Levels;
+use inart_simulator_aggregation::campaign::Trial;
+use inart_simulator_aggregation::{Dataplane, Faults, SwitchKind, Tally};
 use inart_wire::ValuesPerPacket;
 use support::dataplane;
 

@@ -4,8 +4,10 @@
 use crate::support;
 
 use inart_faults::quantity::{Share, Span};
-use inart_planner::{Levels, Options as Planning, Topology, plan_all, schemes};
-use inart_simulator::{Changes, Faults, InstalledNetwork, Options, Report, alternatives, simulate};
+use inart_planner_aggregation::{Levels, Options as Planning, Topology, plan_all, schemes};
+use inart_simulator_aggregation::{
+    Changes, Faults, InstalledNetwork, Options, Report, alternatives, simulate,
+};
 use support::{dataplane, fig1, racks};
 
 const MS: u64 = 1_000_000;

@@ -4,9 +4,9 @@
 use std::sync::Arc;
 
 use inart_faults::quantity::Span;
-use inart_planner::topology::generate::{Equipment, fat_tree};
-use inart_planner::{NodeKind, Options as Planning, Plan, Topology, plan_all, schemes};
-use inart_simulator::{
+use inart_planner_aggregation::topology::generate::{Equipment, fat_tree};
+use inart_planner_aggregation::{NodeKind, Options as Planning, Plan, Topology, plan_all, schemes};
+use inart_simulator_aggregation::{
     Dataplane, Faults, Follow, InstalledNetwork, LinkTraffic, Options, SwitchKind, Watch, Watched, simulate,
 };
 use inart_steering::Policy;

@@ -4,9 +4,9 @@
 
 use crate::support;
 
-use inart_planner::{Job, Scheme, Topology, schemes};
-use inart_simulator::campaign::Trial;
-use inart_simulator::{Faults, Options, Report, simulate};
+use inart_planner_aggregation::{Job, Scheme, Topology, schemes};
+use inart_simulator_aggregation::campaign::Trial;
+use inart_simulator_aggregation::{Faults, Options, Report, simulate};
 use support::{fig1, network};
 
 const FAULTS: &str = "

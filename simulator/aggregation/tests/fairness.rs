@@ -5,8 +5,8 @@ use crate::support;
 
 use std::fmt::Write;
 
-use inart_planner::{Options as Planning, Topology, plan, schemes};
-use inart_simulator::{Faults, InstalledNetwork, Options, Report, simulate};
+use inart_planner_aggregation::{Options as Planning, Topology, plan, schemes};
+use inart_simulator_aggregation::{Faults, InstalledNetwork, Options, Report, simulate};
 use support::dataplane;
 
 /// What the link between the racks carries, bit/s.

@@ -4,9 +4,9 @@
 use crate::support;
 
 use inart_faults::quantity::Span;
-use inart_planner::Topology;
-use inart_planner::schemes;
-use inart_simulator::{Faults, Follow, LinkTraffic, Options, Report, Watch, simulate};
+use inart_planner_aggregation::Topology;
+use inart_planner_aggregation::schemes;
+use inart_simulator_aggregation::{Faults, Follow, LinkTraffic, Options, Report, Watch, simulate};
 use inart_steering::Policy;
 use support::network;
 

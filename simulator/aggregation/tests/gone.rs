@@ -3,8 +3,8 @@
 
 use crate::support;
 
-use inart_planner::schemes;
-use inart_simulator::{Faults, Options, Report, simulate};
+use inart_planner_aggregation::schemes;
+use inart_simulator_aggregation::{Faults, Options, Report, simulate};
 use support::{fig1, network};
 
 fn run(events: &str) -> Report {

@@ -4,8 +4,8 @@
 use crate::support;
 
 use inart_p4::Reason;
-use inart_planner::{Topology, schemes};
-use inart_simulator::{Faults, InstalledNetwork, Options, Report, simulate};
+use inart_planner_aggregation::{Topology, schemes};
+use inart_simulator_aggregation::{Faults, InstalledNetwork, Options, Report, simulate};
 use support::network;
 
 /// Two jobs on the same switches, with hosts of their own, and a host that does nothing.

@@ -5,8 +5,8 @@ use crate::support;
 
 use std::sync::Arc;
 
-use inart_planner::{Options as Planning, plan_all, schemes};
-use inart_simulator::{Dataplane, Faults, InstalledNetwork, Options, SwitchKind, simulate};
+use inart_planner_aggregation::{Options as Planning, plan_all, schemes};
+use inart_simulator_aggregation::{Dataplane, Faults, InstalledNetwork, Options, SwitchKind, simulate};
 use inart_wire::ValuesPerPacket;
 use support::fig1;
 

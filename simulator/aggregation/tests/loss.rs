@@ -5,8 +5,8 @@ use crate::support;
 
 use std::fmt::Write;
 
-use inart_planner::schemes;
-use inart_simulator::{Faults, Options, simulate};
+use inart_planner_aggregation::schemes;
+use inart_simulator_aggregation::{Faults, Options, simulate};
 use support::{network, racks};
 
 /// Goodput in Mbit/s of one job between two racks, links of 100 Mbit/s and 10 us.

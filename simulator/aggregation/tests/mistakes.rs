@@ -4,9 +4,9 @@
 
 use crate::support;
 
-use inart_planner::{Scheme, schemes};
-use inart_simulator::gradients::Sizes;
-use inart_simulator::{Faults, OddLength, Options, Report, simulate};
+use inart_planner_aggregation::{Scheme, schemes};
+use inart_simulator_aggregation::gradients::Sizes;
+use inart_simulator_aggregation::{Faults, OddLength, Options, Report, simulate};
 use support::{fig1, network};
 
 const LOSS: &str = "links: [{drop: 0.5%, duplicate: 0.5%, reorder: 1%, reorder_by: 300 us}]";

@@ -4,8 +4,8 @@
 use crate::support;
 
 use inart_faults::quantity::Span;
-use inart_planner::{Levels, Options as Planning, Topology, plan_all, schemes};
-use inart_simulator::{Adjust, Faults, InstalledNetwork, Options, Report, SingleFault, simulate};
+use inart_planner_aggregation::{Levels, Options as Planning, Topology, plan_all, schemes};
+use inart_simulator_aggregation::{Adjust, Faults, InstalledNetwork, Options, Report, SingleFault, simulate};
 use support::{dataplane, fig1, network};
 
 /// The largest float there is, up or down.

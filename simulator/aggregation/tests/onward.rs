@@ -6,9 +6,9 @@
 use crate::support;
 
 use inart_faults::quantity::Span;
-use inart_planner::{Job, Topology, schemes};
-use inart_simulator::gradients::Sizes;
-use inart_simulator::{Faults, Onward, Options, Report, simulate};
+use inart_planner_aggregation::{Job, Topology, schemes};
+use inart_simulator_aggregation::gradients::Sizes;
+use inart_simulator_aggregation::{Faults, Onward, Options, Report, simulate};
 use support::{network, racks};
 
 /// Three rounds of three workers behind three switches, of 1000 values in two tensors, in 8 chunks in flight.

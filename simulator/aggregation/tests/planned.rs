@@ -4,9 +4,9 @@
 
 use crate::support;
 
-use inart_planner::topology::generate::{Equipment, fat_tree};
-use inart_planner::{Options as Planning, Plan, PlanError, Topology, plan, schemes};
-use inart_simulator::{Faults, InstalledNetwork, Options, Report, simulate};
+use inart_planner_aggregation::topology::generate::{Equipment, fat_tree};
+use inart_planner_aggregation::{Options as Planning, Plan, PlanError, Topology, plan, schemes};
+use inart_simulator_aggregation::{Faults, InstalledNetwork, Options, Report, simulate};
 use support::{dataplane, fig1};
 
 /// Values per frame, and bytes of such a frame.

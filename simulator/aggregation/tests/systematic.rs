@@ -4,8 +4,8 @@
 use crate::support;
 
 use inart_faults::quantity::Span;
-use inart_planner::schemes;
-use inart_simulator::{Faults, InstalledNetwork, Options, SingleFault, simulate};
+use inart_planner_aggregation::schemes;
+use inart_simulator_aggregation::{Faults, InstalledNetwork, Options, SingleFault, simulate};
 use support::{fig1, network};
 
 /// Runs with each hop of the undisturbed run treated in turn; how many there are.

@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use inart_multicast::Outcome;
-use inart_peer_agent::{Average, Received};
+use inart_peers_agent::{Average, Received};
+use inart_protocol_peers::Outcome;
 use inart_virtual::SplitMix64;
 
 /// Rounds of a sender whose updates are kept. One that arrives later counts as a defect: no multicast begins
@@ -133,7 +133,7 @@ impl Audit {
 
 #[cfg(test)]
 mod tests {
-    use inart_multicast::Receivers;
+    use inart_protocol_peers::Receivers;
     use inart_wire::Rank;
 
     use super::*;

@@ -1,6 +1,6 @@
 //! Why a run ends without figures.
 
-use inart_peer_agent::SetupError;
+use inart_peers_agent::SetupError;
 
 /// Why a run ends without figures.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use inart_peer_agent::Sync;
-use inart_peers::{Multicast, Pairs, Reading, Scheme};
+use inart_peers_agent::Sync;
+use inart_planner_peers::{Multicast, Pairs, Reading, Scheme};
 
 /// When a run ends.
 #[derive(Debug, Clone, Copy, PartialEq)]

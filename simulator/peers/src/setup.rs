@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use inart_multicast::{Copies, ReceiverOptions, SenderOptions};
-use inart_peer_agent::{CoordinatorSetup, Setup, Sync};
-use inart_peers::{Mesh, Multicast, PeerJob, Ports, Scheme};
+use inart_peers_agent::{CoordinatorSetup, Setup, Sync};
+use inart_planner_peers::{Mesh, Multicast, PeerJob, Ports, Scheme};
+use inart_protocol_peers::{Copies, ReceiverOptions, SenderOptions};
 use inart_wire::{Epoch, Incarnation, JobId, Rank, ValuesPerPacket};
 
 use crate::error::SimulationError;
@@ -109,7 +109,7 @@ impl Setting {
             false => ReceiverOptions::connections(),
         };
         Setup {
-            program: inart_peer_agent::Terms::default(),
+            program: inart_peers_agent::Terms::default(),
             round_patience: Duration::MAX,
             me: self.ranks[rank],
             life: Incarnation::new(rank as u32 + 1),

@@ -8,12 +8,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_connections::{Machine as _, Output, PeerNo};
-use inart_multicast::{FrameWriter, Receivers};
-use inart_peer_agent::{
+use inart_peers_agent::{
     Body, Coordinator, CoordinatorOutput, Framing, Peer, PeerNews, PeerProcess, Schemes, Setup, Start, Sync,
     encode,
 };
-use inart_peers::{Compute, Mesh, PeerJob};
+use inart_planner_peers::{Compute, Mesh, PeerJob};
+use inart_protocol_peers::{FrameWriter, Receivers};
 use inart_virtual::{SplitMix64, Timeline};
 use inart_wire::{Contributors, MacAddr};
 

@@ -2,9 +2,9 @@
 //! training, which knows no chunks, no messages and no coordinator.
 #![allow(clippy::unwrap_used)]
 
-use inart_peer_agent::Sync;
-use inart_peer_simulator::{Figures, Options, Outcome, Rounds, SimulationError, Stale, Until, simulate};
-use inart_peers::{Draw, Mesh, Multicast, Reading, Scheme, Sharing, SspOptions, run_rounds, run_ssp};
+use inart_peers_agent::Sync;
+use inart_planner_peers::{Draw, Mesh, Multicast, Reading, Scheme, Sharing, SspOptions, run_rounds, run_ssp};
+use inart_simulator_peers::{Figures, Options, Outcome, Rounds, SimulationError, Stale, Until, simulate};
 
 /// Ports of 60 to 139 Mbit/s; updates of 1.5 MB: 100 chunks of 15 kB.
 fn document(peers: usize, receivers: usize, link: &str, more: &str) -> String {
@@ -73,7 +73,10 @@ fn equal_updates_take_as_long_as_in_the_fluid_model() {
             let outcome = run(&mesh, &options);
             is_calm(&outcome);
             let ours = rounds(&outcome);
-            let plan = inart_peers::Options { seed: 3, ..inart_peers::Options::new(scheme, multicast) };
+            let plan = inart_planner_peers::Options {
+                seed: 3,
+                ..inart_planner_peers::Options::new(scheme, multicast)
+            };
             let fluid = run_rounds(&mesh, &mesh.jobs()[0], &plan, Draw::Random, Sharing::Fair, 6).unwrap();
             let told = format!("{scheme} by {multicast}: {ours:?}, {fluid:?}");
             eprintln!("{told}");
@@ -102,10 +105,10 @@ fn stale_synchronous_training_comes_near_to_the_fluid_model() {
     ] {
         let outcome = run(&mesh, &ssp(scheme, multicast, 20.0));
         let ours = stale(&outcome);
-        let plan = inart_peers::Options {
+        let plan = inart_planner_peers::Options {
             seed: 3,
             force_after: Some(4),
-            ..inart_peers::Options::new(scheme, multicast)
+            ..inart_planner_peers::Options::new(scheme, multicast)
         };
         let options = SspOptions {
             plan,

@@ -1,11 +1,11 @@
 //! Agents without faults against the prediction, and against values computed by hand.
 #![allow(clippy::unwrap_used)]
 
-use inart_cluster::{Cluster, Job};
 use inart_faults::{Faults, Schedule};
-use inart_order::{Applied, Blocking, Policy};
-use inart_planner::Topology;
-use inart_ps_simulator::{
+use inart_planner_aggregation::Topology;
+use inart_planner_ps::{Cluster, Job};
+use inart_protocol_ps::{Applied, Blocking, Policy};
+use inart_simulator_ps::{
     AgentError, AgentOptions, AgentRun, CAPABILITIES, Sync, WorkerOptions, run_agents, run_workers,
 };
 

@@ -2,7 +2,7 @@
 //! mistakes that the oracle has to find.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 
-use inart_ps_simulator::{AgentRun, Trial};
+use inart_simulator_ps::{AgentRun, Trial};
 
 const TRIALS: u64 = 200;
 
@@ -68,7 +68,7 @@ fn equal_seeds_give_equal_runs() {
         let trial = Trial::random(seed).unwrap();
         assert_eq!(run(seed, &trial), run(seed, &trial));
         let other = Trial {
-            options: inart_ps_simulator::AgentOptions { seed: seed + 1, ..trial.options.clone() },
+            options: inart_simulator_ps::AgentOptions { seed: seed + 1, ..trial.options.clone() },
             ..trial.clone()
         };
         assert_ne!(run(seed, &trial), run(seed, &other));

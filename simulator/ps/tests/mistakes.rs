@@ -4,9 +4,9 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use inart_order::{Applied, Policy, WorkerNo};
-use inart_order_agent::{Decision, InOrder, Kept, Sequencer, Verdict};
-use inart_ps_simulator::{AgentError, MODEL, Sync, Trial, TrialError, server_options};
+use inart_protocol_ps::{Applied, Policy, WorkerNo};
+use inart_ps_agent::{Decision, InOrder, Kept, Sequencer, Verdict};
+use inart_simulator_ps::{AgentError, MODEL, Sync, Trial, TrialError, server_options};
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mistake {

@@ -3,9 +3,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_cluster::{Job, Kind, Nic, Participant, Time};
-use inart_order::{Applied, Arrival, BatchRule, Blocking, Policy, Taken};
-use inart_ps_simulator::{
+use inart_planner_ps::{Job, Kind, Nic, Participant, Time};
+use inart_protocol_ps::{Applied, Arrival, BatchRule, Blocking, Policy, Taken};
+use inart_simulator_ps::{
     Absence, ClientEvent, ClientOptions, RunError, WorkerEvent, WorkerOptions, run_clients,
     run_clients_watched, run_workers, run_workers_watched,
 };

@@ -4,10 +4,10 @@
 
 use std::collections::BTreeMap;
 
-use inart_cluster::{Job, Kind, Nic, Participant, RackError, Racks, Time, candidate_racks, choose_racks};
-use inart_planner::topology::generate::{Equipment, fat_tree};
-use inart_planner::{Plan, Topology, check};
-use inart_ps_simulator::{RackEvent, RackOptions, RackRunError, run_racks, run_racks_watched};
+use inart_planner_aggregation::topology::generate::{Equipment, fat_tree};
+use inart_planner_aggregation::{Plan, Topology, check};
+use inart_planner_ps::{Job, Kind, Nic, Participant, RackError, Racks, Time, candidate_racks, choose_racks};
+use inart_simulator_ps::{RackEvent, RackOptions, RackRunError, run_racks, run_racks_watched};
 
 const FIG1: &str = include_str!("../../../topologies/fig1.yaml");
 
@@ -233,7 +233,7 @@ fn what_cannot_be_is_refused() {
         assert!(matches!(error, RackError::Groups { .. }));
         assert!(error.to_string().contains("give a number from 1 to 6"), "{error}");
     }
-    let exact = inart_planner::Job { exact: true, ..planned.clone() };
+    let exact = inart_planner_aggregation::Job { exact: true, ..planned.clone() };
     assert!(matches!(Racks::plan(&topology, &exact, 2), Err(RackError::Exact(_))));
     let racks = in_groups(&topology, 2);
     let job = job(&topology, 1e9, exactly(1.0));

@@ -3,9 +3,9 @@
 //! draws.
 #![allow(clippy::unwrap_used)]
 
-use inart_cluster::{Job, Kind, Nic, Participant, Time};
-use inart_order::{Applied, Policy};
-use inart_ps_simulator::{ClientOptions, WorkerOptions, run_clients, run_workers};
+use inart_planner_ps::{Job, Kind, Nic, Participant, Time};
+use inart_protocol_ps::{Applied, Policy};
+use inart_simulator_ps::{ClientOptions, WorkerOptions, run_clients, run_workers};
 
 fn job(kind: Kind, count: usize, compute: Time, nic: Nic) -> Job {
     let participant =

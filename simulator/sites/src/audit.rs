@@ -1,6 +1,6 @@
 //! What every sum has to be.
 
-use inart_site_agent::audit::sum_of_sites;
+use inart_sites_agent::audit::sum_of_sites;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_site_agent::Peer;
+use inart_sites_agent::Peer;
 
 /// Two peers, the lesser first.
 pub type Pair = (Peer, Peer);

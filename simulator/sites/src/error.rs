@@ -1,6 +1,6 @@
 //! Why a simulation cannot be, or has failed.
 
-use inart_site_agent::{DriverError, SetupError};
+use inart_sites_agent::{DriverError, SetupError};
 
 /// What is wrong.
 #[derive(Debug, thiserror::Error)]

@@ -1,8 +1,8 @@
 //! What may happen, and when.
 
 use inart_faults::Faults;
-use inart_overlay::Overlay;
-use inart_sites::SiteNo;
+use inart_planner_sites::Overlay;
+use inart_protocol_sites::SiteNo;
 
 use crate::error::SimulationError;
 

@@ -1,16 +1,16 @@
-//! Sites and their scheduler in virtual time: without faults as `inart_overlay::run`, with faults as
+//! Sites and their scheduler in virtual time: without faults as `inart_planner_sites::run`, with faults as
 //! docs/protocol.md says; what is wrong is named.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use inart_faults::Faults;
-use inart_overlay::{
+use inart_planner_sites::{
     AuxiliaryUse, Options as PlanOptions, Overlay, RunOptions, Scheme, Sharing, Tuning, Until,
 };
-use inart_site_simulator::{
+use inart_protocol_sites::SiteNo;
+use inart_simulator_sites::{
     Fault, Knowledge, Options, OtherDocument, Outcome, PlannedFault, Setting, Traces, Trial, resolve,
     simulate,
 };
-use inart_sites::SiteNo;
 
 /// The nine sites, with short gradients and rates in proportion.
 fn network(text: &str) -> Overlay {
@@ -50,7 +50,7 @@ fn without_faults_rounds_take_as_long_as_planned_ones() {
     let overlay = fixed();
     for scheme in Scheme::ALL {
         let here = run(&overlay, &options(scheme, 4), "events: []");
-        let knowledge = inart_overlay::Knowledge::Static;
+        let knowledge = inart_planner_sites::Knowledge::Static;
         let (auxiliary, plan, until) = (AuxiliaryUse::default(), PlanOptions::new(scheme), Until::Rounds(4));
         let sharing = Sharing::Fair;
         let there = RunOptions {
@@ -62,7 +62,7 @@ fn without_faults_rounds_take_as_long_as_planned_ones() {
             tuning: Tuning::default(),
             until,
         };
-        let there = inart_overlay::run(&overlay, &overlay.jobs()[0], &there).unwrap();
+        let there = inart_planner_sites::run(&overlay, &overlay.jobs()[0], &there).unwrap();
         // The first round has the connections' making in it.
         let mean_s = here.rounds[1..].iter().map(|round| round.seconds).sum::<f64>() / 3.0;
         let ratio = mean_s / there.mean_s;
@@ -144,7 +144,7 @@ jobs: [{name: job, gradient: 4 MB, chunk: 64 KB}]
         let plan = PlanOptions::new(scheme);
         let job = &overlay.jobs()[0];
         let predicted_s =
-            inart_overlay::plan(&overlay, job, &overlay.rates_at(0.0), &plan).unwrap().predicted_s;
+            inart_planner_sites::plan(&overlay, job, &overlay.rates_at(0.0), &plan).unwrap().predicted_s;
         let alone = run(&overlay, &options(scheme, 4), "events: [{at: 0 s, crash: scheduler}]");
         assert_eq!((alone.plans, alone.rounds.len()), (0, 4), "{scheme}");
         let mean_s = alone.rounds[1..].iter().map(|round| round.seconds).sum::<f64>() / 3.0;

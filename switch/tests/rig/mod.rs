@@ -10,9 +10,9 @@ use inart_p4runtime::p4::v1::{Entity, Update, entity};
 use inart_p4runtime::{
     Client, ClientError, DeviceId, ElectionId, Entry, Event, Pipeline, PipelineAction, Schema, Target,
 };
-use inart_softswitch::ports;
-use inart_softswitch::server::{Server, Wiring};
-use inart_softswitch::{Digest, Port, Sink, Switch};
+use inart_switch::ports;
+use inart_switch::server::{Server, Wiring};
+use inart_switch::{Digest, Port, Sink, Switch};
 use inart_tls::{Security, connect_channel};
 use tokio::net::TcpListener;
 use tokio::sync::{mpsc, oneshot};

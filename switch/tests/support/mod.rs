@@ -3,8 +3,8 @@
 
 use std::sync::Arc;
 
-use inart_softswitch::control::Port;
-use inart_softswitch::{Program, Sink, Switch};
+use inart_switch::control::Port;
+use inart_switch::{Program, Sink, Switch};
 use inart_tables::{PortNo, SlotRange, Steer, SteerAction, SteerKey, Table};
 use inart_wire::{Contributors, Seat};
 

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use inart_softswitch::Switch;
-use inart_softswitch::control::{Port, Replica};
+use inart_switch::Switch;
+use inart_switch::control::{Port, Replica};
 use inart_tables::{
     GroupId, MacAction, MacKey, PortNo, ResultsAction, ResultsKey, SlotRange, SteerAction, SteerKey,
     SwitchPortsAction, SwitchPortsKey, SwitchTables,

@@ -5,8 +5,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use inart_p4::{Outcome, Reason, Variant};
-use inart_softswitch::control::Port;
-use inart_softswitch::{Program, Sink, Switch};
+use inart_switch::control::Port;
+use inart_switch::{Program, Sink, Switch};
 
 use super::network::{self, slot_of};
 use super::rule::Rule;

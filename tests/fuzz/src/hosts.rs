@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use arbitrary::{Result, Unstructured};
-use inart_core::{
+use inart_protocol_aggregation::{
     Assignment, Instant, ServerShard, ShardAssignment, StateMachine, WorkerAddress, WorkerFlow,
 };
 use inart_wire::{

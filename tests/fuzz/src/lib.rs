@@ -10,13 +10,13 @@ pub mod frame_link;
 pub mod hosts;
 mod libfuzzer;
 pub mod network;
-pub mod order_agent;
 pub mod own_plan;
 pub mod p4ir;
 pub mod p4runtime;
-pub mod peer_agent;
+pub mod peers_agent;
 pub mod plan;
-pub mod site_agent;
+pub mod ps_agent;
+pub mod sites_agent;
 pub mod switch;
 pub mod tna;
 
@@ -35,7 +35,7 @@ pub const TARGETS: [Target; 13] = [
     ("tna", tna::run),
     ("p4ir", p4ir::run),
     ("own_plan", own_plan::run),
-    ("site_agent", site_agent::run),
-    ("peer_agent", peer_agent::run),
-    ("order_agent", order_agent::run),
+    ("sites_agent", sites_agent::run),
+    ("peers_agent", peers_agent::run),
+    ("ps_agent", ps_agent::run),
 ];

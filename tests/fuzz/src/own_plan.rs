@@ -3,9 +3,9 @@
 
 use std::sync::LazyLock;
 
-use inart_overlay::Overlay;
-use inart_peers::{Mesh, Multicast};
-use inart_planner::{JobPlans, Options, Order, Topology, check_jobs, plan_jobs, schemes};
+use inart_planner_aggregation::{JobPlans, Options, Order, Topology, check_jobs, plan_jobs, schemes};
+use inart_planner_peers::{Mesh, Multicast};
+use inart_planner_sites::Overlay;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
@@ -118,24 +118,24 @@ fn read<T: DeserializeOwned>(text: &str) -> Option<T> {
 }
 
 /// Completes what a user chooses of a plan of sites.
-fn sites(text: &str) -> Option<inart_overlay::Plan> {
+fn sites(text: &str) -> Option<inart_planner_sites::Plan> {
     let (overlay, job) = (&*OVERLAY, &OVERLAY.jobs()[0]);
-    let own = read::<inart_overlay::OwnPlan>(text)?;
-    let plan = inart_overlay::complete(overlay, job, &own, inart_overlay::Scheme::Own).ok()?;
-    assert_eq!(inart_overlay::check(overlay, job, &plan), Vec::<String>::new(), "{text}");
+    let own = read::<inart_planner_sites::OwnPlan>(text)?;
+    let plan = inart_planner_sites::complete(overlay, job, &own, inart_planner_sites::Scheme::Own).ok()?;
+    assert_eq!(inart_planner_sites::check(overlay, job, &plan), Vec::<String>::new(), "{text}");
     let rates = overlay.rates_at(0.0);
-    let predicted_s = inart_overlay::predicted_seconds(overlay, job, &rates, &plan);
+    let predicted_s = inart_planner_sites::predicted_seconds(overlay, job, &rates, &plan);
     let is_near = |seconds: f64| (seconds - plan.predicted_s).abs() <= 1e-6 * plan.predicted_s;
     assert!(predicted_s.is_ok_and(is_near), "{text}");
     Some(plan)
 }
 
 /// Completes what a user chooses of a plan of peers.
-fn peers(text: &str) -> Option<inart_peers::Plan> {
+fn peers(text: &str) -> Option<inart_planner_peers::Plan> {
     let (mesh, job) = (&*MESH, &MESH.jobs()[0]);
-    let own = read::<inart_peers::OwnPlan>(text)?;
-    let plan = inart_peers::complete(mesh, job, &own, Multicast::Hosts).ok()?;
-    assert_eq!(inart_peers::check(mesh, job, &plan), Vec::<String>::new(), "{text}");
+    let own = read::<inart_planner_peers::OwnPlan>(text)?;
+    let plan = inart_planner_peers::complete(mesh, job, &own, Multicast::Hosts).ok()?;
+    assert_eq!(inart_planner_peers::check(mesh, job, &plan), Vec::<String>::new(), "{text}");
     Some(plan)
 }
 
@@ -148,19 +148,20 @@ pub fn run(data: &[u8]) {
         1 => drop(peers(&text)),
         2 => {
             let (overlay, job) = (&*OVERLAY, &OVERLAY.jobs()[0]);
-            let Some(plan) = read::<inart_overlay::Plan>(&text) else { return };
-            if inart_overlay::check(overlay, job, &plan).is_empty() {
+            let Some(plan) = read::<inart_planner_sites::Plan>(&text) else { return };
+            if inart_planner_sites::check(overlay, job, &plan).is_empty() {
                 let rates = overlay.rates_at(0.0);
-                let predicted_s = inart_overlay::predicted_seconds(overlay, job, &rates, &plan);
+                let predicted_s = inart_planner_sites::predicted_seconds(overlay, job, &rates, &plan);
                 assert!(predicted_s.is_ok_and(f64::is_finite), "{text}");
             }
         }
         3 => {
             let (mesh, job) = (&*MESH, &MESH.jobs()[0]);
-            let Some(plan) = read::<inart_peers::Plan>(&text) else { return };
-            if inart_peers::check(mesh, job, &plan).is_empty() {
-                let own = read::<inart_peers::OwnPlan>(&text).expect("a plan has all that a user chooses");
-                assert!(inart_peers::receivers(mesh, job, &own).is_ok(), "{text}");
+            let Some(plan) = read::<inart_planner_peers::Plan>(&text) else { return };
+            if inart_planner_peers::check(mesh, job, &plan).is_empty() {
+                let own =
+                    read::<inart_planner_peers::OwnPlan>(&text).expect("a plan has all that a user chooses");
+                assert!(inart_planner_peers::receivers(mesh, job, &own).is_ok(), "{text}");
             }
         }
         _ => match JobPlans::from_json(&text) {

@@ -2,7 +2,7 @@
 
 use std::sync::{Arc, LazyLock};
 
-use inart_softswitch::{Port, Program, Sink, Switch};
+use inart_switch::{Port, Program, Sink, Switch};
 use serde_json::Value;
 
 use crate::edit::edited;

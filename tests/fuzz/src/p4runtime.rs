@@ -10,7 +10,7 @@ use inart_p4runtime::p4::v1::{
     Action, Entity, FieldMatch, ForwardingPipelineConfig, StreamMessageRequest, TableAction, TableEntry,
     Update, WriteRequest, action, field_match, table_action, update,
 };
-use inart_softswitch::server::Messages;
+use inart_switch::server::Messages;
 use prost::Message;
 
 const JSON: &[u8] = include_bytes!("../programs/small.json");

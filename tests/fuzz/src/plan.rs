@@ -3,7 +3,7 @@
 
 use std::sync::LazyLock;
 
-use inart_planner::{Options, Plan, Topology, check, plan, schemes};
+use inart_planner_aggregation::{Options, Plan, Topology, check, plan, schemes};
 use serde_json::Value;
 
 use crate::edit::edited;

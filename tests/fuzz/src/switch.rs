@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 use arbitrary::{Result, Unstructured};
 use inart_p4::artifact;
-use inart_softswitch::{Port, Program, Sink, Switch};
+use inart_switch::{Port, Program, Sink, Switch};
 use inart_tables::{Mac, MacAction, PortNo, Row, SlotRange, Steer, SteerAction, SteerKey, Table};
 use inart_wire::{
     Contributors, ETHERNET_BYTES, Exponent, Flags, Frame, FrameRepr, Group, HEADER_BYTES, HeaderRepr, Kind,

@@ -4,7 +4,7 @@
 use std::cell::RefCell;
 
 use inart_p4::{Chip, Variant, tofino_artifact};
-use inart_softswitch::{Port, Program, Sink};
+use inart_switch::{Port, Program, Sink};
 use inart_wire::{ETHER_TYPE, Frame, HeaderRepr, ValuesPerPacket};
 
 use crate::switch::{self, Rig, UP};

@@ -2,7 +2,7 @@
 
 use anyhow::{Result, ensure};
 
-use inart_core::policy::{Due, Lockstep, Onward, Policy, Progress};
+use inart_protocol_aggregation::policy::{Due, Lockstep, Onward, Policy, Progress};
 use inart_wire::Exponent as WireExponent;
 
 use crate::marks::Marks;

@@ -13,8 +13,7 @@ pub fn levels(document: &str) -> BTreeMap<String, u32> {
     tree.lines().filter_map(line).collect()
 }
 
-/// Packages listed under each heading that names folders; names are in the backquotes before the colon, those
-/// of folders within the list's folder in parentheses.
+/// Packages listed under each heading that names folders; names are in the backquotes before the colon.
 pub fn packages(document: &str) -> BTreeMap<String, BTreeSet<String>> {
     let mut found: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let mut heading = String::new();
@@ -25,7 +24,6 @@ pub fn packages(document: &str) -> BTreeMap<String, BTreeSet<String>> {
         let Some((names, _)) = line.strip_prefix("- `").and_then(|item| item.split_once(':')) else {
             continue;
         };
-        let names = names.split('(').next().unwrap_or(names);
         let names = names.split(',').map(|name| name.trim().trim_matches('`').to_owned());
         found.entry(heading.clone()).or_default().extend(names);
     }

@@ -54,7 +54,7 @@ fn document() -> String {
 const SYSTEMS: [&str; 4] = ["aggregation", "sites", "peers", "ps"];
 
 /// Dependencies on a folder of the same or a higher level. Only ever shorter.
-const UP: &[(&str, &str)] = &[("hierarchy", "overlay"), ("hierarchy", "planner")];
+const UP: &[(&str, &str)] = &[("hierarchy", "planner-aggregation"), ("hierarchy", "planner-sites")];
 
 /// The folder of each package, from the root, and its first part.
 fn folders() -> BTreeMap<String, PathBuf> {
@@ -80,6 +80,16 @@ fn every_package_is_listed_under_its_folder() {
     let known: BTreeSet<_> = members().into_keys().collect();
     let unknown: Vec<_> = listed.values().flatten().filter(|name| !known.contains(*name)).collect();
     assert!(unknown.is_empty(), "ARCHITECTURE.md lists packages that do not exist: {unknown:?}");
+}
+
+#[test]
+fn packages_are_named_after_their_folders() {
+    for (name, folder) in folders() {
+        let path = folder.to_str().unwrap().replace('/', "-");
+        let is_tail =
+            path.strip_suffix(&name).is_some_and(|before| before.is_empty() || before.ends_with('-'));
+        assert!(is_tail, "inart-{name} is in {}", folder.display());
+    }
 }
 
 #[test]
@@ -134,6 +144,18 @@ fn each_role_has_folders_by_the_four_words() {
     }
     for system in SYSTEMS {
         assert!(root().join("simulator").join(system).is_dir(), "no folder simulator/{system}");
+    }
+    // Documents of switched networks are the reader's own; sums in switches have pages of their own.
+    for system in &SYSTEMS[1..] {
+        assert!(root().join("docs").join(system).with_extension("md").is_file(), "no page docs/{system}.md");
+        assert!(root().join("emulator/src").join(system).is_dir(), "no folder emulator/src/{system}");
+    }
+    for command in ["simulate", "emulate", "host"] {
+        let folder = root().join("cli/src/commands").join(command);
+        for system in SYSTEMS {
+            let is_there = folder.join(system).is_dir() || folder.join(system).with_extension("rs").is_file();
+            assert!(is_there, "nothing of {system} in {}", folder.display());
+        }
     }
 }
 

@@ -6,7 +6,16 @@ use super::root;
 
 /// Packages that only read, report or carry data need no solver: building HiGHS takes minutes, and a C++
 /// compiler.
-const WITHOUT: &[&str] = &["inart-topologies"];
+const WITHOUT: &[&str] = &[
+    "inart-topologies",
+    "inart-wire",
+    "inart-terms",
+    "inart-protocol-aggregation",
+    "inart-protocol-sites",
+    "inart-protocol-peers",
+    "inart-protocol-ps",
+    "inart-ps-agent",
+];
 
 #[test]
 fn networks_are_read_without_a_solver() {

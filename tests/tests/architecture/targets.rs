@@ -12,7 +12,7 @@ use super::modules::{below, files};
 /// Programs beside `CRATE` and `CRATE-root`: crate, program, and the reason.
 const OF_THEIR_OWN: &[(&str, &str, &str)] = &[
     ("inart-cli", "peers_many", "its 67 processes need the whole machine"),
-    ("inart-softswitch", "read_memory", "the test counts all allocations of its process"),
+    ("inart-switch", "read_memory", "the test counts all allocations of its process"),
 ];
 
 /// What cargo says about a library, a command or a program of tests.

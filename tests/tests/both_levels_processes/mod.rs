@@ -10,9 +10,9 @@ mod three;
 
 use std::process::Command;
 
-use inart_core::audit::sum_of;
-use inart_emulator::wide_area::{digest, random_gradient};
-use inart_site_agent::audit::sum_of_sites;
+use inart_emulator::sites::{digest, random_gradient};
+use inart_protocol_aggregation::audit::sum_of;
+use inart_sites_agent::audit::sum_of_sites;
 use inart_tests::{document, inart, turn, workspace};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;

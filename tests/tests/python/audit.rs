@@ -5,10 +5,10 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::Path;
 use std::thread::{self, JoinHandle};
 
-use inart_core::Assignment;
-use inart_core::audit::{Received, Sent, check_round};
-use inart_core::policy::Lockstep;
 use inart_host_agent::report::{self, Report, Reports, Role, RoundReport};
+use inart_protocol_aggregation::Assignment;
+use inart_protocol_aggregation::audit::{Received, Sent, check_round};
+use inart_protocol_aggregation::policy::Lockstep;
 
 /// What each rank reported after its hello.
 type Reported = BTreeMap<u16, Vec<Report>>;

@@ -7,9 +7,9 @@ use std::sync::Mutex;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use inart_core::{Assignment, ShardAssignment, WorkerAddress};
 use inart_emulator::namespace::Namespace;
 use inart_host_agent::{Options, Port, Server, Stopper};
+use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
 use inart_tests::workspace;
 use inart_wire::{MacAddr, ShardId, ValuesPerPacket};
 use serde_json::Value;

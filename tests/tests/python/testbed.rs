@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use inart_controller::JobPlan;
 use inart_emulator::{Options, Testbed};
-use inart_planner::{Levels, Results, Topology, schemes};
+use inart_planner_aggregation::{Levels, Results, Topology, schemes};
 use inart_tests::inart;
 use inart_wire::ValuesPerPacket;
 
@@ -36,7 +36,11 @@ pub fn of(topology: &str, scale: f64) -> Testbed {
     };
     let mut testbed = Testbed::start(&topology, &options, scale).expect("built");
     let job = &topology.jobs()[0];
-    let plan = inart_planner::plan(&topology, job, &inart_planner::Options::new(schemes::INART));
+    let plan = inart_planner_aggregation::plan(
+        &topology,
+        job,
+        &inart_planner_aggregation::Options::new(schemes::INART),
+    );
     let job = inart_controller::job_number(&topology, &job.name).expect("the topology's job");
     let plan =
         JobPlan { job, plan: plan.expect("planned"), window_chunks: 64, rate_scale: scale, new_epoch: true };

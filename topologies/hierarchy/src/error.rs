@@ -1,7 +1,7 @@
 //! What can be wrong with a network of two levels.
 
-use inart_overlay::{PlanError as OverlayError, RunError};
-use inart_planner::{PlanError, TopologyError};
+use inart_planner_aggregation::{PlanError, TopologyError};
+use inart_planner_sites::{PlanError as OverlayError, RunError};
 
 /// What is wrong, and where.
 #[derive(Debug, thiserror::Error)]

@@ -1,7 +1,7 @@
 //! Plans of both levels.
 
-use inart_overlay::{Options as TreeOptions, Plan as TreePlan, SiteJob};
-use inart_planner::{Options, Plan};
+use inart_planner_aggregation::{Options, Plan};
+use inart_planner_sites::{Options as TreeOptions, Plan as TreePlan, SiteJob};
 use inart_topologies::sites::Hierarchy;
 use serde::Serialize;
 
@@ -47,14 +47,14 @@ pub fn plan(
     let bits = job.gradient_bytes() as f64 * 8.0 / payload_share;
     let mut insides = Vec::new();
     for inside in &hierarchy.insides {
-        let plan = inart_planner::plan(&inside.topology, &inside.topology.jobs()[0], inner)
+        let plan = inart_planner_aggregation::plan(&inside.topology, &inside.topology.jobs()[0], inner)
             .map_err(|error| HierarchyError::InsidePlan { site: inside.site.clone(), error })?;
         let most_bps = plan.bounds.two_levels_bps.unwrap_or(plan.bounds.integral_bps);
         let (seconds, bound_s) = (bits / plan.rate_bps, bits / most_bps);
         insides.push(InsidePlan { site: inside.site.clone(), plan, seconds, bound_s });
     }
     let overlay = &hierarchy.overlay;
-    let between = inart_overlay::plan(overlay, job, &overlay.rates_at(0.0), trees)?;
+    let between = inart_planner_sites::plan(overlay, job, &overlay.rates_at(0.0), trees)?;
     let bound_s = insides.iter().map(|inside| inside.bound_s).fold(between.bounds.seconds, f64::max);
     Ok(HierarchyPlan { insides, between, bound_s })
 }

@@ -1,6 +1,6 @@
 //! Where the time of a round goes.
 
-use inart_overlay::{InsideTimes, RunOptions, SiteJob};
+use inart_planner_sites::{InsideTimes, RunOptions, SiteJob};
 use inart_topologies::sites::Hierarchy;
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ pub struct Timeline {
 /// hierarchy's insides: how long a whole gradient takes from a site's workers to the site, and back.
 ///
 /// # Errors
-/// As of [`inart_overlay::run()`].
+/// As of [`inart_planner_sites::run()`].
 pub fn timeline(
     hierarchy: &Hierarchy,
     job: &SiteJob,
@@ -43,11 +43,11 @@ pub fn timeline(
         InsideTimes { up_s: seconds, down_s: seconds }
     };
     let insides: Vec<InsideTimes> = hierarchy.overlay.sites().iter().map(times).collect();
-    let both = inart_overlay::run_with_insides(&hierarchy.overlay, job, options, &insides)?;
-    let between = inart_overlay::run(&hierarchy.overlay, job, options)?;
+    let both = inart_planner_sites::run_with_insides(&hierarchy.overlay, job, options, &insides)?;
+    let between = inart_planner_sites::run(&hierarchy.overlay, job, options)?;
     let longest = insides.iter().map(|inside| inside.up_s).fold(0.0, f64::max);
     let count = both.rounds.len();
-    let mean = |of: fn(&inart_overlay::InsideRound) -> f64| {
+    let mean = |of: fn(&inart_planner_sites::InsideRound) -> f64| {
         both.rounds.iter().map(of).sum::<f64>() / count.max(1) as f64
     };
     Ok(Timeline {

@@ -2,10 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 use inart_hierarchy::{CHUNK_UNIT_BYTES, Hierarchy, plan, timeline};
-use inart_overlay::{
+use inart_planner_aggregation::{Options, schemes};
+use inart_planner_sites::{
     AuxiliaryUse, Knowledge, Options as TreeOptions, RunOptions, Scheme, Sharing, Tuning, Until,
 };
-use inart_planner::{Options, schemes};
 
 const NETWORK: &str = include_str!("../../two-levels.yaml");
 /// Of a frame's bits, all are gradient.
@@ -95,13 +95,13 @@ fn plans_of_both_levels_have_their_bounds() {
     let trees = TreeOptions::new(Scheme::Inart);
     let plan = plan(&both, job, &Options::new(schemes::DEFAULT), &trees, WHOLE).unwrap();
     for (inside, of) in plan.insides.iter().zip(&both.insides) {
-        let checked = inart_planner::check(&of.topology, &inside.plan);
+        let checked = inart_planner_aggregation::check(&of.topology, &inside.plan);
         assert_eq!(checked, Ok(()));
         assert!(inside.seconds >= inside.bound_s * 0.999_999);
     }
     let bits = job.gradient_bytes() as f64 * 8.0;
     assert!((plan.insides[1].seconds - bits / 200e6).abs() < 1e-6, "{}", plan.insides[1].seconds);
-    assert!(inart_overlay::check(&both.overlay, job, &plan.between).is_empty());
+    assert!(inart_planner_sites::check(&both.overlay, job, &plan.between).is_empty());
     assert_eq!(plan.bound_s, plan.between.bounds.seconds);
     let slow = NETWORK.replace("rate: 200 Mbps", "rate: 20 Mbps");
     let both = read(&slow);
@@ -116,7 +116,7 @@ fn without_an_inside_rounds_are_those_between_sites() {
     for scheme in Scheme::ALL {
         let options = options(scheme, 2);
         let times = timeline(&both, job, &options, &[0.0, 0.0]).unwrap();
-        let alone = inart_overlay::run(&both.overlay, job, &options).unwrap();
+        let alone = inart_planner_sites::run(&both.overlay, job, &options).unwrap();
         assert!((times.seconds - alone.mean_s).abs() < 1e-9 * alone.mean_s, "{scheme:?}");
         assert_eq!((times.sums, times.inside_s, times.back_s), (alone.sums, 0.0, 0.0));
     }
@@ -164,7 +164,7 @@ fn no_round_beats_the_bound_or_loses_by_overlapping() {
     for scheme in Scheme::ALL {
         for inside_s in [[0.5, 9.0], [3.0, 3.0], [20.0, 0.1]] {
             let times = timeline(&both, job, &options(scheme, 2), &inside_s).unwrap();
-            let alone = inart_overlay::plan(
+            let alone = inart_planner_sites::plan(
                 &both.overlay,
                 job,
                 &both.overlay.rates_at(0.0),

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use inart_controller::daemon::Steer;
-use inart_planner::{Scheme, schemes};
+use inart_planner_aggregation::{Scheme, schemes};
 use inart_steering::Policy;
 
 use crate::commands::values::duration;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use inart_controller::doctor::Hosts;
-use inart_core::{ServerStatus, WorkerStatus};
 use inart_host_agent::status::{AnyStatus, ProcessStatus, ProcessWait, StatusReport, ask, awaited_workers};
+use inart_protocol_aggregation::{ServerStatus, WorkerStatus};
 
 use crate::commands::doctor::processes;
 
@@ -102,7 +102,7 @@ pub fn hosts(before: &Heard, after: Heard) -> Hosts {
 /// at least, if it made no progress meanwhile.
 fn of_worker(status: &WorkerStatus, age: f64, watched: f64) -> ProcessStatus {
     let shards = status.shards.iter().filter(|shard| status.in_round && shard.in_flight > 0);
-    let wait = |shard: &inart_core::FlowStatus| {
+    let wait = |shard: &inart_protocol_aggregation::FlowStatus| {
         let seconds = shard.oldest.map_or(0.0, |oldest| oldest.sent_seconds);
         let why = match (shard.server_heard_seconds, shard.oldest) {
             (None, _) => "it has never answered".to_owned(),

@@ -18,8 +18,8 @@ use inart_emulator::figures::Summary;
 use inart_emulator::scale::Scale;
 use inart_emulator::{Measured, Options, Work, Workload, chart, emulate};
 use inart_faults::Faults;
-use inart_planner::units::Size;
-use inart_planner::{Levels, Results, Scheme, Topology};
+use inart_planner_aggregation::units::Size;
+use inart_planner_aggregation::{Levels, Results, Scheme, Topology};
 use inart_targets::Target;
 use inart_topologies::Switched;
 use inart_wire::ValuesPerPacket;
@@ -153,7 +153,7 @@ fn run(args: Args, topology: Topology, json: bool) -> anyhow::Result<ExitCode> {
         (false, _) => args.schemes,
         (true, _) if args.own.is_given() => Vec::new(),
         (true, false) => inart_emulator::DEFAULT_SCHEMES.to_vec(),
-        (true, true) => vec![inart_planner::schemes::DEFAULT],
+        (true, true) => vec![inart_planner_aggregation::schemes::DEFAULT],
     };
     if args.own.is_given() {
         schemes.insert(0, inart_emulator::OWN);

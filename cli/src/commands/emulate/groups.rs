@@ -5,16 +5,16 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, ensure};
-use inart_cluster::{Job, Kind, RackError, Racks, candidate_racks, choose_racks};
 use inart_emulator::Measured;
 use inart_emulator::fault::DropRate;
-use inart_emulator::order::scaled;
-use inart_emulator::racks::{RackSetting, RackTable, emulate_racks, fitting_scale};
+use inart_emulator::ps::groups::{RackSetting, RackTable, emulate_racks, fitting_scale};
+use inart_emulator::ps::scaled;
 use inart_emulator::scale::{Scale, check_slowest};
-use inart_planner::Topology;
-use inart_planner::units::display_size;
+use inart_planner_aggregation::Topology;
+use inart_planner_aggregation::units::display_size;
+use inart_planner_ps::{Job, Kind, RackError, Racks, candidate_racks, choose_racks};
 use inart_topologies::Switched;
-use inart_trainer::PARAMETERS;
+use inart_training::PARAMETERS;
 use inart_wire::ValuesPerPacket;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -150,7 +150,7 @@ impl Args {
     fn divisions(
         &self,
         topology: &Topology,
-        planned: &inart_planner::Job,
+        planned: &inart_planner_aggregation::Job,
         job: &Job,
     ) -> anyhow::Result<Vec<Racks>> {
         let mut all: Vec<Racks> = Vec::new();
@@ -175,7 +175,7 @@ impl Args {
 
     fn setting(
         &self,
-        (topology, planned): (Topology, inart_planner::Job),
+        (topology, planned): (Topology, inart_planner_aggregation::Job),
         job: &Job,
         all: &[Racks],
     ) -> anyhow::Result<RackSetting> {

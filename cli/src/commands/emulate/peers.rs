@@ -12,11 +12,11 @@ use inart_emulator::peers::{
     chart, check, emulate_peers,
 };
 use inart_emulator::scale::{Scale, Scaling, check_slowest};
-use inart_peer_host::{Job, Schedule};
-use inart_peers::{Guard, Mesh, Multicast, PeerJob, Reading, Scheme};
-use inart_planner::units::{Size, display_size};
+use inart_peers_host::{Job, Schedule};
+use inart_planner_aggregation::units::{Size, display_size};
+use inart_planner_peers::{Guard, Mesh, Multicast, PeerJob, Reading, Scheme};
 use inart_targets::Target;
-use inart_trainer::{Config, Trainer};
+use inart_training::{Config, Trainer};
 use inart_wire::ValuesPerPacket;
 use indicatif::{ProgressBar, ProgressStyle};
 
@@ -201,7 +201,7 @@ impl Args {
         let peers = job.peers.len();
         self.check_peers(job)?;
         // What processes would refuse.
-        let schedule = Schedule { sync: inart_peer_agent::Sync::Bsp, force_after: None, rounds };
+        let schedule = Schedule { sync: inart_peers_agent::Sync::Bsp, force_after: None, rounds };
         Job::new(mesh, job, schedule)?;
         let bytes = self.update_bytes(peers)?;
         let demand_bps = mesh.ports_at(job, 0.0).up_bps.iter().sum::<f64>();
@@ -368,7 +368,7 @@ fn bsp_row(figures: &BspFigures) -> String {
 fn ssp_row(figures: &SspFigures) -> String {
     let SspFigures { utilisation, scale, rounds, max_gap, simulated, .. } = figures;
     let share = |share: f64| format!("{:.1}%", share * 100.0);
-    let beside = |of: fn(&inart_peers::Ssp) -> f64| simulated.as_ref().map(|run| share(of(run)));
+    let beside = |of: fn(&inart_planner_peers::Ssp) -> f64| simulated.as_ref().map(|run| share(of(run)));
     let [computing, reached] =
         [beside(|run| run.utilisation), beside(|run| run.scale)].map(Option::unwrap_or_default);
     let others = simulated.as_ref().map_or(String::new(), |run| run.rounds.to_string());

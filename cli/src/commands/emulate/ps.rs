@@ -6,18 +6,16 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
-use inart_cluster::{Cluster, Job, Kind};
 use inart_emulator::Measured;
 use inart_emulator::fault::DropRate;
-use inart_emulator::order::{
-    Clients, Order, Outage, Scheme, Setting, Transport, chart, emulate_order, scaled,
-};
+use inart_emulator::ps::{Clients, Order, Outage, Scheme, Setting, Transport, chart, emulate_order, scaled};
 use inart_emulator::scale::{Scale, Scaling, check_slowest};
-use inart_order_agent::Precision;
-use inart_planner::Topology;
-use inart_ps_simulator::Absence;
+use inart_planner_aggregation::Topology;
+use inart_planner_ps::{Cluster, Job, Kind};
+use inart_ps_agent::Precision;
+use inart_simulator_ps::Absence;
 use inart_topologies::Switched;
-use inart_trainer::PARAMETERS;
+use inart_training::PARAMETERS;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::commands::drawing::{try_file, write_file};

@@ -10,12 +10,12 @@ use std::sync::Arc;
 use anyhow::{Context, anyhow, bail, ensure};
 use inart_emulator::Measured;
 use inart_emulator::scale::{Scale, Scaling, check_slowest};
-use inart_emulator::wide_area::{Report, Setting, Variant, Way, Workload, chart, emulate_sites};
+use inart_emulator::sites::{Report, Setting, Variant, Way, Workload, chart, emulate_sites};
 use inart_hierarchy::Hierarchy;
-use inart_overlay::{Disjoint, Knowledge, Options, Overlay, Plan, Scheme};
-use inart_planner::units::{Rate, Size, display_size};
+use inart_planner_aggregation::units::{Rate, Size, display_size};
+use inart_planner_sites::{Disjoint, Knowledge, Options, Overlay, Plan, Scheme};
 use inart_quic::Congestion;
-use inart_trainer::{Config, Trainer};
+use inart_training::{Config, Trainer};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::commands::drawing::{try_file, write_file};

@@ -12,7 +12,7 @@ pub mod sites;
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
-use inart_planner::{NodeKind, Topology};
+use inart_planner_aggregation::{NodeKind, Topology};
 use inart_topologies::Network;
 
 use crate::commands::host::role::{

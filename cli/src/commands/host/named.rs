@@ -1,8 +1,8 @@
 //! Places of hosts that are given by name.
 
 use anyhow::Context;
-use inart_core::Assignment;
-use inart_planner::{NodeId, Topology};
+use inart_planner_aggregation::{NodeId, Topology};
+use inart_protocol_aggregation::Assignment;
 use inart_topologies::Network;
 
 /// Returns a worker's place in an assignment.
@@ -44,7 +44,7 @@ fn place_in_document(
     network: &Network,
     name: &str,
     job: &str,
-    list: fn(&inart_planner::Job) -> &Vec<NodeId>,
+    list: fn(&inart_planner_aggregation::Job) -> &Vec<NodeId>,
 ) -> anyhow::Result<u16> {
     let topologies: Vec<&Topology> = match network {
         Network::Switched(switched) => vec![&switched.topology],

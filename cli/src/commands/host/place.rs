@@ -6,12 +6,12 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::Context;
-use inart_control::{FileProblem, Following, HostReport, NotDone, Reporting, Source, SourceError};
-use inart_core::Assignment;
+use inart_controller_api::{FileProblem, Following, HostReport, NotDone, Reporting, Source, SourceError};
 use inart_elastic::Host;
 use inart_host_agent::report::{Report, Reporter, Role};
 use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
 use inart_host_agent::{MoveError, Mover, Options, PortKind, StopSignal, Transport};
+use inart_protocol_aggregation::Assignment;
 use inart_wire::Incarnation;
 
 use crate::commands::security::ClientArgs;

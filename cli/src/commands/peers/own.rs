@@ -4,13 +4,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use inart_peers::{Mesh, Multicast, OwnPlan, Pairs, PeerJob, Plan, PlanTask, complete, receivers};
+use inart_planner_peers::{Mesh, Multicast, OwnPlan, Pairs, PeerJob, Plan, PlanTask, complete, receivers};
 
 use crate::commands::plans::Given;
 use crate::commands::{network, plans};
 
 /// An example of a plan.
-const FORM: &str = "{\"tasks\": [{\"from\": \"p1\", \"to\": [\"p2\"]}]} (docs/multicast.md)";
+const FORM: &str = "{\"tasks\": [{\"from\": \"p1\", \"to\": [\"p2\"]}]} (docs/peers.md)";
 
 /// Receivers to keep to.
 #[derive(clap::Args)]
@@ -34,7 +34,7 @@ pub fn read(path: &Path, topology: &Path, mesh: &Mesh, job: &PeerJob) -> anyhow:
     let own = match plans::read::<Plan, OwnPlan>(&place, path, "seconds", FORM)? {
         Given::Chosen(own) => own,
         Given::Whole(plan) => {
-            if let Some(wrong) = inart_peers::check(mesh, job, &plan).first() {
+            if let Some(wrong) = inart_planner_peers::check(mesh, job, &plan).first() {
                 return Err(plans::refused(&place, wrong, topology));
             }
             chosen(&plan.tasks)?

@@ -11,8 +11,8 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure};
-use inart_planner::units::Seconds;
-use inart_planner::{Levels, Options, Order, Paths, Results, Scheme, Topology, schemes};
+use inart_planner_aggregation::units::Seconds;
+use inart_planner_aggregation::{Levels, Options, Order, Paths, Results, Scheme, Topology, schemes};
 use inart_topologies::Switched;
 
 use crate::commands::scheme;
@@ -139,11 +139,11 @@ fn run(args: Args, topology: Topology, json: bool) -> anyhow::Result<ExitCode> {
         return Ok(ExitCode::SUCCESS);
     }
     let text = if let [job] = jobs[..] {
-        let mut plan = inart_planner::plan(&topology, job, &options)?;
+        let mut plan = inart_planner_aggregation::plan(&topology, job, &options)?;
         plan.solve_ms = start.elapsed().as_secs_f64() * 1e3;
         if json { plan.to_json() + "\n" } else { table::of_plan(&plan, job) }
     } else {
-        let mut plans = inart_planner::plan_jobs(&topology, &jobs, &options, args.order)?;
+        let mut plans = inart_planner_aggregation::plan_jobs(&topology, &jobs, &options, args.order)?;
         plans.solve_ms = start.elapsed().as_secs_f64() * 1e3;
         if json { plans.to_json() + "\n" } else { table::of_jobs(&plans, &jobs) }
     };

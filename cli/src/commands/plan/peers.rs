@@ -6,8 +6,8 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use inart_peers::{Mesh, Multicast, Options, PeerJob, Plan, Scheme};
-use inart_planner::units::display_size;
+use inart_planner_aggregation::units::display_size;
+use inart_planner_peers::{Mesh, Multicast, Options, PeerJob, Plan, Scheme};
 
 use crate::commands::output::print;
 use crate::commands::peers::own;
@@ -99,7 +99,7 @@ fn run(args: &Args, mesh: &Mesh, json: bool) -> anyhow::Result<ExitCode> {
         }
         None => {
             let job = network::peer_job(mesh, args.job.as_deref())?;
-            (job, inart_peers::plan(mesh, job, &args.receivers.options(args.force_after))?)
+            (job, inart_planner_peers::plan(mesh, job, &args.receivers.options(args.force_after))?)
         }
     };
     print(&if json { serde_json::to_string(&plan)? + "\n" } else { table(mesh, job, &plan) })?;
@@ -114,7 +114,7 @@ fn check(mesh: &Mesh, path: &Path, json: bool) -> anyhow::Result<ExitCode> {
     let job = mesh.job_named(&plan.job).with_context(|| {
         format!("{}: it is for job {}, which network {} does not have", place(), plan.job, mesh.name())
     })?;
-    let wrong = inart_peers::check(mesh, job, &plan);
+    let wrong = inart_planner_peers::check(mesh, job, &plan);
     if json {
         print(&format!("{}\n", serde_json::json!({ "holds": wrong.is_empty(), "violations": wrong })))?;
     } else if wrong.is_empty() {

@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use anyhow::{Context, anyhow};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use inart_hierarchy::Hierarchy;
-use inart_overlay::{Disjoint, Options, Overlay, Plan, Scheme, SiteJob};
-use inart_planner::units::display_size;
+use inart_planner_aggregation::units::display_size;
+use inart_planner_sites::{Disjoint, Options, Overlay, Plan, Scheme, SiteJob};
 
 use crate::commands::output::print;
 use crate::commands::plans::PLAN;
@@ -122,7 +122,8 @@ fn run(args: &Args, hierarchy: Hierarchy, asked: &Asked) -> anyhow::Result<ExitC
     if let Some(path) = &args.check {
         return check(&overlay, path, json);
     }
-    let plan = inart_overlay::plan(&overlay, job, &overlay.rates_at(0.0), &args.trees.options(&overlay)?)?;
+    let plan =
+        inart_planner_sites::plan(&overlay, job, &overlay.rates_at(0.0), &args.trees.options(&overlay)?)?;
     printed(&overlay, job, &plan, json)
 }
 
@@ -139,7 +140,7 @@ fn check(overlay: &Overlay, path: &Path, json: bool) -> anyhow::Result<ExitCode>
     let job = overlay.job_named(&plan.job).with_context(|| {
         format!("{}: it is for job {}, which network {} does not have", place(), plan.job, overlay.name())
     })?;
-    let wrong = inart_overlay::check(overlay, job, &plan);
+    let wrong = inart_planner_sites::check(overlay, job, &plan);
     if json {
         print(&format!("{}\n", serde_json::json!({ "holds": wrong.is_empty(), "violations": wrong })))?;
     } else if wrong.is_empty() {

@@ -1,11 +1,11 @@
 //! Participants that vanish: `--absent NAME=FROM..UNTIL`.
 
 use anyhow::{Context, ensure};
-use inart_cluster::Job;
-use inart_emulator::order::Outage;
+use inart_emulator::ps::Outage;
 use inart_faults::FaultEvent;
 use inart_faults::quantity::Span;
-use inart_ps_simulator::Absence;
+use inart_planner_ps::Job;
+use inart_simulator_ps::Absence;
 
 use crate::commands::values::seconds;
 

@@ -7,7 +7,7 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use inart_controller::{Controller, JobPlan, ValuesChoice, job_number};
-use inart_planner::{Plan, Topology};
+use inart_planner_aggregation::{Plan, Topology};
 use inart_targets::Session;
 use inart_topologies::Switched;
 

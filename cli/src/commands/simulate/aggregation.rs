@@ -12,8 +12,8 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use inart_planner::Topology;
-use inart_simulator::simulate;
+use inart_planner_aggregation::Topology;
+use inart_simulator_aggregation::simulate;
 use inart_topologies::Switched;
 
 use crate::commands::output::print;

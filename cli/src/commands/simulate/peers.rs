@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use anyhow::ensure;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use inart_peer_agent::Sync;
-use inart_peer_simulator::Until;
-use inart_peers::{
+use inart_peers_agent::Sync;
+use inart_planner_peers::{
     Draw, Guard, Mesh, Options, Pairs, Reading, Rounds, Scheme, Sharing, Ssp, SspOptions, run_rounds, run_ssp,
 };
+use inart_simulator_peers::Until;
 
 use crate::commands::network;
 use crate::commands::output::print;
@@ -114,7 +114,7 @@ fn run(args: &Args, mesh: &Mesh, asked: &Asked) -> anyhow::Result<ExitCode> {
     ensure!(
         args.soak.is_none(),
         "--soak: not on networks of peers; a test draws their random trials: CAMPAIGN_TIMES=25 cargo test --workspace \
-         --test peer-agent campaign"
+         --test peers-agent campaign"
     );
     let job = network::peer_job(mesh, args.job.as_deref())?;
     let given = args.own.read(&asked.path, mesh, job)?;
@@ -122,7 +122,7 @@ fn run(args: &Args, mesh: &Mesh, asked: &Asked) -> anyhow::Result<ExitCode> {
         let mut options = args.machines()?;
         options.scheme = if given.is_some() { Scheme::Own } else { options.scheme };
         options.given = given;
-        let outcome = inart_peer_simulator::simulate(mesh, job, &options)?;
+        let outcome = inart_simulator_peers::simulate(mesh, job, &options)?;
         print(&if json { serde_json::to_string(&outcome)? + "\n" } else { machines::table(&outcome) })?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -170,7 +170,7 @@ impl Args {
         })
     }
 
-    fn machines(&self) -> anyhow::Result<inart_peer_simulator::Options> {
+    fn machines(&self) -> anyhow::Result<inart_simulator_peers::Options> {
         ensure!(
             self.draw == Draw::Random,
             "--draw fixed: not with --processes, whose coordinator draws anew"
@@ -195,7 +195,7 @@ impl Args {
         let plan = self.receivers.options(force_after);
         let (scheme, multicast, seed, chunks) = (plan.scheme, plan.multicast, plan.seed, self.chunks);
         let reading = self.reading()?;
-        Ok(inart_peer_simulator::Options {
+        Ok(inart_simulator_peers::Options {
             scheme,
             given: None,
             reading,

@@ -6,7 +6,7 @@ pub mod groups;
 use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
-use inart_cluster::Kind;
+use inart_planner_ps::Kind;
 use inart_topologies::Switched;
 
 use crate::commands::network::training_job;

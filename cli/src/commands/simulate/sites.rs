@@ -9,10 +9,10 @@ use std::process::ExitCode;
 use anyhow::ensure;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use inart_hierarchy::Hierarchy;
-use inart_overlay::{
+use inart_planner_aggregation::units::Rate;
+use inart_planner_sites::{
     AuxiliaryChoice, AuxiliaryUse, Knowledge, Overlay, Run, RunOptions, Sharing, SiteJob, Tuning, Until,
 };
-use inart_planner::units::Rate;
 
 use crate::commands::network;
 use crate::commands::output::print;
@@ -69,7 +69,7 @@ pub struct Args {
     /// with `events` like {at: 10 s, link_down: [n1, n2], for: 60 s}, or `crash: n1`, or `crash: scheduler`.
     #[arg(long, value_name = "FILE", conflicts_with = "duration")]
     faults: Option<PathBuf>,
-    /// Run random schedules of faults of all kinds instead, from --seed on (docs/wide-area.md).
+    /// Run random schedules of faults of all kinds instead, from --seed on (docs/sites.md).
     #[arg(long, value_name = "RUNS", conflicts_with_all = ["duration", "faults"])]
     soak: Option<u32>,
     /// Decides the gradients inside sites, and with --faults and --soak those of sites; the first of --soak.
@@ -122,12 +122,12 @@ impl Args {
             Until::Rounds(rounds) => rounds,
             Until::Seconds(_) => ROUNDS,
         };
-        let options = inart_site_simulator::Options {
+        let options = inart_simulator_sites::Options {
             sharing: given.plan.scheme.sharing(given.sharing),
             plan: given.plan,
             auxiliary: given.auxiliary,
             knowledge: faults::knowledge(self.knowledge)?,
-            traces: inart_site_simulator::Traces::FromTheStart,
+            traces: inart_simulator_sites::Traces::FromTheStart,
             compute_s: 0.0,
             prior_bps: given.prior_bps,
             rounds,
@@ -197,7 +197,7 @@ fn run(args: &Args, hierarchy: &Hierarchy, asked: &Asked) -> anyhow::Result<Exit
         print(&args.with_faults(overlay, job, options, json)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let run = inart_overlay::run(overlay, job, &options)?;
+    let run = inart_planner_sites::run(overlay, job, &options)?;
     let text = if json { serde_json::to_string(&run)? + "\n" } else { table(&run) };
     print(&text)?;
     Ok(ExitCode::SUCCESS)

@@ -3,13 +3,13 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
-use inart_overlay::{Options, Overlay, OwnPlan, Plan, Scheme, complete, predicted_seconds};
+use inart_planner_sites::{Options, Overlay, OwnPlan, Plan, Scheme, complete, predicted_seconds};
 
 use crate::commands::plans::Given;
 use crate::commands::{network, plans};
 
 /// An example of a plan.
-const FORM: &str = "{\"trees\": [{\"root\": \"n1\", \"parents\": {\"n2\": \"n1\"}}]} (docs/wide-area.md)";
+const FORM: &str = "{\"trees\": [{\"root\": \"n1\", \"parents\": {\"n2\": \"n1\"}}]} (docs/sites.md)";
 /// How far the stated time of a round may be from that predicted, relatively.
 const TOLERANCE: f64 = 1e-6;
 
@@ -67,7 +67,7 @@ pub fn read(
         let asked = job.map_or_else(|| format!("network {}", overlay.name()), |job| format!("job {job}"));
         anyhow::bail!("{place}: job: it is for \"{}\", and not for {asked}; give the job's plan", plan.job);
     };
-    if let Some(wrong) = inart_overlay::check(overlay, known, &plan).first() {
+    if let Some(wrong) = inart_planner_sites::check(overlay, known, &plan).first() {
         return Err(refused(wrong));
     }
     let predicted_s = predicted_seconds(overlay, known, &overlay.rates_at(0.0), &plan);

@@ -1,10 +1,10 @@
 //! What the generated networks are equipped with.
 
-use inart_planner::topology::generate::{Equipment, deal_jobs};
-use inart_planner::topology::ranges::{Ranges, RateRange};
-use inart_planner::topology::{DEFAULT_MTU, MTUS};
-use inart_planner::units::{Rate, Seconds, Size};
-use inart_planner::{Topology, TopologyError};
+use inart_planner_aggregation::topology::generate::{Equipment, deal_jobs};
+use inart_planner_aggregation::topology::ranges::{Ranges, RateRange};
+use inart_planner_aggregation::topology::{DEFAULT_MTU, MTUS};
+use inart_planner_aggregation::units::{Rate, Seconds, Size};
+use inart_planner_aggregation::{Topology, TopologyError};
 
 use crate::commands::values::time;
 

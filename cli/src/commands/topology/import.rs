@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use inart_planner::topology::DEFAULT_MTU;
-use inart_planner::topology::import::{Format, Hosts, ImportOptions, decode, import};
-use inart_planner::units::{Rate, Seconds, Size};
-use inart_planner::{Topology, TopologyError};
+use inart_planner_aggregation::topology::DEFAULT_MTU;
+use inart_planner_aggregation::topology::import::{Format, Hosts, ImportOptions, decode, import};
+use inart_planner_aggregation::units::{Rate, Seconds, Size};
+use inart_planner_aggregation::{Topology, TopologyError};
 
 use crate::commands::topology::equipment::{not_negative, positive};
 use crate::commands::values::time;

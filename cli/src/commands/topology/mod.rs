@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use clap::Subcommand;
-use inart_planner::topology::generate::{fat_tree, leaf_spine, random_regular};
-use inart_planner::{NodeKind, Topology};
+use inart_planner_aggregation::topology::generate::{fat_tree, leaf_spine, random_regular};
+use inart_planner_aggregation::{NodeKind, Topology};
 use inart_topologies::{Network, Switched};
 
 use self::equipment::Equip;
@@ -63,7 +63,7 @@ enum Command {
         #[command(flatten)]
         equipment: Equip,
     },
-    /// Peers of decentralised training at one switch, with rates drawn at random (docs/multicast.md).
+    /// Peers of decentralised training at one switch, with rates drawn at random (docs/peers.md).
     Mesh(Mesher),
     /// Read a network from GraphML or GML (Topology Zoo), DOT, NetworkX's JSON, containerlab or Mininet.
     Import(Import),
@@ -81,7 +81,7 @@ enum Command {
         file: PathBuf,
     },
     /// Prints what is inside a data centre of a network of both levels, as a topology of its own: to plan and
-    /// push (docs/wide-area.md).
+    /// push (docs/sites.md).
     Inside {
         /// The network document (YAML or JSON).
         file: PathBuf,
@@ -117,7 +117,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
                     let plan = plan
                         .map(|path| crate::commands::plan::aggregation::read(&topology, &path))
                         .transpose()?;
-                    inart_planner::draw::svg(&topology, plan.as_ref())
+                    inart_planner_aggregation::draw::svg(&topology, plan.as_ref())
                 }
                 other => {
                     ensure!(

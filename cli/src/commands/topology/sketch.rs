@@ -7,10 +7,10 @@ use std::fmt::Write as _;
 
 use inart_controller::PortMap;
 use inart_hierarchy::Hierarchy;
-use inart_overlay::Overlay;
-use inart_peers::Mesh;
-use inart_planner::units::{display_rate, display_seconds};
-use inart_planner::{NodeKind, Topology};
+use inart_planner_aggregation::units::{display_rate, display_seconds};
+use inart_planner_aggregation::{NodeKind, Topology};
+use inart_planner_peers::Mesh;
+use inart_planner_sites::Overlay;
 use inart_topologies::Network;
 use serde::Serialize;
 
@@ -62,7 +62,7 @@ impl Sketch {
 
     fn of_sites(overlay: &Overlay) -> Self {
         let node = |name: &String| Node { name: name.clone(), kind: "site", mac: None, site: None };
-        let link = |link: &inart_overlay::SiteLink| Link {
+        let link = |link: &inart_planner_sites::SiteLink| Link {
             ends: link.ends.map(|end| overlay.site_name(end).to_owned()),
             ports: [None; 2],
             rates_bps: link.rates_bps,

@@ -5,8 +5,8 @@ use std::fmt::Write as _;
 
 use anyhow::Context;
 use inart_controller::PortMap;
-use inart_planner::topology::DEFAULT_MTU;
-use inart_planner::{Link, NodeId, NodeKind, Topology};
+use inart_planner_aggregation::topology::DEFAULT_MTU;
+use inart_planner_aggregation::{Link, NodeId, NodeKind, Topology};
 use serde::Serialize;
 
 /// The whole of it.

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use inart_planner::{LinkId, NodeId, NodeKind, Options, Plan, Topology, plan_all, schemes};
+use inart_planner_aggregation::{LinkId, NodeId, NodeKind, Options, Plan, Topology, plan_all, schemes};
 use inart_steering::{Decision, LinkSeen, Observation, Outcome, Policy, Steering, SwitchSeen};
 
 pub const STEP: Duration = Duration::from_millis(200);

@@ -66,7 +66,7 @@ impl Compiled {
             specs,
             info,
             program: inart_bfruntime::Program {
-                name: format!("{}_n{values}", if sums { "inart" } else { "inart_multicast" }),
+                name: format!("{}_n{values}", if sums { "inart" } else { "inart_protocol_peers" }),
                 info: bf_rt.to_vec(),
                 profiles: vec![profile],
             },

@@ -7,15 +7,15 @@ use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use inart_control::Source;
 use inart_controller::api::proto::ChangeStage;
 use inart_controller::api::{self, Listener};
 use inart_controller::daemon::{self, Config, State, Steer};
 use inart_controller::membership::Timing;
 use inart_controller::{JobPlan, PortMap, Records, job_number};
+use inart_controller_api::Source;
 use inart_elastic::Host;
 use inart_host_agent::{InProcess, Options};
-use inart_planner::{Options as Planning, Topology, plan_all, schemes};
+use inart_planner_aggregation::{Options as Planning, Topology, plan_all, schemes};
 use inart_steering::{Decision, Policy};
 use inart_tables::Limits;
 use inart_targets::memory::InMemory;

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::{Bytes, BytesMut};
 use inart_connections::{Lane, Machine, Output, PeerNo, Seen};
-use inart_multicast::{
+use inart_protocol_peers::{
     FrameWriter, Message, Outcome, Receivers, Transmission, chunk_packet, message_packet, notice_packet,
 };
 use inart_wire::{Contributors, Incarnation, MacAddr, Rank, WireError};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use inart_peers::{Pairs, Problem, Reading, Scheme, Setting, SplitMix64, Task};
+use inart_planner_peers::{Pairs, Problem, Reading, Scheme, Setting, SplitMix64, Task};
 
 /// Chooses receivers. Peers are numbers from 0 on: those that take part, by rank.
 pub trait Selector {
@@ -27,7 +27,7 @@ pub trait Selector {
     ) -> Result<Vec<Vec<usize>>, String>;
 }
 
-/// The schemes of `inart-peers`.
+/// The schemes of `inart-planner-peers`.
 #[derive(Debug, Clone)]
 pub struct Schemes {
     scheme: Scheme,
@@ -69,7 +69,7 @@ impl Selector for Schemes {
         let second_pass = self.reading.second_pass;
         let required = self.with_given(&problem.required, ranks);
         let problem = Problem { required, ..problem.clone() };
-        inart_peers::select(&problem, self.scheme, second_pass, &mut self.random, &self.job)
+        inart_planner_peers::select(&problem, self.scheme, second_pass, &mut self.random, &self.job)
             .map_err(|error| error.to_string())
     }
 
@@ -96,7 +96,8 @@ impl Selector for Schemes {
                     waited: setting.waited.clone(),
                     multicast: setting.multicast,
                 };
-                let drawn = inart_peers::select(&problem, self.scheme, false, &mut self.random, &self.job);
+                let drawn =
+                    inart_planner_peers::select(&problem, self.scheme, false, &mut self.random, &self.job);
                 let drawn = drawn.map_err(|error| error.to_string())?;
                 let mut chosen: Vec<Vec<usize>> = tasks.iter().map(|task| task.to.clone()).collect();
                 chosen[ready] = drawn.receivers(from).collect();
@@ -107,17 +108,17 @@ impl Selector for Schemes {
                 let others = tasks.iter().enumerate().filter(|(at, _)| *at != ready);
                 let others: Vec<Task> = others.map(|(_, task)| task.clone()).collect();
                 let mut chosen: Vec<Vec<usize>> = tasks.iter().map(|task| task.to.clone()).collect();
-                chosen[ready] = inart_peers::join(setting, tasks[ready].from, &others);
+                chosen[ready] = inart_planner_peers::join(setting, tasks[ready].from, &others);
                 Ok(chosen)
             }
-            Scheme::Selmcast => Ok(inart_peers::reselect(setting, tasks, &self.reading).to),
+            Scheme::Selmcast => Ok(inart_planner_peers::reselect(setting, tasks, &self.reading).to),
         }
     }
 }
 
 #[cfg(test)]
 mod tests {
-    use inart_peers::{Multicast, Ports, Waits};
+    use inart_planner_peers::{Multicast, Ports, Waits};
 
     use super::*;
 

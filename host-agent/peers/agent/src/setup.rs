@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use inart_multicast::{Copies, Cut, ReceiverOptions, SenderOptions};
-use inart_peers::Multicast;
+use inart_planner_peers::Multicast;
+use inart_protocol_peers::{Copies, Cut, ReceiverOptions, SenderOptions};
 use inart_terms::Terms;
 use inart_wire::{Epoch, Incarnation, JobId, Rank};
 use thiserror::Error;

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use inart_peer_agent::{Received, average};
+use inart_peers_agent::{Received, average};
 use inart_wire::Rank;
 use proptest::prelude::*;
 

@@ -10,9 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_multicast::{Copies, ReceiverOptions, SenderOptions, chunk_packet, message_packet, notice_packet};
-use inart_peer_agent::Terms;
-use inart_peer_agent::{Body, Output, Peer, Roster, Setup, Start, Sync, Term, encode};
+use inart_peers_agent::Terms;
+use inart_peers_agent::{Body, Output, Peer, Roster, Setup, Start, Sync, Term, encode};
+use inart_protocol_peers::{
+    Copies, ReceiverOptions, SenderOptions, chunk_packet, message_packet, notice_packet,
+};
 use inart_wire::{Incarnation, Rank};
 
 const TIMEOUT: Duration = Duration::from_secs(3600);

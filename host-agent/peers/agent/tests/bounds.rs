@@ -5,14 +5,14 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_multicast::{
-    Copies, Message, ReceiverOptions, SenderOptions, chunk_packet, message_packet, notice_packet,
-};
-use inart_peer_agent::{
+use inart_peers_agent::{
     Awaited, Body, Choice, Coordinator, CoordinatorOutput, CoordinatorSetup, Ended, Hello, NotTakenIn,
     Notice, Output, Peer, Roster, Schemes, Setup, Sync, Term, Terms, decode, encode,
 };
-use inart_peers::{Multicast, Ports, Reading, Scheme};
+use inart_planner_peers::{Multicast, Ports, Reading, Scheme};
+use inart_protocol_peers::{
+    Copies, Message, ReceiverOptions, SenderOptions, chunk_packet, message_packet, notice_packet,
+};
 use inart_wire::{Incarnation, Rank};
 
 const LIVES: [u32; 3] = [11, 12, 13];
@@ -129,7 +129,7 @@ fn the_setting_that_differs_is_named_with_both_values() {
         // The peer ends with it.
         let mut peer = Peer::new(Arc::new(other)).unwrap();
         peer.coordinator_up(ZERO);
-        let answer = inart_peer_agent::OtherJob { job: 0, why: why.clone() };
+        let answer = inart_peers_agent::OtherJob { job: 0, why: why.clone() };
         peer.coordinator(encode(Body::OtherJob(answer)), ZERO);
         let ends = std::iter::from_fn(|| peer.next_output()).find_map(|output| match output {
             Output::NotTakenIn(error) => Some(error.to_string()),

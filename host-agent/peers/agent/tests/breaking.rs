@@ -4,9 +4,9 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_multicast::{Copies, Outcome, ReceiverOptions, SenderOptions, notice_packet};
-use inart_peer_agent::Terms;
-use inart_peer_agent::{Body, Choice, Output, Peer, Roster, Setup, Sync, Term, encode};
+use inart_peers_agent::Terms;
+use inart_peers_agent::{Body, Choice, Output, Peer, Roster, Setup, Sync, Term, encode};
+use inart_protocol_peers::{Copies, Outcome, ReceiverOptions, SenderOptions, notice_packet};
 use inart_wire::{Incarnation, Rank};
 
 const LIVES: [u32; 3] = [11, 12, 13];

@@ -4,11 +4,11 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_peer_agent::{
+use inart_peers_agent::{
     Body, Choice, Coordinator, CoordinatorOutput, CoordinatorSetup, Ended, Hello, Left, Ready, Roster,
     Sample, Schemes, Seen, Sync, Term, encode,
 };
-use inart_peers::{Multicast, Ports, Reading, Scheme};
+use inart_planner_peers::{Multicast, Ports, Reading, Scheme};
 use inart_wire::Rank;
 
 const N: usize = 4;

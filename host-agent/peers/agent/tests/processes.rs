@@ -7,12 +7,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_connections::{Machine, Output, PeerNo};
-use inart_multicast::{Copies, ReceiverOptions, SenderOptions};
-use inart_peer_agent::{
+use inart_peers_agent::{
     Coordinator, CoordinatorNews, CoordinatorProcess, CoordinatorSetup, Peer, PeerNews, PeerProcess, Schemes,
     Setup, Sync, Terms,
 };
-use inart_peers::{Multicast, Ports, Reading, Scheme};
+use inart_planner_peers::{Multicast, Ports, Reading, Scheme};
+use inart_protocol_peers::{Copies, ReceiverOptions, SenderOptions};
 use inart_wire::{Incarnation, Rank};
 
 const PEERS: usize = 2;

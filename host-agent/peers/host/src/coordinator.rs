@@ -5,7 +5,7 @@ use std::time::Duration;
 use inart_connections::{Host, Names, Transport, WaitWatch, drive};
 use inart_host_agent::StopSignal;
 use inart_host_agent::status::{AnyStatus, ProcessStatus, ProcessWait, StatusPublisher, StatusSocket};
-use inart_peer_agent::{Coordinator, CoordinatorNews, CoordinatorProcess, CoordinatorSetup, Schemes, Term};
+use inart_peers_agent::{Coordinator, CoordinatorNews, CoordinatorProcess, CoordinatorSetup, Schemes, Term};
 use inart_wire::Rank;
 
 use crate::error::HostError;

@@ -1,7 +1,7 @@
 //! What a peer has counted when it ends.
 
-use inart_multicast::{ReceiverCounters, Refused, SenderCounters};
-use inart_peer_agent::PeerCounters;
+use inart_peers_agent::PeerCounters;
+use inart_protocol_peers::{ReceiverCounters, Refused, SenderCounters};
 
 /// What a peer has counted when it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

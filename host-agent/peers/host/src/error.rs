@@ -1,6 +1,6 @@
 //! Why a process cannot go on.
 
-use inart_peer_agent::{NotTakenIn, SetupError, Term, UpdateError};
+use inart_peers_agent::{NotTakenIn, SetupError, Term, UpdateError};
 
 /// Why a process cannot go on.
 #[derive(Debug, thiserror::Error)]

@@ -1,8 +1,8 @@
 //! A peer's interface, where switches make the copies.
 
 use inart_connections::CopyOptions;
-use inart_multicast::FrameWriter;
-use inart_peer_agent::{Framing, Setup};
+use inart_peers_agent::{Framing, Setup};
+use inart_protocol_peers::FrameWriter;
 use inart_wire::{MacAddr, ValuesPerPacket};
 
 /// The interface by which a peer's frames leave and arrive, and where the others' are.

@@ -3,9 +3,9 @@
 use std::time::Duration;
 
 use inart_connections::draw;
-use inart_multicast::{Copies, ReceiverOptions, SenderOptions};
-use inart_peer_agent::{CoordinatorSetup, Setup, Sync};
-use inart_peers::{Mesh, Multicast, PeerJob};
+use inart_peers_agent::{CoordinatorSetup, Setup, Sync};
+use inart_planner_peers::{Mesh, Multicast, PeerJob};
+use inart_protocol_peers::{Copies, ReceiverOptions, SenderOptions};
 use inart_terms::Terms;
 use inart_wire::{Epoch, Incarnation, JobId, Rank, ValuesPerPacket};
 
@@ -105,7 +105,7 @@ pub struct Job {
     peers: Vec<String>,
     update_values: usize,
     receivers: usize,
-    ports: inart_peers::Ports,
+    ports: inart_planner_peers::Ports,
     schedule: Schedule,
 }
 

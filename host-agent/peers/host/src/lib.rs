@@ -1,10 +1,10 @@
-//! Processes of decentralised training: a peer, `inart_peer_agent::Peer` behind a trait that a training
+//! Processes of decentralised training: a peer, `inart_peers_agent::Peer` behind a trait that a training
 //! program implements; and the coordinator's process. Hosts make the copies of an update, one message per
 //! chunk and receiver on QUIC connections; or switches do, of one frame per chunk on an interface.
 //!
 //! ```no_run
-//! # fn run(peer: inart_peer_host::PeerHost) -> Result<(), Box<dyn std::error::Error>> {
-//! use inart_peer_host::{Start, Training};
+//! # fn run(peer: inart_peers_host::PeerHost) -> Result<(), Box<dyn std::error::Error>> {
+//! use inart_peers_host::{Start, Training};
 //!
 //! struct Model {
 //!     weights: Vec<f32>,
@@ -46,7 +46,7 @@ mod training;
 pub use coordinator::{CoordinatorHost, Told};
 pub use ending::Ending;
 pub use error::HostError;
-pub use inart_peer_agent::Start;
+pub use inart_peers_agent::Start;
 pub use interface::Interface;
 pub use job::{CHUNK_VALUES, CopiedBy, Job, JobError, Schedule};
 pub use options::{HostOptions, Patience};

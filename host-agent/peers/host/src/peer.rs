@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use inart_connections::{Handle, Stopper, Transport, drive};
 use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket};
-use inart_peer_agent::{Peer, PeerProcess, Setup};
+use inart_peers_agent::{Peer, PeerProcess, Setup};
 
 use crate::ending::Ending;
 use crate::error::HostError;

@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 
 use inart_connections::{Host, Names, PeerNo, Transport, WaitWatch};
 use inart_host_agent::status::StatusPublisher;
-use inart_multicast::Outcome;
-use inart_peer_agent::{Awaited, PeerNews, PeerProcess, Received, Start};
+use inart_peers_agent::{Awaited, PeerNews, PeerProcess, Received, Start};
+use inart_protocol_peers::Outcome;
 use inart_wire::Rank;
 
 use crate::ending::Ending;

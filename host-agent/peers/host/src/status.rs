@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use inart_connections::{Names, PeerNo, Transport};
 use inart_host_agent::status::{ProcessStatus, ProcessWait};
-use inart_peer_agent::{Awaited, PeerProcess};
+use inart_peers_agent::{Awaited, PeerProcess};
 use inart_wire::Rank;
 
 /// Names of all processes, and the connections to them.

@@ -1,7 +1,7 @@
 //! What a training program does.
 
-use inart_multicast::Outcome;
-use inart_peer_agent::{Received, Start};
+use inart_peers_agent::{Received, Start};
+use inart_protocol_peers::Outcome;
 
 /// A training program, as its peer calls it: on the thread that runs the peer, one call at a time.
 pub trait Training {

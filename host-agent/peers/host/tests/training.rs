@@ -4,8 +4,8 @@
 
 use std::time::Duration;
 
-use inart_peer_agent::{NotTakenIn, Sync};
-use inart_peer_host::{CHUNK_VALUES, HostError, Schedule};
+use inart_peers_agent::{NotTakenIn, Sync};
+use inart_peers_host::{CHUNK_VALUES, HostError, Schedule};
 
 use crate::support::{self, Recorded, World};
 
@@ -192,11 +192,11 @@ fn an_update_that_nobody_could_use_ends_its_peer_by_name() {
 #[test]
 fn addresses_have_to_be_those_of_the_job() {
     let world = World::new(3, 1, 100, schedule(Sync::Bsp, None, 1));
-    let said = |change: &dyn Fn(&mut inart_peer_host::HostOptions)| {
+    let said = |change: &dyn Fn(&mut inart_peers_host::HostOptions)| {
         let mut options = world.options("p1");
         change(&mut options);
         let setup = world.job.setup("p1", &world.patience).unwrap();
-        inart_peer_host::PeerHost::open(&world.job, setup, options).unwrap_err().to_string()
+        inart_peers_host::PeerHost::open(&world.job, setup, options).unwrap_err().to_string()
     };
     let nowhere = "127.0.0.1:9".parse().unwrap();
     assert_eq!(

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_order::{
+use inart_protocol_ps::{
     Arrival, ClientNo, GroupError, GroupOptions, GroupOutput, GroupServer, Refusal, Store, Update, WorkerNo,
     cosine, mean, merge,
 };

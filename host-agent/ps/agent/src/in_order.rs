@@ -1,8 +1,10 @@
-//! Workers that meet the server one by one, or all together: a policy of `inart_order`, with the model.
+//! Workers that meet the server one by one, or all together: a policy of `inart_protocol_ps`, with the model.
 
 use std::time::Duration;
 
-use inart_order::{Options, Order, Output, Refusal, Server, Snapshot, Standing, Store, Taken, WorkerNo};
+use inart_protocol_ps::{
+    Options, Order, Output, Refusal, Server, Snapshot, Standing, Store, Taken, WorkerNo,
+};
 
 use crate::sequencer::{Applied, Decision, Kept, Sequencer, Verdict};
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_order::{Overflow, Refusal, Update, WorkerNo};
+use inart_protocol_ps::{Overflow, Refusal, Update, WorkerNo};
 
 /// What a sequencer has decided.
 #[derive(Debug, Clone, PartialEq)]

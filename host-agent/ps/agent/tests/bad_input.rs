@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_connections::{Machine as _, Output, PeerNo};
-use inart_order::{Applied, Options, Policy, Refusal, WorkerNo};
-use inart_order_agent::{
+use inart_protocol_ps::{Applied, Options, Policy, Refusal, WorkerNo};
+use inart_ps_agent::{
     Body, Hello, InOrder, Precision, Pull, Request, Sequencer, ServerAgent, ServerNews, ServerSetup, Start,
     Tag, WorkerAgent, WorkerError, WorkerNews, WorkerSetup, chunk_packet, message_packet,
 };
@@ -298,7 +298,7 @@ fn what_cannot_be_read_or_makes_no_sense_is_counted() {
         chunk_packet(&tag, 3, &[1.0], Precision::Single),
         chunk_packet(&tag, 0, &[1.0; 3], Precision::Single),
         chunk_packet(&Tag { version: 77, ..tag }, 0, &[1.0; 4], Precision::Single),
-        message_packet(1, 9, Body::Over(inart_order_agent::Over { version: 3 })),
+        message_packet(1, 9, Body::Over(inart_ps_agent::Over { version: 3 })),
     ];
     for (at, packet) in (1..).zip(&packets) {
         both.server.received(PeerNo(0), packet, None, ZERO);

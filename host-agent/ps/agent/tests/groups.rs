@@ -5,8 +5,8 @@
 use std::time::Duration;
 
 use inart_connections::{Machine as _, Output, PeerNo};
-use inart_order::{GroupOptions, OutlierRule, Part, WorkerNo};
-use inart_order_agent::{
+use inart_protocol_ps::{GroupOptions, OutlierRule, Part, WorkerNo};
+use inart_ps_agent::{
     InGroups, Precision, Sequencer, ServerAgent, ServerNews, ServerSetup, Start, WorkerAgent, WorkerNews,
     WorkerSetup,
 };

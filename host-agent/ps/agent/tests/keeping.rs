@@ -6,8 +6,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_connections::{Machine as _, Output, PeerNo, Work};
-use inart_order::{Options, Policy};
-use inart_order_agent::{
+use inart_protocol_ps::{Options, Policy};
+use inart_ps_agent::{
     Computed, InOrder, Keeper, KeptTraining, Precision, ServerAgent, ServerNews, ServerSetup, WorkerAgent,
     WorkerNews, WorkerSetup,
 };

@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use inart_connections::{Machine as _, Output, PeerNo};
-use inart_order::{Options, Policy, WorkerNo};
-use inart_order_agent::{
+use inart_protocol_ps::{Options, Policy, WorkerNo};
+use inart_ps_agent::{
     Awaited, InOrder, Kept, Precision, Sequencer, ServerAgent, ServerNews, ServerSetup, Start, Training,
     WorkerAgent, WorkerError, WorkerNews, WorkerSetup,
 };

@@ -1,6 +1,6 @@
 //! Why a training in groups ends early.
 
-use inart_order::TurnError;
+use inart_protocol_ps::TurnError;
 
 /// What does not fit a server's part of the model.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

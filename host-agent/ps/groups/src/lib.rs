@@ -7,7 +7,7 @@
 //! small tensor, *ready*, whose answer the server withholds until it is the group's turn; then the gradient's
 //! sum is added to the model chunk by chunk, in the order of turns, and the answer is by how much the model
 //! has changed since the group's last turn. No message is added to InArt's, and servers do not talk to each
-//! other: turns go round the groups in order ([`inart_order::Turns`]).
+//! other: turns go round the groups in order ([`inart_protocol_ps::Turns`]).
 
 #![forbid(unsafe_code)]
 

@@ -8,8 +8,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
-use inart_core::policy::{Answer, OwnSum};
-use inart_order::{TurnOutput, Turns};
+use inart_protocol_aggregation::policy::{Answer, OwnSum};
+use inart_protocol_ps::{TurnOutput, Turns};
 use inart_wire::{ChunkSeq, ShardId};
 
 use crate::agreed::Agreed;

@@ -1,8 +1,8 @@
 //! A group, as a server sees it.
 
-use inart_core::{ServerCounters, ServerStatus};
 use inart_host_agent::SumsBack;
 use inart_host_agent::status::{HostStatus, StatusReport, StatusWatch};
+use inart_protocol_aggregation::{ServerCounters, ServerStatus};
 
 /// A group, as a server sees it.
 pub(crate) struct Seat {

@@ -4,9 +4,9 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread::{Builder, JoinHandle};
 use std::time::{Duration, Instant};
 
-use inart_core::{Assignment, Failure, ServerCounters};
 use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket};
 use inart_host_agent::{Mover, OnwardNews, OnwardServer, Options, Transport};
+use inart_protocol_aggregation::{Assignment, Failure, ServerCounters};
 use inart_wire::ShardId;
 
 use crate::agreed::Agreed;
@@ -108,7 +108,7 @@ impl RackServer {
             servers.push(server);
         }
         let Some((part, shape, _)) = part else {
-            return Err(inart_order::TurnError::Numbers { groups: 0, at_once, chunks: 0 }.into());
+            return Err(inart_protocol_ps::TurnError::Numbers { groups: 0, at_once, chunks: 0 }.into());
         };
         let jobs: Vec<_> = seats.iter().map(|seat: &Seat| seat.job.clone()).collect();
         let agreed = Agreed::new(number, model, Some((&jobs, at_once)));

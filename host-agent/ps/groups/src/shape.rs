@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use inart_core::{Assignment, Chunk, Split};
+use inart_protocol_aggregation::{Assignment, Chunk, Split};
 use inart_wire::ShardId;
 
 use crate::error::RackError;

@@ -1,7 +1,7 @@
 //! A worker of a group.
 
-use inart_core::{Assignment, RoundRecord};
 use inart_host_agent::{Options, RoundStats, Transport, Worker};
+use inart_protocol_aggregation::{Assignment, RoundRecord};
 use inart_wire::Rank;
 
 use crate::agreed::Agreed;

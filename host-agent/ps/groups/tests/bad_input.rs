@@ -3,11 +3,11 @@
 
 use crate::support;
 
-use inart_core::Assignment;
-use inart_core::policy::OwnSum;
 use inart_host_agent::{InProcess, Options};
-use inart_order::TurnError;
-use inart_rack_host::{Part, PartError, RackError, RackGroup, RackServer, RackWorker, Shape};
+use inart_protocol_aggregation::Assignment;
+use inart_protocol_aggregation::policy::OwnSum;
+use inart_protocol_ps::TurnError;
+use inart_ps_groups::{Part, PartError, RackError, RackGroup, RackServer, RackWorker, Shape};
 use inart_wire::ShardId;
 use support::{assignments, mac};
 

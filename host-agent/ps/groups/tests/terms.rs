@@ -8,7 +8,7 @@ use std::thread;
 use std::time::Duration;
 
 use inart_host_agent::{InProcess, Options};
-use inart_rack_host::{Agreed, RackGroup, RackServer, RackWorker};
+use inart_ps_groups::{Agreed, RackGroup, RackServer, RackWorker};
 use support::{assignments, mac};
 
 const VALUES: usize = 700;

@@ -1,7 +1,7 @@
 //! How a worker's process ends.
 
 use inart_connections::Connections;
-use inart_order_agent::WorkerCounters;
+use inart_ps_agent::WorkerCounters;
 
 /// How a worker ended.
 #[derive(Debug, Clone, PartialEq, Eq)]

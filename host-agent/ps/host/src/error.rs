@@ -1,6 +1,6 @@
 //! Why a process cannot go on.
 
-use inart_order_agent::WorkerError;
+use inart_ps_agent::WorkerError;
 use inart_terms::TermsError;
 
 use crate::kept_file::KeptError;

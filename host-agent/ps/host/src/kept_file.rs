@@ -10,7 +10,7 @@ use std::fs::File;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-use inart_order_agent::{Keeper, Kept, KeptTraining};
+use inart_ps_agent::{Keeper, Kept, KeptTraining};
 use inart_terms::Terms;
 use sha2::{Digest, Sha256};
 

@@ -1,10 +1,10 @@
-//! Processes of training at a parameter server: a server, `inart_order_agent::ServerAgent`, and a worker,
-//! `inart_order_agent::WorkerAgent`, on QUIC connections with mutual TLS or, inside one network, on raw
+//! Processes of training at a parameter server: a server, `inart_ps_agent::ServerAgent`, and a worker,
+//! `inart_ps_agent::WorkerAgent`, on QUIC connections with mutual TLS or, inside one network, on raw
 //! Ethernet frames; the worker behind a trait that a training program implements.
 //!
 //! ```no_run
-//! # fn run(worker: inart_order_host::WorkerHost) -> Result<(), Box<dyn std::error::Error>> {
-//! use inart_order_host::{Start, Training};
+//! # fn run(worker: inart_ps_host::WorkerHost) -> Result<(), Box<dyn std::error::Error>> {
+//! use inart_ps_host::{Start, Training};
 //!
 //! struct Decay;
 //!
@@ -33,7 +33,7 @@ mod worker_side;
 pub use ending::Ending;
 pub use error::HostError;
 pub use inart_connections::{Connections, FrameOptions};
-pub use inart_order_agent::{KeptTraining, Start};
+pub use inart_ps_agent::{KeptTraining, Start};
 pub use job::{CHUNK_VALUES, Job};
 pub use kept_file::{KeptError, KeptFile};
 pub use options::{HostOptions, QuicOptions, ServerOptions};

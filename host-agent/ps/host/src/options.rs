@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 use inart_connections::FrameOptions;
-use inart_order_agent::Precision;
+use inart_ps_agent::Precision;
 use inart_quic::Congestion;
 use inart_tls::MutualTls;
 

@@ -6,7 +6,7 @@ use std::time::Duration;
 use inart_connections::{Connections, Host, Names, Transport, draw, drive};
 use inart_host_agent::StopSignal;
 use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket};
-use inart_order_agent::{Applied, Sequencer, ServerAgent, ServerCounters, ServerNews, ServerSetup, Training};
+use inart_ps_agent::{Applied, Sequencer, ServerAgent, ServerCounters, ServerNews, ServerSetup, Training};
 use inart_terms::{Agreement, Terms};
 
 use crate::error::HostError;

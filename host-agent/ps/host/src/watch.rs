@@ -4,7 +4,7 @@ use std::time::{Duration, Instant};
 
 use inart_connections::{PeerNo, Transport};
 use inart_host_agent::status::{ProcessStatus, ProcessWait};
-use inart_order_agent::{Awaited, Sequencer, ServerAgent};
+use inart_ps_agent::{Awaited, Sequencer, ServerAgent};
 
 /// A server waits for this time before it prints which workers are not connected, and then again.
 const FIRST: Duration = Duration::from_secs(2);

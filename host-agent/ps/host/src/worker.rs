@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use inart_connections::{Handle, Names, Stopper, draw, drive};
 use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket};
-use inart_order_agent::{Computed, Start, WorkerAgent, WorkerSetup};
+use inart_ps_agent::{Computed, Start, WorkerAgent, WorkerSetup};
 use inart_terms::Terms;
 
 use crate::ending::Ending;

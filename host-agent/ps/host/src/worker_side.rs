@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use inart_connections::{Host, Names, PeerNo, Transport, WaitWatch};
 use inart_host_agent::status::{ProcessStatus, ProcessWait, StatusPublisher};
-use inart_order_agent::{Start, WorkerAgent, WorkerNews};
+use inart_ps_agent::{Start, WorkerAgent, WorkerNews};
 
 use crate::ending::Ending;
 use crate::error::HostError;

@@ -5,9 +5,9 @@ use std::net::{SocketAddr, UdpSocket};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
-use inart_order::{Options, Policy, WorkerNo};
-use inart_order_agent::{InOrder, Precision, ServerNews};
-use inart_order_host::{
+use inart_protocol_ps::{Options, Policy, WorkerNo};
+use inart_ps_agent::{InOrder, Precision, ServerNews};
+use inart_ps_host::{
     Ending, HostError, Job, ServerHost, ServerOptions, Start, Told, Training, WorkerHost, WorkerStopper,
 };
 

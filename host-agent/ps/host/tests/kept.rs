@@ -5,9 +5,9 @@ use std::collections::BTreeMap;
 use std::net::{SocketAddr, UdpSocket};
 use std::time::Duration;
 
-use inart_order::{Applied, Options, Policy};
-use inart_order_agent::{InOrder, Kept, Precision};
-use inart_order_host::{Job, KeptFile, ServerHost, ServerOptions, Start, Told, Training, WorkerHost};
+use inart_protocol_ps::{Applied, Options, Policy};
+use inart_ps_agent::{InOrder, Kept, Precision};
+use inart_ps_host::{Job, KeptFile, ServerHost, ServerOptions, Start, Told, Training, WorkerHost};
 use inart_terms::Terms;
 
 use crate::support::{Identities, options};

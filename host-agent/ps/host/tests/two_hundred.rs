@@ -7,9 +7,9 @@ use std::net::{SocketAddr, UdpSocket};
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_order::{GroupOptions, Part};
-use inart_order_agent::{InGroups, Precision, ServerNews};
-use inart_order_host::{HostOptions, Job, ServerHost, ServerOptions, Start, Told, Training, WorkerHost};
+use inart_protocol_ps::{GroupOptions, Part};
+use inart_ps_agent::{InGroups, Precision, ServerNews};
+use inart_ps_host::{HostOptions, Job, ServerHost, ServerOptions, Start, Told, Training, WorkerHost};
 
 use crate::support::{Identities, options};
 

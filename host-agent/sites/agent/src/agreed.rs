@@ -1,6 +1,6 @@
 //! What all sites of a training must share, and what their scheduler must share with them, as terms.
 
-use inart_overlay::{Disjoint, Options, Overlay, Plan, Scheme, SiteId, SiteJob, longest_chunk};
+use inart_planner_sites::{Disjoint, Options, Overlay, Plan, Scheme, SiteId, SiteJob, longest_chunk};
 use inart_terms::{MOST_NAME_BYTES, Terms, TermsError, digest_of_bytes};
 
 /// Networks with more links have one term for all of them.

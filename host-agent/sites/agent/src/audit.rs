@@ -2,7 +2,7 @@
 //! `docs/protocol.md`, section *Messages between sites*, in the arithmetic of `f64`. Shares nothing with
 //! [`gradient`](crate::gradient).
 
-use inart_core::audit::sum_of;
+use inart_protocol_aggregation::audit::sum_of;
 
 /// The sum of the sites' gradients, each one value per parameter, of tensors of these lengths.
 pub fn sum_of_sites(gradients: &[&[f32]], tensors: &[usize]) -> Vec<f32> {

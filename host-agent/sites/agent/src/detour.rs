@@ -2,7 +2,7 @@
 
 use std::collections::VecDeque;
 
-use inart_sites::SiteNo;
+use inart_protocol_sites::SiteNo;
 
 /// The route of the fewest hops from `me` to `to` that does not begin with a hop to one of `avoided`, both
 /// ends included; `None` if there is none. `neighbours`: of each site, ascending.

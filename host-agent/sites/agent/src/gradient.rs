@@ -22,9 +22,11 @@
 //! sites learn it with the sum, and none applies it.
 
 use bytes::{BufMut, Bytes, BytesMut};
-use inart_core::exact_sum::{EXACT_VALUES, ExactSum};
-use inart_core::scale::{BLOCK_VALUES, dequantise, exponent_of, first_not_finite, largest_size, quantise};
-use inart_sites::{SiteNo, Summand};
+use inart_protocol_aggregation::exact_sum::{EXACT_VALUES, ExactSum};
+use inart_protocol_aggregation::scale::{
+    BLOCK_VALUES, dequantise, exponent_of, first_not_finite, largest_size, quantise,
+};
+use inart_protocol_sites::{SiteNo, Summand};
 
 /// Bytes of a value in a gradient, and of a word.
 pub const VALUE_BYTES: usize = 4;

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use inart_sites::Policy;
+use inart_protocol_sites::Policy;
 use sha2::{Digest as _, Sha256};
 
 use crate::message::State;

@@ -9,9 +9,9 @@
 
 use std::collections::{BTreeMap, VecDeque};
 
-use inart_core::policy::{Answer, OwnSum};
-use inart_core::scale::BLOCK_VALUES;
-use inart_core::{Assignment, Chunk, Split};
+use inart_protocol_aggregation::policy::{Answer, OwnSum};
+use inart_protocol_aggregation::scale::BLOCK_VALUES;
+use inart_protocol_aggregation::{Assignment, Chunk, Split};
 use inart_wire::ChunkSeq;
 
 /// What of an inside does not fit the job between sites.

@@ -6,7 +6,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_sites::{SiteNo, Way};
+use inart_protocol_sites::{SiteNo, Way};
 
 /// A tree's edge in one direction, by one path: its chunks follow each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -1,6 +1,6 @@
 //! What a data centre runs to train with others: gradients and their exact sums, messages, and the [`Driver`]
-//! around `inart_sites::Site` that meets its neighbours, begins rounds, asks, measures and lets a site that
-//! has restarted join; and the [`Scheduler`] that plans by what sites measure.
+//! around `inart_protocol_sites::Site` that meets its neighbours, begins rounds, asks, measures and lets a
+//! site that has restarted join; and the [`Scheduler`] that plans by what sites measure.
 //!
 //! No I/O and no clock: the owner says what arrived and when, and does what it is told.
 

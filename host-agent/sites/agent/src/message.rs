@@ -2,7 +2,7 @@
 //! sites").
 
 use bytes::Bytes;
-use inart_sites::{Ask, ChunkNo, MOST_NAMED, Parcel, Way};
+use inart_protocol_sites::{Ask, ChunkNo, MOST_NAMED, Parcel, Way};
 use inart_terms::Term;
 use prost::Message as _;
 

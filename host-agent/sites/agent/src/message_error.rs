@@ -1,6 +1,6 @@
 //! What can be wrong with a message.
 
-use inart_sites::SiteNo;
+use inart_protocol_sites::SiteNo;
 
 /// What is wrong with a message.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

@@ -1,6 +1,6 @@
 //! What a site looks at before it takes a plan: nothing of it may lead outside the site's own network.
 
-use inart_sites::{Policy, PolicyError, SiteNo};
+use inart_protocol_sites::{Policy, PolicyError, SiteNo};
 
 use crate::setup::Setup;
 use crate::version::fingerprint;

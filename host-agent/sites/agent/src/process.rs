@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_connections::{Machine, Output, PeerNo, Seen};
-use inart_sites::SiteNo;
+use inart_protocol_sites::SiteNo;
 
 use crate::driver::{Driver, DriverError, Output as DriverOutput, Peer};
 use crate::state::TrainingState;

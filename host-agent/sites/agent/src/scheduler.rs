@@ -3,8 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use inart_overlay::{ArcId, Options, Overlay, PlanError, Rates, SiteJob, Table};
-use inart_sites::{Policy, SiteNo};
+use inart_planner_sites::{ArcId, Options, Overlay, PlanError, Rates, SiteJob, Table};
+use inart_protocol_sites::{Policy, SiteNo};
 use inart_terms::{Terms, TermsError};
 
 use crate::agreed::plan_terms;
@@ -55,7 +55,8 @@ impl Task {
     /// # Errors
     /// What the planner says, such as that links which are down leave sites apart.
     pub fn plan(&self) -> Result<Policy, PlanError> {
-        let made = inart_overlay::plan_and_policy(&self.overlay, &self.job, &self.rates, &self.options)?;
+        let made =
+            inart_planner_sites::plan_and_policy(&self.overlay, &self.job, &self.rates, &self.options)?;
         Ok(made.1)
     }
 

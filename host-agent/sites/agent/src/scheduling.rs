@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_connections::{Machine, Output, PeerNo, Seen, Work};
-use inart_overlay::PlanError;
-use inart_sites::{Policy, SiteNo};
+use inart_planner_sites::PlanError;
+use inart_protocol_sites::{Policy, SiteNo};
 use inart_terms::{Term, Terms, TermsError};
 
 use crate::message::{Body, Hello, decode, encode};

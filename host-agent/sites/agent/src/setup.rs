@@ -4,10 +4,10 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_core::exact_sum::EXACT_VALUES;
-use inart_core::scale::BLOCK_VALUES;
-use inart_overlay::{Options, Overlay, PlanError, SiteJob, chunk_sizes};
-use inart_sites::{AuxiliaryUse, Policy, Sending, SiteNo};
+use inart_planner_sites::{Options, Overlay, PlanError, SiteJob, chunk_sizes};
+use inart_protocol_aggregation::exact_sum::EXACT_VALUES;
+use inart_protocol_aggregation::scale::BLOCK_VALUES;
+use inart_protocol_sites::{AuxiliaryUse, Policy, Sending, SiteNo};
 use inart_terms::{Terms, TermsError};
 
 use crate::agreed::plan_terms;
@@ -100,7 +100,8 @@ impl Setup {
             }
         }
         neighbours.iter_mut().for_each(|list| list.sort_unstable());
-        let (plan, policy) = inart_overlay::plan_and_policy(overlay, job, &overlay.rates_at(0.0), options)?;
+        let (plan, policy) =
+            inart_planner_sites::plan_and_policy(overlay, job, &overlay.rates_at(0.0), options)?;
         let plan_terms = plan_terms(overlay, job, options)?;
         let first_plan = ("first plan".to_owned(), format!("{:08x}", fingerprint(&policy)));
         let values = |bytes: &u64| *bytes as usize / VALUE_BYTES;

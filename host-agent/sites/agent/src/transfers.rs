@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use inart_sites::{Policy, SiteNo};
+use inart_protocol_sites::{Policy, SiteNo};
 
 use crate::message::StateWanted;
 use crate::state::{PART_BYTES, TrainingState};

@@ -1,6 +1,6 @@
 //! Versions of plans: a scheduler's count in the upper 32 bits, the plan's fingerprint in the lower ones.
 
-use inart_sites::Policy;
+use inart_protocol_sites::Policy;
 
 /// Returns the version of a plan that is a scheduler's `count`-th. Two schedulers may count alike, so the
 /// version holds the plan's `fingerprint`, too: sites never take two plans for one.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_sites::SiteNo;
+use inart_protocol_sites::SiteNo;
 
 /// Reason why a site is waited for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

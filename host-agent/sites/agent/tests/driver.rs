@@ -5,11 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_overlay::{AuxiliaryUse, Options, Overlay, Scheme};
-use inart_site_agent::message::{Body, ChunkMessage, Hello, Report, decode, encode};
-use inart_site_agent::policy_message::policy_message;
-use inart_site_agent::{Driver, Output, Peer, Setup, version};
-use inart_sites::{Policy, SiteNo};
+use inart_planner_sites::{AuxiliaryUse, Options, Overlay, Scheme};
+use inart_protocol_sites::{Policy, SiteNo};
+use inart_sites_agent::message::{Body, ChunkMessage, Hello, Report, decode, encode};
+use inart_sites_agent::policy_message::policy_message;
+use inart_sites_agent::{Driver, Output, Peer, Setup, version};
 
 const NETWORK: &str = "name: two
 nodes: [{name: a, kind: site}, {name: b, kind: site}]

@@ -3,9 +3,9 @@
 
 use std::collections::BTreeMap;
 
-use inart_core::policy::{Answer, OwnSum};
-use inart_core::{Assignment, Chunk, ShardAssignment, Split, WorkerAddress};
-use inart_site_agent::{Inside, InsideError};
+use inart_protocol_aggregation::policy::{Answer, OwnSum};
+use inart_protocol_aggregation::{Assignment, Chunk, ShardAssignment, Split, WorkerAddress};
+use inart_sites_agent::{Inside, InsideError};
 use inart_wire::{MacAddr, ValuesPerPacket};
 use proptest::prelude::*;
 

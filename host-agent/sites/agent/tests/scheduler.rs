@@ -3,10 +3,10 @@
 
 use std::sync::Arc;
 
-use inart_overlay::{AuxiliaryUse, Options, Overlay, OwnPlan, Plan, Scheme, complete};
-use inart_site_agent::message::{Report, SampleMessage};
-use inart_site_agent::{Scheduler, Setup};
-use inart_sites::SiteNo;
+use inart_planner_sites::{AuxiliaryUse, Options, Overlay, OwnPlan, Plan, Scheme, complete};
+use inart_protocol_sites::SiteNo;
+use inart_sites_agent::message::{Report, SampleMessage};
+use inart_sites_agent::{Scheduler, Setup};
 
 const NETWORK: &str = "name: ring
 nodes: [{name: a, kind: site}, {name: b, kind: site}, {name: c, kind: site}]
@@ -129,7 +129,8 @@ fn own() -> (Arc<Overlay>, Plan) {
     let overlay = Arc::new(Overlay::from_yaml(NETWORK).unwrap());
     let job = &overlay.jobs()[0];
     let mut star =
-        inart_overlay::plan(&overlay, job, &overlay.rates_at(0.0), &Options::new(Scheme::Star)).unwrap();
+        inart_planner_sites::plan(&overlay, job, &overlay.rates_at(0.0), &Options::new(Scheme::Star))
+            .unwrap();
     star.trees[0].root = "c".to_owned();
     star.trees[0].parents = [("a", "b"), ("b", "c")].map(|(a, b)| (a.to_owned(), b.to_owned())).into();
     let plan = complete(&overlay, job, &OwnPlan::of(&star), Scheme::Own).unwrap();

@@ -3,9 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 use bytes::Bytes;
-use inart_site_agent::message::{Body, Hello, State, encode};
-use inart_site_agent::{Driver, DriverError, MOST_STATE_BYTES, Output, Peer};
-use inart_sites::SiteNo;
+use inart_protocol_sites::SiteNo;
+use inart_sites_agent::message::{Body, Hello, State, encode};
+use inart_sites_agent::{Driver, DriverError, MOST_STATE_BYTES, Output, Peer};
 use std::time::Duration;
 
 use crate::links::{Net, message, part};

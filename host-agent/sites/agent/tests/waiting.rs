@@ -4,8 +4,8 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_site_agent::{Lacking, Obstacle, Wait};
-use inart_sites::SiteNo;
+use inart_protocol_sites::SiteNo;
+use inart_sites_agent::{Lacking, Obstacle, Wait};
 
 use crate::links::Net;
 
@@ -124,7 +124,7 @@ fn a_program_that_does_not_return_ends_the_job_by_the_name_of_its_site() {
 #[test]
 fn a_site_that_is_stopped_ends_the_job_at_once_by_its_name() {
     let mut net = running();
-    net.driver(2, inart_site_agent::Driver::stop);
+    net.driver(2, inart_sites_agent::Driver::stop);
     net.run(0.5);
     for site in 0..3 {
         assert!(failure(&net, site).starts_with("site c was stopped"), "{}", failure(&net, site));

@@ -9,11 +9,11 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
-use inart_overlay::{AuxiliaryUse, Options, Overlay, Scheme};
+use inart_planner_sites::{AuxiliaryUse, Options, Overlay, Scheme};
 use inart_quic::{Congestion, PROTOCOL};
-use inart_site_agent::Setup;
-use inart_site_agent::audit::sum_of_sites;
-use inart_site_host::{HostOptions, Next, SiteHost};
+use inart_sites_agent::Setup;
+use inart_sites_agent::audit::sum_of_sites;
+use inart_sites_host::{HostOptions, Next, SiteHost};
 use inart_tls::{IdentityFiles, MutualTls};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 

@@ -1,7 +1,7 @@
 //! What a site has counted when it ends.
 
-use inart_site_agent::AgentCounters;
-use inart_sites::Counters;
+use inart_protocol_sites::Counters;
+use inart_sites_agent::AgentCounters;
 
 /// What a site has counted when it ends.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,6 +1,6 @@
 //! Why a process cannot go on.
 
-use inart_site_agent::{DriverError, InsideError};
+use inart_sites_agent::{DriverError, InsideError};
 
 /// Why a process cannot go on.
 #[derive(Debug, thiserror::Error)]

@@ -6,9 +6,9 @@
 use std::time::Instant;
 
 use bytes::Bytes;
-use inart_core::{Failure, ServerCounters};
 use inart_host_agent::{OnwardNews, OnwardServer, SumsBack};
-use inart_site_agent::{DriverError, Inside, SiteCommand};
+use inart_protocol_aggregation::{Failure, ServerCounters};
+use inart_sites_agent::{DriverError, Inside, SiteCommand};
 
 use crate::ending::Ending;
 use crate::error::HostError;

@@ -1,12 +1,12 @@
-//! A data centre's process: `inart_site_agent`'s driver on QUIC connections, behind calls that a training
+//! A data centre's process: `inart_sites_agent`'s driver on QUIC connections, behind calls that a training
 //! loop makes; and the scheduler's process.
 //!
 //! ```no_run
-//! # fn train(mut site: inart_site_host::SiteHost, rounds: u32) -> Result<(), Box<dyn std::error::Error>> {
+//! # fn train(mut site: inart_sites_host::SiteHost, rounds: u32) -> Result<(), Box<dyn std::error::Error>> {
 //! # fn gradient(weights: &[f32]) -> Vec<f32> { weights.to_vec() }
 //! # fn bytes(weights: &[f32]) -> bytes::Bytes { weights.iter().flat_map(|w| w.to_le_bytes()).collect() }
 //! # fn weights_of(state: &[u8]) -> Vec<f32> { vec![0.0; state.len() / 4] }
-//! use inart_site_host::Next;
+//! use inart_sites_host::Next;
 //!
 //! let mut weights = vec![0.5f32; 1000];
 //! let mut next = site.start()?;

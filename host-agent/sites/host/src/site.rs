@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use inart_connections::{Handle, Names, Transport, drive};
 use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket, StatusWatch};
-use inart_overlay::Overlay;
-use inart_site_agent::{Driver, Setup, SiteCommand, SiteProcess, most_bytes};
+use inart_planner_sites::Overlay;
+use inart_sites_agent::{Driver, Setup, SiteCommand, SiteProcess, most_bytes};
 
 use crate::ending::Ending;
 use crate::error::HostError;
@@ -63,7 +63,7 @@ impl SiteHost {
     /// An address that cannot be had, or certificates; a neighbour whose address is missing; an address of
     /// who is no neighbour.
     pub fn open(overlay: &Overlay, setup: Arc<Setup>, options: HostOptions) -> Result<Self, HostError> {
-        let name = |site: inart_sites::SiteNo| overlay.sites()[site.index()].clone();
+        let name = |site: inart_protocol_sites::SiteNo| overlay.sites()[site.index()].clone();
         let me = name(setup.me);
         let neighbours: Vec<String> = setup.my_neighbours().iter().copied().map(name).collect();
         if let Some(missing) = neighbours.iter().find(|name| !options.peers.contains_key(*name)) {

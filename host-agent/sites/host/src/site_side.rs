@@ -5,11 +5,11 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use inart_connections::{Host, Names, Transport};
-use inart_core::ServerCounters;
 use inart_host_agent::OnwardNews;
 use inart_host_agent::status::StatusPublisher;
-use inart_site_agent::{Peer, SiteNews, SiteProcess, Wait, Waiting};
-use inart_sites::SiteNo;
+use inart_protocol_aggregation::ServerCounters;
+use inart_protocol_sites::SiteNo;
+use inart_sites_agent::{Peer, SiteNews, SiteProcess, Wait, Waiting};
 
 use crate::ending::Ending;
 use crate::error::HostError;

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use inart_connections::{Names, Transport};
 use inart_host_agent::status::{ProcessStatus, ProcessWait};
-use inart_site_agent::{Lacking, Obstacle, Peer, SiteProcess, Wait, Waiting};
+use inart_sites_agent::{Lacking, Obstacle, Peer, SiteProcess, Wait, Waiting};
 
 use crate::workers_inside::WorkersInside;
 

@@ -1,6 +1,6 @@
 //! Stops a site from another thread.
 
-use inart_site_agent::SiteCommand;
+use inart_sites_agent::SiteCommand;
 
 /// Stops a site from any thread, such as one that waits for signals.
 #[derive(Debug, Clone)]

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use inart_connections::WaitWatch;
-use inart_core::ServerStatus;
 use inart_host_agent::status::{HostStatus, ProcessWait, StatusReport, StatusWatch, awaited_workers};
+use inart_protocol_aggregation::ServerStatus;
 
 /// Workers inside a site, and when a wait for them is logged.
 pub(crate) struct WorkersInside {

@@ -7,10 +7,10 @@ use std::sync::Arc;
 use std::thread;
 
 use bytes::Bytes;
-use inart_overlay::{AuxiliaryUse, Options, Overlay, Scheme};
+use inart_planner_sites::{AuxiliaryUse, Options, Overlay, Scheme};
 use inart_quic::{Congestion, PROTOCOL};
-use inart_site_agent::Setup;
-use inart_site_host::{HostError, HostOptions, Next, SiteHost};
+use inart_sites_agent::Setup;
+use inart_sites_host::{HostError, HostOptions, Next, SiteHost};
 use inart_tls::{IdentityFiles, MutualTls};
 
 use crate::certificates::certify;

@@ -11,10 +11,10 @@ use std::thread;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_overlay::{AuxiliaryUse, Options, Overlay, Scheme};
+use inart_planner_sites::{AuxiliaryUse, Options, Overlay, Scheme};
 use inart_quic::{Congestion, PROTOCOL};
-use inart_site_agent::Setup;
-use inart_site_host::{HostOptions, Next, SiteHost};
+use inart_sites_agent::Setup;
+use inart_sites_host::{HostOptions, Next, SiteHost};
 use inart_tls::{IdentityFiles, MutualTls};
 
 use crate::certificates::certify;

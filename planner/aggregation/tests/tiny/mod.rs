@@ -3,7 +3,7 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use inart_planner::{Options, Order, Topology, schemes};
+use inart_planner_aggregation::{Options, Order, Topology, schemes};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 

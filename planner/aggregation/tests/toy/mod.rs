@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_planner::{NodeId, NodeKind, Plan, PlanError, Problem, Promises, Scheme, Shares};
+use inart_planner_aggregation::{NodeId, NodeKind, Plan, PlanError, Problem, Promises, Scheme, Shares};
 
 /// Sums wherever ways meet.
 pub struct Meeting;

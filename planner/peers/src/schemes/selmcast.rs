@@ -1,6 +1,6 @@
 //! SELMCAST, Algorithm 1: receivers for a round of bulk synchronous training.
 //!
-//! As mended (docs/multicast.md, "How the paper is read"): line 10 weighs by the receiver's own egress, lines
+//! As mended (docs/peers.md, "How the paper is read"): line 10 weighs by the receiver's own egress, lines
 //! 19 and 25 hold each load against its own port.
 
 use crate::pairs::Pairs;

@@ -1,6 +1,6 @@
 //! Why groups have no plan.
 
-use inart_planner::PlanError;
+use inart_planner_aggregation::PlanError;
 
 /// What is wrong.
 #[derive(Debug, thiserror::Error)]

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use inart_planner::{Job, Options, Plan, Topology, plan, schemes};
+use inart_planner_aggregation::{Job, Options, Plan, Topology, plan, schemes};
 
 use super::divide::{divide, racks_of};
 use super::error::RackError;
@@ -109,8 +109,9 @@ fn at_once(groups: &[Group]) -> usize {
 
 /// What all servers of the job take in: their links, and no more than their ingress.
 fn servers_bps(topology: &Topology, job: &Job) -> f64 {
-    let into = |&server: &inart_planner::NodeId| {
-        let into = |link: &inart_planner::Link| link.rates_bps[usize::from(link.ends[0] == server)];
+    let into = |&server: &inart_planner_aggregation::NodeId| {
+        let into =
+            |link: &inart_planner_aggregation::Link| link.rates_bps[usize::from(link.ends[0] == server)];
         let links: f64 = topology.neighbours(server).map(|(_, link)| into(topology.link(link))).sum();
         topology.node(server).ingress_bps.map_or(links, |most| links.min(most))
     };

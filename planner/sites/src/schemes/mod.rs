@@ -6,7 +6,7 @@ pub(crate) mod mst;
 
 use std::sync::Arc;
 
-use inart_sites::Tree;
+use inart_protocol_sites::Tree;
 
 use crate::auxiliary::Disjoint;
 use crate::graph::{Graph, number};

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_core::{Assignment, NonFinite};
+use inart_protocol_aggregation::{Assignment, NonFinite};
 use inart_wire::ValuesPerPacket;
 use proptest::prelude::*;
 

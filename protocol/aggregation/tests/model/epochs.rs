@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_core::{Assignment, Instant, RerouteError};
+use inart_protocol_aggregation::{Assignment, Instant, RerouteError};
 use inart_wire::{Epoch, MacAddr, Seat};
 use proptest::prelude::*;
 
@@ -41,8 +41,8 @@ fn execute(network: &mut Network, job: &Assignment, order: Order) {
         Order::Prepare(rank, next) => network.workers[rank].prepare(next).unwrap(),
         Order::Lead(shard, next) => network.servers[shard].lead(next).unwrap(),
         Order::Close => {
-            network.servers.iter_mut().for_each(inart_core::ServerShard::close_old_epoch);
-            network.workers.iter_mut().for_each(inart_core::WorkerFlow::close_old_epoch);
+            network.servers.iter_mut().for_each(inart_protocol_aggregation::ServerShard::close_old_epoch);
+            network.workers.iter_mut().for_each(inart_protocol_aggregation::WorkerFlow::close_old_epoch);
         }
         Order::Remove(epoch) if epoch == job.epoch => network.first_removed = true,
         Order::Remove(epoch) => drop(network.others.remove(&epoch.get())),

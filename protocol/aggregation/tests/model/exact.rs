@@ -3,8 +3,10 @@
 
 use std::time::Duration;
 
-use inart_core::exact_sum::Digits;
-use inart_core::{Assignment, Failure, Instant, ServerCounters, ServerShard, Split, StateMachine};
+use inart_protocol_aggregation::exact_sum::Digits;
+use inart_protocol_aggregation::{
+    Assignment, Failure, Instant, ServerCounters, ServerShard, Split, StateMachine,
+};
 use inart_wire::{AbortReason, Contributors, Exponent, Flags, FrameRepr, HeaderRepr, Kind};
 
 use super::network::{Network, PEER_TIMEOUT, SERVER, assignment, host, kind_fate};
@@ -135,7 +137,8 @@ fn a_host_that_takes_the_job_for_another_ends_it_by_name() {
         let told = Assignment { exact_sums: exact, ..assignment(3, &[1.0], 4) };
         let otherwise = Assignment { exact_sums: !exact, ..told.clone() };
         let mut network = Network::new(told, 0b0000, kind_fate());
-        network.workers[1] = inart_core::WorkerFlow::new(otherwise, rank(1), host(1), PEER_TIMEOUT).unwrap();
+        network.workers[1] =
+            inart_protocol_aggregation::WorkerFlow::new(otherwise, rank(1), host(1), PEER_TIMEOUT).unwrap();
         for result in network.all_reduce(&wild_gradients(3, 0, 500)) {
             // Its tensor is as long as the others', its frames are not.
             let reason = AbortReason::Mismatch { seen: 500, expected: 500 };

@@ -2,10 +2,10 @@
 
 use std::time::Duration;
 
-use inart_core::exact_sum::Digits;
-use inart_core::policy::Onward;
-use inart_core::scale::{exponent_of, largest_addend, largest_size};
-use inart_core::{Chunk, Failure, Instant, ServerShard, Split, StateMachine, WorkerFlow};
+use inart_protocol_aggregation::exact_sum::Digits;
+use inart_protocol_aggregation::policy::Onward;
+use inart_protocol_aggregation::scale::{exponent_of, largest_addend, largest_size};
+use inart_protocol_aggregation::{Chunk, Failure, Instant, ServerShard, Split, StateMachine, WorkerFlow};
 use inart_wire::{
     AbortReason, Contributors, Exponent, Flags, FrameRepr, Group, HeaderRepr, Kind, MacAddr, Rank, Seat,
     ShardId,

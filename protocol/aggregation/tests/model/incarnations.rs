@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_core::{Failure, Instant, ServerShard, Split, StateMachine, WorkerFlow};
+use inart_protocol_aggregation::{Failure, Instant, ServerShard, Split, StateMachine, WorkerFlow};
 use inart_wire::{AbortReason, Incarnation, MacAddr};
 use proptest::prelude::*;
 

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_core::{Failure, Instant};
+use inart_protocol_aggregation::{Failure, Instant};
 use inart_wire::AbortReason;
 
 use super::network::{Network, assignment, kind_fate};

@@ -21,9 +21,9 @@ mod tensors;
 mod trouble;
 mod waiting;
 
-use inart_core::audit::{Received, Sent, check_round};
-use inart_core::policy::Lockstep;
-use inart_core::{RoundRecord, ServerShard, Split};
+use inart_protocol_aggregation::audit::{Received, Sent, check_round};
+use inart_protocol_aggregation::policy::Lockstep;
+use inart_protocol_aggregation::{RoundRecord, ServerShard, Split};
 use network::{Network, assignment, kind_fate};
 
 /// Distinct values for each worker, round and index. Sizes differ from block to block and from round to
@@ -198,7 +198,7 @@ fn status_says_who_is_waited_for() {
     // It sends notes between rounds, too.
     assert!(open.missing[0].heard_seconds.is_some() && server.heard_seconds.iter().all(Option::is_some));
     assert_eq!(
-        serde_json::from_str::<inart_core::ServerStatus>(
+        serde_json::from_str::<inart_protocol_aggregation::ServerStatus>(
             &serde_json::to_string(&network.servers[0].status(network.now)).unwrap()
         )
         .unwrap()

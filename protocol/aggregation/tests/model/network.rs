@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use inart_core::{
+use inart_protocol_aggregation::{
     Assignment, Failure, Instant, ServerShard, ShardAssignment, StateMachine, WorkerAddress, WorkerFlow,
 };
 use inart_wire::{
@@ -222,7 +222,7 @@ impl Network {
     }
 
     pub fn run_until_idle(&mut self) {
-        let give_up = self.now + 2 * inart_core::STARTING_PEER_TIMEOUTS * PEER_TIMEOUT;
+        let give_up = self.now + 2 * inart_protocol_aggregation::STARTING_PEER_TIMEOUTS * PEER_TIMEOUT;
         self.transmit();
         while !self.is_idle() {
             self.step_before(give_up);

@@ -1,7 +1,7 @@
 //! A NaN or an infinity that is let pass: it spoils its block at every worker, or its one value where sums
 //! are exact, and nothing else.
 
-use inart_core::{Assignment, NonFinite};
+use inart_protocol_aggregation::{Assignment, NonFinite};
 use proptest::prelude::*;
 
 use super::goodput::lossy;

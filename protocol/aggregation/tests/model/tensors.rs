@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use inart_core::{Assignment, Failure, RoundRecord, TensorId};
+use inart_protocol_aggregation::{Assignment, Failure, RoundRecord, TensorId};
 use inart_wire::AbortReason;
 use proptest::prelude::*;
 
@@ -160,7 +160,7 @@ fn a_shard_without_values_of_a_tensor_has_a_place_for_it() {
 #[test]
 fn sums_that_nobody_takes_are_forgotten() {
     let mut network = Network::new(assignment(2, &[1.0], 4), 0b11, kind_fate());
-    for tensor in 0..2 * inart_core::WorkerFlow::MOST_TENSORS {
+    for tensor in 0..2 * inart_protocol_aggregation::WorkerFlow::MOST_TENSORS {
         let now = network.now;
         for (rank, worker) in network.workers.iter_mut().enumerate() {
             let id = worker.start(now, gradient(rank, 0, 20)).unwrap();

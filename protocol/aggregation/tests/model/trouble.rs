@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_core::Failure;
+use inart_protocol_aggregation::Failure;
 use inart_wire::{AbortReason, Rank};
 use proptest::prelude::*;
 
@@ -178,7 +178,7 @@ fn everybody_learns_whose_gradient_is_not_finite() {
             assert_eq!(result, &Err(Failure::Aborted { culprit: rank(1), name: "w2".into(), reason }));
         }
         assert!(
-            network.now.since(inart_core::Instant::START) < Duration::from_secs(1),
+            network.now.since(inart_protocol_aggregation::Instant::START) < Duration::from_secs(1),
             "at once, not by the peer timeout"
         );
     }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use inart_faults::quantity::{Share, Span};
 use inart_faults::{FaultEvent, Faults};
-use inart_planner::{Job, NodeId, Topology};
+use inart_planner_aggregation::{Job, NodeId, Topology};
 use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;

@@ -3,11 +3,11 @@
 
 use std::time::Duration;
 
-use inart_core::NonFinite;
-use inart_core::scale::BLOCK_VALUES;
 use inart_faults::quantity::{Share, Span};
 use inart_faults::{FaultEvent, Faults};
-use inart_planner::{Job, Link, NodeKind, Topology};
+use inart_planner_aggregation::{Job, Link, NodeKind, Topology};
+use inart_protocol_aggregation::NonFinite;
+use inart_protocol_aggregation::scale::BLOCK_VALUES;
 use inart_steering::Policy;
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};

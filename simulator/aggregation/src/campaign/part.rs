@@ -2,7 +2,7 @@
 
 use inart_faults::Faults;
 use inart_faults::quantity::Span;
-use inart_planner::{Job, Topology};
+use inart_planner_aggregation::{Job, Topology};
 use rand::Rng;
 
 use super::more::{PEER_TIMEOUT, span, stream};

@@ -2,10 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use inart_core::audit::{Received, Sent, check_round};
-use inart_core::policy::Lockstep;
-use inart_core::scale::BLOCK_VALUES;
-use inart_core::{Assignment, RoundRecord};
+use inart_protocol_aggregation::audit::{Received, Sent, check_round};
+use inart_protocol_aggregation::policy::Lockstep;
+use inart_protocol_aggregation::scale::BLOCK_VALUES;
+use inart_protocol_aggregation::{Assignment, RoundRecord};
 use inart_terms::fingerprint;
 
 /// What a tensor is, as a worker sees it that starts it: the same at all workers.

@@ -1,8 +1,8 @@
 //! What hosts are told, and what they answer.
 
 use inart_controller::membership::Ending;
-use inart_core::{Assignment, Instant};
 use inart_elastic::Left;
+use inart_protocol_aggregation::{Assignment, Instant};
 use inart_wire::{Epoch, Incarnation};
 
 use super::member::At;

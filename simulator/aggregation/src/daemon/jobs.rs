@@ -5,8 +5,8 @@ use std::time::Duration;
 
 use inart_controller::membership::{Ending, Roster, Timing};
 use inart_controller::{JobPlan, Success, admit, first_run, job_number, without};
-use inart_core::Assignment;
-use inart_planner::{Job, Options, Plan, plan_joining, schemes};
+use inart_planner_aggregation::{Job, Options, Plan, plan_joining, schemes};
+use inart_protocol_aggregation::Assignment;
 use inart_wire::JobId;
 use rand::Rng;
 

@@ -3,8 +3,8 @@
 use std::fmt;
 
 use inart_controller::membership::{Ending, Formation};
-use inart_core::Assignment;
-use inart_planner::Plan;
+use inart_planner_aggregation::Plan;
+use inart_protocol_aggregation::Assignment;
 use inart_wire::{Epoch, Incarnation};
 
 use crate::event_queue::ProcessId;

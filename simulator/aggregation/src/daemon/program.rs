@@ -1,8 +1,8 @@
 //! The hosts of elastic jobs: what `inart_elastic` has around threads and sockets, in virtual time.
 
 use inart_controller::membership::{Joining, Place, Refusal, Reply, Seat};
-use inart_core::{Failure, Instant};
 use inart_elastic::{Gate, Left, Standing, digits};
+use inart_protocol_aggregation::{Failure, Instant};
 use inart_wire::{Epoch, Rank, ShardId};
 
 use super::audit::{What, digest};
@@ -265,7 +265,7 @@ impl Simulation<'_> {
         &mut self,
         id: ProcessId,
         job: usize,
-        record: inart_core::RoundRecord,
+        record: inart_protocol_aggregation::RoundRecord,
         sum: &[f32],
     ) -> bool {
         self.note_part(id, record, true);
@@ -388,7 +388,7 @@ impl Simulation<'_> {
     }
 
     /// Takes in what a worker has put into its tensor and what it got.
-    fn note_part(&mut self, id: ProcessId, record: inart_core::RoundRecord, has_ended: bool) {
+    fn note_part(&mut self, id: ProcessId, record: inart_protocol_aggregation::RoundRecord, has_ended: bool) {
         let job = self.processes[id.0 as usize].job;
         let Some(Running { run, place: Place::Worker(rank), started, what: Some(what), .. }) =
             self.running_mut(id)

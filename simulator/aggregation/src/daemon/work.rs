@@ -1,7 +1,7 @@
 //! What the daemon is at.
 
 use inart_controller::LiveChange;
-use inart_planner::Plan;
+use inart_planner_aggregation::Plan;
 
 use super::orders::Told;
 

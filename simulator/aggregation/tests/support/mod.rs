@@ -3,9 +3,9 @@
 
 use std::sync::{Arc, OnceLock};
 
-use inart_planner::topology::generate::{Equipment, leaf_spine};
-use inart_planner::{Options, Scheme, Topology, plan_all};
-use inart_simulator::{Dataplane, InstalledNetwork, SwitchKind};
+use inart_planner_aggregation::topology::generate::{Equipment, leaf_spine};
+use inart_planner_aggregation::{Options, Scheme, Topology, plan_all};
+use inart_simulator_aggregation::{Dataplane, InstalledNetwork, SwitchKind};
 use inart_wire::ValuesPerPacket;
 
 /// The program for frames of 32 values.

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use inart_multicast::Outcome;
-use inart_peer_agent::Sync;
+use inart_peers_agent::Sync;
+use inart_protocol_peers::Outcome;
 
 use crate::outcome::{Figures, Rounds, Stale};
 

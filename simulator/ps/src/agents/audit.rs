@@ -3,8 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
-use inart_order::{Applied as When, Blocking, Policy, Update};
-use inart_order_agent::{Kept, Start};
+use inart_protocol_ps::{Applied as When, Blocking, Policy, Update};
+use inart_ps_agent::{Kept, Start};
 
 /// A finding: whose, and what is wrong.
 pub type Wrong = (usize, String);

@@ -1,6 +1,6 @@
 //! Why a run of agents has no result.
 
-use inart_order::{GroupError, PolicyError};
+use inart_protocol_ps::{GroupError, PolicyError};
 use inart_world::Stuck;
 
 /// What is wrong.

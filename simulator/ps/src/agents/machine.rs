@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_connections::{Machine, Output, PeerNo, Seen};
-use inart_order_agent::{Computed, Sequencer, ServerAgent, ServerNews, WorkerAgent, WorkerNews};
+use inart_ps_agent::{Computed, Sequencer, ServerAgent, ServerNews, WorkerAgent, WorkerNews};
 
 /// The server's process; participants follow.
 pub const SERVER: PeerNo = PeerNo(0);

@@ -1,4 +1,4 @@
-//! The agents that hosts run, in virtual time: `inart_order_agent`'s server and workers on links around a
+//! The agents that hosts run, in virtual time: `inart_ps_agent`'s server and workers on links around a
 //! server, with losses, killed processes, connections that end and rates that change. An oracle compares
 //! every update and every version of the model, and checks order and staleness.
 

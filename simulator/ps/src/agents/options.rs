@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_order::{BatchRule, Policy};
+use inart_protocol_ps::{BatchRule, Policy};
 
 /// The fingerprint of the model, which all processes share.
 pub const MODEL: u64 = 77;

@@ -2,11 +2,11 @@
 
 use std::time::Duration;
 
-use inart_cluster::{Job, Kind};
 use inart_connections::PeerNo;
 use inart_faults::Schedule;
-use inart_order_agent::{Kept, Precision, Sequencer, Tag, chunk_packet};
-use inart_planner::Topology;
+use inart_planner_aggregation::Topology;
+use inart_planner_ps::{Job, Kind};
+use inart_ps_agent::{Kept, Precision, Sequencer, Tag, chunk_packet};
 use inart_virtual::SplitMix64;
 use inart_world::{Timing, World};
 

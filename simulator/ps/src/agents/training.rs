@@ -5,8 +5,8 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use inart_connections::PeerNo;
-use inart_order::WorkerNo;
-use inart_order_agent::{
+use inart_protocol_ps::WorkerNo;
+use inart_ps_agent::{
     Computed, Keeper, Kept, KeptTraining, Precision, Sequencer, ServerAgent, ServerCounters, ServerNews,
     ServerSetup, Start, Training, WorkerAgent, WorkerCounters, WorkerError, WorkerNews, WorkerSetup,
 };
@@ -18,7 +18,7 @@ use super::audit::{Audit, Rule, Wrong};
 use super::error::AgentError;
 use super::machine::{Agent, News, SERVER};
 use super::options::{AgentOptions, MODEL, Sync};
-use inart_cluster::Job;
+use inart_planner_ps::Job;
 
 /// Values of a chunk.
 pub const CHUNK_VALUES: usize = 4;

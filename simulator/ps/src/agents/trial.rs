@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use inart_cluster::{Cluster, Job};
 use inart_faults::quantity::{BitRate, Share, Span};
 use inart_faults::{Error as FaultsError, FaultEvent, Faults, LinkFaults, Schedule};
-use inart_order::{Applied, BatchRule, Blocking, Policy, PolicyError};
-use inart_order_agent::{Kept, Sequencer};
-use inart_planner::{Topology, TopologyError};
+use inart_planner_aggregation::{Topology, TopologyError};
+use inart_planner_ps::{Cluster, Job};
+use inart_protocol_ps::{Applied, BatchRule, Blocking, Policy, PolicyError};
+use inart_ps_agent::{Kept, Sequencer};
 use inart_virtual::SplitMix64;
 
 use super::error::AgentError;

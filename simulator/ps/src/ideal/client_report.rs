@@ -1,6 +1,6 @@
 //! What came out of a run of clients.
 
-use inart_order::GroupCounters;
+use inart_protocol_ps::GroupCounters;
 use serde::Serialize;
 
 use crate::statistics::mean;

@@ -3,8 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use inart_cluster::{Job, Kind};
-use inart_order::{
+use inart_planner_ps::{Job, Kind};
+use inart_protocol_ps::{
     Arrival, Client, ClientNo, ClientStep, GroupOptions, GroupOutput, GroupServer, OutlierRule, fraction_of,
     relaxation_of,
 };

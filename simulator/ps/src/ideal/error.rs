@@ -1,6 +1,6 @@
 //! Why a run has no result.
 
-use inart_order::{GroupError, PolicyError};
+use inart_protocol_ps::{GroupError, PolicyError};
 
 /// What is wrong with a run.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]

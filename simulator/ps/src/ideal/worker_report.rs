@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use inart_cluster::Job;
-use inart_order::{Policy, Server, Update, WorkerNo};
+use inart_planner_ps::Job;
+use inart_protocol_ps::{Policy, Server, Update, WorkerNo};
 use serde::Serialize;
 
 use super::clock::seconds;

@@ -1,7 +1,7 @@
 //! Why a run of groups has no result.
 
-use inart_cluster::RackError;
-use inart_order::TurnError;
+use inart_planner_ps::RackError;
+use inart_protocol_ps::TurnError;
 
 use crate::ideal::RunError;
 

@@ -1,6 +1,6 @@
 //! What came out of a run of groups.
 
-use inart_cluster::{Group, Job, Racks};
+use inart_planner_ps::{Group, Job, Racks};
 use serde::Serialize;
 
 use crate::ideal::{Staleness, staleness_of};

@@ -1,7 +1,7 @@
 //! Groups in turn, in virtual time.
 
-use inart_cluster::{Job, Kind, RackError, Racks};
-use inart_order::{
+use inart_planner_ps::{Job, Kind, RackError, Racks};
+use inart_protocol_ps::{
     Applied, Batch, Options, Output, Policy, Server, Taken, TurnOutput, Turns, Update, WorkerNo,
 };
 use inart_virtual::{Seconds, SplitMix64, Timeline};

@@ -1,7 +1,7 @@
 //! Trainings that cannot go on: every site ends, by the name of the cause.
 
-use inart_site_agent::DriverError;
-use inart_sites::SiteNo;
+use inart_protocol_sites::SiteNo;
+use inart_sites_agent::DriverError;
 
 use super::{Options, World};
 use crate::error::SimulationError;

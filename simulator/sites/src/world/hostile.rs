@@ -1,9 +1,9 @@
 //! Sites with a valid certificate that speak as other sites, and sites that repeat themselves.
 
-use inart_site_agent::message::{AskMessage, Body, ChunkMessage, encode};
-use inart_site_agent::policy_message::policy_message;
-use inart_site_agent::{Peer, version};
-use inart_sites::{Policy, SiteNo};
+use inart_protocol_sites::{Policy, SiteNo};
+use inart_sites_agent::message::{AskMessage, Body, ChunkMessage, encode};
+use inart_sites_agent::policy_message::policy_message;
+use inart_sites_agent::{Peer, version};
 use rand::Rng;
 
 use super::{Event, World, peer};
@@ -15,7 +15,7 @@ const REPEATED: f64 = 0.1;
 const REPEATS: usize = 20;
 /// A site that speaks as others forges a message beside this part of its chunks.
 const FORGED: f64 = 0.2;
-/// How long messages may take a detour after the link is back (`inart-site-agent`), and a moment more, in
+/// How long messages may take a detour after the link is back (`inart-sites-agent`), and a moment more, in
 /// seconds.
 const DETOURED_S: f64 = 61.0;
 /// The count of a plan that no scheduler has made.

@@ -2,9 +2,9 @@
 
 use bytes::Bytes;
 use inart_connections::{Machine as _, PeerNo};
-use inart_site_agent::Peer;
-use inart_site_agent::message::{Body, decode};
-use inart_sites::SiteNo;
+use inart_protocol_sites::SiteNo;
+use inart_sites_agent::Peer;
+use inart_sites_agent::message::{Body, decode};
 
 use super::{Event, SCHEDULER_S, World};
 use crate::traffic::{Arrived, Sent};

@@ -1,8 +1,8 @@
 //! The training program's state, in parts that take their time.
 
-use inart_site_agent::message::{State, StateWanted};
-use inart_site_agent::{PART_BYTES, TrainingState};
-use inart_sites::SiteNo;
+use inart_protocol_sites::SiteNo;
+use inart_sites_agent::message::{State, StateWanted};
+use inart_sites_agent::{PART_BYTES, TrainingState};
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

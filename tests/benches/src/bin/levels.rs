@@ -5,7 +5,7 @@
 use std::time::Instant;
 
 use anyhow::Context;
-use inart_planner::{Levels, Options, Plan, Topology, check, plan, schemes};
+use inart_planner_aggregation::{Levels, Options, Plan, Topology, check, plan, schemes};
 
 fn main() -> anyhow::Result<()> {
     println!("| network | one level | its bound | two levels | their bound | gain | second sums | s |");

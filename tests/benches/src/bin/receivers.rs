@@ -8,7 +8,9 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use inart_peers::{Multicast, Pairs, Problem, Scheme, SplitMix64, Waits, bound_seconds, draw_ports, select};
+use inart_planner_peers::{
+    Multicast, Pairs, Problem, Scheme, SplitMix64, Waits, bound_seconds, draw_ports, select,
+};
 
 /// Measures how long schemes take to choose receivers.
 #[derive(Parser)]

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use inart_planner::Topology;
+use inart_planner_aggregation::Topology;
 use inart_wire::ValuesPerPacket;
 
 /// Bytes of a full Ethernet frame of TCP, without preamble, check sequence and gap, as HTB counts them.
@@ -101,8 +101,9 @@ mod tests {
     fn the_plan_uses_the_whole_of_the_links() {
         for workers in [2, 6] {
             let topology = Topology::from_yaml(&Network::star(workers, 1e8).topology).expect("valid");
-            let options = inart_planner::Options::new(inart_planner::schemes::INART);
-            let plan = inart_planner::plan(&topology, &topology.jobs()[0], &options).expect("planned");
+            let options = inart_planner_aggregation::Options::new(inart_planner_aggregation::schemes::INART);
+            let plan =
+                inart_planner_aggregation::plan(&topology, &topology.jobs()[0], &options).expect("planned");
             assert!((plan.rate_bps - 1e8).abs() < 1.0, "{}", plan.rate_bps);
         }
     }

@@ -4,8 +4,8 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, anyhow, ensure};
-use inart_core::Assignment;
 use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_index};
+use inart_protocol_aggregation::Assignment;
 use inart_wire::{
     ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, Kind,
     Seat, ShardId,

@@ -5,11 +5,11 @@ use std::thread;
 use std::time::Instant;
 
 use anyhow::{Context, Result, anyhow, bail, ensure};
-use inart_core::Assignment;
 use inart_host_agent::{PortKind, Server, Worker};
-use inart_softswitch::control::Replica;
-use inart_softswitch::ports::{Options, start};
-use inart_softswitch::{Port, Program, Switch};
+use inart_protocol_aggregation::Assignment;
+use inart_switch::control::Replica;
+use inart_switch::ports::{Options, start};
+use inart_switch::{Port, Program, Switch};
 use inart_tables::{
     GroupId, MacAction, MacKey, PortNo, ResultsAction, ResultsKey, SlotRange, SteerAction, SteerKey,
     SwitchPortsAction, SwitchPortsKey, SwitchTables,

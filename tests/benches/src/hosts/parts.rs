@@ -3,9 +3,9 @@
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 
-use inart_core::TensorInput;
-use inart_core::policy::{Reduction, Sum};
-use inart_core::scale::{dequantise_all, largest_size, quantise};
+use inart_protocol_aggregation::TensorInput;
+use inart_protocol_aggregation::policy::{Reduction, Sum};
+use inart_protocol_aggregation::scale::{dequantise_all, largest_size, quantise};
 use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, Kind, MacAddr, Seat,
     ShardId, ValuesPerPacket,

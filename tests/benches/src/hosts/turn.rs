@@ -5,8 +5,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, bail, ensure};
-use inart_core::{Assignment, ShardAssignment, WorkerAddress};
 use inart_host_agent::{BatchedPort, Options, PortKind, Server, Worker};
+use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
 use inart_wire::{MacAddr, Rank, ShardId};
 
 use crate::gate::{Gate, Gated};

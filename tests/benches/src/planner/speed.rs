@@ -3,7 +3,7 @@
 use std::process::Command;
 
 use anyhow::{Context, bail};
-use inart_planner::{LpMethod, Options, lp_bound, schemes};
+use inart_planner_aggregation::{LpMethod, Options, lp_bound, schemes};
 use nix::sys::resource::{UsageWho, getrusage};
 use serde_json::{Value, json};
 
@@ -74,11 +74,11 @@ pub fn row(name: &str) -> anyhow::Result<()> {
         let topology = networks::homogeneous(k, servers, workers, 1)?;
         let options = Options { equal_shares, ..Options::new(schemes::INART) };
         let (plan, took) =
-            timed(turns, || Ok(inart_planner::plan(&topology, &topology.jobs()[0], &options)?))?;
+            timed(turns, || Ok(inart_planner_aggregation::plan(&topology, &topology.jobs()[0], &options)?))?;
         made(&topology, &options)?;
         anyhow::Ok((took, plan.rate_bps, plan.bounds.integral_bps))
     };
-    let bound = |topology: inart_planner::Topology, method| {
+    let bound = |topology: inart_planner_aggregation::Topology, method| {
         let (bps, took) = timed(1, || Ok(lp_bound(&topology, &topology.jobs()[0], false, method)?))?;
         anyhow::Ok((took, bps, bps))
     };

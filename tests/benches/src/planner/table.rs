@@ -3,7 +3,7 @@
 use std::time::Instant;
 
 use anyhow::bail;
-use inart_planner::{Options, Plan, Topology, check};
+use inart_planner_aggregation::{Options, Plan, Topology, check};
 
 /// Prints one line of right-aligned cells; the first is left-aligned.
 #[expect(clippy::print_stdout, reason = "a command's result")]
@@ -24,7 +24,7 @@ pub fn say(text: &str) {
 
 /// A plan of the network's first job that has passed the checker.
 pub fn made(topology: &Topology, options: &Options<'_>) -> anyhow::Result<Plan> {
-    let plan = inart_planner::plan(topology, &topology.jobs()[0], options)?;
+    let plan = inart_planner_aggregation::plan(topology, &topology.jobs()[0], options)?;
     if let Err(found) = check(topology, &plan) {
         bail!("{} on {}: {}", options.scheme, topology.name(), found[0]);
     }

@@ -3,7 +3,7 @@
 
 use std::time::{Duration, Instant};
 
-use inart_planner::{Options, Topology, schemes};
+use inart_planner_aggregation::{Options, Topology, schemes};
 
 use crate::networks;
 use crate::table::{line, made, mbps, say, seconds};
@@ -37,7 +37,7 @@ pub fn run() -> anyhow::Result<()> {
         let full = made(topology, &Options::new(schemes::INART))?;
         let full_s = start.elapsed().as_secs_f64();
         let known = expected.as_ref().and_then(|all| all[name.as_str()]["best_found_so_far_mbps"].as_f64());
-        let part = |plan: &inart_planner::Plan| plan.rate_bps / plan.bounds.integral_bps;
+        let part = |plan: &inart_planner_aggregation::Plan| plan.rate_bps / plan.bounds.integral_bps;
         proven.push([part(&quick), part(&full)]);
         line(
             &widths,

@@ -1,6 +1,6 @@
 //! Networks of peers: small ones are planned, the plan is checked, and a training on them ends.
 
-use inart_peers::{
+use inart_planner_peers::{
     Draw, Multicast, Options, Reading, Scheme, Sharing, SspOptions, check, plan, run_rounds, run_ssp,
 };
 use inart_topologies::peers::{Mesh, PeerJob};

@@ -1,6 +1,6 @@
 //! Networks of sites: small ones are planned, and the plan is checked.
 
-use inart_overlay::{Options, Scheme, check, plan};
+use inart_planner_sites::{Options, Scheme, check, plan};
 use inart_topologies::sites::Hierarchy;
 
 /// Longer gradients are not planned: rounds are played chunk by chunk.

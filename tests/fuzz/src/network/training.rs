@@ -1,7 +1,7 @@
 //! Jobs that train by way of parameter servers: their numbers make sense, and small ones end in virtual time.
 
-use inart_order::Policy;
-use inart_ps_simulator::{WorkerOptions, run_workers};
+use inart_protocol_ps::Policy;
+use inart_simulator_ps::{WorkerOptions, run_workers};
 use inart_topologies::ps::{Cluster, Kind};
 
 pub fn run(cluster: &Cluster, text: &str) {

@@ -1,7 +1,7 @@
 //! The model's frames as real ones, and real ones in the model's terms.
 
-use inart_core::{Assignment, ShardAssignment, WorkerAddress};
 use inart_model::{Config, Contribution, Frame, Life, Marks, Node, Peer, Run, Talk};
+use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
 use inart_wire::{
     AbortReason, Contributors, ControlMessage, Exponent as WireExponent, Feedback, Flags, FrameRepr, Group,
     HeaderRepr, Incarnation, Kind, MacAddr, Rank, Seat,

@@ -2,9 +2,11 @@
 
 use std::time::Duration;
 
-use inart_core::policy::{Answer, Lockstep, Onward, OwnSum, Policy};
-use inart_core::{Assignment, Failure, Instant, NonFinite, ServerShard, StateMachine, TensorId, WorkerFlow};
 use inart_model::{Frame, Life, Node, Run, Talk};
+use inart_protocol_aggregation::policy::{Answer, Lockstep, Onward, OwnSum, Policy};
+use inart_protocol_aggregation::{
+    Assignment, Failure, Instant, NonFinite, ServerShard, StateMachine, TensorId, WorkerFlow,
+};
 use inart_wire::ValuesPerPacket;
 
 use super::codec::{Codec, Seen, host, rank, server_of};

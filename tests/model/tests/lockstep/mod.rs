@@ -13,13 +13,13 @@ mod switch;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_core::WorkerFlow;
-use inart_core::policy::OwnSum;
 use inart_model::{
     Action, BEFORE, Config, Contribution, Exponent, Frame, Life, Marks, Node, Onward, Peer, Place, Run,
     Slots, State, Sum, System, Worker, one, ranks, step,
 };
 use inart_p4::Outcome;
+use inart_protocol_aggregation::WorkerFlow;
+use inart_protocol_aggregation::policy::OwnSum;
 use inart_wire::Flags;
 use rand::prelude::*;
 use rand_chacha::ChaCha8Rng;

@@ -1,11 +1,11 @@
 //! The model's sums as the numbers of real frames, and as floats.
 
-use inart_core::exact_sum::Digits;
-use inart_core::scale::{BLOCK_VALUES, exponent_of, largest_size, quantise, step};
 use inart_model::{
     BEFORE, Config, DIGITS, Exponent, LIMITS, Life, MAX_CHUNKS, MAX_WORKERS, NEXT_TENSOR, NOT_FINITE, Run,
     SECOND_LIFE, Sum,
 };
+use inart_protocol_aggregation::exact_sum::Digits;
+use inart_protocol_aggregation::scale::{BLOCK_VALUES, exponent_of, largest_size, quantise, step};
 use inart_wire::{Exponent as WireExponent, ValuesPerPacket};
 
 use super::codec::Codec;

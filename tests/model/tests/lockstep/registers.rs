@@ -1,7 +1,7 @@
 //! The registers of the compiled programs, compared with the model's slots.
 
 use inart_model::{Config, MAX_WINDOW, Slot, Slots, slot_of};
-use inart_softswitch::Switch;
+use inart_switch::Switch;
 
 use super::codec::{epoch_of, server_of};
 use super::switch::base;

@@ -4,7 +4,7 @@ use std::sync::{Arc, LazyLock};
 
 use inart_model::{Config, Entry, Ranks, Run, Slots, one, slot_of};
 use inart_p4::{Chip, Outcome, Variant, artifact, tofino_artifact};
-use inart_softswitch::{Port, Program, Sink, Switch};
+use inart_switch::{Port, Program, Sink, Switch};
 use inart_tables::{PortNo, SlotRange, Steer, SteerAction, SteerKey, Table};
 use inart_wire::{Contributors, Seat, ValuesPerPacket};
 

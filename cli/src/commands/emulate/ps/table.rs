@@ -2,8 +2,8 @@
 
 use std::fmt::Write as _;
 
-use inart_emulator::order::{Report, SchemeReport};
-use inart_planner::units::display_size;
+use inart_emulator::ps::{Report, SchemeReport};
+use inart_planner_aggregation::units::display_size;
 
 /// The table of a report; the document's model has `own_bytes`.
 pub fn table(report: &Report, own_bytes: f64) -> String {

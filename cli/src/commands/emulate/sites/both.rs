@@ -4,12 +4,12 @@ use std::fmt::Write as _;
 use std::time::Duration;
 
 use anyhow::{anyhow, ensure};
-use inart_emulator::wide_area::both::{BothReport, BothRound, BothSetting, emulate_both};
-use inart_emulator::wide_area::{PAYLOAD_SHARE, Setting, Variant, Way, Workload};
+use inart_emulator::sites::both::{BothReport, BothRound, BothSetting, emulate_both};
+use inart_emulator::sites::{PAYLOAD_SHARE, Setting, Variant, Way, Workload};
 use inart_hierarchy::{Hierarchy, HierarchyPlan, Timeline, timeline};
-use inart_overlay::{AuxiliaryUse, RunOptions, Sharing, Tuning, Until};
 use inart_p4::SLOTS;
-use inart_planner::units::display_size;
+use inart_planner_aggregation::units::display_size;
+use inart_planner_sites::{AuxiliaryUse, RunOptions, Sharing, Tuning, Until};
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 
@@ -128,7 +128,7 @@ fn run_variant(
 fn simulate(
     hierarchy: &Hierarchy,
     setting: &Setting,
-    trees: &inart_overlay::Options,
+    trees: &inart_planner_sites::Options,
     plan: &HierarchyPlan,
 ) -> anyhow::Result<Timeline> {
     let mut with_headers = hierarchy.clone();

@@ -3,11 +3,11 @@
 use std::process::ExitCode;
 use std::time::Duration;
 
-use inart_core::{Assignment, ServerCounters};
 use inart_elastic::ElasticServer;
 use inart_host_agent::report::{Report, Role};
 use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch, awaited_workers};
 use inart_host_agent::{Error, Server};
+use inart_protocol_aggregation::{Assignment, ServerCounters};
 use inart_topologies::Network;
 use inart_wire::ShardId;
 

@@ -8,10 +8,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::Context;
-use inart_core::Assignment;
 use inart_host_agent::report::{Report, Role, RoundReport};
 use inart_host_agent::status::StatusSocket;
 use inart_host_agent::{RoundStats, Worker};
+use inart_protocol_aggregation::Assignment;
 use inart_topologies::Network;
 use inart_wire::Rank;
 

@@ -2,7 +2,7 @@
 
 use std::net::SocketAddr;
 
-use inart_peer_host::{HostOptions, PROTOCOL};
+use inart_peers_host::{HostOptions, PROTOCOL};
 use inart_quic::Congestion;
 
 use crate::commands::host::connections::{TlsFiles, each_once, place};

@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use anyhow::{Context, ensure};
 use inart_host_agent::StopSignal;
-use inart_peer_agent::Schemes;
-use inart_peer_host::{CoordinatorHost, Told};
-use inart_peers::{Guard, Reading, Scheme};
+use inart_peers_agent::Schemes;
+use inart_peers_host::{CoordinatorHost, Told};
+use inart_planner_peers::{Guard, Reading, Scheme};
 use serde_json::json;
 
 use crate::commands::host::peers::connections::Connections;
@@ -68,7 +68,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     ensure!((0.0..=1.0).contains(&args.eta), "--eta {}: give a part from 0 to 1", args.eta);
     let setup = job.coordinator_setup(args.gather);
     ensure!(
-        args.scheme != Scheme::Optimal || setup.sync == inart_peer_agent::Sync::Bsp,
+        args.scheme != Scheme::Optimal || setup.sync == inart_peers_agent::Sync::Bsp,
         "--scheme optimal plans whole rounds only; give --sync bsp, or one of inart, selmcast, orpheus"
     );
     let reading = Reading {

@@ -6,13 +6,13 @@ use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure};
 use inart_emulator::clock::monotonic_ns;
-use inart_emulator::wide_area::{digest, random_gradient};
-use inart_multicast::{Outcome, Receivers};
-use inart_peer_agent::{Received, Setup};
-use inart_peer_host::{Ending, Job, Patience, PeerHost, Start, Training};
-use inart_peers::{Compute, Mesh, SplitMix64};
+use inart_emulator::sites::{digest, random_gradient};
+use inart_peers_agent::{Received, Setup};
+use inart_peers_host::{Ending, Job, Patience, PeerHost, Start, Training};
+use inart_planner_peers::{Compute, Mesh, SplitMix64};
+use inart_protocol_peers::{Outcome, Receivers};
 use inart_terms::{Terms, digest_of_values};
-use inart_trainer::{Config, Trainer};
+use inart_training::{Config, Trainer};
 use serde_json::json;
 
 use crate::commands::host::connections::place;
@@ -138,7 +138,7 @@ impl Args {
             return Ok(Terms::new(all)?);
         }
         let first = Trainer::new(Config { seed: self.seed, rank: 0, workers, batch: 1 })?;
-        all.push(("program", "digits (inart-trainer)".to_owned()));
+        all.push(("program", "digits (inart-training)".to_owned()));
         all.push(("batch", self.batch.to_string()));
         all.push(("first weights (SHA-256)", digest_of_values(&first.state())));
         Ok(Terms::new(all)?)

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use anyhow::Context;
 use inart_controller::PortMap;
-use inart_peer_agent::Sync;
-use inart_peer_host::{CopiedBy, Interface, Job, Schedule};
-use inart_peers::{Compute, Mesh, Pairs};
+use inart_peers_agent::Sync;
+use inart_peers_host::{CopiedBy, Interface, Job, Schedule};
+use inart_planner_peers::{Compute, Mesh, Pairs};
 use inart_wire::ValuesPerPacket;
 
 use crate::commands::network;

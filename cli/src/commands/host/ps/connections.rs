@@ -5,10 +5,10 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 
 use anyhow::{Context, anyhow, bail, ensure};
-use inart_cluster::{Cluster, Job as ClusterJob};
 use inart_controller::job_number;
-use inart_order_host::{FrameOptions, HostOptions, Job, PROTOCOL, QuicOptions};
-use inart_planner::Topology;
+use inart_planner_aggregation::Topology;
+use inart_planner_ps::{Cluster, Job as ClusterJob};
+use inart_ps_host::{FrameOptions, HostOptions, Job, PROTOCOL, QuicOptions};
 use inart_quic::Congestion;
 use inart_tls::{IdentityFiles, MutualTls};
 use inart_topologies::Switched;

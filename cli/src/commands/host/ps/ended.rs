@@ -2,9 +2,9 @@
 
 use std::path::PathBuf;
 
-use inart_order::Policy;
-use inart_order_agent::{InGroups, InOrder, Sequencer, ServerCounters};
-use inart_order_host::{Connections, Job};
+use inart_protocol_ps::Policy;
+use inart_ps_agent::{InGroups, InOrder, Sequencer, ServerCounters};
+use inart_ps_host::{Connections, Job};
 use serde_json::{Value, json};
 
 /// What the server's agent and its connections have counted.

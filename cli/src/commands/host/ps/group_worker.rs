@@ -4,15 +4,15 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use inart_cluster::Time;
-use inart_core::Assignment;
-use inart_emulator::wide_area::digest;
+use inart_emulator::sites::digest;
 use inart_host_agent::report::{Report, Role, RoundReport, Trained};
 use inart_host_agent::status::StatusSocket;
-use inart_peers::SplitMix64;
-use inart_rack_host::RackWorker;
+use inart_planner_peers::SplitMix64;
+use inart_planner_ps::Time;
+use inart_protocol_aggregation::Assignment;
+use inart_ps_groups::RackWorker;
 use inart_topologies::Switched;
-use inart_trainer::{Config, Stepper};
+use inart_training::{Config, Stepper};
 use inart_wire::Rank;
 use serde_json::json;
 

@@ -1,10 +1,10 @@
 //! What a worker's or a client's process trains.
 
 use anyhow::ensure;
-use inart_cluster::{Job, Kind};
-use inart_order_host::Start;
+use inart_planner_ps::{Job, Kind};
+use inart_ps_host::Start;
 use inart_terms::digest_of_values;
-use inart_trainer::{Client, Config, Local, Stepper};
+use inart_training::{Client, Config, Local, Stepper};
 
 /// Flags of how a client trains.
 #[derive(Debug, Clone, clap::Args)]
@@ -69,7 +69,7 @@ impl LearnerArgs {
     /// Terms of a worker: those that its server knows, too, and how it trains.
     pub fn terms(&self, cluster: &Job, seed: u64, first: &[f32]) -> Vec<(&'static str, String)> {
         let mut all = shared_terms(cluster, seed, first);
-        all.push(("program", "digits (inart-trainer)".to_owned()));
+        all.push(("program", "digits (inart-training)".to_owned()));
         all.push(("step", self.step.to_string()));
         if cluster.kind == Kind::Clients {
             let local = self.local();

@@ -5,17 +5,17 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use inart_cluster::{Job as ClusterJob, Kind};
 use inart_emulator::clock::monotonic_ns;
-use inart_emulator::wide_area::digest;
+use inart_emulator::sites::digest;
 use inart_host_agent::StopSignal;
-use inart_order::{Batch, GroupOptions, Options, OutlierRule, WorkerNo, fraction_of, relaxation_of};
-use inart_order_agent::{InGroups, InOrder, Kept, Precision, Sequencer, ServerNews};
-use inart_order_host::{Job, KeptFile, KeptTraining, ServerHost, ServerOptions, Told, new_training};
-use inart_planner::Topology;
+use inart_planner_aggregation::Topology;
+use inart_planner_ps::{Job as ClusterJob, Kind};
+use inart_protocol_ps::{Batch, GroupOptions, Options, OutlierRule, WorkerNo, fraction_of, relaxation_of};
+use inart_ps_agent::{InGroups, InOrder, Kept, Precision, Sequencer, ServerNews};
+use inart_ps_host::{Job, KeptFile, KeptTraining, ServerHost, ServerOptions, Told, new_training};
 use inart_terms::Terms;
 use inart_topologies::Switched;
-use inart_trainer::{Config, PARAMETERS, Stepper};
+use inart_training::{Config, PARAMETERS, Stepper};
 use serde_json::{Value, json};
 
 use crate::commands::host::ps::connections::{Connections, Place};

@@ -4,13 +4,13 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use inart_cluster::{Participant, Time};
 use inart_emulator::clock::monotonic_ns;
-use inart_emulator::wide_area::digest;
-use inart_order_host::{Start, Training, WorkerHost};
-use inart_peers::SplitMix64;
+use inart_emulator::sites::digest;
+use inart_planner_peers::SplitMix64;
+use inart_planner_ps::{Participant, Time};
+use inart_ps_host::{Start, Training, WorkerHost};
 use inart_topologies::Switched;
-use inart_trainer::{Config, PARAMETERS, Stepper};
+use inart_training::{Config, PARAMETERS, Stepper};
 use serde_json::json;
 
 use crate::commands::host::ps::connections::{Connections, Place};

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, ensure};
-use inart_core::Assignment;
 use inart_hierarchy::Inside;
 use inart_host_agent::status::StatusSocket;
 use inart_host_agent::{OnwardServer, PortKind};
-use inart_site_agent::Setup;
-use inart_site_host::{GatewayEnding, GatewayRound, SiteHost};
+use inart_protocol_aggregation::Assignment;
+use inart_sites_agent::Setup;
+use inart_sites_host::{GatewayEnding, GatewayRound, SiteHost};
 
 use crate::commands::host::place::{HostArgs, Place, parse_port};
 use crate::commands::security::ClientArgs;
@@ -103,7 +103,7 @@ impl InsideArgs {
         let mut status = self.status.as_deref().map(status::listen).transpose()?;
         host.run(false, |assignment, mut options, _| {
             is_of(&assignment, inside)?;
-            let frames = inart_site_agent::Inside::new(&setup.tensors, &setup.chunk_values, &assignment);
+            let frames = inart_sites_agent::Inside::new(&setup.tensors, &setup.chunk_values, &assignment);
             let frames = frames.with_context(|| format!("inside site {}", inside.site))?;
             let port = host.open_port()?;
             let (who, life) = ("server-0", options.incarnation);

@@ -9,18 +9,18 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow, ensure};
 use bytes::Bytes;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use inart_emulator::wide_area::{digest, random_gradient};
+use inart_emulator::sites::{digest, random_gradient};
 use inart_hierarchy::Hierarchy;
 use inart_host_agent::StopSignal;
-use inart_overlay::{AuxiliaryUse, Overlay, SiteJob};
-use inart_planner::units::Rate;
+use inart_planner_aggregation::units::Rate;
+use inart_planner_sites::{AuxiliaryUse, Overlay, SiteJob};
 use inart_quic::{Congestion, PROTOCOL};
-use inart_site_agent::{Scheduler, Setup};
-use inart_site_host::{
+use inart_sites_agent::{Scheduler, Setup};
+use inart_sites_host::{
     Ending, GatewayEnding, GatewayRound, HostOptions, Next, Offered, Reduced, SchedulerHost, SiteHost,
 };
 use inart_terms::digest_of_values;
-use inart_trainer::{Config, Trainer};
+use inart_training::{Config, Trainer};
 use serde_json::json;
 
 use crate::commands::host::connections::{TlsFiles, each_once, place};

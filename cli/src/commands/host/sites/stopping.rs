@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context;
 use inart_host_agent::StopSignal;
-use inart_site_host::Stopper;
+use inart_sites_host::Stopper;
 
 /// How often the thread looks for a signal.
 const LOOK: Duration = Duration::from_millis(100);

@@ -4,8 +4,8 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail, ensure};
-use inart_planner::units::display_rate;
-use inart_planner::{JobPlans, Limit, Plan, Topology, Violation};
+use inart_planner_aggregation::units::display_rate;
+use inart_planner_aggregation::{JobPlans, Limit, Plan, Topology, Violation};
 
 use crate::commands::document;
 use crate::commands::plans::PLAN;
@@ -32,8 +32,8 @@ impl File {
 
     fn check(&self, topology: &Topology) -> Vec<Violation> {
         match self {
-            File::One(plan) => inart_planner::check(topology, plan).err(),
-            File::Several(plans) => inart_planner::check_jobs(topology, plans).err(),
+            File::One(plan) => inart_planner_aggregation::check(topology, plan).err(),
+            File::Several(plans) => inart_planner_aggregation::check_jobs(topology, plans).err(),
         }
         .unwrap_or_default()
     }
@@ -87,7 +87,7 @@ pub fn run(topology: &Topology, path: &Path, json: bool) -> anyhow::Result<ExitC
 
 /// What a plan that does not count results does not say of its rate.
 fn results_note(topology: &Topology, plan: &Plan) -> Option<String> {
-    let held = inart_planner::held_by_results(topology, plan)?;
+    let held = inart_planner_aggregation::held_by_results(topology, plan)?;
     let (job, rate) = (&plan.job, display_rate(held.rate_bps));
     Some(format!(
         "job {job}: the plan does not count results; with them {} lets it send at {rate}; plan with --results counted",

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Context;
-use inart_planner::{Job, NodeId, Options, Plan, PlanError, Problem, Promises, Scheme, Shares, Topology};
+use inart_planner_aggregation::{
+    Job, NodeId, Options, Plan, PlanError, Problem, Promises, Scheme, Shares, Topology,
+};
 use serde::Deserialize;
 
 use crate::commands::document;
@@ -111,8 +113,8 @@ pub fn run<'t>(
         }
     };
     let own = own(topology, job, &routes).with_context(place)?;
-    let plan =
-        inart_planner::plan(topology, job, &Options { scheme: &own, ..*options }).with_context(place)?;
+    let plan = inart_planner_aggregation::plan(topology, job, &Options { scheme: &own, ..*options })
+        .with_context(place)?;
     Ok((plan, job))
 }
 

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::Context;
-use inart_planner::{Options, Plan, Topology, schemes};
+use inart_planner_aggregation::{Options, Plan, Topology, schemes};
 
 use crate::commands::plan::aggregation::{check, complete};
 

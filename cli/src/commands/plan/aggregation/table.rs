@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
-use inart_core::exact_sum::Digits;
-use inart_planner::plan::Trunk;
-use inart_planner::units::{display_rate, display_seconds, display_size};
-use inart_planner::{Job, JobPlans, Order, Plan};
+use inart_planner_aggregation::plan::Trunk;
+use inart_planner_aggregation::units::{display_rate, display_seconds, display_size};
+use inart_planner_aggregation::{Job, JobPlans, Order, Plan};
+use inart_protocol_aggregation::exact_sum::Digits;
 
 /// How many words of a frame each value takes.
 fn words_per_value(job: &Job) -> f64 {

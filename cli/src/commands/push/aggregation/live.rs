@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use inart_controller::api::proto::{ChangeStage, ChangeStatus};
 use inart_controller::api::{Client, ClientError};
-use inart_planner::Topology;
+use inart_planner_aggregation::Topology;
 use inart_tls::Security;
 
 /// How often the controller is asked how a change goes.

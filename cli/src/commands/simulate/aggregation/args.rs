@@ -4,10 +4,10 @@ use std::path::PathBuf;
 
 use inart_controller::ValuesChoice;
 use inart_faults::quantity::{Share, Span};
-use inart_planner::units::Size;
-use inart_planner::{Levels, Results, Scheme, schemes};
-use inart_simulator::gradients::Sizes;
-use inart_simulator::{OddLength, SwitchKind};
+use inart_planner_aggregation::units::Size;
+use inart_planner_aggregation::{Levels, Results, Scheme, schemes};
+use inart_simulator_aggregation::gradients::Sizes;
+use inart_simulator_aggregation::{OddLength, SwitchKind};
 
 use crate::commands::values::span;
 
@@ -126,9 +126,9 @@ pub struct Args {
 }
 
 /// Names the flag of a setting that the simulator refuses.
-pub fn with_flag(error: inart_simulator::Error) -> anyhow::Error {
+pub fn with_flag(error: inart_simulator_aggregation::Error) -> anyhow::Error {
     match error {
-        inart_simulator::Error::Option { option, problem } => {
+        inart_simulator_aggregation::Error::Option { option, problem } => {
             anyhow::anyhow!("--{}: {problem}", option.replace(' ', "-"))
         }
         error => error.into(),

@@ -4,8 +4,10 @@ use std::process::ExitCode;
 
 use anyhow::ensure;
 use inart_faults::quantity::{Share, Span};
-use inart_planner::{Plan, Topology};
-use inart_simulator::{Changes, ChangesReport, Faults, InstalledNetwork, Options, alternatives, simulate};
+use inart_planner_aggregation::{Plan, Topology};
+use inart_simulator_aggregation::{
+    Changes, ChangesReport, Faults, InstalledNetwork, Options, alternatives, simulate,
+};
 
 use crate::commands::output::print;
 use crate::commands::simulate::aggregation::args::{Args, with_flag};

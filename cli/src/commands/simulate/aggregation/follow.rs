@@ -5,9 +5,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use inart_faults::quantity::Span;
-use inart_planner::units::display_rate;
-use inart_planner::{NodeKind, Plan, Topology};
-use inart_simulator::{
+use inart_planner_aggregation::units::display_rate;
+use inart_planner_aggregation::{NodeKind, Plan, Topology};
+use inart_simulator_aggregation::{
     Faults, Follow, InstalledNetwork, LinkTraffic, Options, Report, Watch, Watched, simulate,
 };
 use inart_steering::Policy;

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use inart_faults::quantity::Span;
 use inart_faults::{Faults, Schedule};
-use inart_planner::{Plan, Topology, plan_all};
-use inart_simulator::{CAPABILITIES, Dataplane, InstalledNetwork, Options};
+use inart_planner_aggregation::{Plan, Topology, plan_all};
+use inart_simulator_aggregation::{CAPABILITIES, Dataplane, InstalledNetwork, Options};
 
 use crate::commands::document::refuse_network;
 use crate::commands::plan::aggregation as plans;
@@ -109,12 +109,12 @@ pub fn plan(topology: &Topology, args: &Args) -> anyhow::Result<Vec<Plan>> {
     let start = Instant::now();
     let time_left =
         || args.budget.map_or(f64::INFINITY, |budget| budget.0 as f64 / 1e9 - start.elapsed().as_secs_f64());
-    let how = inart_planner::Options {
+    let how = inart_planner_aggregation::Options {
         seed: args.seed,
         levels: args.levels,
         results: args.results,
         time_left: &time_left,
-        ..inart_planner::Options::new(args.scheme)
+        ..inart_planner_aggregation::Options::new(args.scheme)
     };
     Ok(plan_all(topology, &how)?)
 }

@@ -10,9 +10,9 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use inart_controller::ValuesChoice;
 use inart_faults::quantity::Span;
-use inart_planner::units::display_size;
-use inart_simulator::campaign::Trial;
-use inart_simulator::{Dataplane, Error, Options, Report, Tally};
+use inart_planner_aggregation::units::display_size;
+use inart_simulator_aggregation::campaign::Trial;
+use inart_simulator_aggregation::{Dataplane, Error, Options, Report, Tally};
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::commands::output::print;
@@ -228,7 +228,7 @@ mod tests {
     use std::path::Path;
 
     use clap::{Args as _, Command, FromArgMatches};
-    use inart_simulator::SwitchKind;
+    use inart_simulator_aggregation::SwitchKind;
 
     use super::*;
     use crate::commands::network::switched;
@@ -250,7 +250,7 @@ mod tests {
             let args = Args::from_arg_matches(&parsed).unwrap();
             let Question { network, faults, options } =
                 Question::new(&args, switched(Path::new(&topology)).unwrap().topology).unwrap();
-            let again = inart_simulator::simulate(&network, &faults, &options, None).unwrap();
+            let again = inart_simulator_aggregation::simulate(&network, &faults, &options, None).unwrap();
             let report = trial.run(&dataplane).unwrap();
             assert_eq!(serde_json::to_value(again).unwrap(), serde_json::to_value(report).unwrap(), "{line}");
         }

@@ -1,6 +1,6 @@
 //! What a run of peers' machines in virtual time is told as.
 
-use inart_peer_simulator::{Figures, Outcome};
+use inart_simulator_peers::{Figures, Outcome};
 
 /// More chunks of an update than anybody waits for.
 pub const MOST_CHUNKS: u32 = 100_000;

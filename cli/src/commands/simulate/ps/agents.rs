@@ -6,10 +6,10 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, ensure};
-use inart_cluster::{Job, Kind};
 use inart_faults::{Faults, Schedule};
-use inart_planner::Topology;
-use inart_ps_simulator::{
+use inart_planner_aggregation::Topology;
+use inart_planner_ps::{Job, Kind};
+use inart_simulator_ps::{
     AgentOptions, AgentRun, CAPABILITIES, ClientOptions, Sync, WorkerOptions, random_faults, run_agents,
     run_clients, run_workers,
 };

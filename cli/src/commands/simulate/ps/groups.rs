@@ -4,10 +4,10 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context, anyhow, ensure};
-use inart_cluster::{Considered, Job, RackError, Racks, candidate_racks, choose_racks};
-use inart_planner::Topology;
-use inart_planner::units::display_rate;
-use inart_ps_simulator::{RackOptions, RackRun, run_racks};
+use inart_planner_aggregation::Topology;
+use inart_planner_aggregation::units::display_rate;
+use inart_planner_ps::{Considered, Job, RackError, Racks, candidate_racks, choose_racks};
+use inart_simulator_ps::{RackOptions, RackRun, run_racks};
 
 use crate::commands::ps::common::Common;
 use crate::commands::ps::workers::WorkerArgs;

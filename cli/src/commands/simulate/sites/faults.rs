@@ -6,8 +6,8 @@ use std::path::Path;
 
 use anyhow::{Context, anyhow, ensure};
 use inart_faults::Faults;
-use inart_overlay::{Overlay, SiteJob};
-use inart_site_simulator::{Knowledge, Options, Outcome, PlannedFault, resolve, simulate};
+use inart_planner_sites::{Overlay, SiteJob};
+use inart_simulator_sites::{Knowledge, Options, Outcome, PlannedFault, resolve, simulate};
 
 use crate::commands::document::refuse_network;
 use crate::commands::sites::own;
@@ -19,7 +19,7 @@ const SAMPLE_BYTES: u64 = 64 << 10;
 pub fn read(overlay: &Overlay, path: &Path) -> anyhow::Result<Vec<PlannedFault>> {
     let place = || format!("--faults {}", path.display());
     let text = crate::commands::document::read(path).with_context(place)?;
-    refuse_network(&text, "a fault schedule (docs/wide-area.md)").with_context(place)?;
+    refuse_network(&text, "a fault schedule (docs/sites.md)").with_context(place)?;
     let faults = Faults::from_yaml(&text).with_context(place)?;
     resolve(overlay, &faults).with_context(place)
 }
@@ -48,7 +48,7 @@ pub fn scaled(
     let mut scaled = Options { prior_bps: options.prior_bps * factor, ..options.clone() };
     if let Some(given) = &options.plan.given {
         let size = sample.jobs()[0].gradient_bytes() as f64 / job.gradient_bytes() as f64;
-        scaled.plan = inart_overlay::Options::following(own::for_scaled(given, sample, size)?)?;
+        scaled.plan = inart_planner_sites::Options::following(own::for_scaled(given, sample, size)?)?;
     }
     Ok(scaled)
 }
@@ -116,10 +116,10 @@ fn table(outcome: &Outcome) -> String {
 }
 
 /// What the scheduler knows, as the two ways to know that it really has.
-pub fn knowledge(asked: Option<inart_overlay::Knowledge>) -> anyhow::Result<Knowledge> {
+pub fn knowledge(asked: Option<inart_planner_sites::Knowledge>) -> anyhow::Result<Knowledge> {
     match asked {
-        None | Some(inart_overlay::Knowledge::Static) => Ok(Knowledge::Static),
-        Some(inart_overlay::Knowledge::Passive) => Ok(Knowledge::Passive),
+        None | Some(inart_planner_sites::Knowledge::Static) => Ok(Knowledge::Static),
+        Some(inart_planner_sites::Knowledge::Passive) => Ok(Knowledge::Passive),
         Some(_) => Err(anyhow!("--knowledge: with --faults and --soak a scheduler knows static or passive")),
     }
 }

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::anyhow;
-use inart_overlay::{Overlay, SiteJob};
-use inart_site_simulator::{Options, Outcome, SimulationError, Trial, simulate};
+use inart_planner_sites::{Overlay, SiteJob};
+use inart_simulator_sites::{Options, Outcome, SimulationError, Trial, simulate};
 
 use crate::commands::simulate::sites::faults::{sample, scaled};
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use inart_multicast::Receivers;
-use inart_peers::{Multicast, Pairs, Ports, Problem, Session, Setting, Sharing, Task, Waits, rates};
+use inart_planner_peers::{Multicast, Pairs, Ports, Problem, Session, Setting, Sharing, Task, Waits, rates};
+use inart_protocol_peers::Receivers;
 use inart_wire::Rank;
 
 use super::known::{Doing, Sending};

@@ -11,7 +11,7 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_peers::{Gate, Multicast, Ports, Waits};
+use inart_planner_peers::{Gate, Multicast, Ports, Waits};
 use inart_terms::{Agreement, Terms};
 use inart_wire::{Incarnation, JobId, Rank};
 

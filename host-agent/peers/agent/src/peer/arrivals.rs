@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_multicast::{Copies, FrameContent, Message, PacketContent, read_frame, read_packet};
+use inart_protocol_peers::{Copies, FrameContent, Message, PacketContent, read_frame, read_packet};
 use inart_terms::one_line;
 use inart_wire::{Incarnation, Rank};
 

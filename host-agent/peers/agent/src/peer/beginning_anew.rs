@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use inart_multicast::Outcome;
+use inart_protocol_peers::Outcome;
 
 use super::newcomer::Newcomer;
 use super::{Peer, Phase};

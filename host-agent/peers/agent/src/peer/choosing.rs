@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_multicast::{Outcome, Receivers, Task};
+use inart_protocol_peers::{Outcome, Receivers, Task};
 use inart_wire::Rank;
 
 use super::{Peer, Phase};

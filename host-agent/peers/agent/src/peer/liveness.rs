@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_multicast::Receivers;
+use inart_protocol_peers::Receivers;
 use inart_wire::Rank;
 
 /// A notice is said again after that time, then after four times that time, up to the longest. Every peer has

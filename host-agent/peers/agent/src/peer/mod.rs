@@ -16,11 +16,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_multicast::{
+use inart_planner_peers::{Gate, Waits};
+use inart_protocol_peers::{
     Cut, Members, Receiver, ReceiverCounters, ReceiverOutput, Receivers, Sender, SenderCounters,
     SenderOutput, Transmission,
 };
-use inart_peers::{Gate, Waits};
 use inart_wire::{Incarnation, Rank};
 use thiserror::Error;
 
@@ -373,7 +373,7 @@ impl Peer {
         while let Some(output) = self.receiver.next_output() {
             match output {
                 ReceiverOutput::Tell { to, message } => {
-                    if let inart_multicast::Message::Missing { .. } = message {
+                    if let inart_protocol_peers::Message::Missing { .. } = message {
                         self.meter.lost();
                     }
                     self.outputs.push_back(Output::Tell { to, message });

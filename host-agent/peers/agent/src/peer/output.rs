@@ -1,7 +1,7 @@
 //! What a peer wants of its owner.
 
 use bytes::Bytes;
-use inart_multicast::{Message, Outcome, Receivers};
+use inart_protocol_peers::{Message, Outcome, Receivers};
 use inart_wire::Rank;
 
 use crate::average::{Average, Received};

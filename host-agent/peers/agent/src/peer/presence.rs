@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_multicast::Receivers;
+use inart_protocol_peers::Receivers;
 use inart_wire::{Incarnation, Rank};
 
 use super::{Output, Peer, Phase};

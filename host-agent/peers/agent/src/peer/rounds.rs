@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_multicast::{Copies, Outcome, Receivers};
+use inart_protocol_peers::{Copies, Outcome, Receivers};
 use inart_wire::Rank;
 
 use super::{Output, Peer, Phase, Start};

@@ -2,8 +2,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_multicast::Outcome;
-use inart_peer_agent::{Average, Received, Start, Sync};
+use inart_peers_agent::{Average, Received, Start, Sync};
+use inart_protocol_peers::Outcome;
 
 use super::trial::Trial;
 

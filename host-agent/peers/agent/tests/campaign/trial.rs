@@ -1,7 +1,7 @@
 //! What a trial is: a network, a job, and what happens to them.
 
-use inart_peer_agent::Sync;
-use inart_peers::Scheme;
+use inart_peers_agent::Sync;
+use inart_planner_peers::Scheme;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -10,9 +10,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_multicast::{Copies, ReceiverOptions, Receivers, SenderOptions, message_packet, notice_packet};
-use inart_peer_agent::Terms;
-use inart_peer_agent::{Coordinator, Output, Peer, Schemes, Setup};
+use inart_peers_agent::Terms;
+use inart_peers_agent::{Coordinator, Output, Peer, Schemes, Setup};
+use inart_protocol_peers::{
+    Copies, ReceiverOptions, Receivers, SenderOptions, message_packet, notice_packet,
+};
 use inart_wire::{Contributors, Incarnation, MacAddr, Rank};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

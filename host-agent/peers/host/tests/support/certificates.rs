@@ -5,7 +5,7 @@ use std::net::SocketAddr;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::Duration;
 
-use inart_peer_host::PROTOCOL;
+use inart_peers_host::PROTOCOL;
 use inart_quic::{Endpoint, Event, Options};
 use inart_tls::{IdentityFiles, MutualTls};
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};

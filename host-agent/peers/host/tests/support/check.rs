@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use inart_peer_agent::Sync;
+use inart_peers_agent::Sync;
 
 use super::Recorded;
 

@@ -12,9 +12,9 @@ use std::time::Duration;
 
 use certificates::{Authority, Knock};
 pub use check::check;
-use inart_peer_agent::Schemes;
-use inart_peer_host::{CoordinatorHost, HostError, HostOptions, Job, Patience, PeerHost, Schedule, Told};
-use inart_peers::{Mesh, Reading, Scheme};
+use inart_peers_agent::Schemes;
+use inart_peers_host::{CoordinatorHost, HostError, HostOptions, Job, Patience, PeerHost, Schedule, Told};
+use inart_planner_peers::{Mesh, Reading, Scheme};
 use inart_quic::Congestion;
 use inart_tls::MutualTls;
 pub use record::Recorded;

@@ -4,9 +4,9 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_multicast::Outcome;
-use inart_peer_agent::{Average, Received};
-use inart_peer_host::{Ending, PeerHost, Start, Training};
+use inart_peers_agent::{Average, Received};
+use inart_peers_host::{Ending, PeerHost, Start, Training};
+use inart_protocol_peers::Outcome;
 
 use super::Action;
 

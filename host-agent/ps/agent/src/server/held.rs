@@ -1,6 +1,6 @@
 //! Which training a server holds.
 
-use inart_order::WorkerNo;
+use inart_protocol_ps::WorkerNo;
 use inart_terms::Agreement;
 
 /// Which training a server holds: what its workers have to share, and its number.

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_order::WorkerNo;
+use inart_protocol_ps::WorkerNo;
 
 use super::{ServerAgent, ServerNews};
 use crate::chunk::{Precision, Tag};

@@ -22,7 +22,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_connections::{Lane, Machine, Output, PeerNo, Seen};
-use inart_order::WorkerNo;
+use inart_protocol_ps::WorkerNo;
 
 use crate::counters::ServerCounters;
 use crate::message::{Body, message_packet};

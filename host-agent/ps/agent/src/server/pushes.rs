@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_order::WorkerNo;
+use inart_protocol_ps::WorkerNo;
 
 use super::{ServerAgent, ServerNews};
 use crate::chunk::Tag;

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_order::{Overflow, Refusal, WorkerNo};
+use inart_protocol_ps::{Overflow, Refusal, WorkerNo};
 
 use crate::chunk::Precision;
 use crate::sequencer::Applied;

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_order::WorkerNo;
+use inart_protocol_ps::WorkerNo;
 use inart_terms::Terms;
 
 use super::held::Training;

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_order::WorkerNo;
+use inart_protocol_ps::WorkerNo;
 
 use super::ServerAgent;
 use super::awaited::Awaited;

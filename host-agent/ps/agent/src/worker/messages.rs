@@ -1,6 +1,6 @@
 //! What a worker and the server say to each other.
 
-use inart_order::Step;
+use inart_protocol_ps::Step;
 use inart_terms::one_line;
 
 use super::{Current, Server, WorkerAgent, WorkerError, WorkerNews};

@@ -10,7 +10,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_connections::{Lane, Machine, Output, PeerNo, Seen};
-use inart_order::Worker;
+use inart_protocol_ps::Worker;
 use inart_terms::Terms;
 
 use crate::chunk::{Precision, Tag};

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use inart_order::{Step, Taken};
+use inart_protocol_ps::{Step, Taken};
 use inart_terms::one_line;
 
 use super::{Server, Start, WorkerAgent, WorkerNews};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use inart_order::Update;
-use inart_order_agent::{Kept, Start};
+use inart_protocol_ps::Update;
+use inart_ps_agent::{Kept, Start};
 
 use super::trial::{Groups, Rule, Trial};
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use inart_order::{Batch, GroupOptions, Options, Part, Policy, WorkerNo};
-use inart_order_agent::{Decision, InGroups, InOrder, Kept, Sequencer, Verdict};
+use inart_protocol_ps::{Batch, GroupOptions, Options, Part, Policy, WorkerNo};
+use inart_ps_agent::{Decision, InGroups, InOrder, Kept, Sequencer, Verdict};
 
 use super::trial::{Groups, Rule, Trial};
 

@@ -1,7 +1,7 @@
 //! What happens in a trial.
 
-use inart_order::{Applied, BatchRule, Blocking, Policy};
-use inart_order_agent::Precision;
+use inart_protocol_ps::{Applied, BatchRule, Blocking, Policy};
+use inart_ps_agent::Precision;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_connections::{Machine as _, Output, PeerNo};
-use inart_order_agent::{
+use inart_ps_agent::{
     Kept, Sequencer, ServerAgent, ServerNews, ServerSetup, Training, WorkerAgent, WorkerError, WorkerNews,
     WorkerSetup, as_received,
 };

@@ -15,8 +15,8 @@ mod world;
 use std::collections::HashSet;
 use std::rc::Rc;
 
-use inart_order::{Applied, Blocking, Policy};
-use inart_order_agent::Precision;
+use inart_protocol_ps::{Applied, Blocking, Policy};
+use inart_ps_agent::Precision;
 use mistakes::Mistake;
 use steps::Step;
 use world::{Budget, NOTHING, State, World};

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use inart_order::{Refusal, WorkerNo};
-use inart_order_agent::{Decision, Kept, Sequencer, Verdict};
+use inart_protocol_ps::{Refusal, WorkerNo};
+use inart_ps_agent::{Decision, Kept, Sequencer, Verdict};
 
 use super::mistakes::Mistake;
 use crate::campaign::sequencer::Either;

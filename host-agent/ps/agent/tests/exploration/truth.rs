@@ -3,8 +3,8 @@
 
 use std::collections::BTreeMap;
 
-use inart_order::Update;
-use inart_order_agent::{Applied, Start};
+use inart_protocol_ps::Update;
+use inart_ps_agent::{Applied, Start};
 
 use crate::campaign::trial::{Groups, Rule};
 

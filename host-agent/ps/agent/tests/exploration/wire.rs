@@ -1,7 +1,7 @@
 //! Between an agent and its connection: where mistakes of agents are made, in what they say and hear.
 
 use bytes::Bytes;
-use inart_order_agent::{Body, Message, Packet, Precision, Tag, chunk_packet, decode, message_packet};
+use inart_ps_agent::{Body, Message, Packet, Precision, Tag, chunk_packet, decode, message_packet};
 
 use super::mistakes::Mistake;
 

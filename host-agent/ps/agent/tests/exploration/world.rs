@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_connections::{Machine as _, Output, PeerNo};
-use inart_order_agent::{
+use inart_ps_agent::{
     Kept, Precision, Sequencer, ServerAgent, ServerNews, ServerSetup, WorkerAgent, WorkerNews, WorkerSetup,
     as_received, decode,
 };

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use inart_connections::{Machine as _, Output, PeerNo};
 use inart_frames::{FrameLink, LinkEvent, LinkSetup};
-use inart_order_agent::{
+use inart_ps_agent::{
     Kept, Sequencer, ServerAgent, ServerNews, ServerSetup, WorkerAgent, WorkerNews, WorkerSetup, as_received,
 };
 use rand::{Rng, SeedableRng};

@@ -8,10 +8,10 @@ use std::sync::{Arc, Barrier};
 use std::thread;
 use std::time::Duration;
 
-use inart_core::audit::sum_of;
-use inart_core::{Assignment, ShardAssignment, WorkerAddress};
 use inart_host_agent::{InProcess, InProcessPort, Options, Transport};
-use inart_rack_host::{Ending, News, RackError, RackGroup, RackServer, RackWorker, Turn};
+use inart_protocol_aggregation::audit::sum_of;
+use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
+use inart_ps_groups::{Ending, News, RackError, RackGroup, RackServer, RackWorker, Turn};
 use inart_wire::{MacAddr, ValuesPerPacket};
 
 const VALUES: usize = 700;

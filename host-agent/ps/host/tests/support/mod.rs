@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
-use inart_order_host::{HostOptions, PROTOCOL, QuicOptions};
+use inart_ps_host::{HostOptions, PROTOCOL, QuicOptions};
 use inart_quic::Congestion;
 use inart_tls::{IdentityFiles, MutualTls};
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};

@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_sites::{Ask, ChunkNo, Parcel, SiteNo, Way};
+use inart_protocol_sites::{Ask, ChunkNo, Parcel, SiteNo, Way};
 
 use crate::gradient::ChunkSum;
 use crate::message::{self, AskMessage, Body, ChunkMessage};

@@ -1,6 +1,6 @@
 //! How the job ends at all sites because of one.
 
-use inart_sites::SiteNo;
+use inart_protocol_sites::SiteNo;
 use inart_terms::one_line;
 
 use crate::message::{Body, Ended};

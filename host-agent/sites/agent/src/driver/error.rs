@@ -1,7 +1,7 @@
 //! Why a site cannot go on.
 
-use inart_core::scale::BLOCK_VALUES;
-use inart_sites::BeginError;
+use inart_protocol_aggregation::scale::BLOCK_VALUES;
+use inart_protocol_sites::BeginError;
 
 use crate::state::MOST_STATE_BYTES;
 

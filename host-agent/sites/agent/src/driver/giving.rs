@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_sites::{Policy, SiteNo};
+use inart_protocol_sites::{Policy, SiteNo};
 
 use crate::message::{Body, State, StateWanted};
 use crate::policy_message::policy_message;

@@ -3,7 +3,7 @@
 
 use std::time::Duration;
 
-use inart_sites::SiteNo;
+use inart_protocol_sites::SiteNo;
 
 use super::{Driver, Peer, Phase, Warning};
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_sites::SiteNo;
+use inart_protocol_sites::SiteNo;
 
 use crate::incoming::{Added, Incoming};
 use crate::message::{Body, State, StateWanted};

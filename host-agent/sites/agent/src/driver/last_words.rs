@@ -4,7 +4,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_sites::SiteNo;
+use inart_protocol_sites::SiteNo;
 
 use crate::message::Ended;
 

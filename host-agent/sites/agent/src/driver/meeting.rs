@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use inart_sites::SiteNo;
+use inart_protocol_sites::SiteNo;
 use inart_terms::{Difference, Terms};
 
 use crate::message::{Body, Hello};

@@ -22,7 +22,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_sites::{Counters, Parcel, Site, SiteNo};
+use inart_protocol_sites::{Counters, Parcel, Site, SiteNo};
 
 use crate::counters::AgentCounters;
 use crate::gradient::ChunkSum;
@@ -189,7 +189,7 @@ impl Driver {
     }
 
     /// Returns the plan that the site follows.
-    pub fn policy(&self) -> &inart_sites::Policy {
+    pub fn policy(&self) -> &inart_protocol_sites::Policy {
         self.site.policy()
     }
 

@@ -1,7 +1,7 @@
 //! What a driver has its owner do.
 
 use bytes::Bytes;
-use inart_sites::SiteNo;
+use inart_protocol_sites::SiteNo;
 
 use super::error::DriverError;
 

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_sites::{Parcel, Policy, SiteNo};
+use inart_protocol_sites::{Parcel, Policy, SiteNo};
 
 use crate::gradient::ChunkSum;
 use crate::state::TrainingState;

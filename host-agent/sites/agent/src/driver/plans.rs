@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_sites::Policy;
+use inart_protocol_sites::Policy;
 
 use crate::message::Body;
 use crate::policy_message::{PolicyMessage, policy, policy_message};

@@ -1,6 +1,6 @@
 //! Rounds: from a gradient to its sum.
 
-use inart_sites::{BeginError, ChunkNo, SiteNo};
+use inart_protocol_sites::{BeginError, ChunkNo, SiteNo};
 
 use crate::gradient::{self, ChunkSum};
 use crate::message::{Body, PolicyWanted};

@@ -1,6 +1,6 @@
 //! What leaves: messages, chunks in their order, and the ways around links that are down.
 
-use inart_sites::{Output as SiteOutput, Parcel, Sending, SiteNo, Way};
+use inart_protocol_sites::{Output as SiteOutput, Parcel, Sending, SiteNo, Way};
 
 use crate::detour::detour;
 use crate::gradient::ChunkSum;

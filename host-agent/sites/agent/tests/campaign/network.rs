@@ -1,6 +1,6 @@
 //! Networks at random.
 
-use inart_overlay::{Overlay, Scheme};
+use inart_planner_sites::{Overlay, Scheme};
 use rand::Rng;
 
 pub const SCHEMES: [Scheme; 4] = [Scheme::Inart, Scheme::Netstorm, Scheme::Fapt, Scheme::Star];

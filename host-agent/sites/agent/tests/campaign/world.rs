@@ -10,11 +10,11 @@ use std::time::Duration;
 
 use bytes::Bytes;
 pub use faults::Fault;
-use inart_overlay::{AuxiliaryUse, Options, Overlay, Scheme};
-use inart_site_agent::message::{Body, decode, encode};
-use inart_site_agent::policy_message::policy_message;
-use inart_site_agent::{Driver, Output, Peer, Scheduler, Setup};
-use inart_sites::SiteNo;
+use inart_planner_sites::{AuxiliaryUse, Options, Overlay, Scheme};
+use inart_protocol_sites::SiteNo;
+use inart_sites_agent::message::{Body, decode, encode};
+use inart_sites_agent::policy_message::policy_message;
+use inart_sites_agent::{Driver, Output, Peer, Scheduler, Setup};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -1,10 +1,10 @@
 //! How much a neighbor can have a site hold, and what it can have a site print.
 
 use bytes::Bytes;
-use inart_overlay::Scheme;
-use inart_site_agent::message::{Body, ChunkMessage, Ended, parcel};
-use inart_site_agent::{DriverError, Output, Peer};
-use inart_sites::SiteNo;
+use inart_planner_sites::Scheme;
+use inart_protocol_sites::SiteNo;
+use inart_sites_agent::message::{Body, ChunkMessage, Ended, parcel};
+use inart_sites_agent::{DriverError, Output, Peer};
 
 use crate::hostile::world::{LINE, World, setups, site};
 

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_overlay::Scheme;
-use inart_site_agent::Output;
-use inart_site_agent::message::{AskMessage, Body, ChunkMessage, State, StateWanted, encode};
-use inart_sites::SiteNo;
+use inart_planner_sites::Scheme;
+use inart_protocol_sites::SiteNo;
+use inart_sites_agent::Output;
+use inart_sites_agent::message::{AskMessage, Body, ChunkMessage, State, StateWanted, encode};
 
 use crate::hostile::world::{LINE, World, carry_out, setups, site};
 
@@ -195,7 +195,7 @@ fn a_state_of_who_was_not_asked_is_dropped() {
     let mut world = World::connected(vec![all[0].clone()]);
     let hello = |round| {
         let terms = all[0].terms.message();
-        Body::Hello(inart_site_agent::message::Hello { round, terms, ..Default::default() })
+        Body::Hello(inart_sites_agent::message::Hello { round, terms, ..Default::default() })
     };
     world.tell(0, site(1), hello(Some(4)));
     world.tell(0, site(2), hello(Some(5)));

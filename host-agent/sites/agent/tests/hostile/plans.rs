@@ -1,10 +1,10 @@
 //! Plans that do not fit the network of the site that receives them.
 
-use inart_overlay::{Options, Overlay, Scheme};
-use inart_site_agent::message::Body;
-use inart_site_agent::policy_message::policy_message;
-use inart_site_agent::{Output, Peer, PlanFault, version};
-use inart_sites::{Policy, SiteNo, Tree};
+use inart_planner_sites::{Options, Overlay, Scheme};
+use inart_protocol_sites::{Policy, SiteNo, Tree};
+use inart_sites_agent::message::Body;
+use inart_sites_agent::policy_message::policy_message;
+use inart_sites_agent::{Output, Peer, PlanFault, version};
 
 use crate::hostile::world::{LINE, World, carry_out, setups, site};
 
@@ -26,7 +26,7 @@ fn of_a_newer_document() -> Policy {
     let overlay = Overlay::from_yaml(&newer).unwrap();
     let (job, rates) = (&overlay.jobs()[0], overlay.rates_at(0.0));
     let policy =
-        inart_overlay::plan_and_policy(&overlay, job, &rates, &Options::new(Scheme::Inart)).unwrap().1;
+        inart_planner_sites::plan_and_policy(&overlay, job, &rates, &Options::new(Scheme::Inart)).unwrap().1;
     let tree = &policy.trees[0];
     assert!(
         tree.up[0] == Some(SiteNo(2)) || tree.up[2] == Some(SiteNo(0)),
@@ -147,14 +147,14 @@ fn a_plan_of_a_neighbour_that_was_not_asked_is_refused() {
 fn a_state_with_a_plan_that_does_not_fit_is_refused() {
     let all = setups(LINE, Scheme::Inart);
     let mut world = World::connected(vec![all[0].clone()]);
-    let hello = inart_site_agent::message::Hello {
+    let hello = inart_sites_agent::message::Hello {
         round: Some(4),
         terms: all[1].terms.message(),
         ..Default::default()
     };
     world.tell(0, site(1), Body::Hello(hello));
     carry_out(&mut world.sites[0], &[1], world.now);
-    let state = inart_site_agent::message::State {
+    let state = inart_sites_agent::message::State {
         round: 4,
         policy: Some(policy_message(&of_a_newer_document())),
         ..Default::default()

@@ -3,11 +3,11 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_overlay::Scheme;
-use inart_site_agent::message::{AskMessage, Body, Hello, State, StateWanted, decode};
-use inart_site_agent::policy_message::policy_message;
-use inart_site_agent::{Output, TrainingState, Wait, version};
-use inart_sites::{Policy, SiteNo};
+use inart_planner_sites::Scheme;
+use inart_protocol_sites::{Policy, SiteNo};
+use inart_sites_agent::message::{AskMessage, Body, Hello, State, StateWanted, decode};
+use inart_sites_agent::policy_message::policy_message;
+use inart_sites_agent::{Output, TrainingState, Wait, version};
 use sha2::{Digest, Sha256};
 
 use crate::hostile::world::{LINE, World, setups, site};
@@ -28,7 +28,7 @@ fn sent(world: &mut World, at: usize) -> Vec<(SiteNo, u64, Body)> {
     let outputs = std::iter::from_fn(|| world.sites[at].next_output());
     outputs
         .filter_map(|output| match output {
-            Output::Send { to: inart_site_agent::Peer::Site(to), id, data, .. } => {
+            Output::Send { to: inart_sites_agent::Peer::Site(to), id, data, .. } => {
                 Some((to, id, decode(data).unwrap()))
             }
             _ => None,

@@ -1,10 +1,10 @@
 //! Sites and schedulers that do not train the same.
 
-use inart_overlay::Scheme;
-use inart_site_agent::message::{Body, Ended, Hello, decode};
-use inart_site_agent::policy_message::policy_message;
-use inart_site_agent::{DriverError, Output, Peer, Setup, version};
-use inart_sites::Policy;
+use inart_planner_sites::Scheme;
+use inart_protocol_sites::Policy;
+use inart_sites_agent::message::{Body, Ended, Hello, decode};
+use inart_sites_agent::policy_message::policy_message;
+use inart_sites_agent::{DriverError, Output, Peer, Setup, version};
 
 use crate::hostile::world::{LINE, World, carry_out, setups, site};
 
@@ -72,8 +72,8 @@ fn other_rates_chunks_and_schemes_are_named() {
 }
 
 fn setups_of_job(text: &str) -> Setup {
-    let overlay = inart_overlay::Overlay::from_yaml(text).unwrap();
-    let options = inart_overlay::Options::new(Scheme::Inart);
+    let overlay = inart_planner_sites::Overlay::from_yaml(text).unwrap();
+    let options = inart_planner_sites::Options::new(Scheme::Inart);
     Setup::new(&overlay, &overlay.jobs()[0], "b", &options, Default::default()).unwrap()
 }
 
@@ -158,10 +158,10 @@ fn a_scheduler_with_another_document_is_named_and_its_plans_are_refused() {
 /// The scheduler says what plans follow from, and sites say the same of themselves to it.
 #[test]
 fn a_scheduler_and_its_sites_have_the_same_terms() {
-    let overlay = std::sync::Arc::new(inart_overlay::Overlay::from_yaml(LINE).unwrap());
-    let options = inart_overlay::Options::new(Scheme::Inart);
+    let overlay = std::sync::Arc::new(inart_planner_sites::Overlay::from_yaml(LINE).unwrap());
+    let options = inart_planner_sites::Options::new(Scheme::Inart);
     let (job, rates) = (overlay.jobs()[0].clone(), overlay.rates_at(0.0));
-    let scheduler = inart_site_agent::Scheduler::knowing(overlay, job, options, rates);
+    let scheduler = inart_sites_agent::Scheduler::knowing(overlay, job, options, rates);
     let setup = setups(LINE, Scheme::Inart).remove(0).with_training([("seed", 4)]).unwrap();
     assert_eq!(scheduler.terms(), Ok(setup.plan_terms.clone()));
     assert_eq!(setup.terms.value("seed"), Some("4"));

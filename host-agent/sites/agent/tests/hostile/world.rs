@@ -5,10 +5,10 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_overlay::{AuxiliaryUse, Options, Overlay, Scheme};
-use inart_site_agent::message::{Body, decode, encode};
-use inart_site_agent::{Driver, Output, Peer, Setup};
-use inart_sites::SiteNo;
+use inart_planner_sites::{AuxiliaryUse, Options, Overlay, Scheme};
+use inart_protocol_sites::SiteNo;
+use inart_sites_agent::message::{Body, decode, encode};
+use inart_sites_agent::{Driver, Output, Peer, Setup};
 
 /// a-b-c: a and c have no link.
 pub const LINE: &str = "name: line

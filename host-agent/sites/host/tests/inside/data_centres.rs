@@ -8,13 +8,13 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_core::{Assignment, RoundRecord, ShardAssignment, WorkerAddress};
 use inart_hierarchy::Hierarchy;
 use inart_host_agent::{InProcess, OnwardServer, Options, Worker};
-use inart_overlay::{AuxiliaryUse, Options as TreeOptions, Scheme};
+use inart_planner_sites::{AuxiliaryUse, Options as TreeOptions, Scheme};
+use inart_protocol_aggregation::{Assignment, RoundRecord, ShardAssignment, WorkerAddress};
 use inart_quic::{Congestion, PROTOCOL};
-use inart_site_agent::{Inside, Setup};
-use inart_site_host::{GatewayRound, HostError, HostOptions, Next, SiteHost};
+use inart_sites_agent::{Inside, Setup};
+use inart_sites_host::{GatewayRound, HostError, HostOptions, Next, SiteHost};
 use inart_tls::{IdentityFiles, MutualTls};
 use inart_wire::{MacAddr, ValuesPerPacket};
 

@@ -8,8 +8,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 use data_centres::{DataCentres, Told};
-use inart_core::audit::sum_of;
-use inart_site_agent::audit::sum_of_sites;
+use inart_protocol_aggregation::audit::sum_of;
+use inart_sites_agent::audit::sum_of_sites;
 
 use crate::three::{TENSORS, VALUES};
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use inart_peer_agent::{Body, Coordinator, CoordinatorOutput, CoordinatorSetup, Schemes, Term, encode};
-use inart_peers::{Multicast, Ports, Reading};
+use inart_peers_agent::{Body, Coordinator, CoordinatorOutput, CoordinatorSetup, Schemes, Term, encode};
+use inart_planner_peers::{Multicast, Ports, Reading};
 use rand::Rng;
 
 use super::{Event, FRAME_BYTES, VALUES, World, rank};

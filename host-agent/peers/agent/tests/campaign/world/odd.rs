@@ -1,8 +1,8 @@
 //! Peers, coordinators and programs that do what they must not.
 
 use bytes::Bytes;
-use inart_multicast::{chunk_packet, notice_packet};
-use inart_peer_agent::{Body, Choice, NotTakenIn, Notice, Roster, Sample, Seen, decode, encode};
+use inart_peers_agent::{Body, Choice, NotTakenIn, Notice, Roster, Sample, Seen, decode, encode};
+use inart_protocol_peers::{chunk_packet, notice_packet};
 use rand::Rng;
 use rand::seq::IndexedRandom;
 

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use inart_multicast::{Cut, FrameWriter, Receivers, Transmission, chunk_packet};
+use inart_protocol_peers::{Cut, FrameWriter, Receivers, Transmission, chunk_packet};
 use inart_wire::{Contributors, MacAddr, Rank, ValuesPerPacket};
 
 use super::{Event, VALUES, World, rank};

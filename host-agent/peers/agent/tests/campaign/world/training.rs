@@ -1,6 +1,6 @@
 //! What peers compute, and how far ahead of each other they are.
 
-use inart_peer_agent::Start;
+use inart_peers_agent::Start;
 use rand::Rng;
 
 use super::{Event, World};

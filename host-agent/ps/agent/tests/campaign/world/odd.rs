@@ -1,6 +1,6 @@
 //! Errors that end a worker's part by name: a server without the model that it had, and other terms.
 
-use inart_order_agent::Kept;
+use inart_ps_agent::Kept;
 
 use super::{Event, World};
 use crate::campaign::trial::Odd;

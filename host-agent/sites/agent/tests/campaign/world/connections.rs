@@ -4,9 +4,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_site_agent::Peer;
-use inart_site_agent::message::{Body, encode};
-use inart_site_agent::policy_message::policy_message;
+use inart_sites_agent::Peer;
+use inart_sites_agent::message::{Body, encode};
+use inart_sites_agent::policy_message::policy_message;
 use rand::Rng;
 
 use super::{Event, World, peer};

@@ -1,7 +1,7 @@
 //! What dies, and comes back.
 
-use inart_overlay::Options;
-use inart_site_agent::{Driver, Peer, Scheduler};
+use inart_planner_sites::Options;
+use inart_sites_agent::{Driver, Peer, Scheduler};
 
 use super::{Event, Site, World, peer};
 

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-use inart_site_agent::audit::sum_of_sites;
-use inart_sites::SiteNo;
+use inart_protocol_sites::SiteNo;
+use inart_sites_agent::audit::sum_of_sites;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -1,0 +1,189 @@
+//! What has to be: each update computed again from the version that its worker had, and the model summed
+//! again from them. A server that was killed goes on from a version that is summed again as well; see
+//! [`Ledger`](super::ledger::Ledger) for what may be lost.
+
+use inart_ps_agent::Kept;
+use inart_training::{Config, Evaluation, Stepper};
+
+use super::said::{Applied, AppliedUpdate, Said, Sent};
+use super::setting::Setting;
+use super::versions::{Versions, Words};
+use crate::error::Error;
+use crate::sites::digest;
+
+const WORDS: Words = Words {
+    pushed: "update of iteration",
+    computed: "computed for iteration",
+    time: "iteration",
+    made: "the sum of its updates",
+    not_made: "no sum of updates",
+};
+
+/// What was compared.
+#[derive(Debug)]
+pub struct Checked {
+    /// Updates, at their worker, on arrival and in the model.
+    pub updates: u64,
+    /// Updates that were computed and not taken.
+    pub in_vain: u64,
+    /// Updates that were taken, and gone with a server that was killed.
+    pub lost: u64,
+    /// When the model was how good: nanoseconds on the system's clock.
+    pub learnt: Vec<(u64, Evaluation)>,
+}
+
+/// Trains again what the processes have trained.
+///
+/// # Errors
+/// What differs, is there twice, or is lacking.
+pub fn check(setting: &Setting, said: &Said) -> Result<Checked, Error> {
+    let mut audit = Audit::new(setting, said)?;
+    let every = evaluated_every(said, audit.steppers.len());
+    let mut learnt = Vec::new();
+    for (at, applied) in said.applied.iter().enumerate() {
+        while audit.versions.life < applied.life {
+            audit.start_again()?;
+        }
+        audit.apply(applied)?;
+        audit.versions.forget(at + 1);
+        if audit.versions.version % every == 0 || at + 1 == said.applied.len() {
+            learnt.push((applied.at_ns, audit.steppers[0].evaluate(&audit.versions.model)));
+        }
+    }
+    while audit.versions.life < said.restarts.len() {
+        audit.start_again()?;
+    }
+    let (in_vain, lost) = audit.versions.losses(|_, _, _, _| false)?;
+    Ok(Checked { updates: audit.updates, in_vain, lost, learnt })
+}
+
+struct Audit<'a> {
+    versions: Versions<'a>,
+    steppers: Vec<Stepper>,
+    /// By worker: the iteration after its last one that was applied.
+    next: Vec<u64>,
+    updates: u64,
+}
+
+impl<'a> Audit<'a> {
+    fn new(setting: &'a Setting, said: &'a Said) -> Result<Self, Error> {
+        let participants = &setting.job.participants;
+        let workers = participants.len();
+        let stepper = |rank: usize| {
+            let batch = participants[rank].batch as usize;
+            let config = Config { seed: setting.seed, rank, workers, batch };
+            Stepper::new(config, (setting.step / workers as f64) as f32)
+        };
+        let steppers = (0..workers).map(stepper).collect::<Result<Vec<_>, _>>()?;
+        let versions = Versions::new(setting, said, WORDS, steppers[0].first_model())?;
+        Ok(Audit { versions, steppers, next: vec![0; workers], updates: 0 })
+    }
+
+    /// The rule of batches: an update counts by its batch over the worker's first one.
+    fn scale(&self, worker: usize, sent: &Sent) -> f64 {
+        sent.batch as f64 / f64::from(self.versions.setting.job.participants[worker].batch)
+    }
+
+    /// Sums what the server has summed, and compares.
+    fn apply(&mut self, applied: &'a Applied) -> Result<(), Error> {
+        let version = self.versions.next(applied)?;
+        for update in &applied.updates {
+            let (worker, again) = self.computed(version, update)?;
+            add(&mut self.versions.model, update.scale as f32, &again);
+            self.next[worker] = update.iteration + 1;
+            self.updates += 1;
+        }
+        self.versions.add(applied)
+    }
+
+    /// The update that a worker has to have pushed, and the worker's number.
+    fn computed(&mut self, version: u64, update: &'a AppliedUpdate) -> Result<(usize, Vec<f32>), Error> {
+        let (name, iteration) = (update.worker.as_str(), update.iteration);
+        let failed = |why: String| Error::Failed { who: name.to_owned(), why };
+        let versions = &mut self.versions;
+        let worker = versions.number(name);
+        let pushed = versions.ledger.arrived(versions.life, name, iteration);
+        let is_again = pushed.is_some() && !versions.ledger.apply(versions.life, name, iteration);
+        if is_again || worker.is_some_and(|worker| iteration < self.next[worker]) {
+            let why = format!("it has applied the update of {name} of iteration {iteration} twice");
+            return Err(versions.server(why));
+        }
+        let sent = worker.zip(pushed).and_then(|(worker, pushed)| versions.ledger.copy(worker, pushed));
+        let (Some(worker), Some(pushed), Some(sent)) = (worker, pushed, sent) else {
+            let why = format!("it was not computed once and taken once: {name}'s of iteration {iteration}");
+            return Err(versions.server(why));
+        };
+        let again = self.again(worker, name, sent)?;
+        if pushed.pushed != sent.sent {
+            return Err(failed(format!("its update of iteration {iteration} is not what its model gives")));
+        }
+        if update.staleness != version - 1 - pushed.base {
+            return Err(failed(format!("iteration {iteration} is not {} stale", update.staleness)));
+        }
+        if update.scale != self.scale(worker, sent) {
+            let why =
+                format!("iteration {iteration} of {} images does not count {}", sent.batch, update.scale);
+            return Err(failed(why));
+        }
+        Ok((worker, again))
+    }
+
+    /// Computes an update again, and compares.
+    fn again(&mut self, worker: usize, name: &str, sent: &Sent) -> Result<Vec<f32>, Error> {
+        let base = self.versions.pulled(name, sent)?;
+        let again = self.steppers[worker].update(&base, sent.iteration, sent.batch)?;
+        let again = self.versions.arriving(&again);
+        if sent.sent != digest(&again) {
+            let why = format!("its update of iteration {} is not what its model gives", sent.iteration);
+            return Err(Error::Failed { who: name.to_owned(), why });
+        }
+        Ok(again)
+    }
+
+    /// The server goes on from what it has kept: the version that it told last, or a later one, which is the
+    /// sum of updates that its workers had computed by then.
+    fn start_again(&mut self) -> Result<(), Error> {
+        let (kept, at_ns) = self.versions.kept()?;
+        if kept.version > self.versions.version {
+            self.untold(&kept, at_ns)?;
+        }
+        self.versions.go_on(&kept)
+    }
+
+    /// A server that was killed between keeping and telling has applied one more update of some workers.
+    fn untold(&mut self, kept: &Kept, at_ns: u64) -> Result<(), Error> {
+        let mut updates = Vec::new();
+        for worker in 0..self.next.len() {
+            let done = kept.done.get(worker).copied().unwrap_or(0);
+            if done <= self.next[worker] {
+                continue;
+            }
+            let (setting, life) = (self.versions.setting, self.versions.life);
+            let name = setting.job.participants[worker].name.as_str();
+            if let Some(sent) = self.versions.ledger.untold_copy(life, worker, name, done - 1, at_ns) {
+                let again = self.again(worker, name, sent)?;
+                updates.push((self.scale(worker, sent) as f32, again));
+                self.next[worker] = done;
+                self.updates += 1;
+            }
+        }
+        // A version is of one update at least.
+        if kept.version - self.versions.version > updates.len() as u64 {
+            return Err(self.versions.not_made(kept));
+        }
+        self.versions.make_untold(kept, updates.len(), |model, place| {
+            let (factor, change) = &updates[place];
+            add(model, *factor, change);
+        })
+    }
+}
+
+fn add(model: &mut [f32], factor: f32, change: &[f32]) {
+    model.iter_mut().zip(change).for_each(|(value, change)| *value += factor * change);
+}
+
+/// The model is evaluated once in about an iteration of all workers.
+fn evaluated_every(said: &Said, workers: usize) -> u64 {
+    let together = said.applied.first().map_or(1, |first| first.updates.len().max(1));
+    (workers / together).max(1) as u64
+}

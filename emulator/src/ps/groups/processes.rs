@@ -1,0 +1,256 @@
+//! The processes of servers and workers, and what they say.
+
+use std::collections::BTreeSet;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use inart_host_agent::report::{Report, Role, RoundReport, Trained};
+use inart_planner_ps::Racks;
+use inart_protocol_aggregation::Assignment;
+use inart_wire::Rank;
+use serde::Deserialize;
+
+use super::setting::RackSetting;
+use crate::agents::Agents;
+use crate::error::Error;
+use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK, Output};
+use crate::testbed::Testbed;
+
+/// How long a host may report nothing.
+const LONGEST_SILENCE: Duration = Duration::from_secs(120);
+/// Longest time until all servers can be reached, and then until all workers are there.
+const LONGEST_START: Duration = Duration::from_secs(60);
+
+/// What a server says of a turn.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case")]
+pub enum ServerLine {
+    /// It can be reached.
+    Listening,
+    /// All workers of a group have computed.
+    Ready {
+        /// The group, from 0.
+        group: usize,
+        /// On the system's clock.
+        at_ns: u64,
+    },
+    /// A turn begins.
+    Begins {
+        /// The group, from 0.
+        group: usize,
+        /// Turns count from 0.
+        turn: u64,
+        /// On the system's clock.
+        at_ns: u64,
+    },
+    /// A turn is applied.
+    Ends {
+        /// The group, from 0.
+        group: usize,
+        /// Turns count from 0.
+        turn: u64,
+        /// As the server counts it.
+        staleness: u64,
+        /// Of its part of the model.
+        digest: String,
+        /// On the system's clock.
+        at_ns: u64,
+    },
+    /// It has ended.
+    Over {
+        /// Frames that came, of all groups.
+        frames: u64,
+    },
+}
+
+/// What all have said.
+#[derive(Debug, Default)]
+pub struct Said {
+    /// By server.
+    pub servers: Vec<Vec<ServerLine>>,
+    /// How good the training ended, as a worker tells it.
+    pub trained: Option<Trained>,
+}
+
+/// Running processes; killed when dropped.
+pub struct Processes {
+    agents: Agents,
+    /// By group: who has ended.
+    done: Vec<BTreeSet<Rank>>,
+    /// By group: how many there are.
+    workers: Vec<usize>,
+    names: Vec<Vec<String>>,
+    /// Servers, by shard.
+    crew: Crew<usize, ServerLine>,
+    said: Said,
+}
+
+impl Processes {
+    /// Starts all, and lets workers begin when all are there.
+    pub fn start(
+        setting: &RackSetting,
+        racks: &Racks,
+        testbed: &Testbed,
+        assignments: &[Assignment],
+    ) -> Result<Self, Error> {
+        let agents = Agents::new(&testbed.scratch_path("reports.sock"), LONGEST_SILENCE)?;
+        let names =
+            |assignment: &Assignment| assignment.workers.iter().map(|worker| worker.name.clone()).collect();
+        let mut processes = Processes {
+            agents,
+            done: vec![BTreeSet::new(); assignments.len()],
+            workers: assignments.iter().map(|assignment| assignment.workers.len()).collect(),
+            names: assignments.iter().map(names).collect(),
+            crew: Crew::new(),
+            said: Said::default(),
+        };
+        let shards = assignments.first().map_or(0, |assignment| assignment.shards.len());
+        for shard in 0..shards {
+            processes.start_server(setting, racks, testbed, assignments, shard)?;
+        }
+        let Processes { crew, said, .. } = &mut processes;
+        crew.until(LONGEST_START, "a server that can be reached", &mut |crew| {
+            crew.listen(LOOK, &mut |heard| said.take(heard))?;
+            Ok(said.servers.iter().all(|lines| !lines.is_empty()))
+        })?;
+        for (group, assignment) in assignments.iter().enumerate() {
+            for rank in 0..assignment.workers.len() {
+                let place = (rank, racks.groups[group].members[rank]);
+                processes.start_worker(setting, testbed, assignment, place, assignments.len())?;
+            }
+        }
+        processes.meet()?;
+        assignments.iter().for_each(|assignment| processes.agents.begin(assignment.job));
+        Ok(processes)
+    }
+
+    /// Waits until all workers are there.
+    fn meet(&mut self) -> Result<(), Error> {
+        let all: usize = self.workers.iter().sum();
+        let (mut here, began) = (0, Instant::now());
+        while here < all {
+            match self.agents.next()? {
+                Some((_, Report::Hello(_))) => here += 1,
+                Some((_, Report::Failed { error })) => {
+                    return Err(Error::Failed { who: "a worker".into(), why: error });
+                }
+                _ => {
+                    self.agents.check()?;
+                    let Self { crew, said, .. } = self;
+                    crew.listen(Duration::ZERO, &mut |heard| said.take(heard))?;
+                }
+            }
+            if began.elapsed() > LONGEST_START {
+                let why = format!("{here} of {all} are there after {} s", LONGEST_START.as_secs());
+                return Err(Error::Failed { who: "the workers".into(), why });
+            }
+        }
+        Ok(())
+    }
+
+    fn start_server(
+        &mut self,
+        setting: &RackSetting,
+        racks: &Racks,
+        testbed: &Testbed,
+        assignments: &[Assignment],
+        shard: usize,
+    ) -> Result<(), Error> {
+        let first = &assignments[0];
+        let name = &first.shards[shard].server;
+        let place = testbed.host(name);
+        let mut command = place.namespace.command(&setting.program);
+        command.args(["rack-server", "--json", "--interface", place.interface]);
+        command.args(["--shard", &shard.to_string(), "--at-once", &racks.at_once.to_string()]);
+        command.args(["--iterations", &setting.iterations.to_string(), "--seed", &setting.seed.to_string()]);
+        for assignment in assignments {
+            command.args(["--job", &assignment.name]);
+        }
+        of_all(&mut command, setting, testbed);
+        self.crew.start(shard, &format!("server {name}"), command, Output::Lines)?;
+        self.said.servers.push(Vec::new());
+        Ok(())
+    }
+
+    fn start_worker(
+        &mut self,
+        setting: &RackSetting,
+        testbed: &Testbed,
+        assignment: &Assignment,
+        (rank, place_in_job): (usize, usize),
+        groups: usize,
+    ) -> Result<(), Error> {
+        let worker = &assignment.workers[rank];
+        let place = testbed.host(&worker.name);
+        let compute = &setting.job.participants[place_in_job].compute;
+        let all = setting.job.participants.len();
+        let mut command = place.namespace.command(&setting.program);
+        command.args(["rack-worker", "--interface", place.interface, "--job", &assignment.name]);
+        command.args(["--rank", &rank.to_string(), "--groups", &groups.to_string()]);
+        command.args(["--part", &format!("{place_in_job}/{all}"), "--step", &setting.step.to_string()]);
+        command.args(["--iterations", &setting.iterations.to_string(), "--seed", &setting.seed.to_string()]);
+        command.args(["--batch", &setting.batch.to_string()]);
+        command.args([
+            "--compute",
+            &format!("{:.9} s", compute.mean_s),
+            "--compute-cv",
+            &compute.cv.to_string(),
+        ]);
+        command.arg("--report").arg(testbed.scratch_path("reports.sock"));
+        of_all(&mut command, setting, testbed);
+        let rank = Rank::try_from(rank).unwrap_or(Rank::MAX);
+        self.agents.start(Role::Worker(assignment.job, rank), format!("worker {}", worker.name), command)
+    }
+
+    /// Takes what workers report, by group and rank, until nobody has anything to say for a moment.
+    pub fn listen(
+        &mut self,
+        take: &mut dyn FnMut(usize, Rank, RoundReport) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        while let Some((role, report)) = self.agents.next()? {
+            let Some(Role::Worker(job, rank)) = role else { continue };
+            let group = usize::from(job.get()) - 1;
+            match report {
+                Report::Round(report) => take(group, rank, report)?,
+                Report::Done { trained } => {
+                    self.done[group].insert(rank);
+                    self.said.trained = self.said.trained.take().or(trained);
+                }
+                Report::Failed { error } => {
+                    // Who has died says nothing; its process is known to be gone.
+                    self.agents.check()?;
+                    let who = format!("worker {}", self.names[group][rank.index()]);
+                    return Err(Error::Failed { who, why: error });
+                }
+                _ => {}
+            }
+        }
+        self.agents.check()?;
+        let Self { crew, said, .. } = self;
+        crew.listen(Duration::ZERO, &mut |heard| said.take(heard))
+    }
+
+    /// Whether all workers have done their iterations.
+    pub fn are_done(&self) -> bool {
+        self.done.iter().zip(&self.workers).all(|(done, workers)| done.len() == *workers)
+    }
+
+    /// Waits until all servers have ended; what all have said.
+    pub fn end(self) -> Result<Said, Error> {
+        let Self { crew, mut said, .. } = self;
+        crew.end(LONGEST_END, |_| true, &mut |heard| said.take(heard))?;
+        Ok(said)
+    }
+}
+
+impl Said {
+    fn take(&mut self, Heard { who, line, .. }: Heard<usize, ServerLine>) -> Result<(), Error> {
+        self.servers[who].push(line);
+        Ok(())
+    }
+}
+
+fn of_all(command: &mut Command, setting: &RackSetting, testbed: &Testbed) {
+    command.args(["--controller", testbed.controller_address().unwrap_or_default()]);
+    command.args(["--peer-timeout", &format!("{}s", setting.peer_timeout.as_secs_f64())]);
+}

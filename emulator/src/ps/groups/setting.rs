@@ -1,0 +1,100 @@
+//! What is emulated.
+
+use std::path::PathBuf;
+use std::time::Duration;
+
+use inart_faults::Faults;
+use inart_planner_aggregation::{Levels, Results, Topology, schemes};
+use inart_planner_ps::{Job, Racks};
+use inart_training::{Config, ConfigError, Stepper};
+use inart_wire::ValuesPerPacket;
+
+use crate::fault::DropRate;
+use crate::options::Options;
+use crate::scale::{Scale, Scaling};
+
+/// What is emulated.
+pub struct RackSetting {
+    /// The network.
+    pub topology: Topology,
+    /// The job, as the planner has it.
+    pub planned: inart_planner_aggregation::Job,
+    /// The job at the rates and times that are emulated, with the model's own size.
+    pub job: Job,
+    /// What the topology's rates are multiplied by.
+    pub scale: Scale,
+    /// Factor of times.
+    pub times: f64,
+    /// Iterations of every group.
+    pub iterations: u32,
+    /// Images per worker and iteration.
+    pub batch: usize,
+    /// The step along the gradient, of all workers together.
+    pub step: f64,
+    /// Decides data, weights and times to compute.
+    pub seed: u64,
+    /// Values per frame.
+    pub values: ValuesPerPacket,
+    /// Chunks in flight per worker and server.
+    pub window_chunks: u32,
+    /// Share of frames that every link drops.
+    pub drop: DropRate,
+    /// How long hosts wait for a silent peer.
+    pub peer_timeout: Duration,
+    /// The `inart` command.
+    pub program: PathBuf,
+}
+
+impl RackSetting {
+    /// By how much the emulated network is smaller.
+    pub fn scaling(&self) -> Scaling {
+        Scaling { rates: self.scale.factor(), times: self.times }
+    }
+
+    /// The worker of a place in the job.
+    ///
+    /// # Errors
+    /// As [`Stepper::new`].
+    pub fn stepper(&self, rank: usize) -> Result<Stepper, ConfigError> {
+        let workers = self.job.participants.len();
+        let config = Config { seed: self.seed, rank, workers, batch: self.batch };
+        Stepper::new(config, (self.step / workers as f64) as f32)
+    }
+
+    /// The jobs of the groups, as their plans name them.
+    pub(super) fn jobs(&self, racks: &Racks) -> Vec<inart_planner_aggregation::Job> {
+        let job = |group: &inart_planner_ps::Group| {
+            let mut job = self.planned.clone();
+            job.name.clone_from(&group.plan.job);
+            job.workers = group.members.iter().map(|&at| self.planned.workers[at]).collect();
+            job
+        };
+        racks.groups.iter().map(job).collect()
+    }
+
+    /// How the testbed is built.
+    pub(super) fn options(&self) -> Options {
+        Options {
+            topology: self.topology.clone(),
+            schemes: vec![schemes::DEFAULT],
+            plans: Vec::new(),
+            levels: Levels::One,
+            results: Results::Counted,
+            jobs: 1,
+            target: inart_targets::DEFAULT,
+            values: self.values,
+            window_chunks: self.window_chunks,
+            scale: None,
+            drop: self.drop,
+            faults: Faults::default(),
+            peer_timeout: self.peer_timeout,
+            expose: None,
+            follow: false,
+            changes: None,
+            seed: self.seed,
+            program: self.program.clone(),
+            switch: None,
+            external: None,
+        }
+    }
+}

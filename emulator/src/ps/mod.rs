@@ -1,0 +1,122 @@
+//! Training at a parameter server on one machine: a namespace per host, a port of its own rate to a switch,
+//! and the processes of the server and its workers. Every update is computed again and compared.
+
+mod absences;
+mod arriving;
+mod audit;
+mod audit_groups;
+mod chart;
+mod commands;
+pub mod groups;
+mod ledger;
+mod processes;
+mod report;
+mod said;
+mod setting;
+mod simulated;
+#[cfg(test)]
+mod tests;
+mod versions;
+mod wiring;
+
+use std::time::Duration;
+
+use crate::certificates;
+use crate::clock::monotonic_ns;
+use crate::error::Error;
+use crate::measured::{Measured, in_turn};
+use crate::scratch::Scratch;
+pub use absences::Outage;
+use absences::Schedule;
+pub use chart::chart;
+use processes::Processes;
+pub use report::{Learnt, Report, SchemeReport};
+pub use setting::{Clients, Order, Scheme, Setting, Transport, scaled};
+pub use simulated::Simulated;
+use wiring::OrderWiring;
+
+/// An iteration that takes longer is a failure, and so is a start.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// Where an emulation is.
+#[derive(Debug, Clone, Copy)]
+pub struct Progress<'a> {
+    /// Which order.
+    pub stage: &'a str,
+    /// Updates that were applied, of all orders.
+    pub done: u64,
+    /// Updates of all orders.
+    pub total: u64,
+}
+
+/// Runs all orders, one after the other.
+///
+/// # Errors
+/// What the system refuses; a process that fails; an update that is lost, doubled or not what it has to be.
+pub fn emulate_order(
+    setting: &Setting,
+    progress: &mut dyn FnMut(Progress<'_>),
+) -> Result<Measured<Report>, Error> {
+    crate::permission::check()?;
+    let each = setting.job.participants.len() as u64 * u64::from(setting.iterations);
+    let total = each * setting.schemes.len() as u64;
+    let (schemes, problem) = in_turn(setting.schemes.iter().enumerate(), |(at, scheme)| {
+        let before = each * at as u64;
+        let mut tell =
+            |done: u64| progress(Progress { stage: &scheme.name, done: before + done.min(each), total });
+        run_scheme(setting, scheme, &mut tell)
+    })?;
+    Ok(Measured { report: report::whole(setting, schemes), problem })
+}
+
+fn run_scheme(setting: &Setting, scheme: &Scheme, tell: &mut dyn FnMut(u64)) -> Result<SchemeReport, Error> {
+    let scratch = Scratch::new().map_err(Error::system("make a directory in memory"))?;
+    let workers = setting.job.participants.iter().map(|worker| worker.name.as_str());
+    certificates::write(&setting.network, workers.chain([&*setting.server]), &scratch)
+        .map_err(Error::system("write certificates"))?;
+    let written = std::fs::write(scratch.path("network.yaml"), setting.document());
+    written.map_err(Error::system("write the network"))?;
+    let wiring = OrderWiring::build(setting)?;
+    let mut processes = Processes::start(setting, scheme, &wiring, &scratch)?;
+    let mut schedule = Schedule::new(&setting.absences, &setting.outages);
+    let mut before = [0; 2];
+    let mut carried = [0; 2];
+    let longest = LONGEST.saturating_mul(setting.iterations + 1);
+    processes.listen_to_the_end(longest, &mut |processes| {
+        change(processes, &mut schedule)?;
+        let said = processes.said();
+        tell(said.pushed.len() as u64);
+        let now = wiring.carried()?;
+        match (said.pulls.is_empty(), said.counted.is_some()) {
+            (true, _) => before = now,
+            (false, false) => carried = now,
+            (false, true) => {}
+        }
+        Ok(())
+    })?;
+    let said = processes.end()?;
+    let checked = match (&setting.clients, scheme.order.groups()) {
+        (Some(clients), Some(groups)) => audit_groups::check(setting, clients, groups, &said)?,
+        _ => audit::check(setting, &said)?,
+    };
+    if !schedule.is_over() {
+        tracing::warn!("{}: the training was over before all of --absent had come", scheme.name);
+    }
+    let bytes = [0, 1].map(|way| carried[way].saturating_sub(before[way]));
+    report::report(setting, scheme, &said, &checked, bytes, wiring.dropped())
+}
+
+/// Kills and starts processes, as far as it is time.
+fn change(processes: &mut Processes<'_>, schedule: &mut Schedule) -> Result<(), Error> {
+    let Some(began_ns) = processes.said().pulls.first().map(|first| first.at_ns) else { return Ok(()) };
+    let now_s = monotonic_ns().saturating_sub(began_ns) as f64 / 1e9;
+    while !processes.is_counted()
+        && let Some(change) = schedule.due(now_s)
+    {
+        match change.is_return {
+            true => processes.start_again(change.who)?,
+            false => processes.kill(change.who)?,
+        }
+    }
+    Ok(())
+}

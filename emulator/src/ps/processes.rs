@@ -1,0 +1,175 @@
+//! The running processes of a server and its workers.
+
+use std::time::{Duration, Instant};
+
+use inart_ps_host::{Job, KeptFile};
+
+use super::absences::Who;
+use super::commands::{self, KEPT};
+use super::said::{Line, Restart, Said};
+use super::setting::{Scheme, Setting};
+use super::wiring::OrderWiring;
+use crate::clock::monotonic_ns;
+use crate::error::Error;
+use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK, Output};
+use crate::scratch::Scratch;
+
+/// Who was started again may have come too late to hear of the end, which others hear within this time.
+const LONGEST_LATE: Duration = Duration::from_secs(10);
+
+/// Running processes; killed when dropped.
+pub struct Processes<'a> {
+    setting: &'a Setting,
+    scheme: &'a Scheme,
+    wiring: &'a OrderWiring,
+    scratch: &'a Scratch,
+    crew: Crew<Who, Line>,
+    said: Said,
+    /// Since when the server has counted.
+    counted: Option<Instant>,
+}
+
+impl<'a> Processes<'a> {
+    pub fn start(
+        setting: &'a Setting,
+        scheme: &'a Scheme,
+        wiring: &'a OrderWiring,
+        scratch: &'a Scratch,
+    ) -> Result<Self, Error> {
+        let (crew, said) = (Crew::new(), Said::default());
+        let mut processes = Processes { setting, scheme, wiring, scratch, crew, said, counted: None };
+        processes.spawn(Who::Server, false)?;
+        processes.workers().try_for_each(|worker| processes.spawn(worker, false))?;
+        Ok(processes)
+    }
+
+    fn workers(&self) -> impl Iterator<Item = Who> + use<> {
+        (0..self.setting.job.participants.len()).map(Who::Worker)
+    }
+
+    fn spawn(&mut self, who: Who, is_again: bool) -> Result<(), Error> {
+        let Processes { setting, scheme, wiring, scratch, .. } = *self;
+        let (name, command) = match who {
+            Who::Server => (&setting.server, commands::server(setting, scheme, wiring, scratch, is_again)),
+            Who::Worker(worker) => {
+                let command = commands::worker(setting, wiring, scratch, worker);
+                (&setting.job.participants[worker].name, command)
+            }
+        };
+        self.crew.start(who, name, command, Output::Lines)
+    }
+
+    pub fn said(&self) -> &Said {
+        &self.said
+    }
+
+    /// Whether the server has counted: nobody comes back any more.
+    pub fn is_counted(&self) -> bool {
+        self.said.counted.is_some()
+    }
+
+    /// Ends a process at once, as a crash would. What it has said before counts.
+    pub fn kill(&mut self, who: Who) -> Result<(), Error> {
+        // Who has ended by itself was not killed.
+        let Some(life) = self.crew.kill(who) else { return Ok(()) };
+        if let Who::Worker(worker) = who {
+            self.said.killed.insert((worker, life));
+        }
+        let Self { crew, said, .. } = self;
+        crew.listen(Duration::ZERO, &mut |heard| said.take(heard))
+    }
+
+    /// Starts a process again that was killed.
+    pub fn start_again(&mut self, who: Who) -> Result<(), Error> {
+        if !self.crew.is_killed(who) {
+            return Ok(());
+        }
+        match who {
+            Who::Server => {
+                let kept = self.kept_file().read();
+                let kept = kept.map_err(|error| Error::Failed {
+                    who: self.setting.server.clone(),
+                    why: error.to_string(),
+                })?;
+                // The first weights are kept, too, and are no version.
+                let kept = kept.filter(|kept| kept.version > 0);
+                self.said.restarts.push(Restart { at_ns: monotonic_ns(), kept });
+            }
+            Who::Worker(_) => self.said.returned += 1,
+        }
+        self.spawn(who, true)
+    }
+
+    fn kept_file(&self) -> KeptFile {
+        let job = Job {
+            name: self.setting.job.name.clone(),
+            server: self.setting.server.clone(),
+            workers: self.setting.job.participants.iter().map(|worker| worker.name.clone()).collect(),
+            values: self.setting.values(),
+        };
+        KeptFile::new(&self.scratch.path(KEPT), job.fingerprint())
+    }
+
+    /// Listens until the server has counted and all workers that are there have ended. `look` may change
+    /// processes every now and then.
+    pub fn listen_to_the_end(
+        &mut self,
+        longest: Duration,
+        look: &mut dyn FnMut(&mut Self) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        let began = Instant::now();
+        while !self.are_over() {
+            let Self { crew, said, .. } = self;
+            crew.listen(LOOK, &mut |heard| said.take(heard))?;
+            self.end_late()?;
+            look(self)?;
+            self.crew.in_time(began, longest, "the end of the training")?;
+        }
+        Ok(())
+    }
+
+    /// Ends workers that were started again and have not heard of the end.
+    fn end_late(&mut self) -> Result<(), Error> {
+        if self.is_counted() && self.counted.get_or_insert_with(Instant::now).elapsed() > LONGEST_LATE {
+            let late: Vec<Who> = self.workers().filter(|who| self.crew.life(*who) > 0).collect();
+            late.into_iter().try_for_each(|worker| self.kill(worker))?;
+        }
+        Ok(())
+    }
+
+    fn are_over(&mut self) -> bool {
+        self.is_counted() && !self.workers().any(|worker| self.crew.is_running(worker))
+    }
+
+    pub fn end(self) -> Result<Said, Error> {
+        let Self { crew, mut said, .. } = self;
+        crew.end(LONGEST_END, |who| who != Who::Server, &mut |heard| said.take(heard))?;
+        Ok(said)
+    }
+}
+
+impl Said {
+    /// Keeps a line.
+    fn take(&mut self, Heard { who, life, line }: Heard<Who, Line>) -> Result<(), Error> {
+        match (who, line) {
+            (Who::Worker(worker), Line::Sent(mut sent)) => {
+                sent.process = life;
+                self.sent.entry((worker, sent.iteration)).or_default().push(sent);
+            }
+            (Who::Server, Line::Pushed(mut pushed)) => {
+                pushed.life = life;
+                self.pushed.push(pushed);
+            }
+            (Who::Server, Line::Applied(mut applied)) => {
+                applied.life = life;
+                self.applied.push(applied);
+            }
+            (Who::Server, Line::Pulls(pulls)) => self.pulls.push(pulls),
+            (Who::Server, Line::Gone(gone)) => self.gone.push(gone),
+            (Who::Server, Line::Counted(counted)) => self.counted = Some(counted),
+            (_, Line::Other(value)) => tracing::debug!("{who:?}: {value}"),
+            (_, other) => tracing::debug!("{who:?}: {other:?}"),
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,110 @@
+//! The same in virtual time, at the rate that is left for values beside headers and acknowledgements.
+
+use inart_planner_ps::Job;
+use inart_ps_agent::Precision;
+use inart_ps_host::CHUNK_VALUES;
+use inart_simulator_ps::{ClientOptions, RunError, WorkerOptions, run_clients, run_workers};
+use inart_wire::ValuesPerPacket;
+use serde::Serialize;
+
+use super::setting::{Order, Scheme, Setting, Transport};
+use crate::error::Error;
+
+/// The same in virtual time, at the rates that values have.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Simulated {
+    /// Mean time between own pushes, or between aggregations of a group, in seconds.
+    pub iteration_s: f64,
+    /// Mean staleness; of workers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub staleness_mean: Option<f64>,
+    /// The part of gaps that is about none; of workers.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub zero_gaps: Option<f64>,
+}
+
+/// By QUIC: of the 1494 bytes of a full frame 1418 are a message's; an acknowledgement of about 90 bytes for
+/// every two frames goes the other way.
+const QUIC_SHARE: f64 = 1418.0 / 1494.0 * (1.0 - 90.0 / (2.0 * 1494.0));
+/// What a chunk has before its values: the packet's kind, format, two lives, permission, version, number
+/// (docs/protocol.md, "Push and pull").
+const CHUNK_HEAD_BYTES: usize = 1 + 1 + 4 + 4 + 8 + 8 + 4;
+/// Of a frame's values so many are its head: code, two numbers of the connection, part, place, bytes; and one
+/// frame goes the other way for so many ("Push and pull by frames", F4).
+const PART_HEAD_VALUES: usize = 6;
+const PARTS_PER_ANSWER: f64 = 16.0;
+/// The values of a full frame at an MTU of 1500.
+const FULL: ValuesPerPacket = ValuesPerPacket::N256;
+
+/// The part of a port's rate that is there for values.
+fn payload_share(transport: Transport, precision: Precision) -> f64 {
+    if transport == Transport::Quic {
+        return QUIC_SHARE;
+    }
+    let value_bytes = if precision == Precision::Half { 2 } else { 4 };
+    let (values, most) = (CHUNK_VALUES * value_bytes, 4 * (FULL.get() - PART_HEAD_VALUES));
+    let packet = CHUNK_HEAD_BYTES + values;
+    let last = (packet % most).div_ceil(4) + PART_HEAD_VALUES;
+    let last = ValuesPerPacket::ALL.into_iter().find(|room| room.get() >= last);
+    let carried = packet / most * FULL.frame_bytes() + last.unwrap_or(FULL).frame_bytes();
+    let answers = ValuesPerPacket::N32.frame_bytes() as f64 / (PARTS_PER_ANSWER * FULL.frame_bytes() as f64);
+    values as f64 / carried as f64 * (1.0 - answers)
+}
+
+/// Runs an order in virtual time.
+pub fn simulated(setting: &Setting, scheme: &Scheme) -> Result<Simulated, Error> {
+    let mut job: Job = setting.job.clone();
+    let nics = job.participants.iter_mut().map(|worker| &mut worker.nic).chain([&mut job.server]);
+    let share = payload_share(setting.transport, setting.precision);
+    nics.for_each(|nic| (nic.out_bps, nic.in_bps) = (nic.out_bps * share, nic.in_bps * share));
+    if setting.precision == Precision::Half {
+        job.bits /= 2.0;
+    }
+    let failed = |error: RunError| Error::Option { option: "sync", problem: error.to_string() };
+    match scheme.order {
+        Order::Workers(policy) => {
+            let options = WorkerOptions {
+                tuning: setting.tuning,
+                seed: setting.seed,
+                patience_s: setting.patience_s,
+                absences: setting.absences.clone(),
+                ..WorkerOptions::new(policy, setting.iterations)
+            };
+            let run = run_workers(&job, &options).map_err(failed)?;
+            Ok(Simulated {
+                iteration_s: run.iteration_s,
+                staleness_mean: Some(run.staleness.mean),
+                zero_gaps: Some(run.zero_gaps),
+            })
+        }
+        Order::Groups { groups, fraction, relaxation } => {
+            let options = ClientOptions {
+                groups,
+                fraction,
+                relaxation,
+                rounds: setting.iterations,
+                seed: setting.seed,
+                patience_s: setting.patience_s,
+                absences: setting.absences.clone(),
+                usage_s: None,
+            };
+            let iteration_s = run_clients(&job, &options).map_err(failed)?.round_s;
+            Ok(Simulated { iteration_s, staleness_mean: None, zero_gaps: None })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_chunk_by_frames_is_seventeen_of_256_values_and_one_answer_in_sixteen() {
+        let of = |precision| payload_share(Transport::Frames, precision);
+        let answers = 1.0 - 172.0 / (16.0 * 1068.0);
+        assert!((of(Precision::Single) - 16384.0 / (17.0 * 1068.0) * answers).abs() < 1e-12);
+        // The last part of a chunk of float16 has 222 bytes, for which a frame of 64 values has room.
+        let half = 8192.0 / (8.0 * 1068.0 + (14.0 + 30.0 + 256.0)) * answers;
+        assert!((of(Precision::Half) - half).abs() < 1e-12, "{} {half}", of(Precision::Half));
+    }
+}

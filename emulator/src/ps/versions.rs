@@ -1,0 +1,209 @@
+//! The server's versions of its model, computed again one after the other, also over lives of its process.
+
+use std::collections::BTreeMap;
+
+use inart_ps_agent::Kept;
+use inart_ps_host::CHUNK_VALUES;
+
+use super::arriving::arriving;
+use super::ledger::{Ledger, orders};
+use super::said::{Applied, Pushed, Said, Sent};
+use super::setting::Setting;
+use crate::error::Error;
+use crate::sites::digest;
+
+/// How messages name what is computed.
+#[derive(Debug, Clone, Copy)]
+pub struct Words {
+    /// What a worker pushes in which time, such as `update of iteration`.
+    pub pushed: &'static str,
+    /// How it came to be, such as `computed for iteration`.
+    pub computed: &'static str,
+    /// What that time is called.
+    pub time: &'static str,
+    /// What a version is of others, such as `the sum of its updates`.
+    pub made: &'static str,
+    /// What a kept version is that cannot be, such as `no sum of updates`.
+    pub not_made: &'static str,
+}
+
+/// The versions.
+pub struct Versions<'a> {
+    pub setting: &'a Setting,
+    pub said: &'a Said,
+    pub ledger: Ledger<'a>,
+    words: Words,
+    /// How often the server was started again.
+    pub life: usize,
+    pub version: u64,
+    pub model: Vec<f32>,
+    first: Vec<f32>,
+    /// Those that something was or may have been computed from.
+    all: BTreeMap<u64, Vec<f32>>,
+}
+
+impl<'a> Versions<'a> {
+    /// # Errors
+    /// An update that was taken twice.
+    pub fn new(setting: &'a Setting, said: &'a Said, words: Words, first: Vec<f32>) -> Result<Self, Error> {
+        Ok(Versions {
+            setting,
+            said,
+            ledger: Ledger::new(said)?,
+            words,
+            life: 0,
+            version: 0,
+            model: first.clone(),
+            all: BTreeMap::from([(0, first.clone())]),
+            first,
+        })
+    }
+
+    /// What the server has done wrongly.
+    pub fn server(&self, why: String) -> Error {
+        Error::Failed { who: self.setting.server.clone(), why }
+    }
+
+    /// The number of a worker or client.
+    pub fn number(&self, name: &str) -> Option<usize> {
+        self.setting.job.participants.iter().position(|own| own.name == name)
+    }
+
+    /// Values as they arrive on the other side.
+    pub fn arriving(&self, values: &[f32]) -> Vec<f32> {
+        arriving(values, CHUNK_VALUES, self.setting.precision)
+    }
+
+    /// The version that comes next, which is that one.
+    ///
+    /// # Errors
+    /// It is another one.
+    pub fn next(&self, applied: &Applied) -> Result<u64, Error> {
+        let version = self.version + 1;
+        if applied.applied != version {
+            return Err(self.server(format!("version {version} of its model is lacking")));
+        }
+        Ok(version)
+    }
+
+    /// The model is the next version now.
+    ///
+    /// # Errors
+    /// The server has told of another one.
+    pub fn add(&mut self, applied: &Applied) -> Result<(), Error> {
+        let version = self.version + 1;
+        if applied.model.as_ref().is_some_and(|own| *own != digest(&self.model)) {
+            return Err(self.server(format!("version {version} is not {}", self.words.made)));
+        }
+        self.version = version;
+        self.all.insert(version, self.model.clone());
+        Ok(())
+    }
+
+    /// Forgets what nothing is computed from that was applied from that place of the record on.
+    pub fn forget(&mut self, from: usize) {
+        let oldest = self.ledger.oldest_base(from, self.life).unwrap_or(self.version);
+        self.all.retain(|version, _| *version >= oldest);
+    }
+
+    /// The version that a worker has pulled, as it arrived.
+    ///
+    /// # Errors
+    /// It has pulled something else.
+    pub fn pulled(&self, name: &str, sent: &Sent) -> Result<Vec<f32>, Error> {
+        let base = self.all.get(&sent.base).map(|values| self.arriving(values));
+        base.filter(|base| digest(base) == sent.model).ok_or_else(|| {
+            let why = format!("what it pulled for {} {} is no version", self.words.time, sent.iteration);
+            Error::Failed { who: name.to_owned(), why }
+        })
+    }
+
+    /// What the server has to go on from when it is started again, and when that is.
+    ///
+    /// # Errors
+    /// It has kept less than it had told.
+    pub fn kept(&self) -> Result<(Kept, u64), Error> {
+        let restart = &self.said.restarts[self.life];
+        let none = || {
+            let n = self.setting.job.participants.len();
+            Kept { version: 0, done: vec![0; n], members: vec![false; n], values: self.first.clone() }
+        };
+        let kept = restart.kept.clone().unwrap_or_else(none);
+        if kept.version < self.version {
+            let why = format!("it went on from version {}, and had told of {}", kept.version, self.version);
+            return Err(self.server(why));
+        }
+        Ok((kept, restart.at_ns))
+    }
+
+    /// The server had made versions without telling before it was killed, each of one of so many parts at
+    /// least. `add` puts the part at a place into a model.
+    ///
+    /// # Errors
+    /// What it has kept is not made of them in any order.
+    pub fn make_untold(
+        &mut self,
+        kept: &Kept,
+        parts: usize,
+        add: impl Fn(&mut [f32], usize),
+    ) -> Result<(), Error> {
+        let wanted = digest(&kept.values);
+        for order in orders(parts) {
+            let mut model = self.model.clone();
+            order.into_iter().for_each(|place| add(&mut model, place));
+            if digest(&model) == wanted {
+                self.model = model;
+                return Ok(());
+            }
+        }
+        Err(self.not_made(kept))
+    }
+
+    /// What the server has kept cannot be.
+    pub fn not_made(&self, kept: &Kept) -> Error {
+        self.server(format!("what it has kept as version {} is {}", kept.version, self.words.not_made))
+    }
+
+    /// The server goes on from what it has kept, which the model is.
+    ///
+    /// # Errors
+    /// It is another one.
+    pub fn go_on(&mut self, kept: &Kept) -> Result<(), Error> {
+        if digest(&kept.values) != digest(&self.model) {
+            return Err(self.server(format!("what it has kept is not its version {}", kept.version)));
+        }
+        self.version = kept.version;
+        self.all = BTreeMap::from([(kept.version, self.model.clone())]);
+        self.life += 1;
+        Ok(())
+    }
+
+    /// How many updates were computed in vain, and how many were lost with a server. `is_excused`: further
+    /// ones that may be in vain.
+    ///
+    /// # Errors
+    /// One that may not be.
+    pub fn losses(
+        &mut self,
+        is_excused: impl Fn(&Self, usize, &str, &Sent) -> bool,
+    ) -> Result<(u64, u64), Error> {
+        let Words { pushed: what, computed, .. } = self.words;
+        let lost = self.ledger.lost();
+        for pushed in &lost {
+            let Pushed { worker: name, iteration, .. } = pushed;
+            let copy = self.number(name).and_then(|worker| self.ledger.copy(worker, pushed));
+            if copy.is_none_or(|copy| copy.sent != pushed.pushed) || !self.ledger.may_be_lost(pushed) {
+                return Err(self.server(format!("it has lost {name}'s {what} {iteration}")));
+            }
+        }
+        let in_vain = self.ledger.in_vain();
+        for (worker, sent) in &in_vain {
+            let name = &self.setting.job.participants[*worker].name;
+            if !self.ledger.may_be_in_vain(*worker, name, sent) && !is_excused(self, *worker, name, sent) {
+                let why = format!("it has not taken what {name} {computed} {}", sent.iteration);
+                return Err(self.server(why));
+            }
+        }
+        Ok((in_vain.len() as u64, lost.len() as u64))
+    }
+}

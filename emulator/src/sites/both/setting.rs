@@ -1,0 +1,57 @@
+//! A network of both levels, and how it is run.
+
+use std::ffi::OsString;
+use std::time::Duration;
+
+use inart_hierarchy::{Contributor, Hierarchy};
+use inart_planner_aggregation::Plan;
+use inart_wire::ValuesPerPacket;
+
+use super::super::setting::{Setting, Workload};
+
+/// A network of both levels, and how it is run.
+pub struct BothSetting {
+    /// What is between the sites, and what is run; its overlay is the network's.
+    pub between: Setting,
+    /// The network, scaled already, with one job between sites.
+    pub hierarchy: Hierarchy,
+    /// The plans of its insides, in their order.
+    pub plans: Vec<Plan>,
+    /// The flags of `inart site` and `inart scheduler` that say how trees are planned.
+    pub flags: Vec<String>,
+    /// The scheme of the trees.
+    pub scheme: inart_planner_sites::Scheme,
+    /// Rounds to run.
+    pub rounds: u32,
+    /// Values per frame inside sites.
+    pub values: ValuesPerPacket,
+    /// Chunks in flight per worker inside sites.
+    pub window_chunks: u32,
+    /// How long hosts wait for a silent peer.
+    pub peer_timeout: Duration,
+}
+
+impl BothSetting {
+    /// Values of a gradient.
+    pub fn gradient_values(&self) -> usize {
+        (self.hierarchy.overlay.jobs()[0].gradient_bytes() / 4) as usize
+    }
+
+    /// Who gives a gradient.
+    pub fn contributors(&self) -> Vec<Contributor> {
+        self.hierarchy.contributors(&self.hierarchy.overlay.jobs()[0])
+    }
+
+    /// Images per contributor and round; none without training.
+    pub fn batch(&self) -> Option<usize> {
+        match self.between.workload {
+            Workload::Training { batch } => Some(batch),
+            Workload::Random => None,
+        }
+    }
+}
+
+/// An argument of a command.
+pub fn argument(text: impl Into<OsString>) -> OsString {
+    text.into()
+}

@@ -1,0 +1,16 @@
+//! Certificates for every site and the scheduler.
+
+use std::io;
+
+use inart_planner_sites::Overlay;
+
+use crate::scratch::Scratch;
+
+/// The scheduler's name.
+pub const SCHEDULER: &str = "scheduler";
+
+/// Writes `ca.pem`, and `NAME.pem` with `NAME.key` for everybody.
+pub fn write(overlay: &Overlay, scratch: &Scratch) -> io::Result<()> {
+    let names = overlay.sites().iter().map(String::as_str).chain([SCHEDULER]);
+    crate::certificates::write(overlay.name(), names, scratch)
+}

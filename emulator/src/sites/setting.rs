@@ -1,0 +1,75 @@
+//! What is to be run.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use inart_planner_sites::{Knowledge, Options as PlanOptions, Overlay};
+
+use crate::scale::Scaling;
+
+/// What sites sum.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Workload {
+    /// The gradients of a real model; images per site and round.
+    Training {
+        /// Images per site and round.
+        batch: usize,
+    },
+    /// Random numbers.
+    Random,
+}
+
+/// One way to sum, under a name.
+#[derive(Debug, Clone)]
+pub struct Variant {
+    /// As in tables.
+    pub name: String,
+    /// How it is done.
+    pub way: Way,
+}
+
+/// A way to sum.
+#[derive(Debug, Clone)]
+pub enum Way {
+    /// Sites with a scheduler.
+    Planned {
+        /// How to plan.
+        plan: PlanOptions,
+        /// The flags of `inart site` and `inart scheduler` that say so.
+        flags: Vec<String>,
+    },
+    /// A ring by Gloo, on random gradients, over routes of the fewest hops: what a user would take without
+    /// InArt. The Python that has torch.
+    Gloo {
+        /// As a path, or a name on PATH.
+        python: PathBuf,
+    },
+}
+
+/// What is to be run.
+#[derive(Debug, Clone)]
+pub struct Setting {
+    /// The network, scaled already, with one job.
+    pub overlay: Arc<Overlay>,
+    /// By how much.
+    pub scale: Scaling,
+    /// The ways to plan.
+    pub variants: Vec<Variant>,
+    /// What is summed.
+    pub workload: Workload,
+    /// As many rounds as begin within this time in virtual time, of the scaled network.
+    pub duration: Duration,
+    /// No more rounds than this.
+    pub most_rounds: u32,
+    /// Decides data, weights and losses.
+    pub seed: u64,
+    /// What the scheduler knows: what sites measure, or the rates at the start.
+    pub knowledge: Knowledge,
+    /// What a link counts as that nobody has measured, in bit/s.
+    pub prior_bps: f64,
+    /// The `inart` program.
+    pub program: PathBuf,
+    /// How connections follow the network: cubic or bbr.
+    pub congestion: String,
+}
