@@ -3,6 +3,8 @@
 //! This crate parses arguments and prints; the work is done by the libraries it calls.
 
 mod commands;
+#[cfg(test)]
+mod documented;
 mod line;
 mod parser;
 

@@ -13,6 +13,7 @@ shell has network, mount and process namespaces of its own, and ends with all it
 """
 
 import argparse
+import json
 import os
 import re
 import shlex
@@ -138,12 +139,39 @@ def run(document, chosen, inart, limit_s):
         return False
 
 
+def makefile():
+    """Returns the recipes of the Makefile as a block."""
+    lines = (ROOT / "Makefile").read_text().splitlines()
+    return Block("Makefile", 1, "long", [line.lstrip("\t@") if line.startswith("\t") else "" for line in lines])
+
+
+def invocations(command):
+    """Returns (whether parts are left out, arguments) for each call of `inart`. "--flag …" is left out, "[--flag]" is passed."""
+    command = re.sub(r"\$\(inart|<\(inart", "; inart", command.replace("\\\n", " "))
+    command = re.sub(r"\[(--[^\]]*)\]", r"\1", re.sub(r"\$\(\w+\)", "1", command))
+    command, left_out = re.subn(r"(--\S+ )?[^\s>]*…\S*", "", command)
+    shell = shlex.shlex(command, posix=True, punctuation_chars="();<>|&\n")
+    shell.whitespace, shell.whitespace_split, shell.commenters = " \t", True, "#"
+    found, simple = [], []
+    for word in [*shell, ";"]:
+        if not set(word) <= set("();<>|&\n"):
+            simple.append(word)
+            continue
+        while simple and re.match(r"\w+=", simple[0]):
+            simple.pop(0)
+        if simple and simple[0] in ("inart", "target/debug/inart", "target/release/inart"):
+            found.append((left_out > 0, simple[1:]))
+        simple = []
+    return found
+
+
 def main():
     """Runs or lists the blocks; exits with status 1 if a command fails."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("documents", nargs="*", help="documents, relative to the tree (default: all)")
     parser.add_argument("--all", action="store_true", help="also run the long blocks")
     parser.add_argument("--list", action="store_true", help="print the blocks that do not run by default, and end")
+    parser.add_argument("--arguments", action="store_true", help="print [place, is shortened, [argument, ...]] for each `inart` command, the Makefile's too, and end")
     parser.add_argument("--inart", type=Path, help="the command (default: target/debug/inart)")
     arguments = parser.parse_args()
     known = sorted({str(path.relative_to(ROOT)) for glob in DOCUMENTS for path in ROOT.glob(glob)})
@@ -153,6 +181,13 @@ def main():
             for block in all_blocks:
                 if block.kind != "quick":
                     print(f"{document}:{block.line}: {block.kind}: {block.lines[0] if block.lines else ''}")
+        return 0
+    if arguments.arguments:
+        everything = [*(block for all_blocks in chosen.values() for block in all_blocks), makefile()]
+        for block in everything:
+            for number, command in block.commands():
+                for is_shortened, called_with in invocations(command):
+                    print(json.dumps([f"{block.document}:{number}", is_shortened, called_with]))
         return 0
     if os.geteuid() != 0:
         sys.exit("error: the commands run in namespaces of their own: run as root")

@@ -213,23 +213,39 @@ impl<C: ByNetwork> Line<C> {
         let given = Given { matches: &self.given, flags: flags_of(&entries) };
         let path = given.path(NETWORK).map(Path::to_owned);
         let network = path.as_deref().map(network::read).transpose()?;
-        let section = match &network {
-            Some(network) => C::section(network, &given)?,
-            // Only trials do without a network, and those are of switches.
-            None => entries[0].section,
-        };
-        let place = C::place(path.as_deref(), &given);
-        let entry = entries.iter().find(|entry| entry.section == section);
-        let entry = entry.ok_or_else(|| {
-            let kinds: Vec<_> = entries.iter().map(|entry| entry.section.is_for).collect();
-            anyhow!("{place} {}; `inart {}` is for {}", section.has, C::NAME, kinds.join(" and "))
-        })?;
-        given.refuse_others(&entries, section, &place)?;
-        let typed = entry.parser().try_get_matches_from(given.words()).map_err(|error| wrong(&error))?;
-        needs::check(section, C::NAME, &typed).map_err(|problem| anyhow!(problem))?;
+        let (entry, typed) = choose::<C>(&entries, &given, path.as_deref(), network.as_ref())?;
         let asked = Asked { path: path.unwrap_or_default(), json };
         entry.run(&typed, network, &asked)
     }
+}
+
+/// Returns the entry of the network's kind, and the flags by its types.
+fn choose<'e, C: ByNetwork>(
+    entries: &'e [Entry],
+    given: &Given<'_>,
+    path: Option<&Path>,
+    network: Option<&Network>,
+) -> anyhow::Result<(&'e Entry, ArgMatches)> {
+    let section = match network {
+        Some(network) => C::section(network, given)?,
+        // Only trials do without a network, and those are of switches.
+        None => entries[0].section,
+    };
+    let place = C::place(path, given);
+    let entry = entries.iter().find(|entry| entry.section == section);
+    let entry = entry.ok_or_else(|| {
+        let kinds: Vec<_> = entries.iter().map(|entry| entry.section.is_for).collect();
+        anyhow!("{place} {}; `inart {}` is for {}", section.has, C::NAME, kinds.join(" and "))
+    })?;
+    let typed = typed(entries, entry, given, &place)?;
+    needs::check(section, C::NAME, &typed).map_err(|problem| anyhow!(problem))?;
+    Ok((entry, typed))
+}
+
+/// Returns the flags by the types of one entry.
+fn typed(entries: &[Entry], entry: &Entry, given: &Given<'_>, place: &str) -> anyhow::Result<ArgMatches> {
+    given.refuse_others(entries, entry.section, place)?;
+    entry.parser().try_get_matches_from(given.words()).map_err(|error| wrong(&error))
 }
 
 /// Wrong usage as one line.
@@ -237,4 +253,30 @@ fn wrong(error: &clap::Error) -> anyhow::Error {
     debug_assert_ne!(error.kind(), ErrorKind::DisplayHelp, "the command's parser prints help");
     let line = usage_line(&error.to_string());
     anyhow!("{}", line.strip_prefix("error: ").unwrap_or(&line))
+}
+
+/// What tests of documents ask: whether a command line is right, without running it.
+#[cfg(test)]
+impl<C: ByNetwork> Line<C> {
+    /// Checks the flags: of a network in a file of this folder as the command does, of one that a document only
+    /// mentions as flags of any kind.
+    ///
+    /// # Errors
+    /// Why the command would be refused.
+    pub fn check(&self, folder: &Path) -> anyhow::Result<()> {
+        let entries = C::entries();
+        let given = Given { matches: &self.given, flags: flags_of(&entries) };
+        let Some(named) = given.path(NETWORK) else {
+            return choose::<C>(&entries, &given, None, None).map(drop);
+        };
+        let path = folder.join(named);
+        if path.is_file() {
+            let network = network::read(&path)?;
+            return choose::<C>(&entries, &given, Some(&path), Some(&network)).map(drop);
+        }
+        let place = named.display().to_string();
+        let outcomes = entries.iter().map(|entry| typed(&entries, entry, &given, &place).map(drop));
+        let refusals: Vec<_> = outcomes.map_while(Result::err).map(|refusal| refusal.to_string()).collect();
+        if refusals.len() == entries.len() { bail!("{}", refusals.join("; ")) } else { Ok(()) }
+    }
 }
