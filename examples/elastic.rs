@@ -23,11 +23,12 @@ use inart_controller::{JobPlan, PortMap, Records, job_number};
 use inart_controller_api::Source;
 use inart_elastic::{ElasticServer, ElasticWorker, Host};
 use inart_host_agent::{InProcess, Options};
-use inart_planner_aggregation::{Options as Planning, Topology, plan_all, schemes};
+use inart_planner_aggregation::{Options as Planning, plan_all, schemes};
 use inart_tables::Limits;
 use inart_targets::memory::InMemory;
 use inart_targets::{Place, Precedence, Target};
 use inart_tls::Security;
+use inart_topologies::switched::Topology;
 use inart_wire::ValuesPerPacket;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;

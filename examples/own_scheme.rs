@@ -8,10 +8,11 @@
 
 #![allow(clippy::print_stdout, reason = "an example shows what it does")]
 
-use inart_planner_aggregation::units::display_rate;
 use inart_planner_aggregation::{
-    NodeKind, Options, Plan, PlanError, Problem, Promises, Scheme, Shares, Topology, check, plan, schemes,
+    Options, Plan, PlanError, Problem, Promises, Scheme, Shares, check, plan, schemes,
 };
+use inart_topologies::switched::{NodeKind, Topology};
+use inart_topologies::units::display_rate;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 

@@ -4,7 +4,7 @@
 use crate::support;
 
 use inart_experiments::{LinkRates, Network};
-use inart_planner_aggregation::Topology;
+use inart_topologies::switched::Topology;
 use serde_json::Value;
 use support::Workbench;
 

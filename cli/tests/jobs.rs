@@ -3,7 +3,8 @@
 
 use crate::support;
 
-use inart_planner_aggregation::{Job, JobPlans, Topology};
+use inart_planner_aggregation::JobPlans;
+use inart_topologies::switched::{Job, Topology};
 use serde_json::Value;
 use support::Workbench;
 

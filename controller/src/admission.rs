@@ -1,7 +1,7 @@
 //! A job that is submitted while others run: whether the document that it comes in is that of their network.
 //! Pure.
 
-use inart_planner_aggregation::Topology;
+use inart_topologies::switched::Topology;
 
 /// Why a job cannot be admitted.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]

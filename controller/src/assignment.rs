@@ -1,7 +1,8 @@
 //! What the hosts of a job are told.
 
-use inart_planner_aggregation::{Plan, Topology};
+use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
+use inart_topologies::switched::Topology;
 use inart_wire::{Epoch, JobId, MacAddr, ValuesPerPacket};
 
 use crate::plan_error::PlanError;

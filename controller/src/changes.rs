@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use inart_planner_aggregation::{Plan, Topology};
+use inart_planner_aggregation::Plan;
+use inart_topologies::switched::Topology;
 
 use crate::ports::PortMap;
 use crate::records::Push;

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use inart_planner_aggregation::{LinkId, Topology};
+use inart_topologies::switched::{LinkId, Topology};
 use inart_wire::{ParseError, ValuesPerPacket};
 
 /// Values per frame, as a user asks for them. As text: `auto`, or the number.

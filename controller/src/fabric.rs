@@ -2,9 +2,10 @@
 
 use std::borrow::Cow;
 
-use inart_planner_aggregation::{Job, Plan, Topology, Violation};
+use inart_planner_aggregation::{Plan, Violation};
 use inart_protocol_aggregation::Assignment;
 use inart_tables::Limits;
+use inart_topologies::switched::{Job, Topology};
 use inart_wire::{Epoch, ValuesPerPacket};
 
 use crate::assignment::{self, JobPlan};

@@ -3,7 +3,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_planner_aggregation::Topology;
+use inart_topologies::switched::Topology;
 use inart_wire::{Epoch, JobId};
 use serde::Serialize;
 

@@ -6,8 +6,8 @@ mod remove;
 use std::collections::BTreeMap;
 
 use futures::future::join_all;
-use inart_planner_aggregation::Topology;
 use inart_protocol_aggregation::Assignment;
+use inart_topologies::switched::Topology;
 use inart_wire::{Epoch, JobId, ValuesPerPacket};
 
 use crate::assignment::JobPlan;

@@ -4,9 +4,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use inart_planner_aggregation::{SwitchPort, Topology};
 use inart_tables::PortNo;
 use inart_targets::{Fec, PortSetup, PortStatus, Target};
+use inart_topologies::switched::{SwitchPort, Topology};
 
 use crate::ports::PortMap;
 

@@ -3,7 +3,8 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use inart_planner_aggregation::{Job, NodeId, Plan, Topology};
+use inart_planner_aggregation::Plan;
+use inart_topologies::switched::{Job, NodeId, Topology};
 
 /// The job of a plan: as the topology has it, or of an elastic job those of its hosts that the plan is for.
 pub(crate) fn members<'a>(topology: &Topology, job: &'a Job, plan: &Plan) -> Cow<'a, Job> {

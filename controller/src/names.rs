@@ -3,7 +3,7 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-use inart_planner_aggregation::Topology;
+use inart_topologies::switched::Topology;
 use inart_wire::{Contributors, Group, JobId, MacAddr, Seat, ShardId};
 
 use crate::assignment::{JobPlan, job_number};

@@ -11,11 +11,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_planner_aggregation::topology::board;
-use inart_planner_aggregation::{NodeKind, Topology};
-use inart_planner_peers::Mesh;
 use inart_tables::PortNo;
 use inart_targets::{PortNumbers, Target};
+use inart_topologies::peers::Mesh;
+use inart_topologies::switched::{NodeKind, Topology, board};
 use inart_wire::MacAddr;
 
 /// A topology that is too large to number.

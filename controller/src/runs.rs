@@ -1,10 +1,9 @@
 //! The next run of an elastic job: its plan, for other hosts maybe, in place of the one before. No host uses
 //! that any more. Pure.
 
-use inart_planner_aggregation::{
-    Job, Occupied as _, Options, Plan, Results, Topology, plan, plan_joining, schemes,
-};
+use inart_planner_aggregation::{Occupied as _, Options, Plan, Results, plan, plan_joining, schemes};
 use inart_protocol_aggregation::Assignment;
+use inart_topologies::switched::{Job, Topology};
 use inart_wire::{Incarnation, JobId};
 
 use crate::assignment::JobPlan;

@@ -238,7 +238,7 @@ async fn jobs_that_left_the_topology_are_removed_when_allowed() {
     let records = || Records::open(folder.path(), "fig1").unwrap();
     let jobs = "jobs:\n  - {name: letters, workers: [w1, w2], servers: [s1], gradient: 200 KB}\n";
     let two =
-        inart_planner_aggregation::Topology::from_yaml(&support::FIG1.replace("jobs:\n", jobs)).unwrap();
+        inart_topologies::switched::Topology::from_yaml(&support::FIG1.replace("jobs:\n", jobs)).unwrap();
     let plans = two.jobs().iter().zip(1..);
     let plans =
         plans.map(|(found, number)| job(number, &plan(&two, found, &Options::new(schemes::ATP)).unwrap()));

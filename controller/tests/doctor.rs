@@ -9,11 +9,12 @@ use std::collections::BTreeMap;
 use inart_controller::doctor::{Arrived, Hosts, JobFinding, SwitchState, SwitchView, examine};
 use inart_controller::{PortMap, Push, Records};
 use inart_p4::Reason;
-use inart_planner_aggregation::{Options, Topology, plan, schemes};
+use inart_planner_aggregation::{Options, plan, schemes};
 use inart_protocol_aggregation::{
     FlowStatus, PendingChunk, ServerCounters, ServerStatus, WorkerCounters, WorkerStatus,
 };
 use inart_targets::{Counts, PortTraffic, SwitchCounters, Traffic};
+use inart_topologies::switched::Topology;
 use inart_wire::{ChunkSeq, JobId, Rank};
 use support::{controller, fig1, job, now};
 

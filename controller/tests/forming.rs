@@ -3,7 +3,8 @@
 
 use inart_controller::membership::Formation;
 use inart_controller::plan_run;
-use inart_planner_aggregation::{Job, Options, Plan, Topology, plan, schemes};
+use inart_planner_aggregation::{Options, Plan, plan, schemes};
+use inart_topologies::switched::{Job, Topology};
 use inart_wire::Incarnation;
 
 fn topology() -> Topology {

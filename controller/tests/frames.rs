@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use inart_controller::{Controller, JobPlan, Records};
 use inart_p4::{Outcome, Reason};
-use inart_planner_aggregation::topology::generate::{Equipment, fat_tree, leaf_spine};
-use inart_planner_aggregation::{Levels, Options, Plan, Topology, plan, schemes};
+use inart_planner_aggregation::{Levels, Options, Plan, plan, schemes};
 use inart_protocol_aggregation::Assignment;
 use inart_switch::{Port, Sink};
 use inart_targets::{Access, Precedence, Session};
+use inart_topologies::switched::Topology;
+use inart_topologies::switched::generate::{Equipment, fat_tree, leaf_spine};
 use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, Rank, Seat,
     ShardId, ValuesPerPacket,
@@ -44,7 +45,7 @@ impl Net {
         let program = program(VALUES);
         let (mut switches, mut drivers) = (BTreeMap::new(), BTreeMap::new());
         for node in
-            topology.nodes().iter().filter(|node| node.kind == inart_planner_aggregation::NodeKind::Switch)
+            topology.nodes().iter().filter(|node| node.kind == inart_topologies::switched::NodeKind::Switch)
         {
             let switch = embedded().await;
             let session = program.open(place(&switch.address), Access::Write(Precedence(1))).await.unwrap();

@@ -7,10 +7,11 @@ use crate::support;
 use inart_controller::{
     Controller, LiveChange, LiveChangeError, Network, PortMap, Records, live_change, without,
 };
-use inart_planner_aggregation::{Options, Plan, Scheme, Topology, plan, schemes};
+use inart_planner_aggregation::{Options, Plan, Scheme, plan, schemes};
 use inart_protocol_aggregation::Assignment;
 use inart_tables::Limits;
 use inart_targets::Memory;
+use inart_topologies::switched::Topology;
 use inart_wire::{Epoch, JobId, ValuesPerPacket};
 use support::walker::{Walker, check_mac, check_own_slots};
 use support::{LIMITS, fig1, job, now, switches};

@@ -8,10 +8,10 @@ use std::sync::{Arc, LazyLock};
 use inart_controller::PortMap;
 use inart_controller::multicast::{MulticastError, PeerGroup, entries, network, requirements};
 use inart_controller::tables::Taken;
-use inart_planner_peers::Mesh;
 use inart_switch::control::Replica;
 use inart_switch::{Port, Program, Sink, Switch};
 use inart_tables::{GroupId, ReceiversAction, SwitchTables, UpdatesAction};
+use inart_topologies::peers::Mesh;
 use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, Rank,
     ShardId, ValuesPerPacket,
@@ -302,7 +302,7 @@ fn jobs_that_cannot_be_copied_to_are_refused_by_name() {
     assert_eq!(told(&["p0", "p9"]), format!("job 7 has peer p9, {stranger}"));
     assert_eq!(told(&["p0", "s1"]), format!("job 7 has peer s1, {stranger}"));
     assert_eq!(told(&["p0", "p1", "p0"]), "job 7 lists peer p0 twice: list each peer once");
-    let topology = inart_planner_aggregation::Topology::from_yaml(
+    let topology = inart_topologies::switched::Topology::from_yaml(
         "name: islands\nnodes:\n  - {name: a, kind: switch, aggregation: 1 Gbps}\n  - {name: b, kind: switch, aggregation: 1 Gbps}\n  \
          - {name: w, kind: worker}\n  - {name: v, kind: worker}\n  \
          - {name: p, kind: server, ingress: 1 Gbps}\nlinks:\n  \

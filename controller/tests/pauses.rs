@@ -8,9 +8,10 @@ use std::time::Duration;
 
 use inart_controller::api::proto::ChangeStage;
 use inart_controller_api::{Answer, Joining};
-use inart_planner_aggregation::{Options, Topology, plan_all, schemes};
+use inart_planner_aggregation::{Options, plan_all, schemes};
 use inart_tables::Limits;
 use inart_targets::memory::InMemory;
+use inart_topologies::switched::Topology;
 use inart_wire::{JobId, ValuesPerPacket};
 use support::daemon::{Daemon, LIFE, config};
 use support::{LIMITS, job};

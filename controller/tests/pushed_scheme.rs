@@ -6,7 +6,8 @@ use crate::support;
 use crate::toy;
 
 use inart_controller::{PortMap, Records};
-use inart_planner_aggregation::{Options, Topology, check, plan};
+use inart_planner_aggregation::{Options, check, plan};
+use inart_topologies::switched::Topology;
 use inart_wire::{Epoch, JobId};
 use support::walker::{Walker, check_mac, check_own_slots};
 use support::{controller, fig1, job, now};

@@ -7,9 +7,10 @@ use crate::support;
 use std::collections::BTreeSet;
 
 use inart_controller::{Controller, HeldJob, InstallError, JobPlan, Network, NotHeld, Records, find_held};
-use inart_planner_aggregation::{Options, Scheme, Topology, plan, schemes};
+use inart_planner_aggregation::{Options, Scheme, plan, schemes};
 use inart_tables::Limits;
 use inart_targets::{Failpoint, Memory, Running};
+use inart_topologies::switched::Topology;
 use inart_wire::{Epoch, JobId, ValuesPerPacket};
 use support::walker::{check_mac, check_own_slots};
 use support::{LIMITS, fig1, job, now};

@@ -4,8 +4,9 @@
 use crate::support;
 
 use inart_controller::{Controller, InstallError, PortMap, Records};
-use inart_planner_aggregation::{Options, Topology, plan, schemes};
+use inart_planner_aggregation::{Options, plan, schemes};
 use inart_targets::Memory;
+use inart_topologies::switched::Topology;
 use inart_wire::{JobId, ValuesPerPacket};
 use support::pushes::{epochs, network, planned, walks};
 use support::{LIMITS, controller, fig1, job, now};

@@ -14,7 +14,7 @@ use futures::future::BoxFuture;
 use inart_controller::api::{self, Listener, proto};
 use inart_controller::daemon::{self, Config, DaemonError, State, Steer};
 use inart_controller::{JobPlan, Records};
-use inart_planner_aggregation::{Options, Topology, plan, schemes};
+use inart_planner_aggregation::{Options, plan, schemes};
 use inart_steering::Policy;
 use inart_tables::{Limits, PortNo, SwitchTables, Update};
 use inart_targets::memory::InMemory;
@@ -22,6 +22,7 @@ use inart_targets::{
     Access, Place, Precedence, Program, Running, Session, SwitchCounters, SwitchError, Traffic,
 };
 use inart_tls::Security;
+use inart_topologies::switched::Topology;
 use inart_wire::ValuesPerPacket;
 use support::{FIG1, LIMITS, fig1, job};
 use tokio::task::JoinHandle;

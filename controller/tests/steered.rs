@@ -13,13 +13,12 @@ use inart_controller::daemon::{Config, Steer};
 use inart_controller::{PortMap, Records};
 use inart_controller_api::{Following, HostReport, Reporting};
 use inart_p4::Outcome;
-use inart_planner_aggregation::topology::generate::{Equipment, fat_tree};
-use inart_planner_aggregation::{
-    Options, Plan, PlanError, Problem, Promises, Scheme, Topology, plan, schemes,
-};
+use inart_planner_aggregation::{Options, Plan, PlanError, Problem, Promises, Scheme, plan, schemes};
 use inart_steering::{Decision, Policy};
 use inart_targets::memory::InMemory;
 use inart_targets::{Counts, Failpoint};
+use inart_topologies::switched::Topology;
+use inart_topologies::switched::generate::{Equipment, fat_tree};
 use inart_wire::{JobId, ValuesPerPacket};
 use support::daemon::{Daemon, LIFE, config};
 use support::{LIMITS, job};
@@ -281,7 +280,7 @@ async fn a_link_of_a_large_network_is_gone_round() {
         session
             .topology
             .node_named(name)
-            .is_some_and(|id| session.topology.node(id).kind == inart_planner_aggregation::NodeKind::Switch)
+            .is_some_and(|id| session.topology.node(id).kind == inart_topologies::switched::NodeKind::Switch)
     };
     let paths =
         before.flows.iter().map(|flow| &flow.path).chain(before.trunks.iter().map(|trunk| &trunk.path));

@@ -7,10 +7,11 @@ use std::collections::BTreeMap;
 
 use inart_controller::link_ports::{elsewhere, link_ports, problems, to_set_up};
 use inart_controller::{PortMap, Records};
-use inart_planner_aggregation::{Options, Topology, plan, schemes};
+use inart_planner_aggregation::{Options, plan, schemes};
 use inart_targets::tofino::TOFINO;
 use inart_targets::v1model::V1Model;
 use inart_targets::{Fec, PortSetup, PortStatus};
+use inart_topologies::switched::Topology;
 use support::{controller, job, now};
 
 fn pair(w1: &str, w2: &str, rate: &str) -> Topology {

@@ -11,8 +11,9 @@ use std::time::Duration;
 
 use inart_controller::{Controller, InstallError, JobPlan, Records};
 use inart_p4::{Outcome, Reason};
-use inart_planner_aggregation::{Options, Scheme, Topology, plan, schemes};
+use inart_planner_aggregation::{Options, Scheme, plan, schemes};
 use inart_targets::{Access, Memory, Place, Precedence, Program, Running, Session, SwitchError};
+use inart_topologies::switched::Topology;
 use inart_wire::{JobId, ValuesPerPacket};
 use support::embedded::{embedded, place, program};
 use support::{fig1, job, now};

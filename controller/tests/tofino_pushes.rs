@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use inart_bfruntime::DeviceId;
 use inart_controller::{Controller, JobPlan, Records};
-use inart_planner_aggregation::{Options, Scheme, Topology, plan, schemes};
+use inart_planner_aggregation::{Options, Scheme, plan, schemes};
 use inart_switch::Switch;
 use inart_switch::bfrt::Server;
 use inart_targets::tofino::TOFINO;
 use inart_targets::{Access, Memory, Place, Precedence, Program, Running, Session, SwitchError, Target};
+use inart_topologies::switched::Topology;
 use inart_wire::{JobId, ValuesPerPacket};
 use support::pushes::walks;
 use support::{fig1, job, now};

@@ -4,7 +4,7 @@
 
 use inart_controller::ValuesChoice::{Auto, Exactly};
 use inart_controller::{ValuesChoice, frames_fit};
-use inart_planner_aggregation::Topology;
+use inart_topologies::switched::Topology;
 use inart_wire::ValuesPerPacket::{self, N32, N64, N256, N1024, N2048};
 
 fn fig1() -> Topology {
@@ -52,7 +52,7 @@ fn one_small_link_decides_for_all_unless_no_job_uses_it() {
     let small = with_one(9000, "w6, v2", 4200);
     assert_eq!(auto(&small), N1024);
     let without = small.jobs()[0].workers[..5].to_vec();
-    let job = inart_planner_aggregation::Job { workers: without, ..small.jobs()[0].clone() };
+    let job = inart_topologies::switched::Job { workers: without, ..small.jobs()[0].clone() };
     assert_eq!(auto(&small.with_jobs(vec![job])), N2048, "w6 has left the job");
 }
 

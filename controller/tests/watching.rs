@@ -10,9 +10,9 @@ use std::time::Duration;
 use inart_controller::PortMap;
 use inart_controller::watching::{Answers, Watching};
 use inart_p4::Outcome;
-use inart_planner_aggregation::{NodeId, Topology};
 use inart_steering::{LinkSeen, Observation};
 use inart_targets::{Counts, PortTraffic, Traffic};
+use inart_topologies::switched::{NodeId, Topology};
 
 const STEP: Duration = Duration::from_millis(500);
 

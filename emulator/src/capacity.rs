@@ -5,7 +5,7 @@ use std::time::{Duration, Instant};
 
 use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_index};
 use inart_planner_aggregation::Plan;
-use inart_planner_aggregation::topology::DEFAULT_MTU;
+use inart_topologies::switched::DEFAULT_MTU;
 use inart_wire::ValuesPerPacket;
 
 use crate::error::Error;
@@ -72,7 +72,8 @@ pub fn demand(plan: &Plan, values: ValuesPerPacket) -> f64 {
 
 #[cfg(test)]
 mod tests {
-    use inart_planner_aggregation::{Options, Topology, plan, schemes};
+    use inart_planner_aggregation::{Options, plan, schemes};
+    use inart_topologies::switched::Topology;
 
     use super::*;
 

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use inart_controller::api::Client;
 use inart_controller::api::proto::{ChangeStage, ChangeStatus};
-use inart_planner_aggregation::{Plan, Topology, alternatives};
+use inart_planner_aggregation::{Plan, alternatives};
 use inart_tls::Security;
+use inart_topologies::switched::Topology;
 
 use crate::error::Error;
 use crate::figures::{ChangesFigures, median};

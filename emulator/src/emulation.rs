@@ -3,8 +3,9 @@
 use std::time::{Duration, Instant};
 
 use inart_controller::{JobPlan, job_number};
-use inart_planner_aggregation::{Job, Levels, Plan, Scheme, Topology, plan_all};
+use inart_planner_aggregation::{Levels, Plan, Scheme, plan_all};
 use inart_protocol_aggregation::Assignment;
+use inart_topologies::switched::{Job, Topology};
 use inart_training::train_single_host;
 
 use crate::capacity;

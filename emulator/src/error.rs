@@ -31,7 +31,7 @@ pub enum Error {
     },
     /// The faults make no sense on this network.
     #[error(transparent)]
-    Faults(#[from] inart_faults::Error),
+    Faults(#[from] inart_topologies::faults::Error),
     /// No plan for a job.
     #[error("scheme {scheme}: {cause}")]
     Plan {

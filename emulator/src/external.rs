@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::PathBuf;
 
-use inart_planner_aggregation::{NodeKind, Topology};
+use inart_topologies::switched::{NodeKind, Topology};
 use serde::Deserialize;
 
 use crate::error::Error;

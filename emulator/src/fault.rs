@@ -4,8 +4,8 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use inart_faults::LinkFaults;
-use inart_faults::quantity::{Share, Span};
+use inart_topologies::faults::LinkFaults;
+use inart_topologies::faults::quantity::{Share, Span};
 use inart_virtual::{SplitMix64, mixed};
 
 /// Share of frames that are dropped on every link and direction: at least 0 and below 1.

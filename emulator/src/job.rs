@@ -252,8 +252,9 @@ impl JobRun {
 #[cfg(test)]
 mod tests {
     use inart_host_agent::report::RoundReport;
-    use inart_planner_aggregation::{Options, Topology, schemes};
+    use inart_planner_aggregation::{Options, schemes};
     use inart_protocol_aggregation::{ShardAssignment, WorkerAddress};
+    use inart_topologies::switched::Topology;
     use inart_wire::{Epoch, JobId, MacAddr, Rank, ShardId, ValuesPerPacket};
 
     use super::*;

@@ -3,8 +3,8 @@
 use std::net::Ipv4Addr;
 
 use inart_controller::PortMap;
-use inart_faults::quantity::QueueLimit;
-use inart_planner_aggregation::{NodeKind as Role, Topology};
+use inart_topologies::faults::quantity::QueueLimit;
+use inart_topologies::switched::{NodeKind as Role, Topology};
 
 use crate::wiring::{Blueprint, LinkEnd, NodeIndex, NodeKind};
 

@@ -3,10 +3,10 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use inart_faults::{Capabilities, Faults, LinkFaults, Schedule};
-use inart_planner_aggregation::topology::DEFAULT_MTU;
-use inart_planner_aggregation::{Job, Levels, Plan, Results, Scheme, Topology, schemes};
+use inart_planner_aggregation::{Levels, Plan, Results, Scheme, schemes};
 use inart_targets::Target;
+use inart_topologies::faults::{Capabilities, Faults, LinkFaults, Schedule};
+use inart_topologies::switched::{DEFAULT_MTU, Job, Topology};
 use inart_wire::{ETHERNET_BYTES, ValuesPerPacket};
 
 use crate::error::Error;
@@ -159,7 +159,7 @@ impl Options {
     ///
     /// # Errors
     /// What [`Schedule::new`] refuses.
-    pub fn schedule(&self, topology: &Topology) -> Result<Schedule, inart_faults::Error> {
+    pub fn schedule(&self, topology: &Topology) -> Result<Schedule, inart_topologies::faults::Error> {
         let every = LinkFaults { drop: self.drop.share(), ..LinkFaults::default() };
         Schedule::with_default(topology, &self.faults, &capabilities(topology), &every)
     }

@@ -12,7 +12,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_index};
-use inart_faults::LinkFaults;
+use inart_topologies::faults::LinkFaults;
 use nix::poll::{PollFd, PollFlags, ppoll};
 use serde::Serialize;
 

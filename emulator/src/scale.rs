@@ -4,7 +4,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use inart_planner_aggregation::units::display_rate;
+use inart_topologies::units::display_rate;
 use serde::{Deserialize, Serialize};
 
 /// A factor above 0 and at most 1; prints as `1/200`.

@@ -8,8 +8,8 @@ use std::path::Path;
 use std::time::Duration;
 
 use inart_controller::PortMap;
-use inart_faults::{Flow, Schedule, Step, Victim};
-use inart_planner_aggregation::{NodeId, Topology};
+use inart_topologies::faults::{Flow, Schedule, Step, Victim};
+use inart_topologies::switched::{NodeId, Topology};
 
 use crate::error::Error;
 use crate::external::{ExternalSwitch, ExternalTestbed};

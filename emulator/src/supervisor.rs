@@ -3,11 +3,11 @@
 
 use std::time::{Duration, Instant};
 
-use inart_faults::quantity::Span;
-use inart_faults::{Step, Victim};
 use inart_host_agent::report::{Report, Role};
 use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::Assignment;
+use inart_topologies::faults::quantity::Span;
+use inart_topologies::faults::{Step, Victim};
 use inart_wire::{JobId, Rank, ShardId};
 use nix::sys::signal::Signal;
 

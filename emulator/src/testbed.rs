@@ -7,11 +7,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inart_controller::JobPlan;
-use inart_faults::{Schedule, Step, Victim};
 use inart_p4::Reason;
-use inart_planner_aggregation::Topology;
 use inart_protocol_aggregation::Assignment;
 use inart_targets::{Access, Place, Program, Running, Target};
+use inart_topologies::faults::{Schedule, Step, Victim};
+use inart_topologies::switched::Topology;
 use tokio::runtime::Runtime;
 
 use crate::controller::ControllerProcess;

@@ -7,7 +7,7 @@ use std::fmt::Write;
 use std::io;
 use std::net::Ipv4Addr;
 
-use inart_faults::quantity::QueueLimit;
+use inart_topologies::faults::quantity::QueueLimit;
 use inart_wire::{ETHERNET_BYTES, MacAddr};
 
 use crate::namespace::Namespace;

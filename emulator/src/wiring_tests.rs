@@ -3,7 +3,7 @@
 use std::net::Ipv4Addr;
 use std::process::{Command, Stdio};
 
-use inart_faults::LinkFaults;
+use inart_topologies::faults::LinkFaults;
 use inart_wire::MacAddr;
 
 use crate::relay::Relay;

@@ -2,9 +2,9 @@
 
 use std::fmt;
 
-use inart_planner_aggregation::Topology;
-use inart_planner_aggregation::topology::generate::{Equipment, fat_tree};
-use inart_planner_aggregation::topology::ranges::Ranges;
+use inart_topologies::switched::Topology;
+use inart_topologies::switched::generate::{Equipment, fat_tree};
+use inart_topologies::switched::ranges::Ranges;
 use rand::SeedableRng;
 use rand::seq::SliceRandom;
 use rand_chacha::ChaCha8Rng;
@@ -114,7 +114,7 @@ fn emulation(links: LinkRates, servers: usize, workers: usize, seed: u64) -> Top
 
 #[cfg(test)]
 mod tests {
-    use inart_planner_aggregation::NodeKind;
+    use inart_topologies::switched::NodeKind;
 
     use super::*;
 

@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use inart_controller::JobPlan;
 use inart_emulator::{Options, Testbed};
-use inart_planner_aggregation::{Results, Topology, schemes};
+use inart_planner_aggregation::{Results, schemes};
 use inart_tests::{document, emulate, inart, is_root, turn, workspace};
+use inart_topologies::switched::Topology;
 use inart_wire::ValuesPerPacket;
 use serde_json::Value;
 use tempfile::TempDir;

@@ -10,11 +10,11 @@ use anyhow::{Context, anyhow, bail};
 use inart_controller::{
     Controller, InstallReport, JobPlan, Names, PortsError, Records, SwitchChange, ValuesChoice,
 };
-use inart_planner_aggregation::Topology;
 use inart_protocol_aggregation::Assignment;
 use inart_tables::Op;
 use inart_targets::{Access, Place, Precedence, Program, Running, Session, Target, open_all};
 use inart_tls::Security;
+use inart_topologies::switched::Topology;
 use inart_wire::ValuesPerPacket;
 use serde::Deserialize;
 

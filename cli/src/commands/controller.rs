@@ -13,9 +13,10 @@ use inart_controller::api::{self, Listener, proto};
 use inart_controller::daemon::{self, Config, State};
 use inart_controller::membership::Timing;
 use inart_controller::{JobPlan, Records};
-use inart_planner_aggregation::units::display_rate;
-use inart_planner_aggregation::{Options, Plan, Scheme, Topology, plan_all, schemes};
+use inart_planner_aggregation::{Options, Plan, Scheme, plan_all, schemes};
 use inart_targets::Precedence;
+use inart_topologies::switched::Topology;
+use inart_topologies::units::display_rate;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::commands::control::ControlArgs;

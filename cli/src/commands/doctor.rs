@@ -12,9 +12,9 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use inart_controller::doctor::{Arrived, JobFinding, SwitchState, SwitchView, examine};
 use inart_controller::{Controller, InstallError, JobPlan, Names, PortMap, Push, Records, api};
-use inart_planner_aggregation::Topology;
 use inart_tables::{PortNo, SwitchTables};
 use inart_targets::{Access, Memory, Place, Program, Running, Session, SwitchCounters, SwitchError, Traffic};
+use inart_topologies::switched::Topology;
 use inart_wire::JobId;
 use serde::Serialize;
 

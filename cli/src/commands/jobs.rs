@@ -93,7 +93,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 /// The one job of the document that the controller does not run.
-fn only_new(topology: &inart_planner_aggregation::Topology, status: &Status) -> anyhow::Result<String> {
+fn only_new(topology: &inart_topologies::switched::Topology, status: &Status) -> anyhow::Result<String> {
     let runs = |name: &str| status.jobs.iter().any(|job| job.name == name);
     let new: Vec<_> =
         topology.jobs().iter().map(|job| job.name.as_str()).filter(|name| !runs(name)).collect();

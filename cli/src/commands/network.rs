@@ -3,10 +3,9 @@
 use std::path::Path;
 
 use anyhow::{Context, anyhow, bail, ensure};
-use inart_hierarchy::Hierarchy;
-use inart_planner_peers::{Mesh, PeerJob};
-use inart_planner_ps::{Cluster, Job};
-use inart_planner_sites::{Overlay, SiteJob};
+use inart_topologies::peers::{Mesh, PeerJob};
+use inart_topologies::ps::{Cluster, Job};
+use inart_topologies::sites::{Hierarchy, Overlay, SiteJob};
 use inart_topologies::{Kind, Network, Switched};
 
 use super::document;

@@ -8,8 +8,8 @@ use std::process::ExitCode;
 use anyhow::{Context, bail, ensure};
 use inart_controller::PortMap;
 use inart_controller::link_ports::{LinkPort, elsewhere, link_ports, to_set_up};
-use inart_planner_aggregation::{SwitchPort, Topology};
 use inart_targets::{Fec, Place, PortStatus};
+use inart_topologies::switched::{SwitchPort, Topology};
 use serde_json::{Value, json};
 
 use crate::commands::control;

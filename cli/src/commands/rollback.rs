@@ -5,7 +5,7 @@ use std::process::ExitCode;
 
 use anyhow::{Context, bail};
 use inart_controller::Records;
-use inart_planner_aggregation::Topology;
+use inart_topologies::switched::Topology;
 use inart_wire::JobId;
 
 use crate::commands::control;

@@ -3,8 +3,8 @@
 use std::time::Duration;
 
 use clap::builder::RangedU64ValueParser;
-use inart_faults::quantity::Span;
-use inart_planner_aggregation::units::{Rate, Seconds, Size};
+use inart_topologies::faults::quantity::Span;
+use inart_topologies::units::{Rate, Seconds, Size};
 
 /// Most bytes that a worker, a site or a peer sums or sends.
 const MOST_BYTES: f64 = 400e6;

@@ -5,8 +5,8 @@ use std::process::ExitCode;
 
 use anyhow::anyhow;
 use clap::ArgMatches;
-use inart_hierarchy::Hierarchy;
-use inart_planner_peers::Mesh;
+use inart_topologies::peers::Mesh;
+use inart_topologies::sites::Hierarchy;
 use inart_topologies::{Network, Switched};
 
 use super::section::Section;

@@ -3,7 +3,8 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use inart_planner_aggregation::{Plan, Topology};
+use inart_planner_aggregation::Plan;
+use inart_topologies::switched::Topology;
 use inart_wire::{Epoch, JobId};
 
 use super::hosts::Progress;

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
-use inart_planner_aggregation::Topology;
 use inart_targets::{Place, Precedence, Program, SwitchError};
+use inart_topologies::switched::Topology;
 
 use super::steered::Steer;
 use crate::assignment::JobPlan;

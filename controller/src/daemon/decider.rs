@@ -9,8 +9,9 @@ use std::time::{Duration, Instant};
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
-use inart_planner_aggregation::{Plan, Topology};
+use inart_planner_aggregation::Plan;
 use inart_steering::{Decision, Outcome, Part, Question, Steering};
+use inart_topologies::switched::Topology;
 use inart_wire::{Epoch, JobId};
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::MissedTickBehavior;

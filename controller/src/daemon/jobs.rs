@@ -4,8 +4,9 @@ use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use inart_controller_api::{Ending, Instruction};
-use inart_planner_aggregation::{Job, Options, Plan, Topology, plan_joining, schemes};
+use inart_planner_aggregation::{Options, Plan, plan_joining, schemes};
 use inart_protocol_aggregation::MoveStep;
+use inart_topologies::switched::{Job, Topology};
 use inart_wire::{Epoch, JobId};
 
 use super::changer::{Changer, End};

@@ -5,9 +5,10 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
 use inart_controller_api::{Ending, Instruction};
-use inart_planner_aggregation::{Plan, Topology};
+use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::{Assignment, MoveStep};
 use inart_steering::{Decision, Shares};
+use inart_topologies::switched::Topology;
 use inart_wire::{Epoch, Incarnation, JobId};
 use tokio::sync::{Notify, mpsc, oneshot};
 

@@ -5,8 +5,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use inart_planner_aggregation::{Job, Scheme};
+use inart_planner_aggregation::Scheme;
 use inart_steering::{Decision, Policy, Shares};
+use inart_topologies::switched::Job;
 use inart_wire::JobId;
 use tokio::sync::{mpsc, oneshot};
 

@@ -8,8 +8,9 @@ mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_planner_aggregation::{Plan, Topology};
+use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::{ServerStatus, WorkerStatus};
+use inart_topologies::switched::Topology;
 use inart_wire::{Epoch, JobId};
 
 pub use finding::{JobFinding, Missing, Waiting};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use inart_planner_aggregation::{Job, Topology};
+use inart_topologies::switched::{Job, Topology};
 
 /// The hosts that may take part in a job, as the topology lists them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -18,7 +18,7 @@ pub struct Roster {
 impl Roster {
     /// The hosts of a job of that topology.
     pub fn of(topology: &Topology, job: &Job) -> Self {
-        let names = |ids: &[inart_planner_aggregation::NodeId]| {
+        let names = |ids: &[inart_topologies::switched::NodeId]| {
             ids.iter().map(|id| topology.node(*id).name.clone()).collect::<Vec<_>>()
         };
         Self { job: job.name.clone(), workers: names(&job.workers), servers: names(&job.servers) }

@@ -11,7 +11,8 @@ mod file;
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
-use inart_planner_aggregation::{Plan, Topology};
+use inart_planner_aggregation::Plan;
+use inart_topologies::switched::Topology;
 use inart_wire::{Epoch, Incarnation, JobId, ValuesPerPacket};
 use serde::{Deserialize, Serialize};
 

@@ -12,9 +12,9 @@ use std::collections::{BTreeMap, VecDeque};
 use std::time::Duration;
 
 use inart_p4::Outcome;
-use inart_planner_aggregation::{LinkId, NodeId, NodeKind, Topology};
 use inart_steering::{LinkSeen, Observation, SwitchSeen};
 use inart_targets::Traffic;
+use inart_topologies::switched::{LinkId, NodeId, NodeKind, Topology};
 
 use crate::ports::PortMap;
 pub use late::{Late, Progress};

@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use inart_planner_aggregation::{NodeId, Topology};
 use inart_steering::HostSeen;
+use inart_topologies::switched::{NodeId, Topology};
 
 use crate::api::proto::ReportRequest as Report;
 

@@ -7,7 +7,7 @@
 
 use std::time::Duration;
 
-use inart_planner_aggregation::{BackgroundRates, NodeKind, Topology};
+use inart_topologies::switched::{BackgroundRates, NodeKind, Topology};
 
 use crate::observation::Observation;
 

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use inart_planner_aggregation::NodeId;
+use inart_topologies::switched::NodeId;
 
 use crate::observation::{HostSeen, Observation};
 use crate::policy::Policy;

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use inart_planner_aggregation::units::display_rate;
+use inart_topologies::units::display_rate;
 use serde::{Deserialize, Serialize};
 
 /// What made it a question.

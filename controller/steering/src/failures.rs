@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use inart_planner_aggregation::{LinkId, NodeId, Topology};
+use inart_topologies::switched::{LinkId, NodeId, Topology};
 
 use crate::observation::Observation;
 use crate::policy::Policy;

@@ -8,7 +8,8 @@
 
 use std::collections::BTreeMap;
 
-use inart_planner_aggregation::{Plan, Topology};
+use inart_planner_aggregation::Plan;
+use inart_topologies::switched::Topology;
 
 use crate::observation::Observation;
 

@@ -8,7 +8,8 @@
 //! ```
 //! use std::time::Duration;
 //!
-//! use inart_planner_aggregation::{Options, Topology, plan, schemes};
+//! use inart_planner_aggregation::{Options, plan, schemes};
+//! use inart_topologies::switched::Topology;
 //! use inart_steering::{LinkSeen, Observation, Outcome, Policy, Steering};
 //!
 //! let topology = Topology::from_yaml(

@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use inart_planner_aggregation::{LinkId, NodeId, Topology};
+use inart_topologies::switched::{LinkId, NodeId, Topology};
 
 /// One direction of a link.
 #[derive(Debug, Clone, Copy, PartialEq)]

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use inart_planner_aggregation::{
-    Occupied as _, Options, Paths, Plan, PlanError, Results, Scheme, Topology, plan_again,
+    Occupied as _, Options, Paths, Plan, PlanError, Results, Scheme, plan_again,
 };
+use inart_topologies::switched::Topology;
 
 use crate::decision::{Decision, Trigger};
 

@@ -4,9 +4,8 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::time::Duration;
 
 use inart_planner_aggregation::plan::Moved;
-use inart_planner_aggregation::{
-    BackgroundRates, Job, NodeId, NodeKind, Plan, Sustainable, Topology, sustainable_rates,
-};
+use inart_planner_aggregation::{Plan, Sustainable, sustainable_rates};
+use inart_topologies::switched::{BackgroundRates, Job, NodeId, NodeKind, Topology};
 
 use crate::background::Background;
 use crate::by_others::ByOthers;

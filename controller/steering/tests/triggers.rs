@@ -5,8 +5,9 @@
 
 use std::time::Duration;
 
-use inart_planner_aggregation::{Job, Options, Plan, Topology, plan_all, schemes};
+use inart_planner_aggregation::{Options, Plan, plan_all, schemes};
 use inart_steering::{Decision, HostSeen, LinkSeen, Policy, Shares, Trigger};
+use inart_topologies::switched::{Job, Topology};
 
 use crate::support::{Owner, STEP, link, network, node};
 

@@ -11,11 +11,11 @@ use inart_controller::api::{self, Listener};
 use inart_controller::daemon::{self, Config, State};
 use inart_controller::{JobPlan, PortMap, Records};
 use inart_controller_api::{Following, Instruction, NotDone, Source};
-use inart_planner_aggregation::Topology;
 use inart_protocol_aggregation::MoveProgress;
 use inart_targets::memory::InMemory;
 use inart_targets::{Place, Precedence, Target};
 use inart_tls::Security;
+use inart_topologies::switched::Topology;
 use inart_wire::{Incarnation, ValuesPerPacket};
 use tokio::sync::oneshot;
 

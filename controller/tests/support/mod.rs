@@ -11,9 +11,10 @@ pub mod walker;
 use std::collections::BTreeMap;
 
 use inart_controller::{Controller, JobPlan, PortMap, Records};
-use inart_planner_aggregation::{Plan, Topology};
+use inart_planner_aggregation::Plan;
 use inart_tables::Limits;
 use inart_targets::Memory;
+use inart_topologies::switched::Topology;
 use inart_wire::{JobId, ValuesPerPacket};
 
 /// Sizes as in the real program.

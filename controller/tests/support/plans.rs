@@ -2,8 +2,9 @@
 //! aggregator.
 
 use inart_planner_aggregation::plan::{Bounds, Flow, Shard, Trunk};
-use inart_planner_aggregation::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
-use inart_planner_aggregation::{NodeId, NodeKind, Plan, Topology, Violation, check};
+use inart_planner_aggregation::{Plan, Violation, check};
+use inart_topologies::switched::generate::{Equipment, fat_tree, leaf_spine, random_regular};
+use inart_topologies::switched::{NodeId, NodeKind, Topology};
 use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;

@@ -1,8 +1,9 @@
 //! Pushes to switches in memory, which may fail.
 
 use inart_controller::{Controller, InstallReport, JobPlan, Network, PortMap};
-use inart_planner_aggregation::{Options, Plan, Scheme, Topology, plan};
+use inart_planner_aggregation::{Options, Plan, Scheme, plan};
 use inart_targets::{Failpoint, Memory};
+use inart_topologies::switched::Topology;
 use inart_wire::Epoch;
 
 use super::fig1;

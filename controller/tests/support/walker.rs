@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use inart_controller::requirements::Roles;
 use inart_controller::{Network, PortMap};
-use inart_planner_aggregation::{Plan, Topology};
+use inart_planner_aggregation::Plan;
 use inart_tables::{MacAction, MacKey, PortNo, ResultsAction, ResultsKey, SlotRange, SteerAction, SteerKey};
+use inart_topologies::switched::Topology;
 use inart_wire::{Contributors, Epoch, JobId, MacAddr, Seat, ShardId};
 
 /// One job's network as its frames see it.

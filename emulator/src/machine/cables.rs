@@ -6,8 +6,8 @@ use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use inart_faults::LinkFaults;
-use inart_faults::quantity::Share;
+use inart_topologies::faults::LinkFaults;
+use inart_topologies::faults::quantity::Share;
 
 use crate::error::Error;
 use crate::namespace::Namespace;

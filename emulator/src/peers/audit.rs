@@ -58,7 +58,8 @@ mod tests {
     use std::path::PathBuf;
     use std::sync::Arc;
 
-    use inart_planner_peers::{Mesh, Multicast, Reading};
+    use inart_planner_peers::{Multicast, Reading};
+    use inart_topologies::peers::Mesh;
     use inart_wire::ValuesPerPacket;
 
     use super::super::processes::{Counted, Ended, Sent};

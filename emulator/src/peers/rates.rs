@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use inart_planner_peers::{Mesh, PeerJob};
+use inart_topologies::peers::{Mesh, PeerJob};
 
 use super::wired::Wired;
 use crate::machine::cables::Speeds;

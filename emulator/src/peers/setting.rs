@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
-use inart_planner_peers::{Mesh, Multicast, Pairs, PeerJob, PlanTask, Reading, Scheme};
+use inart_planner_peers::{Multicast, Pairs, PlanTask, Reading, Scheme};
 use inart_targets::Target;
+use inart_topologies::peers::{Mesh, PeerJob};
 use inart_wire::ValuesPerPacket;
 
 use crate::scale::Scaling;

@@ -1,8 +1,9 @@
 //! The same rounds in virtual time.
 
 use inart_planner_peers::{
-    Draw, Mesh, Multicast, Options, PlanError, Scheme, Sharing, Ssp, SspOptions, run_rounds, run_ssp,
+    Draw, Multicast, Options, PlanError, Scheme, Sharing, Ssp, SspOptions, run_rounds, run_ssp,
 };
+use inart_topologies::peers::Mesh;
 
 use super::setting::{Setting, Sync};
 use super::words::without_words;

@@ -8,11 +8,11 @@ use std::sync::Arc;
 use inart_controller::multicast::{PeerGroup, network};
 use inart_controller::{PortMap, push_peers};
 use inart_p4::Reason;
-use inart_planner_peers::Mesh;
 use inart_tables::PortNo;
 use inart_targets::{
     Access, Place, Precedence, Program, Running, SwitchCounters, SwitchError, Target, open_all,
 };
+use inart_topologies::peers::Mesh;
 use inart_wire::{Epoch, JobId, ValuesPerPacket};
 use serde::Serialize;
 use tokio::runtime::Runtime;

@@ -1,8 +1,8 @@
 //! The switches between the peers of a job, and what is behind their ports: a function of the network alone.
 
 use inart_controller::{PortMap, PortsError};
-use inart_planner_peers::Mesh;
 use inart_tables::PortNo;
+use inart_topologies::peers::Mesh;
 
 /// What is at the other end of a switch's port.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -72,11 +72,11 @@ impl Wired {
             ports.push(WiredPort { number, behind });
             Some((switch, interface(ports.len() - 1)))
         };
-        let peer = |(rank, &peer): (usize, &inart_planner_peers::PeerId)| {
+        let peer = |(rank, &peer): (usize, &inart_topologies::peers::PeerId)| {
             wire(mesh.peer(peer).switch, mesh.name_of(job, rank), Behind::Peer(rank))
         };
         let peers = job.peers.iter().enumerate().filter_map(peer).collect();
-        let trunk = |trunk: &inart_planner_peers::TrunkLink| {
+        let trunk = |trunk: &inart_topologies::peers::TrunkLink| {
             let [a, b] = trunk.ends;
             let ends = [wire(a, &names[b], Behind::Switch)?, wire(b, &names[a], Behind::Switch)?];
             let (rates_bps, delay_seconds, loss) = (trunk.rates_bps, trunk.delay_seconds, trunk.loss);

@@ -140,7 +140,7 @@ fn cables(setting: &Setting, wired: &Wired) -> Vec<Cable> {
         loss: share(loss),
     };
     let at_switch = |(switch, interface): &(usize, String)| end(job.peers.len() + switch, interface);
-    let peer = |(rank, &id): (usize, &inart_planner_peers::PeerId)| {
+    let peer = |(rank, &id): (usize, &inart_topologies::peers::PeerId)| {
         let of = mesh.peer(id);
         cable([end(rank, UP), at_switch(wired.at_switch(rank))], of.delay_seconds, of.loss)
     };

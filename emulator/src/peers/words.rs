@@ -1,7 +1,7 @@
 //! What peers tell each other where switches make the copies: each word is a frame as long as a chunk's, and
 //! ports that carry words carry less of updates.
 
-use inart_planner_peers::Mesh;
+use inart_topologies::peers::Mesh;
 
 use super::setting::Setting;
 use crate::error::Error;

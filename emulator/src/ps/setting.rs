@@ -3,10 +3,10 @@
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 
-use inart_planner_ps::{Job, Nic, Participant, Time};
 use inart_protocol_ps::{BatchRule, Policy};
 use inart_ps_agent::Precision;
 use inart_simulator_ps::Absence;
+use inart_topologies::ps::{Job, Nic, Participant, Time};
 use inart_training::{Client, Config, ConfigError, Local};
 
 use super::absences::Outage;
@@ -162,8 +162,8 @@ pub fn scaled(job: &Job, bits: f64, batch: Option<u32>, factor: f64) -> (Job, f6
 #[cfg(test)]
 mod tests {
     #![allow(clippy::unwrap_used)]
-    use inart_planner_ps::Cluster;
     use inart_simulator_ps::{WorkerOptions, run_workers};
+    use inart_topologies::ps::Cluster;
 
     use super::*;
 

@@ -1,9 +1,9 @@
 //! The same in virtual time, at the rate that is left for values beside headers and acknowledgements.
 
-use inart_planner_ps::Job;
 use inart_ps_agent::Precision;
 use inart_ps_host::CHUNK_VALUES;
 use inart_simulator_ps::{ClientOptions, RunError, WorkerOptions, run_clients, run_workers};
+use inart_topologies::ps::Job;
 use inart_wire::ValuesPerPacket;
 use serde::Serialize;
 

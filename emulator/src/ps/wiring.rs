@@ -5,8 +5,8 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_faults::quantity::Share;
-use inart_planner_ps::Nic;
+use inart_topologies::faults::quantity::Share;
+use inart_topologies::ps::Nic;
 use inart_wire::MacAddr;
 
 use super::setting::Setting;

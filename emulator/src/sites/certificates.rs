@@ -2,7 +2,7 @@
 
 use std::io;
 
-use inart_planner_sites::Overlay;
+use inart_topologies::sites::Overlay;
 
 use crate::scratch::Scratch;
 

@@ -1,7 +1,7 @@
 //! The picture of an emulation of sites: the time of every round by scheme, and the rates of the links.
 
 use inart_experiments::palette::color;
-use inart_planner_sites::Overlay;
+use inart_topologies::sites::Overlay;
 
 use super::report::{Report, SchemeReport};
 use crate::panel::{Key, Panel, head, head_height};

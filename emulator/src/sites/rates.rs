@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use inart_planner_sites::Overlay;
+use inart_topologies::sites::Overlay;
 
 use crate::machine::cables::Speeds;
 

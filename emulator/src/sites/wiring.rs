@@ -7,7 +7,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use inart_planner_sites::{Overlay, SiteLink};
+use inart_topologies::sites::{Overlay, SiteLink};
 
 use super::rates::OfSites;
 use crate::error::Error;

@@ -13,7 +13,7 @@ use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant};
 
 use inart_ethernet::{PacketSocket, SocketOptions, interface_index};
-use inart_faults::{Flow, Protocol};
+use inart_topologies::faults::{Flow, Protocol};
 use inart_wire::MacAddr;
 
 use crate::namespace::Namespace;

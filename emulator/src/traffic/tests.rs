@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use inart_faults::quantity::Span;
-use inart_faults::{Flow, Protocol};
-use inart_planner_aggregation::Topology;
+use inart_topologies::faults::quantity::Span;
+use inart_topologies::faults::{Flow, Protocol};
+use inart_topologies::switched::Topology;
 
 use super::{End, Traffic};
 use crate::wiring::{Blueprint, NodeIndex, NodeKind, Wiring, WiringError};

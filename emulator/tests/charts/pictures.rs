@@ -14,7 +14,7 @@ use inart_experiments::{
 };
 use inart_host_agent::report::Trained;
 use inart_planner_aggregation::schemes;
-use inart_planner_sites::Overlay;
+use inart_topologies::sites::Overlay;
 
 const LONG: &str =
     "a-network-whose-name-is-as-long-as-a-name-can-be-and-longer-than-any-line-of-a-chart-is-wide-or-so";

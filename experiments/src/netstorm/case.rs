@@ -1,9 +1,10 @@
 //! What is run: a scheme with its settings, on a network that a seed draws, for a job.
 
 use inart_planner_sites::{
-    AuxiliaryChoice, AuxiliaryUse, Disjoint, Knowledge, Options, Overlay, RunOptions, Scheme, Sharing,
-    Tuning, Until, run,
+    AuxiliaryChoice, AuxiliaryUse, Disjoint, Knowledge, Options, RunOptions, Scheme, Sharing, Tuning, Until,
+    run,
 };
+use inart_topologies::sites::Overlay;
 
 use crate::trials::{StudyError, Trial};
 

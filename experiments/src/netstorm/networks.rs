@@ -2,7 +2,7 @@
 
 use std::fmt::Write as _;
 
-use inart_planner_sites::Overlay;
+use inart_topologies::sites::Overlay;
 
 use crate::trials::StudyError;
 

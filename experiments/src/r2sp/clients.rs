@@ -1,7 +1,7 @@
 //! Runs of clients in groups.
 
-use inart_planner_ps::{Job, Kind, Nic, Participant, Time};
 use inart_simulator_ps::{ClientOptions, ClientRun, run_clients};
+use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
 
 use super::models::ClientModel;
 use crate::trials::StudyError;

@@ -1,9 +1,9 @@
 //! Trainings of clients in virtual time, until they converge.
 
-use inart_planner_ps::{Job, Kind, Time};
 use inart_protocol_ps::{OutlierRule, Policy};
 use inart_simulator_ps::{RunError, WorkerEvent, WorkerOptions};
 use inart_simulator_ps::{run_clients_judged, run_workers_watched};
+use inart_topologies::ps::{Job, Kind, Time};
 
 use super::clients::{self, CLIENTS};
 use super::convergence::{Converged, TARGET};

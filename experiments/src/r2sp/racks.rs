@@ -2,12 +2,11 @@
 
 use std::sync::Arc;
 
-use inart_planner_aggregation::{NodeId, Topology};
-use inart_planner_ps::{
-    Job, Kind, Nic, Participant, RackError, Racks, Time, candidate_racks, choose_racks, racks_of,
-};
+use inart_planner_ps::{RackError, Racks, candidate_racks, choose_racks, racks_of};
 use inart_protocol_ps::{Applied, Policy};
 use inart_simulator_ps::{RackOptions, WorkerOptions, run_racks, run_workers};
+use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
+use inart_topologies::switched::{NodeId, Topology};
 
 use super::known::Known;
 use crate::network::{LinkRates, Network};

@@ -3,9 +3,9 @@
 
 use std::rc::Rc;
 
-use inart_planner_ps::Job;
 use inart_protocol_ps::Update;
 use inart_simulator_ps::{WorkerEvent, WorkerOptions, run_workers_watched};
+use inart_topologies::ps::Job;
 use inart_training::{Config, ConfigError, Stepper};
 
 use super::known::Known;

@@ -1,8 +1,8 @@
 //! Runs of workers.
 
-use inart_planner_ps::{Job, Kind, Nic, Participant, Time};
 use inart_protocol_ps::{Applied, BatchRule, Blocking, Policy, PolicyError};
 use inart_simulator_ps::{WorkerOptions, WorkerRun, run_workers};
+use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
 
 use super::models::Model;
 use crate::trials::StudyError;

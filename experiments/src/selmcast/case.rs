@@ -2,9 +2,9 @@
 //! draws.
 
 use inart_planner_peers::{
-    Changes, Compute, Draw, Drawn, Mesh, Multicast, Options, PlanError, Reading, Scheme, Sharing, SspOptions,
-    draw, plan, run_ssp,
+    Draw, Multicast, Options, PlanError, Reading, Scheme, Sharing, SspOptions, plan, run_ssp,
 };
+use inart_topologies::peers::{Changes, Compute, Drawn, Mesh, draw};
 
 use super::chance;
 use crate::trials::{StudyError, Trial};

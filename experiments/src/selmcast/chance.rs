@@ -1,6 +1,7 @@
 //! How evenly receivers are loaded that are drawn at random.
 
-use inart_planner_peers::{Multicast, Pairs, PlanError, Ports, Problem, Scheme, SplitMix64, Waits, select};
+use inart_planner_peers::{Multicast, Pairs, PlanError, Problem, Scheme, SplitMix64, Waits, select};
+use inart_topologies::peers::Ports;
 
 /// The probability that a peer receives exactly `receivers` updates, if each of the others chooses that many
 /// of the peers beside itself at random (1).

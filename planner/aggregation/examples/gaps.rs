@@ -4,11 +4,10 @@
 
 #![allow(clippy::print_stdout, reason = "it prints a table")]
 
-use inart_planner_aggregation::topology::generate::{Equipment, deal_jobs, random_regular};
-use inart_planner_aggregation::topology::ranges::Ranges;
-use inart_planner_aggregation::{
-    Job, Levels, Options, Order, Topology, check, check_jobs, plan, plan_jobs, schemes,
-};
+use inart_planner_aggregation::{Levels, Options, Order, check, check_jobs, plan, plan_jobs, schemes};
+use inart_topologies::switched::generate::{Equipment, deal_jobs, random_regular};
+use inart_topologies::switched::ranges::Ranges;
+use inart_topologies::switched::{Job, Topology};
 
 /// Seeds and orders in which a pair is planned besides, for something better than the first.
 const SEEDS: u64 = 5;

@@ -7,8 +7,9 @@
 
 use std::time::Instant;
 
-use inart_planner_aggregation::topology::generate::{Equipment, fat_tree};
-use inart_planner_aggregation::{Options, Plan, Topology, check, plan, schemes};
+use inart_planner_aggregation::{Options, Plan, check, plan, schemes};
+use inart_topologies::switched::Topology;
+use inart_topologies::switched::generate::{Equipment, fat_tree};
 
 /// Links whose change is tried, and runs of which the fastest counts; more where they take a millisecond.
 const LINKS: usize = 8;

@@ -11,8 +11,9 @@
 
 use std::time::Instant;
 
-use inart_planner_aggregation::units::display_rate;
-use inart_planner_aggregation::{Options, Plan, PlanError, Results, Topology, check, plan, schemes};
+use inart_planner_aggregation::{Options, Plan, PlanError, Results, check, plan, schemes};
+use inart_topologies::switched::Topology;
+use inart_topologies::units::display_rate;
 
 /// Runs, of which the fastest counts; a plan that takes longer than `LONG_MS` is made once.
 const RUNS: usize = 20;

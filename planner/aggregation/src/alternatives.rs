@@ -1,6 +1,7 @@
 //! Other plans for jobs that run: other routes and aggregators, for the same shares.
 
-use crate::{NodeId, Options, Plan, PlanError, Problem, Promises, Scheme, Shares, Topology, plan, schemes};
+use crate::{Options, Plan, PlanError, Problem, Promises, Scheme, Shares, plan, schemes};
+use inart_topologies::switched::{NodeId, Topology};
 
 /// The routes of another scheme, with the shares of a plan in force.
 struct SameShares<'a> {

@@ -14,7 +14,7 @@ use crate::plan_error::PlanError;
 use crate::racks;
 use crate::results::{self, Tree};
 use crate::routes::Path;
-use crate::topology::{NodeId, NodeKind};
+use inart_topologies::switched::{NodeId, NodeKind};
 
 /// The routes of one job, to be made a [`Plan`]: its rate, shares, loads and bounds follow from them.
 ///

@@ -5,8 +5,8 @@ use std::collections::{HashMap, VecDeque};
 use std::fmt::Write as _;
 
 use crate::plan::Plan;
-use crate::topology::{NodeId, NodeKind, Topology};
-use crate::units::display_rate;
+use inart_topologies::switched::{NodeId, NodeKind, Topology};
+use inart_topologies::units::display_rate;
 
 const MARGIN: f64 = 40.0;
 /// Least distance between tiers; wide drawings are taller, or their links lie too flat to be told apart.

@@ -5,7 +5,8 @@
 //! an argument.
 //!
 //! ```
-//! use inart_planner_aggregation::{Options, Topology, check, plan, schemes};
+//! use inart_planner_aggregation::{Options, check, plan, schemes};
+//! use inart_topologies::switched::Topology;
 //!
 //! let topology = Topology::from_yaml(
 //!     "{name: pair, nodes: [{name: v, kind: switch, aggregation: 6 Gbps}, {name: s, kind: server},
@@ -67,7 +68,6 @@ pub use alternatives::alternatives;
 pub use check::{Sustainable, Violation, check, held_by_results, sustainable_rate};
 pub use choices::{Levels, Paths, Results};
 pub use draft::Draft;
-pub use inart_topologies::{switched as topology, units};
 pub use jobs::{
     JobPlans, Order, check_jobs, plan_again, plan_all, plan_jobs, plan_joining, sustainable_rates,
 };
@@ -77,6 +77,3 @@ pub use plan::{Limit, Plan};
 pub use plan_error::PlanError;
 pub use relaxation::{LpMethod, lp_bound, lp_bound_over};
 pub use solve::plan;
-pub use topology::{
-    BackgroundRates, Board, Job, Link, LinkId, Node, NodeId, NodeKind, SwitchPort, Topology, TopologyError,
-};

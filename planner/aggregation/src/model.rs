@@ -11,7 +11,7 @@ use std::cell::OnceCell;
 
 use crate::choices::Results;
 use crate::plan::Load;
-use crate::topology::{Job, Link, NodeId, NodeKind, Topology};
+use inart_topologies::switched::{Job, Link, NodeId, NodeKind, Topology};
 
 /// A link in one direction; arc `2 l` of link `l` runs from its first end to its second, `2 l + 1` back.
 pub(crate) type Arc = u32;

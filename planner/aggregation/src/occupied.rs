@@ -1,7 +1,7 @@
 //! What plans in force leave of a network.
 
 use crate::plan::Plan;
-use crate::{BackgroundRates, Topology};
+use inart_topologies::switched::{BackgroundRates, Topology};
 
 /// Networks that plans use.
 pub trait Occupied {
@@ -42,7 +42,8 @@ fn occupy(topology: &Topology, background: &mut BackgroundRates, resource: &str,
 #[cfg(test)]
 mod tests {
     use super::Occupied as _;
-    use crate::{Options, Topology, plan, schemes};
+    use crate::{Options, plan, schemes};
+    use inart_topologies::switched::Topology;
 
     #[test]
     fn what_a_plan_uses_is_background_for_the_next() {

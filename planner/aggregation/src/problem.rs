@@ -7,7 +7,7 @@ use crate::options::{Options, Problem};
 use crate::plan::Bounds;
 use crate::racks;
 use crate::solve::relax_if_possible;
-use crate::topology::{Job, NodeId, Topology};
+use inart_topologies::switched::{Job, NodeId, Topology};
 
 impl<'a> Problem<'a> {
     /// The network.

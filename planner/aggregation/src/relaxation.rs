@@ -7,7 +7,7 @@ use crate::placement::equal_shares;
 use crate::plan_error::PlanError;
 use crate::router::Router;
 use crate::solve::{feasible, relax};
-use crate::topology::{Job, Topology};
+use inart_topologies::switched::{Job, Topology};
 
 /// How to find f~.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

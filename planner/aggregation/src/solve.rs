@@ -8,7 +8,7 @@ use crate::options::{Options, Problem};
 use crate::plan::Plan;
 use crate::plan_error::PlanError;
 use crate::router::Router;
-use crate::topology::{Job, Topology};
+use inart_topologies::switched::{Job, Topology};
 
 /// Flows times switches from which on a plan that meets the closed form is one without any LP.
 const LARGE: usize = 100_000;

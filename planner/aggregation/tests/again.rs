@@ -4,7 +4,8 @@
 use std::cell::Cell;
 
 use inart_planner_aggregation::plan::Flow;
-use inart_planner_aggregation::{Options, Plan, Topology, check, plan_again, plan_all, schemes};
+use inart_planner_aggregation::{Options, Plan, check, plan_again, plan_all, schemes};
+use inart_topologies::switched::Topology;
 
 /// Three leaves and two spines, two jobs; the first sums at c1, the second at c2.
 fn network() -> Topology {

@@ -4,7 +4,8 @@
 
 use std::sync::LazyLock;
 
-use inart_planner_aggregation::{Options, Plan, Topology, Violation, check, plan, schemes};
+use inart_planner_aggregation::{Options, Plan, Violation, check, plan, schemes};
+use inart_topologies::switched::Topology;
 
 fn fig1() -> (Topology, Plan) {
     static MADE: LazyLock<(Topology, Plan)> = LazyLock::new(|| {

@@ -6,8 +6,9 @@ use std::sync::LazyLock;
 
 use inart_planner_aggregation::plan::{ResultTree, Taken};
 use inart_planner_aggregation::{
-    Options, Paths, Plan, Results, Topology, Violation, check, held_by_results, plan, schemes,
+    Options, Paths, Plan, Results, Violation, check, held_by_results, plan, schemes,
 };
+use inart_topologies::switched::Topology;
 
 fn fig1(results: Results) -> (Topology, Plan) {
     static TOPOLOGY: LazyLock<Topology> =

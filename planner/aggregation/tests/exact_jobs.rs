@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use inart_planner_aggregation::topology::generate::deal_jobs;
-use inart_planner_aggregation::{Job, Levels, Options, Plan, Topology, Violation, check, plan, schemes};
+use inart_planner_aggregation::{Levels, Options, Plan, Violation, check, plan, schemes};
+use inart_topologies::switched::generate::deal_jobs;
+use inart_topologies::switched::{Job, Topology};
 
 const FIG1: &str = include_str!("../../../topologies/fig1.yaml");
 

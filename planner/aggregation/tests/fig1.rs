@@ -2,7 +2,8 @@
 
 #![allow(clippy::unwrap_used)]
 
-use inart_planner_aggregation::{Options, Scheme, Topology, check, plan, schemes};
+use inart_planner_aggregation::{Options, Scheme, check, plan, schemes};
+use inart_topologies::switched::Topology;
 
 fn fig1() -> Topology {
     Topology::from_yaml(include_str!("../../../topologies/fig1.yaml")).unwrap()

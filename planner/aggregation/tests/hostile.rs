@@ -2,8 +2,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use inart_planner_aggregation::topology::generate::{Equipment, leaf_spine};
-use inart_planner_aggregation::{Options, Plan, Topology, check, plan, schemes};
+use inart_planner_aggregation::{Options, Plan, check, plan, schemes};
+use inart_topologies::switched::Topology;
+use inart_topologies::switched::generate::{Equipment, leaf_spine};
 use proptest::prelude::*;
 use proptest::sample::Index;
 

@@ -3,8 +3,9 @@
 
 #![allow(clippy::unwrap_used)]
 
-use inart_planner_aggregation::topology::import::{Format, Hosts, ImportOptions, Imported, import};
-use inart_planner_aggregation::{NodeKind, Options, check, plan, schemes};
+use inart_planner_aggregation::{Options, check, plan, schemes};
+use inart_topologies::switched::NodeKind;
+use inart_topologies::switched::import::{Format, Hosts, ImportOptions, Imported, import};
 use proptest::prelude::*;
 
 const SAMPLES: [(&str, Format, &str); 5] = [

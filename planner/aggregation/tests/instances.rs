@@ -6,7 +6,8 @@
 use std::path::Path;
 
 use inart_planner_aggregation::plan::Violations;
-use inart_planner_aggregation::{Options, Plan, Results, Scheme, Topology, check, plan, schemes};
+use inart_planner_aggregation::{Options, Plan, Results, Scheme, check, plan, schemes};
+use inart_topologies::switched::Topology;
 use serde_json::Value;
 
 use crate::with_units::with_units;

@@ -9,11 +9,11 @@ mod tiny;
 
 use std::collections::BTreeMap;
 
-use inart_planner_aggregation::topology::generate::{Equipment, deal_jobs, fat_tree};
 use inart_planner_aggregation::{
-    Job, JobPlans, Levels, Link, NodeId, NodeKind, Options, Order, Plan, PlanError, Topology, check,
-    check_jobs, plan, plan_jobs, schemes,
+    JobPlans, Levels, Options, Order, Plan, PlanError, check, check_jobs, plan, plan_jobs, schemes,
 };
+use inart_topologies::switched::generate::{Equipment, deal_jobs, fat_tree};
+use inart_topologies::switched::{Job, Link, NodeId, NodeKind, Topology};
 use proptest::prelude::*;
 use proptest::test_runner::{FileFailurePersistence, RngSeed};
 

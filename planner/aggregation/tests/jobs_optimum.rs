@@ -6,7 +6,8 @@
 use std::collections::BTreeSet;
 use std::fmt::Write as _;
 
-use inart_planner_aggregation::{Job, Options, Order, Topology, check_jobs, plan_jobs, schemes};
+use inart_planner_aggregation::{Options, Order, check_jobs, plan_jobs, schemes};
+use inart_topologies::switched::{Job, Topology};
 
 use crate::narrow::Draws;
 

@@ -1,11 +1,11 @@
 //! A job that joins others which run, and one that leaves.
 #![allow(clippy::unwrap_used)]
 
-use inart_planner_aggregation::topology::generate::{Equipment, deal_jobs, fat_tree};
 use inart_planner_aggregation::{
-    Job, JobPlans, Levels, Options, Order, Plan, PlanError, Topology, check_jobs, plan, plan_jobs,
-    plan_joining, schemes,
+    JobPlans, Levels, Options, Order, Plan, PlanError, check_jobs, plan, plan_jobs, plan_joining, schemes,
 };
+use inart_topologies::switched::generate::{Equipment, deal_jobs, fat_tree};
+use inart_topologies::switched::{Job, Topology};
 
 /// Two jobs of two workers and a server each, on one switch: nothing shared but the switch's aggregation.
 fn one_switch(aggregation: &str) -> Topology {

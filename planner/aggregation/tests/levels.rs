@@ -7,9 +7,8 @@ use crate::networks;
 
 use std::path::Path;
 
-use inart_planner_aggregation::{
-    Levels, Options, Plan, PlanError, Results, Topology, Violation, check, plan, schemes,
-};
+use inart_planner_aggregation::{Levels, Options, Plan, PlanError, Results, Violation, check, plan, schemes};
+use inart_topologies::switched::Topology;
 use proptest::prelude::*;
 
 /// Two racks of two workers, and a server behind a core; every link as fast as one worker sends.

@@ -2,9 +2,10 @@
 
 #![allow(clippy::unwrap_used)]
 
-use inart_planner_aggregation::topology::generate::{Equipment, fat_tree};
-use inart_planner_aggregation::topology::ranges::Ranges;
-use inart_planner_aggregation::{LpMethod, NodeKind, Paths, PlanError, Results, Topology, lp_bound_over};
+use inart_planner_aggregation::{LpMethod, Paths, PlanError, Results, lp_bound_over};
+use inart_topologies::switched::generate::{Equipment, fat_tree};
+use inart_topologies::switched::ranges::Ranges;
+use inart_topologies::switched::{NodeKind, Topology};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, RngSeed, TestRunner};
 

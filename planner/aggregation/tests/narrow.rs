@@ -6,9 +6,10 @@
 use std::fmt::Write as _;
 
 use inart_planner_aggregation::{
-    Job, JobPlans, LpMethod, Options, Order, Paths, Results, Topology, check, check_jobs, lp_bound,
-    lp_bound_over, plan, plan_jobs, schemes,
+    JobPlans, LpMethod, Options, Order, Paths, Results, check, check_jobs, lp_bound, lp_bound_over, plan,
+    plan_jobs, schemes,
 };
+use inart_topologies::switched::{Job, Topology};
 
 /// Numbers of its own, the same each time.
 pub struct Draws(pub u64);

@@ -5,11 +5,12 @@
 
 use crate::networks;
 
-use inart_planner_aggregation::topology::generate::{Equipment, fat_tree};
 use inart_planner_aggregation::{
-    JobPlans, LinkId, Options, Order, Plan, PlanError, Topology, check, check_jobs, plan, plan_again,
-    plan_all, schemes, sustainable_rate, sustainable_rates,
+    JobPlans, Options, Order, Plan, PlanError, check, check_jobs, plan, plan_again, plan_all, schemes,
+    sustainable_rate, sustainable_rates,
 };
+use inart_topologies::switched::generate::{Equipment, fat_tree};
+use inart_topologies::switched::{LinkId, Topology};
 use proptest::prelude::*;
 
 fn fig1() -> Topology {
@@ -45,7 +46,7 @@ fn busiest(topology: &Topology, plan: &Plan) -> LinkId {
     let node = |name: &str| topology.node_named(name).unwrap();
     let links = plan.load.iter().filter_map(|load| load.resource.strip_prefix("link "));
     let ends = links.map(|name| name.split_once("->").unwrap()).map(|(a, b)| (node(a), node(b)));
-    let is_switch = |id| topology.node(id).kind == inart_planner_aggregation::NodeKind::Switch;
+    let is_switch = |id| topology.node(id).kind == inart_topologies::switched::NodeKind::Switch;
     let (a, b) = ends.into_iter().find(|&(a, b)| is_switch(a) && is_switch(b)).unwrap();
     topology.link_between(a, b).unwrap()
 }
@@ -126,7 +127,7 @@ fn two_jobs() -> Topology {
     let topology = k6();
     let job = &topology.jobs()[0];
     let (one, two) = job.workers.split_at(20);
-    let half = |name: &str, workers: &[inart_planner_aggregation::NodeId]| inart_planner_aggregation::Job {
+    let half = |name: &str, workers: &[inart_topologies::switched::NodeId]| inart_topologies::switched::Job {
         name: name.to_owned(),
         workers: workers.to_vec(),
         ..job.clone()
@@ -169,7 +170,7 @@ fn background_that_is_no_rate_is_none() {
     let loaded = topology.with_background(&background);
     assert!(loaded.links().iter().all(|link| link.background_bps == [0.0; 2]));
     let workers =
-        loaded.nodes().iter().filter(|node| node.kind == inart_planner_aggregation::NodeKind::Worker);
+        loaded.nodes().iter().filter(|node| node.kind == inart_topologies::switched::NodeKind::Worker);
     assert!(workers.into_iter().all(|node| node.background_bps == 0.0));
 }
 

@@ -4,7 +4,8 @@
 
 use std::fmt::Write as _;
 
-use inart_planner_aggregation::{Options, Plan, Scheme, Topology, check, plan, schemes};
+use inart_planner_aggregation::{Options, Plan, Scheme, check, plan, schemes};
+use inart_topologies::switched::Topology;
 
 const BELOW_INART: &str = include_str!("data/exact-below-inart.yaml");
 /// The same with the background taken off the capacities.

@@ -8,9 +8,10 @@ use crate::brute;
 use brute::{Size, network, optimum};
 use inart_planner_aggregation::plan::Moved;
 use inart_planner_aggregation::{
-    Levels, LpMethod, Options, Order, Paths, Plan, PlanError, Results, Topology, check, check_jobs, lp_bound,
+    Levels, LpMethod, Options, Order, Paths, Plan, PlanError, Results, check, check_jobs, lp_bound,
     lp_bound_over, plan, plan_jobs, schemes,
 };
+use inart_topologies::switched::Topology;
 
 const TRIANGLE: &str = include_str!("../../../topologies/triangle.yaml");
 const ONEWAY: &str = include_str!("data/oneway.yaml");

@@ -14,9 +14,10 @@ use std::cell::Cell;
 use std::ops::Range;
 
 use inart_planner_aggregation::{
-    LpMethod, NodeKind, Options, Paths, Plan, PlanError, Results, Scheme, Topology, Violation, check,
-    lp_bound_over, plan, schemes,
+    LpMethod, Options, Paths, Plan, PlanError, Results, Scheme, Violation, check, lp_bound_over, plan,
+    schemes,
 };
+use inart_topologies::switched::{NodeKind, Topology};
 use proptest::prelude::*;
 use proptest::test_runner::{Config, FileFailurePersistence, RngSeed, TestCaseError, TestRunner};
 

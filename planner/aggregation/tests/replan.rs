@@ -5,8 +5,9 @@
 use crate::networks;
 
 use inart_planner_aggregation::plan::Moved;
-use inart_planner_aggregation::topology::generate::{Equipment, fat_tree};
-use inart_planner_aggregation::{Options, Plan, PlanError, Topology, check, plan, schemes};
+use inart_planner_aggregation::{Options, Plan, PlanError, check, plan, schemes};
+use inart_topologies::switched::Topology;
+use inart_topologies::switched::generate::{Equipment, fat_tree};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -10,10 +10,9 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 
 use brute::Size;
 use inart_planner_aggregation::plan::{ResultTree, WORKERS_PER_SUM};
-use inart_planner_aggregation::topology::generate::{Equipment, fat_tree};
-use inart_planner_aggregation::{
-    Levels, NodeId, NodeKind, Options, Paths, Plan, PlanError, Results, Topology, check, plan, schemes,
-};
+use inart_planner_aggregation::{Levels, Options, Paths, Plan, PlanError, Results, check, plan, schemes};
+use inart_topologies::switched::generate::{Equipment, fat_tree};
+use inart_topologies::switched::{NodeId, NodeKind, Topology};
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -6,8 +6,9 @@ use crate::brute;
 
 use brute::{Size, network, optimum};
 use inart_planner_aggregation::{
-    Levels, LpMethod, Options, Paths, PlanError, Results, Topology, lp_bound_over, plan, schemes,
+    Levels, LpMethod, Options, Paths, PlanError, Results, lp_bound_over, plan, schemes,
 };
+use inart_topologies::switched::Topology;
 
 /// The ways and trees of a network at most.
 const BINARIES: usize = 80;

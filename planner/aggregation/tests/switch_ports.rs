@@ -3,7 +3,7 @@
 
 #![allow(clippy::unwrap_used)]
 
-use inart_planner_aggregation::{Board, SwitchPort, Topology};
+use inart_topologies::switched::{Board, SwitchPort, Topology};
 
 const GOOD: &str = "\
 name: pair

@@ -3,9 +3,10 @@
 
 #![allow(clippy::unwrap_used)]
 
-use inart_planner_aggregation::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
-use inart_planner_aggregation::topology::ranges::Ranges;
-use inart_planner_aggregation::{NodeKind, Options, Topology, check, plan, schemes};
+use inart_planner_aggregation::{Options, check, plan, schemes};
+use inart_topologies::switched::generate::{Equipment, fat_tree, leaf_spine, random_regular};
+use inart_topologies::switched::ranges::Ranges;
+use inart_topologies::switched::{NodeKind, Topology};
 
 const GOOD: &str = "\
 name: small

@@ -6,9 +6,10 @@
 use crate::toy;
 
 use inart_planner_aggregation::{
-    Levels, Limit, NodeId, Options, Order, Plan, PlanError, Problem, Promises, Results, Scheme, Topology,
-    check, check_jobs, plan, plan_jobs, schemes,
+    Levels, Limit, Options, Order, Plan, PlanError, Problem, Promises, Results, Scheme, check, check_jobs,
+    plan, plan_jobs, schemes,
 };
+use inart_topologies::switched::{NodeId, Topology};
 use toy::Meeting;
 
 /// A chain of switches of which three add up; the workers hang on them.

@@ -25,10 +25,6 @@ mod unequal;
 
 pub use check::check;
 pub use gate::Gate;
-pub use inart_topologies::Trace;
-pub use inart_topologies::peers::{
-    Changes, Compute, Drawn, Mesh, Peer, PeerId, PeerJob, Ports, TrunkLink, draw, draw_ports,
-};
 pub use inart_virtual::SplitMix64;
 pub use network::Round;
 pub use own::{OwnPlan, complete, receivers};

@@ -3,7 +3,7 @@
 
 use crate::support;
 
-use inart_planner_peers::Mesh;
+use inart_topologies::peers::Mesh;
 use proptest::prelude::*;
 
 const MESH16: &str = include_str!("../../../topologies/mesh16.yaml");

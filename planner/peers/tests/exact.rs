@@ -4,9 +4,10 @@
 use crate::support;
 
 use inart_planner_peers::{
-    Draw, Drawn, Guard, Mesh, Multicast, Options, Pairs, Plan, Ports, Reading, Scheme, Setting, Sharing,
-    SspOptions, Task, Waits, check, draw, plan, reselect, run_rounds, run_ssp,
+    Draw, Guard, Multicast, Options, Pairs, Plan, Reading, Scheme, Setting, Sharing, SspOptions, Task, Waits,
+    check, plan, reselect, run_rounds, run_ssp,
 };
+use inart_topologies::peers::{Drawn, Mesh, Ports, draw};
 use serde_json::Value;
 use support::{Instance, floats, numbers};
 
@@ -165,7 +166,7 @@ fn one_call_of_algorithm_2_in_four_readings() {
 #[test]
 fn stale_synchronous_runs_event_by_event() {
     let run = |cv: f64, scheme, sharing, force_after| {
-        let compute = Some(inart_planner_peers::Compute { mean_seconds: 1.0, cv });
+        let compute = Some(inart_topologies::peers::Compute { mean_seconds: 1.0, cv });
         let mesh = draw(&Drawn {
             name: "mesh".to_owned(),
             peers: 50,

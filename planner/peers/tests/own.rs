@@ -4,9 +4,10 @@
 use std::sync::Arc;
 
 use inart_planner_peers::{
-    Draw, Mesh, Multicast, Options, OwnPlan, Reading, Scheme, Sharing, SspOptions, check, complete, plan,
+    Draw, Multicast, Options, OwnPlan, Reading, Scheme, Sharing, SspOptions, check, complete, plan,
     receivers, run_rounds, run_ssp,
 };
+use inart_topologies::peers::Mesh;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

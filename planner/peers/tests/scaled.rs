@@ -1,7 +1,8 @@
 //! Networks made smaller: plans stay what they are, and take as much longer as is said.
 #![allow(clippy::unwrap_used)]
 
-use inart_planner_peers::{Mesh, Multicast, Options, Scheme, plan};
+use inart_planner_peers::{Multicast, Options, Scheme, plan};
+use inart_topologies::peers::Mesh;
 
 const NETWORK: &str = "\
 name: m

@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 use inart_planner_peers::{
-    Compute, Draw, Drawn, Guard, Mesh, Multicast, Options, Pairs, PlanError, Ports, Reading, Scheme, Setting,
-    Sharing, Ssp, SspOptions, Task, Waits, draw, reselect, run_ssp,
+    Draw, Guard, Multicast, Options, Pairs, PlanError, Reading, Scheme, Setting, Sharing, Ssp, SspOptions,
+    Task, Waits, reselect, run_ssp,
 };
+use inart_topologies::peers::{Compute, Drawn, Mesh, Ports, draw};
 
 fn mesh(cv: f64, seed: u64) -> Mesh {
     draw(&Drawn {

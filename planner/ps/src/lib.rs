@@ -8,7 +8,6 @@
 
 mod racks;
 
-pub use inart_topologies::ps::{Cluster, Job, Kind, Nic, Participant, Time};
 pub use racks::{
     Choice, Considered, Group, RackError, Racks, candidate_racks, choose_racks, divide, racks_of,
 };

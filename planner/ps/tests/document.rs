@@ -1,7 +1,7 @@
 //! Documents: what is read, and what is refused with its line and its fix.
 #![allow(clippy::unwrap_used)]
 
-use inart_planner_ps::{Cluster, Kind};
+use inart_topologies::ps::{Cluster, Kind};
 
 const GOOD: &str = "name: small
 nodes:

@@ -34,8 +34,6 @@ pub use awareness::{Table, Tuning};
 pub use check::check;
 pub use chunks::cut;
 pub use inart_protocol_sites::{AuxiliaryChoice, AuxiliaryUse, Policy};
-pub use inart_topologies::Trace;
-pub use inart_topologies::sites::{ArcId, MOST_CHUNK_BYTES, Overlay, Rates, SiteId, SiteJob, SiteLink};
 pub use inart_virtual::Sharing;
 pub use insides::{InsideRound, InsideRun, InsideTimes, run_with_insides};
 pub use own::{OwnPlan, OwnTree, complete};

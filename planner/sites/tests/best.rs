@@ -4,9 +4,9 @@
 
 use highs::{HighsModelStatus, RowProblem, Sense};
 use inart_planner_sites::{
-    Knowledge, Options, Overlay, RunOptions, Scheme, Until, check, plan, plan_and_policy, predicted_seconds,
-    run,
+    Knowledge, Options, RunOptions, Scheme, Until, check, plan, plan_and_policy, predicted_seconds, run,
 };
+use inart_topologies::sites::Overlay;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 

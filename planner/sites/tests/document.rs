@@ -1,7 +1,7 @@
 //! Documents of networks of sites.
 #![allow(clippy::unwrap_used)]
 
-use inart_planner_sites::Overlay;
+use inart_topologies::sites::Overlay;
 use proptest::prelude::*;
 
 const GEO9: &str = include_str!("../../../topologies/geo9.yaml");

@@ -3,7 +3,8 @@
 
 use crate::support;
 
-use inart_planner_sites::{Disjoint, Options, Overlay, Plan, Scheme, cut, plan};
+use inart_planner_sites::{Disjoint, Options, Plan, Scheme, cut, plan};
+use inart_topologies::sites::Overlay;
 use serde_json::Value;
 
 const INSTANCES: [&str; 3] = ["sym1", "sym2", "src0"];

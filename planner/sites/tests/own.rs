@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 use inart_planner_sites::{
-    AuxiliaryUse, Disjoint, Knowledge, Options, Overlay, OwnPlan, RunOptions, Scheme, Sharing, Tuning, Until,
-    check, complete, plan, plan_and_policy, predicted_seconds, run,
+    AuxiliaryUse, Disjoint, Knowledge, Options, OwnPlan, RunOptions, Scheme, Sharing, Tuning, Until, check,
+    complete, plan, plan_and_policy, predicted_seconds, run,
 };
+use inart_topologies::sites::Overlay;
 use serde_json::{Value, json};
 
 use crate::support::equal;

@@ -4,9 +4,10 @@
 use crate::support;
 
 use inart_planner_sites::{
-    AuxiliaryChoice, AuxiliaryUse, Disjoint, Knowledge, Options, Overlay, PlanError, Run, RunOptions, Scheme,
-    Sharing, Until, check, plan, run,
+    AuxiliaryChoice, AuxiliaryUse, Disjoint, Knowledge, Options, PlanError, Run, RunOptions, Scheme, Sharing,
+    Until, check, plan, run,
 };
+use inart_topologies::sites::Overlay;
 use proptest::prelude::*;
 
 fn options(plan: Options) -> RunOptions {

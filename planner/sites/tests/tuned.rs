@@ -2,8 +2,9 @@
 #![allow(clippy::unwrap_used)]
 
 use inart_planner_sites::{
-    AuxiliaryUse, Disjoint, Knowledge, Options, Overlay, RunOptions, Scheme, Sharing, Tuning, Until, run,
+    AuxiliaryUse, Disjoint, Knowledge, Options, RunOptions, Scheme, Sharing, Tuning, Until, run,
 };
+use inart_topologies::sites::Overlay;
 
 const GEO9: &str = include_str!("../../../topologies/geo9.yaml");
 

@@ -6,12 +6,13 @@ mod part;
 
 use std::sync::Arc;
 
-use inart_faults::quantity::{QueueLimit, Share, Span};
-use inart_faults::{Background, FaultEvent, Faults, LinkFaults, Protocol};
-use inart_planner_aggregation::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
-use inart_planner_aggregation::{Job, Levels, NodeId, NodeKind, Scheme, Topology, plan_all, schemes};
+use inart_planner_aggregation::{Levels, Scheme, plan_all, schemes};
 use inart_protocol_aggregation::NonFinite;
 use inart_protocol_aggregation::exact_sum::EXACT_VALUES;
+use inart_topologies::faults::quantity::{QueueLimit, Share, Span};
+use inart_topologies::faults::{Background, FaultEvent, Faults, LinkFaults, Protocol};
+use inart_topologies::switched::generate::{Equipment, fat_tree, leaf_spine, random_regular};
+use inart_topologies::switched::{Job, NodeId, NodeKind, Topology};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -1,7 +1,7 @@
 //! What changes of plans a run has.
 
-use inart_faults::quantity::{Share, Span};
 use inart_planner_aggregation::Plan;
+use inart_topologies::faults::quantity::{Share, Span};
 
 /// Changes of plans during a run.
 #[derive(Clone, Debug)]

@@ -2,10 +2,10 @@
 
 use std::collections::VecDeque;
 
-use inart_faults::LinkFaults;
-use inart_faults::quantity::QueueLimit;
-use inart_planner_aggregation::Link;
 use inart_switch::Port;
+use inart_topologies::faults::LinkFaults;
+use inart_topologies::faults::quantity::QueueLimit;
+use inart_topologies::switched::Link;
 
 /// EtherType of INART frames.
 pub(crate) const INART: [u8; 2] = 0x88b5u16.to_be_bytes();

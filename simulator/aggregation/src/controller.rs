@@ -5,9 +5,9 @@
 //! hosts move when they are told, or workers learn of the epoch first, and then follow their servers. A
 //! change may be undone: some hosts are told, then all of these are told to go back.
 
-use inart_faults::quantity::Span;
 use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::Instant;
+use inart_topologies::faults::quantity::Span;
 use rand::Rng;
 
 use crate::Error;

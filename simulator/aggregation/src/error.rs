@@ -9,7 +9,7 @@ use inart_protocol_aggregation::{AssignmentError, RerouteError};
 pub enum Error {
     /// The faults make no sense on this network.
     #[error(transparent)]
-    Faults(#[from] inart_faults::Error),
+    Faults(#[from] inart_topologies::faults::Error),
     /// An option out of range.
     #[error("{option}: {problem}")]
     Option {

@@ -1,6 +1,6 @@
 //! The event queue: what happens when.
 
-use inart_planner_aggregation::{LinkId, NodeId, Topology};
+use inart_topologies::switched::{LinkId, NodeId, Topology};
 use inart_virtual::Timeline;
 
 /// Index of a directed link: two per link of the topology, `2 * link` from its first end to its second.

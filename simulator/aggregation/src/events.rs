@@ -199,7 +199,7 @@ impl Simulation<'_> {
         if spec.ends.is_some_and(|ends| self.wire.now >= ends.0) {
             return;
         }
-        let address = |node: inart_planner_aggregation::NodeId| {
+        let address = |node: inart_topologies::switched::NodeId| {
             let name = &self.network.topology.node(node).name;
             self.network.ports.mac(name).unwrap_or(MacAddr([0; 6]))
         };

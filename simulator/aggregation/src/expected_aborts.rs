@@ -2,8 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use inart_faults::Faults;
-use inart_faults::quantity::Span;
+use inart_topologies::faults::Faults;
+use inart_topologies::faults::quantity::Span;
 
 /// Hosts that may be the cause of an aborted job.
 #[derive(Clone, Debug)]

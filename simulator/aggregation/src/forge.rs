@@ -2,8 +2,8 @@
 
 use std::ops::Range;
 
-use inart_planner_aggregation::NodeId;
 use inart_protocol_aggregation::Assignment;
+use inart_topologies::switched::NodeId;
 use inart_wire::{
     AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, FrameRepr, HeaderRepr, Incarnation,
     Kind, Rank, ShardId,

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-use inart_faults::quantity::Share;
+use inart_topologies::faults::quantity::Share;
 use inart_virtual::SplitMix64;
 
 /// How large the values of gradients are.

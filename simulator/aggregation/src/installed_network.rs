@@ -9,10 +9,11 @@ use inart_controller::{
     Controller, Fabric, InstallError, InstallReport, JobPlan, Known, PortMap, Records, Wanted, assignment,
     frames_fit, intent, job_number,
 };
-use inart_planner_aggregation::{NodeKind, Plan, Topology};
+use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::Assignment;
 use inart_tables::SwitchTables;
 use inart_targets::{Memory, Running};
+use inart_topologies::switched::{NodeKind, Topology};
 use inart_wire::Epoch;
 
 use crate::{Dataplane, Error};

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use inart_faults::quantity::Span;
 use inart_protocol_aggregation::policy::{Answer, OwnSum};
+use inart_topologies::faults::quantity::Span;
 use inart_wire::Incarnation;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -50,7 +50,6 @@ pub use changes::Changes;
 pub use dataplane::Dataplane;
 pub use error::Error;
 pub use gradients::Adjust;
-pub use inart_faults::Faults;
 pub use inart_planner_aggregation::alternatives;
 pub use installed_network::InstalledNetwork;
 pub use live::{Double, Interrupt, Live, LiveChange, LiveEvent};

@@ -1,6 +1,6 @@
 //! Jobs that come and go while others run, and hosts that do: what a run has of these.
 
-use inart_faults::quantity::Span;
+use inart_topologies::faults::quantity::Span;
 
 /// What happens to jobs during a run. The first jobs are those whose plans are installed.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -21,7 +21,7 @@ impl Observer {
     /// One that has seen nothing of a network with those plans in force.
     pub fn new(
         follow: Option<&Follow>,
-        topology: &inart_planner_aggregation::Topology,
+        topology: &inart_topologies::switched::Topology,
         plans: Vec<Plan>,
     ) -> Self {
         let steering =

@@ -1,6 +1,6 @@
 //! Jobs that are parts of larger ones: what a run has of these.
 
-use inart_faults::quantity::Span;
+use inart_topologies::faults::quantity::Span;
 
 /// Jobs whose parameter servers give each sum to others, and get the sum of all back.
 #[derive(Clone, Debug, Default, PartialEq)]

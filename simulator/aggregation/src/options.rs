@@ -4,9 +4,9 @@ use std::fmt;
 use std::str::FromStr;
 use std::time::Duration;
 
-use inart_faults::Capabilities;
-use inart_faults::quantity::{Share, Span};
 use inart_protocol_aggregation::NonFinite;
+use inart_topologies::faults::Capabilities;
+use inart_topologies::faults::quantity::{Share, Span};
 
 use crate::changes::Changes;
 use crate::gradients::{Adjust, Sizes};

@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use inart_faults::quantity::Span;
-use inart_planner_aggregation::units::{display_rate, display_seconds};
 use inart_protocol_aggregation::ServerCounters;
+use inart_topologies::faults::quantity::Span;
+use inart_topologies::units::{display_rate, display_seconds};
 use serde::Serialize;
 
 use crate::Tally;

@@ -183,8 +183,8 @@ impl Rounds {
 
 #[cfg(test)]
 mod tests {
-    use inart_faults::quantity::Share;
     use inart_protocol_aggregation::{ShardAssignment, WorkerAddress};
+    use inart_topologies::faults::quantity::Share;
     use inart_wire::{Epoch, JobId, MacAddr, ValuesPerPacket};
 
     use super::*;

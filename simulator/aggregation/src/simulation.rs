@@ -3,12 +3,12 @@
 use std::collections::{HashSet, VecDeque};
 use std::io;
 
-use inart_faults::quantity::{Share, Span};
-use inart_faults::{Capabilities, FaultEvent, Faults, Schedule, Step};
-use inart_planner_aggregation::{NodeId, NodeKind};
 use inart_protocol_aggregation::{Assignment, NonFinite};
 use inart_switch::{Port, Switch};
 use inart_tables::SwitchTables;
+use inart_topologies::faults::quantity::{Share, Span};
+use inart_topologies::faults::{Capabilities, FaultEvent, Faults, Schedule, Step};
+use inart_topologies::switched::{NodeId, NodeKind};
 use inart_wire::{Incarnation, Rank, ShardId};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -1,8 +1,8 @@
 //! What the steps of the fault schedule do.
 
-use inart_faults::{Step, Victim};
-use inart_planner_aggregation::{LinkId, NodeId, NodeKind};
 use inart_switch::Switch;
+use inart_topologies::faults::{Step, Victim};
+use inart_topologies::switched::{LinkId, NodeId, NodeKind};
 use inart_wire::{Epoch, Frame, FrameRepr, HeaderRepr};
 
 use crate::Error;

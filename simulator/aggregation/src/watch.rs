@@ -1,7 +1,7 @@
 //! What a run is watched for, and whether plans follow what is seen.
 
-use inart_faults::quantity::Span;
 use inart_steering::{Decision, Policy};
+use inart_topologies::faults::quantity::Span;
 
 /// Other traffic on one link, from a moment on: frames that come in at its sending end at a constant rate,
 /// whatever becomes of them, and that nobody gets at the other end.

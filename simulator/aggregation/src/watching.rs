@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
-use inart_planner_aggregation::{NodeKind, schemes};
+use inart_planner_aggregation::schemes;
 use inart_steering::{LinkSeen, Observation, Outcome, Shares, SwitchSeen};
+use inart_topologies::switched::NodeKind;
 
 use crate::Error;
 use crate::event_queue::{ChannelId, EventKind};

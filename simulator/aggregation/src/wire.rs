@@ -1,6 +1,6 @@
 //! All links: accepts frames at one end and schedules their arrival at the other, or their loss.
 
-use inart_faults::quantity::{Share, Span};
+use inart_topologies::faults::quantity::{Share, Span};
 use rand::Rng;
 use rand_chacha::ChaCha8Rng;
 

@@ -6,10 +6,11 @@ use crate::support;
 use std::ops::RangeInclusive;
 use std::sync::Arc;
 
-use inart_faults::quantity::Span;
 use inart_planner_aggregation::Levels;
 use inart_simulator_aggregation::campaign::Trial;
-use inart_simulator_aggregation::{Dataplane, Faults, SwitchKind, Tally};
+use inart_simulator_aggregation::{Dataplane, SwitchKind, Tally};
+use inart_topologies::faults::Faults;
+use inart_topologies::faults::quantity::Span;
 use inart_wire::ValuesPerPacket;
 use support::dataplane;
 

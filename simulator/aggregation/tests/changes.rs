@@ -3,11 +3,11 @@
 
 use crate::support;
 
-use inart_faults::quantity::{Share, Span};
-use inart_planner_aggregation::{Levels, Options as Planning, Topology, plan_all, schemes};
-use inart_simulator_aggregation::{
-    Changes, Faults, InstalledNetwork, Options, Report, alternatives, simulate,
-};
+use inart_planner_aggregation::{Levels, Options as Planning, plan_all, schemes};
+use inart_simulator_aggregation::{Changes, InstalledNetwork, Options, Report, alternatives, simulate};
+use inart_topologies::faults::Faults;
+use inart_topologies::faults::quantity::{Share, Span};
+use inart_topologies::switched::Topology;
 use support::{dataplane, fig1, racks};
 
 const MS: u64 = 1_000_000;

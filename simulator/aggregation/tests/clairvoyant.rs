@@ -3,13 +3,15 @@
 
 use std::sync::Arc;
 
-use inart_faults::quantity::Span;
-use inart_planner_aggregation::topology::generate::{Equipment, fat_tree};
-use inart_planner_aggregation::{NodeKind, Options as Planning, Plan, Topology, plan_all, schemes};
+use inart_planner_aggregation::{Options as Planning, Plan, plan_all, schemes};
 use inart_simulator_aggregation::{
-    Dataplane, Faults, Follow, InstalledNetwork, LinkTraffic, Options, SwitchKind, Watch, Watched, simulate,
+    Dataplane, Follow, InstalledNetwork, LinkTraffic, Options, SwitchKind, Watch, Watched, simulate,
 };
 use inart_steering::Policy;
+use inart_topologies::faults::Faults;
+use inart_topologies::faults::quantity::Span;
+use inart_topologies::switched::generate::{Equipment, fat_tree};
+use inart_topologies::switched::{NodeKind, Topology};
 use inart_wire::ValuesPerPacket;
 
 const SECOND: u64 = 1_000_000_000;

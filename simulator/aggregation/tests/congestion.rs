@@ -4,8 +4,10 @@
 
 use crate::support;
 
-use inart_planner_aggregation::{Topology, schemes};
-use inart_simulator_aggregation::{Faults, Options, simulate};
+use inart_planner_aggregation::schemes;
+use inart_simulator_aggregation::{Options, simulate};
+use inart_topologies::faults::Faults;
+use inart_topologies::switched::Topology;
 use support::network;
 
 /// The only long queue is that of v1 towards v2, where w3 sends, too; v2 sums.

@@ -4,9 +4,11 @@
 
 use crate::support;
 
-use inart_planner_aggregation::{Job, Scheme, Topology, schemes};
+use inart_planner_aggregation::{Scheme, schemes};
 use inart_simulator_aggregation::campaign::Trial;
-use inart_simulator_aggregation::{Faults, Options, Report, simulate};
+use inart_simulator_aggregation::{Options, Report, simulate};
+use inart_topologies::faults::Faults;
+use inart_topologies::switched::{Job, Topology};
 use support::{fig1, network};
 
 const FAULTS: &str = "

@@ -5,8 +5,10 @@ use crate::support;
 
 use std::fmt::Write;
 
-use inart_planner_aggregation::{Options as Planning, Topology, plan, schemes};
-use inart_simulator_aggregation::{Faults, InstalledNetwork, Options, Report, simulate};
+use inart_planner_aggregation::{Options as Planning, plan, schemes};
+use inart_simulator_aggregation::{InstalledNetwork, Options, Report, simulate};
+use inart_topologies::faults::Faults;
+use inart_topologies::switched::Topology;
 use support::dataplane;
 
 /// What the link between the racks carries, bit/s.

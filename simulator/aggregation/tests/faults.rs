@@ -5,7 +5,8 @@ use crate::support;
 
 use inart_planner_aggregation::schemes;
 use inart_simulator_aggregation::campaign::Trial;
-use inart_simulator_aggregation::{Faults, Options, simulate};
+use inart_simulator_aggregation::{Options, simulate};
+use inart_topologies::faults::Faults;
 use support::{fig1, network};
 
 #[test]

@@ -3,11 +3,12 @@
 
 use crate::support;
 
-use inart_faults::quantity::Span;
-use inart_planner_aggregation::Topology;
 use inart_planner_aggregation::schemes;
-use inart_simulator_aggregation::{Faults, Follow, LinkTraffic, Options, Report, Watch, simulate};
+use inart_simulator_aggregation::{Follow, LinkTraffic, Options, Report, Watch, simulate};
 use inart_steering::Policy;
+use inart_topologies::faults::Faults;
+use inart_topologies::faults::quantity::Span;
+use inart_topologies::switched::Topology;
 use support::network;
 
 const MS: u64 = 1_000_000;

@@ -4,8 +4,10 @@
 use crate::support;
 
 use inart_p4::Reason;
-use inart_planner_aggregation::{Topology, schemes};
-use inart_simulator_aggregation::{Faults, InstalledNetwork, Options, Report, simulate};
+use inart_planner_aggregation::schemes;
+use inart_simulator_aggregation::{InstalledNetwork, Options, Report, simulate};
+use inart_topologies::faults::Faults;
+use inart_topologies::switched::Topology;
 use support::network;
 
 /// Two jobs on the same switches, with hosts of their own, and a host that does nothing.

@@ -6,7 +6,8 @@ use crate::support;
 use std::sync::Arc;
 
 use inart_planner_aggregation::{Options as Planning, plan_all, schemes};
-use inart_simulator_aggregation::{Dataplane, Faults, InstalledNetwork, Options, SwitchKind, simulate};
+use inart_simulator_aggregation::{Dataplane, InstalledNetwork, Options, SwitchKind, simulate};
+use inart_topologies::faults::Faults;
 use inart_wire::ValuesPerPacket;
 use support::fig1;
 

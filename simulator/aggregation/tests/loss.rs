@@ -6,7 +6,8 @@ use crate::support;
 use std::fmt::Write;
 
 use inart_planner_aggregation::schemes;
-use inart_simulator_aggregation::{Faults, Options, simulate};
+use inart_simulator_aggregation::{Options, simulate};
+use inart_topologies::faults::Faults;
 use support::{network, racks};
 
 /// Goodput in Mbit/s of one job between two racks, links of 100 Mbit/s and 10 us.

@@ -6,7 +6,8 @@ use crate::support;
 
 use inart_planner_aggregation::{Scheme, schemes};
 use inart_simulator_aggregation::gradients::Sizes;
-use inart_simulator_aggregation::{Faults, OddLength, Options, Report, simulate};
+use inart_simulator_aggregation::{OddLength, Options, Report, simulate};
+use inart_topologies::faults::Faults;
 use support::{fig1, network};
 
 const LOSS: &str = "links: [{drop: 0.5%, duplicate: 0.5%, reorder: 1%, reorder_by: 300 us}]";

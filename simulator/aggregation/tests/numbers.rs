@@ -3,9 +3,11 @@
 
 use crate::support;
 
-use inart_faults::quantity::Span;
-use inart_planner_aggregation::{Levels, Options as Planning, Topology, plan_all, schemes};
-use inart_simulator_aggregation::{Adjust, Faults, InstalledNetwork, Options, Report, SingleFault, simulate};
+use inart_planner_aggregation::{Levels, Options as Planning, plan_all, schemes};
+use inart_simulator_aggregation::{Adjust, InstalledNetwork, Options, Report, SingleFault, simulate};
+use inart_topologies::faults::Faults;
+use inart_topologies::faults::quantity::Span;
+use inart_topologies::switched::Topology;
 use support::{dataplane, fig1, network};
 
 /// The largest float there is, up or down.

@@ -5,10 +5,12 @@
 
 use crate::support;
 
-use inart_faults::quantity::Span;
-use inart_planner_aggregation::{Job, Topology, schemes};
+use inart_planner_aggregation::schemes;
 use inart_simulator_aggregation::gradients::Sizes;
-use inart_simulator_aggregation::{Faults, Onward, Options, Report, simulate};
+use inart_simulator_aggregation::{Onward, Options, Report, simulate};
+use inart_topologies::faults::Faults;
+use inart_topologies::faults::quantity::Span;
+use inart_topologies::switched::{Job, Topology};
 use support::{network, racks};
 
 /// Three rounds of three workers behind three switches, of 1000 values in two tensors, in 8 chunks in flight.

@@ -4,9 +4,11 @@
 
 use crate::support;
 
-use inart_planner_aggregation::topology::generate::{Equipment, fat_tree};
-use inart_planner_aggregation::{Options as Planning, Plan, PlanError, Topology, plan, schemes};
-use inart_simulator_aggregation::{Faults, InstalledNetwork, Options, Report, simulate};
+use inart_planner_aggregation::{Options as Planning, Plan, PlanError, plan, schemes};
+use inart_simulator_aggregation::{InstalledNetwork, Options, Report, simulate};
+use inart_topologies::faults::Faults;
+use inart_topologies::switched::Topology;
+use inart_topologies::switched::generate::{Equipment, fat_tree};
 use support::{dataplane, fig1};
 
 /// Values per frame, and bytes of such a frame.

@@ -6,7 +6,8 @@ use crate::support;
 use std::collections::BTreeMap;
 
 use inart_planner_aggregation::schemes;
-use inart_simulator_aggregation::{Faults, Options, Report, simulate};
+use inart_simulator_aggregation::{Options, Report, simulate};
+use inart_topologies::faults::Faults;
 use support::{fig1, network};
 
 /// One of everything.

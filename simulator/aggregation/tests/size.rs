@@ -4,8 +4,9 @@
 use crate::support;
 
 use inart_planner_aggregation::schemes;
-use inart_planner_aggregation::topology::generate::{Equipment, fat_tree};
-use inart_simulator_aggregation::{Faults, Options, simulate};
+use inart_simulator_aggregation::{Options, simulate};
+use inart_topologies::faults::Faults;
+use inart_topologies::switched::generate::{Equipment, fat_tree};
 use support::network;
 
 #[test]

@@ -3,9 +3,10 @@
 
 use crate::support;
 
-use inart_faults::quantity::Span;
 use inart_planner_aggregation::schemes;
-use inart_simulator_aggregation::{Faults, InstalledNetwork, Options, SingleFault, simulate};
+use inart_simulator_aggregation::{InstalledNetwork, Options, SingleFault, simulate};
+use inart_topologies::faults::Faults;
+use inart_topologies::faults::quantity::Span;
 use support::{fig1, network};
 
 /// Runs with each hop of the undisturbed run treated in turn; how many there are.

@@ -1,6 +1,6 @@
 //! The ports, and the switches between them, which do not block.
 
-use inart_planner_peers::{Mesh, PeerJob};
+use inart_topologies::peers::{Mesh, PeerJob};
 use inart_virtual::SplitMix64;
 
 use crate::port::{Port, ns};

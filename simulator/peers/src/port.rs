@@ -1,7 +1,7 @@
 //! One direction of a peer's port: chunks follow each other; messages, which are short, pass between their
 //! frames.
 
-use inart_planner_peers::Trace;
+use inart_topologies::Trace;
 
 /// One direction.
 #[derive(Debug, Clone)]

@@ -3,8 +3,9 @@
 use std::time::Duration;
 
 use inart_peers_agent::{CoordinatorSetup, Setup, Sync};
-use inart_planner_peers::{Mesh, Multicast, PeerJob, Ports, Scheme};
+use inart_planner_peers::{Multicast, Scheme};
 use inart_protocol_peers::{Copies, ReceiverOptions, SenderOptions};
+use inart_topologies::peers::{Mesh, PeerJob, Ports};
 use inart_wire::{Epoch, Incarnation, JobId, Rank, ValuesPerPacket};
 
 use crate::error::SimulationError;

@@ -12,8 +12,8 @@ use inart_peers_agent::{
     Body, Coordinator, CoordinatorOutput, Framing, Peer, PeerNews, PeerProcess, Schemes, Setup, Start, Sync,
     encode,
 };
-use inart_planner_peers::{Compute, Mesh, PeerJob};
 use inart_protocol_peers::{FrameWriter, Receivers};
+use inart_topologies::peers::{Compute, Mesh, PeerJob};
 use inart_virtual::{SplitMix64, Timeline};
 use inart_wire::{Contributors, MacAddr};
 

@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 use inart_peers_agent::Sync;
-use inart_planner_peers::{Draw, Mesh, Multicast, Reading, Scheme, Sharing, SspOptions, run_rounds, run_ssp};
+use inart_planner_peers::{Draw, Multicast, Reading, Scheme, Sharing, SspOptions, run_rounds, run_ssp};
 use inart_simulator_peers::{Figures, Options, Outcome, Rounds, SimulationError, Stale, Until, simulate};
+use inart_topologies::peers::Mesh;
 
 /// Ports of 60 to 139 Mbit/s; updates of 1.5 MB: 100 chunks of 15 kB.
 fn document(peers: usize, receivers: usize, link: &str, more: &str) -> String {

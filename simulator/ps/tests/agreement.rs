@@ -1,13 +1,13 @@
 //! Agents without faults against the prediction, and against values computed by hand.
 #![allow(clippy::unwrap_used)]
 
-use inart_faults::{Faults, Schedule};
-use inart_planner_aggregation::Topology;
-use inart_planner_ps::{Cluster, Job};
 use inart_protocol_ps::{Applied, Blocking, Policy};
 use inart_simulator_ps::{
     AgentError, AgentOptions, AgentRun, CAPABILITIES, Sync, WorkerOptions, run_agents, run_workers,
 };
+use inart_topologies::faults::{Faults, Schedule};
+use inart_topologies::ps::{Cluster, Job};
+use inart_topologies::switched::Topology;
 
 /// Four workers whose links are as fast as the server's: 100 Mbit/s, and 1 MB take 80 ms alone.
 fn document(delay_ms: u32, cv: f64) -> String {

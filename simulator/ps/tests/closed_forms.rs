@@ -2,9 +2,9 @@
 #![allow(clippy::print_stdout, reason = "a test prints what it found")]
 #![allow(clippy::unwrap_used)]
 
-use inart_planner_ps::{Job, Kind, Nic, Participant, Time};
 use inart_protocol_ps::{Applied, BatchRule, Blocking, Policy};
 use inart_simulator_ps::{WorkerEvent, WorkerOptions, run_workers, run_workers_watched};
+use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
 
 /// Of a model: time to compute, seconds that it takes to pass the servers' port, and their closed forms for
 /// 16 workers: BSP's iteration, and what no R²SP's is below (`table1_calibration`).

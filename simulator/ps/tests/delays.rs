@@ -1,9 +1,9 @@
 //! Links with a delay: an update and a model arrive so much later, and so does each message between them.
 #![allow(clippy::unwrap_used)]
 
-use inart_planner_ps::{Job, Kind, Nic, Participant, Time};
 use inart_protocol_ps::{Applied, Policy};
 use inart_simulator_ps::{Absence, ClientOptions, WorkerOptions, run_clients, run_workers};
+use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
 
 const COMPUTE_S: f64 = 0.7;
 /// A model passes a worker's port in so long.

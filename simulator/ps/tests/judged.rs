@@ -2,9 +2,9 @@
 //! which, and who is left out.
 #![allow(clippy::unwrap_used)]
 
-use inart_planner_ps::{Job, Kind, Nic, Participant, Time};
 use inart_protocol_ps::{Arrival, GroupError, OutlierRule};
 use inart_simulator_ps::{ClientEvent, ClientOptions, RunError, run_clients_judged};
+use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
 
 /// Eight clients, some slower than others.
 fn job() -> Job {

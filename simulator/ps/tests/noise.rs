@@ -3,12 +3,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_planner_ps::{Job, Kind, Nic, Participant, Time};
 use inart_protocol_ps::{Applied, Arrival, BatchRule, Blocking, Policy, Taken};
 use inart_simulator_ps::{
     Absence, ClientEvent, ClientOptions, RunError, WorkerEvent, WorkerOptions, run_clients,
     run_clients_watched, run_workers, run_workers_watched,
 };
+use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
 use proptest::prelude::*;
 
 fn job(kind: Kind, means: &[f64], cv: f64, delay_s: f64) -> Job {

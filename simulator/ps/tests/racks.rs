@@ -4,10 +4,12 @@
 
 use std::collections::BTreeMap;
 
-use inart_planner_aggregation::topology::generate::{Equipment, fat_tree};
-use inart_planner_aggregation::{Plan, Topology, check};
-use inart_planner_ps::{Job, Kind, Nic, Participant, RackError, Racks, Time, candidate_racks, choose_racks};
+use inart_planner_aggregation::{Plan, check};
+use inart_planner_ps::{RackError, Racks, candidate_racks, choose_racks};
 use inart_simulator_ps::{RackEvent, RackOptions, RackRunError, run_racks, run_racks_watched};
+use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
+use inart_topologies::switched::Topology;
+use inart_topologies::switched::generate::{Equipment, fat_tree};
 
 const FIG1: &str = include_str!("../../../topologies/fig1.yaml");
 
@@ -233,7 +235,7 @@ fn what_cannot_be_is_refused() {
         assert!(matches!(error, RackError::Groups { .. }));
         assert!(error.to_string().contains("give a number from 1 to 6"), "{error}");
     }
-    let exact = inart_planner_aggregation::Job { exact: true, ..planned.clone() };
+    let exact = inart_topologies::switched::Job { exact: true, ..planned.clone() };
     assert!(matches!(Racks::plan(&topology, &exact, 2), Err(RackError::Exact(_))));
     let racks = in_groups(&topology, 2);
     let job = job(&topology, 1e9, exactly(1.0));

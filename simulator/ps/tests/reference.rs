@@ -3,9 +3,9 @@
 //! draws.
 #![allow(clippy::unwrap_used)]
 
-use inart_planner_ps::{Job, Kind, Nic, Participant, Time};
 use inart_protocol_ps::{Applied, Policy};
 use inart_simulator_ps::{ClientOptions, WorkerOptions, run_clients, run_workers};
+use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
 
 fn job(kind: Kind, count: usize, compute: Time, nic: Nic) -> Job {
     let participant =

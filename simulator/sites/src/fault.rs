@@ -1,8 +1,8 @@
 //! What may happen, and when.
 
-use inart_faults::Faults;
-use inart_planner_sites::Overlay;
 use inart_protocol_sites::SiteNo;
+use inart_topologies::faults::Faults;
+use inart_topologies::sites::Overlay;
 
 use crate::error::SimulationError;
 

@@ -4,9 +4,9 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
-use inart_planner_sites::{ArcId, Overlay, SiteId};
 use inart_protocol_sites::SiteNo;
 use inart_sites_agent::message::ChunkMessage;
+use inart_topologies::sites::{ArcId, Overlay, SiteId};
 use inart_virtual::{Event, Links, Sharing};
 
 /// The rate of a link that is down: what is on it stands still.

@@ -1,8 +1,8 @@
 //! Random runs: faults of all kinds by a seed.
 
-use inart_planner_sites::Overlay;
 use inart_protocol_sites::SiteNo;
 use inart_sites_agent::PART_BYTES;
+use inart_topologies::sites::Overlay;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -12,10 +12,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_planner_sites::{AuxiliaryUse, Options as PlanOptions, Overlay, Sharing};
+use inart_planner_sites::{AuxiliaryUse, Options as PlanOptions, Sharing};
 use inart_protocol_sites::{Policy, SiteNo};
 use inart_sites_agent::message::Body;
 use inart_sites_agent::{Driver, Output, Peer, SchedulerProcess, Setup, TrainingState};
+use inart_topologies::sites::Overlay;
 use inart_virtual::Timeline;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;

@@ -2,15 +2,14 @@
 //! docs/protocol.md says; what is wrong is named.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use inart_faults::Faults;
-use inart_planner_sites::{
-    AuxiliaryUse, Options as PlanOptions, Overlay, RunOptions, Scheme, Sharing, Tuning, Until,
-};
+use inart_planner_sites::{AuxiliaryUse, Options as PlanOptions, RunOptions, Scheme, Sharing, Tuning, Until};
 use inart_protocol_sites::SiteNo;
 use inart_simulator_sites::{
     Fault, Knowledge, Options, OtherDocument, Outcome, PlannedFault, Setting, Traces, Trial, resolve,
     simulate,
 };
+use inart_topologies::faults::Faults;
+use inart_topologies::sites::Overlay;
 
 /// The nine sites, with short gradients and rates in proportion.
 fn network(text: &str) -> Overlay {

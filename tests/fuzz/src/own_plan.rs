@@ -3,9 +3,11 @@
 
 use std::sync::LazyLock;
 
-use inart_planner_aggregation::{JobPlans, Options, Order, Topology, check_jobs, plan_jobs, schemes};
-use inart_planner_peers::{Mesh, Multicast};
-use inart_planner_sites::Overlay;
+use inart_planner_aggregation::{JobPlans, Options, Order, check_jobs, plan_jobs, schemes};
+use inart_planner_peers::Multicast;
+use inart_topologies::peers::Mesh;
+use inart_topologies::sites::Overlay;
+use inart_topologies::switched::Topology;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 

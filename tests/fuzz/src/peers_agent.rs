@@ -9,8 +9,9 @@ use inart_peers_agent::{
     Body, Coordinator, CoordinatorOutput, CoordinatorSetup, Output, Peer, Roster, Schemes, Setup, Sync, Term,
     encode,
 };
-use inart_planner_peers::{Multicast, Ports, Reading, Scheme};
+use inart_planner_peers::{Multicast, Reading, Scheme};
 use inart_protocol_peers::{Copies, ReceiverOptions, SenderOptions};
+use inart_topologies::peers::Ports;
 use inart_wire::{Incarnation, Rank};
 
 const PEERS: usize = 3;

@@ -3,7 +3,8 @@
 
 use std::sync::LazyLock;
 
-use inart_planner_aggregation::{Options, Plan, Topology, check, plan, schemes};
+use inart_planner_aggregation::{Options, Plan, check, plan, schemes};
+use inart_topologies::switched::Topology;
 use serde_json::Value;
 
 use crate::edit::edited;

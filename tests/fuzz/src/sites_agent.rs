@@ -7,12 +7,13 @@ use std::sync::{Arc, OnceLock};
 use std::time::Duration;
 
 use inart_connections::{Machine as _, Output as Wish, PeerNo};
-use inart_planner_sites::{AuxiliaryUse, Options, Overlay, Scheme};
+use inart_planner_sites::{AuxiliaryUse, Options, Scheme};
 use inart_protocol_sites::SiteNo;
 use inart_sites_agent::message::{Body, Hello, encode};
 use inart_sites_agent::{
     Driver, Output, Peer, Scheduler, SchedulerNews, SchedulerProcess, Setup, TrainingState,
 };
+use inart_topologies::sites::Overlay;
 
 const NETWORK: &str = "name: four
 nodes: [{name: a, kind: site}, {name: b, kind: site}, {name: c, kind: site}, {name: d, kind: site}]

@@ -3,6 +3,7 @@
 
 mod circles;
 mod document;
+mod invariants;
 mod modules;
 mod packages;
 mod solver;

@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use inart_controller::JobPlan;
 use inart_emulator::{Options, Testbed};
-use inart_planner_aggregation::{Levels, Results, Topology, schemes};
+use inart_planner_aggregation::{Levels, Results, schemes};
 use inart_tests::inart;
+use inart_topologies::switched::Topology;
 use inart_wire::ValuesPerPacket;
 
 /// A topology with one job, at `scale` times its rates, with the job's plan installed.

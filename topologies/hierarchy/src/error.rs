@@ -1,7 +1,8 @@
 //! What can be wrong with a network of two levels.
 
-use inart_planner_aggregation::{PlanError, TopologyError};
+use inart_planner_aggregation::PlanError;
 use inart_planner_sites::{PlanError as OverlayError, RunError};
+use inart_topologies::switched::TopologyError;
 
 /// What is wrong, and where.
 #[derive(Debug, thiserror::Error)]

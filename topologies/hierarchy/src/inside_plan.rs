@@ -1,8 +1,8 @@
 //! Plans of both levels.
 
 use inart_planner_aggregation::{Options, Plan};
-use inart_planner_sites::{Options as TreeOptions, Plan as TreePlan, SiteJob};
-use inart_topologies::sites::Hierarchy;
+use inart_planner_sites::{Options as TreeOptions, Plan as TreePlan};
+use inart_topologies::sites::{Hierarchy, SiteJob};
 use serde::Serialize;
 
 use crate::error::HierarchyError;

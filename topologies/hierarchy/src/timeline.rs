@@ -1,7 +1,7 @@
 //! Where the time of a round goes.
 
-use inart_planner_sites::{InsideTimes, RunOptions, SiteJob};
-use inart_topologies::sites::Hierarchy;
+use inart_planner_sites::{InsideTimes, RunOptions};
+use inart_topologies::sites::{Hierarchy, SiteJob};
 use serde::Serialize;
 
 use crate::error::HierarchyError;

@@ -1,11 +1,12 @@
 //! Networks of both levels: what is read and refused, planned, and where time goes.
 #![allow(clippy::unwrap_used)]
 
-use inart_hierarchy::{CHUNK_UNIT_BYTES, Hierarchy, plan, timeline};
+use inart_hierarchy::{plan, timeline};
 use inart_planner_aggregation::{Options, schemes};
 use inart_planner_sites::{
     AuxiliaryUse, Knowledge, Options as TreeOptions, RunOptions, Scheme, Sharing, Tuning, Until,
 };
+use inart_topologies::sites::{CHUNK_UNIT_BYTES, Hierarchy};
 
 const NETWORK: &str = include_str!("../../two-levels.yaml");
 /// Of a frame's bits, all are gradient.

@@ -5,8 +5,8 @@ use std::time::Duration;
 use futures::future::join_all;
 use inart_controller::PortMap;
 use inart_controller::link_ports::{LinkPort, elsewhere, link_ports, problems as of_ports};
-use inart_planner_aggregation::Topology;
 use inart_targets::{Place, SwitchError, Target};
+use inart_topologies::switched::Topology;
 
 /// What is wrong with the ports of these switches, where ports have to be set up. Each may take so long to
 /// connect, and twice as long in all.

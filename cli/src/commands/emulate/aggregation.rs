@@ -17,11 +17,12 @@ use inart_emulator::fault::DropRate;
 use inart_emulator::figures::Summary;
 use inart_emulator::scale::Scale;
 use inart_emulator::{Measured, Options, Work, Workload, chart, emulate};
-use inart_faults::Faults;
-use inart_planner_aggregation::units::Size;
-use inart_planner_aggregation::{Levels, Results, Scheme, Topology};
+use inart_planner_aggregation::{Levels, Results, Scheme};
 use inart_targets::Target;
 use inart_topologies::Switched;
+use inart_topologies::faults::Faults;
+use inart_topologies::switched::Topology;
+use inart_topologies::units::Size;
 use inart_wire::ValuesPerPacket;
 
 use crate::commands::document::refuse_network;

@@ -10,10 +10,11 @@ use inart_emulator::fault::DropRate;
 use inart_emulator::ps::groups::{RackSetting, RackTable, emulate_racks, fitting_scale};
 use inart_emulator::ps::scaled;
 use inart_emulator::scale::{Scale, check_slowest};
-use inart_planner_aggregation::Topology;
-use inart_planner_aggregation::units::display_size;
-use inart_planner_ps::{Job, Kind, RackError, Racks, candidate_racks, choose_racks};
+use inart_planner_ps::{RackError, Racks, candidate_racks, choose_racks};
 use inart_topologies::Switched;
+use inart_topologies::ps::{Job, Kind};
+use inart_topologies::switched::Topology;
+use inart_topologies::units::display_size;
 use inart_training::PARAMETERS;
 use inart_wire::ValuesPerPacket;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -150,7 +151,7 @@ impl Args {
     fn divisions(
         &self,
         topology: &Topology,
-        planned: &inart_planner_aggregation::Job,
+        planned: &inart_topologies::switched::Job,
         job: &Job,
     ) -> anyhow::Result<Vec<Racks>> {
         let mut all: Vec<Racks> = Vec::new();
@@ -175,7 +176,7 @@ impl Args {
 
     fn setting(
         &self,
-        (topology, planned): (Topology, inart_planner_aggregation::Job),
+        (topology, planned): (Topology, inart_topologies::switched::Job),
         job: &Job,
         all: &[Racks],
     ) -> anyhow::Result<RackSetting> {

@@ -13,9 +13,10 @@ use inart_emulator::peers::{
 };
 use inart_emulator::scale::{Scale, Scaling, check_slowest};
 use inart_peers_host::{Job, Schedule};
-use inart_planner_aggregation::units::{Size, display_size};
-use inart_planner_peers::{Guard, Mesh, Multicast, PeerJob, Reading, Scheme};
+use inart_planner_peers::{Guard, Multicast, Reading, Scheme};
 use inart_targets::Target;
+use inart_topologies::peers::{Mesh, PeerJob};
+use inart_topologies::units::{Size, display_size};
 use inart_training::{Config, Trainer};
 use inart_wire::ValuesPerPacket;
 use indicatif::{ProgressBar, ProgressStyle};

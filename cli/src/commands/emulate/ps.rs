@@ -10,11 +10,11 @@ use inart_emulator::Measured;
 use inart_emulator::fault::DropRate;
 use inart_emulator::ps::{Clients, Order, Outage, Scheme, Setting, Transport, chart, emulate_order, scaled};
 use inart_emulator::scale::{Scale, Scaling, check_slowest};
-use inart_planner_aggregation::Topology;
-use inart_planner_ps::{Cluster, Job, Kind};
 use inart_ps_agent::Precision;
 use inart_simulator_ps::Absence;
 use inart_topologies::Switched;
+use inart_topologies::ps::{Cluster, Job, Kind};
+use inart_topologies::switched::Topology;
 use inart_training::PARAMETERS;
 use indicatif::{ProgressBar, ProgressStyle};
 

@@ -11,10 +11,10 @@ use anyhow::{Context, anyhow, bail, ensure};
 use inart_emulator::Measured;
 use inart_emulator::scale::{Scale, Scaling, check_slowest};
 use inart_emulator::sites::{Report, Setting, Variant, Way, Workload, chart, emulate_sites};
-use inart_hierarchy::Hierarchy;
-use inart_planner_aggregation::units::{Rate, Size, display_size};
-use inart_planner_sites::{Disjoint, Knowledge, Options, Overlay, Plan, Scheme};
+use inart_planner_sites::{Disjoint, Knowledge, Options, Plan, Scheme};
 use inart_quic::Congestion;
+use inart_topologies::sites::{Hierarchy, Overlay};
+use inart_topologies::units::{Rate, Size, display_size};
 use inart_training::{Config, Trainer};
 use indicatif::{ProgressBar, ProgressStyle};
 

@@ -12,7 +12,8 @@ use inart_experiments::{
     Experiment, MEASURED_SCHEMES, MEASURED_SEED, Measured, Network, Place, Point, measured_markdown,
     read_measured, write_measured,
 };
-use inart_planner_aggregation::{Levels, Results, Scheme, Topology};
+use inart_planner_aggregation::{Levels, Results, Scheme};
+use inart_topologies::switched::Topology;
 use inart_wire::ValuesPerPacket;
 
 use crate::commands::experiment::files::{Document, make, place};

@@ -12,8 +12,8 @@ pub mod sites;
 use std::path::Path;
 
 use anyhow::{Context, bail, ensure};
-use inart_planner_aggregation::{NodeKind, Topology};
 use inart_topologies::Network;
+use inart_topologies::switched::{NodeKind, Topology};
 
 use crate::commands::host::role::{
     GROUP_SERVER, GROUP_WORKER, PEER, PS_SERVER, PS_WORKER, SERVER, SITE, WORKER,

@@ -1,9 +1,9 @@
 //! Places of hosts that are given by name.
 
 use anyhow::Context;
-use inart_planner_aggregation::{NodeId, Topology};
 use inart_protocol_aggregation::Assignment;
 use inart_topologies::Network;
+use inart_topologies::switched::{NodeId, Topology};
 
 /// Returns a worker's place in an assignment.
 pub fn worker_of_assignment(assignment: &Assignment, name: &str) -> anyhow::Result<u16> {
@@ -44,7 +44,7 @@ fn place_in_document(
     network: &Network,
     name: &str,
     job: &str,
-    list: fn(&inart_planner_aggregation::Job) -> &Vec<NodeId>,
+    list: fn(&inart_topologies::switched::Job) -> &Vec<NodeId>,
 ) -> anyhow::Result<u16> {
     let topologies: Vec<&Topology> = match network {
         Network::Switched(switched) => vec![&switched.topology],

@@ -4,7 +4,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::Context;
-use inart_planner_peers::{Mesh, Multicast, OwnPlan, Pairs, PeerJob, Plan, PlanTask, complete, receivers};
+use inart_planner_peers::{Multicast, OwnPlan, Pairs, Plan, PlanTask, complete, receivers};
+use inart_topologies::peers::{Mesh, PeerJob};
 
 use crate::commands::plans::Given;
 use crate::commands::{network, plans};

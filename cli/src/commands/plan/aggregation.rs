@@ -11,9 +11,10 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure};
-use inart_planner_aggregation::units::Seconds;
-use inart_planner_aggregation::{Levels, Options, Order, Paths, Results, Scheme, Topology, schemes};
+use inart_planner_aggregation::{Levels, Options, Order, Paths, Results, Scheme, schemes};
 use inart_topologies::Switched;
+use inart_topologies::switched::Topology;
+use inart_topologies::units::Seconds;
 
 use crate::commands::scheme;
 use crate::commands::values::time;

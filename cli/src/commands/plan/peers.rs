@@ -6,8 +6,9 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use inart_planner_aggregation::units::display_size;
-use inart_planner_peers::{Mesh, Multicast, Options, PeerJob, Plan, Scheme};
+use inart_planner_peers::{Multicast, Options, Plan, Scheme};
+use inart_topologies::peers::{Mesh, PeerJob};
+use inart_topologies::units::display_size;
 
 use crate::commands::output::print;
 use crate::commands::peers::own;

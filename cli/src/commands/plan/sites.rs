@@ -6,9 +6,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, anyhow};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use inart_hierarchy::Hierarchy;
-use inart_planner_aggregation::units::display_size;
-use inart_planner_sites::{Disjoint, Options, Overlay, Plan, Scheme, SiteJob};
+use inart_planner_sites::{Disjoint, Options, Plan, Scheme};
+use inart_topologies::sites::{Hierarchy, Overlay, SiteJob};
+use inart_topologies::units::display_size;
 
 use crate::commands::output::print;
 use crate::commands::plans::PLAN;

@@ -2,10 +2,10 @@
 
 use anyhow::{Context, ensure};
 use inart_emulator::ps::Outage;
-use inart_faults::FaultEvent;
-use inart_faults::quantity::Span;
-use inart_planner_ps::Job;
 use inart_simulator_ps::Absence;
+use inart_topologies::faults::FaultEvent;
+use inart_topologies::faults::quantity::Span;
+use inart_topologies::ps::Job;
 
 use crate::commands::values::seconds;
 

@@ -3,8 +3,8 @@
 use std::fmt::Write as _;
 
 use anyhow::{anyhow, ensure};
-use inart_planner_ps::Job;
 use inart_simulator_ps::{ClientOptions, ClientRun, run_clients};
+use inart_topologies::ps::Job;
 
 use crate::commands::ps::absent::{absences, warn_late};
 use crate::commands::ps::common::{Common, refuse};

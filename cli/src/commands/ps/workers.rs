@@ -3,9 +3,9 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context, anyhow, ensure};
-use inart_planner_ps::Job;
 use inart_protocol_ps::{Applied, BatchRule, Blocking, Policy, Spacing};
 use inart_simulator_ps::{WorkerOptions, WorkerRun, run_workers};
+use inart_topologies::ps::Job;
 
 use crate::commands::ps::absent::{absences, warn_late};
 use crate::commands::ps::common::{Common, refuse};

@@ -7,9 +7,10 @@ use std::process::ExitCode;
 
 use anyhow::Context;
 use inart_controller::{Controller, JobPlan, ValuesChoice, job_number};
-use inart_planner_aggregation::{Plan, Topology};
+use inart_planner_aggregation::Plan;
 use inart_targets::Session;
 use inart_topologies::Switched;
+use inart_topologies::switched::Topology;
 
 use crate::commands::control;
 use crate::commands::control::{ControlArgs, Purpose};

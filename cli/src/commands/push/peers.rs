@@ -7,8 +7,8 @@ use std::process::ExitCode;
 use anyhow::{Context, ensure};
 use inart_controller::multicast::{PeerGroup, network as entries};
 use inart_controller::{PeerChange, PortMap, push_peers};
-use inart_planner_peers::{Mesh, PeerJob};
 use inart_targets::{Access, DEFAULT, Precedence, Target, open_all};
+use inart_topologies::peers::{Mesh, PeerJob};
 use inart_wire::{Epoch, JobId, ValuesPerPacket};
 use serde_json::json;
 

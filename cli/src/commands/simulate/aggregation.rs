@@ -12,9 +12,9 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use anyhow::{Context, bail};
-use inart_planner_aggregation::Topology;
 use inart_simulator_aggregation::simulate;
 use inart_topologies::Switched;
+use inart_topologies::switched::Topology;
 
 use crate::commands::output::print;
 use crate::line::section::{SWITCHES, Section};
@@ -68,7 +68,8 @@ fn run(args: &Args, topology: Topology, json: bool) -> anyhow::Result<ExitCode> 
     } else {
         print(&format!("{report}{hops_per_second:.0} packet-hops/s\n"))?;
     }
-    let late = |event: &&inart_faults::FaultEvent| event.at.duration().as_secs_f64() > report.seconds;
+    let late =
+        |event: &&inart_topologies::faults::FaultEvent| event.at.duration().as_secs_f64() > report.seconds;
     crate::commands::late::warn("faults", faults.events.iter().filter(late).count(), report.seconds);
     logged.context("--log")?;
     Ok(match &report.failure {

@@ -9,9 +9,10 @@ use anyhow::ensure;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use inart_peers_agent::Sync;
 use inart_planner_peers::{
-    Draw, Guard, Mesh, Options, Pairs, Reading, Rounds, Scheme, Sharing, Ssp, SspOptions, run_rounds, run_ssp,
+    Draw, Guard, Options, Pairs, Reading, Rounds, Scheme, Sharing, Ssp, SspOptions, run_rounds, run_ssp,
 };
 use inart_simulator_peers::Until;
+use inart_topologies::peers::Mesh;
 
 use crate::commands::network;
 use crate::commands::output::print;

@@ -6,8 +6,8 @@ pub mod groups;
 use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
-use inart_planner_ps::Kind;
 use inart_topologies::Switched;
+use inart_topologies::ps::Kind;
 
 use crate::commands::network::training_job;
 use crate::commands::output::print;

@@ -8,11 +8,11 @@ use std::process::ExitCode;
 
 use anyhow::ensure;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use inart_hierarchy::Hierarchy;
-use inart_planner_aggregation::units::Rate;
 use inart_planner_sites::{
-    AuxiliaryChoice, AuxiliaryUse, Knowledge, Overlay, Run, RunOptions, Sharing, SiteJob, Tuning, Until,
+    AuxiliaryChoice, AuxiliaryUse, Knowledge, Run, RunOptions, Sharing, Tuning, Until,
 };
+use inart_topologies::sites::{Hierarchy, Overlay, SiteJob};
+use inart_topologies::units::Rate;
 
 use crate::commands::network;
 use crate::commands::output::print;

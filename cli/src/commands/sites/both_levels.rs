@@ -5,12 +5,13 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
-use inart_faults::Faults;
-use inart_hierarchy::{Hierarchy, HierarchyPlan, Inside, Timeline, plan, timeline};
-use inart_planner_aggregation::units::{display_rate, display_size};
+use inart_hierarchy::{HierarchyPlan, Timeline, plan, timeline};
 use inart_planner_aggregation::{Options as InnerOptions, Plan, schemes};
-use inart_planner_sites::{Options as TreeOptions, RunOptions, SiteJob};
+use inart_planner_sites::{Options as TreeOptions, RunOptions};
 use inart_simulator_aggregation::{Dataplane, InstalledNetwork, Options, SwitchKind, simulate};
+use inart_topologies::faults::Faults;
+use inart_topologies::sites::{Hierarchy, Inside, SiteJob};
+use inart_topologies::units::{display_rate, display_size};
 use inart_wire::ValuesPerPacket;
 use serde::Serialize;
 
@@ -43,7 +44,7 @@ pub fn make(hierarchy: &Hierarchy, job: &SiteJob, trees: &TreeOptions) -> anyhow
 pub fn planned(
     hierarchy: &Hierarchy,
     job: Option<&str>,
-    trees: impl Fn(&inart_planner_sites::Overlay) -> anyhow::Result<TreeOptions>,
+    trees: impl Fn(&inart_topologies::sites::Overlay) -> anyhow::Result<TreeOptions>,
     json: bool,
     between: impl Fn(&SiteJob, &inart_planner_sites::Plan) -> String,
 ) -> anyhow::Result<String> {
@@ -126,7 +127,7 @@ pub fn run_insides(
 pub fn simulated(
     hierarchy: &Hierarchy,
     job: Option<&str>,
-    options: impl Fn(&inart_planner_sites::Overlay) -> anyhow::Result<RunOptions>,
+    options: impl Fn(&inart_topologies::sites::Overlay) -> anyhow::Result<RunOptions>,
     seed: u64,
     json: bool,
 ) -> anyhow::Result<String> {

@@ -3,7 +3,8 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::{Context, ensure};
-use inart_planner_sites::{Options, Overlay, OwnPlan, Plan, Scheme, complete, predicted_seconds};
+use inart_planner_sites::{Options, OwnPlan, Plan, Scheme, complete, predicted_seconds};
+use inart_topologies::sites::Overlay;
 
 use crate::commands::plans::Given;
 use crate::commands::{network, plans};

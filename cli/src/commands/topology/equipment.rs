@@ -1,10 +1,9 @@
 //! What the generated networks are equipped with.
 
-use inart_planner_aggregation::topology::generate::{Equipment, deal_jobs};
-use inart_planner_aggregation::topology::ranges::{Ranges, RateRange};
-use inart_planner_aggregation::topology::{DEFAULT_MTU, MTUS};
-use inart_planner_aggregation::units::{Rate, Seconds, Size};
-use inart_planner_aggregation::{Topology, TopologyError};
+use inart_topologies::switched::generate::{Equipment, deal_jobs};
+use inart_topologies::switched::ranges::{Ranges, RateRange};
+use inart_topologies::switched::{DEFAULT_MTU, MTUS, Topology, TopologyError};
+use inart_topologies::units::{Rate, Seconds, Size};
 
 use crate::commands::values::time;
 

@@ -3,10 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
-use inart_planner_aggregation::topology::DEFAULT_MTU;
-use inart_planner_aggregation::topology::import::{Format, Hosts, ImportOptions, decode, import};
-use inart_planner_aggregation::units::{Rate, Seconds, Size};
-use inart_planner_aggregation::{Topology, TopologyError};
+use inart_topologies::switched::import::{Format, Hosts, ImportOptions, decode, import};
+use inart_topologies::switched::{DEFAULT_MTU, Topology, TopologyError};
+use inart_topologies::units::{Rate, Seconds, Size};
 
 use crate::commands::topology::equipment::{not_negative, positive};
 use crate::commands::values::time;

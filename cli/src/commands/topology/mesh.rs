@@ -1,8 +1,8 @@
 //! `inart topology mesh`: a network of peers whose ports have rates drawn at random.
 
 use anyhow::ensure;
-use inart_planner_aggregation::units::{Rate, Seconds, Size};
-use inart_planner_peers::{Changes, Compute, Drawn, Mesh, draw};
+use inart_topologies::peers::{Changes, Compute, Drawn, Mesh, draw};
+use inart_topologies::units::{Rate, Seconds, Size};
 
 use crate::commands::values::{link_rate, time};
 

@@ -11,8 +11,8 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use clap::Subcommand;
-use inart_planner_aggregation::topology::generate::{fat_tree, leaf_spine, random_regular};
-use inart_planner_aggregation::{NodeKind, Topology};
+use inart_topologies::switched::generate::{fat_tree, leaf_spine, random_regular};
+use inart_topologies::switched::{NodeKind, Topology};
 use inart_topologies::{Network, Switched};
 
 use self::equipment::Equip;

@@ -6,12 +6,11 @@ use std::f64::consts::TAU;
 use std::fmt::Write as _;
 
 use inart_controller::PortMap;
-use inart_hierarchy::Hierarchy;
-use inart_planner_aggregation::units::{display_rate, display_seconds};
-use inart_planner_aggregation::{NodeKind, Topology};
-use inart_planner_peers::Mesh;
-use inart_planner_sites::Overlay;
 use inart_topologies::Network;
+use inart_topologies::peers::Mesh;
+use inart_topologies::sites::{Hierarchy, Overlay};
+use inart_topologies::switched::{NodeKind, Topology};
+use inart_topologies::units::{display_rate, display_seconds};
 use serde::Serialize;
 
 /// A network without its plans.
@@ -62,7 +61,7 @@ impl Sketch {
 
     fn of_sites(overlay: &Overlay) -> Self {
         let node = |name: &String| Node { name: name.clone(), kind: "site", mac: None, site: None };
-        let link = |link: &inart_planner_sites::SiteLink| Link {
+        let link = |link: &inart_topologies::sites::SiteLink| Link {
             ends: link.ends.map(|end| overlay.site_name(end).to_owned()),
             ports: [None; 2],
             rates_bps: link.rates_bps,

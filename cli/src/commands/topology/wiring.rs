@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 
 use anyhow::Context;
 use inart_controller::PortMap;
-use inart_planner_aggregation::topology::DEFAULT_MTU;
-use inart_planner_aggregation::{Link, NodeId, NodeKind, Topology};
+use inart_topologies::switched::{DEFAULT_MTU, Link, NodeId, NodeKind, Topology};
 use serde::Serialize;
 
 /// The whole of it.

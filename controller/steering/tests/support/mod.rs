@@ -3,8 +3,9 @@
 
 use std::time::Duration;
 
-use inart_planner_aggregation::{LinkId, NodeId, NodeKind, Options, Plan, Topology, plan_all, schemes};
+use inart_planner_aggregation::{Options, Plan, plan_all, schemes};
 use inart_steering::{Decision, LinkSeen, Observation, Outcome, Policy, Steering, SwitchSeen};
+use inart_topologies::switched::{LinkId, NodeId, NodeKind, Topology};
 
 pub const STEP: Duration = Duration::from_millis(200);
 

@@ -3,9 +3,11 @@
 use std::path::PathBuf;
 use std::time::Duration;
 
-use inart_faults::Faults;
-use inart_planner_aggregation::{Levels, Results, Topology, schemes};
-use inart_planner_ps::{Job, Racks};
+use inart_planner_aggregation::{Levels, Results, schemes};
+use inart_planner_ps::Racks;
+use inart_topologies::faults::Faults;
+use inart_topologies::ps::Job;
+use inart_topologies::switched::Topology;
 use inart_training::{Config, ConfigError, Stepper};
 use inart_wire::ValuesPerPacket;
 
@@ -18,7 +20,7 @@ pub struct RackSetting {
     /// The network.
     pub topology: Topology,
     /// The job, as the planner has it.
-    pub planned: inart_planner_aggregation::Job,
+    pub planned: inart_topologies::switched::Job,
     /// The job at the rates and times that are emulated, with the model's own size.
     pub job: Job,
     /// What the topology's rates are multiplied by.
@@ -62,7 +64,7 @@ impl RackSetting {
     }
 
     /// The jobs of the groups, as their plans name them.
-    pub(super) fn jobs(&self, racks: &Racks) -> Vec<inart_planner_aggregation::Job> {
+    pub(super) fn jobs(&self, racks: &Racks) -> Vec<inart_topologies::switched::Job> {
         let job = |group: &inart_planner_ps::Group| {
             let mut job = self.planned.clone();
             job.name.clone_from(&group.plan.job);

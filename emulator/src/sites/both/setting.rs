@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::time::Duration;
 
-use inart_hierarchy::{Contributor, Hierarchy};
 use inart_planner_aggregation::Plan;
+use inart_topologies::sites::{Contributor, Hierarchy};
 use inart_wire::ValuesPerPacket;
 
 use super::super::setting::{Setting, Workload};

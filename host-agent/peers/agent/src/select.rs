@@ -118,7 +118,8 @@ impl Selector for Schemes {
 
 #[cfg(test)]
 mod tests {
-    use inart_planner_peers::{Multicast, Ports, Waits};
+    use inart_planner_peers::{Multicast, Waits};
+    use inart_topologies::peers::Ports;
 
     use super::*;
 

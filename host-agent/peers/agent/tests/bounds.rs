@@ -9,10 +9,11 @@ use inart_peers_agent::{
     Awaited, Body, Choice, Coordinator, CoordinatorOutput, CoordinatorSetup, Ended, Hello, NotTakenIn,
     Notice, Output, Peer, Roster, Schemes, Setup, Sync, Term, Terms, decode, encode,
 };
-use inart_planner_peers::{Multicast, Ports, Reading, Scheme};
+use inart_planner_peers::{Multicast, Reading, Scheme};
 use inart_protocol_peers::{
     Copies, Message, ReceiverOptions, SenderOptions, chunk_packet, message_packet, notice_packet,
 };
+use inart_topologies::peers::Ports;
 use inart_wire::{Incarnation, Rank};
 
 const LIVES: [u32; 3] = [11, 12, 13];

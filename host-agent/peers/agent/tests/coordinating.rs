@@ -8,7 +8,8 @@ use inart_peers_agent::{
     Body, Choice, Coordinator, CoordinatorOutput, CoordinatorSetup, Ended, Hello, Left, Ready, Roster,
     Sample, Schemes, Seen, Sync, Term, encode,
 };
-use inart_planner_peers::{Multicast, Ports, Reading, Scheme};
+use inart_planner_peers::{Multicast, Reading, Scheme};
+use inart_topologies::peers::Ports;
 use inart_wire::Rank;
 
 const N: usize = 4;

@@ -4,7 +4,8 @@
 use std::sync::Arc;
 
 use inart_peers_agent::{Schemes, Selector};
-use inart_planner_peers::{Multicast, Pairs, Ports, Problem, Reading, Scheme, Waits};
+use inart_planner_peers::{Multicast, Pairs, Problem, Reading, Scheme, Waits};
+use inart_topologies::peers::Ports;
 
 /// Peers 0, 2 and 3 of five take part; 0 sends to 1 and 3, 2 to 0 and 1, 3 to 1.
 #[test]

@@ -11,8 +11,9 @@ use inart_peers_agent::{
     Coordinator, CoordinatorNews, CoordinatorProcess, CoordinatorSetup, Peer, PeerNews, PeerProcess, Schemes,
     Setup, Sync, Terms,
 };
-use inart_planner_peers::{Multicast, Ports, Reading, Scheme};
+use inart_planner_peers::{Multicast, Reading, Scheme};
 use inart_protocol_peers::{Copies, ReceiverOptions, SenderOptions};
+use inart_topologies::peers::Ports;
 use inart_wire::{Incarnation, Rank};
 
 const PEERS: usize = 2;

@@ -4,9 +4,10 @@ use std::time::Duration;
 
 use inart_connections::draw;
 use inart_peers_agent::{CoordinatorSetup, Setup, Sync};
-use inart_planner_peers::{Mesh, Multicast, PeerJob};
+use inart_planner_peers::Multicast;
 use inart_protocol_peers::{Copies, ReceiverOptions, SenderOptions};
 use inart_terms::Terms;
+use inart_topologies::peers::{Mesh, PeerJob};
 use inart_wire::{Epoch, Incarnation, JobId, Rank, ValuesPerPacket};
 
 use crate::options::Patience;
@@ -105,7 +106,7 @@ pub struct Job {
     peers: Vec<String>,
     update_values: usize,
     receivers: usize,
-    ports: inart_planner_peers::Ports,
+    ports: inart_topologies::peers::Ports,
     schedule: Schedule,
 }
 

@@ -1,7 +1,8 @@
 //! What all sites of a training must share, and what their scheduler must share with them, as terms.
 
-use inart_planner_sites::{Disjoint, Options, Overlay, Plan, Scheme, SiteId, SiteJob, longest_chunk};
+use inart_planner_sites::{Disjoint, Options, Plan, Scheme, longest_chunk};
 use inart_terms::{MOST_NAME_BYTES, Terms, TermsError, digest_of_bytes};
+use inart_topologies::sites::{Overlay, SiteId, SiteJob};
 
 /// Networks with more links have one term for all of them.
 const MOST_LINKS: usize = 32;

@@ -3,9 +3,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
-use inart_planner_sites::{ArcId, Options, Overlay, PlanError, Rates, SiteJob, Table};
+use inart_planner_sites::{Options, PlanError, Table};
 use inart_protocol_sites::{Policy, SiteNo};
 use inart_terms::{Terms, TermsError};
+use inart_topologies::sites::{ArcId, Overlay, Rates, SiteJob};
 
 use crate::agreed::plan_terms;
 use crate::message::Report;

@@ -4,11 +4,12 @@ use std::fmt::Display;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_planner_sites::{Options, Overlay, PlanError, SiteJob, chunk_sizes};
+use inart_planner_sites::{Options, PlanError, chunk_sizes};
 use inart_protocol_aggregation::exact_sum::EXACT_VALUES;
 use inart_protocol_aggregation::scale::BLOCK_VALUES;
 use inart_protocol_sites::{AuxiliaryUse, Policy, Sending, SiteNo};
 use inart_terms::{Terms, TermsError};
+use inart_topologies::sites::{Overlay, SiteJob};
 
 use crate::agreed::plan_terms;
 use crate::gradient::VALUE_BYTES;

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_planner_sites::{AuxiliaryUse, Options, Overlay, Scheme};
+use inart_planner_sites::{AuxiliaryUse, Options, Scheme};
 use inart_protocol_sites::{Policy, SiteNo};
 use inart_sites_agent::message::{Body, ChunkMessage, Hello, Report, decode, encode};
 use inart_sites_agent::policy_message::policy_message;
 use inart_sites_agent::{Driver, Output, Peer, Setup, version};
+use inart_topologies::sites::Overlay;
 
 const NETWORK: &str = "name: two
 nodes: [{name: a, kind: site}, {name: b, kind: site}]

@@ -314,7 +314,7 @@ fn the_least_floats_are_not_rounded() {
 #[test]
 fn no_chunk_of_a_document_is_too_long_for_a_message() {
     const MESSAGE: u64 = 1 << 30;
-    let values = inart_planner_sites::MOST_CHUNK_BYTES as usize / 4;
+    let values = inart_topologies::sites::MOST_CHUNK_BYTES as usize / 4;
     assert!(ChunkSum::most_bytes(values) <= MESSAGE);
     // Next to 2^127 and 2^-149 a sum has as many words as there can be.
     let mut sum = ChunkSum::of(&vec![f32::MAX; 512], SiteNo(0));

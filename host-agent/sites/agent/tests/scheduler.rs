@@ -3,10 +3,11 @@
 
 use std::sync::Arc;
 
-use inart_planner_sites::{AuxiliaryUse, Options, Overlay, OwnPlan, Plan, Scheme, complete};
+use inart_planner_sites::{AuxiliaryUse, Options, OwnPlan, Plan, Scheme, complete};
 use inart_protocol_sites::SiteNo;
 use inart_sites_agent::message::{Report, SampleMessage};
 use inart_sites_agent::{Scheduler, Setup};
+use inart_topologies::sites::Overlay;
 
 const NETWORK: &str = "name: ring
 nodes: [{name: a, kind: site}, {name: b, kind: site}, {name: c, kind: site}]

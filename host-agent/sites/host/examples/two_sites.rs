@@ -9,12 +9,13 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use bytes::Bytes;
-use inart_planner_sites::{AuxiliaryUse, Options, Overlay, Scheme};
+use inart_planner_sites::{AuxiliaryUse, Options, Scheme};
 use inart_quic::{Congestion, PROTOCOL};
 use inart_sites_agent::Setup;
 use inart_sites_agent::audit::sum_of_sites;
 use inart_sites_host::{HostOptions, Next, SiteHost};
 use inart_tls::{IdentityFiles, MutualTls};
+use inart_topologies::sites::Overlay;
 use rcgen::{BasicConstraints, CertificateParams, IsCa, Issuer, KeyPair};
 
 const ROUNDS: u32 = 5;

@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use inart_connections::{Host, Names, PeerNo, Transport, WaitWatch, drive};
 use inart_host_agent::status::{AnyStatus, ProcessStatus, ProcessWait, StatusPublisher, StatusSocket};
-use inart_planner_sites::Overlay;
 use inart_protocol_sites::SiteNo;
 use inart_sites_agent::{Scheduler, SchedulerNews, SchedulerProcess};
+use inart_topologies::sites::Overlay;
 
 use crate::error::HostError;
 use crate::options::HostOptions;

@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use inart_connections::{Handle, Names, Transport, drive};
 use inart_host_agent::status::{AnyStatus, StatusPublisher, StatusSocket, StatusWatch};
-use inart_planner_sites::Overlay;
 use inart_sites_agent::{Driver, Setup, SiteCommand, SiteProcess, most_bytes};
+use inart_topologies::sites::Overlay;
 
 use crate::ending::Ending;
 use crate::error::HostError;

@@ -8,11 +8,12 @@ use std::sync::Arc;
 use std::thread::JoinHandle;
 
 use bytes::Bytes;
-use inart_planner_sites::{AuxiliaryUse, Options, Overlay, Scheme};
+use inart_planner_sites::{AuxiliaryUse, Options, Scheme};
 use inart_quic::{Congestion, PROTOCOL};
 use inart_sites_agent::{Scheduler, Setup};
 use inart_sites_host::{Ending, HostError, HostOptions, Next, SchedulerHost, SiteHost};
 use inart_tls::{IdentityFiles, MutualTls};
+use inart_topologies::sites::Overlay;
 
 use crate::certificates::certify;
 

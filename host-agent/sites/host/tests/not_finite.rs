@@ -7,11 +7,12 @@ use std::sync::Arc;
 use std::thread;
 
 use bytes::Bytes;
-use inart_planner_sites::{AuxiliaryUse, Options, Overlay, Scheme};
+use inart_planner_sites::{AuxiliaryUse, Options, Scheme};
 use inart_quic::{Congestion, PROTOCOL};
 use inart_sites_agent::Setup;
 use inart_sites_host::{HostError, HostOptions, Next, SiteHost};
 use inart_tls::{IdentityFiles, MutualTls};
+use inart_topologies::sites::Overlay;
 
 use crate::certificates::certify;
 

@@ -11,11 +11,12 @@ use std::thread;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_planner_sites::{AuxiliaryUse, Options, Overlay, Scheme};
+use inart_planner_sites::{AuxiliaryUse, Options, Scheme};
 use inart_quic::{Congestion, PROTOCOL};
 use inart_sites_agent::Setup;
 use inart_sites_host::{HostOptions, Next, SiteHost};
 use inart_tls::{IdentityFiles, MutualTls};
+use inart_topologies::sites::Overlay;
 
 use crate::certificates::certify;
 

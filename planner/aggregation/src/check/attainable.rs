@@ -1,7 +1,7 @@
 //! The rate that a plan still has on a network that is no more as it was when the plan was made.
 
 use crate::plan::Plan;
-use crate::topology::Topology;
+use inart_topologies::switched::Topology;
 
 use super::demand::demand_of;
 use super::network::Network;

@@ -6,7 +6,7 @@ use super::network::{Network, Resource};
 use super::violation::{Findings, Violation};
 use super::{graph, loads, passes, results, shares, sums};
 use crate::plan::Plan;
-use crate::topology::Job;
+use inart_topologies::switched::Job;
 
 /// What a plan puts on every resource per bit/s of its rate, as far as its structure is sound: `findings` has
 /// what is not.

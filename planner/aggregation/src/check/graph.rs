@@ -7,7 +7,7 @@ use super::network::Network;
 use super::violation::Findings;
 use crate::choices::Paths;
 use crate::plan::{Plan, Trunk};
-use crate::topology::{Job, NodeId};
+use inart_topologies::switched::{Job, NodeId};
 
 /// What a worker, or a switch with a sum, sends towards the server.
 pub(super) struct Leg<'p> {

@@ -20,10 +20,10 @@ mod tolerance;
 mod violation;
 
 use crate::plan::Plan;
-use crate::topology::Topology;
 pub(crate) use attainable::sustainable_beside;
 pub use attainable::{Sustainable, held_by_results, sustainable_rate};
 use demand::demand_of;
+use inart_topologies::switched::Topology;
 use network::Network;
 pub(crate) use tolerance::TOLERANCE;
 use violation::Findings;

@@ -5,7 +5,7 @@ use std::collections::{HashMap, VecDeque};
 use std::rc::Rc;
 
 use crate::plan::{Limit, Plan};
-use crate::topology::{NodeId, NodeKind, Topology};
+use inart_topologies::switched::{NodeId, NodeKind, Topology};
 
 /// What a plan uses.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

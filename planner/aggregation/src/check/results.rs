@@ -7,7 +7,7 @@ use super::network::Network;
 use super::violation::Findings;
 use crate::choices::Paths;
 use crate::plan::{Plan, ResultTree};
-use crate::topology::{Job, NodeId};
+use inart_topologies::switched::{Job, NodeId};
 
 /// Trees of servers that the job does not have.
 pub(super) fn strangers(network: &Network<'_>, job: &Job, plan: &Plan, findings: &mut Findings) {

@@ -6,7 +6,7 @@ use super::network::Network;
 use super::tolerance::{TOLERANCE, near};
 use super::violation::Findings;
 use crate::plan::Plan;
-use crate::topology::{Job, NodeId};
+use inart_topologies::switched::{Job, NodeId};
 
 /// x_s by server: each server of the job once, from 0 to 1, summing to 1.
 pub(super) fn of_plan(

@@ -7,7 +7,7 @@ use super::graph::Shard;
 use super::network::Network;
 use super::violation::Findings;
 use crate::plan::WORKERS_PER_SUM;
-use crate::topology::{Job, NodeId};
+use inart_topologies::switched::{Job, NodeId};
 
 /// What ends at a switch or the server.
 #[derive(Default)]

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use crate::units::display_rate;
 use inart_topologies::one_line;
+use inart_topologies::units::display_rate;
 
 /// One thing wrong with a plan. Displays as one line.
 #[derive(Debug, Clone, PartialEq)]

@@ -16,7 +16,7 @@ use crate::plan_error::PlanError;
 use crate::racks;
 use crate::schemes;
 use crate::solve;
-use crate::topology::{Job, Topology};
+use inart_topologies::switched::{Job, Topology};
 
 /// How often all jobs are gone through before what is full is looked at.
 const ROUNDS: usize = 2;

@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::plans::JobPlans;
 use crate::check::{TOLERANCE, Use, Violation, examine};
 use crate::plan::Plan;
-use crate::topology::Topology;
+use inart_topologies::switched::Topology;
 
 /// Verifies every plan of a document, what each says the others use, that no capacity is exceeded by all of
 /// them together, and the document's own numbers.

@@ -7,7 +7,7 @@ use crate::options::Options;
 use crate::plan_error::PlanError;
 use crate::router::Router;
 use crate::solve;
-use crate::topology::Job;
+use inart_topologies::switched::Job;
 
 /// Plans the jobs in their order, within `time_left` (seconds).
 pub(super) fn plan(network: &Network<'_>, time_left: &dyn Fn() -> f64) -> Result<Set, PlanError> {

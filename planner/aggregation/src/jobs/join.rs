@@ -10,7 +10,7 @@ use crate::options::Options;
 use crate::plan::Plan;
 use crate::plan_error::PlanError;
 use crate::solve;
-use crate::topology::{Job, NodeKind, Topology};
+use inart_topologies::switched::{Job, NodeKind, Topology};
 
 /// Parts of the running jobs' rates that a joining job is planned beside, besides all of them.
 const PARTS: [f64; 5] = [1.0, 0.9, 0.75, 0.5, 0.25];

@@ -32,7 +32,7 @@ use crate::options::Options;
 use crate::plan::Plan;
 use crate::plan_error::PlanError;
 use crate::solve;
-use crate::topology::{Job, Topology};
+use inart_topologies::switched::{Job, Topology};
 use set::Network;
 
 /// Plans all jobs of a topology: a single one by [`crate::plan()`], several by [`plan_jobs`] in

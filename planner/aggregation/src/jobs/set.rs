@@ -10,7 +10,7 @@ use super::uses::{Index, Units, per_bit};
 use crate::model::{Model, Resource};
 use crate::options::{Options, Shares};
 use crate::plan::{Limit, Plan, Taken};
-use crate::topology::{Job, Topology};
+use inart_topologies::switched::{Job, Topology};
 
 /// The jobs to plan on one network.
 pub(super) struct Network<'a> {
@@ -47,8 +47,9 @@ impl<'a> Network<'a> {
         let capacity = crate::model::capacities(topology);
         let mut limits = capacity.clone();
         if options.scheme.promises().ignores.contains(&Limit::Aggregation) {
-            for id in
-                topology.node_ids().filter(|&id| topology.node(id).kind == crate::topology::NodeKind::Switch)
+            for id in topology
+                .node_ids()
+                .filter(|&id| topology.node(id).kind == inart_topologies::switched::NodeKind::Switch)
             {
                 limits[2 * topology.links().len() + id.index()] = f64::INFINITY;
             }

@@ -8,7 +8,7 @@ use rustc_hash::FxHashMap;
 use crate::model::Resource;
 use crate::placement::weighted;
 use crate::plan::Plan;
-use crate::topology::{Link, NodeId, Topology};
+use inart_topologies::switched::{Link, NodeId, Topology};
 
 /// Positions of resources by what they are.
 pub(super) struct Index<'t> {

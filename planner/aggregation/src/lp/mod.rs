@@ -189,8 +189,8 @@ mod tests {
     use super::*;
     use crate::choices::Results;
     use crate::model::Model;
-    use crate::topology::generate::{Equipment, fat_tree};
-    use crate::topology::ranges::Ranges;
+    use inart_topologies::switched::generate::{Equipment, fat_tree};
+    use inart_topologies::switched::ranges::Ranges;
 
     #[test]
     fn no_longer_than_allowed() {

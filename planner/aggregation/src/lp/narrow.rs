@@ -131,7 +131,7 @@ fn widest<'m>(
 mod tests {
     use super::*;
     use crate::choices::{Paths, Results};
-    use crate::topology::Topology;
+    use inart_topologies::switched::Topology;
 
     /// Two workers at v1, with a server there and one behind a link that is nearly full.
     fn two_servers(left_bps: u32) -> Topology {

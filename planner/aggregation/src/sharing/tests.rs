@@ -13,8 +13,8 @@ use crate::model::Model;
 use crate::router::Router;
 use crate::schemes::exact::program::{self, Answer, Effort};
 use crate::schemes::inart::starts;
-use crate::topology::Topology;
-use crate::topology::generate::{Equipment, fat_tree};
+use inart_topologies::switched::Topology;
+use inart_topologies::switched::generate::{Equipment, fat_tree};
 
 const EXACT: Effort = Effort { binaries: 150, nodes: 2000 };
 

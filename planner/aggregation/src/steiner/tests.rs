@@ -10,7 +10,7 @@ use crate::choices::Results;
 use crate::model::{Arc, Model, NodeIx};
 use crate::results::Trees;
 use crate::routes::Rule;
-use crate::topology::Topology;
+use inart_topologies::switched::Topology;
 
 #[allow(dead_code, reason = "it finds optima for other tests")]
 #[path = "../../tests/brute/mod.rs"]

@@ -18,7 +18,7 @@ use crate::router::Router;
 use crate::schemes::exact::program::{self, Answer, Effort};
 use crate::schemes::inart::starts;
 use crate::solve::feasible;
-use crate::topology::Topology;
+use inart_topologies::switched::Topology;
 
 #[path = "../../tests/networks/mod.rs"]
 mod networks;

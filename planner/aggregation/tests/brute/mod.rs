@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use good_lp::{Constraint, Expression, ProblemVariables, Solution, SolverModel, Variable, highs, variable};
-use inart_planner_aggregation::{Job, NodeId, NodeKind, Results, Topology};
+use inart_planner_aggregation::Results;
+use inart_topologies::switched::{Job, NodeId, NodeKind, Topology};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

@@ -7,7 +7,8 @@
 use std::collections::HashMap;
 
 use good_lp::{Expression, Solution, SolverModel, Variable, highs, variable, variables};
-use inart_planner_aggregation::{Job, NodeId, NodeKind, Paths, Results, Topology};
+use inart_planner_aggregation::{Paths, Results};
+use inart_topologies::switched::{Job, NodeId, NodeKind, Topology};
 
 /// A link in one direction: its position and whether it is taken backwards.
 type Arc = (usize, bool);

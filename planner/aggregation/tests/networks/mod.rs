@@ -1,7 +1,7 @@
 //! Random networks of many shapes, as topology documents.
 
-use inart_planner_aggregation::topology::generate::{Equipment, fat_tree, leaf_spine, random_regular};
-use inart_planner_aggregation::{NodeKind, Topology};
+use inart_topologies::switched::generate::{Equipment, fat_tree, leaf_spine, random_regular};
+use inart_topologies::switched::{NodeKind, Topology};
 use proptest::prelude::*;
 use std::fmt::Write as _;
 
@@ -61,7 +61,7 @@ fn tree() -> impl Strategy<Value = Fabric> {
 
 /// The switches of a generated topology; hosts hang on those whose names start with T or V.
 fn switches_of(topology: &Topology) -> Fabric {
-    let is_switch = |id: &inart_planner_aggregation::NodeId| topology.node(*id).kind == NodeKind::Switch;
+    let is_switch = |id: &inart_topologies::switched::NodeId| topology.node(*id).kind == NodeKind::Switch;
     let switches: Vec<_> = topology.node_ids().filter(is_switch).collect();
     let between = topology.links().iter().filter(|link| link.ends.iter().all(is_switch));
     Fabric {

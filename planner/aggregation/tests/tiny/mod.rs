@@ -3,7 +3,8 @@
 use std::cell::Cell;
 use std::collections::BTreeMap;
 
-use inart_planner_aggregation::{Options, Order, Topology, schemes};
+use inart_planner_aggregation::{Options, Order, schemes};
+use inart_topologies::switched::Topology;
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
 

@@ -3,7 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_planner_aggregation::{NodeId, NodeKind, Plan, PlanError, Problem, Promises, Scheme, Shares};
+use inart_planner_aggregation::{Plan, PlanError, Problem, Promises, Scheme, Shares};
+use inart_topologies::switched::{NodeId, NodeKind};
 
 /// Sums wherever ways meet.
 pub struct Meeting;

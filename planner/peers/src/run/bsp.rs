@@ -11,8 +11,7 @@ use crate::problem::Multicast;
 use crate::scheme::Scheme;
 use crate::schemes;
 use crate::sharing::{Session, Sharing, rates};
-use inart_topologies::peers::Ports;
-use inart_topologies::peers::{Mesh, PeerJob};
+use inart_topologies::peers::{Mesh, PeerJob, Ports};
 
 use super::draw::Draw;
 

@@ -10,8 +10,7 @@ use crate::planning::{Options, receivers_random};
 use crate::scheme::Scheme;
 use crate::schemes::{Reading, Setting, Task, join, receivers_of, reselect};
 use crate::sharing::{Session, Sharing, rates};
-use inart_topologies::peers::Ports;
-use inart_topologies::peers::{Compute, Mesh, PeerJob};
+use inart_topologies::peers::{Compute, Mesh, PeerJob, Ports};
 use inart_virtual::SplitMix64;
 
 use super::draw::Draw;

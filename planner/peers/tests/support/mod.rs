@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use inart_planner_peers::Mesh;
+use inart_topologies::peers::Mesh;
 use serde_json::Value;
 
 /// The exact values of SELMCAST's selections; `None`, with a message, where they are not beside this

@@ -1,6 +1,6 @@
 //! How many groups.
 
-use inart_planner_aggregation::{Job as Planned, Topology};
+use inart_topologies::switched::{Job as Planned, Topology};
 
 use super::divide::racks_of;
 use super::error::RackError;

@@ -1,6 +1,6 @@
 //! Which workers are a group.
 
-use inart_planner_aggregation::{Job, NodeId, Topology};
+use inart_topologies::switched::{Job, NodeId, Topology};
 
 /// The job's racks: workers (by position in the job) whose first link leads to the same switch. Racks are in
 /// the order of their switches in the document.

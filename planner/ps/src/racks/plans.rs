@@ -2,7 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use inart_planner_aggregation::{Job, Options, Plan, Topology, plan, schemes};
+use inart_planner_aggregation::{Options, Plan, plan, schemes};
+use inart_topologies::switched::{Job, Topology};
 
 use super::divide::{divide, racks_of};
 use super::error::RackError;
@@ -109,9 +110,9 @@ fn at_once(groups: &[Group]) -> usize {
 
 /// What all servers of the job take in: their links, and no more than their ingress.
 fn servers_bps(topology: &Topology, job: &Job) -> f64 {
-    let into = |&server: &inart_planner_aggregation::NodeId| {
+    let into = |&server: &inart_topologies::switched::NodeId| {
         let into =
-            |link: &inart_planner_aggregation::Link| link.rates_bps[usize::from(link.ends[0] == server)];
+            |link: &inart_topologies::switched::Link| link.rates_bps[usize::from(link.ends[0] == server)];
         let links: f64 = topology.neighbours(server).map(|(_, link)| into(topology.link(link))).sum();
         topology.node(server).ingress_bps.map_or(links, |most| links.min(most))
     };

@@ -3,7 +3,7 @@
 
 use std::path::Path;
 
-use inart_planner_sites::Overlay;
+use inart_topologies::sites::Overlay;
 use serde_json::Value;
 
 /// The exact values of NETSTORM's overlay; `None`, with a message, where they are not beside this repository.

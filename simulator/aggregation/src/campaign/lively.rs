@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use inart_faults::quantity::{Share, Span};
-use inart_faults::{FaultEvent, Faults};
-use inart_planner_aggregation::{Job, NodeId, Topology};
+use inart_topologies::faults::quantity::{Share, Span};
+use inart_topologies::faults::{FaultEvent, Faults};
+use inart_topologies::switched::{Job, NodeId, Topology};
 use rand::Rng;
 use rand::seq::IndexedRandom;
 use rand_chacha::ChaCha8Rng;

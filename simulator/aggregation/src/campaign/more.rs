@@ -3,12 +3,12 @@
 
 use std::time::Duration;
 
-use inart_faults::quantity::{Share, Span};
-use inart_faults::{FaultEvent, Faults};
-use inart_planner_aggregation::{Job, Link, NodeKind, Topology};
 use inart_protocol_aggregation::NonFinite;
 use inart_protocol_aggregation::scale::BLOCK_VALUES;
 use inart_steering::Policy;
+use inart_topologies::faults::quantity::{Share, Span};
+use inart_topologies::faults::{FaultEvent, Faults};
+use inart_topologies::switched::{Job, Link, NodeKind, Topology};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

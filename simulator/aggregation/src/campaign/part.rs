@@ -1,8 +1,8 @@
 //! Trials with jobs that are parts of a larger one, drawn apart.
 
-use inart_faults::Faults;
-use inart_faults::quantity::Span;
-use inart_planner_aggregation::{Job, Topology};
+use inart_topologies::faults::Faults;
+use inart_topologies::faults::quantity::Span;
+use inart_topologies::switched::{Job, Topology};
 use rand::Rng;
 
 use super::more::{PEER_TIMEOUT, span, stream};

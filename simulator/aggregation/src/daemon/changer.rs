@@ -2,7 +2,8 @@
 
 use inart_controller::membership::Formation;
 use inart_controller::{LiveChange, Stage, live_change, without};
-use inart_planner_aggregation::{Job, Plan, Topology};
+use inart_planner_aggregation::Plan;
+use inart_topologies::switched::{Job, Topology};
 use inart_wire::Epoch;
 
 use super::orders::{Command, Pending};
@@ -187,7 +188,7 @@ impl Simulation<'_> {
 /// The network with the job of a plan alone, with those of its hosts that the plan is for.
 fn only(topology: &Topology, plan: &Plan) -> Topology {
     let Some(job) = topology.job_named(&plan.job) else { return topology.clone() };
-    let name = |id: &inart_planner_aggregation::NodeId| topology.node(*id).name.as_str();
+    let name = |id: &inart_topologies::switched::NodeId| topology.node(*id).name.as_str();
     let works = |id: &_| plan.flows.iter().any(|flow| flow.worker == name(id));
     let serves = |id: &_| plan.shards.iter().any(|shard| shard.server == name(id));
     let job = Job {

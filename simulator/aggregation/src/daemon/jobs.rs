@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use inart_controller::membership::{Ending, Roster, Timing};
 use inart_controller::{JobPlan, Success, admit, first_run, job_number, without};
-use inart_planner_aggregation::{Job, Options, Plan, plan_joining, schemes};
+use inart_planner_aggregation::{Options, Plan, plan_joining, schemes};
 use inart_protocol_aggregation::Assignment;
+use inart_topologies::switched::Job;
 use inart_wire::JobId;
 use rand::Rng;
 

@@ -1,7 +1,7 @@
 //! Somebody looks whether frames of jobs move, as `inart remove` does, while workers compute.
 
 use inart_controller::LISTEN;
-use inart_faults::Step;
+use inart_topologies::faults::Step;
 use inart_wire::{Frame, HeaderRepr, Kind};
 
 use super::orders::Pending;

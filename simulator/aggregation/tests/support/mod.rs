@@ -3,9 +3,10 @@
 
 use std::sync::{Arc, OnceLock};
 
-use inart_planner_aggregation::topology::generate::{Equipment, leaf_spine};
-use inart_planner_aggregation::{Options, Scheme, Topology, plan_all};
+use inart_planner_aggregation::{Options, Scheme, plan_all};
 use inart_simulator_aggregation::{Dataplane, InstalledNetwork, SwitchKind};
+use inart_topologies::switched::Topology;
+use inart_topologies::switched::generate::{Equipment, leaf_spine};
 use inart_wire::ValuesPerPacket;
 
 /// The program for frames of 32 values.

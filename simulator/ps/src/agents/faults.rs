@@ -4,10 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use inart_connections::PeerNo;
-use inart_faults::quantity::Span;
-use inart_faults::{Capabilities, Schedule, Step, Victim};
-use inart_planner_aggregation::{Job as Planned, LinkId, NodeId, Topology};
-use inart_planner_ps::Job;
+use inart_topologies::faults::quantity::Span;
+use inart_topologies::faults::{Capabilities, Schedule, Step, Victim};
+use inart_topologies::ps::Job;
+use inart_topologies::switched::{Job as Planned, LinkId, NodeId, Topology};
 use inart_world::Fault;
 
 use super::error::AgentError;
@@ -84,7 +84,7 @@ impl<'t> Planning<'t> {
     }
 
     fn ways(&self, schedule: &Schedule) -> Vec<Way> {
-        let way = |(host, one): (&NodeId, &inart_planner_ps::Participant)| Way {
+        let way = |(host, one): (&NodeId, &inart_topologies::ps::Participant)| Way {
             rates_bps: [one.nic.out_bps, one.nic.in_bps],
             delay_s: one.delay_s,
             // A participant's first direction leads away from it.

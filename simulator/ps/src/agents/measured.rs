@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use inart_planner_ps::Job;
+use inart_topologies::ps::Job;
 
 use super::options::{AgentOptions, Sync};
 use super::outcome::{AgentRun, Happened};

@@ -3,10 +3,10 @@
 use std::time::Duration;
 
 use inart_connections::PeerNo;
-use inart_faults::Schedule;
-use inart_planner_aggregation::Topology;
-use inart_planner_ps::{Job, Kind};
 use inart_ps_agent::{Kept, Precision, Sequencer, Tag, chunk_packet};
+use inart_topologies::faults::Schedule;
+use inart_topologies::ps::{Job, Kind};
+use inart_topologies::switched::Topology;
 use inart_virtual::SplitMix64;
 use inart_world::{Timing, World};
 

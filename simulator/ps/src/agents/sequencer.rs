@@ -2,9 +2,9 @@
 
 use std::time::Duration;
 
-use inart_planner_ps::Job;
 use inart_protocol_ps::{Batch, GroupOptions, Options, Policy, WorkerNo, fraction_of, relaxation_of};
 use inart_ps_agent::{Decision, InGroups, InOrder, Kept, Sequencer, Verdict};
+use inart_topologies::ps::Job;
 
 use super::error::AgentError;
 use super::options::{AgentOptions, Sync};

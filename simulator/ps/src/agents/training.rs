@@ -18,7 +18,7 @@ use super::audit::{Audit, Rule, Wrong};
 use super::error::AgentError;
 use super::machine::{Agent, News, SERVER};
 use super::options::{AgentOptions, MODEL, Sync};
-use inart_planner_ps::Job;
+use inart_topologies::ps::Job;
 
 /// Values of a chunk.
 pub const CHUNK_VALUES: usize = 4;

@@ -2,12 +2,12 @@
 
 use std::fmt::Write as _;
 
-use inart_faults::quantity::{BitRate, Share, Span};
-use inart_faults::{Error as FaultsError, FaultEvent, Faults, LinkFaults, Schedule};
-use inart_planner_aggregation::{Topology, TopologyError};
-use inart_planner_ps::{Cluster, Job};
 use inart_protocol_ps::{Applied, BatchRule, Blocking, Policy, PolicyError};
 use inart_ps_agent::{Kept, Sequencer};
+use inart_topologies::faults::quantity::{BitRate, Share, Span};
+use inart_topologies::faults::{Error as FaultsError, FaultEvent, Faults, LinkFaults, Schedule};
+use inart_topologies::ps::{Cluster, Job};
+use inart_topologies::switched::{Topology, TopologyError};
 use inart_virtual::SplitMix64;
 
 use super::error::AgentError;

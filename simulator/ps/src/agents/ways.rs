@@ -1,7 +1,7 @@
 //! The links of one place, and what a fault schedule makes of them.
 
-use inart_faults::LinkFaults;
-use inart_planner_aggregation::{LinkId, NodeId, Topology};
+use inart_topologies::faults::LinkFaults;
+use inart_topologies::switched::{LinkId, NodeId, Topology};
 use inart_virtual::SplitMix64;
 
 /// Whose links.

@@ -3,11 +3,11 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use inart_planner_ps::{Job, Kind};
 use inart_protocol_ps::{
     Arrival, Client, ClientNo, ClientStep, GroupOptions, GroupOutput, GroupServer, OutlierRule, fraction_of,
     relaxation_of,
 };
+use inart_topologies::ps::{Job, Kind};
 use inart_virtual::{FlowId, Port, Seconds, SplitMix64, Timeline};
 
 use super::absence::Absence;

@@ -2,8 +2,8 @@
 
 use std::collections::BTreeMap;
 
-use inart_planner_ps::Job;
 use inart_protocol_ps::{Policy, Server, Update, WorkerNo};
+use inart_topologies::ps::Job;
 use serde::Serialize;
 
 use super::clock::seconds;

@@ -3,10 +3,10 @@
 use std::collections::VecDeque;
 use std::time::Duration;
 
-use inart_planner_ps::{Job, Kind};
 use inart_protocol_ps::{
     Batch, BatchRule, Options, Output, Policy, Server, Step, Taken, Update, Worker, WorkerNo,
 };
+use inart_topologies::ps::{Job, Kind};
 use inart_virtual::{FlowId, Port, Seconds, SplitMix64, Timeline};
 
 use super::absence::Absence;

@@ -1,6 +1,7 @@
 //! What came out of a run of groups.
 
-use inart_planner_ps::{Group, Job, Racks};
+use inart_planner_ps::{Group, Racks};
+use inart_topologies::ps::Job;
 use serde::Serialize;
 
 use crate::ideal::{Staleness, staleness_of};

@@ -1,9 +1,10 @@
 //! Groups in turn, in virtual time.
 
-use inart_planner_ps::{Job, Kind, RackError, Racks};
+use inart_planner_ps::{RackError, Racks};
 use inart_protocol_ps::{
     Applied, Batch, Options, Output, Policy, Server, Taken, TurnOutput, Turns, Update, WorkerNo,
 };
+use inart_topologies::ps::{Job, Kind};
 use inart_virtual::{Seconds, SplitMix64, Timeline};
 
 use super::error::RackRunError;

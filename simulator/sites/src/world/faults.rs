@@ -3,9 +3,9 @@
 use std::collections::BTreeMap;
 
 use inart_connections::{Machine as _, PeerNo};
-use inart_planner_sites::SiteId;
 use inart_protocol_sites::{Policy, SiteNo};
 use inart_sites_agent::{Driver, Peer};
+use inart_topologies::sites::SiteId;
 
 use super::{CONNECT_S, Consequence, Event, IDLE_S, Process, World, peer};
 use crate::connections::pair;

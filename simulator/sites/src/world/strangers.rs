@@ -4,11 +4,12 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use inart_connections::{Machine as _, Output, PeerNo};
-use inart_planner_sites::{Options as PlanOptions, Overlay, Scheme, SiteJob};
+use inart_planner_sites::{Options as PlanOptions, Scheme};
 use inart_protocol_sites::{Policy, SiteNo};
 use inart_sites_agent::message::{Body, encode};
 use inart_sites_agent::policy_message::policy_message;
 use inart_sites_agent::{Peer, Scheduler, SchedulerNews, SchedulerProcess};
+use inart_topologies::sites::{Overlay, SiteJob};
 
 use super::{Knowledge, World, peer};
 use crate::fault::OtherDocument;

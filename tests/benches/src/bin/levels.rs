@@ -5,7 +5,8 @@
 use std::time::Instant;
 
 use anyhow::Context;
-use inart_planner_aggregation::{Levels, Options, Plan, Topology, check, plan, schemes};
+use inart_planner_aggregation::{Levels, Options, Plan, check, plan, schemes};
+use inart_topologies::switched::Topology;
 
 fn main() -> anyhow::Result<()> {
     println!("| network | one level | its bound | two levels | their bound | gain | second sums | s |");

@@ -8,9 +8,8 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use inart_planner_peers::{
-    Multicast, Pairs, Problem, Scheme, SplitMix64, Waits, bound_seconds, draw_ports, select,
-};
+use inart_planner_peers::{Multicast, Pairs, Problem, Scheme, SplitMix64, Waits, bound_seconds, select};
+use inart_topologies::peers::draw_ports;
 
 /// Measures how long schemes take to choose receivers.
 #[derive(Parser)]

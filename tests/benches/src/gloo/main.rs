@@ -17,7 +17,7 @@ use std::path::PathBuf;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use inart_planner_aggregation::units::{Rate, Size};
+use inart_topologies::units::{Rate, Size};
 use inart_wire::ValuesPerPacket;
 
 use measure::{Commands, Pair};

@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use anyhow::{Context, Result};
-use inart_planner_aggregation::Topology;
+use inart_topologies::switched::Topology;
 use inart_wire::ValuesPerPacket;
 
 /// Bytes of a full Ethernet frame of TCP, without preamble, check sequence and gap, as HTB counts them.

@@ -3,9 +3,9 @@
 use std::path::{Path, PathBuf};
 
 use anyhow::Context;
-use inart_planner_aggregation::Topology;
-use inart_planner_aggregation::topology::generate::{Equipment, fat_tree};
-use inart_planner_aggregation::topology::ranges::{Ranges, RateRange};
+use inart_topologies::switched::Topology;
+use inart_topologies::switched::generate::{Equipment, fat_tree};
+use inart_topologies::switched::ranges::{Ranges, RateRange};
 
 #[path = "../../../../planner/aggregation/tests/with_units.rs"]
 mod with_units;

@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use anyhow::{Context, bail, ensure};
-use inart_planner_aggregation::{LpMethod, Topology, lp_bound};
+use inart_planner_aggregation::{LpMethod, lp_bound};
+use inart_topologies::switched::Topology;
 use nix::sys::resource::{UsageWho, getrusage};
 use nix::sys::signal::Signal;
 use nix::sys::time::TimeVal;

@@ -2,7 +2,8 @@
 //! reached and proven, and what the other schemes reach. Every plan is checked.
 
 use anyhow::ensure;
-use inart_planner_aggregation::{Options, Plan, Scheme, Topology, Violation, check, schemes};
+use inart_planner_aggregation::{Options, Plan, Scheme, Violation, check, schemes};
+use inart_topologies::switched::Topology;
 
 use crate::networks;
 use crate::table::{line, made, mbps, say};

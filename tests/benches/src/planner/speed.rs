@@ -78,7 +78,7 @@ pub fn row(name: &str) -> anyhow::Result<()> {
         made(&topology, &options)?;
         anyhow::Ok((took, plan.rate_bps, plan.bounds.integral_bps))
     };
-    let bound = |topology: inart_planner_aggregation::Topology, method| {
+    let bound = |topology: inart_topologies::switched::Topology, method| {
         let (bps, took) = timed(1, || Ok(lp_bound(&topology, &topology.jobs()[0], false, method)?))?;
         anyhow::Ok((took, bps, bps))
     };

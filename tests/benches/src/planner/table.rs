@@ -3,7 +3,8 @@
 use std::time::Instant;
 
 use anyhow::bail;
-use inart_planner_aggregation::{Options, Plan, Topology, check};
+use inart_planner_aggregation::{Options, Plan, check};
+use inart_topologies::switched::Topology;
 
 /// Prints one line of right-aligned cells; the first is left-aligned.
 #[expect(clippy::print_stdout, reason = "a command's result")]

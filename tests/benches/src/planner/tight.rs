@@ -3,7 +3,8 @@
 
 use std::time::{Duration, Instant};
 
-use inart_planner_aggregation::{Options, Topology, schemes};
+use inart_planner_aggregation::{Options, schemes};
+use inart_topologies::switched::Topology;
 
 use crate::networks;
 use crate::table::{line, made, mbps, say, seconds};

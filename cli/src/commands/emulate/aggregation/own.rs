@@ -4,7 +4,8 @@ use std::path::PathBuf;
 
 use anyhow::ensure;
 use inart_emulator::OWN;
-use inart_planner_aggregation::{Levels, Plan, Results, Scheme, Topology};
+use inart_planner_aggregation::{Levels, Plan, Results, Scheme};
+use inart_topologies::switched::Topology;
 
 use crate::commands::plan::aggregation::read_given;
 

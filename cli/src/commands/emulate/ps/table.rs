@@ -3,7 +3,7 @@
 use std::fmt::Write as _;
 
 use inart_emulator::ps::{Report, SchemeReport};
-use inart_planner_aggregation::units::display_size;
+use inart_topologies::units::display_size;
 
 /// The table of a report; the document's model has `own_bytes`.
 pub fn table(report: &Report, own_bytes: f64) -> String {

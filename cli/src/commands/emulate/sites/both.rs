@@ -6,10 +6,11 @@ use std::time::Duration;
 use anyhow::{anyhow, ensure};
 use inart_emulator::sites::both::{BothReport, BothRound, BothSetting, emulate_both};
 use inart_emulator::sites::{PAYLOAD_SHARE, Setting, Variant, Way, Workload};
-use inart_hierarchy::{Hierarchy, HierarchyPlan, Timeline, timeline};
+use inart_hierarchy::{HierarchyPlan, Timeline, timeline};
 use inart_p4::SLOTS;
-use inart_planner_aggregation::units::display_size;
 use inart_planner_sites::{AuxiliaryUse, RunOptions, Sharing, Tuning, Until};
+use inart_topologies::sites::Hierarchy;
+use inart_topologies::units::display_size;
 use indicatif::{ProgressBar, ProgressStyle};
 use serde::Serialize;
 

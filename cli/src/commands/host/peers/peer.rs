@@ -9,9 +9,10 @@ use inart_emulator::clock::monotonic_ns;
 use inart_emulator::sites::{digest, random_gradient};
 use inart_peers_agent::{Received, Setup};
 use inart_peers_host::{Ending, Job, Patience, PeerHost, Start, Training};
-use inart_planner_peers::{Compute, Mesh, SplitMix64};
+use inart_planner_peers::SplitMix64;
 use inart_protocol_peers::{Outcome, Receivers};
 use inart_terms::{Terms, digest_of_values};
+use inart_topologies::peers::{Compute, Mesh};
 use inart_training::{Config, Trainer};
 use serde_json::json;
 

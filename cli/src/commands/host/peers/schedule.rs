@@ -7,7 +7,8 @@ use anyhow::Context;
 use inart_controller::PortMap;
 use inart_peers_agent::Sync;
 use inart_peers_host::{CopiedBy, Interface, Job, Schedule};
-use inart_planner_peers::{Compute, Mesh, Pairs};
+use inart_planner_peers::Pairs;
+use inart_topologies::peers::{Compute, Mesh};
 use inart_wire::ValuesPerPacket;
 
 use crate::commands::network;

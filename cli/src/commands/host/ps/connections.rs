@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use anyhow::{Context, anyhow, bail, ensure};
 use inart_controller::job_number;
-use inart_planner_aggregation::Topology;
-use inart_planner_ps::{Cluster, Job as ClusterJob};
 use inart_ps_host::{FrameOptions, HostOptions, Job, PROTOCOL, QuicOptions};
 use inart_quic::Congestion;
 use inart_tls::{IdentityFiles, MutualTls};
 use inart_topologies::Switched;
+use inart_topologies::ps::{Cluster, Job as ClusterJob};
+use inart_topologies::switched::Topology;
 use inart_wire::{JobId, MacAddr, ValuesPerPacket};
 
 use crate::commands::host::connections::place;

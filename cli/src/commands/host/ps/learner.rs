@@ -1,9 +1,9 @@
 //! What a worker's or a client's process trains.
 
 use anyhow::ensure;
-use inart_planner_ps::{Job, Kind};
 use inart_ps_host::Start;
 use inart_terms::digest_of_values;
+use inart_topologies::ps::{Job, Kind};
 use inart_training::{Client, Config, Local, Stepper};
 
 /// Flags of how a client trains.

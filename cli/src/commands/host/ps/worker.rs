@@ -7,9 +7,9 @@ use anyhow::{Context, ensure};
 use inart_emulator::clock::monotonic_ns;
 use inart_emulator::sites::digest;
 use inart_planner_peers::SplitMix64;
-use inart_planner_ps::{Participant, Time};
 use inart_ps_host::{Start, Training, WorkerHost};
 use inart_topologies::Switched;
+use inart_topologies::ps::{Participant, Time};
 use inart_training::{Config, PARAMETERS, Stepper};
 use serde_json::json;
 

@@ -5,12 +5,12 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, ensure};
-use inart_hierarchy::Inside;
 use inart_host_agent::status::StatusSocket;
 use inart_host_agent::{OnwardServer, PortKind};
 use inart_protocol_aggregation::Assignment;
 use inart_sites_agent::Setup;
 use inart_sites_host::{GatewayEnding, GatewayRound, SiteHost};
+use inart_topologies::sites::Inside;
 
 use crate::commands::host::place::{HostArgs, Place, parse_port};
 use crate::commands::security::ClientArgs;

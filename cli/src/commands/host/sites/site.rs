@@ -10,16 +10,16 @@ use anyhow::{Context, anyhow, ensure};
 use bytes::Bytes;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use inart_emulator::sites::{digest, random_gradient};
-use inart_hierarchy::Hierarchy;
 use inart_host_agent::StopSignal;
-use inart_planner_aggregation::units::Rate;
-use inart_planner_sites::{AuxiliaryUse, Overlay, SiteJob};
+use inart_planner_sites::AuxiliaryUse;
 use inart_quic::{Congestion, PROTOCOL};
 use inart_sites_agent::{Scheduler, Setup};
 use inart_sites_host::{
     Ending, GatewayEnding, GatewayRound, HostOptions, Next, Offered, Reduced, SchedulerHost, SiteHost,
 };
 use inart_terms::digest_of_values;
+use inart_topologies::sites::{Hierarchy, Overlay, SiteJob};
+use inart_topologies::units::Rate;
 use inart_training::{Config, Trainer};
 use serde_json::json;
 

@@ -4,8 +4,9 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail, ensure};
-use inart_planner_aggregation::units::display_rate;
-use inart_planner_aggregation::{JobPlans, Limit, Plan, Topology, Violation};
+use inart_planner_aggregation::{JobPlans, Limit, Plan, Violation};
+use inart_topologies::switched::Topology;
+use inart_topologies::units::display_rate;
 
 use crate::commands::document;
 use crate::commands::plans::PLAN;

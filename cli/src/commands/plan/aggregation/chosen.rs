@@ -1,7 +1,7 @@
 //! The jobs that a command is about.
 
 use anyhow::{Context, ensure};
-use inart_planner_aggregation::{Job, Topology};
+use inart_topologies::switched::{Job, Topology};
 
 /// The jobs of these names, in this order; all jobs if there are none.
 pub fn jobs<'t>(topology: &'t Topology, names: &[String]) -> anyhow::Result<Vec<&'t Job>> {

@@ -4,9 +4,8 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 use anyhow::Context;
-use inart_planner_aggregation::{
-    Job, NodeId, Options, Plan, PlanError, Problem, Promises, Scheme, Shares, Topology,
-};
+use inart_planner_aggregation::{Options, Plan, PlanError, Problem, Promises, Scheme, Shares};
+use inart_topologies::switched::{Job, NodeId, Topology};
 use serde::Deserialize;
 
 use crate::commands::document;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use anyhow::Context;
-use inart_planner_aggregation::{Options, Plan, Topology, schemes};
+use inart_planner_aggregation::{Options, Plan, schemes};
+use inart_topologies::switched::Topology;
 
 use crate::commands::plan::aggregation::{check, complete};
 

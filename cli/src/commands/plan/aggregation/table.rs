@@ -4,9 +4,10 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use inart_planner_aggregation::plan::Trunk;
-use inart_planner_aggregation::units::{display_rate, display_seconds, display_size};
-use inart_planner_aggregation::{Job, JobPlans, Order, Plan};
+use inart_planner_aggregation::{JobPlans, Order, Plan};
 use inart_protocol_aggregation::exact_sum::Digits;
+use inart_topologies::switched::Job;
+use inart_topologies::units::{display_rate, display_seconds, display_size};
 
 /// How many words of a frame each value takes.
 fn words_per_value(job: &Job) -> f64 {

@@ -7,8 +7,8 @@ use std::time::Duration;
 use anyhow::{Context, bail};
 use inart_controller::api::proto::{ChangeStage, ChangeStatus};
 use inart_controller::api::{Client, ClientError};
-use inart_planner_aggregation::Topology;
 use inart_tls::Security;
+use inart_topologies::switched::Topology;
 
 /// How often the controller is asked how a change goes.
 const INTERVAL: Duration = Duration::from_millis(20);

@@ -3,11 +3,11 @@
 use std::path::PathBuf;
 
 use inart_controller::ValuesChoice;
-use inart_faults::quantity::{Share, Span};
-use inart_planner_aggregation::units::Size;
 use inart_planner_aggregation::{Levels, Results, Scheme, schemes};
 use inart_simulator_aggregation::gradients::Sizes;
 use inart_simulator_aggregation::{OddLength, SwitchKind};
+use inart_topologies::faults::quantity::{Share, Span};
+use inart_topologies::units::Size;
 
 use crate::commands::values::span;
 

@@ -3,11 +3,13 @@
 use std::process::ExitCode;
 
 use anyhow::ensure;
-use inart_faults::quantity::{Share, Span};
-use inart_planner_aggregation::{Plan, Topology};
+use inart_planner_aggregation::Plan;
 use inart_simulator_aggregation::{
-    Changes, ChangesReport, Faults, InstalledNetwork, Options, alternatives, simulate,
+    Changes, ChangesReport, InstalledNetwork, Options, alternatives, simulate,
 };
+use inart_topologies::faults::Faults;
+use inart_topologies::faults::quantity::{Share, Span};
+use inart_topologies::switched::Topology;
 
 use crate::commands::output::print;
 use crate::commands::simulate::aggregation::args::{Args, with_flag};

@@ -4,13 +4,15 @@
 use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
-use inart_faults::quantity::Span;
-use inart_planner_aggregation::units::display_rate;
-use inart_planner_aggregation::{NodeKind, Plan, Topology};
+use inart_planner_aggregation::Plan;
 use inart_simulator_aggregation::{
-    Faults, Follow, InstalledNetwork, LinkTraffic, Options, Report, Watch, Watched, simulate,
+    Follow, InstalledNetwork, LinkTraffic, Options, Report, Watch, Watched, simulate,
 };
 use inart_steering::Policy;
+use inart_topologies::faults::Faults;
+use inart_topologies::faults::quantity::Span;
+use inart_topologies::switched::{NodeKind, Topology};
+use inart_topologies::units::display_rate;
 
 use crate::commands::output::print;
 use crate::commands::simulate::aggregation::args::{Args, with_flag};

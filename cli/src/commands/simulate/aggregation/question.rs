@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use inart_faults::quantity::Span;
-use inart_faults::{Faults, Schedule};
-use inart_planner_aggregation::{Plan, Topology, plan_all};
+use inart_planner_aggregation::{Plan, plan_all};
 use inart_simulator_aggregation::{CAPABILITIES, Dataplane, InstalledNetwork, Options};
+use inart_topologies::faults::quantity::Span;
+use inart_topologies::faults::{Faults, Schedule};
+use inart_topologies::switched::Topology;
 
 use crate::commands::document::refuse_network;
 use crate::commands::plan::aggregation as plans;

@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 
 use anyhow::{Context, bail};
 use inart_controller::ValuesChoice;
-use inart_faults::quantity::Span;
-use inart_planner_aggregation::units::display_size;
 use inart_simulator_aggregation::campaign::Trial;
 use inart_simulator_aggregation::{Dataplane, Error, Options, Report, Tally};
+use inart_topologies::faults::quantity::Span;
+use inart_topologies::units::display_size;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::commands::output::print;

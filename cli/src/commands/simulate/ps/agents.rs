@@ -6,13 +6,13 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use anyhow::{Context, anyhow, ensure};
-use inart_faults::{Faults, Schedule};
-use inart_planner_aggregation::Topology;
-use inart_planner_ps::{Job, Kind};
 use inart_simulator_ps::{
     AgentOptions, AgentRun, CAPABILITIES, ClientOptions, Sync, WorkerOptions, random_faults, run_agents,
     run_clients, run_workers,
 };
+use inart_topologies::faults::{Faults, Schedule};
+use inart_topologies::ps::{Job, Kind};
+use inart_topologies::switched::Topology;
 
 use crate::commands::ps::absent::Absent;
 use crate::commands::ps::clients::{ClientArgs, Shape};

@@ -4,10 +4,11 @@
 use std::fmt::Write as _;
 
 use anyhow::{Context, anyhow, ensure};
-use inart_planner_aggregation::Topology;
-use inart_planner_aggregation::units::display_rate;
-use inart_planner_ps::{Considered, Job, RackError, Racks, candidate_racks, choose_racks};
+use inart_planner_ps::{Considered, RackError, Racks, candidate_racks, choose_racks};
 use inart_simulator_ps::{RackOptions, RackRun, run_racks};
+use inart_topologies::ps::Job;
+use inart_topologies::switched::Topology;
+use inart_topologies::units::display_rate;
 
 use crate::commands::ps::common::Common;
 use crate::commands::ps::workers::WorkerArgs;

@@ -5,9 +5,9 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context, anyhow, ensure};
-use inart_faults::Faults;
-use inart_planner_sites::{Overlay, SiteJob};
 use inart_simulator_sites::{Knowledge, Options, Outcome, PlannedFault, resolve, simulate};
+use inart_topologies::faults::Faults;
+use inart_topologies::sites::{Overlay, SiteJob};
 
 use crate::commands::document::refuse_network;
 use crate::commands::sites::own;

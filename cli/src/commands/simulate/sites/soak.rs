@@ -3,8 +3,8 @@
 use std::collections::BTreeMap;
 
 use anyhow::anyhow;
-use inart_planner_sites::{Overlay, SiteJob};
 use inart_simulator_sites::{Options, Outcome, SimulationError, Trial, simulate};
+use inart_topologies::sites::{Overlay, SiteJob};
 
 use crate::commands::simulate::sites::faults::{sample, scaled};
 

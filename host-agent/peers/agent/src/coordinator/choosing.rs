@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use inart_planner_peers::{Multicast, Pairs, Ports, Problem, Session, Setting, Sharing, Task, Waits, rates};
+use inart_planner_peers::{Multicast, Pairs, Problem, Session, Setting, Sharing, Task, Waits, rates};
 use inart_protocol_peers::Receivers;
+use inart_topologies::peers::Ports;
 use inart_wire::Rank;
 
 use super::known::{Doing, Sending};

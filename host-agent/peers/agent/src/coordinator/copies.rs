@@ -4,7 +4,7 @@
 //! held up all its copies, not this one only: so what explains the late copies is the ports most of whose
 //! copies were late. A full port carried its copies in the time of the longest.
 
-use inart_planner_peers::Ports;
+use inart_topologies::peers::Ports;
 
 use crate::message::Sample;
 

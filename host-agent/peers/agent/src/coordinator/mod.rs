@@ -11,8 +11,9 @@ use std::collections::VecDeque;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_planner_peers::{Gate, Multicast, Ports, Waits};
+use inart_planner_peers::{Gate, Multicast, Waits};
 use inart_terms::{Agreement, Terms};
+use inart_topologies::peers::Ports;
 use inart_wire::{Incarnation, JobId, Rank};
 
 use crate::counters::CoordinatorCounters;

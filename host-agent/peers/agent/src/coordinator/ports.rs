@@ -1,6 +1,6 @@
 //! What the ports carry, as far as is known: what the network says, and what updates that passed have shown.
 
-use inart_planner_peers::Ports;
+use inart_topologies::peers::Ports;
 
 use crate::message::Sample;
 

@@ -14,9 +14,10 @@ use certificates::{Authority, Knock};
 pub use check::check;
 use inart_peers_agent::Schemes;
 use inart_peers_host::{CoordinatorHost, HostError, HostOptions, Job, Patience, PeerHost, Schedule, Told};
-use inart_planner_peers::{Mesh, Reading, Scheme};
+use inart_planner_peers::{Reading, Scheme};
 use inart_quic::Congestion;
 use inart_tls::MutualTls;
+use inart_topologies::peers::Mesh;
 pub use record::Recorded;
 use record::Recorder;
 

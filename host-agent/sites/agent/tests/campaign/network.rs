@@ -1,6 +1,7 @@
 //! Networks at random.
 
-use inart_planner_sites::{Overlay, Scheme};
+use inart_planner_sites::Scheme;
+use inart_topologies::sites::Overlay;
 use rand::Rng;
 
 pub const SCHEMES: [Scheme; 4] = [Scheme::Inart, Scheme::Netstorm, Scheme::Fapt, Scheme::Star];

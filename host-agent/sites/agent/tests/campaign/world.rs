@@ -10,11 +10,12 @@ use std::time::Duration;
 
 use bytes::Bytes;
 pub use faults::Fault;
-use inart_planner_sites::{AuxiliaryUse, Options, Overlay, Scheme};
+use inart_planner_sites::{AuxiliaryUse, Options, Scheme};
 use inart_protocol_sites::SiteNo;
 use inart_sites_agent::message::{Body, decode, encode};
 use inart_sites_agent::policy_message::policy_message;
 use inart_sites_agent::{Driver, Output, Peer, Scheduler, Setup};
+use inart_topologies::sites::Overlay;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 

@@ -1,10 +1,11 @@
 //! Plans that do not fit the network of the site that receives them.
 
-use inart_planner_sites::{Options, Overlay, Scheme};
+use inart_planner_sites::{Options, Scheme};
 use inart_protocol_sites::{Policy, SiteNo, Tree};
 use inart_sites_agent::message::Body;
 use inart_sites_agent::policy_message::policy_message;
 use inart_sites_agent::{Output, Peer, PlanFault, version};
+use inart_topologies::sites::Overlay;
 
 use crate::hostile::world::{LINE, World, carry_out, setups, site};
 

@@ -72,7 +72,7 @@ fn other_rates_chunks_and_schemes_are_named() {
 }
 
 fn setups_of_job(text: &str) -> Setup {
-    let overlay = inart_planner_sites::Overlay::from_yaml(text).unwrap();
+    let overlay = inart_topologies::sites::Overlay::from_yaml(text).unwrap();
     let options = inart_planner_sites::Options::new(Scheme::Inart);
     Setup::new(&overlay, &overlay.jobs()[0], "b", &options, Default::default()).unwrap()
 }
@@ -158,7 +158,7 @@ fn a_scheduler_with_another_document_is_named_and_its_plans_are_refused() {
 /// The scheduler says what plans follow from, and sites say the same of themselves to it.
 #[test]
 fn a_scheduler_and_its_sites_have_the_same_terms() {
-    let overlay = std::sync::Arc::new(inart_planner_sites::Overlay::from_yaml(LINE).unwrap());
+    let overlay = std::sync::Arc::new(inart_topologies::sites::Overlay::from_yaml(LINE).unwrap());
     let options = inart_planner_sites::Options::new(Scheme::Inart);
     let (job, rates) = (overlay.jobs()[0].clone(), overlay.rates_at(0.0));
     let scheduler = inart_sites_agent::Scheduler::knowing(overlay, job, options, rates);

@@ -5,10 +5,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_planner_sites::{AuxiliaryUse, Options, Overlay, Scheme};
+use inart_planner_sites::{AuxiliaryUse, Options, Scheme};
 use inart_protocol_sites::SiteNo;
 use inart_sites_agent::message::{Body, decode, encode};
 use inart_sites_agent::{Driver, Output, Peer, Setup};
+use inart_topologies::sites::Overlay;
 
 /// a-b-c: a and c have no link.
 pub const LINE: &str = "name: line

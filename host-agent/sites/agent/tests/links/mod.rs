@@ -6,10 +6,11 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_planner_sites::{AuxiliaryUse, Options, Overlay, Scheme};
+use inart_planner_sites::{AuxiliaryUse, Options, Scheme};
 use inart_protocol_sites::SiteNo;
 use inart_sites_agent::message::{Body, State, decode, encode};
 use inart_sites_agent::{Driver, DriverError, Output, Peer, Setup, Wait};
+use inart_topologies::sites::Overlay;
 
 const TICK_S: f64 = 0.1;
 const CONNECT_S: f64 = 0.1;

@@ -8,7 +8,6 @@ use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_hierarchy::Hierarchy;
 use inart_host_agent::{InProcess, OnwardServer, Options, Worker};
 use inart_planner_sites::{AuxiliaryUse, Options as TreeOptions, Scheme};
 use inart_protocol_aggregation::{Assignment, RoundRecord, ShardAssignment, WorkerAddress};
@@ -16,6 +15,7 @@ use inart_quic::{Congestion, PROTOCOL};
 use inart_sites_agent::{Inside, Setup};
 use inart_sites_host::{GatewayRound, HostError, HostOptions, Next, SiteHost};
 use inart_tls::{IdentityFiles, MutualTls};
+use inart_topologies::sites::Hierarchy;
 use inart_wire::{MacAddr, ValuesPerPacket};
 
 use crate::certificates::certify;

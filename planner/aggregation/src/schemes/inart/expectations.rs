@@ -213,11 +213,12 @@ fn spread(router: &Router<'_>, fractional: &Fractional, from: NodeIx, to: NodeIx
 mod tests {
     use super::*;
     use crate::choices::{Paths, Results};
+    use crate::fractional;
     use crate::model::Model;
     use crate::placement::weighted;
     use crate::schemes::inart::starts;
     use crate::schemes::r_inart::rounding;
-    use crate::{fractional, topology::Topology};
+    use inart_topologies::switched::Topology;
 
     /// Sixteen workers and as many switches around one that only forwards; nothing but switches and server
     /// limit: the network on which the paper's approximation factor fails.

@@ -3,7 +3,8 @@
 use std::time::Duration;
 
 use inart_peers_agent::{Body, Coordinator, CoordinatorOutput, CoordinatorSetup, Schemes, Term, encode};
-use inart_planner_peers::{Multicast, Ports, Reading};
+use inart_planner_peers::{Multicast, Reading};
+use inart_topologies::peers::Ports;
 use rand::Rng;
 
 use super::{Event, FRAME_BYTES, VALUES, World, rank};
