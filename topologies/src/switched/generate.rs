@@ -8,7 +8,8 @@ use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
 use super::validate::build;
-use super::{Job, NodeId, NodeKind, Topology, TopologyError};
+use super::{Job, NodeId, NodeKind, Topology};
+use crate::NetworkError;
 use crate::document::{At, Document, JobEntry, LinkEntry, NodeEntry, section};
 use crate::units::{Rate, Seconds, Size};
 
@@ -36,7 +37,7 @@ pub struct Equipment {
 /// Links between switches that a generated network may have.
 const MAX_TRUNKS: usize = 1_000_000;
 
-fn bounded(place: &str, trunks: Option<usize>) -> Result<(), TopologyError> {
+fn bounded(place: &str, trunks: Option<usize>) -> Result<(), NetworkError> {
     match trunks {
         Some(0..=MAX_TRUNKS) => Ok(()),
         _ => Err(wrong(place, format!("more than {MAX_TRUNKS} links between switches"), "ask for fewer")),
@@ -48,7 +49,7 @@ fn bounded(place: &str, trunks: Option<usize>) -> Result<(), TopologyError> {
 ///
 /// # Errors
 /// An odd k, more hosts than it holds, or rates that are none.
-pub fn fat_tree(k: usize, equipment: &Equipment) -> Result<Topology, TopologyError> {
+pub fn fat_tree(k: usize, equipment: &Equipment) -> Result<Topology, NetworkError> {
     if k < 2 || !k.is_multiple_of(2) || k > 64 {
         return Err(wrong("fat-tree", format!("k is {k}"), "give an even number from 2 to 64"));
     }
@@ -84,7 +85,7 @@ pub fn leaf_spine(
     spines: usize,
     hosts: usize,
     equipment: &Equipment,
-) -> Result<Topology, TopologyError> {
+) -> Result<Topology, NetworkError> {
     if leaves == 0 || spines == 0 {
         return Err(wrong("leaf-spine", "it has no leaf or no spine", "give at least one of each"));
     }
@@ -114,7 +115,7 @@ pub fn random_regular(
     degree: usize,
     hosts: usize,
     equipment: &Equipment,
-) -> Result<Topology, TopologyError> {
+) -> Result<Topology, NetworkError> {
     bounded("random", switches.checked_mul(degree))?;
     if switches < 3 || degree < 2 || degree >= switches || !(switches * degree).is_multiple_of(2) {
         let problem = format!("{switches} switches of degree {degree} cannot be wired");
@@ -135,7 +136,7 @@ pub fn random_regular(
 ///
 /// # Errors
 /// More workers or servers than the network has.
-pub fn deal_jobs(topology: &Topology, jobs: usize, workers: usize) -> Result<Topology, TopologyError> {
+pub fn deal_jobs(topology: &Topology, jobs: usize, workers: usize) -> Result<Topology, NetworkError> {
     let of_kind =
         |kind| -> Vec<NodeId> { topology.node_ids().filter(|&id| topology.node(id).kind == kind).collect() };
     let (all_workers, all_servers) = (of_kind(NodeKind::Worker), of_kind(NodeKind::Server));
@@ -213,8 +214,8 @@ fn swap_ends(edges: &mut [(usize, usize)], linked: &mut HashSet<(usize, usize)>,
     linked.insert(key((c, b)));
 }
 
-fn wrong(place: &str, problem: impl Into<String>, fix: &str) -> TopologyError {
-    TopologyError::new(None, place, problem, fix)
+fn wrong(place: &str, problem: impl Into<String>, fix: &str) -> NetworkError {
+    NetworkError::new(None, place, problem, fix)
 }
 
 /// A network being drawn, as its document: one set of checks for all topologies.
@@ -248,7 +249,7 @@ impl<'a> Drawing<'a> {
     }
 
     /// Draws a place for every server and worker among `per_switch` places at each of `switches`.
-    fn place_hosts(&mut self, switches: &[String], per_switch: usize) -> Result<(), TopologyError> {
+    fn place_hosts(&mut self, switches: &[String], per_switch: usize) -> Result<(), NetworkError> {
         let Equipment { servers, workers, ingress_bps, .. } = *self.equipment;
         let places = switches.len().saturating_mul(per_switch);
         if servers.saturating_add(workers) > places {
@@ -277,7 +278,7 @@ impl<'a> Drawing<'a> {
         Ok(())
     }
 
-    fn finish(self) -> Result<Topology, TopologyError> {
+    fn finish(self) -> Result<Topology, NetworkError> {
         let gradient = Some(At::new(Size(self.equipment.gradient_bytes as f64)));
         let name = Some(At::new("job".to_owned()));
         build(Document {

@@ -19,7 +19,6 @@ pub use background_rates::BackgroundRates;
 pub use board::Board;
 use petgraph::graph::UnGraph;
 
-pub use crate::error::NetworkError as TopologyError;
 pub use crate::switch_port::SwitchPort;
 
 /// MTU of links that state none, in bytes: Ethernet's.

@@ -5,10 +5,11 @@ use std::collections::HashMap;
 use indexmap::IndexMap;
 
 use super::board::{self, Board, DEVICE_PORTS, LANES};
-use super::{LinkId, NodeId, NodeKind, Topology, TopologyError};
+use super::{LinkId, NodeId, NodeKind, Topology};
+use crate::NetworkError;
 use crate::switch_port::SwitchPort;
 
-type Result<T> = std::result::Result<T, TopologyError>;
+type Result<T> = std::result::Result<T, NetworkError>;
 
 impl Topology {
     /// The `dev_port` of a switch that a link is at; `None` if the document does not say, or the link does
@@ -30,7 +31,7 @@ impl Topology {
         ends: [NodeId; 2],
         ports: IndexMap<String, SwitchPort>,
     ) -> Result<[Option<SwitchPort>; 2]> {
-        let wrong = |problem: String, fix: String| TopologyError::new(at, place, problem, fix);
+        let wrong = |problem: String, fix: String| NetworkError::new(at, place, problem, fix);
         let mut found = [None; 2];
         for (name, port) in ports {
             let Some(end) = ends.iter().position(|end| self.node(*end).name == name) else {
@@ -66,8 +67,7 @@ impl Topology {
         for (link, end) in ends() {
             let switch = self.link(link).ends[end];
             let name = &self.node(switch).name;
-            let wrong =
-                |problem, fix| TopologyError::new(lines[link.index()], self.words(link), problem, fix);
+            let wrong = |problem, fix| NetworkError::new(lines[link.index()], self.words(link), problem, fix);
             if !stated(link, end)
                 && let Some(other) = states.get(&switch)
             {

@@ -1,8 +1,9 @@
 //! What the generated networks are equipped with.
 
+use inart_topologies::NetworkError;
 use inart_topologies::switched::generate::{Equipment, deal_jobs};
 use inart_topologies::switched::ranges::{Ranges, RateRange};
-use inart_topologies::switched::{DEFAULT_MTU, MTUS, Topology, TopologyError};
+use inart_topologies::switched::{DEFAULT_MTU, MTUS, Topology};
 use inart_topologies::units::{Rate, Seconds, Size};
 
 use crate::commands::values::time;
@@ -75,8 +76,8 @@ impl Equip {
     /// Makes a network with this equipment, and draws what is to be drawn.
     pub fn build(
         &self,
-        make: impl FnOnce(&Equipment) -> Result<Topology, TopologyError>,
-    ) -> Result<Topology, TopologyError> {
+        make: impl FnOnce(&Equipment) -> Result<Topology, NetworkError>,
+    ) -> Result<Topology, NetworkError> {
         let topology = make(&Equipment {
             servers: self.servers,
             workers: self.workers,

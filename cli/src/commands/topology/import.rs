@@ -3,8 +3,9 @@
 use std::path::PathBuf;
 
 use anyhow::Context;
+use inart_topologies::NetworkError;
 use inart_topologies::switched::import::{Format, Hosts, ImportOptions, decode, import};
-use inart_topologies::switched::{DEFAULT_MTU, Topology, TopologyError};
+use inart_topologies::switched::{DEFAULT_MTU, Topology};
 use inart_topologies::units::{Rate, Seconds, Size};
 
 use crate::commands::topology::equipment::{not_negative, positive};
@@ -87,7 +88,7 @@ pub fn run(args: &Import) -> anyhow::Result<Topology> {
 }
 
 /// Names the flags of settings that the import refuses.
-fn with_flag(error: TopologyError) -> TopologyError {
+fn with_flag(error: NetworkError) -> NetworkError {
     let place = match error.place.as_str() {
         "servers" => "--servers",
         "workers" => "--workers",
@@ -95,5 +96,5 @@ fn with_flag(error: TopologyError) -> TopologyError {
         "hosts per switch" => "--hosts-per-switch",
         _ => return error,
     };
-    TopologyError { place: place.to_owned(), ..error }
+    NetworkError { place: place.to_owned(), ..error }
 }

@@ -4,10 +4,11 @@ use std::fmt::Write as _;
 
 use inart_protocol_ps::{Applied, BatchRule, Blocking, Policy, PolicyError};
 use inart_ps_agent::{Kept, Sequencer};
+use inart_topologies::NetworkError;
 use inart_topologies::faults::quantity::{BitRate, Share, Span};
 use inart_topologies::faults::{Error as FaultsError, FaultEvent, Faults, LinkFaults, Schedule};
 use inart_topologies::ps::{Cluster, Job};
-use inart_topologies::switched::{Topology, TopologyError};
+use inart_topologies::switched::Topology;
 use inart_virtual::SplitMix64;
 
 use super::error::AgentError;
@@ -22,7 +23,7 @@ use super::sequencer::Either;
 pub enum TrialError {
     /// A network that cannot be read.
     #[error(transparent)]
-    Network(#[from] TopologyError),
+    Network(#[from] NetworkError),
     /// A schedule that does not fit.
     #[error(transparent)]
     Faults(#[from] FaultsError),

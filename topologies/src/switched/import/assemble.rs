@@ -8,12 +8,13 @@ use super::hosts::{self, Candidate};
 use super::links::{connected, merged};
 use super::names::{clean, names, next_name};
 use super::options::{ImportOptions, Imported};
+use crate::NetworkError;
 use crate::document::{At, Document, JobEntry, LinkEntry, NodeEntry, section};
 use crate::switched::validate::build;
-use crate::switched::{NodeKind, Topology, TopologyError};
+use crate::switched::{NodeKind, Topology};
 use crate::units::{Rate, Seconds, Size, display_rate};
 
-type Result<T> = std::result::Result<T, TopologyError>;
+type Result<T> = std::result::Result<T, NetworkError>;
 
 /// Hosts that may be attached.
 const MAX_ATTACHED: usize = 100_000;
@@ -44,7 +45,7 @@ pub(super) fn assemble(mut graph: Graph, options: &ImportOptions) -> Result<Impo
     let per_switch = options.hosts_per_switch.unwrap_or(usize::from(own.is_empty()));
     if switches.len().saturating_mul(per_switch) > MAX_ATTACHED {
         let problem = format!("{per_switch} hosts at each of {} switches are too many", switches.len());
-        return Err(TopologyError::new(None, "hosts per switch", problem, "ask for fewer"));
+        return Err(NetworkError::new(None, "hosts per switch", problem, "ask for fewer"));
     }
     let attached: Vec<usize> =
         switches.iter().flat_map(|&switch| std::iter::repeat_n(switch, per_switch)).collect();

@@ -1,6 +1,7 @@
 //! Attributes of nodes and edges, as tools and people name them.
 
-use crate::switched::{MTUS, TopologyError};
+use crate::NetworkError;
+use crate::switched::MTUS;
 use crate::units::{Rate, Seconds};
 
 /// What a node is, as far as a file says.
@@ -48,7 +49,7 @@ impl Attributes {
 
     /// The link's rate in bit/s by `LinkSpeedRaw` (bit/s), `bandwidth`, `bw`, `rate`, `capacity`, `speed`, or
     /// `LinkSpeed` with `LinkSpeedUnits`; a bare number counts `unit_bps`. `Err` holds text that is no rate.
-    pub fn rate(&self, unit_bps: f64, place: &str) -> Result<Option<Result<f64, String>>, TopologyError> {
+    pub fn rate(&self, unit_bps: f64, place: &str) -> Result<Option<Result<f64, String>>, NetworkError> {
         if let Some(raw) = self.get("LinkSpeedRaw") {
             return quantity("LinkSpeedRaw", raw, 1.0, place).map(Some);
         }
@@ -69,7 +70,7 @@ impl Attributes {
         name: &str,
         unit_bps: f64,
         place: &str,
-    ) -> Result<Option<Result<f64, String>>, TopologyError> {
+    ) -> Result<Option<Result<f64, String>>, NetworkError> {
         self.get(name).map(|text| quantity(name, text, unit_bps, place)).transpose()
     }
 
@@ -91,14 +92,9 @@ impl Attributes {
 }
 
 /// A rate as tools write it. A number that is no capacity is an error, text that is no rate is handed back.
-fn quantity(
-    name: &str,
-    text: &str,
-    unit_bps: f64,
-    place: &str,
-) -> Result<Result<f64, String>, TopologyError> {
+fn quantity(name: &str, text: &str, unit_bps: f64, place: &str) -> Result<Result<f64, String>, NetworkError> {
     let wrong = || {
-        TopologyError::new(None, place, format!("{name} is {text}"), "give a positive rate like \"20 Mbps\"")
+        NetworkError::new(None, place, format!("{name} is {text}"), "give a positive rate like \"20 Mbps\"")
     };
     let bps = match text.parse::<f64>() {
         Ok(number) => number * unit_bps,

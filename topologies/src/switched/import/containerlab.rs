@@ -7,7 +7,7 @@ use serde::Deserialize;
 
 use super::attributes::{Attributes, Role};
 use super::graph::Graph;
-use crate::switched::TopologyError;
+use crate::NetworkError;
 
 #[derive(Deserialize)]
 struct Lab {
@@ -80,7 +80,7 @@ enum Scalar {
 /// Ends that containerlab gives a meaning of its own: networks outside the lab.
 const OUTSIDE: [&str; 4] = ["host", "mgmt-net", "macvlan", "vxlan"];
 
-pub(super) fn read(text: &str) -> Result<Graph, TopologyError> {
+pub(super) fn read(text: &str) -> Result<Graph, NetworkError> {
     let options = serde_saphyr::options! { with_snippet: false };
     let lab: Lab = serde_saphyr::from_str_with_options(text, options).map_err(|error| {
         let line = error.location().map(|location| location.line());
@@ -88,7 +88,7 @@ pub(super) fn read(text: &str) -> Result<Graph, TopologyError> {
         let problem = problem.lines().next().unwrap_or_default().trim_start_matches("error: ");
         let problem = problem.split(" at line ").next().unwrap_or_default();
         let fix = "give a containerlab file (topology: nodes, links), or say which format it has";
-        TopologyError::new(line, "containerlab", problem, fix)
+        NetworkError::new(line, "containerlab", problem, fix)
     })?;
     let lab = lab.topology;
     let mut graph = Graph::new("containerlab");

@@ -10,7 +10,7 @@ use std::rc::Rc;
 use super::attributes::Attributes;
 use super::dot_tokens::{Token, tokens};
 use super::graph::Graph;
-use crate::switched::TopologyError;
+use crate::NetworkError;
 
 /// Groups within groups.
 const MAX_DEPTH: usize = 64;
@@ -30,9 +30,9 @@ struct Parser {
     seen: BTreeSet<usize>,
 }
 
-pub(super) fn read(text: &str) -> Result<Graph, TopologyError> {
+pub(super) fn read(text: &str) -> Result<Graph, NetworkError> {
     let tokens = tokens(text).map_err(|(line, problem)| {
-        TopologyError::new(line, "dot", problem, "quote names that are not plain")
+        NetworkError::new(line, "dot", problem, "quote names that are not plain")
     })?;
     let mut parser = Parser { tokens, at: 0, graph: Graph::new("dot"), seen: BTreeSet::new() };
     parser.graph.strict = parser.keyword("strict");
@@ -73,7 +73,7 @@ impl Parser {
         found
     }
 
-    fn id(&mut self, what: &str) -> Result<String, TopologyError> {
+    fn id(&mut self, what: &str) -> Result<String, NetworkError> {
         let Some(Token::Id { text, .. }) = self.peek() else {
             return Err(self.wrong(format!("{what} is expected")));
         };
@@ -82,7 +82,7 @@ impl Parser {
         Ok(text)
     }
 
-    fn wrong(&self, problem: impl Into<String>) -> TopologyError {
+    fn wrong(&self, problem: impl Into<String>) -> NetworkError {
         let line = self.tokens.get(self.at).or(self.tokens.last()).map(|(_, line)| *line);
         let found = match self.peek() {
             Some(Token::Id { text, .. }) => format!(", not {text:?}"),
@@ -90,11 +90,11 @@ impl Parser {
             Some(Token::Mark(mark)) => format!(", not {mark:?}"),
             None => ", not the end".to_owned(),
         };
-        TopologyError::new(line, "dot", problem.into() + &found, "check the file with `dot -Tsvg`")
+        NetworkError::new(line, "dot", problem.into() + &found, "check the file with `dot -Tsvg`")
     }
 
     /// `{ ... }`: the nodes in it.
-    fn group(&mut self, around: &Scope, depth: usize) -> Result<BTreeSet<usize>, TopologyError> {
+    fn group(&mut self, around: &Scope, depth: usize) -> Result<BTreeSet<usize>, NetworkError> {
         if depth == MAX_DEPTH {
             return Err(self
                 .graph
@@ -118,7 +118,7 @@ impl Parser {
         scope: &mut Scope,
         members: &mut BTreeSet<usize>,
         depth: usize,
-    ) -> Result<(), TopologyError> {
+    ) -> Result<(), NetworkError> {
         let following = self.tokens.get(self.at + 1).map(|(token, _)| token);
         if following == Some(&Token::Mark('[')) {
             for word in ["graph", "node", "edge"] {
@@ -167,7 +167,7 @@ impl Parser {
     }
 
     /// A node, or the nodes of a group.
-    fn operand(&mut self, scope: &Scope, depth: usize) -> Result<BTreeSet<usize>, TopologyError> {
+    fn operand(&mut self, scope: &Scope, depth: usize) -> Result<BTreeSet<usize>, NetworkError> {
         let named = self.keyword("subgraph");
         if named {
             self.at += 1;
@@ -191,7 +191,7 @@ impl Parser {
     }
 
     /// Any number of `[name=value, ...]`, set over `before`.
-    fn attributes(&mut self, before: &Attributes) -> Result<Attributes, TopologyError> {
+    fn attributes(&mut self, before: &Attributes) -> Result<Attributes, NetworkError> {
         let mut attributes = before.clone();
         while self.mark('[') {
             while !self.mark(']') {

@@ -1,6 +1,6 @@
 //! Bytes of a file as text: UTF-8, UTF-16, or what the file declares.
 
-use crate::switched::TopologyError;
+use crate::NetworkError;
 
 /// What an XML declaration or a DOT attribute is looked for in.
 const HEAD: usize = 4096;
@@ -16,7 +16,7 @@ const WINDOWS: [u16; 32] = [
 ///
 /// # Errors
 /// The bytes are not text in the encoding that the file declares, or the encoding is not known here.
-pub fn decode(bytes: &[u8]) -> Result<String, TopologyError> {
+pub fn decode(bytes: &[u8]) -> Result<String, NetworkError> {
     match bytes {
         [0xef, 0xbb, 0xbf, rest @ ..] => return utf_8(rest),
         [0xff, 0xfe, rest @ ..] => return utf_16(rest, u16::from_le_bytes),
@@ -35,7 +35,7 @@ pub fn decode(bytes: &[u8]) -> Result<String, TopologyError> {
         Some(other) => {
             let problem = format!("it is written in {other}, which is not read here");
             let fix = format!("convert it: iconv -f {other} -t UTF-8, and declare encoding=\"UTF-8\" in it");
-            Err(TopologyError::new(1, "encoding", problem, fix))
+            Err(NetworkError::new(1, "encoding", problem, fix))
         }
     }
 }
@@ -62,21 +62,21 @@ fn declared(head: &[u8]) -> Option<String> {
     value(text.split_once("charset")?.1)
 }
 
-fn utf_8(bytes: &[u8]) -> Result<String, TopologyError> {
+fn utf_8(bytes: &[u8]) -> Result<String, NetworkError> {
     std::str::from_utf8(bytes).map(str::to_owned).map_err(|error| {
         let before = &bytes[..error.valid_up_to()];
         let line = before.iter().filter(|&&byte| byte == b'\n').count() as u64 + 1;
         let fix = "save it as UTF-8, or declare its encoding (XML: <?xml version=\"1.0\" encoding=\"...\"?>)";
-        TopologyError::new(line, "encoding", "it is not UTF-8 text", fix)
+        NetworkError::new(line, "encoding", "it is not UTF-8 text", fix)
     })
 }
 
-fn utf_16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<String, TopologyError> {
+fn utf_16(bytes: &[u8], unit: fn([u8; 2]) -> u16) -> Result<String, NetworkError> {
     let units = bytes.chunks_exact(2).map(|pair| unit([pair[0], pair[1]]));
     let text: Result<String, _> = char::decode_utf16(units).collect();
     match text {
         Ok(text) if bytes.len().is_multiple_of(2) => Ok(text),
-        _ => Err(TopologyError::new(None, "encoding", "it is not whole UTF-16 text", "save it as UTF-8")),
+        _ => Err(NetworkError::new(None, "encoding", "it is not whole UTF-16 text", "save it as UTF-8")),
     }
 }
 

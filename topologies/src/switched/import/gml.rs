@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::attributes::Attributes;
 use super::graph::Graph;
-use crate::switched::TopologyError;
+use crate::NetworkError;
 
 /// Lists within lists.
 const MAX_DEPTH: usize = 64;
@@ -15,7 +15,7 @@ enum Value<'t> {
     List(Vec<(&'t str, Value<'t>)>),
 }
 
-pub(super) fn read(text: &str) -> Result<Graph, TopologyError> {
+pub(super) fn read(text: &str) -> Result<Graph, NetworkError> {
     let mut graph = Graph::new("gml");
     let mut parser = Parser { rest: text, line: 1 };
     let all = parser.list(0)?;
@@ -71,8 +71,8 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    fn wrong(&self, problem: impl Into<String>) -> TopologyError {
-        TopologyError::new(self.line, "gml", problem, "write it with networkx.write_gml(graph, file)")
+    fn wrong(&self, problem: impl Into<String>) -> NetworkError {
+        NetworkError::new(self.line, "gml", problem, "write it with networkx.write_gml(graph, file)")
     }
 
     fn skip(&mut self, count: usize) -> &'t str {
@@ -100,7 +100,7 @@ impl<'t> Parser<'t> {
     }
 
     /// Keys with values, up to the end of the list or of the text.
-    fn list(&mut self, depth: usize) -> Result<Vec<(&'t str, Value<'t>)>, TopologyError> {
+    fn list(&mut self, depth: usize) -> Result<Vec<(&'t str, Value<'t>)>, NetworkError> {
         if depth > MAX_DEPTH {
             return Err(self.wrong(format!("lists are nested more than {MAX_DEPTH} deep")));
         }
@@ -122,7 +122,7 @@ impl<'t> Parser<'t> {
         }
     }
 
-    fn value(&mut self, key: &str, depth: usize) -> Result<Value<'t>, TopologyError> {
+    fn value(&mut self, key: &str, depth: usize) -> Result<Value<'t>, NetworkError> {
         match self.next() {
             Some('[') => {
                 self.skip(1);

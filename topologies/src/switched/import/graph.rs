@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::attributes::{Attributes, Role};
-use crate::switched::TopologyError;
+use crate::NetworkError;
 
 /// Generous enough for a fat-tree of 65,536 hosts, tight enough that a hostile text cannot take the machine.
 const MAX_NODES: usize = 100_000;
@@ -55,7 +55,7 @@ impl Graph {
     }
 
     /// The node of that id, made if need be.
-    pub fn node(&mut self, id: &str) -> Result<usize, TopologyError> {
+    pub fn node(&mut self, id: &str) -> Result<usize, NetworkError> {
         if let Some(&node) = self.by_id.get(id) {
             return Ok(node);
         }
@@ -68,24 +68,24 @@ impl Graph {
     }
 
     /// A node that the text declares; twice is an error.
-    pub fn declare(&mut self, id: &str) -> Result<&mut Node, TopologyError> {
+    pub fn declare(&mut self, id: &str) -> Result<&mut Node, NetworkError> {
         if self.by_id.contains_key(id) {
             let place = format!("{} node {id:?}", self.format);
-            return Err(TopologyError::new(None, place, "declared twice", "give each node its own id"));
+            return Err(NetworkError::new(None, place, "declared twice", "give each node its own id"));
         }
         let node = self.node(id)?;
         Ok(&mut self.nodes[node])
     }
 
     /// The node of that id, which an edge names as its end.
-    pub fn end(&self, id: &str) -> Result<usize, TopologyError> {
+    pub fn end(&self, id: &str) -> Result<usize, NetworkError> {
         self.by_id.get(id).copied().ok_or_else(|| {
             let place = format!("{} edge", self.format);
-            TopologyError::new(None, place, format!("unknown node {id:?}"), "declare it as a node")
+            NetworkError::new(None, place, format!("unknown node {id:?}"), "declare it as a node")
         })
     }
 
-    pub fn edge(&mut self, ends: [usize; 2], attributes: &Rc<Attributes>) -> Result<(), TopologyError> {
+    pub fn edge(&mut self, ends: [usize; 2], attributes: &Rc<Attributes>) -> Result<(), NetworkError> {
         if self.edges.len() == MAX_EDGES {
             return Err(self.wrong(format!("more than {MAX_EDGES} links"), "import a part of the network"));
         }
@@ -103,8 +103,8 @@ impl Graph {
         Ok(())
     }
 
-    pub fn wrong(&self, problem: impl Into<String>, fix: &str) -> TopologyError {
-        TopologyError::new(None, self.format, problem, fix)
+    pub fn wrong(&self, problem: impl Into<String>, fix: &str) -> NetworkError {
+        NetworkError::new(None, self.format, problem, fix)
     }
 }
 

@@ -7,7 +7,7 @@ use roxmltree::{Document, Node, ParsingOptions};
 
 use super::attributes::Attributes;
 use super::graph::{Graph, counted};
-use crate::switched::TopologyError;
+use crate::NetworkError;
 
 /// Elements, texts and comments of one document.
 const MAX_XML_NODES: u32 = 20_000_000;
@@ -30,7 +30,7 @@ fn declares_entities(text: &str) -> bool {
     }
 }
 
-pub(super) fn read(text: &str) -> Result<Graph, TopologyError> {
+pub(super) fn read(text: &str) -> Result<Graph, NetworkError> {
     let mut graph = Graph::new("graphml");
     if declares_entities(text) {
         let fix = "delete `<!DOCTYPE ...>`, and write what its entities stand for";
@@ -41,7 +41,7 @@ pub(super) fn read(text: &str) -> Result<Graph, TopologyError> {
         let line = u64::from(error.pos().row);
         let problem = error.to_string();
         let problem = problem.split(" at ").next().unwrap_or_default().to_owned();
-        TopologyError::new(line, "graphml", problem, "export the file again, as GraphML")
+        NetworkError::new(line, "graphml", problem, "export the file again, as GraphML")
     })?;
     graph.multigraph = true;
     let elements =

@@ -6,7 +6,8 @@ use rand_chacha::ChaCha8Rng;
 
 use super::attributes::Role;
 use super::options::{Hosts, ImportOptions};
-use crate::switched::{NodeKind, TopologyError};
+use crate::NetworkError;
+use crate::switched::NodeKind;
 
 /// A host that may take part: what the file says it is.
 pub(super) struct Candidate<'a> {
@@ -26,7 +27,7 @@ pub(super) fn is_named(options: &ImportOptions, name: &str) -> bool {
 pub(super) fn parts(
     candidates: &[Candidate<'_>],
     options: &ImportOptions,
-) -> Result<Vec<Option<NodeKind>>, TopologyError> {
+) -> Result<Vec<Option<NodeKind>>, NetworkError> {
     let mut order: Vec<usize> = (0..candidates.len()).collect();
     order.shuffle(&mut ChaCha8Rng::seed_from_u64(options.seed));
     let mut parts = vec![None; candidates.len()];
@@ -61,13 +62,13 @@ pub(super) fn parts(
         if parts[at].replace(NodeKind::Worker).is_some() {
             let name = candidates[at].name.unwrap_or_default();
             let problem = format!("\"{name}\" is named both as a server and as a worker");
-            return Err(TopologyError::new(None, "servers and workers", problem, "name it once"));
+            return Err(NetworkError::new(None, "servers and workers", problem, "name it once"));
         }
     }
     for (kind, option) in [(NodeKind::Server, "servers"), (NodeKind::Worker, "workers")] {
         if !parts.contains(&Some(kind)) {
             let fix = format!("name {option} or give their number, or attach hosts to the switches");
-            return Err(TopologyError::new(None, "import", format!("no host is left to be a {kind}"), fix));
+            return Err(NetworkError::new(None, "import", format!("no host is left to be a {kind}"), fix));
         }
     }
     Ok(parts)
@@ -78,7 +79,7 @@ fn names_it(pick: &Option<Hosts>, candidate: &Candidate<'_>) -> bool {
     candidate.name.is_some_and(|name| names.iter().any(|named| named == name))
 }
 
-fn named(candidates: &[Candidate<'_>], names: &[String], option: &str) -> Result<Vec<usize>, TopologyError> {
+fn named(candidates: &[Candidate<'_>], names: &[String], option: &str) -> Result<Vec<usize>, NetworkError> {
     let find = |name: &String| {
         candidates.iter().position(|candidate| candidate.name == Some(name)).ok_or_else(|| {
             let known: Vec<&str> = candidates.iter().filter_map(|candidate| candidate.name).take(8).collect();
@@ -87,17 +88,17 @@ fn named(candidates: &[Candidate<'_>], names: &[String], option: &str) -> Result
                 _ => format!("hosts are {}", known.join(", ")),
             };
             let problem = format!("there is no node \"{name}\" in what was read");
-            TopologyError::new(None, option, problem, fix)
+            NetworkError::new(None, option, problem, fix)
         })
     };
     names.iter().map(find).collect()
 }
 
-fn enough(found: Vec<usize>, count: usize, what: &str, there: usize) -> Result<Vec<usize>, TopologyError> {
+fn enough(found: Vec<usize>, count: usize, what: &str, there: usize) -> Result<Vec<usize>, NetworkError> {
     if found.len() == count {
         return Ok(found);
     }
     let problem = format!("{count} {what} asked for, but only {there} hosts are there to be any");
     let fix = "ask for fewer, or attach more hosts to each switch";
-    Err(TopologyError::new(None, what, problem, fix))
+    Err(NetworkError::new(None, what, problem, fix))
 }

@@ -7,10 +7,10 @@ use petgraph::unionfind::UnionFind;
 use super::attributes::Role;
 use super::graph::{Graph, counted};
 use super::options::ImportOptions;
-use crate::switched::TopologyError;
+use crate::NetworkError;
 use crate::units::{display_rate, display_seconds};
 
-type Result<T> = std::result::Result<T, TopologyError>;
+type Result<T> = std::result::Result<T, NetworkError>;
 
 /// The links between two nodes, taken as one.
 pub(super) struct Link {
@@ -151,7 +151,7 @@ pub(super) fn connected(
     let largest = size.iter().max_by_key(|&(part, size)| (size, std::cmp::Reverse(part)));
     let Some((&largest, _)) = largest else {
         let fix = "mark the switches: inart-role switch in the nodes' attributes or labels";
-        return Err(TopologyError::new(None, "import", "the network has no switch", fix));
+        return Err(NetworkError::new(None, "import", "the network has no switch", fix));
     };
     let kept: Vec<bool> = parts_of.iter().map(|parts| parts.contains(&largest)).collect();
     let lost: Vec<&str> = (0..names.len())

@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use super::attributes::{Attributes, Role};
 use super::graph::Graph;
-use crate::switched::TopologyError;
+use crate::NetworkError;
 
 #[derive(Default)]
 struct Console<'t> {
@@ -23,7 +23,7 @@ struct Console<'t> {
     controllers: HashSet<&'t str>,
 }
 
-pub(super) fn read(text: &str) -> Result<Graph, TopologyError> {
+pub(super) fn read(text: &str) -> Result<Graph, NetworkError> {
     let mut graph = Graph::new("mininet");
     let mut console = Console::default();
     let mut section = "";
@@ -141,7 +141,7 @@ impl<'t> Console<'t> {
         true
     }
 
-    fn into_graph(self, mut graph: Graph) -> Result<Graph, TopologyError> {
+    fn into_graph(self, mut graph: Graph) -> Result<Graph, NetworkError> {
         let node_of = |interface: &'t str| {
             let by_name = interface.rsplit_once("-eth").or_else(|| interface.rsplit_once('-'));
             self.owner.get(interface).copied().unwrap_or_else(|| by_name.map_or(interface, |(node, _)| node))

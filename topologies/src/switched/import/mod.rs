@@ -23,7 +23,7 @@ mod options;
 use std::fmt;
 use std::str::FromStr;
 
-use super::TopologyError;
+use crate::NetworkError;
 pub use encoding::decode;
 pub use options::{Hosts, ImportOptions, Imported};
 
@@ -116,10 +116,10 @@ impl FromStr for Format {
 ///
 /// # Errors
 /// One that names the place in the text, or what the network lacks and the option that mends it.
-pub fn import(text: &str, format: Format, options: &ImportOptions) -> Result<Imported, TopologyError> {
+pub fn import(text: &str, format: Format, options: &ImportOptions) -> Result<Imported, NetworkError> {
     if text.len() > MAX_BYTES {
         let problem = format!("the text is longer than {} MiB", MAX_BYTES >> 20);
-        return Err(TopologyError::new(None, format.to_string(), problem, "import a part of the network"));
+        return Err(NetworkError::new(None, format.to_string(), problem, "import a part of the network"));
     }
     let text = text.trim_start_matches('\u{feff}');
     let graph = match format {

@@ -7,9 +7,9 @@ use serde_json::{Map, Value};
 
 use super::attributes::Attributes;
 use super::graph::{Graph, counted};
-use crate::switched::TopologyError;
+use crate::NetworkError;
 
-pub(super) fn read(text: &str) -> Result<Graph, TopologyError> {
+pub(super) fn read(text: &str) -> Result<Graph, NetworkError> {
     let mut graph = Graph::new("networkx");
     let (text, unknown) = numbers_of_python(text);
     if unknown > 0 {
@@ -19,7 +19,7 @@ pub(super) fn read(text: &str) -> Result<Graph, TopologyError> {
         let problem = error.to_string();
         let problem = problem.split(" at line ").next().unwrap_or_default().to_owned();
         let fix = "write it with json.dump(networkx.node_link_data(graph), file)";
-        TopologyError::new(error.line() as u64, "networkx", problem, fix)
+        NetworkError::new(error.line() as u64, "networkx", problem, fix)
     })?;
     let list = |names: &[&str]| names.iter().find_map(|name| document.get(name)?.as_array());
     let (Some(nodes), Some(edges)) = (list(&["nodes"]), list(&["links", "edges"])) else {
@@ -92,7 +92,7 @@ fn entry<'v>(
     value: &'v Value,
     list: &str,
     at: usize,
-) -> Result<&'v Map<String, Value>, TopologyError> {
+) -> Result<&'v Map<String, Value>, NetworkError> {
     value
         .as_object()
         .ok_or_else(|| graph.wrong(format!("{list}[{at}] is no object"), "write it as {\"id\": ...}"))
