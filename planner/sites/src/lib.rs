@@ -28,6 +28,7 @@ mod rounds;
 mod run;
 mod scheme;
 mod schemes;
+mod two_levels;
 
 pub use auxiliary::Disjoint;
 pub use awareness::{Table, Tuning};
@@ -44,3 +45,4 @@ pub use policy::policy;
 pub use run::{Knowledge, Round, Run, RunError, RunOptions, Until, run};
 pub use scheme::Scheme;
 pub use schemes::Options;
+pub use two_levels::{HierarchyError, HierarchyPlan, InsidePlan, plan_two_levels};

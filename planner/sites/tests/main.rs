@@ -2,9 +2,9 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod best;
-mod document;
 mod exact;
 mod own;
 mod schemes;
 mod support;
 mod tuned;
+mod two_levels;

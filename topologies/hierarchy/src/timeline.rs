@@ -1,10 +1,8 @@
 //! Where the time of a round goes.
 
-use inart_planner_sites::{InsideTimes, RunOptions};
+use inart_planner_sites::{InsideTimes, RunError, RunOptions};
 use inart_topologies::sites::{Hierarchy, SiteJob};
 use serde::Serialize;
-
-use crate::error::HierarchyError;
 
 /// A round, from its beginning until every worker has every sum; means over rounds, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -36,7 +34,7 @@ pub fn timeline(
     job: &SiteJob,
     options: &RunOptions,
     inside_s: &[f64],
-) -> Result<Timeline, HierarchyError> {
+) -> Result<Timeline, RunError> {
     let times = |name: &String| {
         let at = hierarchy.insides.iter().position(|inside| inside.site == *name);
         let seconds = at.and_then(|at| inside_s.get(at)).copied().unwrap_or(0.0);

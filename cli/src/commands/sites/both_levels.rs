@@ -5,9 +5,9 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
-use inart_hierarchy::{HierarchyPlan, Timeline, plan, timeline};
+use inart_hierarchy::{Timeline, timeline};
 use inart_planner_aggregation::{Options as InnerOptions, Plan, schemes};
-use inart_planner_sites::{Options as TreeOptions, RunOptions};
+use inart_planner_sites::{HierarchyPlan, Options as TreeOptions, RunOptions, plan_two_levels};
 use inart_simulator_aggregation::{Dataplane, InstalledNetwork, Options, SwitchKind, simulate};
 use inart_topologies::faults::Faults;
 use inart_topologies::sites::{Hierarchy, Inside, SiteJob};
@@ -37,7 +37,7 @@ fn payload_share() -> f64 {
 }
 
 pub fn make(hierarchy: &Hierarchy, job: &SiteJob, trees: &TreeOptions) -> anyhow::Result<HierarchyPlan> {
-    Ok(plan(hierarchy, job, &inner(), trees, payload_share())?)
+    Ok(plan_two_levels(hierarchy, job, &inner(), trees, payload_share())?)
 }
 
 /// What `inart plan` prints.
@@ -136,7 +136,7 @@ pub fn simulated(
     let plan = make(hierarchy, job, &options.plan)?;
     let insides = run_insides(hierarchy, &plan, job, seed)?;
     let seconds: Vec<f64> = insides.iter().map(|inside| inside.seconds).collect();
-    let times = timeline(hierarchy, job, &options, &seconds)?;
+    let times = timeline(hierarchy, job, &options, &seconds).context("between sites")?;
     if json {
         let document = serde_json::json!({
             "topology": hierarchy.overlay.name(), "job": job.name, "scheme": options.plan.scheme.name(),

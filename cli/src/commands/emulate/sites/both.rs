@@ -3,12 +3,12 @@
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use anyhow::{anyhow, ensure};
+use anyhow::{Context as _, anyhow, ensure};
 use inart_emulator::sites::both::{BothReport, BothRound, BothSetting, emulate_both};
 use inart_emulator::sites::{PAYLOAD_SHARE, Setting, Variant, Way, Workload};
-use inart_hierarchy::{HierarchyPlan, Timeline, timeline};
+use inart_hierarchy::{Timeline, timeline};
 use inart_p4::SLOTS;
-use inart_planner_sites::{AuxiliaryUse, RunOptions, Sharing, Tuning, Until};
+use inart_planner_sites::{AuxiliaryUse, HierarchyPlan, RunOptions, Sharing, Tuning, Until};
 use inart_topologies::sites::Hierarchy;
 use inart_topologies::units::display_size;
 use indicatif::{ProgressBar, ProgressStyle};
@@ -146,7 +146,7 @@ fn simulate(
         tuning: Tuning::default(),
         until: Until::Seconds(setting.duration.as_secs_f64()),
     };
-    let times = timeline(&with_headers, job, &options, &seconds)?;
+    let times = timeline(&with_headers, job, &options, &seconds).context("between sites")?;
     ensure!(times.rounds > 0 && times.seconds > 0.0, "--duration: too short for a round");
     Ok(times)
 }

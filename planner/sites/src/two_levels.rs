@@ -1,0 +1,83 @@
+//! Plans of networks of two levels: switches inside sites, trees between them.
+
+use inart_planner_aggregation as inside;
+use inart_topologies::NetworkError;
+use inart_topologies::sites::{Hierarchy, Inside, SiteJob};
+use serde::Serialize;
+
+use crate::plan::Plan;
+use crate::plan_error::PlanError;
+use crate::planning::plan;
+use crate::schemes::Options;
+
+/// Why a network of two levels has no plan.
+#[derive(Debug, thiserror::Error)]
+pub enum HierarchyError {
+    /// A job inside a site with another gradient than the job between sites.
+    #[error(transparent)]
+    Document(#[from] NetworkError),
+    /// No plan for a site's inside.
+    #[error("inside site {site}: {error}")]
+    InsidePlan {
+        /// The site.
+        site: String,
+        /// The planner's reason.
+        error: inside::PlanError,
+    },
+    /// No plan between sites.
+    #[error("between sites: {0}")]
+    Between(#[from] PlanError),
+}
+
+/// The plan of a site's inside.
+#[derive(Debug, Clone, Serialize)]
+pub struct InsidePlan {
+    /// The site.
+    pub site: String,
+    /// The switches that sum, and the rate.
+    pub plan: inside::Plan,
+    /// Time that its workers' gradients take to the site, and sums take back, in seconds.
+    pub seconds: f64,
+    /// No plan of the inside takes less, in seconds.
+    pub bound_s: f64,
+}
+
+/// Plans of both levels.
+#[derive(Debug, Clone, Serialize)]
+pub struct HierarchyPlan {
+    /// The insides.
+    pub insides: Vec<InsidePlan>,
+    /// The trees between sites.
+    pub between: Plan,
+    /// No schedule of both levels takes less, in seconds: the greatest of all bounds.
+    pub bound_s: f64,
+}
+
+/// Plans both levels, on the rates at the start: the insides with the options `inner`, the trees between
+/// sites with the options `trees`. `payload_share` is the part of a frame's bits that are gradients, from 0
+/// to 1.
+///
+/// # Errors
+/// A job inside a site with another gradient; a network that has no plan.
+pub fn plan_two_levels(
+    hierarchy: &Hierarchy,
+    job: &SiteJob,
+    inner: &inside::Options<'_>,
+    trees: &Options,
+    payload_share: f64,
+) -> Result<HierarchyPlan, HierarchyError> {
+    hierarchy.fits(job)?;
+    let bits = job.gradient_bytes() as f64 * 8.0 / payload_share;
+    let mut insides = Vec::new();
+    for Inside { site, topology } in &hierarchy.insides {
+        let plan = inside::plan(topology, &topology.jobs()[0], inner)
+            .map_err(|error| HierarchyError::InsidePlan { site: site.clone(), error })?;
+        let most_bps = plan.bounds.two_levels_bps.unwrap_or(plan.bounds.integral_bps);
+        let (seconds, bound_s) = (bits / plan.rate_bps, bits / most_bps);
+        insides.push(InsidePlan { site: site.clone(), plan, seconds, bound_s });
+    }
+    let overlay = &hierarchy.overlay;
+    let between = plan(overlay, job, &overlay.rates_at(0.0), trees)?;
+    let bound_s = insides.iter().map(|inside| inside.bound_s).fold(between.bounds.seconds, f64::max);
+    Ok(HierarchyPlan { insides, between, bound_s })
+}
