@@ -3,6 +3,14 @@
 
 mod faults_document;
 mod faults_schedule;
+mod import;
 mod keys;
 mod network;
+mod peers;
+mod peers_rates;
+mod ps;
 mod rates;
+mod sites;
+mod switch_ports;
+mod switched;
+mod two_levels;

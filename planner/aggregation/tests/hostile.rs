@@ -5,8 +5,11 @@
 use inart_planner_aggregation::{Options, Plan, check, plan, schemes};
 use inart_topologies::switched::Topology;
 use inart_topologies::switched::generate::{Equipment, leaf_spine};
+use inart_topologies::switched::import::{Imported, import};
 use proptest::prelude::*;
 use proptest::sample::Index;
+
+use crate::imported::{SAMPLES, options};
 
 /// What a careless or hostile hand writes into a document.
 const WORDS: [&str; 24] = [
@@ -115,6 +118,15 @@ proptest! {
         let text = if json { network.to_json() } else { network.to_yaml() };
         if let Ok(topology) = Topology::from_yaml(&damaged(&text, &hits)) {
             plan_and_check(&topology);
+        }
+    }
+
+    #[test]
+    fn damaged_imports(which in 0usize..5, hits in prop::collection::vec(damage(), 1..4)) {
+        let (_, format, text) = SAMPLES[which];
+        if let Ok(Imported { topology, .. }) = import(&damaged(text, &hits), format, &options()) {
+            let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::LBMM)).unwrap();
+            prop_assert_eq!(check(&topology, &plan), Ok(()));
         }
     }
 

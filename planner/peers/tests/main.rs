@@ -1,7 +1,6 @@
 //! Runs the tests of this crate as one program: cargo links one program sooner than many.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod document;
 mod exact;
 mod own;
 mod scaled;

@@ -41,15 +41,3 @@ fn a_smaller_network_has_the_same_plans_in_another_time() {
     let again = Mesh::from_yaml(&smaller.to_yaml()).unwrap();
     assert_eq!((again.peers(), again.jobs()), (smaller.peers(), smaller.jobs()));
 }
-
-#[test]
-fn what_others_take_of_ports_is_not_there_at_any_time() {
-    let mesh = Mesh::from_yaml(NETWORK).unwrap();
-    let job = &mesh.jobs()[0];
-    let less = mesh.with_rates_less(2e6, 5e6, 0.25);
-    assert_eq!(less.ports_at(job, 0.0).up_bps, [6e6, 18e6, 23e6]);
-    assert_eq!(less.ports_at(job, 0.0).down_bps, [35e6, 25e6, 20e6]);
-    // Of the 6 Mbps that the trace leaves, a quarter stays.
-    assert_eq!(less.ports_at(job, 10.0).down_bps, [35e6, 1.5e6, 20e6]);
-    assert_eq!((less.jobs(), less.peers()[1].delay_seconds), (mesh.jobs(), 0.003));
-}

@@ -1,10 +1,9 @@
-//! Groups in turn: their plans beside each other, closed forms, staleness, and what is refused.
+//! Groups in turn: closed forms, staleness, and what is refused.
 #![allow(clippy::print_stdout, reason = "a test prints what it found")]
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
 
-use inart_planner_aggregation::{Plan, check};
 use inart_planner_ps::{RackError, Racks, candidate_racks, choose_racks};
 use inart_simulator_ps::{RackEvent, RackOptions, RackRunError, run_racks, run_racks_watched};
 use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
@@ -59,77 +58,6 @@ fn exactly(mean_s: f64) -> Time {
 
 fn in_groups(topology: &Topology, groups: usize) -> Racks {
     Racks::plan(topology, &topology.jobs()[0], groups).unwrap()
-}
-
-/// What a plan uses, in bit/s, counted along its paths: directed links, what switches add up, servers.
-fn used(plan: &Plan) -> BTreeMap<String, f64> {
-    let share = |server: &str| plan.shards.iter().find(|shard| shard.server == server).unwrap().share;
-    let mut all = BTreeMap::new();
-    let mut add =
-        |name: String, server: &str| *all.entry(name).or_insert(0.0) += plan.rate_bps * share(server);
-    let mut path = |server: &str, nodes: &[String]| {
-        nodes.windows(2).for_each(|hop| add(format!("{}>{}", hop[0], hop[1]), server));
-        add(format!("into {}", nodes.last().unwrap()), server);
-    };
-    plan.flows.iter().for_each(|flow| path(&flow.server, &flow.path));
-    plan.trunks.iter().for_each(|trunk| path(&trunk.server, &trunk.path));
-    for tree in &plan.results {
-        tree.links.iter().for_each(|[from, to]| add(format!("{from}>{to}"), &tree.server));
-    }
-    all
-}
-
-fn capacity(topology: &Topology, name: &str) -> f64 {
-    let id = |name: &str| topology.node_named(name).unwrap();
-    if let Some(node) = name.strip_prefix("into ") {
-        let node = topology.node(id(node));
-        return node.ingress_bps.unwrap_or(node.aggregation_bps);
-    }
-    let (from, to) = name.split_once('>').unwrap();
-    topology.link(topology.link_between(id(from), id(to)).unwrap()).rate_bps()
-}
-
-/// As many groups as may push at once exceed no capacity, whichever they are; with one more, some do.
-#[test]
-fn groups_that_push_at_once_exceed_no_capacity() {
-    for (topology, numbers) in [(fig1(), [2, 3, 6]), (tree(50, 1), [2, 6, 18]), (tree(8, 3), [2, 4, 8])] {
-        for groups in numbers {
-            let racks = in_groups(&topology, groups);
-            let mut members: Vec<usize> = racks.groups.iter().flat_map(|g| g.members.clone()).collect();
-            members.sort_unstable();
-            assert_eq!(members, (0..topology.jobs()[0].workers.len()).collect::<Vec<_>>());
-            let mut by_resource: BTreeMap<String, Vec<f64>> = BTreeMap::new();
-            for group in &racks.groups {
-                for (name, bps) in used(&group.plan) {
-                    by_resource.entry(name).or_default().push(bps);
-                }
-                let shares: Vec<f64> = group.plan.shards.iter().map(|shard| shard.share).collect();
-                assert!(shares.iter().all(|share| (share - shares[0]).abs() < 1e-9), "{shares:?}");
-                assert!(group.plan.rate_bps <= group.plan.bound_bps() * (1.0 + 1e-6));
-            }
-            let mut is_tight = racks.at_once == groups;
-            for (name, mut uses) in by_resource {
-                uses.sort_by(|a, b| b.total_cmp(a));
-                let most = capacity(&topology, &name);
-                let together = |count: usize| uses.iter().take(count).sum::<f64>();
-                assert!(together(racks.at_once) <= most * (1.0 + 2e-6), "{name}: {uses:?} of {most}");
-                is_tight |= together(racks.at_once + 1) > most;
-            }
-            assert!(is_tight, "{groups} groups: more than {} at once would do", racks.at_once);
-        }
-    }
-}
-
-/// What the planner's own checker says of a group's plan.
-#[test]
-fn plans_of_groups_pass_the_checker() {
-    let topology = fig1();
-    for (group, racks) in in_groups(&topology, 2).groups.iter().zip([0..4, 4..6]) {
-        let mut own = topology.jobs()[0].clone();
-        own.name.clone_from(&group.plan.job);
-        own.workers = own.workers[racks].to_vec();
-        assert!(check(&topology.with_jobs(vec![own]), &group.plan).is_ok());
-    }
 }
 
 /// One group is InArt alone: compute, then push and pull in one.
@@ -229,14 +157,6 @@ fn the_rule_takes_the_number_that_is_predicted_best() {
 #[test]
 fn what_cannot_be_is_refused() {
     let topology = fig1();
-    let planned = &topology.jobs()[0];
-    for groups in [0, 7] {
-        let error = Racks::plan(&topology, planned, groups).unwrap_err();
-        assert!(matches!(error, RackError::Groups { .. }));
-        assert!(error.to_string().contains("give a number from 1 to 6"), "{error}");
-    }
-    let exact = inart_topologies::switched::Job { exact: true, ..planned.clone() };
-    assert!(matches!(Racks::plan(&topology, &exact, 2), Err(RackError::Exact(_))));
     let racks = in_groups(&topology, 2);
     let job = job(&topology, 1e9, exactly(1.0));
     let options = RackOptions { iterations: 1, seed: 1 };

@@ -1,16 +1,13 @@
 //! Documents of networks of peers.
 #![allow(clippy::unwrap_used)]
 
-use crate::support;
-
 use inart_topologies::peers::Mesh;
 use proptest::prelude::*;
 
-const MESH16: &str = include_str!("../../../topologies/mesh16.yaml");
+const MESH16: &str = include_str!("../mesh16.yaml");
 
 #[test]
 fn the_sixteen_peers_have_unequal_ports() {
-    assert!(Mesh::is_one(MESH16));
     let mesh = Mesh::from_yaml(MESH16).unwrap();
     assert_eq!((mesh.peers().len(), mesh.switches().len(), mesh.trunks().len()), (16, 1, 0));
     let job = &mesh.jobs()[0];
@@ -21,17 +18,17 @@ fn the_sixteen_peers_have_unequal_ports() {
 }
 
 #[test]
-fn other_networks_are_none_of_peers() {
+fn other_networks_are_not_networks_of_peers() {
     for text in [
         "",
         "{",
         "name: x",
-        include_str!("../../../topologies/fig1.yaml"),
-        include_str!("../../../topologies/geo9.yaml"),
+        include_str!("../fig1.yaml"),
+        include_str!("../geo9.yaml"),
         "nodes: [{name: peer, kind: site}]",
         "nodes: [{name: a, kind: site}, {name: b, kind: peer}]",
     ] {
-        assert!(!Mesh::is_one(text), "{text}");
+        assert!(Mesh::from_yaml(text).is_err(), "{text}");
     }
 }
 
@@ -194,25 +191,33 @@ prop_compose! {
         pairs in prop::collection::btree_set((0usize..7, 0usize..7), 0..6),
         rounds in 0u32..9,
         is_equal: bool,
-    ) -> support::Instance {
+    ) -> String {
         let is_pair = |&(from, to): &(usize, usize)| from != to && from < n && to < n;
         let pairs: Vec<_> = pairs.into_iter().filter(is_pair).collect();
-        let of = |rates: &[f64]| rates[..n].iter().map(|rate| rate / 1e9).collect();
-        support::Instance {
-            up: of(&up),
-            down: of(&down),
-            updates: if is_equal { vec![0.5; n] } else { of(&updates) },
-            receivers: n - 1,
-            waited: pairs.iter().map(|&(from, to)| (from, to, rounds)).collect(),
-            required: pairs,
-        }
+        let list = |one: &dyn Fn(usize) -> String| (0..n).map(one).collect::<Vec<_>>().join(", ");
+        let listed = |one: &dyn Fn(usize, usize) -> String| {
+            pairs.iter().map(|&(from, to)| one(from, to)).collect::<Vec<_>>().join(", ")
+        };
+        let gbps = |rates: &[f64], at: usize| format!("{:?} Gbps", rates[at] / 1e9);
+        let update = |at: usize| if is_equal { 0.5 } else { updates[at] / 1e9 };
+        let nodes = list(&|at| format!("{{name: p{at}, kind: peer}}"));
+        let links =
+            list(&|at| format!("{{ends: [p{at}, s1], rate: [{}, {}]}}", gbps(&up, at), gbps(&down, at)));
+        let updates = list(&|at| format!("p{at}: {:?} GB", update(at) * 0.125));
+        let required = listed(&|from, to| format!("[p{from}, p{to}]"));
+        let waited = listed(&|from, to| format!("[p{from}, p{to}, {rounds}]"));
+        format!(
+            "name: t\nnodes: [{{name: s1, kind: switch}}, {nodes}]\nlinks: [{links}]\njobs:\n  - name: j\n    receivers: {}\n    \
+             updates: {{{updates}}}\n    required: [{required}]\n    waited: [{waited}]\n    compute: {{mean: 1 s, cv: 0.3}}\n",
+            n - 1
+        )
     }
 }
 
 proptest! {
     #[test]
-    fn a_network_writes_itself_and_reads_back_the_same(instance in networks()) {
-        let first = instance.mesh();
+    fn a_network_writes_itself_and_reads_back_the_same(text in networks()) {
+        let first = Mesh::from_yaml(&text).unwrap();
         let second = Mesh::from_yaml(&first.to_yaml()).unwrap();
         prop_assert_eq!(first.name(), second.name());
         prop_assert_eq!(first.peers(), second.peers());
