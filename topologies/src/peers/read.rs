@@ -7,11 +7,6 @@ use crate::error::Result;
 use crate::kind::Kind;
 
 impl Mesh {
-    /// Whether a document is a network of peers.
-    pub fn is_one(text: &str) -> bool {
-        Document::from_yaml(text).is_ok_and(|document| document.kind() == Kind::Peers)
-    }
-
     /// Reads and validates the document of a network of peers: YAML or JSON.
     ///
     /// # Errors

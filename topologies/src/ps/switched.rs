@@ -50,12 +50,6 @@ impl Switched {
 }
 
 impl Cluster {
-    /// Whether a document has a job that says how long its participants compute.
-    pub fn is_one(text: &str) -> bool {
-        Document::from_yaml(text)
-            .is_ok_and(|document| document.jobs().iter().map(Training::of).any(|job| job.says_how_long()))
-    }
-
     /// Reads the document of a network of switches whose jobs say how long their participants compute: YAML
     /// or JSON.
     ///

@@ -16,12 +16,6 @@ pub(crate) fn build(document: Document) -> Result<Hierarchy> {
 }
 
 impl Hierarchy {
-    /// Whether a document is a network of sites with nodes inside.
-    pub fn is_one(text: &str) -> bool {
-        Document::from_yaml(text)
-            .is_ok_and(|document| document.nodes().iter().any(|node| node.value.site.is_some()))
-    }
-
     /// Reads and validates the document of a network of sites: YAML or JSON.
     ///
     /// # Errors
@@ -34,11 +28,6 @@ impl Hierarchy {
 }
 
 impl Overlay {
-    /// Whether a document is a network of sites.
-    pub fn is_one(text: &str) -> bool {
-        Document::from_yaml(text).is_ok_and(|document| document.kind() == Kind::Sites)
-    }
-
     /// Reads and validates the document of a network of sites without anything inside them: YAML or JSON.
     ///
     /// # Errors
