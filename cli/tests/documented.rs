@@ -46,6 +46,18 @@ fn a_command_that_fails_is_named_with_its_place() {
     }
 }
 
+/// Lines of a here-document and of a loop were taken for commands of their own.
+#[test]
+fn a_document_and_a_loop_are_one_command_each() {
+    let script = "import documented\n\
+                  lines = ['cat > a <<END', 'b', 'END', 'for x in 1 2; do', '    echo $x', 'done', 'true']\n\
+                  print([line for line, _ in documented.Block('a.md', 1, 'quick', lines).commands()])\n";
+    let mut command = Command::new("python3");
+    let output =
+        command.args(["-B", "-c", script]).current_dir(root().join("tests/scripts")).output().unwrap();
+    assert_eq!(String::from_utf8_lossy(&output.stdout).trim(), "[1, 4, 7]");
+}
+
 /// What does not run by default is listed, so that it can be counted.
 #[test]
 fn blocks_that_do_not_run_are_listed() {

@@ -27,7 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-DOCUMENTS = ["README.md", "docs/*.md", "python/README.md", "mininet/README.md"]
+DOCUMENTS = ["README.md", "docs/**/*.md", "python/README.md", "mininet/README.md"]
 # Seconds for one document.
 LIMIT_S = {"quick": 300, "long": 4 * 3600}
 # Commands of these programs work on the tree, not on the scratch folder.
@@ -45,19 +45,32 @@ class Block:
     lines: list
 
     def commands(self):
-        """Returns (line number, command) for each command; a backslash at the end joins lines."""
-        commands, begun = [], None
+        """Returns (line number, command) for each command.
+
+        A backslash at the end joins lines, as do a here-document up to its delimiter and a loop up to `done`.
+        """
+        commands, begun, until = [], None, None
         for number, line in enumerate(self.lines, self.line):
             if begun is None:
                 if not line.strip() or line.lstrip().startswith("#"):
                     continue
                 begun = (number, line)
+                until = end_of(line)
             else:
                 begun = (begun[0], begun[1] + "\n" + line)
-            if not line.endswith("\\"):
+                until = None if line == until else until
+            if until is None and not line.endswith("\\"):
                 commands.append(begun)
                 begun = None
         return commands
+
+
+def end_of(line):
+    """Returns the line that ends a command beginning with this one; None if the line itself may end it."""
+    document = re.search(r"<<'?(\w+)'?", line)
+    if document:
+        return document[1]
+    return "done" if re.search(r"; do\s*$", line) else None
 
 
 def blocks(document):
