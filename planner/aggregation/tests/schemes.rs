@@ -4,12 +4,12 @@ use std::collections::BTreeSet;
 
 use inart_planner_aggregation::{SeveralJobs, schemes};
 
-/// The rows of the README's table: name and summary.
+/// Rows of the table in docs/reference/schemes.md: name and summary.
 fn table() -> Vec<(String, String)> {
-    let readme = include_str!("../../../README.md");
-    let (_, rest) = readme
+    let page = include_str!("../../../docs/reference/schemes.md");
+    let (_, rest) = page
         .split_once("| scheme | what it does |\n|---|---|\n")
-        .expect("the README has a table of schemes");
+        .expect("docs/reference/schemes.md has a table of schemes");
     let rows = rest.lines().take_while(|line| line.starts_with('|'));
     rows.map(|row| {
         let cells: Vec<&str> = row.trim_matches('|').split('|').map(str::trim).collect();
@@ -19,7 +19,7 @@ fn table() -> Vec<(String, String)> {
 }
 
 #[test]
-fn the_readme_has_the_list() {
+fn the_reference_has_the_list() {
     let list = schemes::ALL.iter().map(|scheme| (scheme.name().to_owned(), scheme.summary().to_owned()));
     assert_eq!(table(), list.collect::<Vec<_>>());
 }
