@@ -17,7 +17,7 @@ pub trait Scheme: Send + Sync {
     /// Its name in plans and on the command line.
     fn name(&self) -> &'static str;
 
-    /// What it does, in one line, for the README, `--help` and charts.
+    /// What it does, in one line, for docs/reference/schemes.md, `--help` and charts.
     fn summary(&self) -> &'static str;
 
     /// What its plans promise.

@@ -1,5 +1,5 @@
 //! The schemes: ways to place aggregation, each in a file or folder of its own. A new one is such a folder,
-//! and a line in [`ALL`], which the command line, the experiments and the README's table read.
+//! and a line in [`ALL`], which the command line, the experiments and docs/reference/schemes.md read.
 
 pub mod atp;
 pub mod exact;
