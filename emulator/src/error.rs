@@ -8,9 +8,9 @@ use inart_protocol_aggregation::audit::Mismatch;
 use inart_targets::{ProgramError, SwitchError};
 use inart_training::ConfigError;
 
-use crate::abort::AbortReport;
-use crate::program::RankEnd;
-use crate::wiring::WiringError;
+use crate::aggregation::abort::AbortReport;
+use crate::aggregation::program::RankEnd;
+use crate::machine::wiring::WiringError;
 
 /// Why an emulation ends without figures, in one line.
 #[derive(Debug, thiserror::Error)]

@@ -57,7 +57,7 @@ fn every_scheme_is_bit_exact_and_measured() {
     let chart = std::fs::read_to_string(folder.path().join("chart.svg")).expect("drawn");
     for (name, scheme) in schemes {
         assert!(chart.matches(&format!(">{name}</text>")).count() >= 3, "{name} in each panel of {chart}");
-        let rate = inart_emulator::si::si(number(scheme, "rate_bps"), "bps");
+        let rate = inart_emulator::aggregation::si::si(number(scheme, "rate_bps"), "bps");
         assert!(chart.contains(&format!(">{rate}</text>")), "{name}: {rate} in {chart}");
     }
 }

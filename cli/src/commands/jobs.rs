@@ -147,7 +147,7 @@ fn list(status: &Status, json: bool) -> anyhow::Result<String> {
     let width = status.jobs.iter().map(|job| job.name.len()).max().unwrap_or(0).max(3);
     let mut out = format!("{:width$}  number  epoch  rate         hosts\n", "job");
     for job in &status.jobs {
-        let rate = inart_emulator::si::si(job.rate_bps, "bps");
+        let rate = inart_emulator::aggregation::si::si(job.rate_bps, "bps");
         let hosts = job
             .rendezvous
             .as_ref()

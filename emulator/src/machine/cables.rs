@@ -10,10 +10,10 @@ use inart_topologies::faults::LinkFaults;
 use inart_topologies::faults::quantity::Share;
 
 use crate::error::Error;
-use crate::namespace::Namespace;
-use crate::relay::Relay;
-use crate::shaping::{RateFollower, Rates, bucket};
-use crate::wiring::namespace;
+use crate::machine::namespace::Namespace;
+use crate::machine::relay::Relay;
+use crate::machine::shaping::{RateFollower, Rates, bucket};
+use crate::machine::wiring::namespace;
 
 /// Bytes of the longest frame, without the Ethernet header.
 const MTU: u16 = 1500;

@@ -6,11 +6,11 @@ use std::process::{Command, ExitStatus};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
+use inart_report::monotonic_ns;
 use serde::de::DeserializeOwned;
 
-use crate::child::{Child, Lines};
-use crate::clock::monotonic_ns;
 use crate::error::Error;
+use crate::machine::child::{Child, Lines};
 
 /// Time that a look at the processes takes while a wait lasts.
 pub const LOOK: Duration = Duration::from_millis(50);

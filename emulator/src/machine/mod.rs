@@ -1,4 +1,20 @@
-//! Shared by the emulations of all systems: crews of processes, and cables.
+//! Namespaces, cables, processes and other parts of this machine that the emulations of all systems use.
 
 pub mod cables;
+pub(crate) mod capacity;
+pub(crate) mod certificates;
+pub(crate) mod child;
 pub mod crew;
+pub mod fault;
+pub(crate) mod last_word;
+pub mod namespace;
+pub(crate) mod permission;
+pub mod relay;
+pub mod scale;
+pub(crate) mod scratch;
+pub(crate) mod shaping;
+pub(crate) mod switches;
+pub(crate) mod traffic;
+pub mod wiring;
+#[cfg(test)]
+mod wiring_tests;

@@ -1,9 +1,10 @@
 //! Every update that a peer received is the one that was sent, and whoever is said to have one has it.
 
+use inart_report::{digest, random_gradient};
+
 use super::processes::Said;
 use super::setting::{Setting, Workload};
 use crate::error::Error;
-use crate::sites::{digest, random_gradient};
 
 /// Compares them; how many were received.
 ///
@@ -73,7 +74,7 @@ mod tests {
     fn setting(workload: Workload) -> Setting {
         Setting {
             mesh: Arc::new(Mesh::from_yaml(NETWORK).expect("a network")),
-            scale: crate::scale::Scaling::NONE,
+            scale: crate::machine::scale::Scaling::NONE,
             schemes: Vec::new(),
             given: None,
             multicast: Multicast::Hosts,

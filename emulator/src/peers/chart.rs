@@ -3,8 +3,8 @@
 use inart_experiments::palette::color;
 
 use super::report::{BspFigures, Figures, Report, RoundTime, SchemeReport};
-use crate::panel::{Key, Panel, head, head_height};
-use crate::svg::{FAINT, Svg};
+use crate::charts::panel::{Key, Panel, head, head_height};
+use crate::charts::svg::{FAINT, Svg};
 
 /// Heights of the panels with their axes.
 const TIMES: f64 = 340.0;

@@ -19,10 +19,10 @@ use std::time::Duration;
 
 use inart_planner_peers::Scheme;
 
-use crate::certificates;
 use crate::error::Error;
+use crate::machine::certificates;
+use crate::machine::scratch::Scratch;
 use crate::measured::{Measured, in_turn};
-use crate::scratch::Scratch;
 pub use chart::chart;
 use processes::Processes;
 use report::Carried;
@@ -72,7 +72,7 @@ pub fn emulate_peers(
     setting: &Setting,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Measured<Report>, Error> {
-    crate::permission::check()?;
+    crate::machine::permission::check()?;
     check(setting)?;
     let each = setting.names().len() as u64 * u64::from(setting.rounds);
     let total = each * setting.schemes.len() as u64;

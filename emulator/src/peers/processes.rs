@@ -13,7 +13,7 @@ use super::setting::{Setting, Sync, Workload};
 use super::wiring::{PeersWiring, at_port, coordinator, from_coordinator, listen};
 use crate::error::Error;
 use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK, Output};
-use crate::scratch::Scratch;
+use crate::machine::scratch::Scratch;
 
 /// An update that a peer has computed. Times are on the system's monotonic clock, in nanoseconds.
 #[derive(Debug, Clone, Deserialize)]

@@ -10,7 +10,7 @@ use super::setting::{Setting, Sync};
 use super::simulated;
 use super::switch::SwitchReport;
 use crate::error::Error;
-use crate::scale::Scaling;
+use crate::machine::scale::Scaling;
 
 /// Figures of an emulation. All times are at the document's rates, with its updates.
 #[derive(Debug, Clone, Serialize)]

@@ -8,7 +8,7 @@ use inart_targets::Target;
 use inart_topologies::peers::{Mesh, PeerJob};
 use inart_wire::ValuesPerPacket;
 
-use crate::scale::Scaling;
+use crate::machine::scale::Scaling;
 
 /// When a peer may begin its next round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -19,8 +19,8 @@ use tokio::runtime::Runtime;
 
 use super::wired::{Behind, Wired, WiredSwitch};
 use crate::error::Error;
-use crate::namespace::Namespace;
-use crate::switches::{SwitchProcess, SwitchSpec};
+use crate::machine::namespace::Namespace;
+use crate::machine::switches::{SwitchProcess, SwitchSpec};
 
 /// What `inart peer` has in its frames: its network has one job.
 const JOB: u16 = 0;

@@ -14,9 +14,9 @@ use super::switch::{PeersSwitches, SwitchReport};
 use super::wired::{Wired, interface};
 use crate::error::Error;
 use crate::machine::cables::{Cable, Cables, End, Place, Plan, share};
-use crate::namespace::Namespace;
-use crate::shaping::RateFollower;
-use crate::wiring::namespace;
+use crate::machine::namespace::Namespace;
+use crate::machine::shaping::RateFollower;
+use crate::machine::wiring::namespace;
 
 /// Where everybody listens.
 const PORT: u16 = 7500;

@@ -106,7 +106,7 @@ mod tests {
         );
         Setting {
             mesh: Arc::new(Mesh::from_yaml(&network).expect("a network")),
-            scale: crate::scale::Scaling::NONE,
+            scale: crate::machine::scale::Scaling::NONE,
             schemes: Vec::new(),
             given: None,
             multicast: Multicast::Switch,

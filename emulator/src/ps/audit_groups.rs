@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use inart_ps_agent::Kept;
+use inart_report::digest;
 use inart_training::Client;
 
 use super::audit::Checked;
@@ -14,7 +15,6 @@ use super::said::{Applied, AppliedUpdate, Said, Sent};
 use super::setting::{Clients, Setting};
 use super::versions::{Versions, Words};
 use crate::error::Error;
-use crate::sites::digest;
 
 const WORDS: Words = Words {
     pushed: "model of round",

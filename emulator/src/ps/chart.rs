@@ -3,8 +3,8 @@
 use inart_experiments::palette::color;
 
 use super::report::{Report, SchemeReport};
-use crate::panel::{Key, LEFT, Panel, RIGHT, head, head_height};
-use crate::svg::{FAINT, INK, LINE, Svg};
+use crate::charts::panel::{Key, LEFT, Panel, RIGHT, head, head_height};
+use crate::charts::svg::{FAINT, INK, LINE, Svg};
 
 /// Heights of the panels with their axes.
 const LEARNING: f64 = 360.0;

@@ -6,7 +6,7 @@ use inart_ps_agent::Precision;
 
 use super::setting::{Clients, Scheme, Setting, Transport};
 use super::wiring::{OrderWiring, UP, at, listen, mac};
-use crate::scratch::Scratch;
+use crate::machine::scratch::Scratch;
 
 /// The server's file of the model, where one is kept.
 pub const KEPT: &str = "model.kept";

@@ -21,11 +21,12 @@ mod wiring;
 
 use std::time::Duration;
 
-use crate::certificates;
-use crate::clock::monotonic_ns;
+use inart_report::monotonic_ns;
+
 use crate::error::Error;
+use crate::machine::certificates;
+use crate::machine::scratch::Scratch;
 use crate::measured::{Measured, in_turn};
-use crate::scratch::Scratch;
 pub use absences::Outage;
 use absences::Schedule;
 pub use chart::chart;
@@ -57,7 +58,7 @@ pub fn emulate_order(
     setting: &Setting,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Measured<Report>, Error> {
-    crate::permission::check()?;
+    crate::machine::permission::check()?;
     let each = setting.job.participants.len() as u64 * u64::from(setting.iterations);
     let total = each * setting.schemes.len() as u64;
     let (schemes, problem) = in_turn(setting.schemes.iter().enumerate(), |(at, scheme)| {

@@ -3,16 +3,16 @@
 use std::time::{Duration, Instant};
 
 use inart_ps_host::{Job, KeptFile};
+use inart_report::monotonic_ns;
 
 use super::absences::Who;
 use super::commands::{self, KEPT};
 use super::said::{Line, Restart, Said};
 use super::setting::{Scheme, Setting};
 use super::wiring::OrderWiring;
-use crate::clock::monotonic_ns;
 use crate::error::Error;
 use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK, Output};
-use crate::scratch::Scratch;
+use crate::machine::scratch::Scratch;
 
 /// Who was started again may have come too late to hear of the end, which others hear within this time.
 const LONGEST_LATE: Duration = Duration::from_secs(10);

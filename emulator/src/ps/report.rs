@@ -10,7 +10,7 @@ use super::said::{Counted, Said};
 use super::setting::{Order, Scheme, Setting};
 use super::simulated::{Simulated, simulated};
 use crate::error::Error;
-use crate::scale::Scaling;
+use crate::machine::scale::Scaling;
 
 /// Rounds of each group that are not counted, as in virtual time.
 const DROPPED_ROUNDS: u64 = 3;

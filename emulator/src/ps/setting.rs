@@ -10,8 +10,8 @@ use inart_topologies::ps::{Job, Nic, Participant, Time};
 use inart_training::{Client, Config, ConfigError, Local};
 
 use super::absences::Outage;
-use crate::fault::DropRate;
-use crate::scale::Scaling;
+use crate::machine::fault::DropRate;
+use crate::machine::scale::Scaling;
 
 /// What decides the order.
 #[derive(Debug, Clone, Copy)]

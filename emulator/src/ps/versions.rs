@@ -4,13 +4,13 @@ use std::collections::BTreeMap;
 
 use inart_ps_agent::Kept;
 use inart_ps_host::CHUNK_VALUES;
+use inart_report::digest;
 
 use super::arriving::arriving;
 use super::ledger::{Ledger, orders};
 use super::said::{Applied, Pushed, Said, Sent};
 use super::setting::Setting;
 use crate::error::Error;
-use crate::sites::digest;
 
 /// How messages name what is computed.
 #[derive(Debug, Clone, Copy)]

@@ -12,8 +12,8 @@ use inart_wire::MacAddr;
 use super::setting::Setting;
 use crate::error::Error;
 use crate::machine::cables::{Cable, Cables, End, Place, Plan, Speeds};
-use crate::namespace::Namespace;
-use crate::wiring::namespace;
+use crate::machine::namespace::Namespace;
+use crate::machine::wiring::namespace;
 
 /// Where everybody listens.
 const PORT: u16 = 7600;

@@ -4,8 +4,8 @@ use inart_experiments::palette::color;
 use inart_topologies::sites::Overlay;
 
 use super::report::{Report, SchemeReport};
-use crate::panel::{Key, Panel, head, head_height};
-use crate::svg::{FAINT, INK, Svg};
+use crate::charts::panel::{Key, Panel, head, head_height};
+use crate::charts::svg::{FAINT, INK, Svg};
 
 /// Heights of the panels with their axes.
 const TIMES: f64 = 340.0;

@@ -20,12 +20,11 @@ use std::time::Duration;
 use inart_planner_sites::Options as PlanOptions;
 
 use crate::error::Error;
+use crate::machine::scratch::Scratch;
 use crate::measured::{Measured, in_turn};
-use crate::scratch::Scratch;
 use audit::Audit;
 pub use audit::differs;
 pub use chart::chart;
-pub use inart_report::{digest, random_gradient};
 use processes::{Processes, Rounds, Said};
 use refusal::system;
 pub use report::{PerRound, Report, RoundTime, SchemeReport};
@@ -53,7 +52,7 @@ pub fn emulate_sites(
     setting: &Setting,
     progress: &mut dyn FnMut(Progress<'_>),
 ) -> Result<Measured<Report>, Error> {
-    crate::permission::check()?;
+    crate::machine::permission::check()?;
     setting.check()?;
     let total = setting.duration.as_secs_f64() * setting.variants.len() as f64;
     let (schemes, problem) = in_turn(setting.variants.iter().enumerate(), |(at, variant)| {

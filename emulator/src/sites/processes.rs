@@ -16,7 +16,7 @@ use super::wiring::{
 };
 use crate::error::Error;
 use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK, Output};
-use crate::scratch::Scratch;
+use crate::machine::scratch::Scratch;
 
 /// What a site says about a round.
 #[derive(Debug, Clone, Deserialize)]

@@ -5,7 +5,7 @@ use serde::Serialize;
 use super::processes::{Said, SiteRound};
 use super::setting::{Setting, Variant};
 use crate::error::Error;
-use crate::scale::Scaling;
+use crate::machine::scale::Scaling;
 
 /// Figures of an emulation. All times are at the document's rates, with its gradient.
 #[derive(Debug, Clone, Serialize)]

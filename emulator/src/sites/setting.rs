@@ -7,7 +7,7 @@ use std::time::Duration;
 use inart_planner_sites::{Knowledge, Options as PlanOptions};
 use inart_topologies::sites::Overlay;
 
-use crate::scale::Scaling;
+use crate::machine::scale::Scaling;
 
 /// What sites sum.
 #[derive(Debug, Clone, Copy, PartialEq)]

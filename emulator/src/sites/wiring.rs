@@ -12,9 +12,9 @@ use inart_topologies::sites::{Overlay, SiteLink};
 use super::rates::OfSites;
 use crate::error::Error;
 use crate::machine::cables::{Cable, Cables, End, Place, Plan, share};
-use crate::namespace::Namespace;
-use crate::shaping::RateFollower;
-use crate::wiring::namespace;
+use crate::machine::namespace::Namespace;
+use crate::machine::shaping::RateFollower;
+use crate::machine::wiring::namespace;
 
 /// What waits for longer at the end of a link is dropped, in seconds.
 const QUEUE_SECONDS: f64 = 0.05;

@@ -3,10 +3,10 @@
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
-use inart_emulator::chart;
-use inart_emulator::figures::{JobFigures, Planned, SchemeFigures, SingleHost, Summary};
-use inart_emulator::scale::Scaling;
-use inart_emulator::timeline::{Event, JobLine, RoundPoint, Timeline};
+use inart_emulator::aggregation::chart;
+use inart_emulator::aggregation::figures::{JobFigures, Planned, SchemeFigures, SingleHost, Summary};
+use inart_emulator::aggregation::timeline::{Event, JobLine, RoundPoint, Timeline};
+use inart_emulator::machine::scale::Scaling;
 use inart_emulator::{peers, ps, sites};
 use inart_experiments::{
     Beside, Compared, Comparison, Entry, Printed, PrintedEntry, Statistics, comparison_svg, experiment, run,

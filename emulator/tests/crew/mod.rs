@@ -4,8 +4,8 @@ use std::process::{Command, ExitStatus};
 use std::time::{Duration, Instant};
 
 use inart_emulator::Error;
-use inart_emulator::clock::monotonic_ns;
 use inart_emulator::machine::crew::{Crew, Heard, LOOK, Output};
+use inart_report::monotonic_ns;
 use serde::Deserialize;
 
 #[derive(Debug, Deserialize, PartialEq)]

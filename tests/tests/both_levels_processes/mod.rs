@@ -10,8 +10,8 @@ mod three;
 
 use std::process::Command;
 
-use inart_emulator::sites::{digest, random_gradient};
 use inart_protocol_aggregation::audit::sum_of;
+use inart_report::{digest, random_gradient};
 use inart_sites_agent::audit::sum_of_sites;
 use inart_tests::{document, inart, turn, workspace};
 use nix::sys::signal::{Signal, kill};

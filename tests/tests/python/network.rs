@@ -7,7 +7,7 @@ use std::sync::Mutex;
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-use inart_emulator::namespace::Namespace;
+use inart_emulator::machine::namespace::Namespace;
 use inart_host_agent::{Options, Port, Server, Stopper};
 use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
 use inart_tests::workspace;

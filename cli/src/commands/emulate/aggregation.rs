@@ -12,10 +12,10 @@ use std::time::Duration;
 
 use anyhow::Context;
 use inart_controller::ValuesChoice;
-use inart_emulator::external::ExternalTestbed;
-use inart_emulator::fault::DropRate;
-use inart_emulator::figures::Summary;
-use inart_emulator::scale::Scale;
+use inart_emulator::aggregation::external::ExternalTestbed;
+use inart_emulator::aggregation::figures::Summary;
+use inart_emulator::machine::fault::DropRate;
+use inart_emulator::machine::scale::Scale;
 use inart_emulator::{Measured, Options, Work, Workload, chart, emulate};
 use inart_planner_aggregation::{Levels, Results, Scheme};
 use inart_targets::Target;

@@ -6,10 +6,10 @@ use std::time::Duration;
 
 use anyhow::{Context, anyhow, ensure};
 use inart_emulator::Measured;
-use inart_emulator::fault::DropRate;
+use inart_emulator::machine::fault::DropRate;
+use inart_emulator::machine::scale::{Scale, check_slowest};
 use inart_emulator::ps::groups::{RackSetting, RackTable, emulate_racks, fitting_scale};
 use inart_emulator::ps::scaled;
-use inart_emulator::scale::{Scale, check_slowest};
 use inart_planner_ps::{RackError, Racks, candidate_racks, choose_racks};
 use inart_topologies::Switched;
 use inart_topologies::ps::{Job, Kind};

@@ -7,11 +7,11 @@ use std::sync::Arc;
 
 use anyhow::{Context, ensure};
 use inart_emulator::Measured;
+use inart_emulator::machine::scale::{Scale, Scaling, check_slowest};
 use inart_emulator::peers::{
     BspFigures, Figures, Progress, Report, SchemeReport, Setting, SspFigures, SwitchReport, Sync, Workload,
     chart, check, emulate_peers,
 };
-use inart_emulator::scale::{Scale, Scaling, check_slowest};
 use inart_peers_host::{Job, Schedule};
 use inart_planner_peers::{Guard, Multicast, Reading, Scheme};
 use inart_targets::Target;

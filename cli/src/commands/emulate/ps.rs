@@ -7,9 +7,9 @@ use std::process::ExitCode;
 
 use anyhow::{Context, ensure};
 use inart_emulator::Measured;
-use inart_emulator::fault::DropRate;
+use inart_emulator::machine::fault::DropRate;
+use inart_emulator::machine::scale::{Scale, Scaling, check_slowest};
 use inart_emulator::ps::{Clients, Order, Outage, Scheme, Setting, Transport, chart, emulate_order, scaled};
-use inart_emulator::scale::{Scale, Scaling, check_slowest};
 use inart_ps_agent::Precision;
 use inart_simulator_ps::Absence;
 use inart_topologies::Switched;

@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail, ensure};
 use inart_emulator::Measured;
-use inart_emulator::scale::{Scale, Scaling, check_slowest};
+use inart_emulator::machine::scale::{Scale, Scaling, check_slowest};
 use inart_emulator::sites::{Report, Setting, Variant, Way, Workload, chart, emulate_sites};
 use inart_planner_sites::{Disjoint, Knowledge, Options, Plan, Scheme};
 use inart_quic::Congestion;

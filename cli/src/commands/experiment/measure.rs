@@ -5,8 +5,8 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use inart_emulator::figures::SchemeFigures;
-use inart_emulator::scale::Scale;
+use inart_emulator::aggregation::figures::SchemeFigures;
+use inart_emulator::machine::scale::Scale;
 use inart_emulator::{Emulation, Options, Work, Workload};
 use inart_experiments::{
     Experiment, MEASURED_SCHEMES, MEASURED_SEED, Measured, Network, Place, Point, measured_markdown,

@@ -8,13 +8,14 @@ use inart_host_agent::report::RoundReport;
 use inart_planner_ps::Racks;
 use inart_protocol_aggregation::audit::sum_of;
 use inart_protocol_aggregation::{Assignment, Split};
+use inart_report::digest;
 use inart_training::{Evaluation, Stepper};
 use inart_wire::Rank;
 
 use super::processes::{Said, ServerLine};
 use super::setting::RackSetting;
 use crate::error::Error;
-use crate::sites::{differs, digest};
+use crate::sites::differs;
 
 /// A worker's report is of how many at most that wait for others.
 type Reports = BTreeMap<Rank, RoundReport>;

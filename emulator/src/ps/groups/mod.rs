@@ -15,10 +15,10 @@ use inart_planner_ps::Racks;
 use inart_protocol_aggregation::Assignment;
 use inart_wire::JobId;
 
+use crate::aggregation::testbed::Testbed;
 use crate::error::Error;
+use crate::machine::scale::Scale;
 use crate::measured::{Measured, in_turn};
-use crate::scale::Scale;
-use crate::testbed::Testbed;
 use audit::Audit;
 use processes::Processes;
 pub use report::{RackReport, RackTable, SimulatedRacks};
@@ -37,7 +37,7 @@ pub fn emulate_racks(
     all: &[Racks],
     tell: &mut dyn FnMut(u64, u64),
 ) -> Result<Measured<RackTable>, Error> {
-    crate::permission::check()?;
+    crate::machine::permission::check()?;
     let turns = |racks: &Racks| racks.groups.len() as u64 * u64::from(setting.iterations);
     let total = all.iter().map(turns).sum();
     let mut before = 0;
@@ -95,10 +95,10 @@ fn install(testbed: &mut Testbed, setting: &RackSetting, racks: &Racks) -> Resul
 pub fn fitting_scale(all: &[Racks], values: inart_wire::ValuesPerPacket) -> Result<Scale, Error> {
     let demand = |racks: &Racks| {
         let mut each: Vec<f64> =
-            racks.groups.iter().map(|group| crate::capacity::demand(&group.plan, values)).collect();
+            racks.groups.iter().map(|group| crate::machine::capacity::demand(&group.plan, values)).collect();
         each.sort_by(|a, b| b.total_cmp(a));
         each.iter().take(racks.at_once).sum::<f64>()
     };
     let most = all.iter().map(demand).fold(0.0, f64::max);
-    Ok(Scale::fitting(most * inart_targets::DEFAULT.frame_cost(), crate::capacity::measure(values)?))
+    Ok(Scale::fitting(most * inart_targets::DEFAULT.frame_cost(), crate::machine::capacity::measure(values)?))
 }

@@ -11,10 +11,10 @@ use inart_wire::Rank;
 use serde::Deserialize;
 
 use super::setting::RackSetting;
-use crate::agents::Agents;
+use crate::aggregation::agents::Agents;
+use crate::aggregation::testbed::Testbed;
 use crate::error::Error;
 use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK, Output};
-use crate::testbed::Testbed;
 
 /// How long a host may report nothing.
 const LONGEST_SILENCE: Duration = Duration::from_secs(120);

@@ -11,7 +11,7 @@ use super::audit::Audit;
 use super::processes::{Said, ServerLine};
 use super::setting::RackSetting;
 use crate::error::Error;
-use crate::scale::Scaling;
+use crate::machine::scale::Scaling;
 
 /// The same in virtual time, at the rates that values have in frames.
 #[derive(Debug, Clone, PartialEq, Serialize)]

@@ -11,9 +11,9 @@ use inart_topologies::switched::Topology;
 use inart_training::{Config, ConfigError, Stepper};
 use inart_wire::ValuesPerPacket;
 
-use crate::fault::DropRate;
-use crate::options::Options;
-use crate::scale::{Scale, Scaling};
+use crate::aggregation::options::Options;
+use crate::machine::fault::DropRate;
+use crate::machine::scale::{Scale, Scaling};
 
 /// What is emulated.
 pub struct RackSetting {

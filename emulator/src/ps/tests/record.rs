@@ -9,10 +9,10 @@ use inart_protocol_ps::WorkerNo;
 use inart_ps_agent::{Decision, Kept, Precision, Sequencer, as_received};
 use inart_ps_host::CHUNK_VALUES;
 use inart_topologies::ps::Cluster;
+use inart_report::digest;
 
 use super::super::said::{Applied, AppliedUpdate, Counted, Gone, Pulls, Pushed, Restart, Said, Sent};
 use super::super::setting::{Clients, Setting, Transport, scaled};
-use crate::sites::digest;
 
 /// The step of all workers together, or of each client.
 pub const STEP: f64 = 0.5;
@@ -35,7 +35,7 @@ pub fn setting(kind: &str, count: usize, clients: Option<Clients>) -> Setting {
         network: "n".into(),
         server: "s1".into(),
         job: scaled(&cluster.jobs[0], bits, None, 0.01).0,
-        scale: crate::scale::Scaling::NONE,
+        scale: crate::machine::scale::Scaling::NONE,
         schemes: Vec::new(),
         clients,
         tuning: None,

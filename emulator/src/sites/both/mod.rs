@@ -12,8 +12,8 @@ use super::processes::Processes;
 use super::refusal::system;
 use super::wiring::WideAreaWiring;
 use crate::error::Error;
-use crate::scratch::Scratch;
-use crate::wiring::namespace;
+use crate::machine::scratch::Scratch;
+use crate::machine::wiring::namespace;
 use audit::Audit;
 pub use setting::BothSetting;
 pub use times::{BothReport, BothRound};
@@ -24,7 +24,7 @@ use workers::Insides;
 /// # Errors
 /// What the system refuses; a process that fails; a sum that is not what it has to be.
 pub fn emulate_both(setting: &BothSetting, tell: &mut dyn FnMut(u32)) -> Result<BothReport, Error> {
-    crate::permission::check()?;
+    crate::machine::permission::check()?;
     let (between, hierarchy) = (&setting.between, &setting.hierarchy);
     let scratch = Scratch::new().map_err(system("make a directory in memory"))?;
     certificates::write(&hierarchy.overlay, &scratch).map_err(system("write certificates"))?;

@@ -13,11 +13,11 @@ use inart_wire::{JobId, Rank};
 
 use super::super::refusal::system;
 use super::setting::{BothSetting, argument};
-use crate::agents::Agents;
+use crate::aggregation::agents::Agents;
+use crate::aggregation::options::Options;
+use crate::aggregation::testbed::Testbed;
 use crate::error::Error;
-use crate::namespace::Namespace;
-use crate::options::Options;
-use crate::testbed::Testbed;
+use crate::machine::namespace::Namespace;
 
 /// How long a worker may report nothing.
 const LONGEST_SILENCE: Duration = Duration::from_secs(300);

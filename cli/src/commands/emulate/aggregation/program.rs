@@ -6,7 +6,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 use anyhow::Context;
-use inart_emulator::program::{Printer, Program, ProgramSummary, Stream};
+use inart_emulator::aggregation::program::{Printer, Program, ProgramSummary, Stream};
 use inart_emulator::{Error, Measured, Options, run_program};
 use inart_host_agent::StopSignal;
 

@@ -1,6 +1,6 @@
 //! What an emulation refuses, with the flag that said it.
 
-use inart_emulator::external::EXTERNAL;
+use inart_emulator::aggregation::external::EXTERNAL;
 
 /// Names the flag of a setting that the emulator refuses.
 pub fn with_flag(error: inart_emulator::Error) -> anyhow::Error {

@@ -5,12 +5,11 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{bail, ensure};
-use inart_emulator::clock::monotonic_ns;
-use inart_emulator::sites::{digest, random_gradient};
 use inart_peers_agent::{Received, Setup};
 use inart_peers_host::{Ending, Job, Patience, PeerHost, Start, Training};
 use inart_planner_peers::SplitMix64;
 use inart_protocol_peers::{Outcome, Receivers};
+use inart_report::{digest, monotonic_ns, random_gradient};
 use inart_terms::{Terms, digest_of_values};
 use inart_topologies::peers::{Compute, Mesh};
 use inart_training::{Config, Trainer};

@@ -5,12 +5,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use inart_emulator::clock::monotonic_ns;
-use inart_emulator::sites::digest;
 use inart_host_agent::status::StatusSocket;
 use inart_host_agent::{Mover, Options, PortKind, StopSignal};
 use inart_protocol_aggregation::Assignment;
 use inart_ps_groups::{News, RackGroup, RackServer};
+use inart_report::{digest, monotonic_ns};
 use inart_topologies::Switched;
 use inart_training::{Config, Stepper};
 use inart_wire::{Incarnation, ShardId};

@@ -4,12 +4,12 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use inart_emulator::sites::digest;
 use inart_host_agent::report::{Report, Role, RoundReport, Trained};
 use inart_host_agent::status::StatusSocket;
 use inart_planner_peers::SplitMix64;
 use inart_protocol_aggregation::Assignment;
 use inart_ps_groups::RackWorker;
+use inart_report::digest;
 use inart_topologies::Switched;
 use inart_topologies::ps::Time;
 use inart_training::{Config, Stepper};

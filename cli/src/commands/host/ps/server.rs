@@ -5,12 +5,11 @@ use std::process::ExitCode;
 use std::time::Duration;
 
 use anyhow::{Context, ensure};
-use inart_emulator::clock::monotonic_ns;
-use inart_emulator::sites::digest;
 use inart_host_agent::StopSignal;
 use inart_protocol_ps::{Batch, GroupOptions, Options, OutlierRule, WorkerNo, fraction_of, relaxation_of};
 use inart_ps_agent::{InGroups, InOrder, Kept, Precision, Sequencer, ServerNews};
 use inart_ps_host::{Job, KeptFile, KeptTraining, ServerHost, ServerOptions, Told, new_training};
+use inart_report::{digest, monotonic_ns};
 use inart_terms::Terms;
 use inart_topologies::Switched;
 use inart_topologies::ps::{Job as ClusterJob, Kind};

@@ -4,10 +4,9 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use inart_emulator::clock::monotonic_ns;
-use inart_emulator::sites::digest;
 use inart_planner_peers::SplitMix64;
 use inart_ps_host::{Start, Training, WorkerHost};
+use inart_report::{digest, monotonic_ns};
 use inart_topologies::Switched;
 use inart_topologies::ps::{Participant, Time};
 use inart_training::{Config, PARAMETERS, Stepper};

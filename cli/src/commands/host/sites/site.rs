@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, anyhow, ensure};
 use bytes::Bytes;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use inart_emulator::sites::{digest, random_gradient};
 use inart_host_agent::StopSignal;
 use inart_planner_sites::AuxiliaryUse;
 use inart_quic::{Congestion, PROTOCOL};
+use inart_report::{digest, random_gradient};
 use inart_sites_agent::{Scheduler, Setup};
 use inart_sites_host::{
     Ending, GatewayEnding, GatewayRound, HostOptions, Next, Offered, Reduced, SchedulerHost, SiteHost,

@@ -1,0 +1,4 @@
+//! Parts of the charts of all systems: SVG documents, and panels over time.
+
+pub(crate) mod panel;
+pub(crate) mod svg;
