@@ -167,7 +167,7 @@ pub struct SspFigures {
     /// How long that was, in seconds.
     pub duration_s: f64,
     /// The same time in virtual time; none if the job does not state how long peers compute.
-    pub simulated: Option<inart_planner_peers::Ssp>,
+    pub simulated: Option<inart_simulator_peers::ideal::Ssp>,
 }
 
 impl Figures {

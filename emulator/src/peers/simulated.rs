@@ -1,8 +1,7 @@
 //! The same rounds in virtual time.
 
-use inart_planner_peers::{
-    Draw, Multicast, Options, PlanError, Scheme, Sharing, Ssp, SspOptions, run_rounds, run_ssp,
-};
+use inart_planner_peers::{Multicast, Options, PlanError, Scheme, Sharing};
+use inart_simulator_peers::ideal::{Draw, Ssp, SspOptions, run_rounds, run_ssp};
 use inart_topologies::peers::Mesh;
 
 use super::setting::{Setting, Sync};

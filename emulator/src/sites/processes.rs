@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use inart_planner_sites::Knowledge;
+use inart_simulator_sites::ideal::Knowledge;
 use serde::Deserialize;
 
 use super::certificates::SCHEDULER;

@@ -4,7 +4,8 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_planner_sites::{Knowledge, Options as PlanOptions};
+use inart_planner_sites::Options as PlanOptions;
+use inart_simulator_sites::ideal::Knowledge;
 use inart_topologies::sites::Overlay;
 
 use crate::machine::scale::Scaling;

@@ -1,6 +1,7 @@
 //! The same rounds in virtual time.
 
-use inart_planner_sites::{AuxiliaryUse, Knowledge, Options as PlanOptions, RunOptions, Sharing, Until};
+use inart_planner_sites::{AuxiliaryUse, Options as PlanOptions, Sharing};
+use inart_simulator_sites::ideal::{self, Knowledge, RunOptions, Until};
 use inart_simulator_sites::{Knowledge as Known, Options, SimulationError, Traces};
 
 use super::report::PerRound;
@@ -23,11 +24,8 @@ pub fn rounds(setting: &Setting, plan: &PlanOptions) -> Result<u32, Error> {
         until: Until::Seconds(setting.duration.as_secs_f64()),
     };
     let overlay = setting.overlay.with_rates_times(PAYLOAD_SHARE);
-    let run = inart_planner_sites::run(&overlay, &overlay.jobs()[0], &options);
-    let problem = |error: inart_planner_sites::RunError| Error::Option {
-        option: "schemes",
-        problem: error.to_string(),
-    };
+    let run = ideal::run(&overlay, &overlay.jobs()[0], &options);
+    let problem = |error: ideal::RunError| Error::Option { option: "schemes", problem: error.to_string() };
     Ok((run.map_err(problem)?.rounds.len() as u32).min(setting.most_rounds))
 }
 

@@ -1,15 +1,12 @@
 //! What is run: a scheme with its settings, on a network that a seed draws, for a job.
 
-use inart_planner_sites::{
-    AuxiliaryChoice, AuxiliaryUse, Disjoint, Knowledge, Options, RunOptions, Scheme, Sharing, Tuning, Until,
-    run,
-};
+use inart_planner_sites::{AuxiliaryChoice, AuxiliaryUse, Disjoint, Options, Scheme, Sharing, Tuning};
+use inart_simulator_sites::ideal::{Knowledge, RunOptions, Until, run};
 use inart_topologies::sites::Overlay;
-
-use crate::trials::{StudyError, Trial};
 
 use super::job::{Job, Network};
 use super::networks::draw;
+use crate::trials::{StudyError, Trial};
 
 /// As long as the released script's ten draws of rates last.
 pub const SECONDS: f64 = 1800.0;

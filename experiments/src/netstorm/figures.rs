@@ -1,6 +1,7 @@
 //! NETSTORM's Figs. 13 to 18: comparison and ablation.
 
-use inart_planner_sites::{Knowledge, Scheme, Sharing};
+use inart_planner_sites::{Scheme, Sharing};
+use inart_simulator_sites::ideal::Knowledge;
 
 use super::case::{Case, Line, Method, Number, Panel};
 use super::job::Network;

@@ -1,9 +1,8 @@
 //! What is run: a round of bulk synchronous training, or a stale synchronous training, on ports that a seed
 //! draws.
 
-use inart_planner_peers::{
-    Draw, Multicast, Options, PlanError, Reading, Scheme, Sharing, SspOptions, plan, run_ssp,
-};
+use inart_planner_peers::{Multicast, Options, PlanError, Reading, Scheme, Sharing, plan};
+use inart_simulator_peers::ideal::{Draw, SspOptions, run_ssp};
 use inart_topologies::peers::{Changes, Compute, Drawn, Mesh, draw};
 
 use super::chance;

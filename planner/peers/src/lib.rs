@@ -1,6 +1,5 @@
 //! Networks of peers: workers of decentralised training behind one switch fabric, each of which sends its
-//! update to some of the others (SELMCAST). From a network and a job to the receivers of each update, and the
-//! trainings that follow, in virtual time.
+//! update to some of the others (SELMCAST). From a network and a job to the receivers of each update.
 //!
 //! Pure functions without I/O and without a clock.
 
@@ -17,7 +16,6 @@ mod plan;
 mod plan_error;
 mod planning;
 mod problem;
-mod run;
 mod scheme;
 mod schemes;
 mod sharing;
@@ -31,9 +29,10 @@ pub use own::{OwnPlan, complete, receivers};
 pub use pairs::{Pairs, Waits};
 pub use plan::{Bounds, Plan, PlanTask};
 pub use plan_error::PlanError;
-pub use planning::{Options, plan};
+pub use planning::{Options, plan, receivers_random};
 pub use problem::{Multicast, Problem};
-pub use run::{Draw, Rounds, Ssp, SspOptions, run_rounds, run_ssp};
 pub use scheme::Scheme;
-pub use schemes::{Guard, Reading, Reselected, Setting, Task, bound_seconds, join, reselect, select};
+pub use schemes::{
+    Guard, Reading, Reselected, Setting, Task, bound_seconds, join, receivers_of, reselect, select,
+};
 pub use sharing::{Session, Sharing, rates};

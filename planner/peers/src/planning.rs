@@ -39,7 +39,7 @@ impl Options {
     ///
     /// # Errors
     /// The scheme `own` without receivers.
-    pub(crate) fn require_given(&self, required: &mut Pairs) -> Result<(), PlanError> {
+    pub fn require_given(&self, required: &mut Pairs) -> Result<(), PlanError> {
         match &self.given {
             None if self.scheme == Scheme::Own => Err(PlanError::NoReceivers),
             None => Ok(()),
@@ -51,9 +51,9 @@ impl Options {
     }
 }
 
-/// The generator that receivers are drawn from: a seed names an instance, whose first draws are the rates of
-/// its ports, two per peer, whether the document states them or not.
-pub(crate) fn receivers_random(seed: u64, peers: usize) -> SplitMix64 {
+/// Creates the generator that receivers are drawn from: a seed names an instance, whose first draws are the
+/// rates of its ports, two per peer, whether the document states them or not.
+pub fn receivers_random(seed: u64, peers: usize) -> SplitMix64 {
     let mut random = SplitMix64::new(seed);
     (0..2 * peers).for_each(|_| {
         random.next_u64();

@@ -3,7 +3,7 @@
 
 mod exact;
 mod own;
+mod reselect;
 mod scaled;
 mod schemes;
-mod ssp;
 mod support;

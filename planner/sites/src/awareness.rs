@@ -29,7 +29,7 @@ impl Default for Tuning {
 
 impl Tuning {
     /// Whether a plan that was made at a time is to be made anew.
-    pub(crate) fn is_due(&self, made_s: f64, now_s: f64) -> bool {
+    pub fn is_due(&self, made_s: f64, now_s: f64) -> bool {
         self.update_s <= 0.0 || (now_s / self.update_s).floor() > (made_s / self.update_s).floor()
     }
 }
@@ -48,7 +48,7 @@ pub struct Table {
 impl Table {
     /// Without samples. A sample is size over time from the first bit's leaving to the last one's arrival. As
     /// in the paper the delay is in it; ours takes it off, as a connection's least round-trip time tells it.
-    pub(crate) fn new(overlay: &Overlay, scheme: Scheme, prior_bps: f64, tuning: &Tuning) -> Self {
+    pub fn new(overlay: &Overlay, scheme: Scheme, prior_bps: f64, tuning: &Tuning) -> Self {
         let delay = |arc| if scheme == Scheme::Inart { overlay.delay_seconds(arc) } else { 0.0 };
         Table::with(overlay.arcs().map(delay).collect(), prior_bps, tuning)
     }
@@ -74,7 +74,7 @@ impl Table {
     }
 
     /// Takes a round's samples in their order.
-    pub(crate) fn learn(&mut self, samples: &[Sample]) {
+    pub fn learn(&mut self, samples: &[Sample]) {
         for sample in samples.iter().filter(|sample| sample.bits >= self.least_bits) {
             let seconds = sample.seconds - self.delays_s[sample.arc.index()];
             let last = &mut self.samples[sample.arc.index()];

@@ -64,6 +64,20 @@ pub fn plan_and_policy(
     Ok((plan, policy))
 }
 
+/// Plans as [`plan_and_policy`], with the effort of [`plan`]: for a plan that stays.
+///
+/// # Errors
+/// As [`plan_and_policy`].
+pub fn kept_plan_and_policy(
+    overlay: &Overlay,
+    job: &SiteJob,
+    rates: &Rates,
+    options: &Options,
+) -> Result<(Plan, Policy), PlanError> {
+    let Made { plan, policy } = make(overlay, job, rates, options, true)?;
+    Ok((plan, policy))
+}
+
 /// A plan whose time is not predicted, with chunks of another length than the scheme's.
 ///
 /// # Errors
@@ -79,13 +93,13 @@ pub fn plan_with_chunks(
 }
 
 /// A plan whose time is not predicted yet, and what sites are told by it.
-pub(crate) struct Made {
-    pub plan: Plan,
-    pub policy: Policy,
+struct Made {
+    plan: Plan,
+    policy: Policy,
 }
 
 /// Plans a job; with little effort if the plan is not kept for long, but soon made again.
-pub(crate) fn make(
+fn make(
     overlay: &Overlay,
     job: &SiteJob,
     rates: &Rates,

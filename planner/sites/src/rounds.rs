@@ -24,26 +24,31 @@ struct StreamKey {
     path: u8,
 }
 
-/// What a transfer on a link says of its rate.
+/// Sample of a link's rate: a transfer on it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) struct Sample {
+pub struct Sample {
+    /// The directed link.
     pub arc: ArcId,
+    /// Length of the transfer, in bits.
     pub bits: f64,
-    /// From its first bit's leaving to its last one's arrival.
+    /// From its first bit's leaving to its last one's arrival, in seconds.
     pub seconds: f64,
 }
 
-/// What a round came to.
+/// A round that has ended.
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Ended {
+pub struct Ended {
+    /// When it began, in seconds.
     pub started_s: f64,
+    /// When every site had every sum, in seconds.
     pub ended_s: f64,
+    /// Samples of links, in order.
     pub samples: Vec<Sample>,
     /// Chunks of which the sum came out right, over all sites.
     pub equal_sums: u64,
     /// Chunks of which it did not.
     pub other_sums: u64,
-    /// When which site had which chunk's sum, in order.
+    /// When which site had which chunk's sum, in order, in seconds.
     pub completed: Vec<(SiteId, ChunkNo, f64)>,
 }
 
@@ -51,7 +56,7 @@ pub(crate) struct Ended {
 type Waiting = Vec<(f64, SiteId, ChunkNo)>;
 
 /// The network while rounds follow each other.
-pub(crate) struct Network<'o> {
+pub struct Network<'o> {
     overlay: &'o Overlay,
     links: Links<StreamKey, Parcel<Probe>>,
     sites: Vec<Site<Probe>>,
@@ -61,7 +66,7 @@ pub(crate) struct Network<'o> {
 }
 
 impl<'o> Network<'o> {
-    /// At time 0. With `rates` they stay as they are; else they follow the network's traces.
+    /// Creates it at time 0. With `rates` they stay as they are; else they follow the network's traces.
     pub fn new(overlay: &'o Overlay, rates: Option<&Rates>, sharing: Sharing, sending: Sending) -> Self {
         let start = overlay.rates_at(0.0);
         let at = rates.unwrap_or(&start);
@@ -76,7 +81,7 @@ impl<'o> Network<'o> {
         }
     }
 
-    /// The time in seconds.
+    /// Returns the time in seconds.
     pub fn now_s(&self) -> f64 {
         self.links.now_s()
     }
@@ -126,7 +131,7 @@ impl<'o> Network<'o> {
         Some(ended)
     }
 
-    /// What all sites dropped and passed on.
+    /// Returns counters of all sites.
     pub fn counters(&self) -> Vec<Counters> {
         self.sites.iter().map(Site::counters).collect()
     }
@@ -203,9 +208,9 @@ impl<'o> Network<'o> {
     }
 }
 
-/// How sites hand chunks to links by a scheme. `auxiliary`: how auxiliary paths are used, where there are
-/// any.
-pub(crate) fn sending(scheme: Scheme, auxiliary: Option<AuxiliaryUse>) -> Sending {
+/// Returns how sites hand chunks to links by a scheme. `auxiliary`: how auxiliary paths are used, where
+/// there are any.
+pub fn sending(scheme: Scheme, auxiliary: Option<AuxiliaryUse>) -> Sending {
     match auxiliary {
         _ if scheme.sends_in_order() => Sending::InOrder { on_link: 2 },
         Some(auxiliary) => Sending::Auxiliary(auxiliary),

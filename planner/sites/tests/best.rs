@@ -3,9 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use highs::{HighsModelStatus, RowProblem, Sense};
-use inart_planner_sites::{
-    Knowledge, Options, RunOptions, Scheme, Until, check, plan, plan_and_policy, predicted_seconds, run,
-};
+use inart_planner_sites::{Options, Scheme, check, plan, plan_and_policy, predicted_seconds};
 use inart_topologies::sites::Overlay;
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -47,23 +45,6 @@ fn a_slow_link_is_left_out() {
     let overlay = Overlay::from_yaml(&text).unwrap();
     let [ours, mst] = [Scheme::Inart, Scheme::Mst].map(|scheme| predicted_s(&overlay, scheme));
     assert!(ours <= mst && ours < 0.36, "{ours} {mst}");
-}
-
-#[test]
-fn what_is_predicted_is_what_is_run() {
-    let overlay = Overlay::from_yaml(BY_HAND).unwrap();
-    let options = RunOptions {
-        plan: Options::new(Scheme::Inart),
-        auxiliary: inart_planner_sites::AuxiliaryUse::default(),
-        sharing: inart_planner_sites::Sharing::Fair,
-        knowledge: Knowledge::Static,
-        prior_bps: 1e6,
-        tuning: inart_planner_sites::Tuning::default(),
-        until: Until::Rounds(2),
-    };
-    let rounds = run(&overlay, &overlay.jobs()[0], &options).unwrap().rounds;
-    let ours = predicted_s(&overlay, Scheme::Inart);
-    assert!(rounds.iter().all(|round| (round.seconds / ours - 1.0).abs() < 1e-9), "{rounds:?} {ours}");
 }
 
 prop_compose! {

@@ -6,5 +6,3 @@ mod exact;
 mod own;
 mod schemes;
 mod support;
-mod tuned;
-mod two_levels;

@@ -1,78 +1,10 @@
-//! Schemes beside each other, in rounds whose sums are all compared.
+//! What schemes refuse, and what the checker refuses of their plans.
 #![allow(clippy::unwrap_used)]
 
-use crate::support;
-
-use inart_planner_sites::{
-    AuxiliaryChoice, AuxiliaryUse, Disjoint, Knowledge, Options, PlanError, Run, RunOptions, Scheme, Sharing,
-    Until, check, plan, run,
-};
+use inart_planner_sites::{Disjoint, Options, PlanError, Scheme, check, plan};
 use inart_topologies::sites::Overlay;
-use proptest::prelude::*;
 
-fn options(plan: Options) -> RunOptions {
-    RunOptions {
-        plan,
-        auxiliary: AuxiliaryUse::default(),
-        sharing: Sharing::Fair,
-        knowledge: Knowledge::Oracle,
-        prior_bps: 87.5e6,
-        tuning: inart_planner_sites::Tuning::default(),
-        until: Until::Rounds(1),
-    }
-}
-
-fn played(overlay: &Overlay, options: &RunOptions) -> Run {
-    let job = &overlay.jobs()[0];
-    let played = run(overlay, job, options).unwrap();
-    assert!(played.sums >= played.rounds.len() as u64 * job.sites.len() as u64);
-    played
-}
-
-/// All variants of NETSTORM on links that stay.
-fn netstorms() -> impl Iterator<Item = RunOptions> {
-    let paths = [None, Some(Disjoint::Edges), Some(Disjoint::Nodes)];
-    let choices = [AuxiliaryChoice::Lazy, AuxiliaryChoice::Eager];
-    let all = paths.into_iter().flat_map(move |auxiliary| choices.map(|choice| (auxiliary, choice)));
-    all.flat_map(|(auxiliary, choice)| {
-        [Sharing::Fair, Sharing::Fifo].map(|sharing| RunOptions {
-            auxiliary: AuxiliaryUse { choice, ..AuxiliaryUse::default() },
-            sharing,
-            ..options(Options { auxiliary, ..Options::new(Scheme::Netstorm) })
-        })
-    })
-}
-
-#[test]
-fn ours_is_near_the_bound_and_far_from_the_best_variant_of_netstorm() {
-    let Some(data) = support::data() else { return };
-    let mut gains = 0.0;
-    for name in ["sym1", "sym2", "src0"] {
-        let overlay = support::instance(&data, name, 61);
-        let ours = played(&overlay, &options(Options::new(Scheme::Inart))).mean_s;
-        let plan =
-            plan(&overlay, &overlay.jobs()[0], &overlay.rates_at(0.0), &Options::new(Scheme::Inart)).unwrap();
-        assert!(plan.bounds.seconds <= ours && ours <= 1.15 * plan.bounds.seconds, "{name}: {ours}");
-        let best = netstorms().map(|options| played(&overlay, &options).mean_s).fold(f64::INFINITY, f64::min);
-        gains += best / ours / 3.0;
-    }
-    assert!(gains >= 1.4, "{gains}");
-}
-
-#[test]
-fn knowing_the_rates_pays_when_they_change() {
-    let overlay = Overlay::from_yaml(include_str!("../../../topologies/geo9.yaml")).unwrap();
-    for (scheme, seconds) in [(Scheme::Fapt, 3600.0), (Scheme::Netstorm, 3600.0), (Scheme::Inart, 900.0)] {
-        let until = Until::Seconds(seconds);
-        let with =
-            |knowledge| played(&overlay, &RunOptions { knowledge, until, ..options(Options::new(scheme)) });
-        let (oracle, kept) = (with(Knowledge::Oracle), with(Knowledge::Static));
-        let passive = with(Knowledge::Passive);
-        assert_eq!(oracle.table_error, 0.0);
-        assert!(kept.table_error > 0.3 && passive.table_error < kept.table_error, "{scheme}");
-        assert!(oracle.mean_s < passive.mean_s && passive.mean_s < kept.mean_s, "{scheme}");
-    }
-}
+use crate::support;
 
 #[test]
 fn what_a_scheme_does_not_take_is_refused_by_name() {
@@ -204,49 +136,5 @@ fn a_plan_read_back_tells_sites_the_same() {
         other.trees[0].chunks += 1;
         let error = inart_planner_sites::policy(&overlay, job, &other, 3).unwrap_err().to_string();
         assert!(error.contains("tree 0") && error.contains("plan again"), "{error}");
-    }
-}
-
-prop_compose! {
-    /// A random connected network: a path, and other links.
-    fn overlays()(sites in 2usize..9)(
-        sites in Just(sites),
-        rates in prop::collection::vec((20u32..155, 20u32..155), sites * sites),
-        more in prop::collection::vec(any::<bool>(), sites * sites),
-        chunks in 1u32..20,
-    ) -> Overlay {
-        let nodes = (0..sites).map(|at| format!("{{name: n{at}, kind: site}}")).collect::<Vec<_>>().join(", ");
-        let mut text = format!("name: random\nnodes: [{nodes}]\nlinks:\n");
-        for a in 0..sites {
-            for b in a + 1..sites {
-                if b == a + 1 || more[a * sites + b] {
-                    let (there, back) = rates[a * sites + b];
-                    text += &format!("  - {{ends: [n{a}, n{b}], rate: [{there} Mbps, {back} Mbps], delay: 5 ms}}\n");
-                }
-            }
-        }
-        Overlay::from_yaml(&format!("{text}jobs: [{{name: j, gradient: {} MB, chunk: 1 MB}}]\n", chunks)).unwrap()
-    }
-}
-
-proptest! {
-    #![proptest_config(ProptestConfig::with_cases(40))]
-    /// On any network every scheme's plan passes the checker, every sum of its rounds is right, and no round
-    /// beats the bound.
-    #[test]
-    fn every_scheme_sums_on_every_network(overlay in overlays()) {
-        let job = &overlay.jobs()[0];
-        for scheme in Scheme::ALL {
-            let made = plan(&overlay, job, &overlay.rates_at(0.0), &Options::new(scheme)).unwrap();
-            prop_assert_eq!(check(&overlay, job, &made), Vec::<String>::new());
-            let played = run(&overlay, job, &options(Options::new(scheme))).unwrap();
-            prop_assert_eq!(played.sums % job.sites.len() as u64, 0);
-            prop_assert!(played.mean_s >= made.bounds.seconds * (1.0 - 1e-9), "{}", scheme);
-        }
-        for variant in netstorms() {
-            let played = run(&overlay, job, &variant).unwrap();
-            let chunks = job.gradient_bytes() / 1_000_000;
-            prop_assert_eq!(played.sums, job.sites.len() as u64 * chunks);
-        }
     }
 }

@@ -7,6 +7,7 @@
 mod audit;
 mod error;
 mod fabric;
+pub mod ideal;
 mod options;
 mod outcome;
 mod port;

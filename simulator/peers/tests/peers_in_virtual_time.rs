@@ -3,7 +3,8 @@
 #![allow(clippy::unwrap_used)]
 
 use inart_peers_agent::Sync;
-use inart_planner_peers::{Draw, Multicast, Reading, Scheme, Sharing, SspOptions, run_rounds, run_ssp};
+use inart_planner_peers::{Multicast, Reading, Scheme, Sharing};
+use inart_simulator_peers::ideal::{Draw, SspOptions, run_rounds, run_ssp};
 use inart_simulator_peers::{Figures, Options, Outcome, Rounds, SimulationError, Stale, Until, simulate};
 use inart_topologies::peers::Mesh;
 

@@ -4,12 +4,15 @@
 //! another document. Every sum of every site is compared with that of all gradients, bit for bit. A training
 //! that cannot go on has to end at every site by the name of the cause.
 //!
+//! [`ideal`] predicts rounds without processes and faults.
+//!
 //! No clock, no I/O: the same arguments give the same run.
 
 mod audit;
 mod connections;
 mod error;
 mod fault;
+pub mod ideal;
 mod outcome;
 mod traffic;
 mod trial;

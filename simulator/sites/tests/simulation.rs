@@ -1,9 +1,10 @@
-//! Sites and their scheduler in virtual time: without faults as `inart_planner_sites::run`, with faults as
+//! Sites and their scheduler in virtual time: without faults as predicted, with faults as
 //! docs/protocol.md says; what is wrong is named.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
-use inart_planner_sites::{AuxiliaryUse, Options as PlanOptions, RunOptions, Scheme, Sharing, Tuning, Until};
+use inart_planner_sites::{AuxiliaryUse, Options as PlanOptions, Scheme, Sharing, Tuning};
 use inart_protocol_sites::SiteNo;
+use inart_simulator_sites::ideal::{self, RunOptions, Until};
 use inart_simulator_sites::{
     Fault, Knowledge, Options, OtherDocument, Outcome, PlannedFault, Setting, Traces, Trial, resolve,
     simulate,
@@ -49,7 +50,7 @@ fn without_faults_rounds_take_as_long_as_planned_ones() {
     let overlay = fixed();
     for scheme in Scheme::ALL {
         let here = run(&overlay, &options(scheme, 4), "events: []");
-        let knowledge = inart_planner_sites::Knowledge::Static;
+        let knowledge = ideal::Knowledge::Static;
         let (auxiliary, plan, until) = (AuxiliaryUse::default(), PlanOptions::new(scheme), Until::Rounds(4));
         let sharing = Sharing::Fair;
         let there = RunOptions {
@@ -61,7 +62,7 @@ fn without_faults_rounds_take_as_long_as_planned_ones() {
             tuning: Tuning::default(),
             until,
         };
-        let there = inart_planner_sites::run(&overlay, &overlay.jobs()[0], &there).unwrap();
+        let there = ideal::run(&overlay, &overlay.jobs()[0], &there).unwrap();
         // The first round has the connections' making in it.
         let mean_s = here.rounds[1..].iter().map(|round| round.seconds).sum::<f64>() / 3.0;
         let ratio = mean_s / there.mean_s;

@@ -8,10 +8,9 @@ use std::sync::Arc;
 use anyhow::ensure;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use inart_peers_agent::Sync;
-use inart_planner_peers::{
-    Draw, Guard, Options, Pairs, Reading, Rounds, Scheme, Sharing, Ssp, SspOptions, run_rounds, run_ssp,
-};
+use inart_planner_peers::{Guard, Options, Pairs, Reading, Scheme, Sharing};
 use inart_simulator_peers::Until;
+use inart_simulator_peers::ideal::{Draw, Rounds, Ssp, SspOptions, run_rounds, run_ssp};
 use inart_topologies::peers::Mesh;
 
 use crate::commands::network;

@@ -8,9 +8,8 @@ use std::process::ExitCode;
 
 use anyhow::ensure;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use inart_planner_sites::{
-    AuxiliaryChoice, AuxiliaryUse, Knowledge, Run, RunOptions, Sharing, Tuning, Until,
-};
+use inart_planner_sites::{AuxiliaryChoice, AuxiliaryUse, Sharing, Tuning};
+use inart_simulator_sites::ideal::{self, Knowledge, Run, RunOptions, Until};
 use inart_topologies::sites::{Hierarchy, Overlay, SiteJob};
 use inart_topologies::units::Rate;
 
@@ -197,7 +196,7 @@ fn run(args: &Args, hierarchy: &Hierarchy, asked: &Asked) -> anyhow::Result<Exit
         print(&args.with_faults(overlay, job, options, json)?)?;
         return Ok(ExitCode::SUCCESS);
     }
-    let run = inart_planner_sites::run(overlay, job, &options)?;
+    let run = ideal::run(overlay, job, &options)?;
     let text = if json { serde_json::to_string(&run)? + "\n" } else { table(&run) };
     print(&text)?;
     Ok(ExitCode::SUCCESS)

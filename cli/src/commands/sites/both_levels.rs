@@ -5,10 +5,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 use anyhow::{Context, ensure};
-use inart_hierarchy::{Timeline, timeline};
 use inart_planner_aggregation::{Options as InnerOptions, Plan, schemes};
-use inart_planner_sites::{HierarchyPlan, Options as TreeOptions, RunOptions, plan_two_levels};
+use inart_planner_sites::{HierarchyPlan, Options as TreeOptions, plan_two_levels};
 use inart_simulator_aggregation::{Dataplane, InstalledNetwork, Options, SwitchKind, simulate};
+use inart_simulator_sites::ideal::{RunOptions, Timeline, timeline};
 use inart_topologies::faults::Faults;
 use inart_topologies::sites::{Hierarchy, Inside, SiteJob};
 use inart_topologies::units::{display_rate, display_size};

@@ -8,8 +8,8 @@ use std::time::Duration;
 use inart_protocol_ps::WorkerNo;
 use inart_ps_agent::{Decision, Kept, Precision, Sequencer, as_received};
 use inart_ps_host::CHUNK_VALUES;
-use inart_topologies::ps::Cluster;
 use inart_report::digest;
+use inart_topologies::ps::Cluster;
 
 use super::super::said::{Applied, AppliedUpdate, Counted, Gone, Pulls, Pushed, Restart, Said, Sent};
 use super::super::setting::{Clients, Setting, Transport, scaled};

@@ -18,7 +18,7 @@ use inart_virtual::SplitMix64;
 pub use inart_ssp::join;
 pub use selmcast_ssp::{Guard, Reading, Reselected, Setting, Task, reselect};
 
-pub(crate) use orpheus::receivers_of;
+pub use orpheus::receivers_of;
 
 /// The receivers of a round.
 ///

@@ -3,13 +3,9 @@
 use crate::pairs::Pairs;
 use inart_virtual::SplitMix64;
 
-/// One peer's receivers: those that are forced first, then others at random until there are `receivers`.
-pub(crate) fn receivers_of(
-    from: usize,
-    forced: &Pairs,
-    receivers: usize,
-    random: &mut SplitMix64,
-) -> Vec<usize> {
+/// Draws one peer's receivers: those that are forced first, then others at random until there are
+/// `receivers`.
+pub fn receivers_of(from: usize, forced: &Pairs, receivers: usize, random: &mut SplitMix64) -> Vec<usize> {
     let mut chosen: Vec<usize> = forced.receivers(from).collect();
     let free: Vec<usize> = (0..forced.peers()).filter(|&to| to != from && !forced.has(from, to)).collect();
     chosen.extend(random.sample(&free, receivers.saturating_sub(chosen.len())));

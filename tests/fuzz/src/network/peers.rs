@@ -1,8 +1,7 @@
 //! Networks of peers: small ones are planned, the plan is checked, and a training on them ends.
 
-use inart_planner_peers::{
-    Draw, Multicast, Options, Reading, Scheme, Sharing, SspOptions, check, plan, run_rounds, run_ssp,
-};
+use inart_planner_peers::{Multicast, Options, Reading, Scheme, Sharing, check, plan};
+use inart_simulator_peers::ideal::{Draw, SspOptions, run_rounds, run_ssp};
 use inart_topologies::peers::{Mesh, PeerJob};
 
 /// Trainings are played for so many mean times to compute, and no longer than so many updates take.

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::path::Path;
 
 use anyhow::{Context, anyhow, ensure};
-use inart_simulator_sites::{Knowledge, Options, Outcome, PlannedFault, resolve, simulate};
+use inart_simulator_sites::{Knowledge, Options, Outcome, PlannedFault, ideal, resolve, simulate};
 use inart_topologies::faults::Faults;
 use inart_topologies::sites::{Overlay, SiteJob};
 
@@ -116,10 +116,10 @@ fn table(outcome: &Outcome) -> String {
 }
 
 /// What the scheduler knows, as the two ways to know that it really has.
-pub fn knowledge(asked: Option<inart_planner_sites::Knowledge>) -> anyhow::Result<Knowledge> {
+pub fn knowledge(asked: Option<ideal::Knowledge>) -> anyhow::Result<Knowledge> {
     match asked {
-        None | Some(inart_planner_sites::Knowledge::Static) => Ok(Knowledge::Static),
-        Some(inart_planner_sites::Knowledge::Passive) => Ok(Knowledge::Passive),
+        None | Some(ideal::Knowledge::Static) => Ok(Knowledge::Static),
+        Some(ideal::Knowledge::Passive) => Ok(Knowledge::Passive),
         Some(_) => Err(anyhow!("--knowledge: with --faults and --soak a scheduler knows static or passive")),
     }
 }

@@ -1,17 +1,12 @@
 //! Rounds of bulk synchronous training in virtual time: all peers send, and the round ends with the last
 //! copy.
 
-use serde::Serialize;
-
-use crate::network::Round as _;
-use crate::pairs::{Pairs, Waits};
-use crate::plan_error::PlanError;
-use crate::planning::{Options, receivers_random};
-use crate::problem::Multicast;
-use crate::scheme::Scheme;
-use crate::schemes;
-use crate::sharing::{Session, Sharing, rates};
+use inart_planner_peers::{
+    Multicast, Options, Pairs, PlanError, Round as _, Scheme, Session, Sharing, Waits, rates,
+    receivers_random, select,
+};
 use inart_topologies::peers::{Mesh, PeerJob, Ports};
+use serde::Serialize;
 
 use super::draw::Draw;
 
@@ -62,7 +57,7 @@ pub fn run_rounds(
         }
         options.require_given(&mut required)?;
         (problem.required, problem.waited) = (required, waited.clone());
-        let chosen = schemes::select(&problem, options.scheme, options.second_pass, &mut random, &job.name)?;
+        let chosen = select(&problem, options.scheme, options.second_pass, &mut random, &job.name)?;
         // Ours paces each update so that all end when the fullest port is done; then no port is idle while
         // another waits for it.
         let is_paced = matches!(options.scheme, Scheme::Inart | Scheme::Own);

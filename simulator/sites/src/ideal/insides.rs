@@ -2,11 +2,11 @@
 
 use std::collections::BTreeMap;
 
+use inart_planner_sites::Ended;
 use inart_protocol_sites::ChunkNo;
-
-use crate::rounds::Ended;
-use crate::run::{RunError, RunOptions, run_by};
 use inart_topologies::sites::{Overlay, SiteId, SiteJob};
+
+use super::run::{RunError, RunOptions, run_by};
 
 /// How long a whole gradient takes between a site and its workers, at a rate that stays.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -37,9 +37,9 @@ pub struct InsideRun {
     pub sums: u64,
 }
 
-/// Rounds back to back, as of [`crate::run()`], of sites whose chunks become ready one after the other within
-/// `up_s`, and whose workers take sums within `down_s` once the site has them. `insides`: by number of the
-/// site; of a site without an entry both are 0. A round begins when all workers have the sums of the one
+/// Rounds back to back, as of [`run`](super::run()), of sites whose chunks become ready one after the other
+/// within `up_s`, and whose workers take sums within `down_s` once the site has them. `insides`: by number of
+/// the site; of a site without an entry both are 0. A round begins when all workers have the sums of the one
 /// before.
 ///
 /// # Errors

@@ -1,13 +1,11 @@
-//! Where the time of rounds goes in networks of two levels.
+//! Rounds of networks of both levels: where time goes.
 #![allow(clippy::unwrap_used)]
 
-use inart_hierarchy::timeline;
-use inart_planner_sites::{
-    AuxiliaryUse, Knowledge, Options as TreeOptions, RunOptions, Scheme, Sharing, Tuning, Until,
-};
+use inart_planner_sites::{AuxiliaryUse, Options as TreeOptions, Scheme, Sharing, Tuning};
+use inart_simulator_sites::ideal::{Knowledge, RunOptions, Until, run, timeline};
 use inart_topologies::sites::Hierarchy;
 
-const NETWORK: &str = include_str!("../../two-levels.yaml");
+const NETWORK: &str = include_str!("../../../topologies/two-levels.yaml");
 
 fn read(text: &str) -> Hierarchy {
     Hierarchy::from_yaml(text).unwrap()
@@ -32,7 +30,7 @@ fn without_an_inside_rounds_are_those_between_sites() {
     for scheme in Scheme::ALL {
         let options = options(scheme, 2);
         let times = timeline(&both, job, &options, &[0.0, 0.0]).unwrap();
-        let alone = inart_planner_sites::run(&both.overlay, job, &options).unwrap();
+        let alone = run(&both.overlay, job, &options).unwrap();
         assert!((times.seconds - alone.mean_s).abs() < 1e-9 * alone.mean_s, "{scheme:?}");
         assert_eq!((times.sums, times.inside_s, times.back_s), (alone.sums, 0.0, 0.0));
     }

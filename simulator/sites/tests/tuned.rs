@@ -1,9 +1,8 @@
 //! Measuring and planning at other intervals than by default.
 #![allow(clippy::unwrap_used)]
 
-use inart_planner_sites::{
-    AuxiliaryUse, Disjoint, Knowledge, Options, RunOptions, Scheme, Sharing, Tuning, Until, run,
-};
+use inart_planner_sites::{AuxiliaryUse, Disjoint, Options, Scheme, Sharing, Tuning};
+use inart_simulator_sites::ideal::{Knowledge, RunOptions, Until, run};
 use inart_topologies::sites::Overlay;
 
 const GEO9: &str = include_str!("../../../topologies/geo9.yaml");

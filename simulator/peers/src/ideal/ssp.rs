@@ -1,17 +1,12 @@
 //! Stale synchronous training in virtual time: every peer computes, sends, and waits if it is too far ahead.
 
-use serde::Serialize;
-
-use crate::gate::Gate;
-use crate::network::Round as _;
-use crate::pairs::{Pairs, Waits};
-use crate::plan_error::PlanError;
-use crate::planning::{Options, receivers_random};
-use crate::scheme::Scheme;
-use crate::schemes::{Reading, Setting, Task, join, receivers_of, reselect};
-use crate::sharing::{Session, Sharing, rates};
+use inart_planner_peers::{
+    Gate, Options, Pairs, PlanError, Reading, Round as _, Scheme, Session, Setting, Sharing, Task, Waits,
+    join, rates, receivers_of, receivers_random, reselect,
+};
 use inart_topologies::peers::{Compute, Mesh, PeerJob, Ports};
 use inart_virtual::SplitMix64;
+use serde::Serialize;
 
 use super::draw::Draw;
 

@@ -1,8 +1,15 @@
 //! Where the time of a round goes.
 
-use inart_planner_sites::{InsideTimes, RunError, RunOptions};
 use inart_topologies::sites::{Hierarchy, SiteJob};
 use serde::Serialize;
+
+use super::insides::{InsideRound, InsideTimes, run_with_insides};
+use super::run::{RunError, RunOptions, run};
+
+/// A round between sites that failed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("between sites: {0}")]
+pub struct BetweenSites(#[from] RunError);
 
 /// A round, from its beginning until every worker has every sum; means over rounds, in seconds.
 #[derive(Debug, Clone, Copy, PartialEq, Serialize)]
@@ -28,26 +35,24 @@ pub struct Timeline {
 /// hierarchy's insides: how long a whole gradient takes from a site's workers to the site, and back.
 ///
 /// # Errors
-/// As of [`inart_planner_sites::run()`].
+/// As of [`run`](super::run()).
 pub fn timeline(
     hierarchy: &Hierarchy,
     job: &SiteJob,
     options: &RunOptions,
     inside_s: &[f64],
-) -> Result<Timeline, RunError> {
+) -> Result<Timeline, BetweenSites> {
     let times = |name: &String| {
         let at = hierarchy.insides.iter().position(|inside| inside.site == *name);
         let seconds = at.and_then(|at| inside_s.get(at)).copied().unwrap_or(0.0);
         InsideTimes { up_s: seconds, down_s: seconds }
     };
     let insides: Vec<InsideTimes> = hierarchy.overlay.sites().iter().map(times).collect();
-    let both = inart_planner_sites::run_with_insides(&hierarchy.overlay, job, options, &insides)?;
-    let between = inart_planner_sites::run(&hierarchy.overlay, job, options)?;
+    let both = run_with_insides(&hierarchy.overlay, job, options, &insides)?;
+    let between = run(&hierarchy.overlay, job, options)?;
     let longest = insides.iter().map(|inside| inside.up_s).fold(0.0, f64::max);
     let count = both.rounds.len();
-    let mean = |of: fn(&inart_planner_sites::InsideRound) -> f64| {
-        both.rounds.iter().map(of).sum::<f64>() / count.max(1) as f64
-    };
+    let mean = |of: fn(&InsideRound) -> f64| both.rounds.iter().map(of).sum::<f64>() / count.max(1) as f64;
     Ok(Timeline {
         rounds: count,
         inside_s: mean(|round| round.own_s),

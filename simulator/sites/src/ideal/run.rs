@@ -2,17 +2,14 @@
 
 use std::sync::Arc;
 
+use inart_planner_sites::{
+    Ended, Network, Options, PlanError, Table, Tuning, chunk_sizes, kept_plan_and_policy, plan_and_policy,
+    sending,
+};
 use inart_protocol_sites::{AuxiliaryUse, Counters, Policy};
+use inart_topologies::sites::{Overlay, Rates, SiteJob};
 use inart_virtual::Sharing;
 use serde::Serialize;
-
-use crate::awareness::{Table, Tuning};
-use crate::plan::chunk_sizes;
-use crate::plan_error::PlanError;
-use crate::planning;
-use crate::rounds::{self, Ended, Network};
-use crate::schemes::Options;
-use inart_topologies::sites::{Overlay, Rates, SiteJob};
 
 /// What the scheduler knows when it remakes the plan before a round.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,7 +119,7 @@ pub(crate) fn run_by(
     play: &mut Play<'_>,
 ) -> Result<Run, RunError> {
     let scheme = options.plan.scheme;
-    let sending = rounds::sending(scheme, options.plan.has_auxiliary().then_some(options.auxiliary));
+    let sending = sending(scheme, options.plan.has_auxiliary().then_some(options.auxiliary));
     let mut network = Network::new(overlay, None, scheme.sharing(options.sharing), sending);
     let mut table = Table::new(overlay, scheme, options.prior_bps, &options.tuning);
     let (mut all, mut errors, mut sums) = (Vec::new(), Vec::new(), 0);
@@ -145,9 +142,9 @@ pub(crate) fn run_by(
             Some(same) if stays || !options.tuning.is_due(same.0, now_s) => same,
             Some((_, policy, bytes)) if planned_for.as_ref() == Some(&believed) => (now_s, policy, bytes),
             _ => {
-                let made = planning::make(overlay, job, &believed, &options.plan, is_kept)?;
-                let bytes = chunk_sizes(job, &made.plan);
-                let mut policy = made.policy;
+                let make = if is_kept { kept_plan_and_policy } else { plan_and_policy };
+                let (plan, mut policy) = make(overlay, job, &believed, &options.plan)?;
+                let bytes = chunk_sizes(job, &plan);
                 planned_for = Some(believed);
                 policy.version = all.len() as u64 + 1;
                 (now_s, Arc::new(policy), bytes)

@@ -1,4 +1,0 @@
-//! Runs the tests of this crate as one program: cargo links one program sooner than many.
-#![allow(clippy::unwrap_used, reason = "tests")]
-
-mod two_levels;
