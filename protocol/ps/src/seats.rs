@@ -34,6 +34,8 @@ pub enum Standing {
 pub struct Seat {
     standing: Standing,
     done: u64,
+    /// The least count that it begins at once its held update is released; `done` or less without one.
+    floor: u64,
     base: u64,
     held: bool,
 }
@@ -88,6 +90,7 @@ impl Seats {
         let seat = |(worker, &done): (usize, &u64)| Seat {
             standing: Standing::Away,
             done: if was_member(worker) { done } else { done.max(least) },
+            floor: 0,
             base: 0,
             held: false,
         };
@@ -159,9 +162,12 @@ impl Seats {
         // Until the first permission nobody has missed anything: a restarted server knows their counts.
         let has_begun = self.last.is_some();
         if has_begun && !self.members.contains(&worker) && !self.members.is_empty() {
-            // Nobody waits for what it has missed.
+            // Nobody waits for what it has missed. A held update keeps its number: the count rises behind it.
             let seat = &mut self.seats[worker.index()];
-            seat.done = seat.done.max(self.least);
+            seat.floor = self.least;
+            if !seat.held {
+                seat.done = seat.done.max(seat.floor);
+            }
         }
         self.members.insert(worker);
         self.stand(worker, Standing::Idle);
@@ -201,7 +207,7 @@ impl Seats {
     pub(crate) fn release(&mut self, worker: WorkerNo) {
         let seat = &mut self.seats[worker.index()];
         seat.held = false;
-        seat.done += 1;
+        seat.done = seat.floor.max(seat.done + 1);
         self.held.remove(&worker);
         self.line.retain(|other| *other != worker);
         self.count();
@@ -225,7 +231,10 @@ impl Seats {
     }
 
     fn count(&mut self) {
-        let done = self.members.iter().map(|worker| self.seats[worker.index()].done);
-        self.least = done.min().unwrap_or(self.least);
+        let counts = self.members.iter().map(|worker| {
+            let seat = &self.seats[worker.index()];
+            seat.done.max(seat.floor)
+        });
+        self.least = counts.min().unwrap_or(self.least);
     }
 }

@@ -102,6 +102,17 @@ impl Worker {
         Some(Step::Request)
     }
 
+    /// The server has refused the pull of an iteration: its permission is void, so the worker asks. The next
+    /// permission may name the same iteration.
+    pub fn not_permitted(&mut self, iteration: u64) -> Option<Step> {
+        let Stage::Pulling { iteration: on, .. } = self.stage else { return None };
+        if on != iteration {
+            return None;
+        }
+        self.stage = Stage::Asking;
+        Some(Step::Request)
+    }
+
     /// The connection to the server is new: what was under way is done again.
     pub fn reconnected(&self) -> Step {
         match self.stage {

@@ -3,5 +3,6 @@
 
 mod explore;
 mod groups;
+mod leaving;
 mod server;
 mod turns;

@@ -310,3 +310,52 @@ fn finite_updates_do_not_make_the_model_infinite() {
         assert!(!store.discard(WorkerNo(3)));
     }
 }
+
+/// A worker that was given up pulls by a permission that is void, and gets the same iteration again.
+#[test]
+fn a_worker_whose_pull_is_refused_asks_again() {
+    let mut server = server(1, r2sp());
+    let mut worker = Worker::new();
+    worker.start();
+    server.request(WorkerNo(0), NOW).unwrap();
+    assert_eq!(permitted(&drain(&mut server)), [(0, 0)]);
+    assert_eq!(worker.permitted(0, 5), Some(Step::Pull { iteration: 0 }));
+    server.leave(WorkerNo(0), NOW).unwrap();
+    assert_eq!(server.pull(WorkerNo(0), NOW), Err(ServerError::NotPermitted(0)));
+    assert_eq!(worker.not_permitted(7), None, "another pull");
+    assert_eq!(worker.not_permitted(0), Some(Step::Request));
+    assert_eq!(worker.not_permitted(0), None, "twice");
+    server.join(WorkerNo(0), NOW).unwrap();
+    server.request(WorkerNo(0), NOW).unwrap();
+    assert_eq!(permitted(&drain(&mut server)), [(0, 0)]);
+    assert_eq!(worker.permitted(0, 5), Some(Step::Pull { iteration: 0 }));
+    assert_eq!(server.pull(WorkerNo(0), NOW), Ok(0));
+}
+
+/// Under SAFA an update waits for who lags. Its worker leaves meanwhile, and rejoins behind the others: the
+/// update keeps its number, and the worker goes on where the others are.
+#[test]
+fn a_held_update_keeps_its_number_when_its_worker_rejoins() {
+    let (waits, lags, other) = (WorkerNo(0), WorkerNo(1), WorkerNo(2));
+    let mut server = server(3, Policy::safa(0.1, 0).unwrap());
+    (0..3).for_each(|worker| server.request(WorkerNo(worker), NOW).unwrap());
+    for worker in [lags, other] {
+        assert_eq!(server.pull(worker, NOW).map(|_| push(&mut server, worker.0, 0)), Ok(Taken::Held));
+        server.request(worker, NOW).unwrap();
+        // One lags behind from here on: it has pulled the first version, and the other makes the second.
+        assert_eq!(server.pull(worker, NOW), Ok(1 + u64::from(worker == other)));
+    }
+    server.pull(waits, NOW).unwrap();
+    assert_eq!(applied(&drain(&mut server)), [(1, 0), (2, 0)]);
+    push(&mut server, 0, 0);
+    server.leave(waits, NOW).unwrap();
+    server.join(waits, NOW).unwrap();
+    assert_eq!(push(&mut server, 0, 0), Taken::Repeated, "it is held");
+    assert_eq!(server.seats().least_done(), 1, "no worker waits for what it has missed");
+    server.request(waits, NOW).unwrap();
+    assert!(drain(&mut server).is_empty(), "it still waits for who lags");
+    push(&mut server, 1, 1);
+    let outputs = drain(&mut server);
+    assert_eq!(applied(&outputs), [(0, 0), (1, 1)]);
+    assert_eq!(permitted(&outputs), [(0, 1)]);
+}

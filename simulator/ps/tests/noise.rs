@@ -10,6 +10,7 @@ use inart_simulator_ps::{
 };
 use inart_topologies::ps::{Job, Kind, Nic, Participant, Time};
 use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
 
 fn job(kind: Kind, means: &[f64], cv: f64, delay_s: f64) -> Job {
     let participant = |(at, mean_s): (usize, &f64)| Participant {
@@ -96,8 +97,19 @@ impl Watch {
     }
 }
 
+/// The same cases in every run; `PROPTEST_RNG_SEED=7 PROPTEST_CASES=5000` draws others.
+fn config() -> ProptestConfig {
+    let given = ProptestConfig::default();
+    let set = |variable: &str| std::env::var_os(variable).is_some();
+    ProptestConfig {
+        cases: if set("PROPTEST_CASES") { given.cases } else { 300 },
+        rng_seed: if set("PROPTEST_RNG_SEED") { given.rng_seed } else { RngSeed::Fixed(3) },
+        ..given
+    }
+}
+
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(300))]
+    #![proptest_config(config())]
 
     #[test]
     fn no_update_is_lost_or_applied_twice(
@@ -227,6 +239,22 @@ fn a_worker_that_vanishes_unnoticed_needs_a_patience() {
         let noticed = vec![Absence { is_noticed: true, ..gone }];
         assert_eq!(run_workers(&job, &WorkerOptions { absences: noticed, ..options }).unwrap().given_up, 0);
     }
+}
+
+/// The second absence ends while the first permission after the first one is on its way. The worker starts
+/// once; a process that runs does not start again, and its pull would be refused for ever.
+#[test]
+fn a_worker_whose_absences_overlap_starts_once() {
+    let policy = Policy::r2sp(0.2, Applied::InTurn).unwrap();
+    let gone =
+        |from_s, until_s| Absence { participant: 0, from_s, until_s: Some(until_s), is_noticed: false };
+    let options = WorkerOptions {
+        patience_s: Some(25.0),
+        absences: vec![gone(5.0, 25.0), gone(20.0, 25.08)],
+        ..WorkerOptions::new(policy, 12)
+    };
+    let run = run_workers(&job(Kind::Workers, &[0.05], 0.0, 0.045), &options).unwrap();
+    assert_eq!((run.given_up, run.pushes), (0, 12));
 }
 
 #[test]

@@ -353,9 +353,12 @@ impl<'r> World<'r> {
             Event::Leaves { absence } => self.leaves(self.options.absences[absence]),
             Event::Returns { absence } => {
                 let client = self.options.absences[absence].participant;
-                self.actors[client].is_away = false;
-                let step = self.actors[client].machine.start();
-                self.steps.push_back((client, step));
+                let actor = &mut self.actors[client];
+                // Another absence may have ended before.
+                if std::mem::take(&mut actor.is_away) {
+                    let step = actor.machine.start();
+                    self.steps.push_back((client, step));
+                }
             }
         }
     }

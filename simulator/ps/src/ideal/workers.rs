@@ -148,6 +148,10 @@ enum What {
     Pull {
         iteration: u64,
     },
+    /// The server's refusal of a pull, at the worker.
+    NotPermitted {
+        iteration: u64,
+    },
 }
 
 /// A worker's process.
@@ -296,9 +300,11 @@ impl<'r> World<'r> {
             Event::Returns { absence } => {
                 let worker = self.options.absences[absence].participant;
                 let actor = &mut self.actors[worker];
-                actor.is_away = false;
-                let steps = actor.machine.start();
-                self.steps.extend(steps.map(|step| (worker, step)));
+                // Another absence may have ended before.
+                if std::mem::take(&mut actor.is_away) {
+                    let steps = actor.machine.start();
+                    self.steps.extend(steps.map(|step| (worker, step)));
+                }
             }
         }
     }
@@ -313,6 +319,7 @@ impl<'r> World<'r> {
             What::Computed => machine.computed(),
             What::Answer { iteration, taken } => machine.pushed(iteration, taken),
             What::Permit { iteration, batch } => machine.permitted(iteration, batch),
+            What::NotPermitted { iteration } => machine.not_permitted(iteration),
             What::PushArrived => return self.pushed(worker),
             What::Request => return self.request(worker),
             What::Pull { iteration } => return self.pull(worker, iteration),
@@ -332,8 +339,7 @@ impl<'r> World<'r> {
     fn pull(&mut self, worker: usize, iteration: u64) {
         self.actors[worker].iteration = iteration;
         let Ok(version) = self.server.pull(number(worker), self.now()) else {
-            self.steps.push_back((worker, Step::Request));
-            return;
+            return self.delayed(worker, self.actors[worker].life, What::NotPermitted { iteration });
         };
         (self.watch)(self.now_s, WorkerEvent::Pull { worker, version });
         self.record.begins(worker, self.now_s);

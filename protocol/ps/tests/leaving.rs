@@ -1,0 +1,279 @@
+//! Every order in which three workers ask, pull, push, leave and rejoin, with a server that starts again: each
+//! held update is applied once, with the iteration and the version of its permission, and no worker waits for
+//! ever (R2, R4, R7, R9). Mistakes are noticed.
+#![allow(clippy::unwrap_used)]
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use inart_protocol_ps::{
+    Applied, Blocking, Options, Output, Policy, Server, Standing, Taken, Update, WorkerNo,
+};
+
+const NOW: Duration = Duration::ZERO;
+const WORKERS: u32 = 3;
+/// More states than any of these jobs has.
+const MOST: usize = 3_000_000;
+
+/// A mistake around the server: each breaks R7.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Mistake {
+    None,
+    /// The count of a worker rises when it rejoins, though an update of it is held: the update is applied
+    /// under another number.
+    CountsAtJoin,
+    /// An update whose worker has left is not applied.
+    ForgetsHeld,
+}
+
+#[derive(Debug, Clone, Copy)]
+struct Job {
+    policy: Policy,
+    iterations: u64,
+    /// How often a worker may leave before its last iteration, and how often the server may start again.
+    leaves: u8,
+    restarts: u8,
+    mistake: Mistake,
+}
+
+/// What this test knows by itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
+struct Own {
+    /// The iteration that the last permission named, and the version that was pulled by it.
+    permitted: Option<u64>,
+    pulled: u64,
+    /// Of the update that was taken and is not applied.
+    held: Option<(u64, u64)>,
+    /// The number that [`Mistake::CountsAtJoin`] gives to the held update.
+    raised: Option<u64>,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct State {
+    server: Server<Policy>,
+    own: Vec<Own>,
+    version: u64,
+    leaves: u8,
+    restarts: u8,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Action {
+    Asks(WorkerNo),
+    Pulls(WorkerNo),
+    Pushes(WorkerNo),
+    Leaves(WorkerNo),
+    Joins(WorkerNo),
+    Restarts,
+}
+
+impl Job {
+    fn first(&self) -> State {
+        let mut server = Server::new(self.policy, Options::fixed(WORKERS as usize));
+        workers().for_each(|worker| server.join(worker, NOW).unwrap());
+        let own = vec![Own::default(); WORKERS as usize];
+        State { server, own, version: 0, leaves: self.leaves, restarts: self.restarts }
+    }
+
+    /// A worker that has done its iterations leaves; one that left before rejoins.
+    fn actions(&self, state: &State) -> Vec<Action> {
+        let mut all = Vec::new();
+        for worker in workers() {
+            let seat = state.server.seats().seat(worker);
+            let has_done = seat.done() + u64::from(seat.is_held()) >= self.iterations;
+            match seat.standing() {
+                Standing::Away if !has_done => all.push(Action::Joins(worker)),
+                Standing::Away | Standing::Waiting => {}
+                Standing::Idle if has_done => all.push(Action::Leaves(worker)),
+                Standing::Idle => all.push(Action::Asks(worker)),
+                Standing::Permitted => all.push(Action::Pulls(worker)),
+                Standing::Working => all.push(Action::Pushes(worker)),
+            }
+            if state.leaves > 0 && seat.standing() != Standing::Away && !has_done {
+                all.push(Action::Leaves(worker));
+            }
+        }
+        if state.restarts > 0 && state.version > 0 {
+            all.push(Action::Restarts);
+        }
+        all
+    }
+
+    fn next(&self, last: &State, action: Action) -> Result<State, String> {
+        let mut state = last.clone();
+        match action {
+            Action::Asks(worker) => state.server.request(worker, NOW).unwrap(),
+            Action::Pulls(worker) => {
+                let version = state.server.pull(worker, NOW).unwrap();
+                if version != state.version {
+                    return Err(format!("version {version} is pulled, {} is newest", state.version));
+                }
+                state.own[worker.index()].pulled = version;
+            }
+            Action::Pushes(worker) => self.push(&mut state, worker)?,
+            Action::Leaves(worker) => {
+                let seat = state.server.seats().seat(worker);
+                let has_done = seat.done() + u64::from(seat.is_held()) >= self.iterations;
+                state.leaves -= u8::from(!has_done);
+                state.server.leave(worker, NOW).unwrap();
+            }
+            Action::Joins(worker) => {
+                let others = state.server.seats().members().iter();
+                let least = others.map(|other| state.server.seats().seat(*other).done()).min();
+                let own = &mut state.own[worker.index()];
+                own.raised = least.filter(|least| own.held.is_some_and(|(held, _)| held < *least));
+                state.server.join(worker, NOW).unwrap();
+            }
+            Action::Restarts => {
+                state.restarts -= 1;
+                let snapshot = state.server.snapshot();
+                state.server = Server::restored(self.policy, Options::fixed(WORKERS as usize), &snapshot);
+                state.own.fill(Own::default());
+                snapshot
+                    .members
+                    .iter()
+                    .zip(workers())
+                    .filter(|(is_member, _)| **is_member)
+                    .for_each(|(_, worker)| state.server.join(worker, NOW).unwrap());
+            }
+        }
+        self.take_outputs(&mut state)?;
+        Ok(state)
+    }
+
+    fn push(&self, state: &mut State, worker: WorkerNo) -> Result<(), String> {
+        let own = &mut state.own[worker.index()];
+        let iteration = own.permitted.take().ok_or("a worker works without a permission")?;
+        if own.held.replace((iteration, own.pulled)).is_some() {
+            return Err(format!("two updates of {worker:?} are held"));
+        }
+        match state.server.push(worker, iteration, Ok(()), NOW).unwrap() {
+            Taken::Held => Ok(()),
+            other => Err(format!("the push of {worker:?} is {other:?}")),
+        }
+    }
+
+    fn take_outputs(&self, state: &mut State) -> Result<(), String> {
+        while let Some(output) = state.server.next_output() {
+            match output {
+                Output::Permit { worker, iteration, .. } => {
+                    state.own[worker.index()].permitted = Some(iteration);
+                }
+                Output::Apply { version, updates } => {
+                    let updates = self.mistaken(state, updates);
+                    for update in updates {
+                        let own = &mut state.own[update.worker.index()];
+                        own.raised = None;
+                        let held = own.held.take();
+                        let expected = held.map(|(iteration, pulled)| (iteration, state.version - pulled));
+                        if expected != Some((update.iteration, update.staleness)) {
+                            return Err(format!("{update:?} was pushed as {expected:?}"));
+                        }
+                    }
+                    state.version += 1;
+                    if version != state.version {
+                        return Err(format!("version {version} follows {}", state.version - 1));
+                    }
+                }
+                Output::Discard { .. } | Output::Gone { .. } => return Err(format!("{output:?}")),
+            }
+        }
+        Ok(())
+    }
+
+    fn mistaken(&self, state: &State, mut updates: Vec<Update>) -> Vec<Update> {
+        match self.mistake {
+            Mistake::CountsAtJoin => updates.iter_mut().for_each(|update| {
+                update.iteration = state.own[update.worker.index()].raised.unwrap_or(update.iteration);
+            }),
+            Mistake::ForgetsHeld => {
+                updates.retain(|update| state.server.seats().members().contains(&update.worker));
+            }
+            Mistake::None => {}
+        }
+        updates
+    }
+
+    /// Explores all; how many states there are, or what went wrong.
+    fn explore(&self) -> Result<usize, String> {
+        let first = self.first();
+        let (mut seen, mut open) = (HashSet::from([first.clone()]), vec![first]);
+        while let Some(state) = open.pop() {
+            let actions = self.actions(&state);
+            let is_held = state.own.iter().any(|own| own.held.is_some());
+            if actions.is_empty() && (is_held || !state.server.seats().members().is_empty()) {
+                return Err(format!("no worker can go on: {:?}", state.server.seats()));
+            }
+            for action in actions {
+                let next = self.next(&state, action).map_err(|why| format!("{action:?}: {why}"))?;
+                if seen.insert(next.clone()) {
+                    open.push(next);
+                }
+            }
+            assert!(seen.len() < MOST, "{self:?}: more than {MOST} states");
+        }
+        Ok(seen.len())
+    }
+}
+
+fn workers() -> impl Iterator<Item = WorkerNo> {
+    (0..WORKERS).map(WorkerNo)
+}
+
+fn policies() -> Vec<Policy> {
+    vec![
+        Policy::bsp(),
+        Policy::asp(),
+        Policy::ssp(0, Blocking::AfterPush).unwrap(),
+        Policy::ssp(1, Blocking::BeforeCommit).unwrap(),
+        Policy::safa(0.1, 0).unwrap(),
+        Policy::safa(0.5, 1).unwrap(),
+        Policy::r2sp(1.0, Applied::InTurn).unwrap(),
+        Policy::r2sp(1.0, Applied::OnArrival).unwrap(),
+    ]
+}
+
+fn job(policy: Policy) -> Job {
+    Job { policy, iterations: 2, leaves: 1, restarts: 0, mistake: Mistake::None }
+}
+
+#[test]
+fn a_worker_leaves_and_rejoins() {
+    for policy in policies() {
+        let job = job(policy);
+        let states = job.explore().unwrap_or_else(|why| panic!("{job:?}: {why}"));
+        eprintln!("{policy:?}: {states} states");
+    }
+}
+
+fn restarts(policies: impl IntoIterator<Item = Policy>) {
+    for policy in policies {
+        let job = Job { restarts: 1, ..job(policy) };
+        let states = job.explore().unwrap_or_else(|why| panic!("{job:?}: {why}"));
+        eprintln!("{policy:?}: {states} states");
+    }
+}
+
+/// Counts of workers differ afterwards.
+#[test]
+fn a_worker_leaves_and_the_server_starts_again() {
+    restarts([Policy::bsp(), Policy::r2sp(1.0, Applied::InTurn).unwrap()]);
+}
+
+#[test]
+#[ignore = "soak: about 30 s"]
+fn a_worker_leaves_and_the_server_starts_again_under_each_policy() {
+    restarts(policies());
+}
+
+#[test]
+fn mistakes_of_leaving_are_noticed() {
+    for (mistake, policy) in [
+        (Mistake::CountsAtJoin, Policy::safa(0.1, 0).unwrap()),
+        (Mistake::ForgetsHeld, Policy::bsp()),
+        (Mistake::ForgetsHeld, Policy::r2sp(1.0, Applied::InTurn).unwrap()),
+    ] {
+        let found = Job { mistake, ..job(policy) }.explore();
+        assert!(found.is_err(), "{mistake:?} under {policy:?} is not noticed in {found:?} states");
+    }
+}
