@@ -159,6 +159,7 @@ async fn control(topology: Topology, records: Records, listen: &str) -> Result<(
     };
     let state = Arc::new(State::new(topology.name(), [("v", "v")].into_iter()));
     let config = Config {
+        peers: None,
         topology,
         jobs: vec![job],
         program: InMemory::new(ValuesPerPacket::N64, limits).program(ValuesPerPacket::N64, None)?,

@@ -41,7 +41,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<ExitCode> {
         Command::Topology(args) => commands::topology::run(args, json),
         Command::Plan(line) => line.run(json),
         Command::Push(line) => line.run(json),
-        Command::Diff(args) => commands::diff::run(args, json),
+        Command::Diff(line) => line.run(json),
         Command::Rollback(args) => commands::rollback::run(args, json),
         Command::Remove(args) => commands::remove::run(args, json),
         Command::Ports(args) => commands::ports::run(args, json),

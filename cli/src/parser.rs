@@ -26,7 +26,7 @@ pub enum Command {
     /// Write the switches' tables of a plan, or those by which switches copy updates between peers.
     Push(Line<commands::push::Push>),
     /// Show what a push would change.
-    Diff(commands::diff::Args),
+    Diff(Line<commands::diff::Diff>),
     /// Return to the plan installed before the last push.
     Rollback(commands::rollback::Args),
     /// Remove jobs from the switches, or list those that they hold.

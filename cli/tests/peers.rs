@@ -157,6 +157,10 @@ fn what_cannot_be_is_refused_in_one_line() {
         &["PLAN is for networks of switches", "mesh16.yaml has peers"],
     );
     bench.refused(
+        &["push", "mesh16.yaml", "--window", "8"],
+        &["--window is for networks of switches", "mesh16.yaml has peers"],
+    );
+    bench.refused(
         &["topology", "mesh", "--peers", "4", "--receivers", "4"],
         &["--receivers 4", "from 1 to 3"],
     );

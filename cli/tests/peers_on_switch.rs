@@ -51,7 +51,7 @@ fn in_namespace(test: impl FnOnce() + Send + 'static) {
         }
         run("ip", "link set lo up");
         for port in 1..=4 {
-            let address = format!("02:49:4e:41:00:{:02x}", port - 1);
+            let address = format!("02:49:4e:50:00:{:02x}", port - 1);
             run("ip", &format!("link add u{port} address {address} type veth peer name d{port}"));
             run("ip", &format!("link set u{port} up"));
             run("ip", &format!("link set d{port} up"));
@@ -81,7 +81,8 @@ impl World {
     /// Writes the entries; how many.
     fn push(&self) -> u64 {
         let switch = format!("s={}", self.address);
-        let output = self.bench.inart(&["--json", "push", "four.yaml", "--switch", &switch]);
+        let output =
+            self.bench.inart(&["--json", "push", "four.yaml", "--state", "state", "--switch", &switch]);
         assert!(output.status.success(), "{output:?}");
         serde_json::from_slice::<Value>(&output.stdout).unwrap()["updates"].as_u64().unwrap()
     }
@@ -251,7 +252,7 @@ fn frame(change: impl FnOnce(&mut FrameRepr)) -> Vec<u8> {
         kind: Kind::Update,
         flags: Flags::NONE,
         epoch: 1.into(),
-        job: 0.into(),
+        job: 0x8000.into(),
         shard: ShardId::from(1),
         worker: seat(1),
         sequence: ChunkSeq::from(0),
@@ -260,7 +261,7 @@ fn frame(change: impl FnOnce(&mut FrameRepr)) -> Vec<u8> {
         length: 256,
         incarnation: 77.into(),
     };
-    let (destination, source) = (MacAddr::results_of(0.into()), MacAddr([2, 0x49, 0x4e, 0x41, 0, 1]));
+    let (destination, source) = (MacAddr::results_of(0x8000.into()), MacAddr([2, 0x49, 0x4e, 0x50, 0, 1]));
     let mut repr = FrameRepr { destination, source, values_per_packet: VALUES, header };
     change(&mut repr);
     let mut bytes = vec![0; repr.buffer_len()];

@@ -77,7 +77,7 @@ fn frame(block: u8, bitmap: u64) -> Vec<u8> {
         kind: Kind::Update,
         flags: Flags::NONE,
         epoch: 1.into(),
-        job: 0.into(),
+        job: 0x8000.into(),
         shard: ShardId::from(1),
         worker: Seat::try_from(0u16).unwrap(),
         sequence: ChunkSeq::from(0),
@@ -86,7 +86,7 @@ fn frame(block: u8, bitmap: u64) -> Vec<u8> {
         length: 256,
         incarnation: 77.into(),
     };
-    let (destination, source) = (MacAddr::results_of(0.into()), MacAddr([2, 0x49, 0x4e, 0x41, 0, 0]));
+    let (destination, source) = (MacAddr::results_of(0x8000.into()), MacAddr([2, 0x49, 0x4e, 0x50, 0, 0]));
     let repr = FrameRepr { destination, source, values_per_packet: VALUES, header };
     let mut bytes = vec![0; repr.buffer_len()];
     repr.emit(&[7; 256], &mut bytes).unwrap();

@@ -6,6 +6,7 @@ mod hosts;
 mod interface;
 mod kept;
 mod own_plans_emulated;
+mod peers_beside;
 mod peers_emulated;
 mod peers_on_switch;
 mod peers_on_two_switches;

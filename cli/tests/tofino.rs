@@ -89,3 +89,32 @@ fn entries_for_updates_between_peers_are_pushed_over_bfruntime() {
     let wrong = ["push", "mesh4.yaml", "--target", "tofino", "--switch", &at, "--values", "64"];
     is_refusal(&bench.inart(&wrong), &wrong, &["64 values", "give 256"]);
 }
+
+/// On Tofino sums and copies are programs of their own; the second job is refused with the names of both.
+#[test]
+fn a_tofino_sums_or_copies_and_says_so() {
+    let bench = Workbench::new();
+    bench.write(
+        "mesh.yaml",
+        "{name: m, nodes: [{name: v1, kind: switch}, {name: w1, kind: peer}, {name: w2, kind: peer}], links: [\
+         {ends: [w1, v1], rate: 6 Gbps}, {ends: [w2, v1], rate: 6 Gbps}], \
+         jobs: [{name: lstm, receivers: 1, update: 8 B}]}",
+    );
+    let both = "job digits is summed and job lstm copied, and on these switches that takes two programs";
+    for (first, second) in [("plan.json", "mesh.yaml"), ("mesh.yaml", "plan.json")] {
+        let [one, two] = [(); 2].map(|()| start(&bench));
+        let at = |name, switch: &Switch| format!("{name}={},device=4", switch.address);
+        let switches = [at("v1", &one), at("v2", &two)];
+        let state = ["--target", "tofino", "--state", if first == "plan.json" { "summed" } else { "copied" }];
+        let to = ["--switch", &switches[0], "--switch", &switches[1]];
+        let pushed = bench.inart(&[&["push", first, "fig1.yaml"], &state[..], &to].concat());
+        assert!(pushed.status.success(), "{pushed:?}");
+        for more in [&[][..], &["--replace-program"]] {
+            let arguments = [&["push", second, "fig1.yaml"], &state[..], more].concat();
+            is_refusal(&bench.inart(&arguments), &arguments, &[both, "inart remove lstm TOPOLOGY"]);
+        }
+        let same = bench.inart(&[&["--json", "diff", first, "fig1.yaml"], &state[..]].concat());
+        let same: Value = serde_json::from_slice(&same.stdout).unwrap();
+        assert_eq!(same["updates"], 0, "{same}");
+    }
+}

@@ -5,6 +5,7 @@ use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
 use inart_topologies::switched::Topology;
 use inart_wire::{Epoch, JobId, MacAddr, ValuesPerPacket};
 
+use crate::peers::is_of_peers;
 use crate::plan_error::PlanError;
 use crate::ports::PortMap;
 use crate::requirements::Roles;
@@ -26,10 +27,11 @@ pub struct JobPlan {
     pub new_epoch: bool,
 }
 
-/// The number of a job of the topology: its place in the list, from 1.
+/// The number of a job of the topology: its place in the list, from 1 to 32767. Jobs of peers have those
+/// above.
 pub fn job_number(topology: &Topology, name: &str) -> Option<JobId> {
     let index = topology.jobs().iter().position(|job| job.name == name)?;
-    JobId::try_from(index + 1).ok()
+    JobId::try_from(index + 1).ok().filter(|job| !is_of_peers(*job))
 }
 
 /// The least part of a gradient that is a shard: less than a value of any gradient there is.

@@ -24,8 +24,9 @@ impl<D: Session> Controller<D> {
         self.on_all(async |_, driver| driver.counters().await).await
     }
 
-    /// Jobs of which a switch that runs our program got gradients, partials or messages within `watch`. Hosts
-    /// that run send such within [`LISTEN`].
+    /// Jobs of which a switch that runs our program got gradients, partials, updates or messages within
+    /// `watch`. Hosts that run send such within [`LISTEN`]; peers with a timeout of more than 7 s may
+    /// be silent for longer.
     ///
     /// # Errors
     /// The switches that did not answer.
@@ -40,15 +41,17 @@ impl<D: Session> Controller<D> {
             .collect())
     }
 
-    /// Frames that hit entries of `steer`, by job.
+    /// Frames that hit entries of `steer` and `updates`, by job.
     async fn steered(&mut self) -> Result<BTreeMap<JobId, i64>, SwitchErrors> {
         let all = self.on_all(async |_, driver| match driver.running().await? {
-            Running::Ours => Ok(Some(driver.counters().await?.steer)),
+            Running::Ours => driver.counters().await.map(Some),
             Running::Nothing | Running::Other => Ok(None),
         });
         let mut sums = BTreeMap::new();
-        for (key, (_, counts)) in all.await?.into_values().flatten().flatten() {
-            *sums.entry(key.job).or_default() += counts.packets;
+        for counters in all.await?.into_values().flatten() {
+            let summed = counters.steer.iter().map(|(key, (_, counts))| (key.job, counts.packets));
+            let copied = counters.updates.iter().map(|(key, counts)| (key.job, counts.packets));
+            summed.chain(copied).for_each(|(job, packets)| *sums.entry(job).or_default() += packets);
         }
         Ok(sums)
     }

@@ -1,9 +1,11 @@
 //! What can go wrong in an install, in one line that names the place and the fix.
 
 use inart_planner_aggregation::Violation;
+use inart_topologies::switched::TopologyError;
 use inart_wire::JobId;
 
 use crate::intent::IntentError;
+use crate::peers::PeersError;
 use crate::plan_error::PlanError;
 use crate::ports::PortsError;
 use crate::records::{NoEarlierPush, RecordsError};
@@ -92,6 +94,12 @@ pub enum InstallError {
         /// Why it does not hold.
         reason: Box<InstallError>,
     },
+    /// A network of peers cannot be put into tables, or not on these switches.
+    #[error(transparent)]
+    Peers(#[from] PeersError),
+    /// The records have a network of peers that cannot be read.
+    #[error("the network of peers in the records cannot be read ({0}): push it again")]
+    PeersRecord(TopologyError),
     /// The same job number twice.
     #[error("two plans for job number {job}: install one plan per job")]
     JobTwice {

@@ -1,21 +1,24 @@
 //! The network that plans are put on: what a plan asks of it is a pure function of this and the records.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use inart_planner_aggregation::{Plan, Violation};
 use inart_protocol_aggregation::Assignment;
 use inart_tables::Limits;
+use inart_topologies::peers::PeerJob;
 use inart_topologies::switched::{Job, Topology};
-use inart_wire::{Epoch, ValuesPerPacket};
+use inart_wire::{Epoch, JobId, ValuesPerPacket};
 
 use crate::assignment::{self, JobPlan};
 use crate::error::InstallError;
 use crate::intent::{Known, Wanted};
 use crate::members::members;
-use crate::pipes;
+use crate::peers::{Peers, PeersError, alone, epoch, join};
 use crate::ports::PortMap;
 use crate::records::{JobRecord, Push};
-use crate::requirements::{self, Roles};
+use crate::requirements::{self, Requirements, Roles};
+use crate::{multicast, pipes};
 
 /// A network: its topology, its port numbers and addresses, and what its switches' program takes.
 #[derive(Clone)]
@@ -24,6 +27,8 @@ pub struct Fabric {
     pub(crate) ports: PortMap,
     pub(crate) values: ValuesPerPacket,
     pub(crate) limits: Limits,
+    /// The network of peers on the same switches, if there is one.
+    pub(crate) peers: Option<Peers>,
 }
 
 /// Which numbers of a plan must be those that the topology gives.
@@ -35,6 +40,12 @@ pub(crate) enum Numbers {
     Taken,
 }
 
+/// Returns a job of peers with its requirements; a job that is removed has none.
+pub(crate) fn wanted_of(job: JobId, name: &str, requirements: BTreeMap<String, Requirements>) -> Wanted {
+    let known = Known { only: Some(epoch()), ..Known::default() };
+    Wanted { job, name: name.to_owned(), requirements, window: 1, new_epoch: false, known }
+}
+
 impl Fabric {
     /// The network of a topology; `values` and `limits` are those of the program that its switches run.
     ///
@@ -43,7 +54,52 @@ impl Fabric {
     pub fn new(topology: Topology, values: ValuesPerPacket, limits: Limits) -> Result<Self, InstallError> {
         let ports = PortMap::new(&topology)?;
         ports.check_ports(limits.ports)?;
-        Ok(Self { topology, ports, values, limits })
+        Ok(Self { topology, ports, values, limits, peers: None })
+    }
+
+    /// Puts a network of peers on the same switches, in place of the one before. On errors the one before
+    /// stays.
+    ///
+    /// # Errors
+    /// A network of peers that is not part of the topology.
+    pub(crate) fn set_peers(&mut self, peers: Option<Peers>) -> Result<(), InstallError> {
+        let mut ports = PortMap::new(&self.topology)?;
+        if let Some(peers) = &peers {
+            peers.check()?;
+            match self.is_of_peers_alone() {
+                true => ports = alone(&ports, &peers.mesh)?,
+                false => join(&mut ports, &self.topology, &peers.mesh)?,
+            }
+            ports.check_ports(self.limits.ports)?;
+        }
+        (self.ports, self.peers) = (ports, peers);
+        Ok(())
+    }
+
+    /// Whether no job of the topology has servers: it is a network of peers.
+    pub(crate) fn is_of_peers_alone(&self) -> bool {
+        self.topology.jobs().is_empty()
+    }
+
+    /// Returns the document of the network: the peers' document if all jobs are of peers.
+    pub(crate) fn document(&self) -> String {
+        match &self.peers {
+            Some(peers) if self.is_of_peers_alone() => peers.mesh.to_yaml(),
+            _ => self.topology.to_yaml(),
+        }
+    }
+
+    /// Returns what the jobs of peers ask of the switches.
+    ///
+    /// # Errors
+    /// Updates that cannot be copied.
+    pub(crate) fn wanted_of_peers(&self) -> Result<Vec<Wanted>, InstallError> {
+        let of = |(job, of_peers): (JobId, &PeerJob), peers: &Peers| {
+            let requirements = multicast::requirements(&self.ports, &of_peers.name, &peers.names(of_peers));
+            let requirements = requirements.map_err(PeersError::from)?;
+            Ok(wanted_of(job, &of_peers.name, requirements))
+        };
+        self.peers.iter().flat_map(|peers| peers.jobs().map(move |job| of(job, peers))).collect()
     }
 
     /// The job of a plan. Of an elastic one, those of its hosts that the plan is for.
@@ -129,6 +185,7 @@ impl Fabric {
             removed: record.and_then(|record| record.removed),
             open: record.and_then(|record| record.open()),
             undone: record.and_then(|record| record.undone),
+            only: None,
             own_epochs_only: false,
         }
     }

@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::assignment::job_number;
 use crate::intent::Network;
+use crate::peers::{Peers, epoch};
 use crate::records::Records;
 use inart_tables::SlotRange;
 
@@ -19,7 +20,7 @@ pub struct HeldJob {
     pub job: JobId,
     /// Its name, from the records or else from the topology; `None` if neither knows the number.
     pub name: Option<String>,
-    /// Whether the topology has this job under this number.
+    /// Whether the topology has this job under this number, or the records know it for one of peers.
     pub in_topology: bool,
     /// Epochs with entries on a switch.
     pub epochs: BTreeSet<Epoch>,
@@ -51,16 +52,24 @@ impl std::fmt::Display for HeldJob {
 }
 
 /// What `network` and `records` hold, by number.
-pub(crate) fn of(network: &Network, records: &Records, topology: &Topology) -> Vec<HeldJob> {
+pub(crate) fn of(
+    network: &Network,
+    records: &Records,
+    peers: Option<&Peers>,
+    topology: &Topology,
+) -> Vec<HeldJob> {
+    let of_peers = |number: JobId| peers?.jobs().find(|(job, _)| *job == number).map(|(_, job)| &job.name);
     let on_switches = network.values().flat_map(|tables| tables.jobs());
     let recorded = records.jobs.iter().filter(|(_, record)| record.live().is_some()).map(|(job, _)| *job);
+    let recorded = recorded.chain(peers.into_iter().flat_map(Peers::jobs).map(|(job, _)| job));
     let numbers: BTreeSet<JobId> = on_switches.chain(recorded).collect();
     let jobs = numbers.into_iter().map(|job| {
         let record = records.jobs.get(&job);
         let live = record.and_then(|record| record.live());
         let of_topology = topology.jobs().iter().find(|found| job_number(topology, &found.name) == Some(job));
         let of_topology = of_topology.map(|found| &found.name);
-        let recorded = live.map(|live| &live.plan.job);
+        let copied = of_peers(job);
+        let recorded = live.map(|live| &live.plan.job).or(copied);
         let slots = network.iter().filter_map(|(switch, tables)| {
             let mine = tables.slot_ranges().filter(|(key, _)| key.job == job);
             let ranges: BTreeSet<SlotRange> = mine.map(|(_, range)| range).collect();
@@ -70,9 +79,10 @@ pub(crate) fn of(network: &Network, records: &Records, topology: &Topology) -> V
         HeldJob {
             job,
             name: recorded.or(of_topology).cloned(),
-            in_topology: of_topology.is_some() && recorded.is_none_or(|name| Some(name) == of_topology),
+            in_topology: copied.is_some()
+                || of_topology.is_some() && recorded.is_none_or(|name| Some(name) == of_topology),
             epochs: network.values().flat_map(|tables| tables.epochs(job)).collect(),
-            live: live.map(|live| live.epoch),
+            live: live.map(|live| live.epoch).or(copied.map(|_| epoch())),
             claimed: record
                 .into_iter()
                 .flat_map(|record| record.claimed.roles())

@@ -1,12 +1,16 @@
-//! Installing plans, make before break: the new epoch is written beside the old one on every switch and read
-//! back before anybody is told of it, so that it is safe to stop anywhere.
+//! Installing plans and networks of peers, make before break: the new epoch of a plan is written beside the
+//! old one on every switch and read back before anybody is told of it, so that it is safe to stop anywhere.
 
+mod peers;
 mod remove;
 
 use std::collections::BTreeMap;
 
 use futures::future::join_all;
 use inart_protocol_aggregation::Assignment;
+use inart_tables::{Limits, Op, Update, diff};
+use inart_targets::{Running, Session, SwitchError, SwitchErrors};
+use inart_topologies::peers::Mesh;
 use inart_topologies::switched::Topology;
 use inart_wire::{Epoch, JobId, ValuesPerPacket};
 
@@ -16,11 +20,9 @@ use crate::error::{Cause, InstallError};
 use crate::fabric::{Fabric, Numbers};
 use crate::intent::{self, Intent, Network, Wanted};
 use crate::names::Names;
+use crate::peers::{Peers, is_of_peers};
 use crate::ports::PortMap;
-use crate::records::{Records, Success};
-use inart_tables::Limits;
-use inart_tables::{Op, Update, diff};
-use inart_targets::{Running, Session, SwitchError, SwitchErrors};
+use crate::records::{PeersPush, Records, Success};
 
 /// What an install does to one switch.
 #[derive(Debug, Clone, PartialEq)]
@@ -47,6 +49,10 @@ pub struct InstallReport {
     pub switches: BTreeMap<String, SwitchChange>,
     /// What to tell the hosts, in the order of the plans.
     pub assignments: Vec<Assignment>,
+    /// The jobs of peers that are in force then, by name.
+    pub peers: Vec<String>,
+    /// Values per frame of the switches' program, which peers need.
+    pub values: ValuesPerPacket,
     /// What every switch shall hold in the end.
     pub desired: Network,
 }
@@ -58,9 +64,11 @@ impl InstallReport {
     }
 }
 
-/// Installs plans on the switches of one network.
+/// Installs plans on the switches of one network, and the network of peers that uses the same switches.
 pub struct Controller<D> {
     fabric: Fabric,
+    /// The network of peers to install; otherwise that of the records stays.
+    given: Option<Peers>,
     switches: BTreeMap<String, D>,
     records: Records,
     replace_program: bool,
@@ -88,12 +96,24 @@ impl<D: Session> Controller<D> {
     /// A controller of those switches of a network that are there. Reports say what the others are to hold,
     /// too.
     pub(crate) fn on(fabric: Fabric, switches: BTreeMap<String, D>, records: Records) -> Self {
-        Controller { fabric, switches, records, replace_program: false, own_epochs_only: false }
+        let (given, replace_program, own_epochs_only) = (None, false, false);
+        Controller { fabric, given, switches, records, replace_program, own_epochs_only }
     }
 
     /// Allows loading the program into switches that run another one, which clears their tables.
     pub fn replace_program(&mut self, allowed: bool) {
         self.replace_program = allowed;
+    }
+
+    /// Installs this network of peers with the next plans, or alone, in place of the one before.
+    ///
+    /// # Errors
+    /// A network that is not part of the topology.
+    pub fn give_peers(&mut self, mesh: Mesh) -> Result<(), InstallError> {
+        let peers = Peers::new(mesh);
+        self.fabric.set_peers(Some(peers.clone()))?;
+        self.given = Some(peers);
+        Ok(())
     }
 
     /// Never tells hosts an epoch that only the switches know, even if it is of the very plan: for who tells
@@ -105,6 +125,15 @@ impl<D: Session> Controller<D> {
     /// Port numbers and addresses.
     pub fn ports(&self) -> &PortMap {
         &self.fabric.ports
+    }
+
+    /// The words of the topology, for the jobs of these plans and of peers.
+    pub fn names(&self, plans: &[JobPlan]) -> Names<'_> {
+        let names = Names::new(&self.fabric.topology, &self.fabric.ports, plans);
+        match &self.fabric.peers {
+            Some(peers) => names.with_peers(peers),
+            None => names,
+        }
     }
 
     /// The topology.
@@ -161,12 +190,19 @@ impl<D: Session> Controller<D> {
 
     /// Installs the plan before the job's last push again, under a new epoch (an epoch is never used twice:
     /// its sequence numbers were). Ports, addresses and what all jobs share are of this controller's
-    /// topology, as in any push; a plan that does not hold there any more is refused.
+    /// topology, as in any push; a plan that does not hold there any more is refused. Of a job of peers, its
+    /// whole network is what it was before the last push of one.
     ///
     /// # Errors
     /// No plan before the last, and what [`Controller::install`] refuses.
     pub async fn rollback(&mut self, job: JobId) -> Result<InstallReport, InstallError> {
         self.records.refresh()?;
+        if is_of_peers(job) {
+            self.given = Some(self.peers_before_last(job)?);
+            let done = self.install_instead_of(2, &[]).await;
+            self.given = None;
+            return done;
+        }
         let push = self.records.before_last(job)?.clone();
         // The same plan may be live under a later epoch, so the hosts must be told another.
         let plan = JobPlan { new_epoch: true, ..push.job_plan(job) };
@@ -191,7 +227,11 @@ impl<D: Session> Controller<D> {
             Ok(()) => self.record(struck, jobs, &route.intent).map_err(Cause::from),
             Err(cause) => Err(cause),
         };
-        let Err(cause) = done else { return Ok(route.report) };
+        let Err(cause) = done else {
+            // The records have it now, and removals change the records.
+            self.given = None;
+            return Ok(route.report);
+        };
         Err(self.undo(cause, &route.intent.kept, &route.report).await)
     }
 
@@ -220,6 +260,10 @@ impl<D: Session> Controller<D> {
             wanted.push(self.wanted(struck, job)?);
             assignments.push(self.fabric.assignment(job)?);
         }
+        let peers = self.wanted_of_peers(struck, jobs)?;
+        let names = peers.iter().filter(|job| !job.requirements.is_empty()).map(|job| job.name.clone());
+        let names = names.collect();
+        wanted.extend(peers);
         let running = self.on_all(async |_, driver| driver.running().await).await?;
         if !self.replace_program
             && let Some((switch, _)) = running.iter().find(|(_, running)| **running == Running::Other)
@@ -231,6 +275,7 @@ impl<D: Session> Controller<D> {
             Running::Nothing | Running::Other => Ok(Default::default()),
         });
         let current = current.await?;
+        self.check_alone(&current)?;
         let intent = intent::intent(&self.fabric.ports, self.fabric.limits, &current, &wanted)?;
         for (job, assignment) in jobs.iter().zip(&mut assignments) {
             assignment.epoch = intent.epochs[&job.job];
@@ -242,8 +287,9 @@ impl<D: Session> Controller<D> {
             let fresh = updates.iter().filter(|u| u.op != Op::Delete && !u.item.is_default()).count();
             (switch, SwitchChange { running, updates, unchanged: desired.len() - fresh })
         });
+        let (switches, desired) = (switches.collect(), intent.desired.clone());
         let report =
-            InstallReport { switches: switches.collect(), assignments, desired: intent.desired.clone() };
+            InstallReport { switches, assignments, peers: names, values: self.fabric.values, desired };
         Ok(Route { report, current, intent })
     }
 
@@ -270,8 +316,7 @@ impl<D: Session> Controller<D> {
         for (switch, found) in found.await? {
             let Some((found, desired)) = found.zip(desired.get(&switch)) else { continue };
             if let Some(update) = diff(&found, desired).into_iter().next() {
-                let update =
-                    Names::new(&self.fabric.topology, &self.fabric.ports, &[]).describe(&switch, &update);
+                let update = self.names(&[]).describe(&switch, &update);
                 return Err(Cause::Differs { switch, update });
             }
         }
@@ -311,7 +356,13 @@ impl<D: Session> Controller<D> {
             }
             Success { job: job.job, push: self.fabric.push(job, epoch), stale }
         });
-        self.records.succeed(struck, self.fabric.topology.to_yaml(), done.collect())
+        let done = done.collect();
+        let peers = self.given.as_ref().map(|given| PeersPush {
+            mesh: given.mesh.to_yaml(),
+            values: self.fabric.values,
+            removed: given.removed.clone(),
+        });
+        self.records.succeed_with_peers(struck, self.fabric.document(), done, peers)
     }
 
     fn wanted(&self, struck: usize, job: &JobPlan) -> Result<Wanted, InstallError> {

@@ -6,11 +6,10 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use inart_wire::{Epoch, JobId};
 
-use crate::ports::PortMap;
+use crate::ports::{PortMap, is_of_peer};
 use crate::requirements::Requirements;
 use crate::tables::{self, NoRoom, Taken};
-use inart_tables::SwitchTables;
-use inart_tables::{Limits, TableFull};
+use inart_tables::{Limits, MacAction, MacKey, SwitchTables, TableFull};
 
 /// Tables by switch name.
 pub type Network = BTreeMap<String, SwitchTables>;
@@ -30,6 +29,8 @@ pub struct Known {
     pub open: Option<Epoch>,
     /// The newest epoch of a change that was undone.
     pub undone: Option<Epoch>,
+    /// The only epoch that its hosts use, whatever is pushed: of a job of peers.
+    pub only: Option<Epoch>,
     /// True if an epoch that only the switches know is left alone even if it is of the wanted plan: nobody
     /// knows who has run under it.
     pub own_epochs_only: bool,
@@ -42,7 +43,7 @@ pub struct Wanted {
     pub job: JobId,
     /// The job's name.
     pub name: String,
-    /// What its plan asks of each switch.
+    /// What it asks of each switch.
     pub requirements: BTreeMap<String, Requirements>,
     /// Slots in a range.
     pub window: u32,
@@ -152,8 +153,12 @@ pub fn intent(
         for wanted in jobs {
             tables.retire(wanted.job, |epoch| epoch == choices[&wanted.job]);
         }
+        let peers = peers_of_others(&tables, jobs);
         (tables.mac, tables.mac_default, tables.switch_ports) =
             (shared.mac, shared.mac_default, shared.switch_ports);
+        for (key, action) in peers {
+            tables.mac.entry(key).or_insert(action);
+        }
         tables.groups.extend(shared.groups);
         let mut taken = Taken::by(&tables, limits.slots);
         for wanted in jobs {
@@ -198,6 +203,17 @@ pub fn beside(limits: Limits, current: &Network, wanted: &Wanted) -> Result<Inte
     Ok(Intent { kept, desired, epochs: [(wanted.job, epoch)].into() })
 }
 
+/// The ways to peers of jobs that are not pushed, and of which nothing else may be known: they stay as long
+/// as the switch copies those jobs' updates.
+fn peers_of_others(held: &SwitchTables, jobs: &[Wanted]) -> Vec<(MacKey, MacAction)> {
+    let is_pushed = |job: JobId| jobs.iter().any(|wanted| wanted.job == job);
+    if held.updates.keys().all(|key| is_pushed(key.job)) {
+        return Vec::new();
+    }
+    let of_peers = held.mac.iter().filter(|(key, _)| is_of_peer(key.dst));
+    of_peers.map(|(key, action)| (*key, *action)).collect()
+}
+
 /// Adds to the tables of a switch what a job wants there under an epoch. `held` is what is there of it.
 fn add(
     tables: &mut SwitchTables,
@@ -212,6 +228,8 @@ fn add(
     let mine = tables::of_job(requirements, wanted.job, epoch, wanted.window, held, taken)?;
     tables.steer.extend(mine.steer);
     tables.results.extend(mine.results);
+    tables.updates.extend(mine.updates);
+    tables.receivers.extend(mine.receivers);
     tables.groups.extend(mine.groups);
     Ok(())
 }
@@ -247,7 +265,10 @@ fn after(newest: Option<Epoch>) -> Epoch {
 
 /// Under which epoch to install, and which may go first.
 fn choose(limits: Limits, current: &Network, wanted: &Wanted) -> Choice {
-    let Known { live, same_plan, stale, own_epochs_only, .. } = &wanted.known;
+    let Known { live, same_plan, stale, own_epochs_only, only, .. } = &wanted.known;
+    if let Some(epoch) = only {
+        return Choice { epoch: *epoch, dead: BTreeSet::new() };
+    }
     let present = present(current, wanted);
     let newest = newest_used(current, wanted);
     let next = after(newest);

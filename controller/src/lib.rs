@@ -5,8 +5,8 @@
 //!   epoch, with slots from [`SlotMap`] and multicast groups; [`intent()`] decides the epoch and where a push
 //!   goes from what is there. [`live_change`] says where another plan of a job that runs goes. All of it is
 //!   pure.
-//! - [`multicast`] says what copying updates between peers asks of every switch, and the entries it becomes.
-//!   Pure.
+//! - [`multicast`] says what copying updates between peers asks of every switch: one more of the
+//!   requirements. [`Peers`] are a network of peers on the same switches. Pure.
 //! - [`Controller`] reads the switches, computes the intent, writes the difference and reads it back, over a
 //!   [`Session`](inart_targets::Session) with each; [`Records`] remember what was pushed, [`Names`] put
 //!   updates into words.
@@ -35,7 +35,7 @@ mod members;
 pub mod membership;
 pub mod multicast;
 mod names;
-mod peer_push;
+mod peers;
 mod pipes;
 mod plan_error;
 mod ports;
@@ -60,10 +60,11 @@ pub use install::{Controller, InstallReport, SwitchChange};
 pub use intent::{Intent, IntentError, Known, Network, Wanted, beside, intent};
 pub use live::{LiveChange, LiveChangeError, live_change, without};
 pub use names::Names;
-pub use peer_push::{PeerChange, PeerPushError, push_peers};
+pub use peers::{Peers, PeersError, is_of_peers};
 pub use ports::{PortMap, PortsError};
 pub use records::{
-    Change, Claim, Claims, JobRecord, NoEarlierPush, Push, Records, RecordsError, Stage, Success, file_name,
+    Change, Claim, Claims, JobRecord, NoEarlierPush, PeersPush, PeersRecord, Push, Records, RecordsError,
+    Stage, Success, file_name,
 };
 pub use runs::{NextRun, first_run, is_for, next_run, plan_run};
 pub use slots::SlotMap;

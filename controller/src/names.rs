@@ -8,6 +8,7 @@ use inart_wire::{Contributors, Group, JobId, MacAddr, Seat, ShardId};
 
 use crate::assignment::{JobPlan, job_number};
 use crate::members::members;
+use crate::peers::Peers;
 use crate::ports::PortMap;
 use crate::seats;
 use inart_tables::PortNo;
@@ -28,6 +29,8 @@ struct JobNames {
 pub struct Names<'a> {
     ports: &'a PortMap,
     jobs: BTreeMap<JobId, JobNames>,
+    /// Of jobs of peers: the name, and the peers by rank.
+    peers: BTreeMap<JobId, (String, Vec<String>)>,
 }
 
 impl<'a> Names<'a> {
@@ -47,7 +50,16 @@ impl<'a> Names<'a> {
             let servers = job.servers.iter().map(name).collect();
             (number, JobNames { name: job.name.clone(), seats, workers, servers })
         });
-        Names { ports, jobs: named.collect() }
+        Names { ports, jobs: named.collect(), peers: BTreeMap::new() }
+    }
+
+    /// With the names of a network of peers.
+    pub fn with_peers(mut self, peers: &Peers) -> Self {
+        for (number, job) in peers.jobs() {
+            let names = peers.names(job).into_iter().map(str::to_owned).collect();
+            self.peers.insert(number, (job.name.clone(), names));
+        }
+        self
     }
 
     /// An update of `switch` in one line, like a diff's: `+`, `~` (changed to) or `-`, and what.
@@ -96,18 +108,19 @@ impl<'a> Names<'a> {
                     UpdatesAction::Refuse => "refuse".to_owned(),
                 };
                 format!(
-                    "updates {} epoch {}: of peer {} for block {}, from {}: {does}",
+                    "updates {} epoch {}: of {} for block {}, from {}: {does}",
                     self.job(key.job),
                     key.epoch,
-                    key.worker,
+                    self.peer(key.job, key.worker),
                     key.group,
                     port(key.ingress)
                 )
             }
             Item::Receivers(key, ReceiversAction::Narrow { members }) => format!(
-                "receivers {} epoch {}: peers {members} behind {}",
+                "receivers {} epoch {}: {} behind {}",
                 self.job(key.job),
                 key.epoch,
+                members.seats().map(|seat| self.peer(key.job, seat)).collect::<Vec<_>>().join("+"),
                 port(key.egress)
             ),
             Item::Mac(key, action) => {
@@ -128,7 +141,15 @@ impl<'a> Names<'a> {
     }
 
     fn job(&self, job: JobId) -> String {
-        self.jobs.get(&job).map_or_else(|| format!("job {job}"), |names| names.name.clone())
+        let of_peers = || self.peers.get(&job).map(|(name, _)| name.clone());
+        let name = self.jobs.get(&job).map(|names| names.name.clone()).or_else(of_peers);
+        name.unwrap_or_else(|| format!("job {job}"))
+    }
+
+    /// The peer of a rank; seats of peers are their ranks.
+    fn peer(&self, job: JobId, seat: Seat) -> String {
+        let name = self.peers.get(&job).and_then(|(_, names)| names.get(seat.index()).cloned());
+        name.unwrap_or_else(|| format!("peer {seat}"))
     }
 
     /// The worker on a seat; by its number where nobody knows the plan that seated a job of more than 64.

@@ -6,15 +6,16 @@
 //! is `02:49:4e:41` (locally administered, "INA") and its index among the topology's nodes.
 //!
 //! In a network of peers a switch's ports are numbered from 1: its peers first, in the order of the nodes,
-//! then the links to other switches, in the order of the links. A peer's address is `02:49:4e:41` and its
-//! index among the peers.
+//! then the links to other switches, in the order of the links. A peer's address is `02:49:4e:50` ("INP") and
+//! its index among the peers. So a host of a topology that is a peer, too, has two addresses: its processes
+//! know only the document of their own job.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use inart_tables::PortNo;
 use inart_targets::{PortNumbers, Target};
 use inart_topologies::peers::Mesh;
-use inart_topologies::switched::{NodeKind, Topology, board};
+use inart_topologies::switched::{NodeKind, Topology, TopologyError, board};
 use inart_wire::MacAddr;
 
 /// A topology that is too large to number.
@@ -36,6 +37,9 @@ pub enum PortsError {
         /// Nodes of the topology.
         nodes: usize,
     },
+    /// A network of peers that is no network of switches and hosts.
+    #[error(transparent)]
+    Document(#[from] TopologyError),
     /// A switch of the topology without a driver.
     #[error("no address for switch {switch} of topology {topology}: give one for each switch")]
     MissingSwitch {
@@ -60,16 +64,37 @@ pub enum PortsError {
 struct Node {
     /// A host's address; `None` for a switch.
     mac: Option<MacAddr>,
+    /// The address that it has as a peer, beside the other.
+    as_peer: Option<MacAddr>,
     /// The other ends of its links, in the topology's order: port p of a switch leads to `peers[p - 1]`.
     peers: Vec<String>,
     /// What the topology says that a switch calls its ports.
     numbers: PortNumbers,
 }
 
-/// The address of the host at this place; `None` if two bytes do not tell it.
-fn address(index: usize) -> Option<MacAddr> {
+/// The first bytes of a host's address, and of a peer's.
+const OF_HOSTS: [u8; 4] = [0x02, 0x49, 0x4e, 0x41];
+const OF_PEERS: [u8; 4] = [0x02, 0x49, 0x4e, 0x50];
+
+/// The address that begins so of the host at this place; `None` if two bytes do not tell it.
+fn address([a, b, c, d]: [u8; 4], index: usize) -> Option<MacAddr> {
     let [high, low] = u16::try_from(index).ok()?.to_be_bytes();
-    Some(MacAddr([0x02, 0x49, 0x4e, 0x41, high, low]))
+    Some(MacAddr([a, b, c, d, high, low]))
+}
+
+/// The peers of a network and their addresses, in order.
+pub(crate) fn peers_of(mesh: &Mesh) -> Result<Vec<(&str, MacAddr)>, PortsError> {
+    let too_many = || PortsError::TooManyNodes { nodes: mesh.peers().len() };
+    let mut all = Vec::with_capacity(mesh.peers().len());
+    for (index, peer) in mesh.peers().iter().enumerate() {
+        all.push((peer.name.as_str(), address(OF_PEERS, index).ok_or_else(too_many)?));
+    }
+    Ok(all)
+}
+
+/// Whether an address is a peer's.
+pub(crate) fn is_of_peer(address: MacAddr) -> bool {
+    address.0.starts_with(&OF_PEERS)
 }
 
 /// Who is behind which port of which switch, and every host's address.
@@ -104,9 +129,10 @@ impl PortMap {
                     return Err(PortsError::TooManyPorts { switch: name, links, most: u16::MAX });
                 }
                 NodeKind::Switch => None,
-                _ => Some(address(index).ok_or_else(too_many)?),
+                _ => Some(address(OF_HOSTS, index).ok_or_else(too_many)?),
             };
-            nodes.insert(name, Node { mac, peers, numbers: numbers.into_iter().collect() });
+            let numbers = numbers.into_iter().collect();
+            nodes.insert(name, Node { mac, as_peer: None, peers, numbers });
         }
         Ok(PortMap { nodes })
     }
@@ -116,28 +142,20 @@ impl PortMap {
     /// # Errors
     /// A network that is too large to number.
     pub fn of_mesh(mesh: &Mesh) -> Result<Self, PortsError> {
-        let mut links = vec![Vec::new(); mesh.switches().len()];
-        let mut nodes = BTreeMap::new();
-        let too_many = || PortsError::TooManyNodes { nodes: mesh.peers().len() };
-        for (index, peer) in mesh.peers().iter().enumerate() {
-            links[peer.switch].push(peer.name.clone());
-            let mac = Some(address(index).ok_or_else(too_many)?);
-            let peers = vec![mesh.switches()[peer.switch].clone()];
-            nodes.insert(peer.name.clone(), Node { mac, peers, numbers: PortNumbers::default() });
-        }
-        for trunk in mesh.trunks() {
-            let [a, b] = trunk.ends;
-            links[a].push(mesh.switches()[b].clone());
-            links[b].push(mesh.switches()[a].clone());
-        }
-        for (name, peers) in mesh.switches().iter().zip(links) {
-            let (links, most) = (peers.len(), u16::MAX);
-            if links > usize::from(most) {
-                return Err(PortsError::TooManyPorts { switch: name.clone(), links, most });
+        let mut ports = Self::new(&mesh.as_topology()?)?;
+        for (name, address) in peers_of(mesh)? {
+            if let Some(node) = ports.nodes.get_mut(name) {
+                node.mac = Some(address);
             }
-            nodes.insert(name.clone(), Node { mac: None, peers, numbers: PortNumbers::default() });
         }
-        Ok(PortMap { nodes })
+        Ok(ports)
+    }
+
+    /// Gives a host the address that it has as a peer, beside its own.
+    pub(crate) fn add_peer(&mut self, host: &str, address: MacAddr) {
+        if let Some(node) = self.nodes.get_mut(host) {
+            node.as_peer = Some(address);
+        }
     }
 
     /// Refuses a topology in which a switch has more links than such a switch has ports.
@@ -184,9 +202,10 @@ impl PortMap {
         self.nodes.iter().filter(|(_, node)| node.mac.is_none()).map(|(name, _)| name.as_str())
     }
 
-    /// Names and addresses of the hosts, sorted by name.
+    /// Names and addresses of the hosts, sorted by name. A host that is a peer, too, has two.
     pub fn hosts(&self) -> impl Iterator<Item = (&str, MacAddr)> {
-        self.nodes.iter().filter_map(|(name, node)| Some((name.as_str(), node.mac?)))
+        let both = |node: &Node| node.mac.into_iter().chain(node.as_peer);
+        self.nodes.iter().flat_map(move |(name, node)| both(node).map(move |mac| (name.as_str(), mac)))
     }
 
     /// True if there is a switch of that name.

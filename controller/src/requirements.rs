@@ -1,10 +1,10 @@
-//! What a plan asks of every switch, before epoch, slots and multicast group numbers are chosen.
+//! What a job asks of every switch, before epoch, slots and multicast group numbers are chosen.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use inart_planner_aggregation::Plan;
 use inart_planner_aggregation::plan::Trunk;
-use inart_wire::{Contributors, Rank, Seat, ShardId};
+use inart_wire::{Contributors, Group, Rank, Seat, ShardId};
 
 pub use crate::plan_error::PlanError;
 use crate::ports::PortMap;
@@ -33,13 +33,17 @@ pub enum Hop {
     },
 }
 
-/// What one plan asks of one switch.
+/// What one job asks of one switch: a plan of sums and results, or copies of updates.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Requirements {
     /// Gradients and partials, by the seat they carry and the port they come in by.
     pub steer: BTreeMap<(ShardId, Seat, PortNo), Hop>,
     /// Results, by the port they come in by: the ports they are copied to.
     pub results: BTreeMap<(ShardId, PortNo), BTreeSet<PortNo>>,
+    /// Updates between peers: the block of the receivers, the sender, and the port its updates come in by.
+    pub updates: BTreeSet<(Group, Seat, PortNo)>,
+    /// By block of a job's peers, those behind each port.
+    pub receivers: BTreeMap<Group, BTreeMap<PortNo, Contributors>>,
 }
 
 /// Ranks of a job's workers and numbers of its shards (their places in the topology's and the plan's lists),

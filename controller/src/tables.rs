@@ -1,4 +1,4 @@
-//! From what a plan asks of a switch to its table entries.
+//! From what a job asks of a switch to its table entries.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -10,8 +10,8 @@ use crate::routes;
 use crate::slots::SlotMap;
 use inart_tables::SlotRange;
 use inart_tables::{
-    GroupId, MacAction, MacKey, ResultsAction, ResultsKey, SteerAction, SteerKey, SwitchPortsAction,
-    SwitchPortsKey, SwitchTables,
+    GroupId, MacAction, MacKey, ReceiversAction, ReceiversKey, ResultsAction, ResultsKey, SteerAction,
+    SteerKey, SwitchPortsAction, SwitchPortsKey, SwitchTables, UpdatesAction, UpdatesKey,
 };
 
 /// The multicast group of the spanning tree, on every switch.
@@ -101,11 +101,11 @@ impl Taken {
     }
 
     /// Takes a group if nobody else has; whether it did.
-    pub(crate) fn keep(&mut self, group: GroupId) -> bool {
+    fn keep(&mut self, group: GroupId) -> bool {
         self.groups.insert(group)
     }
 
-    pub(crate) fn group(&mut self) -> Result<GroupId, NoRoom> {
+    fn group(&mut self) -> Result<GroupId, NoRoom> {
         let free =
             (1..=u16::MAX).map(GroupId).find(|group| !self.groups.contains(group)).ok_or(NoRoom::Groups)?;
         self.groups.insert(free);
@@ -168,7 +168,47 @@ pub fn of_job(
         tables.results.insert(key, ResultsAction::Replicate { group });
         tables.groups.insert(group, ports.clone());
     }
+    add_copies(&mut tables, requirements, (job, epoch), held, taken)?;
     Ok(tables)
+}
+
+/// Adds the entries that copy updates between peers, with a group for each block of receivers.
+fn add_copies(
+    tables: &mut SwitchTables,
+    requirements: &Requirements,
+    (job, epoch): (JobId, Epoch),
+    held: &SwitchTables,
+    taken: &mut Taken,
+) -> Result<(), NoRoom> {
+    let mut groups = BTreeMap::<Group, GroupId>::new();
+    for (key, action) in held.updates.iter().filter(|(key, _)| (key.job, key.epoch) == (job, epoch)) {
+        if let UpdatesAction::Replicate { group } = action
+            && requirements.receivers.contains_key(&key.group)
+            && !groups.contains_key(&key.group)
+            && taken.keep(*group)
+        {
+            groups.insert(key.group, *group);
+        }
+    }
+    for (block, behind) in &requirements.receivers {
+        let group = match groups.get(block) {
+            Some(group) => *group,
+            None => taken.group()?,
+        };
+        groups.insert(*block, group);
+        tables.groups.insert(group, behind.keys().copied().collect());
+        for (&egress, &members) in behind {
+            let key = ReceiversKey { epoch, job, group: *block, egress };
+            tables.receivers.insert(key, ReceiversAction::Narrow { members });
+        }
+    }
+    for &(block, worker, ingress) in &requirements.updates {
+        if let Some(&group) = groups.get(&block) {
+            let key = UpdatesKey { epoch, job, group: block, worker, ingress };
+            tables.updates.insert(key, UpdatesAction::Replicate { group });
+        }
+    }
+    Ok(())
 }
 
 /// What every switch has whatever the plans: the way to every host's address, the spanning tree for others,

@@ -36,6 +36,7 @@ fn config(addresses: &BTreeMap<String, String>, precedence: u128, records: Recor
     let topology = fig1();
     let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::ATP)).unwrap();
     Config {
+        peers: None,
         topology,
         jobs: vec![job(1, &plan)],
         program: program(VALUES),

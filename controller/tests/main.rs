@@ -15,6 +15,7 @@ mod membership;
 mod membership_walk;
 mod multicast;
 mod pauses;
+mod peers_beside;
 mod pushed_scheme;
 mod records;
 mod remove;

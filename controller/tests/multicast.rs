@@ -5,9 +5,9 @@
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::{Arc, LazyLock};
 
-use inart_controller::PortMap;
-use inart_controller::multicast::{MulticastError, PeerGroup, entries, network, requirements};
-use inart_controller::tables::Taken;
+use inart_controller::multicast::{MulticastError, requirements};
+use inart_controller::tables::{Taken, of_job};
+use inart_controller::{Known, Network, PortMap, Wanted, intent};
 use inart_switch::control::Replica;
 use inart_switch::{Port, Program, Sink, Switch};
 use inart_tables::{GroupId, ReceiversAction, SwitchTables, UpdatesAction};
@@ -17,6 +17,8 @@ use inart_wire::{
     ShardId, ValuesPerPacket,
 };
 use proptest::prelude::*;
+
+use crate::support::LIMITS;
 
 const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
 const JOB: u16 = 7;
@@ -44,7 +46,21 @@ fn mesh(parents: &[usize], homes: &[usize]) -> Mesh {
     Mesh::from_yaml(&text).unwrap_or_else(|error| panic!("{error}"))
 }
 
-struct Net {
+/// What the switches hold of jobs of peers, under [`EPOCH`].
+fn network(ports: &PortMap, jobs: &[(u16, &[&str])]) -> Network {
+    let wanted = jobs.iter().map(|(number, peers)| Wanted {
+        job: (*number).into(),
+        name: format!("job{number}"),
+        requirements: requirements(ports, "lstm", peers).unwrap(),
+        window: 1,
+        new_epoch: false,
+        known: Known { only: Some(EPOCH.into()), ..Known::default() },
+    });
+    intent(ports, LIMITS, &Network::new(), &wanted.collect::<Vec<_>>()).unwrap().desired
+}
+
+/// A network of embedded switches.
+pub struct Net {
     ports: PortMap,
     switches: BTreeMap<String, Switch>,
 }
@@ -72,6 +88,12 @@ fn load(program: &Arc<Program>, tables: &SwitchTables) -> Switch {
 }
 
 impl Net {
+    /// Switches that hold these tables.
+    pub fn holding(ports: PortMap, tables: &Network) -> Self {
+        let switches = tables.iter().map(|(name, tables)| (name.clone(), load(&PROGRAM, tables))).collect();
+        Net { ports, switches }
+    }
+
     fn new(mesh: &Mesh) -> Self {
         Net::changed(mesh, &PROGRAM, |_| {})
     }
@@ -81,15 +103,14 @@ impl Net {
         let ports = PortMap::of_mesh(mesh).unwrap();
         let job = &mesh.jobs()[0];
         let peers: Vec<_> = (0..job.peers.len()).map(|rank| mesh.name_of(job, rank)).collect();
-        let group = PeerGroup { job: JOB.into(), epoch: EPOCH.into(), peers: &peers };
-        let mut tables = network(&ports, &[group]).unwrap();
+        let mut tables = network(&ports, &[(JOB, &peers)]);
         tables.values_mut().for_each(change);
         let switches = tables.iter().map(|(name, tables)| (name.clone(), load(program, tables))).collect();
         Net { ports, switches }
     }
 
     /// Sends a frame from a host and follows all that comes of it; what arrives at hosts, in order.
-    fn send(&mut self, from: &str, frame: Vec<u8>) -> Vec<(String, Vec<u8>)> {
+    pub fn send(&mut self, from: &str, frame: Vec<u8>) -> Vec<(String, Vec<u8>)> {
         let first = self.ports.attachment(from).unwrap().to_owned();
         let mut flying = VecDeque::from([(from.to_owned(), first, frame)]);
         let mut arrived = Vec::new();
@@ -243,9 +264,8 @@ fn the_entries_of_two_switches_are_few_and_as_written() {
     let ports = PortMap::of_mesh(&mesh).unwrap();
     let behind: Vec<_> = ports.ports("s0").map(|(port, peer)| (port.get(), peer)).collect();
     assert_eq!(behind, [(1, "p0"), (2, "p1"), (3, "s1")]);
-    assert_eq!(ports.mac("p2").unwrap().to_string(), "02:49:4e:41:00:02");
-    let group = PeerGroup { job: JOB.into(), epoch: EPOCH.into(), peers: &["p0", "p1", "p2"] };
-    let tables = network(&ports, &[group]).unwrap();
+    assert_eq!(ports.mac("p2").unwrap().to_string(), "02:49:4e:50:00:02");
+    let tables = network(&ports, &[(JOB, &["p0", "p1", "p2"])]);
     let rows = |switch: &str| -> Vec<_> {
         let rows = tables[switch].rows().into_iter().map(|row| row.to_string());
         rows.filter(|row| row.starts_with("updates") || row.starts_with("receivers")).collect()
@@ -277,31 +297,30 @@ fn the_entries_of_two_switches_are_few_and_as_written() {
 #[test]
 fn two_jobs_share_switches_and_the_same_plan_keeps_its_groups() {
     let ports = PortMap::of_mesh(&mesh(&[0], &[0, 0, 1, 1])).unwrap();
-    let job = |job: u16, peers| PeerGroup { job: job.into(), epoch: 1.into(), peers };
-    let both = network(&ports, &[job(1, &["p0", "p1", "p2"]), job(2, &["p1", "p3"])]).unwrap();
+    let both = network(&ports, &[(1, &["p0", "p1", "p2"]), (2, &["p1", "p3"])]);
     let s0 = &both["s0"];
     assert_eq!(s0.jobs(), [1.into(), 2.into()].into());
     let groups: BTreeSet<_> = s0.groups.keys().map(|group| group.0).collect();
     assert_eq!(groups, [1, 2, 3].into(), "the flood group, and one for each job");
     // Job 2 comes first now, and there are other jobs: its group stays.
-    let asked = &requirements(&ports, job(2, &["p1", "p3"])).unwrap()["s0"];
-    let again = entries(asked, 2.into(), 1.into(), s0, &mut Taken::by(&SwitchTables::default(), 0)).unwrap();
+    let asked = &requirements(&ports, "two", &["p1", "p3"]).unwrap()["s0"];
+    let installed = |epoch: u16, taken: &SwitchTables| {
+        of_job(asked, 2.into(), epoch.into(), 1, s0, &mut Taken::by(taken, 0)).unwrap()
+    };
+    let again = installed(EPOCH, &SwitchTables::default());
     assert!(again.updates.values().all(|action| *action == UpdatesAction::Replicate { group: GroupId(3) }));
-    let anew = entries(asked, 2.into(), 2.into(), s0, &mut Taken::by(s0, 0)).unwrap();
+    let anew = installed(EPOCH + 1, s0);
     assert!(anew.updates.values().all(|action| *action == UpdatesAction::Replicate { group: GroupId(4) }));
 }
 
 #[test]
 fn jobs_that_cannot_be_copied_to_are_refused_by_name() {
     let ports = PortMap::of_mesh(&mesh(&[0], &[0, 1])).unwrap();
-    let told = |peers: &[&str]| {
-        let group = PeerGroup { job: JOB.into(), epoch: EPOCH.into(), peers };
-        requirements(&ports, group).unwrap_err().to_string()
-    };
+    let told = |peers: &[&str]| requirements(&ports, "lstm", peers).unwrap_err().to_string();
     let stranger = "which is no host at a switch of the network: link it to one";
-    assert_eq!(told(&["p0", "p9"]), format!("job 7 has peer p9, {stranger}"));
-    assert_eq!(told(&["p0", "s1"]), format!("job 7 has peer s1, {stranger}"));
-    assert_eq!(told(&["p0", "p1", "p0"]), "job 7 lists peer p0 twice: list each peer once");
+    assert_eq!(told(&["p0", "p9"]), format!("job lstm has peer p9, {stranger}"));
+    assert_eq!(told(&["p0", "s1"]), format!("job lstm has peer s1, {stranger}"));
+    assert_eq!(told(&["p0", "p1", "p0"]), "job lstm lists peer p0 twice: list each peer once");
     let topology = inart_topologies::switched::Topology::from_yaml(
         "name: islands\nnodes:\n  - {name: a, kind: switch, aggregation: 1 Gbps}\n  - {name: b, kind: switch, aggregation: 1 Gbps}\n  \
          - {name: w, kind: worker}\n  - {name: v, kind: worker}\n  \
@@ -311,9 +330,8 @@ fn jobs_that_cannot_be_copied_to_are_refused_by_name() {
          - {name: j, workers: [w], servers: [p], gradient: 1 MB}\n",
     );
     let ports = PortMap::new(&topology.unwrap()).unwrap();
-    let group = PeerGroup { job: JOB.into(), epoch: EPOCH.into(), peers: &["w", "v"] };
-    let error = requirements(&ports, group).unwrap_err();
-    assert_eq!(error.to_string(), "job 7: there is no way from peer w to peer v: link their switches");
+    let error = requirements(&ports, "lstm", &["w", "v"]).unwrap_err();
+    assert_eq!(error.to_string(), "job lstm: there is no way from peer w to peer v: link their switches");
     assert!(matches!(error, MulticastError::Apart { .. }));
 }
 

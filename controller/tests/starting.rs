@@ -233,6 +233,7 @@ fn plans(topology: &Topology) -> Vec<JobPlan> {
 fn config(switches: &Switches, precedence: u128, topology: Topology, records: Records) -> Config {
     let place = |name: &str| (name.to_owned(), Place::local(name, 0));
     Config {
+        peers: None,
         jobs: plans(&topology),
         topology,
         program: Arc::new(switches.clone()),

@@ -294,6 +294,7 @@ async fn the_daemon_keeps_such_a_target_in_order_until_another_controller_takes_
     let mut model = support::controller(&fig1(), Records::default());
     let wanted = support::now(model.install(&[planned()])).unwrap().desired;
     let config = Config {
+        peers: None,
         topology: fig1(),
         jobs: vec![planned()],
         program: program.clone(),

@@ -7,18 +7,56 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use anyhow::{Context, anyhow, bail};
-use inart_controller::{
-    Controller, InstallReport, JobPlan, Names, PortsError, Records, SwitchChange, ValuesChoice,
-};
+use inart_controller::{Controller, InstallReport, JobPlan, PortsError, Records, SwitchChange, ValuesChoice};
 use inart_protocol_aggregation::Assignment;
 use inart_tables::Op;
 use inart_targets::{Access, Place, Precedence, Program, Running, Session, Target, open_all};
 use inart_tls::Security;
+use inart_topologies::Network;
+use inart_topologies::peers::Mesh;
 use inart_topologies::switched::Topology;
 use inart_wire::ValuesPerPacket;
 use serde::Deserialize;
 
+use crate::commands::network;
 use crate::commands::security::ClientArgs;
+
+/// A network with switches: one of switches, servers and workers, or one of peers.
+pub struct SwitchNetwork {
+    /// Switches and hosts; without jobs in a network of peers.
+    pub topology: Topology,
+    /// The network of peers, if it is one.
+    pub peers: Option<Mesh>,
+}
+
+impl SwitchNetwork {
+    /// Reads a document.
+    ///
+    /// # Errors
+    /// The file, the document, or a network of sites.
+    pub fn read(path: &Path) -> anyhow::Result<Self> {
+        Self::of(network::read(path)?).with_context(|| path.display().to_string())
+    }
+
+    /// Reads a document of the records.
+    ///
+    /// # Errors
+    /// A document that is not a network with switches.
+    pub fn recorded(text: &str) -> anyhow::Result<Self> {
+        Self::of(Network::from_yaml(text)?)
+    }
+
+    fn of(network: Network) -> anyhow::Result<Self> {
+        match network {
+            Network::Switched(switched) => Ok(Self { topology: switched.topology, peers: None }),
+            Network::Peers(mesh) => Ok(Self { topology: mesh.as_topology()?, peers: Some(mesh) }),
+            Network::Sites(_) => bail!("this is a network of sites; name a network of switches or of peers"),
+        }
+    }
+}
+
+/// Values per frame that processes of peers have by default.
+const PEERS_VALUES: ValuesPerPacket = ValuesPerPacket::N256;
 
 /// Arguments of every command that talks to switches.
 #[derive(clap::Args)]
@@ -145,6 +183,25 @@ impl ControlArgs {
         self.security.security()
     }
 
+    /// Returns the compiled program for that many values: the one that copies updates where switches do not
+    /// sum.
+    ///
+    /// # Errors
+    /// A number of values without a program.
+    pub fn program_for(
+        &self,
+        values: ValuesPerPacket,
+        peers: Option<&Mesh>,
+        records: &Records,
+    ) -> anyhow::Result<Arc<dyn Program>> {
+        let is_summed = records.jobs.values().any(|record| record.live().is_some());
+        let is_copied = peers.is_some() || !records.peers.is_empty();
+        match is_copied && !is_summed && self.p4.is_none() {
+            true => Ok(self.target.multicast_program(values)?),
+            false => self.program(values),
+        }
+    }
+
     /// The compiled program for that many values.
     pub fn program(&self, values: ValuesPerPacket) -> anyhow::Result<Arc<dyn Program>> {
         let program = self.target.program(values, self.p4.as_deref());
@@ -155,14 +212,26 @@ impl ControlArgs {
     }
 
     /// How many values frames on the topology carry. What `records` say is installed stays, unless the
-    /// program may be replaced.
+    /// program may be replaced. A network of peers has [`PEERS_VALUES`] if `choice` leaves the number open.
     pub fn values(
         &self,
         choice: ValuesChoice,
         topology: &Topology,
+        for_peers: bool,
         records: &Records,
     ) -> anyhow::Result<ValuesPerPacket> {
         let running = if self.replace_program { None } else { records.installed_values() };
+        let choice = match (choice, running) {
+            (ValuesChoice::Auto, None) if for_peers => ValuesChoice::Exactly(PEERS_VALUES),
+            _ => choice,
+        };
+        // The document of a network of peers has no MTU, so any number fits.
+        if topology.jobs().is_empty() {
+            return Ok(match choice {
+                ValuesChoice::Exactly(values) => values,
+                ValuesChoice::Auto => running.unwrap_or(PEERS_VALUES),
+            });
+        }
         let is_preferred = |values| self.target.prefers(values, self.p4.as_deref());
         choice.of(topology, running, is_preferred).context("--values")
     }
@@ -186,10 +255,27 @@ impl ControlArgs {
         Ok(places)
     }
 
-    /// Connects to all switches of the topology: as primary to write, as nobody to read only.
+    /// Opens the records of the topology and connects to all its switches, as [`ControlArgs::controller`]
+    /// does.
+    pub async fn connect(
+        &self,
+        topology: Topology,
+        peers: Option<Mesh>,
+        choice: ValuesChoice,
+        purpose: Purpose,
+    ) -> anyhow::Result<Controller<Box<dyn Session>>> {
+        let records = open_records(&self.state(), topology.name())?;
+        let for_peers = peers.is_some() || topology.jobs().is_empty();
+        let values = self.values(choice, &topology, for_peers, &records)?;
+        self.controller(topology, peers, values, records, purpose).await
+    }
+
+    /// Connects to all switches of the network: as primary to write, without an election id to read.
+    /// Installs `peers`, if there are any, in place of those of the records.
     pub async fn controller(
         &self,
         topology: Topology,
+        peers: Option<Mesh>,
         values: ValuesPerPacket,
         mut records: Records,
         purpose: Purpose,
@@ -199,10 +285,13 @@ impl ControlArgs {
             Purpose::Write => Access::Write(Precedence(self.election_id.unwrap_or(1).into())),
         };
         let places = self.places(&topology, &mut records)?;
-        let program = self.program(values)?;
+        let program = self.program_for(values, peers.as_ref(), &records)?;
         let switches = open_all(&*program, places, access).await?;
         let mut controller = Controller::new(topology, values, program.limits(), switches, records)?;
         controller.replace_program(self.replace_program);
+        if let Some(mesh) = peers {
+            controller.give_peers(mesh)?;
+        }
         Ok(controller)
     }
 }
@@ -246,6 +335,11 @@ pub fn table(report: &InstallReport) -> String {
         let done = if report.updates() == 0 { "was installed already" } else { "installed and read back" };
         let _ = writeln!(out, "job {}: epoch {} {done}", assignment.name, assignment.epoch);
     }
+    for job in &report.peers {
+        let done = if report.updates() == 0 { "were installed already" } else { "installed and read back" };
+        let _ =
+            writeln!(out, "job {job}: copies of updates {done}; its peers need --values {}", report.values);
+    }
     let width = report.switches.keys().map(String::len).max().unwrap_or(0).max(6);
     let _ = writeln!(out, "  {:width$}  program   inserted  modified  deleted  unchanged", "switch");
     for (switch, change) in &report.switches {
@@ -282,12 +376,14 @@ pub fn document(report: &InstallReport) -> serde_json::Value {
     let switches: BTreeMap<_, _> =
         report.switches.iter().map(|(name, change)| (name, counts(change))).collect();
     let updates = report.updates();
-    serde_json::json!({"updates": updates, "switches": switches, "assignments": report.assignments})
+    serde_json::json!({
+        "updates": updates, "switches": switches, "assignments": report.assignments, "peers": report.peers,
+    })
 }
 
 /// What would be done, line by line.
 pub fn lines(controller: &Controller<Box<dyn Session>>, jobs: &[JobPlan], report: &InstallReport) -> String {
-    let names = Names::new(controller.topology(), controller.ports(), jobs);
+    let names = controller.names(jobs);
     let mut out = String::new();
     for (switch, change) in &report.switches {
         let program = match change.running {
@@ -314,7 +410,7 @@ pub fn lines_json(
     jobs: &[JobPlan],
     report: &InstallReport,
 ) -> String {
-    let names = Names::new(controller.topology(), controller.ports(), jobs);
+    let names = controller.names(jobs);
     let switches = report.switches.iter().map(|(switch, change)| {
         let lines = change.updates.iter().map(|update| names.describe(switch, update));
         let mut entry = counts(change);

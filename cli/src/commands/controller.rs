@@ -8,27 +8,29 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 
-use anyhow::Context;
+use anyhow::{Context, ensure};
+use follow::FollowArgs;
 use inart_controller::api::{self, Listener, proto};
 use inart_controller::daemon::{self, Config, State};
 use inart_controller::membership::Timing;
 use inart_controller::{JobPlan, Records};
 use inart_planner_aggregation::{Options, Plan, Scheme, plan_all, schemes};
 use inart_targets::Precedence;
+use inart_topologies::peers::Mesh;
 use inart_topologies::switched::Topology;
 use inart_topologies::units::display_rate;
 use tokio::signal::unix::{SignalKind, signal};
 
-use crate::commands::control::ControlArgs;
+use crate::commands::control::{ControlArgs, SwitchNetwork};
+use crate::commands::network;
 use crate::commands::push::aggregation::Settings;
 use crate::commands::security::ListenArgs;
 use crate::commands::values::duration;
-use follow::FollowArgs;
 
 /// Arguments of `inart controller`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The topology document (YAML or JSON).
+    /// The document (YAML or JSON) of a network of switches, or of peers.
     #[arg(required_unless_present_any = ["ask", "why", "replan"])]
     topology: Option<PathBuf>,
     /// A plan, or the plans of several jobs (JSON), as `inart plan --json` prints them; may be given several
@@ -36,6 +38,9 @@ pub struct Args {
     /// topology].
     #[arg(long, value_name = "PLAN")]
     plan: Vec<PathBuf>,
+    /// A network of peers (YAML or JSON) whose updates the same switches copy [default: the one in force].
+    #[arg(long, value_name = "NETWORK")]
+    peers: Option<PathBuf>,
     /// Scheme to plan with.
     #[arg(long, default_value = schemes::DEFAULT.name(), value_parser = crate::commands::scheme::parser(), conflicts_with = "plan")]
     scheme: &'static dyn Scheme,
@@ -121,14 +126,16 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
 async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
     // From here on signals end the controller in order.
     let (mut terminate, mut interrupt) = (signal(SignalKind::terminate())?, signal(SignalKind::interrupt())?);
-    let topology = crate::commands::topology::read(args.topology.as_ref().context("TOPOLOGY is missing")?)?;
+    let network = SwitchNetwork::read(args.topology.as_ref().context("TOPOLOGY is missing")?)?;
+    let peers = args.peers(network.peers)?;
+    let topology = network.topology;
     let mut records = crate::commands::control::open_records(&args.control.state(), topology.name())?;
     // What is soon checked comes before the plans, which may take minutes.
     let precedence =
         args.control.election_id.map_or_else(daemon::precedence_of_now, |id| Precedence(id.into()));
     let switches = args.control.places(&topology, &mut records)?;
-    let values = args.control.values(args.settings.values, &topology, &records)?;
-    let program = args.control.program(values)?;
+    let values = args.control.values(args.settings.values, &topology, peers.is_some(), &records)?;
+    let program = args.control.program_for(values, peers.as_ref(), &records)?;
     let tls = args.security.tls()?;
     let listener =
         Listener::bind(&args.listen, args.security.allows_any_address()).await.context("--listen")?;
@@ -138,6 +145,7 @@ async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
     let addresses = switches.iter().map(|(name, place)| (name.as_str(), place.address.as_str()));
     let state = Arc::new(State::new(topology.name(), addresses));
     let config = Config {
+        peers,
         topology,
         jobs,
         program,
@@ -165,6 +173,21 @@ async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
 }
 
 impl Args {
+    /// The network of peers to install: the one of `--peers`, or else the controller's own network.
+    fn peers(&self, own: Option<Mesh>) -> anyhow::Result<Option<Mesh>> {
+        match &self.peers {
+            Some(path) => {
+                ensure!(
+                    own.is_none(),
+                    "--peers {}: TOPOLOGY is a network of peers; name one",
+                    path.display()
+                );
+                Ok(Some(network::peers(path).context("--peers")?))
+            }
+            None => Ok(own),
+        }
+    }
+
     /// The plans to install: those given, those in force, or new ones.
     fn jobs(&self, topology: &Topology, records: &Records) -> anyhow::Result<Vec<JobPlan>> {
         let mut read = Vec::new();

@@ -1,34 +1,91 @@
-//! `inart diff`.
+//! `inart diff`: the changes of a push, by the kind of the network.
 
 use std::path::PathBuf;
 use std::process::ExitCode;
 
-use crate::commands::control::Purpose;
-use crate::commands::push::aggregation::PlanArgs;
-use crate::commands::{control, network};
+use anyhow::Context;
+use inart_controller::{Controller, JobPlan};
+use inart_targets::Session;
+use inart_topologies::peers::Mesh;
+use inart_topologies::{Network, Switched};
 
-/// Arguments of `inart diff`.
+use crate::commands::control::{self, Purpose};
+use crate::commands::push::aggregation::{File, PlanArgs};
+use crate::commands::push::peers::PeersArgs;
+use crate::line::section::{self, PEERS, SWITCHES, Section};
+use crate::line::{Asked, ByNetwork, Entry, Given, OnNetwork, Words};
+
+/// The command.
+pub struct Diff;
+
+impl ByNetwork for Diff {
+    const NAME: &'static str = "diff";
+    const WORDS: Words = Words::PlanAndNetwork;
+
+    fn entries() -> Vec<Entry> {
+        vec![Entry::of::<OfSwitches>(), Entry::of::<OfPeers>()]
+    }
+
+    fn section(network: &Network, _: &Given<'_>) -> anyhow::Result<&'static Section> {
+        Ok(section::of(network))
+    }
+}
+
+/// Arguments of `inart diff` on a network of switches.
 #[derive(clap::Args)]
-pub struct Args {
-    /// The plan, or the plans of several jobs (JSON), as `inart plan --json` prints them.
-    plan: PathBuf,
-    /// The network's document (YAML or JSON) that it was made for.
-    network: PathBuf,
+struct OfSwitches {
+    /// What a push would be given.
+    #[arg(value_name = "PLAN")]
+    plan: Option<PathBuf>,
     #[command(flatten)]
     how: PlanArgs,
 }
 
-/// Runs the command.
-pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
-    let topology = network::switched(&args.network)?.topology;
-    control::block_on(async {
-        let (mut controller, jobs) = args.how.prepare(&args.plan, topology, Purpose::Read).await?;
-        let report = controller.preview(&jobs).await?;
-        let text = match json {
-            true => control::lines_json(&controller, &jobs, &report),
-            false => control::lines(&controller, &jobs, &report),
-        };
-        crate::commands::output::print(&text)?;
-        Ok(ExitCode::SUCCESS)
-    })
+impl OnNetwork for OfSwitches {
+    type Network = Switched;
+    const SECTION: &'static Section = &SWITCHES;
+
+    fn run(self, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode> {
+        let plan = self.plan.as_deref();
+        let plan = plan
+            .context("PLAN is missing; name the plan (JSON) before the network: inart diff PLAN NETWORK")?;
+        control::block_on(async {
+            let file = File::read(plan)?;
+            let (controller, jobs) = self.how.prepare(file, network.topology, Purpose::Read).await?;
+            show(controller, &jobs, asked.json).await
+        })
+    }
+}
+
+/// Arguments of `inart diff` on a network of peers.
+#[derive(clap::Args)]
+struct OfPeers {
+    #[command(flatten)]
+    how: PeersArgs,
+}
+
+impl OnNetwork for OfPeers {
+    type Network = Mesh;
+    const SECTION: &'static Section = &PEERS;
+
+    fn run(self, network: Mesh, asked: &Asked) -> anyhow::Result<ExitCode> {
+        control::block_on(async {
+            let controller = self.how.prepare(network, Purpose::Read).await?;
+            show(controller, &[], asked.json).await
+        })
+    }
+}
+
+async fn show(
+    mut controller: Controller<Box<dyn Session>>,
+    jobs: &[JobPlan],
+    json: bool,
+) -> anyhow::Result<ExitCode> {
+    let report = controller.preview(jobs).await?;
+    let text = match json {
+        true => control::lines_json(&controller, jobs, &report),
+        false => control::lines(&controller, jobs, &report),
+    };
+    crate::commands::output::print(&text)?;
+    Ok(ExitCode::SUCCESS)
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, bail};
+use anyhow::{Context, bail, ensure};
 use inart_controller::doctor::{Arrived, JobFinding, SwitchState, SwitchView, examine};
 use inart_controller::{Controller, InstallError, JobPlan, Names, PortMap, Push, Records, api};
 use inart_tables::{PortNo, SwitchTables};
@@ -121,6 +121,10 @@ impl Args {
         let pushes: BTreeMap<JobId, Push> =
             records.jobs.iter().filter_map(|(job, record)| Some((*job, record.live()?.clone()))).collect();
         let Some(first) = pushes.values().next() else {
+            ensure!(
+                records.peers.is_empty(),
+                "topology {network}: only a network of peers is installed; `inart diff NETWORK` compares it with the switches"
+            );
             bail!("topology {network}: no plan was installed yet")
         };
         let (values, newest) = (first.values, records.newest_topology().unwrap_or(&first.topology));

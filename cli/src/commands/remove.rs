@@ -11,13 +11,13 @@ use inart_targets::Session;
 use inart_wire::JobId;
 
 use crate::commands::control;
-use crate::commands::control::{ControlArgs, Purpose};
+use crate::commands::control::{ControlArgs, Purpose, SwitchNetwork};
 
 /// Arguments of `inart remove`.
 #[derive(clap::Args)]
 #[command(override_usage = "inart remove [OPTIONS] [JOB]... <TOPOLOGY>")]
 pub struct Args {
-    /// Names or numbers of the jobs to remove, and last the topology document (YAML or JSON) of the network;
+    /// Names or numbers of the jobs to remove, and last the network's document (YAML or JSON);
     /// without jobs, those that the switches hold are listed.
     #[arg(value_name = "TOPOLOGY", required = true)]
     jobs_and_topology: Vec<String>,
@@ -37,12 +37,10 @@ pub struct Args {
 /// Runs the command.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let (topology, jobs) = args.jobs_and_topology.split_last().context("TOPOLOGY is missing")?;
-    let topology = crate::commands::topology::read(Path::new(topology))?;
+    let SwitchNetwork { topology, .. } = SwitchNetwork::read(Path::new(topology))?;
     let purpose = if jobs.is_empty() || args.dry_run { Purpose::Read } else { Purpose::Write };
     control::block_on(async {
-        let records = control::open_records(&args.control.state(), topology.name())?;
-        let values = args.control.values(args.values, &topology, &records)?;
-        let mut controller = args.control.controller(topology, values, records, purpose).await?;
+        let mut controller = args.control.connect(topology, None, args.values, purpose).await?;
         let held = controller.held().await?;
         if jobs.is_empty() {
             crate::commands::output::print(&if json { json_list(&held) } else { list(&held) })?;

@@ -4,12 +4,11 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use inart_controller::Records;
-use inart_topologies::switched::Topology;
+use inart_controller::{PeersPush, Records, is_of_peers};
 use inart_wire::JobId;
 
 use crate::commands::control;
-use crate::commands::control::{ControlArgs, Purpose};
+use crate::commands::control::{ControlArgs, Purpose, SwitchNetwork};
 
 /// Arguments of `inart rollback`.
 #[derive(clap::Args)]
@@ -34,16 +33,20 @@ pub struct Args {
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let state = args.control.state();
     let known = Records::networks(&state);
-    let today = args.today.as_deref().map(crate::commands::topology::read).transpose()?;
-    let named = today.as_ref().map(Topology::name).or(args.topology.as_deref());
+    let today = args.today.as_deref().map(SwitchNetwork::read).transpose()?;
+    let named = today.as_ref().map(|today| today.topology.name()).or(args.topology.as_deref());
     let network =
         choose("topology", named, &known).with_context(|| format!("records {}", state.display()))?;
     let records = control::open_records(&state, &network)?;
     let job = job(&records, args.job.as_deref()).with_context(|| format!("topology {network}"))?;
-    let values = records.before_last(job)?.values;
-    let topology = today.map_or_else(|| newest(&records, &network), Ok)?;
+    let values = match is_of_peers(job) {
+        true => records.peers_before_last(job)?.values,
+        false => records.before_last(job)?.values,
+    };
+    // The controller reads the network of peers from the records.
+    let SwitchNetwork { topology, .. } = today.map_or_else(|| newest(&records, &network), Ok)?;
     control::block_on(async {
-        let mut controller = args.control.controller(topology, values, records, Purpose::Write).await?;
+        let mut controller = args.control.controller(topology, None, values, records, Purpose::Write).await?;
         if let Some(dir) = &args.assignments {
             control::prepare_assignments(dir)?;
         }
@@ -57,18 +60,21 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 /// The topology that the tables of all jobs follow.
-fn newest(records: &Records, network: &str) -> anyhow::Result<Topology> {
+fn newest(records: &Records, network: &str) -> anyhow::Result<SwitchNetwork> {
     let document = records.newest_topology().with_context(|| {
         format!(
             "the jobs of {network} were pushed on different topologies, and which is the newest was not noted: \
              give its document, `inart rollback TOPOLOGY`"
         )
     })?;
-    Topology::from_yaml(document).context("the topology of the newest push")
+    SwitchNetwork::recorded(document).context("the topology of the newest push")
 }
 
 fn job(records: &Records, name: Option<&str>) -> anyhow::Result<JobId> {
     let live = records.jobs.iter().filter_map(|(job, record)| Some((*job, record.live()?.plan.job.clone())));
+    let peers = records.peers.live().map(PeersPush::peers).transpose().context("the records")?;
+    let copied = peers.iter().flat_map(|peers| peers.jobs().map(|(job, copied)| (job, copied.name.clone())));
+    let live = live.chain(copied);
     let (numbers, names): (Vec<JobId>, Vec<String>) = live.unzip();
     let name = choose("job", name, &names)?;
     let at = names.iter().position(|known| *known == name).expect("the chosen name is one of them");

@@ -139,15 +139,18 @@ fn values(argument: &Arg) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::{emulate::Emulate, host::Host, plan::Plan, push::Push, simulate::Simulate};
+    use crate::commands::{
+        diff::Diff, emulate::Emulate, host::Host, plan::Plan, push::Push, simulate::Simulate,
+    };
     use crate::line::ByNetwork;
 
-    fn all() -> [(&'static str, Vec<Entry>); 5] {
+    fn all() -> [(&'static str, Vec<Entry>); 6] {
         [
             (Plan::NAME, Plan::entries()),
             (Simulate::NAME, Simulate::entries()),
             (Emulate::NAME, Emulate::entries()),
             (Push::NAME, Push::entries()),
+            (Diff::NAME, Diff::entries()),
             (Host::NAME, Host::entries()),
         ]
     }

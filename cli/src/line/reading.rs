@@ -105,7 +105,8 @@ fn positionals(command: clap::Command, words: Words) -> clap::Command {
         Words::PlanAndNetwork => command
             .allow_missing_positional(true)
             .arg(path(PLAN).help(
-                "Networks of switches: the plan, or the plans of several jobs (JSON), as `inart plan --json` prints them",
+                "Networks of switches: the plan, or the plans of several jobs (JSON), as `inart plan --json` prints them; \
+                 or a network of peers on the same switches",
             ))
             .arg(network.required(true)),
     }

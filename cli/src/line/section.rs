@@ -1,5 +1,7 @@
 //! Sections of flags: one for each kind of network, and one for each role of a host's process.
 
+use inart_topologies::Network;
+
 /// Flags that belong together: a heading in `--help`, and the words of refusals.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Section {
@@ -36,3 +38,12 @@ pub static GROUPS: Section = Section {
     is_for: "groups at parameter servers (--sync r2sp --racks)",
     has: "trains in groups, by --racks",
 };
+
+/// Returns the section of a command that a network's kind decides.
+pub fn of(network: &Network) -> &'static Section {
+    match network {
+        Network::Switched(_) => &SWITCHES,
+        Network::Sites(_) => &SITES,
+        Network::Peers(_) => &PEERS,
+    }
+}

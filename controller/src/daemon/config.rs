@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
 use inart_targets::{Place, Precedence, Program, SwitchError};
+use inart_topologies::peers::Mesh;
 use inart_topologies::switched::Topology;
 
 use super::steered::Steer;
@@ -19,6 +20,8 @@ pub struct Config {
     pub topology: Topology,
     /// The plans, as for [`Controller::install`](crate::Controller::install).
     pub jobs: Vec<JobPlan>,
+    /// The network of peers on the same switches, if it is not that of the records.
+    pub peers: Option<Mesh>,
     /// What the switches run.
     pub program: Arc<dyn Program>,
     /// Where they are.

@@ -9,6 +9,7 @@ use crate::counters::LISTEN;
 use crate::held::HeldJob;
 use crate::install::Controller;
 use crate::intent::Network;
+use crate::peers::is_of_peers;
 
 /// Looks for jobs other than `installed` that left the topology, and removes those of which no frames move,
 /// if `remove` allows it; else says how that is done. Returns what the switches hold, if that was changed.
@@ -20,8 +21,20 @@ pub(super) async fn look(
 ) -> Option<Network> {
     let held =
         controller.held().await.inspect_err(|error| tracing::warn!("cannot look for old jobs: {error}"));
-    let left: Vec<_> =
+    let mut left: Vec<_> =
         held.ok()?.into_iter().filter(|job| job.has_left() && !installed.contains(&job.job)).collect();
+    // How long peers may be silent is their own setting, so nothing here tells whether they have ended.
+    left.retain(|job| {
+        let of_peers = is_of_peers(job.job);
+        if of_peers {
+            tracing::warn!(
+                "job {job} of peers is not of this controller's, and switches copy its updates: when its peers have ended, \
+                 stop the controller and run `inart remove {} TOPOLOGY`",
+                job.job
+            );
+        }
+        !of_peers
+    });
     if left.is_empty() {
         return None;
     }

@@ -45,6 +45,7 @@ pub use state::State;
 pub use steered::Steer;
 
 use crate::fabric::Fabric;
+use crate::peers::Peers;
 use crate::watching::Watching;
 use changer::Changer;
 use decider::Decider;
@@ -69,7 +70,8 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
     // Before the plans are in force: from then on the API answers, and it passes questions on.
     let steered = config.steer.clone().map(|steer| (steer, state.steered.listen()));
     let Started { mut sessions, precedence, desired, fabric } = start(&config, state).await?;
-    let own: BTreeSet<_> = config.jobs.iter().map(|job| job.job).collect();
+    let of_peers = fabric.peers.iter().flat_map(Peers::jobs).map(|(job, _)| job);
+    let own: BTreeSet<_> = config.jobs.iter().map(|job| job.job).chain(of_peers).collect();
     let (mut reconcilers, mut switches) = (JoinSet::new(), BTreeMap::new());
     for (name, place) in &config.switches {
         let (sender, orders) = mpsc::unbounded_channel();

@@ -21,6 +21,7 @@ use crate::error::InstallError;
 use crate::fabric::Fabric;
 use crate::install::{Controller, InstallReport};
 use crate::intent::Network;
+use crate::peers::Peers;
 use crate::records::Records;
 
 /// How often the log repeats for which switch a start waits.
@@ -72,7 +73,7 @@ pub(super) async fn start(config: &Config, state: &State) -> Result<Started, Dae
         let mut controller = Controller::on(starting.fabric.clone(), sessions, records);
         match starting.install(&mut controller).await {
             Ok(desired) => {
-                let fabric = starting.fabric;
+                let fabric = controller.fabric().clone();
                 return Ok(Started { sessions: controller.into_parts().0, precedence, desired, fabric });
             }
             Err(error) => {
@@ -239,10 +240,14 @@ impl Starting<'_> {
         let Self { config, state, .. } = self;
         controller.replace_program(config.replace_program);
         controller.own_epochs_only(true);
+        if let Some(mesh) = &config.peers {
+            controller.give_peers(mesh.clone())?;
+        }
         let jobs = moved_since(controller, &config.jobs)?;
         let report = controller.install(&jobs).await?;
         tell(&report, state);
-        let installed = config.jobs.iter().map(|job| job.job).collect();
+        let of_peers = controller.fabric().peers.iter().flat_map(Peers::jobs).map(|(job, _)| job);
+        let installed = config.jobs.iter().map(|job| job.job).chain(of_peers).collect();
         let removed = departed::look(controller, &installed, config.remove_departed).await;
         let records: Records = controller.records().clone();
         let rates = jobs.iter().map(|job| job.plan.rate_bps);
@@ -260,6 +265,9 @@ fn tell(report: &InstallReport, state: &State) {
         let updates = change.updates.len();
         tracing::info!(switch, updates, unchanged = change.unchanged, "installed and read back");
         state.reconciled(switch, Reconciled { loaded: false, updates: 0 });
+    }
+    for job in &report.peers {
+        tracing::info!(job, "updates are copied");
     }
     for assignment in &report.assignments {
         tracing::info!(job = assignment.name, epoch = assignment.epoch.get(), "plan in force");

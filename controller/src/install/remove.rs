@@ -1,5 +1,6 @@
 //! Removing jobs from the switches: their entries under every epoch, and so their slots and multicast groups.
-//! What all jobs share, and other jobs' entries, stay as they are.
+//! What all jobs share, and other jobs' entries, stay as they are; the ways to peers go with the last job of
+//! peers.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,6 +10,7 @@ use super::{Controller, InstallReport, SwitchChange, write};
 use crate::error::{Cause, InstallError};
 use crate::held::{self, HeldJob};
 use crate::intent::{Network, newest};
+use crate::ports::is_of_peer;
 use inart_tables::SwitchTables;
 use inart_tables::diff;
 use inart_targets::{Running, Session};
@@ -21,7 +23,8 @@ impl<D: Session> Controller<D> {
     pub async fn held(&mut self) -> Result<Vec<HeldJob>, InstallError> {
         self.records.refresh()?;
         let current = self.current().await?;
-        Ok(held::of(&current, &self.records, &self.fabric.topology))
+        let peers = self.recorded()?;
+        Ok(held::of(&current, &self.records, peers.as_ref(), &self.fabric.topology))
     }
 
     /// What [`Controller::remove`] would do. Changes nothing.
@@ -56,11 +59,20 @@ impl<D: Session> Controller<D> {
     async fn removal(&mut self, jobs: &BTreeSet<JobId>) -> Result<(Network, InstallReport), InstallError> {
         self.records.refresh()?;
         let current = self.current().await?;
-        let mut report =
-            InstallReport { switches: BTreeMap::new(), assignments: Vec::new(), desired: Network::new() };
+        // For the names in messages. Peers that the topology no longer has are removed under their numbers.
+        if let Err(error) = self.fabric.set_peers(self.recorded()?) {
+            tracing::warn!("peers are named by their numbers: {error}");
+            self.fabric.set_peers(None)?;
+        }
+        let (switches, assignments, peers) = (BTreeMap::new(), Vec::new(), Vec::new());
+        let (values, desired) = (self.fabric.values, Network::new());
+        let mut report = InstallReport { switches, assignments, peers, values, desired };
         for (switch, tables) in &current {
             let mut desired = tables.clone();
             jobs.iter().for_each(|job| desired.retire(*job, |_| true));
+            if desired.updates.is_empty() && desired.receivers.is_empty() {
+                desired.mac.retain(|key, _| !is_of_peer(key.dst));
+            }
             let (updates, unchanged) = (diff(tables, &desired), desired.len());
             report
                 .switches

@@ -7,20 +7,24 @@ mod changing;
 mod claims;
 mod error;
 mod file;
+mod peers;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::path::{Path, PathBuf};
 
 use inart_planner_aggregation::Plan;
+use inart_topologies::peers::FIRST_JOB;
 use inart_topologies::switched::Topology;
 use inart_wire::{Epoch, Incarnation, JobId, ValuesPerPacket};
 use serde::{Deserialize, Serialize};
 
 use crate::assignment::JobPlan;
+use crate::peers::is_of_peers;
 pub use change::{Change, Stage};
 pub use claims::Claims;
 pub use error::{NoEarlierPush, RecordsError};
 pub use file::file_name;
+pub use peers::{PeersPush, PeersRecord};
 
 /// Pushes remembered per job.
 const HISTORY: usize = 16;
@@ -142,6 +146,9 @@ pub struct Records {
     /// What is known of its jobs.
     #[serde(default)]
     pub jobs: BTreeMap<JobId, JobRecord>,
+    /// What is known of the network of peers on the same switches.
+    #[serde(default, skip_serializing_if = "PeersRecord::is_empty")]
+    pub peers: PeersRecord,
     /// Where the records are kept; `None` keeps them in memory only.
     #[serde(skip)]
     file: Option<PathBuf>,
@@ -214,7 +221,8 @@ impl Records {
 
     /// Values per frame of the program that the switches had at the newest push, if there was any.
     pub fn installed_values(&self) -> Option<ValuesPerPacket> {
-        self.values.or_else(|| self.jobs.values().find_map(|record| Some(record.live()?.values)))
+        let of_jobs = || self.jobs.values().find_map(|record| Some(record.live()?.values));
+        self.values.or_else(of_jobs)
     }
 
     /// The push before the last of a job. One of another job, which had the same number on an older topology,
@@ -229,6 +237,20 @@ impl Records {
         pushes.next().filter(|push| push.plan.job == name).ok_or(NoEarlierPush { job: name })
     }
 
+    /// Returns the network of peers before the last push of one, which had this job.
+    ///
+    /// # Errors
+    /// Only one network of peers was pushed.
+    pub fn peers_before_last(&self, job: JobId) -> Result<&PeersPush, NoEarlierPush> {
+        self.peers.before_last().ok_or_else(|| {
+            let live = self.peers.live().and_then(|push| push.peers().ok());
+            let name = live.and_then(|live| {
+                live.jobs().find(|(number, _)| *number == job).map(|(_, job)| job.name.clone())
+            });
+            NoEarlierPush { job: name.unwrap_or_else(|| job.to_string()) }
+        })
+    }
+
     /// Notes, before anything is written, under which epochs an install is about to leave entries. These
     /// records must still be what the epochs were chosen by.
     ///
@@ -236,7 +258,7 @@ impl Records {
     /// Files that cannot be read or written.
     pub fn begin(&mut self, epochs: &BTreeMap<JobId, Epoch>) -> Result<(), RecordsError> {
         self.change_jobs(epochs.keys(), |records| {
-            for (job, epoch) in epochs {
+            for (job, epoch) in epochs.iter().filter(|(job, _)| !is_of_peers(**job)) {
                 let record = records.jobs.entry(*job).or_default();
                 if record.live().is_none_or(|live| live.epoch != *epoch) {
                     record.stale.insert(*epoch);
@@ -256,10 +278,29 @@ impl Records {
         topology: String,
         done: Vec<Success>,
     ) -> Result<(), RecordsError> {
-        let jobs: Vec<_> = done.iter().map(|success| success.job).collect();
+        self.succeed_with_peers(struck, topology, done, None)
+    }
+
+    /// Notes the same, and of a network of peers, if one was pushed, in place of its last `struck` pushes.
+    ///
+    /// # Errors
+    /// Files that cannot be read or written.
+    pub fn succeed_with_peers(
+        &mut self,
+        struck: usize,
+        topology: String,
+        done: Vec<Success>,
+        peers: Option<PeersPush>,
+    ) -> Result<(), RecordsError> {
+        let of_peers = peers.iter().map(|_| JobId::from(FIRST_JOB));
+        let jobs: Vec<_> = done.iter().map(|success| success.job).chain(of_peers).collect();
         self.change_jobs(jobs.iter(), |records| {
             records.topology = Some(topology);
-            records.values = done.last().map(|success| success.push.values).or(records.values);
+            let values = done.last().map(|success| success.push.values);
+            records.values = values.or(peers.as_ref().map(|push| push.values)).or(records.values);
+            if let Some(push) = peers {
+                records.peers.add(struck, push);
+            }
             for Success { job, push, stale } in done {
                 let record = records.jobs.entry(job).or_default();
                 if record.live().is_some_and(|live| live.epoch == push.epoch) {
@@ -287,6 +328,10 @@ impl Records {
     pub fn forget(&mut self, newest: &BTreeMap<JobId, Option<Epoch>>) -> Result<(), RecordsError> {
         self.change_jobs(newest.keys(), |records| {
             for (job, on_switches) in newest {
+                if is_of_peers(*job) {
+                    records.peers.remove(*job);
+                    continue;
+                }
                 let record = records.jobs.entry(*job).or_default();
                 let known = record.live().map(|live| live.epoch).into_iter().chain(record.removed);
                 let known = known.chain(record.undone).chain(record.change.map(|change| change.other));
@@ -330,7 +375,8 @@ impl Records {
         Ok(Records { file: self.file.clone(), given: self.given.clone(), ..file::read(path)? })
     }
 
-    /// Changes the records of these jobs, if nobody else did since they were read.
+    /// Changes the records of these jobs, if nobody else did since they were read. Those of all jobs of peers
+    /// are one.
     fn change_jobs<'a>(
         &mut self,
         mut jobs: impl Iterator<Item = &'a JobId>,
@@ -338,7 +384,10 @@ impl Records {
     ) -> Result<(), RecordsError> {
         self.change(|before, records| {
             let none = JobRecord::default();
-            let same = |job| {
+            let same = |job: &JobId| {
+                if is_of_peers(*job) {
+                    return before.peers == records.peers;
+                }
                 let [before, now] = [before, &*records].map(|records| records.jobs.get(job).unwrap_or(&none));
                 before.same_pushes(now)
             };

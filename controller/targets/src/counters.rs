@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use inart_p4::{Outcome, Reason};
-use inart_tables::{PortNo, SteerAction, SteerKey};
+use inart_tables::{PortNo, SteerAction, SteerKey, UpdatesKey};
 use inart_wire::JobId;
 
 /// Frames and their bytes.
@@ -25,6 +25,9 @@ pub struct SwitchCounters {
     /// Entries of `steer`, what they do, and the frames that hit them: gradients, partials, and, at the port
     /// of the worker itself, its control frames.
     pub steer: BTreeMap<SteerKey, (SteerAction, Counts)>,
+    /// Entries of `updates`, and the frames that hit them: updates, and, at the port of the peer itself, its
+    /// messages.
+    pub updates: BTreeMap<UpdatesKey, Counts>,
     /// Copies of updates between peers that died since nobody behind the port was a receiver, by the switch's
     /// own number of the port; empty of a target that does not count them.
     pub unwanted: Vec<Counts>,

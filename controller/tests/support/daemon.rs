@@ -28,6 +28,7 @@ pub fn config(target: &InMemory, folder: &Path, topology: Topology, jobs: Vec<Jo
     let ports = PortMap::new(&topology).unwrap();
     let place = |name: &str| (name.to_owned(), Place::local(name, 0));
     Config {
+        peers: None,
         jobs,
         program: target.program(ValuesPerPacket::N64, None).unwrap(),
         switches: ports.switches().map(place).collect(),

@@ -5,15 +5,14 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 
-use inart_controller::multicast::{PeerGroup, network};
-use inart_controller::{PortMap, push_peers};
+use inart_controller::{Controller, InstallError, PortMap, PortsError, Records};
 use inart_p4::Reason;
 use inart_tables::PortNo;
 use inart_targets::{
     Access, Place, Precedence, Program, Running, SwitchCounters, SwitchError, Target, open_all,
 };
 use inart_topologies::peers::Mesh;
-use inart_wire::{Epoch, JobId, ValuesPerPacket};
+use inart_wire::ValuesPerPacket;
 use serde::Serialize;
 use tokio::runtime::Runtime;
 
@@ -22,9 +21,6 @@ use crate::error::Error;
 use crate::machine::namespace::Namespace;
 use crate::machine::switches::{SwitchProcess, SwitchSpec};
 
-/// What `inart peer` has in its frames: its network has one job.
-const JOB: u16 = 0;
-const EPOCH: u16 = 1;
 const DEVICE: u64 = 1;
 
 /// What a switch that makes the copies has counted.
@@ -71,11 +67,6 @@ impl PeersSwitches {
     ) -> Result<Self, Error> {
         let ports = PortMap::of_mesh(mesh)?;
         ports.check_ports(target.ports())?;
-        let job = &mesh.jobs()[usize::from(JOB)];
-        let peers: Vec<&str> = (0..job.peers.len()).map(|rank| mesh.name_of(job, rank)).collect();
-        let group = PeerGroup { job: JobId::from(JOB), epoch: Epoch::from(EPOCH), peers: &peers };
-        let refused = |problem: String| Error::Option { option: "multicast", problem };
-        let tables = network(&ports, &[group]).map_err(|error| refused(error.to_string()))?;
         let program = target.multicast_program(values)?;
         let runtime = Runtime::new().map_err(Error::system("start threads"))?;
         let start = |(at, switch): (usize, &WiredSwitch)| {
@@ -95,10 +86,16 @@ impl PeersSwitches {
         let places = this.places()?;
         let push = async {
             let access = Access::Write(Precedence(1));
-            push_peers(&mut open_all(&*this.program, places, access).await?, &tables, false).await
+            let (program, topology) = (&*this.program, mesh.as_topology().map_err(PortsError::from)?);
+            let sessions = open_all(program, places, access).await?;
+            let limits = program.limits();
+            let mut controller =
+                Controller::new(topology, program.values(), limits, sessions, Records::default())?;
+            controller.give_peers(mesh.clone())?;
+            controller.install(&[]).await
         };
         let done = this.runtime.block_on(push);
-        done.map_err(|error| Error::Controller { why: error.to_string() })?;
+        done.map_err(|error: InstallError| Error::Controller { why: error.to_string() })?;
         Ok(this)
     }
 

@@ -1,7 +1,8 @@
 //! Receivers of multicasts that are under way, chosen again.
 #![allow(clippy::unwrap_used)]
 
-use inart_planner_peers::{Guard, Multicast, Pairs, Ports, Reading, Setting, Task, Waits, reselect};
+use inart_planner_peers::{Guard, Multicast, Pairs, Reading, Setting, Task, Waits, reselect};
+use inart_topologies::peers::Ports;
 
 /// A sender whose peers have waited for it in vain, by whatever time: it is the first to choose, it gets as
 /// many receivers as all, and the time it is held to is when it can be done, not one that is over.

@@ -1,8 +1,9 @@
 //! Predicted rounds and trainings beside exact values of a reference computation.
 #![allow(clippy::unwrap_used)]
 
-use inart_planner_peers::{Drawn, Mesh, Multicast, Options, Reading, Scheme, Sharing, draw, plan};
+use inart_planner_peers::{Multicast, Options, Reading, Scheme, Sharing, plan};
 use inart_simulator_peers::ideal::{Draw, SspOptions, run_rounds, run_ssp};
+use inart_topologies::peers::{Drawn, Mesh, draw};
 use serde_json::Value;
 
 use crate::support::{self, Instance};
@@ -52,7 +53,7 @@ fn rounds_of_unequal_updates_with_forced_pairs() {
 #[test]
 fn stale_synchronous_runs_event_by_event() {
     let run = |cv: f64, scheme, sharing, force_after| {
-        let compute = Some(inart_planner_peers::Compute { mean_seconds: 1.0, cv });
+        let compute = Some(inart_topologies::peers::Compute { mean_seconds: 1.0, cv });
         let mesh = draw(&Drawn {
             name: "mesh".to_owned(),
             peers: 50,

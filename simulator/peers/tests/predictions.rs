@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use inart_planner_peers::{Mesh, Multicast, Options, OwnPlan, Reading, Scheme, Sharing, plan, receivers};
+use inart_planner_peers::{Multicast, Options, OwnPlan, Reading, Scheme, Sharing, plan, receivers};
 use inart_simulator_peers::ideal::{Draw, SspOptions, run_rounds, run_ssp};
+use inart_topologies::peers::Mesh;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 

@@ -2,9 +2,10 @@
 #![allow(clippy::unwrap_used)]
 
 use inart_planner_sites::{
-    AuxiliaryChoice, AuxiliaryUse, Disjoint, Options, Overlay, Scheme, Sharing, Tuning, check, plan,
+    AuxiliaryChoice, AuxiliaryUse, Disjoint, Options, Scheme, Sharing, Tuning, check, plan,
 };
 use inart_simulator_sites::ideal::{Knowledge, Run, RunOptions, Until, run};
+use inart_topologies::sites::Overlay;
 use proptest::prelude::*;
 
 use crate::support;

@@ -6,7 +6,7 @@ pub mod sites;
 
 use inart_topologies::Network;
 
-use crate::line::section::{PEERS, SITES, SWITCHES, Section};
+use crate::line::section::{self, Section};
 use crate::line::{ByNetwork, Entry, Given, Words};
 
 /// The command.
@@ -21,10 +21,6 @@ impl ByNetwork for Plan {
     }
 
     fn section(network: &Network, _: &Given<'_>) -> anyhow::Result<&'static Section> {
-        Ok(match network {
-            Network::Switched(_) => &SWITCHES,
-            Network::Sites(_) => &SITES,
-            Network::Peers(_) => &PEERS,
-        })
+        Ok(section::of(network))
     }
 }

@@ -1,22 +1,26 @@
-//! `inart push` on a network of switches.
+//! `inart push` and `inart diff` on a network of switches: plans, or a network of peers on the same switches.
 
 mod live;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use anyhow::Context;
+use anyhow::{Context, bail, ensure};
 use inart_controller::{Controller, JobPlan, ValuesChoice, job_number};
 use inart_planner_aggregation::Plan;
 use inart_targets::Session;
 use inart_topologies::Switched;
+use inart_topologies::peers::Mesh;
 use inart_topologies::switched::Topology;
 
-use crate::commands::control;
 use crate::commands::control::{ControlArgs, Purpose};
+use crate::commands::{control, document};
 use crate::line::section::{SWITCHES, Section};
 use crate::line::{Asked, OnNetwork};
 pub use live::{document as change_document, ended as change_ended, line as change_line};
+
+/// The default number of chunks in flight.
+const WINDOW: u32 = 64;
 
 /// How to install plans, and where.
 #[derive(clap::Args)]
@@ -35,7 +39,7 @@ pub struct Settings {
     #[arg(long, default_value_t = ValuesChoice::Auto)]
     pub values: ValuesChoice,
     /// Chunks in flight per worker and shard, and slots per sum: a power of two.
-    #[arg(long, value_name = "CHUNKS", default_value_t = 64, value_parser = parse_window)]
+    #[arg(long, value_name = "CHUNKS", default_value_t = WINDOW, value_parser = parse_window)]
     window: u32,
     /// What the hosts' rates are multiplied by, for a network that is slower than its topology says.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_scale)]
@@ -46,10 +50,23 @@ pub struct Settings {
 }
 
 impl Settings {
+    /// Refuses flags that only plans have.
+    fn refuse_for_peers(&self) -> anyhow::Result<()> {
+        let given = [
+            ("--window", self.window != WINDOW),
+            ("--rate-scale", self.rate_scale != 1.0),
+            ("--new-epoch", self.new_epoch),
+        ];
+        match given.iter().find(|(_, is_given)| *is_given) {
+            Some((flag, _)) => bail!("{flag}: it is for plans, and this is a network of peers; leave it out"),
+            None => Ok(()),
+        }
+    }
+
     /// A plan of the topology with these settings; `place` is where it was read.
     pub fn job_plan(&self, topology: &Topology, plan: Plan, place: &str) -> anyhow::Result<JobPlan> {
         let job = job_number(topology, &plan.job).with_context(|| {
-            format!("{place}: job {} is not among the first 65535 of the topology", plan.job)
+            format!("{place}: job {} is not among the first 32767 of the topology", plan.job)
         })?;
         Ok(JobPlan {
             job,
@@ -74,7 +91,8 @@ fn parse_scale(text: &str) -> Result<f64, String> {
 /// Arguments of `inart push` on a network of switches.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The plan, or the plans of several jobs (JSON), as `inart plan --json` prints them.
+    /// The plan, or the plans of several jobs (JSON), as `inart plan --json` prints them; or a network of
+    /// peers on the same switches.
     #[arg(value_name = "PLAN")]
     plan: Option<PathBuf>,
     #[command(flatten)]
@@ -90,21 +108,47 @@ pub struct Args {
     controller: Option<String>,
 }
 
+/// A file that is installed: plans, or a network of peers.
+pub struct File<'a> {
+    path: &'a Path,
+    peers: Option<Mesh>,
+}
+
+impl<'a> File<'a> {
+    /// Reads the file as far as needed to know what it has.
+    ///
+    /// # Errors
+    /// A network of peers that is wrong.
+    pub fn read(path: &'a Path) -> anyhow::Result<Self> {
+        // A file that cannot be read is an error of the plans' reader.
+        let text = document::read(path).ok().filter(|text| Mesh::is_one(text));
+        let mesh = text.map(|text| Mesh::from_yaml(&text)).transpose();
+        Ok(File { path, peers: mesh.with_context(|| path.display().to_string())? })
+    }
+}
+
 impl PlanArgs {
-    /// Reads the plans and connects.
+    /// Reads plans and connects; a network of peers is installed in place of the one before.
+    ///
+    /// # Errors
+    /// The file, and what [`ControlArgs::connect`] refuses.
     pub async fn prepare(
         &self,
-        plan: &Path,
+        File { path, peers }: File<'_>,
         topology: Topology,
         purpose: Purpose,
     ) -> anyhow::Result<(Controller<Box<dyn Session>>, Vec<JobPlan>)> {
-        let plans = crate::commands::plan::aggregation::read_all(&topology, plan)?;
-        let place = plan.display().to_string();
-        let job_plan = |plan| self.settings.job_plan(&topology, plan, &place);
-        let jobs = plans.into_iter().map(job_plan).collect::<anyhow::Result<Vec<JobPlan>>>()?;
-        let records = control::open_records(&self.control.state(), topology.name())?;
-        let values = self.control.values(self.settings.values, &topology, &records)?;
-        let controller = self.control.controller(topology, values, records, purpose).await?;
+        let place = path.display().to_string();
+        let mut jobs = Vec::new();
+        match &peers {
+            Some(_) => self.settings.refuse_for_peers().context(place)?,
+            None => {
+                for plan in crate::commands::plan::aggregation::read_all(&topology, path)? {
+                    jobs.push(self.settings.job_plan(&topology, plan, &place)?);
+                }
+            }
+        }
+        let controller = self.control.connect(topology, peers, self.settings.values, purpose).await?;
         Ok((controller, jobs))
     }
 }
@@ -122,11 +166,19 @@ fn run(args: &Args, topology: Topology, json: bool) -> anyhow::Result<ExitCode> 
     let plan = args.plan.as_deref();
     let plan =
         plan.context("PLAN is missing; name the plan (JSON) before the network: inart push PLAN NETWORK")?;
+    let file = File::read(plan)?;
+    if file.peers.is_some() {
+        ensure!(
+            args.controller.is_none(),
+            "--controller: it moves jobs to plans; give a network of peers to `inart controller --peers`"
+        );
+        ensure!(args.assignments.is_none(), "--assignments: peers have none; leave it out");
+    }
     control::block_on(async {
         if let Some(address) = &args.controller {
             return live::push(&topology, plan, address, &args.how.control.security()?, json).await;
         }
-        let (mut controller, jobs) = args.how.prepare(plan, topology, Purpose::Write).await?;
+        let (mut controller, jobs) = args.how.prepare(file, topology, Purpose::Write).await?;
         if let Some(dir) = &args.assignments {
             control::prepare_assignments(dir)?;
         }

@@ -5,7 +5,7 @@ pub mod peers;
 
 use inart_topologies::Network;
 
-use crate::line::section::{PEERS, SITES, SWITCHES, Section};
+use crate::line::section::{self, Section};
 use crate::line::{ByNetwork, Entry, Given, Words};
 
 /// The command.
@@ -20,10 +20,6 @@ impl ByNetwork for Push {
     }
 
     fn section(network: &Network, _: &Given<'_>) -> anyhow::Result<&'static Section> {
-        Ok(match network {
-            Network::Switched(_) => &SWITCHES,
-            Network::Sites(_) => &SITES,
-            Network::Peers(_) => &PEERS,
-        })
+        Ok(section::of(network))
     }
 }

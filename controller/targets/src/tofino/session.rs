@@ -11,7 +11,7 @@ use inart_bfruntime::{
 };
 use inart_p4::{Outcome, Reason};
 use inart_tables::{
-    DEFAULTS, Entity, Foreign, GroupId, Op, PortNo, Steer, SwitchTables, Table, TableSpec, Update,
+    DEFAULTS, Entity, Foreign, GroupId, Op, PortNo, Steer, SwitchTables, Table, TableSpec, Update, Updates,
 };
 
 use super::ports::Numbering;
@@ -205,8 +205,8 @@ impl BfRuntime {
         Ok(tables)
     }
 
-    async fn read_steer(&self) -> Result<Vec<Entry>, SwitchError> {
-        let table: &TableSpec = Steer::SPEC;
+    /// The entries of a table with what they have counted by now.
+    async fn read_counted(&self, table: &TableSpec) -> Result<Vec<Entry>, SwitchError> {
         self.client.sync(table.full_name).await.map_err(told)?;
         self.client.read_table(table.full_name).await.map_err(told)
     }
@@ -291,11 +291,16 @@ impl Session for BfRuntime {
                 let ports = (0..512).collect();
                 let wanted = [multicast_drops(), ("unwanted", ports)];
                 let [drops, unwanted] = cells::read(&self.client, wanted).await.map_err(told)?;
-                return Ok(SwitchCounters { drops, unwanted, ..SwitchCounters::default() });
+                let mut updates = BTreeMap::new();
+                for entry in self.read_counted(Updates::SPEC).await? {
+                    let (key, _) = Updates::entry(&rows::row(Updates::SPEC, &entry, &self.numbering)?)?;
+                    updates.insert(key, cells::counts(&entry));
+                }
+                return Ok(SwitchCounters { drops, updates, unwanted, ..SwitchCounters::default() });
             }
             let [drops, outcomes] = cells::read(&self.client, [drops(), outcomes()]).await.map_err(told)?;
             let mut steer = BTreeMap::new();
-            for entry in self.read_steer().await? {
+            for entry in self.read_counted(Steer::SPEC).await? {
                 let (key, action) = Steer::entry(&rows::row(Steer::SPEC, &entry, &self.numbering)?)?;
                 steer.insert(key, (action, cells::counts(&entry)));
             }

@@ -7,7 +7,7 @@ use futures::FutureExt;
 use futures::future::BoxFuture;
 use inart_p4::Outcome;
 use inart_p4runtime::{Client, ClientError, Code, DeviceId, ElectionId, Pipeline, PipelineAction};
-use inart_tables::{DEFAULTS, Foreign, GroupId, PortNo, Steer, SwitchTables, Table, Update};
+use inart_tables::{DEFAULTS, Foreign, GroupId, PortNo, Steer, SwitchTables, Table, Update, Updates};
 
 use super::ports;
 use super::program::Compiled;
@@ -171,7 +171,18 @@ impl Session for P4Runtime {
                 let (key, action) = Steer::entry(&rows::row(Steer::SPEC, &entry)?)?;
                 steer.insert(key, (action, entry.counter.unwrap_or_default().into()));
             }
-            Ok(SwitchCounters { drops, outcomes, steer, unwanted })
+            let mut updates = BTreeMap::new();
+            // A program of a user's own may lack the table.
+            let copies = self.program.specs().contains(&Updates::SPEC);
+            let entries = match copies {
+                true => self.client.read_table(Updates::SPEC.name).await.map_err(told)?,
+                false => Vec::new(),
+            };
+            for entry in entries {
+                let (key, _) = Updates::entry(&rows::row(Updates::SPEC, &entry)?)?;
+                updates.insert(key, entry.counter.unwrap_or_default().into());
+            }
+            Ok(SwitchCounters { drops, outcomes, steer, updates, unwanted })
         }
         .boxed()
     }

@@ -239,6 +239,7 @@ async fn run(
     });
     let state = Arc::new(State::new(topology.name(), [("v1", "v1")].into_iter()));
     let config = Config {
+        peers: None,
         jobs: jobs.collect(),
         program: target.program(ValuesPerPacket::N64, None).unwrap(),
         switches: BTreeMap::from([("v1".to_owned(), Place::local("v1", 0))]),

@@ -73,6 +73,12 @@ pub enum JobError {
         /// The job.
         job: String,
     },
+    /// More jobs than there are numbers on the wire.
+    #[error("job {job} is not among the first 32768 of its network; split the network")]
+    NoNumber {
+        /// The job.
+        job: String,
+    },
     /// Nobody of that name.
     #[error("{name} is no peer of job {job}; name one of {known}")]
     NoPeer {
@@ -132,7 +138,9 @@ impl Job {
         let place = mesh.jobs().iter().position(|other| other.name == job.name).unwrap_or(0);
         Ok(Job {
             name,
-            id: JobId::from(place as u16),
+            id: JobId::from(
+                mesh.job_number(place).ok_or_else(|| JobError::NoNumber { job: job.name.clone() })?,
+            ),
             copied_by: CopiedBy::Hosts,
             peers,
             update_values: (job.update_bytes[0] / BYTES_PER_VALUE) as usize,

@@ -1,0 +1,286 @@
+//! A job with a server and a job of peers on one switch at the same time, as processes on veth links: the
+//! sums are checked by the workers, the averages here. Then each goes on without the other. Needs root, and
+//! skips without.
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
+
+use std::collections::BTreeMap;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use inart_emulator::sites::{digest, random_gradient};
+use serde_json::Value;
+
+use crate::support::processes::{Running, certify};
+use crate::support::{Workbench, turn};
+
+const PEERS: [&str; 3] = ["p1", "p2", "p3"];
+const ROUNDS: u32 = 3;
+const VALUES: usize = 20_000;
+/// Where hosts get the assignment that a push writes.
+const PUSHED: &str = "--assignment jobs/digits.json";
+/// Ends a hang; not a bound on speed.
+const LIMIT: Duration = Duration::from_secs(60);
+
+/// One switch with all hosts; q1, w1 and w2 are in the job with a server.
+const NETWORK: &str = "
+name: shared
+nodes:
+  - {name: s, kind: switch, aggregation: 100 Mbps}
+  - {name: q1, kind: server}
+  - {name: w1, kind: worker}
+  - {name: w2, kind: worker}
+  - {name: p1, kind: worker}
+  - {name: p2, kind: worker}
+  - {name: p3, kind: worker}
+links:
+  - {ends: [q1, s], rate: 20 Mbps}
+  - {ends: [w1, s], rate: 20 Mbps}
+  - {ends: [w2, s], rate: 20 Mbps}
+  - {ends: [p1, s], rate: 20 Mbps}
+  - {ends: [p2, s], rate: 20 Mbps}
+  - {ends: [p3, s], rate: 20 Mbps}
+jobs:
+  - {name: digits, workers: [w1, w2], servers: [q1], gradient: 80 KB}
+";
+
+/// The first peers of the same switch, each of which sends to all others.
+fn mesh(peers: usize) -> String {
+    let names = &PEERS[..peers];
+    let nodes: String = names.iter().map(|name| format!(", {{name: {name}, kind: peer}}")).collect();
+    let links: String =
+        names.iter().map(|name| format!("  - {{ends: [{name}, s], rate: 20 Mbps}}\n")).collect();
+    format!(
+        "name: three\nnodes: [{{name: s, kind: switch}}{nodes}]\nlinks:\n{links}jobs:\n  - {{name: all, receivers: {}, \
+         update: 80 KB}}\n",
+        peers - 1
+    )
+}
+
+fn run(program: &str, words: &str) {
+    assert!(Command::new(program).args(words.split(' ')).status().unwrap().success(), "{program} {words}");
+}
+
+/// Runs the test in a network namespace of its own: hosts' interfaces `u1` to `u6`, the switch's `d1` to
+/// `d6`.
+fn in_namespace(test: impl FnOnce() + Send + 'static) {
+    let _turn = turn();
+    let body = move || {
+        if nix::sched::unshare(nix::sched::CloneFlags::CLONE_NEWNET).is_err() {
+            return eprintln!("skipped: root is needed to make a network namespace");
+        }
+        run("ip", "link set lo up");
+        for port in 1..=6 {
+            // The hosts' addresses are those of the topology, whose first node is the switch.
+            let address = format!("02:49:4e:41:00:{port:02x}");
+            run("ip", &format!("link add u{port} address {address} type veth peer name d{port}"));
+            run("ip", &format!("link set u{port} up"));
+            run("ip", &format!("link set d{port} up"));
+        }
+        test();
+    };
+    thread::spawn(body).join().unwrap();
+}
+
+struct World {
+    bench: Workbench,
+    switch: Running,
+    /// Where the switch's server listens.
+    address: String,
+}
+
+/// Starts the switch; returns where its server listens.
+fn start_switch(bench: &Workbench, listen: &str) -> (Running, String) {
+    let ports: String = (1..=6).map(|port| format!(" -i {port}@d{port}")).collect();
+    let words = format!("switch --no-p4{ports} -- --grpc-server-addr {listen}");
+    let switch = Running::start(bench.command(&words.split(' ').collect::<Vec<_>>()));
+    let address = switch.line().strip_prefix("listening on ").unwrap().to_owned();
+    (switch, address)
+}
+
+impl World {
+    /// A switch without tables, the documents and the plan.
+    fn new() -> Self {
+        let bench = Workbench::new();
+        certify(&bench, PEERS.into_iter().chain(["c"]));
+        bench.write("net.yaml", NETWORK);
+        bench.write("two.yaml", mesh(2));
+        bench.write("three.yaml", mesh(3));
+        let (switch, address) = start_switch(&bench, "127.0.0.1:0");
+        let world = World { bench, switch, address };
+        let plan = world.bench.inart(&["plan", "net.yaml", "--json"]);
+        assert!(plan.status.success(), "{plan:?}");
+        world.bench.write("plan.json", plan.stdout);
+        world
+    }
+
+    /// A switch that serves both jobs.
+    fn of_both() -> Self {
+        let world = World::new();
+        let pushed = format!("push plan.json net.yaml --assignments jobs --switch s={}", world.address);
+        assert!(world.updates(&pushed) > 0);
+        assert!(world.updates("push three.yaml net.yaml") > 0, "beside the other job");
+        world
+    }
+
+    fn document(&self, words: &str) -> Value {
+        let words = format!("--json {words} --state state");
+        let output = self.bench.inart(&words.split(' ').collect::<Vec<_>>());
+        assert!(output.status.success(), "{words}: {output:?}");
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    /// How many entries and groups a command writes.
+    fn updates(&self, words: &str) -> u64 {
+        self.document(words)["updates"].as_u64().unwrap()
+    }
+
+    /// How many entries and groups a command would write; `None` if it fails, as while a switch is away.
+    fn tried(&self, words: &str) -> Option<u64> {
+        let words = format!("--json {words} --state state");
+        let output = self.bench.inart(&words.split(' ').collect::<Vec<_>>());
+        serde_json::from_slice::<Value>(&output.stdout).ok()?["updates"].as_u64()
+    }
+
+    /// Starts the hosts of the job with a server; each worker checks every sum, bit for bit. `from` says
+    /// where they get the assignment.
+    fn sum(&self, from: &str) -> Vec<Child> {
+        let host = |name: &str, words: &str| {
+            let words = format!("host net.yaml --name {name} {from} --interface {words}");
+            let words: Vec<_> = words.split_whitespace().collect();
+            self.bench.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
+        };
+        let work = format!("--all-reduce {VALUES} --rounds {ROUNDS}");
+        vec![host("w1", &format!("u2 {work}")), host("w2", &format!("u3 {work}")), host("q1", "u1")]
+    }
+
+    /// Waits until all workers have ended; the server runs until then.
+    fn summed(&self, mut hosts: Vec<Child>) {
+        let mut server = hosts.pop().unwrap();
+        for worker in hosts {
+            let output = worker.wait_with_output().unwrap();
+            assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        }
+        server.kill().unwrap();
+        server.wait().unwrap();
+    }
+
+    /// Starts the coordinator and the peers, on random updates.
+    fn train(&self) -> Vec<Running> {
+        let common = |name: &str, port: usize| {
+            format!(
+                "three.yaml --name {name} --multicast switch --rounds {ROUNDS} --listen 127.0.0.1:{port} --tls-ca ca.pem \
+                 --tls-cert {name}.pem --tls-key {name}.key"
+            )
+        };
+        let start =
+            |words: String| Running::start(self.bench.command(&words.split_whitespace().collect::<Vec<_>>()));
+        let at: String = (1..=3).map(|peer| format!(" --peer p{peer}=127.0.0.1:{}", 7500 + peer)).collect();
+        let coordinator = start(format!("--json coordinator {}{at}", common("c", 7500)));
+        let peer = |peer: usize| {
+            let rest = format!("--random --interface u{} --coordinator c=127.0.0.1:7500", peer + 3);
+            start(format!("--json host {} {rest}", common(&format!("p{peer}"), 7500 + peer)))
+        };
+        [coordinator].into_iter().chain((1..=3).map(peer)).collect()
+    }
+
+    /// Waits until all peers have ended, and compares every average with one that is computed here.
+    fn averaged(&self, processes: Vec<Running>) {
+        let lines_of: BTreeMap<&str, Vec<Value>> = PEERS
+            .into_iter()
+            .zip(&processes[1..])
+            .map(|(name, peer)| (name, peer.until("not_mine")))
+            .collect();
+        for round in 1..=ROUNDS {
+            let updates: Vec<_> = (0..3).map(|rank| random_gradient(1, rank, round, VALUES)).collect();
+            let mean =
+                |at: usize| (updates.iter().map(|update| f64::from(update[at])).sum::<f64>() / 3.0) as f32;
+            let expected = digest(&(0..VALUES).map(mean).collect::<Vec<_>>());
+            for (name, lines) in &lines_of {
+                let averages = lines.iter().filter(|line| line.get("averaged").is_some());
+                let averages: Vec<_> = averages.filter(|line| line["round"] == round).collect();
+                let [average] = averages[..] else { panic!("{name}, round {round}: {lines:?}") };
+                assert_eq!(
+                    average["averaged"],
+                    Value::from(expected.clone()),
+                    "{name}, round {round}: {average}"
+                );
+                assert_eq!(average["of"].as_array().unwrap().len(), 2, "{name}, round {round}: {average}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_switch_sums_for_one_job_and_copies_for_another_and_either_goes_on_alone() {
+    in_namespace(|| {
+        let world = World::of_both();
+        for same in ["diff plan.json net.yaml", "diff three.yaml net.yaml", "push three.yaml net.yaml"] {
+            assert_eq!(world.updates(same), 0, "{same}");
+        }
+        let (hosts, peers) = (world.sum(PUSHED), world.train());
+        world.summed(hosts);
+        world.averaged(peers);
+
+        let held = world.document("remove net.yaml");
+        let names = |held: &Value| -> Vec<String> {
+            let jobs = held["jobs"].as_array().unwrap().iter();
+            jobs.map(|job| job["name"].as_str().unwrap().to_owned()).collect()
+        };
+        assert_eq!(names(&held), ["digits", "all"]);
+        assert!(world.updates("remove digits net.yaml --force") > 0);
+        let peers = world.train();
+        world.averaged(peers);
+
+        assert!(world.updates("push plan.json net.yaml --assignments jobs") > 0);
+        assert!(world.updates("remove all net.yaml --force") > 0);
+        assert_eq!(names(&world.document("remove net.yaml")), ["digits"]);
+        let hosts = world.sum(PUSHED);
+        world.summed(hosts);
+
+        // Two peers instead of three, and back.
+        assert!(world.updates("push three.yaml net.yaml") > 0);
+        assert!(world.updates("push two.yaml net.yaml") > 0);
+        assert!(world.updates("diff three.yaml net.yaml") > 0);
+        assert!(world.updates("rollback net.yaml --job all") > 0);
+        assert_eq!(world.updates("diff three.yaml net.yaml"), 0);
+        assert_eq!(world.updates("diff plan.json net.yaml"), 0, "the other job has kept its entries");
+    });
+}
+
+/// A switch that starts again is empty. The controller writes the entries of both jobs, which then run.
+#[test]
+fn a_switch_that_starts_again_gets_the_entries_of_both_jobs() {
+    in_namespace(|| {
+        let mut world = World::new();
+        let switch = format!("s={}", world.address);
+        let controller = format!(
+            "controller net.yaml --plan plan.json --peers three.yaml --switch {switch} --state state --listen 127.0.0.1:0 \
+             --check-every 1s"
+        );
+        let controller =
+            Running::start(world.bench.command(&controller.split_whitespace().collect::<Vec<_>>()));
+        let line = controller.line();
+        let address = line.strip_prefix("listening on ").unwrap();
+        let is_held = |world: &World| {
+            ["diff plan.json net.yaml", "diff three.yaml net.yaml"].iter().all(|diff| {
+                world.tried(&format!("{diff} --switch {switch}")).is_some_and(|updates| updates == 0)
+            })
+        };
+        let wait = |world: &World| {
+            let start = Instant::now();
+            while !is_held(world) {
+                assert!(start.elapsed() < LIMIT, "the controller does not write the entries");
+                thread::sleep(Duration::from_millis(100));
+            }
+        };
+        wait(&world);
+        world.switch.child.kill().unwrap();
+        world.switch.child.wait().unwrap();
+        (world.switch, _) = start_switch(&world.bench, &world.address);
+        wait(&world);
+        let (hosts, peers) = (world.sum(&format!("--controller {address}")), world.train());
+        world.summed(hosts);
+        world.averaged(peers);
+    });
+}
