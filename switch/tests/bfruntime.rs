@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use inart_bfruntime::bfrt_proto::stream_message_response::Update;
 use inart_bfruntime::{
-    Batch, Change, Client, ClientError, ClientId, Code, DeviceId, Entry, Fec, Group, Info, Match,
+    Batch, Change, Client, ClientError, ClientId, Code, DeviceId, Entry, Fec, Group, Info, Match, OwnError,
     PortSettings, Profile, Program, Speed, Target, Value,
 };
 use inart_p4runtime::Schema;
@@ -263,7 +263,10 @@ async fn one_client_writes_and_others_read() {
     assert_eq!(early.read_table("exact_table").await.unwrap().len(), 1);
     assert_eq!(insert(&early, exact(2, 2, 500)).await, Code::FailedPrecondition);
     let owned = early.bind(NAME, Duration::ZERO).await.unwrap_err();
-    assert!(matches!(&owned, ClientError::Owned { program, .. } if program == NAME), "{owned}");
+    assert!(
+        matches!(&owned, ClientError::Own(OwnError::Owned { program, .. }) if program == NAME),
+        "{owned}"
+    );
     // Who waits is bound when the other goes.
     let waiting = early.bind(NAME, Duration::from_secs(20));
     let (bound, ()) = tokio::join!(waiting, async {

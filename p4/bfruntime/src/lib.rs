@@ -16,11 +16,14 @@ mod info;
 mod port;
 
 pub use change::{Batch, Change, Operation};
-pub use client::{Answer, Client, ClientError, ClientId, Configs, DeviceId, Event, Profile, Program, Target};
+pub use client::{
+    Answer, Client, ClientError, ClientId, Configs, DeviceId, Event, OwnError, Profile, Program, Target,
+};
 pub use codec::EntryError;
 pub use entry::{Entry, Match, Value};
-pub use error::{UpdateError, WriteError, update_errors, update_errors_status};
+pub use error::{update_errors, update_errors_status};
 pub use group::Group;
+pub use inart_rpc::{UpdateError, WriteError};
 pub use inart_tls::Security;
 pub use info::{Action, DataField, DataType, Info, InfoError, KeyField, MatchType, Table, TableKind};
 pub use port::{Fec, PortCounts, PortSettings, PortState, Speed};

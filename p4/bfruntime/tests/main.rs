@@ -2,5 +2,6 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod descriptors;
+mod errors;
 mod info;
 mod liveness;

@@ -15,12 +15,13 @@ mod update;
 mod value;
 
 pub use client::{
-    Answer, Arbitration, Client, ClientError, DeviceId, ElectionId, Event, Packet, Pipeline, PipelineAction,
-    Target,
+    Answer, Arbitration, Client, ClientError, DeviceId, ElectionId, Event, OwnError, Packet, Pipeline,
+    PipelineAction, Target,
 };
 pub use codec::EntryError;
 pub use entry::{ActionCall, Counts, Entry, Match, Matches, OneShot, TableAction};
-pub use error::{UpdateError, WriteError, update_errors, update_errors_status};
+pub use error::{update_errors, update_errors_status};
+pub use inart_rpc::{UpdateError, WriteError};
 pub use inart_tls::Security;
 pub use schema::{Kind, Schema, SchemaError};
 pub use tonic::Code;

@@ -7,7 +7,8 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use inart_bfruntime::{
-    Batch, Change, Client, ClientError, Code, Configs, DeviceId, Entry, Group, Info, Program, Target,
+    Batch, Change, Client, ClientError, Code, Configs, DeviceId, Entry, Group, Info, OwnError, Program,
+    Target,
 };
 use inart_p4::{Outcome, Reason};
 use inart_tables::{
@@ -242,7 +243,7 @@ pub(super) async fn connect(place: Place) -> Result<Client, SwitchError> {
 pub(super) fn told(error: ClientError) -> SwitchError {
     let text = error.to_string();
     match error {
-        ClientError::Owned { .. } => SwitchError::Superseded(text),
+        ClientError::Own(OwnError::Owned { .. }) => SwitchError::Superseded(text),
         ClientError::Connect { .. }
         | ClientError::Tls { .. }
         | ClientError::Refused { .. }

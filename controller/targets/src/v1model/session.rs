@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use inart_p4::Outcome;
-use inart_p4runtime::{Client, ClientError, Code, DeviceId, ElectionId, Pipeline, PipelineAction};
+use inart_p4runtime::{Client, ClientError, Code, DeviceId, ElectionId, OwnError, Pipeline, PipelineAction};
 use inart_tables::{DEFAULTS, Foreign, GroupId, PortNo, Steer, SwitchTables, Table, Update, Updates};
 
 use super::ports;
@@ -76,7 +76,9 @@ fn target(place: Place, election: Option<ElectionId>) -> inart_p4runtime::Target
 fn told(error: ClientError) -> SwitchError {
     let text = error.to_string();
     match error {
-        ClientError::NotPrimary { asked, greatest, .. } if greatest > asked => SwitchError::Superseded(text),
+        ClientError::Own(OwnError::NotPrimary { asked, greatest, .. }) if greatest > asked => {
+            SwitchError::Superseded(text)
+        }
         ClientError::Connect { .. }
         | ClientError::Tls { .. }
         | ClientError::Refused { .. }

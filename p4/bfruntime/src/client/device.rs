@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use tonic::Code;
 
-use super::{Answer, Client, ClientError};
+use super::{Answer, Client, ClientError, OwnError};
 use crate::change::{Batch, Change};
 use crate::entry::Entry;
 use crate::group::{GROUPS, Group, NODES};
@@ -19,7 +19,7 @@ impl Client {
         Box::pin(async move {
             let groups = self.read_table(GROUPS).await?;
             let nodes = self.read_table(NODES).await?;
-            let strange = |(place, what)| ClientError::strange(&self.target, place, what);
+            let strange = |(place, what)| self.strange(place, what);
             Group::of_entries(&groups, &nodes).map_err(strange)
         })
     }
@@ -95,8 +95,13 @@ impl Client {
         })
     }
 
+    fn strange(&self, place: String, what: String) -> ClientError {
+        let (address, device) = (self.target.address.clone(), self.target.device.0);
+        OwnError::Strange { address, device, place, what }.into()
+    }
+
     fn known<T>(&self, entry: &Entry, read: impl Fn(&Entry) -> Result<T, String>) -> Result<T, ClientError> {
-        read(entry).map_err(|what| ClientError::strange(&self.target, entry.to_string(), what))
+        read(entry).map_err(|what| self.strange(entry.to_string(), what))
     }
 
     /// Sets up ports: adds those that are not there, and changes the others. A port that gets another speed

@@ -12,7 +12,7 @@ use std::pin::Pin;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use inart_tls::connect_channel;
+use inart_rpc::{Device, Stream};
 use tokio::sync::mpsc;
 use tonic::Code;
 use tonic::transport::Channel;
@@ -22,10 +22,10 @@ use crate::bfrt_proto::{
 };
 use crate::info::Info;
 
-pub use error::ClientError;
+pub use error::{ClientError, OwnError};
 pub use program::{Configs, Profile, Program};
 pub use stream::Event;
-use stream::Stream;
+use stream::Messages;
 pub use target::{ClientId, DeviceId, Target};
 
 /// The answer to a call. Boxed, so that the transport below is compiled with this crate, and not again with
@@ -35,9 +35,6 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + S
 /// Between two tries to be bound to a program that belongs to another client.
 const RETRY: Duration = Duration::from_millis(100);
 
-/// How often a client that waits for the end of its session asks whether the device still answers.
-const CHECK_EVERY: Duration = Duration::from_secs(2);
-
 /// All pipes, both directions and all parsers of a device.
 const EVERYWHERE: (u32, u32, u32) = (0xffff, 0xff, 0xff);
 
@@ -45,8 +42,9 @@ const EVERYWHERE: (u32, u32, u32) = (0xffff, 0xff, 0xff);
 /// to.
 pub struct Client {
     target: Target,
+    device: Device,
     service: BfRuntimeClient<Channel>,
-    stream: Stream,
+    stream: Stream<Messages>,
     /// The program that reads and writes are about, and its names with the device's own.
     program: RwLock<Option<(String, Arc<Info>)>>,
 }
@@ -58,12 +56,18 @@ impl Client {
     /// [`ClientError`] if the address cannot be used, nothing answers, or the device refuses the client.
     pub fn connect(target: Target) -> Answer<'static, Self> {
         Box::pin(async move {
-            let channel = connect_channel(&target.address, &target.security, target.timeout).await?;
+            let device = target.device();
+            let channel = device.connect(target.timeout).await?;
             let service = BfRuntimeClient::new(channel)
                 .max_decoding_message_size(usize::MAX)
                 .max_encoding_message_size(usize::MAX);
-            let stream = Stream::open(service.clone(), &target).await?;
-            Ok(Self { target, service, stream, program: RwLock::default() })
+            let mut streaming = service.clone();
+            let first = ("the subscription", stream::subscription(&target));
+            let stream = Stream::open(&device, first, target.timeout, |requests| async move {
+                streaming.stream_channel(requests).await
+            });
+            let stream = stream.await?;
+            Ok(Self { target, device, service, stream, program: RwLock::default() })
         })
     }
 
@@ -76,26 +80,21 @@ impl Client {
     /// it does is asked every two seconds, by a read of nothing; any answer will do, and [`Target::timeout`]
     /// is how long it may take.
     pub async fn lost(&self) -> ClientError {
+        let never = |(): &()| false;
         tokio::select! {
-            why = self.stream.lost(&self.target) => why,
-            why = self.unanswered() => why,
+            Some(why) = self.stream.until(&self.device, never) => why,
+            why = self.device.unanswered(self.target.timeout, || self.read_nothing()) => why,
         }
     }
 
-    async fn unanswered(&self) -> ClientError {
-        loop {
-            tokio::time::sleep(CHECK_EVERY).await;
-            let request = v::ReadRequest {
-                target: Some(self.everywhere()),
-                client_id: self.target.client.0,
-                p4_name: self.chosen().map(|(name, _)| name).unwrap_or_default(),
-                ..Default::default()
-            };
-            let patience = self.target.timeout;
-            if tokio::time::timeout(patience, self.service.clone().read(request)).await.is_err() {
-                return ClientError::timeout(&self.target, "whether it still runs", patience);
-            }
-        }
+    async fn read_nothing(&self) -> Result<(), tonic::Status> {
+        let request = v::ReadRequest {
+            target: Some(self.everywhere()),
+            client_id: self.target.client.0,
+            p4_name: self.chosen().map(|(name, _)| name).unwrap_or_default(),
+            ..Default::default()
+        };
+        self.service.clone().read(request).await.map(drop)
     }
 
     /// What the device tells. Given once; further calls get `None`. A receiver that falls 4096 events behind
@@ -114,7 +113,11 @@ impl Client {
 
     fn chosen(&self) -> Result<(String, Arc<Info>), ClientError> {
         let program = self.program.read().expect("no holder of this lock panics").clone();
-        program.ok_or_else(|| ClientError::no_info(&self.target))
+        let missing = || {
+            let (address, device) = (self.target.address.clone(), self.target.device.0);
+            OwnError::NoInfo { address, device }.into()
+        };
+        program.ok_or_else(missing)
     }
 
     /// Says which program reads and writes are about, and the names that it has with those of the device's
@@ -134,8 +137,8 @@ impl Client {
         Box::pin(async move {
             const CALL: &str = "GetForwardingPipelineConfig";
             let mut service = self.service.clone();
-            let answer = self.in_time(CALL, service.get_forwarding_pipeline_config(request)).await?;
-            let answer = self.answered(CALL, answer)?;
+            let answer = service.get_forwarding_pipeline_config(request);
+            let answer = self.device.call(CALL, self.target.call_timeout, answer).await?;
             Ok(Configs {
                 programs: answer.config.into_iter().map(Program::from).collect(),
                 device_info: answer.non_p4_config.unwrap_or_default().bfruntime_info,
@@ -158,7 +161,9 @@ impl Client {
                 match self.set(Action::Bind, config).await {
                     Err(ClientError::Rpc { code: Code::AlreadyExists, message, .. }) => {
                         if left.is_zero() {
-                            return Err(ClientError::owned(&self.target, program, message));
+                            let (address, device) = (self.target.address.clone(), self.target.device.0);
+                            let program = program.to_owned();
+                            return Err(OwnError::Owned { address, device, program, message }.into());
                         }
                         let pause = left.min(RETRY);
                         tokio::time::sleep(pause).await;
@@ -188,8 +193,8 @@ impl Client {
             ..Default::default()
         };
         let mut service = self.service.clone();
-        let answer = self.in_time(CALL, service.set_forwarding_pipeline_config(request)).await?;
-        self.answered(CALL, answer).map(drop)
+        let answer = service.set_forwarding_pipeline_config(request);
+        self.device.call(CALL, self.target.call_timeout, answer).await.map(drop)
     }
 
     fn everywhere(&self) -> v::TargetDevice {
@@ -197,23 +202,12 @@ impl Client {
         v::TargetDevice { device_id: self.target.device.0, pipe_id, direction, prsr_id }
     }
 
-    /// Waits for all of an answer, up to [`Target::call_timeout`]: a device that stands still keeps its
-    /// connections, and may do so in the middle of an answer.
+    /// Waits for all of an answer, up to [`Target::call_timeout`].
     async fn in_time<T>(
         &self,
         call: &'static str,
         answer: impl Future<Output = T>,
     ) -> Result<T, ClientError> {
-        let limit = self.target.call_timeout;
-        let answer = tokio::time::timeout(limit, answer).await;
-        answer.map_err(|_| ClientError::timeout(&self.target, call, limit))
-    }
-
-    fn answered<T>(
-        &self,
-        call: &'static str,
-        answer: Result<tonic::Response<T>, tonic::Status>,
-    ) -> Result<T, ClientError> {
-        answer.map(tonic::Response::into_inner).map_err(|status| ClientError::rpc(call, &self.target, status))
+        self.device.in_time(call, self.target.call_timeout, answer).await
     }
 }

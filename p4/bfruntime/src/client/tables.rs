@@ -1,10 +1,12 @@
 //! Tables: writes in batches, reads, and operations.
 
+use inart_rpc::{UpdateError, WriteError};
+
 use super::{Answer, Client, ClientError};
 use crate::bfrt_proto::{self as v, entity, update, write_request};
 use crate::change::{Batch, Change, Operation};
 use crate::entry::Entry;
-use crate::error::{UpdateError, WriteError, update_errors};
+use crate::error::update_errors;
 use crate::info::TableKind;
 
 impl Client {
@@ -49,7 +51,7 @@ impl Client {
     /// What became of changes, of which some failed.
     fn write_error(&self, changes: &[Change], batch: Batch, status: tonic::Status) -> ClientError {
         let Some(errors) = update_errors(&status) else {
-            return ClientError::rpc("Write", &self.target, status);
+            return self.device.rpc("Write", status);
         };
         let failures = errors.into_iter().zip(changes).enumerate();
         let failures = failures.filter(|(_, (error, _))| error.canonical_code != 0);
@@ -61,7 +63,7 @@ impl Client {
         });
         let error = WriteError {
             address: self.target.address.clone(),
-            device: self.target.device.0,
+            device: self.target.device.0.into(),
             total: changes.len(),
             undone: batch == Batch::Rollback,
             failures: failures.collect(),
@@ -101,7 +103,7 @@ impl Client {
             let operation = v::TableOperation { table_id: table.id, table_operations_type };
             let update = v::Update { r#type: update::Type::Insert.into(), entity: Some(operation.into()) };
             let sent = self.in_time("Write", self.send_named(vec![update])).await?;
-            sent.map_err(|status| ClientError::rpc("Write", &self.target, status))
+            sent.map_err(|status| self.device.rpc("Write", status))
         })
     }
 
@@ -157,9 +159,9 @@ impl Client {
         match errors.into_iter().find(|error| error.canonical_code != 0) {
             Some(error) => {
                 let own = tonic::Status::new(error.canonical_code.into(), error.message);
-                ClientError::rpc("Read", &self.target, own)
+                self.device.rpc("Read", own)
             }
-            None => ClientError::rpc("Read", &self.target, status),
+            None => self.device.rpc("Read", status),
         }
     }
 

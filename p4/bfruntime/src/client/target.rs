@@ -4,7 +4,9 @@ use std::fmt;
 use std::hash::{BuildHasher, RandomState};
 use std::time::Duration;
 
+use inart_rpc::Device;
 use inart_tls::Security;
+use tonic::Code;
 
 /// Which switch behind a BFRuntime server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -52,7 +54,27 @@ pub struct Target {
     pub call_timeout: Duration,
 }
 
+/// What may fix a call that was refused.
+fn hint(code: Code) -> &'static str {
+    match code {
+        Code::Unavailable => " (start the switch, or wait until it has loaded its program)",
+        Code::Unimplemented => " (the switch does not support this)",
+        _ => "",
+    }
+}
+
 impl Target {
+    /// The device, as errors name it.
+    pub(super) fn device(&self) -> Device {
+        Device {
+            service: "BFRuntime",
+            address: self.address.clone(),
+            security: self.security.clone(),
+            number: self.device.0.into(),
+            hint,
+        }
+    }
+
     /// A plain connection on this machine, a number of its own; five seconds to connect, two minutes a call
     /// (a chip takes a while to load a program).
     pub fn new(address: impl Into<String>, device: DeviceId) -> Self {

@@ -1,61 +1,15 @@
 //! What can go wrong between a client and its device.
 
-use std::error::Error as _;
-use std::time::Duration;
-
-use inart_tls::advice::{USE_ACCEPTED_CERTIFICATE, USE_TLS};
-use inart_tls::{ChannelError, EndpointError, Security, TlsFailure, failure_at, innermost};
-use tonic::{Code, Status};
-
-use super::target::{ElectionId, Target};
+use super::target::ElectionId;
 use crate::codec::EntryError;
-use crate::error::{WriteError, code_name};
 use crate::schema::SchemaError;
 
 /// What went wrong, where, and how to fix it.
+pub type ClientError = inart_rpc::ClientError<OwnError>;
+
+/// What only clients of P4Runtime meet.
 #[derive(Debug, Clone, thiserror::Error)]
-pub enum ClientError {
-    /// The address cannot be understood, or not be reached the way that was asked for.
-    #[error(transparent)]
-    Endpoint(#[from] EndpointError),
-    /// Nothing answers at the address.
-    #[error("no P4Runtime server answers at {address} ({reason}); start the switch or correct the address")]
-    Connect {
-        /// The address.
-        address: String,
-        /// What the system said.
-        reason: String,
-    },
-    /// A server answers, and the two sides do not agree on TLS.
-    #[error("a server answers at {address}, but {failure}")]
-    Tls {
-        /// The address.
-        address: String,
-        /// The disagreement.
-        failure: TlsFailure,
-    },
-    /// The connection was made, and ended before the device had said anything.
-    #[error("the connection to {address} ended at once ({reason}): {hint}")]
-    Refused {
-        /// The address.
-        address: String,
-        /// What the system said.
-        reason: String,
-        /// What may fix it.
-        hint: &'static str,
-    },
-    /// The device did not answer in time.
-    #[error("device {device} at {address} did not answer {what} within {timeout:?}")]
-    Timeout {
-        /// The address.
-        address: String,
-        /// The device.
-        device: u64,
-        /// What was waited for.
-        what: &'static str,
-        /// How long.
-        timeout: Duration,
-    },
+pub enum OwnError {
     /// Another client is primary.
     #[error(
         "this client (election id {}) is not primary for device {device} at {address}: the greatest election id seen \
@@ -72,23 +26,6 @@ pub enum ClientError {
         /// The greatest election id the device has seen.
         greatest: Option<ElectionId>,
     },
-    /// The device refused a call.
-    #[error("{call} on device {device} at {address}: {}: {message}{}", code_name(*.code), hint(*.code))]
-    Rpc {
-        /// The call.
-        call: &'static str,
-        /// The address.
-        address: String,
-        /// The device.
-        device: u64,
-        /// The canonical code.
-        code: Code,
-        /// The device's message.
-        message: String,
-    },
-    /// Some updates of a batch failed.
-    #[error(transparent)]
-    Write(#[from] WriteError),
     /// The names of the program are not known yet.
     #[error("device {device} at {address}: set or read the pipeline first, its names are not known")]
     NoSchema {
@@ -109,58 +46,20 @@ fn show(id: &Option<ElectionId>) -> String {
     id.map_or("none".to_owned(), |id| id.to_string())
 }
 
-fn hint(code: Code) -> &'static str {
-    match code {
-        Code::Unavailable => " (start the switch or correct the address)",
-        Code::PermissionDenied => " (another controller is primary: use a greater election id)",
-        Code::Unimplemented => " (the switch does not support this)",
-        _ => "",
+impl From<OwnError> for ClientError {
+    fn from(error: OwnError) -> Self {
+        Self::Own(error)
     }
 }
 
-impl From<ChannelError> for ClientError {
-    fn from(error: ChannelError) -> Self {
-        match error {
-            ChannelError::Endpoint(error) => Self::Endpoint(error),
-            ChannelError::Connect { address, reason } => Self::Connect { address, reason },
-            ChannelError::Tls { address, failure } => Self::Tls { address, failure },
-        }
+impl From<SchemaError> for ClientError {
+    fn from(error: SchemaError) -> Self {
+        Self::Own(error.into())
     }
 }
 
-impl ClientError {
-    pub(super) fn timeout(target: &Target, what: &'static str, timeout: Duration) -> Self {
-        Self::Timeout { address: target.address.clone(), device: target.device.0, what, timeout }
-    }
-
-    pub(super) fn no_schema(target: &Target) -> Self {
-        Self::NoSchema { address: target.address.clone(), device: target.device.0 }
-    }
-
-    /// The stream ended before the first answer. Over TLS a client believes to be connected before the server
-    /// has looked at its certificate, so this is where it hears of it.
-    pub(super) async fn opening(target: &Target, status: Status) -> Self {
-        if status.source().is_none() {
-            return Self::rpc("StreamChannel", target, status);
-        }
-        let address = target.address.clone();
-        if let Some(failure) = failure_at(&address, &target.security, TlsFailure::of(&status)).await {
-            return Self::Tls { address, failure };
-        }
-        let hint = match target.security {
-            Security::Tls(_) => USE_ACCEPTED_CERTIFICATE,
-            Security::Local | Security::Plain => USE_TLS,
-        };
-        Self::Refused { address, reason: innermost(&status), hint }
-    }
-
-    pub(super) fn rpc(call: &'static str, target: &Target, status: Status) -> Self {
-        Self::Rpc {
-            call,
-            address: target.address.clone(),
-            device: target.device.0,
-            code: status.code(),
-            message: status.message().to_owned(),
-        }
+impl From<EntryError> for ClientError {
+    fn from(error: EntryError) -> Self {
+        Self::Own(error.into())
     }
 }

@@ -9,11 +9,11 @@ use std::pin::Pin;
 use std::sync::{Arc, RwLock};
 use std::time::Duration;
 
-use inart_tls::connect_channel;
+use inart_rpc::{Answered, Device, Stream, UpdateError, WriteError};
 use tokio::sync::mpsc;
 use tonic::transport::Channel;
 
-use crate::error::{UpdateError, WriteError, update_errors};
+use crate::error::update_errors;
 use crate::p4::config::v1::P4Info;
 use crate::p4::v1::{
     self, p4_runtime_client::P4RuntimeClient, set_forwarding_pipeline_config_request::Action,
@@ -21,8 +21,8 @@ use crate::p4::v1::{
 };
 use crate::schema::Schema;
 
-pub use error::ClientError;
-use stream::Stream;
+pub use error::{ClientError, OwnError};
+use stream::Messages;
 pub use stream::{Arbitration, Event, Packet};
 pub use target::{DeviceId, ElectionId, Target};
 
@@ -30,8 +30,6 @@ pub use target::{DeviceId, ElectionId, Target};
 /// each that calls.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + Send + 'a>>;
 
-/// How often a client that waits for the end of its session asks whether the device still answers.
-const CHECK_EVERY: Duration = Duration::from_secs(2);
 /// How long a device may take to load a program: a chip takes a while.
 const LOADING: Duration = Duration::from_secs(120);
 
@@ -53,8 +51,9 @@ pub struct Pipeline {
 /// session.
 pub struct Client {
     target: Target,
+    device: Device,
     service: P4RuntimeClient<Channel>,
-    stream: Stream,
+    stream: Stream<Messages>,
     schema: RwLock<Option<Arc<Schema>>>,
 }
 
@@ -65,12 +64,18 @@ impl Client {
     /// [`ClientError`] if the address cannot be used, nothing answers, or the device refuses the stream.
     pub fn connect(target: Target) -> Answer<'static, Self> {
         Box::pin(async move {
-            let channel = connect_channel(&target.address, &target.security, target.timeout).await?;
+            let device = target.device();
+            let channel = device.connect(target.timeout).await?;
             let service = P4RuntimeClient::new(channel)
                 .max_decoding_message_size(usize::MAX)
                 .max_encoding_message_size(usize::MAX);
-            let stream = Stream::open(service.clone(), &target).await?;
-            Ok(Self { target, service, stream, schema: RwLock::default() })
+            let mut streaming = service.clone();
+            let first = ("the arbitration", stream::arbitration(&target));
+            let stream = Stream::open(&device, first, target.timeout, |requests| async move {
+                streaming.stream_channel(requests).await
+            });
+            let stream = stream.await?;
+            Ok(Self { target, device, service, stream, schema: RwLock::default() })
         })
     }
 
@@ -81,7 +86,7 @@ impl Client {
 
     /// The device's last word on who is primary.
     pub fn arbitration(&self) -> Arbitration {
-        self.stream.arbitration()
+        self.stream.state().unwrap_or_default()
     }
 
     /// Whether this client is primary.
@@ -94,7 +99,10 @@ impl Client {
     /// # Errors
     /// [`ClientError`] if the time is over, another client is primary, or the stream breaks.
     pub async fn wait_primary(&self, timeout: Duration) -> Result<(), ClientError> {
-        self.stream.wait_primary(&self.target, timeout).await
+        match self.stream.wait(&self.device, timeout, |arbitration| arbitration.primary).await? {
+            Answered::Reached => Ok(()),
+            Answered::NotYet => Err(self.not_primary()),
+        }
     }
 
     /// Waits until the session is over, and says why: the stream broke, another client became primary, or the
@@ -103,19 +111,17 @@ impl Client {
     /// client is primary and answered.
     pub async fn lost(&self) -> ClientError {
         tokio::select! {
-            why = self.stream.lost(&self.target) => why,
-            why = self.unanswered() => why,
+            over = self.stream.until(&self.device, |arbitration| !arbitration.primary) => {
+                over.unwrap_or_else(|| self.not_primary())
+            }
+            why = self.device.unanswered(self.target.timeout, || self.pipeline_cookie()) => why,
         }
     }
 
-    async fn unanswered(&self) -> ClientError {
-        loop {
-            tokio::time::sleep(CHECK_EVERY).await;
-            let patience = self.target.timeout;
-            if tokio::time::timeout(patience, self.pipeline_cookie()).await.is_err() {
-                return ClientError::timeout(&self.target, "whether it still runs", patience);
-            }
-        }
+    fn not_primary(&self) -> ClientError {
+        let Target { address, device, election: asked, .. } = self.target.clone();
+        OwnError::NotPrimary { address, device: device.0, asked, greatest: self.arbitration().greatest }
+            .into()
     }
 
     /// Asks for another election id; [`Client::wait_primary`] tells when it is granted.
@@ -124,7 +130,7 @@ impl Client {
     /// [`ClientError`] if the stream is broken or the device does not answer.
     pub async fn set_election(&mut self, election: Option<ElectionId>) -> Result<(), ClientError> {
         self.target.election = election;
-        self.stream.arbitrate(&self.target).await
+        self.stream.send(&self.device, stream::arbitration(&self.target)).await
     }
 
     /// The packets, digests and notices of the device. Given once; further calls get `None`. A receiver that
@@ -138,7 +144,11 @@ impl Client {
     /// # Errors
     /// [`ClientError::NoSchema`] if no pipeline was set or read yet.
     pub fn schema(&self) -> Result<Arc<Schema>, ClientError> {
-        self.known_schema().ok_or_else(|| ClientError::no_schema(&self.target))
+        let missing = || {
+            let (address, device) = (self.target.address.clone(), self.target.device.0);
+            OwnError::NoSchema { address, device }.into()
+        };
+        self.known_schema().ok_or_else(missing)
     }
 
     fn known_schema(&self) -> Option<Arc<Schema>> {
@@ -158,7 +168,11 @@ impl Client {
         Box::pin(async {
             let mut service = self.service.clone();
             let answer = service.capabilities(v1::CapabilitiesRequest {});
-            Ok(self.call("Capabilities", self.target.call_timeout, answer).await?.p4runtime_api_version)
+            Ok(self
+                .device
+                .call("Capabilities", self.target.call_timeout, answer)
+                .await?
+                .p4runtime_api_version)
         })
     }
 
@@ -221,7 +235,7 @@ impl Client {
         Box::pin(async move {
             let mut service = self.service.clone();
             let answer = service.set_forwarding_pipeline_config(request);
-            self.call("SetForwardingPipelineConfig", LOADING, answer).await.map(drop)
+            self.device.call("SetForwardingPipelineConfig", LOADING, answer).await.map(drop)
         })
     }
 
@@ -236,7 +250,7 @@ impl Client {
         Box::pin(async move {
             let mut service = self.service.clone();
             let answer = service.get_forwarding_pipeline_config(request);
-            match self.call("GetForwardingPipelineConfig", self.target.call_timeout, answer).await {
+            match self.device.call("GetForwardingPipelineConfig", self.target.call_timeout, answer).await {
                 // simple_switch_grpc says so instead of answering with nothing.
                 Err(ClientError::Rpc { code: tonic::Code::FailedPrecondition, .. }) => Ok(None),
                 answer => Ok(answer?.config),
@@ -267,10 +281,10 @@ impl Client {
             ..Default::default()
         };
         let mut service = self.service.clone();
-        let answer = self.in_time("Write", self.target.call_timeout, service.write(request.clone()));
+        let answer = self.device.in_time("Write", self.target.call_timeout, service.write(request.clone()));
         let Err(status) = answer.await? else { return Ok(()) };
         let Some(errors) = update_errors(&status) else {
-            return Err(ClientError::rpc("Write", &self.target, status));
+            return Err(self.device.rpc("Write", status));
         };
         let schema = self.known_schema();
         let failures = errors
@@ -286,29 +300,7 @@ impl Client {
             })
             .collect();
         let (address, device) = (self.target.address.clone(), self.target.device.0);
-        Err(WriteError { address, device, total: request.updates.len(), failures }.into())
-    }
-
-    /// Waits for the answer to a call.
-    async fn call<T>(
-        &self,
-        call: &'static str,
-        limit: Duration,
-        answer: impl Future<Output = Result<tonic::Response<T>, tonic::Status>>,
-    ) -> Result<T, ClientError> {
-        let answer = self.in_time(call, limit, answer).await?;
-        answer.map(tonic::Response::into_inner).map_err(|status| ClientError::rpc(call, &self.target, status))
-    }
-
-    /// Waits up to `limit`: a device that stands still keeps its connections.
-    async fn in_time<T>(
-        &self,
-        what: &'static str,
-        limit: Duration,
-        answer: impl Future<Output = T>,
-    ) -> Result<T, ClientError> {
-        let answer = tokio::time::timeout(limit, answer).await;
-        answer.map_err(|_| ClientError::timeout(&self.target, what, limit))
+        Err(WriteError { address, device, total: request.updates.len(), undone: false, failures }.into())
     }
 }
 
@@ -319,7 +311,7 @@ impl Client {
     /// [`ClientError`] for a packet that does not fit the program, or if the stream is broken.
     pub async fn send_packet(&self, packet: &Packet) -> Result<(), ClientError> {
         let message = self.schema()?.encode_packet(packet)?;
-        self.stream.send(&self.target, stream_message_request::Update::Packet(message)).await
+        self.stream.send(&self.device, stream::message(stream_message_request::Update::Packet(message))).await
     }
 
     /// Tells the device that a list of digests arrived, so that it may report the same data again.
@@ -328,6 +320,6 @@ impl Client {
     /// [`ClientError`] if the stream is broken.
     pub async fn ack_digest(&self, list: &v1::DigestList) -> Result<(), ClientError> {
         let ack = v1::DigestListAck { digest_id: list.digest_id, list_id: list.list_id };
-        self.stream.send(&self.target, stream_message_request::Update::DigestAck(ack)).await
+        self.stream.send(&self.device, stream::message(stream_message_request::Update::DigestAck(ack))).await
     }
 }

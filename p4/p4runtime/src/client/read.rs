@@ -21,7 +21,7 @@ impl Client {
             let mut tries = 1;
             loop {
                 let read = self.read_once(filters.clone());
-                match self.in_time("Read", self.target.call_timeout, read).await.flatten() {
+                match self.device.in_time("Read", self.target.call_timeout, read).await.flatten() {
                     Err(ClientError::Rpc { code: Code::Aborted, .. }) if tries < READ_TRIES => tries += 1,
                     read => return read,
                 }
@@ -36,14 +36,14 @@ impl Client {
             entities: filters,
         };
         let answer = self.service.clone().read(request).await;
-        let answer = answer.map_err(|status| ClientError::rpc("Read", &self.target, status));
+        let answer = answer.map_err(|status| self.device.rpc("Read", status));
         let mut answers = answer?.into_inner();
         let mut entities = Vec::new();
         loop {
             match answers.message().await {
                 Ok(Some(part)) => entities.extend(part.entities),
                 Ok(None) => return Ok(entities),
-                Err(status) => return Err(ClientError::rpc("Read", &self.target, status)),
+                Err(status) => return Err(self.device.rpc("Read", status)),
             }
         }
     }

@@ -1,32 +1,19 @@
 //! The stream of a session: arbitration, packets, digests.
 
 use std::collections::BTreeMap;
-use std::time::Duration;
 
-use tokio::sync::{mpsc, watch};
-use tokio::task::JoinHandle;
-use tokio_stream::wrappers::ReceiverStream;
-use tonic::transport::Channel;
-use tonic::{Code, Status, Streaming};
+use inart_rpc::{Protocol, Said};
+use tonic::Code;
 
-use super::error::ClientError;
 use super::target::{ElectionId, Target};
 use crate::codec::EntryError;
-use crate::p4::v1::{
-    self, p4_runtime_client::P4RuntimeClient, stream_message_request, stream_message_response,
-};
+use crate::p4::v1::{self, stream_message_request, stream_message_response};
 use crate::schema::Schema;
 use crate::value::Value;
 
 /// A packet, a list of digests, a notice of idle entries, or the device's word on an error in what it was
 /// sent.
 pub type Event = stream_message_response::Update;
-
-/// Events kept for a receiver that is slow.
-pub const EVENT_QUEUE: usize = 4096;
-
-/// Messages to the device kept while the network is slow; senders wait when it is full.
-const OUT_QUEUE: usize = 256;
 
 /// The device's last word on who is primary.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -46,160 +33,40 @@ pub struct Packet {
     pub metadata: BTreeMap<String, Value>,
 }
 
-#[derive(Debug, Clone)]
-enum Session {
-    Opening,
-    Open(Arbitration),
-    Closed(Status),
-}
+/// The messages of P4Runtime's stream.
+pub(super) enum Messages {}
 
-pub(super) struct Stream {
-    to_device: mpsc::Sender<v1::StreamMessageRequest>,
-    session: watch::Receiver<Session>,
-    events: Option<mpsc::Receiver<Event>>,
-    reader: JoinHandle<()>,
-}
+impl Protocol for Messages {
+    type Request = v1::StreamMessageRequest;
+    type Response = v1::StreamMessageResponse;
+    type State = Arbitration;
+    type Event = Event;
 
-impl Drop for Stream {
-    fn drop(&mut self) {
-        self.reader.abort();
-    }
-}
-
-impl Stream {
-    pub(super) async fn open(
-        mut service: P4RuntimeClient<Channel>,
-        target: &Target,
-    ) -> Result<Self, ClientError> {
-        let (to_device, requests) = mpsc::channel(OUT_QUEUE);
-        let (events_in, events) = mpsc::channel(EVENT_QUEUE);
-        let (session_in, session) = watch::channel(Session::Opening);
-        let reader = tokio::spawn(async move {
-            let status = match service.stream_channel(ReceiverStream::new(requests)).await {
-                Ok(answers) => read(answers.into_inner(), &session_in, &events_in).await,
-                Err(status) => status,
-            };
-            session_in.send_replace(Session::Closed(status));
-        });
-        let mut stream = Self { to_device, session, events: Some(events), reader };
-        stream.arbitrate(target).await?;
-        let answered = stream.session.wait_for(|session| !matches!(session, Session::Opening));
-        match tokio::time::timeout(target.timeout, answered).await {
-            Err(_) => return Err(ClientError::timeout(target, "the arbitration", target.timeout)),
-            Ok(Err(_)) => return Err(closed(target, Status::unavailable("the stream was closed"))),
-            Ok(Ok(_)) => {}
-        }
-        let session = stream.session.borrow().clone();
-        match session {
-            Session::Closed(status) => Err(ClientError::opening(target, status).await),
-            _ => Ok(stream),
-        }
-    }
-
-    pub(super) fn arbitration(&self) -> Arbitration {
-        match &*self.session.borrow() {
-            Session::Open(arbitration) => *arbitration,
-            _ => Arbitration::default(),
-        }
-    }
-
-    pub(super) async fn arbitrate(&self, target: &Target) -> Result<(), ClientError> {
-        let role = v1::Role { name: target.role.clone(), ..Default::default() };
-        let update = v1::MasterArbitrationUpdate {
-            device_id: target.device.0,
-            role: (!target.role.is_empty()).then_some(role),
-            election_id: target.election.map(Into::into),
-            status: None,
-        };
-        self.send(target, stream_message_request::Update::Arbitration(update)).await
-    }
-
-    pub(super) async fn send(
-        &self,
-        target: &Target,
-        update: stream_message_request::Update,
-    ) -> Result<(), ClientError> {
-        let message = v1::StreamMessageRequest { update: Some(update) };
-        self.to_device.send(message).await.map_err(|_| match &*self.session.borrow() {
-            Session::Closed(status) => closed(target, status.clone()),
-            _ => closed(target, Status::unavailable("the stream was closed")),
-        })
-    }
-
-    pub(super) async fn wait_primary(&self, target: &Target, timeout: Duration) -> Result<(), ClientError> {
-        let mut session = self.session.clone();
-        let decided = session.wait_for(|session| match session {
-            Session::Open(arbitration) => arbitration.primary,
-            Session::Closed(_) => true,
-            Session::Opening => false,
-        });
-        let decided = tokio::time::timeout(timeout, decided).await.map(|found| found.map(|now| now.clone()));
-        match decided {
-            Ok(Ok(Session::Closed(status))) => Err(closed(target, status)),
-            Ok(Ok(_)) => Ok(()),
-            Ok(Err(_)) => Err(closed(target, Status::unavailable("the stream was closed"))),
-            Err(_) => Err(self.not_primary(target)),
-        }
-    }
-
-    /// Waits until this client is not primary any more, whatever took that away.
-    pub(super) async fn lost(&self, target: &Target) -> ClientError {
-        let mut session = self.session.clone();
-        let over = session.wait_for(|session| match session {
-            Session::Open(arbitration) => !arbitration.primary,
-            Session::Closed(_) => true,
-            Session::Opening => false,
-        });
-        match over.await.map(|session| session.clone()) {
-            Ok(Session::Closed(status)) => closed(target, status),
-            Ok(_) => self.not_primary(target),
-            Err(_) => closed(target, Status::unavailable("the stream was closed")),
-        }
-    }
-
-    fn not_primary(&self, target: &Target) -> ClientError {
-        ClientError::NotPrimary {
-            address: target.address.clone(),
-            device: target.device.0,
-            asked: target.election,
-            greatest: self.arbitration().greatest,
-        }
-    }
-
-    pub(super) fn take_events(&mut self) -> Option<mpsc::Receiver<Event>> {
-        self.events.take()
-    }
-}
-
-fn closed(target: &Target, status: Status) -> ClientError {
-    ClientError::rpc("StreamChannel", target, status)
-}
-
-async fn read(
-    mut answers: Streaming<v1::StreamMessageResponse>,
-    session: &watch::Sender<Session>,
-    events: &mpsc::Sender<Event>,
-) -> Status {
-    loop {
-        let event = match answers.message().await {
-            Ok(Some(message)) => message.update,
-            Ok(None) => return Status::unavailable("the device closed the stream"),
-            Err(status) => return status,
-        };
-        match event {
+    fn read(message: v1::StreamMessageResponse) -> Said<Arbitration, Event> {
+        match message.update {
             Some(Event::Arbitration(update)) => {
                 let primary = update.status.is_some_and(|status| status.code == Code::Ok as i32);
-                let greatest = update.election_id.map(Into::into);
-                session.send_replace(Session::Open(Arbitration { primary, greatest }));
+                Said::State(Arbitration { primary, greatest: update.election_id.map(Into::into) })
             }
-            Some(event) => {
-                if let Err(mpsc::error::TrySendError::Full(_)) = events.try_send(event) {
-                    tracing::warn!(EVENT_QUEUE, "the controller is slow: an event of the switch was dropped");
-                }
-            }
-            None => {}
+            Some(event) => Said::Event(event),
+            None => Said::Nothing,
         }
     }
+}
+
+/// The message that asks for the target's election id.
+pub(super) fn arbitration(target: &Target) -> v1::StreamMessageRequest {
+    let role = v1::Role { name: target.role.clone(), ..Default::default() };
+    message(stream_message_request::Update::Arbitration(v1::MasterArbitrationUpdate {
+        device_id: target.device.0,
+        role: (!target.role.is_empty()).then_some(role),
+        election_id: target.election.map(Into::into),
+        status: None,
+    }))
+}
+
+pub(super) fn message(update: stream_message_request::Update) -> v1::StreamMessageRequest {
+    v1::StreamMessageRequest { update: Some(update) }
 }
 
 impl Schema {

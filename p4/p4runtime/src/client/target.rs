@@ -3,7 +3,9 @@
 use std::fmt;
 use std::time::Duration;
 
+use inart_rpc::Device;
 use inart_tls::Security;
+use tonic::Code;
 
 use crate::p4::v1;
 
@@ -59,7 +61,28 @@ pub struct Target {
     pub call_timeout: Duration,
 }
 
+/// What may fix a call that was refused.
+fn hint(code: Code) -> &'static str {
+    match code {
+        Code::Unavailable => " (start the switch or correct the address)",
+        Code::PermissionDenied => " (another controller is primary: use a greater election id)",
+        Code::Unimplemented => " (the switch does not support this)",
+        _ => "",
+    }
+}
+
 impl Target {
+    /// The device, as errors name it.
+    pub(super) fn device(&self) -> Device {
+        Device {
+            service: "P4Runtime",
+            address: self.address.clone(),
+            security: self.security.clone(),
+            number: self.device.0,
+            hint,
+        }
+    }
+
     /// A plain connection on this machine, the default role, election id 1, five seconds; half a minute a
     /// call.
     pub fn new(address: impl Into<String>, device: DeviceId) -> Self {

@@ -1,0 +1,95 @@
+//! What can go wrong between a client and its device.
+
+use std::time::Duration;
+
+use inart_tls::{ChannelError, EndpointError, TlsFailure};
+use tonic::Code;
+
+use crate::write::{WriteError, code_name};
+
+/// What went wrong, where, and how to fix it. `O` is what only one protocol has.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum ClientError<O: std::error::Error + 'static> {
+    /// The address cannot be understood, or not be reached the way that was asked for.
+    #[error(transparent)]
+    Endpoint(EndpointError),
+    /// Nothing answers at the address.
+    #[error("no {service} server answers at {address} ({reason}); start the switch or correct the address")]
+    Connect {
+        /// The protocol.
+        service: &'static str,
+        /// The address.
+        address: String,
+        /// What the system said.
+        reason: String,
+    },
+    /// A server answers, and the two sides do not agree on TLS.
+    #[error("a server answers at {address}, but {failure}")]
+    Tls {
+        /// The address.
+        address: String,
+        /// The disagreement.
+        failure: TlsFailure,
+    },
+    /// The connection was made, and ended before the device had said anything.
+    #[error("the connection to {address} ended at once ({reason}): {hint}")]
+    Refused {
+        /// The address.
+        address: String,
+        /// What the system said.
+        reason: String,
+        /// What may fix it.
+        hint: &'static str,
+    },
+    /// The device did not answer in time.
+    #[error("device {device} at {address} did not answer {what} within {timeout:?}")]
+    Timeout {
+        /// The address.
+        address: String,
+        /// The device.
+        device: u64,
+        /// What was waited for.
+        what: &'static str,
+        /// How long.
+        timeout: Duration,
+    },
+    /// The device refused a call.
+    #[error("{call} on device {device} at {address}: {}: {message}{hint}", code_name(*.code))]
+    Rpc {
+        /// The call.
+        call: &'static str,
+        /// The address.
+        address: String,
+        /// The device.
+        device: u64,
+        /// The canonical code.
+        code: Code,
+        /// The device's message.
+        message: String,
+        /// What may fix it, in parentheses behind a blank; empty if nothing is known.
+        hint: &'static str,
+    },
+    /// Some updates of a batch failed.
+    #[error(transparent)]
+    Write(WriteError),
+    /// What only this protocol has.
+    #[error(transparent)]
+    Own(O),
+}
+
+impl<O: std::error::Error + 'static> ClientError<O> {
+    /// What a connection that was not made means for a service.
+    pub(crate) fn channel(service: &'static str, error: ChannelError) -> Self {
+        match error {
+            ChannelError::Endpoint(error) => Self::Endpoint(error),
+            ChannelError::Connect { address, reason } => Self::Connect { service, address, reason },
+            ChannelError::Tls { address, failure } => Self::Tls { address, failure },
+        }
+    }
+}
+
+impl<O: std::error::Error + 'static> From<WriteError> for ClientError<O> {
+    fn from(error: WriteError) -> Self {
+        Self::Write(error)
+    }
+}
