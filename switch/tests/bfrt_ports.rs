@@ -109,9 +109,10 @@ async fn a_port_with_an_interface_is_there_and_up_while_that_has_a_link() {
     rig.wire.linked.store(true, Ordering::Relaxed);
     assert_eq!(rig.ports().await, [(8, Speed::None, true, true)]);
     // Added as any other, once.
-    rig.client.add_ports(&[settings(8, Speed::G100)]).await.unwrap();
+    let added = || Change::insert(settings(8, Speed::G100).entry());
+    assert_eq!(rig.write(added()).await, Code::Ok);
     assert_eq!(rig.ports().await, [(8, Speed::G100, true, true)]);
-    assert_eq!(code(rig.client.add_ports(&[settings(8, Speed::G100)]).await), Code::AlreadyExists);
+    assert_eq!(rig.write(added()).await, Code::AlreadyExists);
     let disabled = PortSettings::key(8).with("$PORT_ENABLE", false);
     assert_eq!(rig.write(Change::modify(disabled)).await, Code::Ok);
     assert_eq!(rig.ports().await, [(8, Speed::G100, false, false)]);

@@ -343,14 +343,16 @@ async fn ports_are_added_enabled_and_told_of() {
         enabled,
         loopback: false,
     };
-    client.add_ports(&[port(4, true), port(132, false)]).await.unwrap();
+    let added = |port: PortSettings| Change::insert(port.entry());
+    let both = [added(port(4, true)), added(port(132, false))];
+    client.write(&both, Batch::Continue).await.unwrap();
     let found = client.read_ports().await.unwrap();
     let states: Vec<_> = found.iter().map(|state| (state.settings, state.up)).collect();
     assert_eq!(states, [(port(4, true), true), (port(132, false), false)]);
-    assert_eq!(code(client.add_ports(&[port(4, true)]).await), Code::AlreadyExists);
+    assert_eq!(code(client.write(&[added(port(4, true))], Batch::Continue).await), Code::AlreadyExists);
     // 72 and 127 are no ports of a pipe.
-    assert_eq!(code(client.add_ports(&[port(72, true)]).await), Code::InvalidArgument);
-    client.remove_ports(&[4]).await.unwrap();
+    assert_eq!(code(client.write(&[added(port(72, true))], Batch::Continue).await), Code::InvalidArgument);
+    client.write(&[Change::delete(PortSettings::key(4))], Batch::Continue).await.unwrap();
     assert_eq!(client.read_ports().await.unwrap().len(), 1);
     let mut told = Vec::new();
     while told.len() < 2 {

@@ -39,11 +39,6 @@ impl Members {
         self.epoch
     }
 
-    /// From now on frames are steered by that plan.
-    pub fn set_epoch(&mut self, epoch: Epoch) {
-        self.epoch = epoch;
-    }
-
     /// How many peers the job has.
     pub fn peers(&self) -> usize {
         self.lives.len()

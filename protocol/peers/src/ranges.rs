@@ -74,14 +74,6 @@ impl Ranges {
         self.runs.keys().next().copied()
     }
 
-    /// The least number from `least` on; the least of all if there is none.
-    pub fn next_from(&self, least: u32) -> Option<u32> {
-        if self.contains(least) {
-            return Some(least);
-        }
-        self.runs.range(least..).next().map(|(&start, _)| start).or_else(|| self.first())
-    }
-
     /// Its ranges, ascending.
     pub fn iter(&self) -> impl Iterator<Item = Range<u32>> + '_ {
         self.runs.iter().map(|(&start, &end)| start..end)

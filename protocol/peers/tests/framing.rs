@@ -88,8 +88,7 @@ fn what_is_not_for_a_member_is_dropped_and_counted() {
     };
     let mut other_job = Members::new(rank(5), 9.into(), 2.into(), vec![Incarnation::new(1); 100]);
     assert_eq!(refused(&mut other_job, frame), [1, 0, 0, 0, 0, 0]);
-    let mut other_epoch = members(5);
-    other_epoch.set_epoch(3.into());
+    let mut other_epoch = Members::new(rank(5), 4.into(), 3.into(), vec![Incarnation::new(1); 100]);
     assert_eq!(refused(&mut other_epoch, frame), [0, 1, 0, 0, 0, 0]);
     // Peer 3 was restarted; peer 3 is not there.
     for life in [Incarnation::new(77), Incarnation::UNKNOWN] {

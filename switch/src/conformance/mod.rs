@@ -75,18 +75,6 @@ pub fn run_directory_for(directory: &Path, wanted: Option<Architecture>) -> std:
     Ok(report)
 }
 
-/// Runs one script on one pipeline; what differed, if anything. Ports that the script does not speak of do
-/// not exist.
-///
-/// # Errors
-///
-/// The first difference, or what cannot be read.
-pub fn run_case(pipeline: &Path, script: &Path) -> Result<(), String> {
-    let script = read(script)?;
-    let script = stf::parse(&String::from_utf8_lossy(&script))?;
-    run(compile(&read(pipeline)?)?, &script, Ports::Named)
-}
-
 /// Runs one script on one pipeline (bmv2 JSON); what differed, if anything. All ports exist: a packet that
 /// leaves by one that the script does not speak of is a difference.
 ///

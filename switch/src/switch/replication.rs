@@ -90,11 +90,6 @@ impl Switch {
             .map(drop)
             .ok_or_else(|| ControlError::NotFound(format!("there is no clone session {session}")))
     }
-
-    /// All clone sessions.
-    pub fn clone_sessions(&self) -> impl Iterator<Item = (u32, &CloneSession)> {
-        self.sessions.iter().map(|(&session, config)| (session, config.as_ref()))
-    }
 }
 
 fn refuse_repeats(replicas: &[Replica], what: &str) -> Result<()> {

@@ -115,27 +115,4 @@ impl Client {
             self.write_unbound(&changes).await
         })
     }
-
-    /// Adds ports, and enables those that shall be.
-    ///
-    /// # Errors
-    /// [`ClientError`] if one is there already, or the device refuses one.
-    pub fn add_ports<'a>(&'a self, ports: &'a [PortSettings]) -> Answer<'a, ()> {
-        Box::pin(async move {
-            let changes: Vec<_> = ports.iter().map(|port| Change::insert(port.entry())).collect();
-            self.write(&changes, Batch::Continue).await
-        })
-    }
-
-    /// Removes ports.
-    ///
-    /// # Errors
-    /// [`ClientError`] if one is not there, or the device refuses the call.
-    pub fn remove_ports<'a>(&'a self, numbers: &'a [u32]) -> Answer<'a, ()> {
-        Box::pin(async move {
-            let changes: Vec<_> =
-                numbers.iter().map(|number| Change::delete(PortSettings::key(*number))).collect();
-            self.write(&changes, Batch::Continue).await
-        })
-    }
 }
