@@ -160,6 +160,16 @@ fn what_cannot_be_is_refused_in_one_line() {
         &["push", "mesh16.yaml", "--window", "8"],
         &["--window is for networks of switches", "mesh16.yaml has peers"],
     );
+    for flag in ["--controller", "--assignments"] {
+        bench.refused(&["push", "mesh16.yaml", flag, "x"], &[flag, "mesh16.yaml has peers"]);
+    }
+    for (flag, value, named) in [
+        ("--controller", "127.0.0.1:1", "--peers"),
+        ("--assignments", "jobs", "leave it out"),
+        ("--window", "8", "mesh16.yaml: --window: it is for plans"),
+    ] {
+        bench.refused(&["push", "mesh16.yaml", "fig1.yaml", flag, value], &[flag, named]);
+    }
     bench.refused(
         &["topology", "mesh", "--peers", "4", "--receivers", "4"],
         &["--receivers 4", "from 1 to 3"],

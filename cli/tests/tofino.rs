@@ -109,7 +109,9 @@ fn a_tofino_sums_or_copies_and_says_so() {
         let to = ["--switch", &switches[0], "--switch", &switches[1]];
         let pushed = bench.inart(&[&["push", first, "fig1.yaml"], &state[..], &to].concat());
         assert!(pushed.status.success(), "{pushed:?}");
-        for more in [&[][..], &["--replace-program"]] {
+        // Without the number of values that is installed, the missing program is named first.
+        let replaced: &[&[&str]] = if first == "plan.json" { &[&[], &["--replace-program"]] } else { &[&[]] };
+        for &more in replaced {
             let arguments = [&["push", second, "fig1.yaml"], &state[..], more].concat();
             is_refusal(&bench.inart(&arguments), &arguments, &[both, "inart remove lstm TOPOLOGY"]);
         }

@@ -196,9 +196,12 @@ impl ControlArgs {
     ) -> anyhow::Result<Arc<dyn Program>> {
         let is_summed = records.jobs.values().any(|record| record.live().is_some());
         let is_copied = peers.is_some() || !records.peers.is_empty();
-        match is_copied && !is_summed && self.p4.is_none() {
-            true => Ok(self.target.multicast_program(values)?),
-            false => self.program(values),
+        let copying = || self.target.multicast_program(values);
+        match (is_copied && self.p4.is_none(), is_summed) {
+            (true, false) => Ok(copying()?),
+            // Where no program does both, the controller refuses either one with the jobs' names.
+            (true, true) => self.program(values).or_else(|error| copying().map_err(|_| error)),
+            (false, _) => self.program(values),
         }
     }
 
