@@ -191,12 +191,15 @@ fn add_copies(
         }
     }
     for (block, behind) in &requirements.receivers {
-        let group = match groups.get(block) {
-            Some(group) => *group,
-            None => taken.group()?,
-        };
-        groups.insert(*block, group);
-        tables.groups.insert(group, behind.keys().copied().collect());
+        // Where all peers are behind one port, no update is copied, and a group would have no user.
+        if requirements.updates.iter().any(|(of, ..)| of == block) {
+            let group = match groups.get(block) {
+                Some(group) => *group,
+                None => taken.group()?,
+            };
+            groups.insert(*block, group);
+            tables.groups.insert(group, behind.keys().copied().collect());
+        }
         for (&egress, &members) in behind {
             let key = ReceiversKey { epoch, job, group: *block, egress };
             tables.receivers.insert(key, ReceiversAction::Narrow { members });
