@@ -6,7 +6,9 @@ use crate::bf_rt;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
+use inart_bfruntime::bfrt_proto::bf_runtime_client::BfRuntimeClient;
 use inart_bfruntime::bfrt_proto::stream_message_response::Update;
+use inart_bfruntime::bfrt_proto::{Entity, ReadRequest, ReadResponse, TargetDevice};
 use inart_bfruntime::{
     Batch, Change, Client, ClientError, ClientId, Code, DeviceId, Entry, Fec, Group, Info, Match, OwnError,
     PortSettings, Profile, Program, Speed, Target, Value,
@@ -14,12 +16,16 @@ use inart_bfruntime::{
 use inart_p4runtime::Schema;
 use inart_switch::bfrt::Server;
 use inart_switch::{Port, Sink, Switch};
+use prost::Message;
 use tokio::net::TcpListener;
+use tonic::Status;
 
 const JSON: &[u8] = include_bytes!("programs/everything.json");
 const P4INFO: &str = include_str!("programs/everything.txtpb");
 const DEVICE: DeviceId = DeviceId(3);
 const NAME: &str = "everything";
+/// Only ends what hangs.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The ports that frames left by.
 #[derive(Default)]
@@ -367,11 +373,16 @@ async fn ports_are_added_enabled_and_told_of() {
     assert!(error.contains("$PORT_UP") && error.contains("the device only"), "{error}");
 }
 
-/// The program with a register array of that many cells.
+/// The program with a register array of that many cells, and tables of 5,000 entries.
 fn with_cells(cells: usize) -> Program {
     let pipeline = crate::rig::with_cells(cells);
     let info = bf_rt::bf_rt(&Schema::new(pipeline.p4info).unwrap()).into_bytes();
-    let profile = Profile { binary: pipeline.device_config, ..program().profiles[0].clone() };
+    let mut json: serde_json::Value = serde_json::from_slice(&pipeline.device_config).unwrap();
+    let pipelines = json["pipelines"].as_array_mut().unwrap().iter_mut();
+    for table in pipelines.flat_map(|pipeline| pipeline["tables"].as_array_mut().unwrap()) {
+        table["max_size"] = 5000.into();
+    }
+    let profile = Profile { binary: json.to_string().into_bytes(), ..program().profiles[0].clone() };
     Program { info, profiles: vec![profile], ..program() }
 }
 
@@ -399,23 +410,104 @@ async fn a_write_of_all_cells_many_times_over_is_refused() {
     assert_eq!(rig.switch.lock().unwrap().register("I.cells", (1 << 25) - 1).unwrap(), [7]);
 }
 
-#[tokio::test]
-async fn a_read_of_more_than_the_memory_can_hold_is_refused() {
-    let rig = Rig::start().await;
-    let client = with_many_cells(&rig, 1 << 17).await;
-    let all = Entry::new("cells");
-    assert_eq!(client.read_table("cells").await.unwrap().len(), 1 << 17);
-    for again in [vec![all; 3], vec![Entry::new("$PORT_HDL_INFO"); 3000]] {
-        let refused = client.read(&again).await.unwrap_err();
-        let ClientError::Rpc { code, message, .. } = refused else { panic!("{refused}") };
-        assert_eq!(code, Code::ResourceExhausted);
-        assert!(message.contains("262144 entities"), "{message}");
+/// The answers of a read of what clients may read by the program's name, one after the other.
+async fn answers(rig: &Rig, client: &Client, wanted: &[Entry]) -> tonic::Streaming<ReadResponse> {
+    let info = client.info().unwrap();
+    let entities = wanted.iter().map(|entry| info.encode(entry).unwrap().into());
+    let request = ReadRequest {
+        target: Some(TargetDevice { device_id: DEVICE.0, pipe_id: 0xffff, direction: 0xff, prsr_id: 0xff }),
+        entities: entities.collect(),
+        p4_name: NAME.into(),
+        ..Default::default()
+    };
+    let channel = inart_tls::connect_channel(&rig.address, &inart_tls::Security::Local, PATIENCE);
+    let mut raw = BfRuntimeClient::new(channel.await.unwrap());
+    raw.read(request).await.unwrap().into_inner()
+}
+
+async fn soon<T>(answer: impl Future<Output = T>) -> T {
+    tokio::time::timeout(PATIENCE, answer).await.expect("in time")
+}
+
+/// The entities of the answers that are left, and the most entities and bytes of one answer.
+async fn rest(answers: &mut tonic::Streaming<ReadResponse>) -> Result<(Vec<Entity>, usize, usize), Status> {
+    let (mut all, mut most, mut longest) = (Vec::new(), 0, 0);
+    while let Some(answer) = soon(answers.message()).await? {
+        most = most.max(answer.entities.len());
+        longest = longest.max(answer.encoded_len());
+        all.extend(answer.entities);
     }
-    let larger = Rig::start().await;
-    let client = with_many_cells(&larger, 1 << 19).await;
-    assert!(client.read_table("cells").await.is_err());
-    let one = Entry::new("cells").exact("$REGISTER_INDEX", (1u32 << 19) - 1);
-    assert_eq!(client.read(&[one]).await.unwrap().len(), 1);
+    Ok((all, most, longest))
+}
+
+#[tokio::test]
+async fn a_read_of_many_cells_comes_in_parts_and_has_no_end_but_theirs() {
+    let rig = Rig::start().await;
+    let client = with_many_cells(&rig, 1 << 19).await;
+    let all = Entry::new("cells");
+    let (found, most, longest) = rest(&mut answers(&rig, &client, &[all.clone(), all]).await).await.unwrap();
+    assert_eq!(found.len(), 2 << 19);
+    assert!(most <= 1024 + 64 && longest < 300 << 10, "{most} entities, {longest} B");
+    let found = client.read_table("cells").await.unwrap();
+    let cells: Vec<_> = found.iter().filter_map(|cell| cell.key.get("$REGISTER_INDEX")).collect();
+    let expected: Vec<_> = (0..1u128 << 19).map(Match::Exact).collect();
+    assert!(cells.iter().zip(&expected).all(|(cell, expected)| *cell == expected), "in order, each once");
+    assert_eq!(cells.len(), expected.len());
+}
+
+#[tokio::test]
+async fn entries_that_were_deleted_leave_no_gap_in_the_parts_of_a_read() {
+    let rig = Rig::start().await;
+    let client = with_many_cells(&rig, 16).await;
+    let entry = |dst: u64| exact(dst, 2, 500);
+    let many: Vec<_> = (0..4000).map(|dst| Change::insert(entry(dst))).collect();
+    client.write(&many, Batch::Continue).await.unwrap();
+    // One of two goes, and all of some thousand.
+    let gone = |dst: &u64| dst % 2 == 1 || (1000..3000).contains(dst);
+    let deleted: Vec<_> = (0..4000).filter(gone).map(|dst| Change::delete(entry(dst))).collect();
+    client.write(&deleted, Batch::Continue).await.unwrap();
+    let (found, most, _) =
+        rest(&mut answers(&rig, &client, &[Entry::new("exact_table")]).await).await.unwrap();
+    assert!(most <= 1024 + 64, "{most} entities");
+    let keys: std::collections::HashSet<_> = found.iter().map(Message::encode_to_vec).collect();
+    assert_eq!((found.len(), keys.len()), (1000, 1000), "each once");
+}
+
+#[tokio::test]
+async fn long_entries_fill_an_answer_by_their_bytes() {
+    let rig = Rig::start().await;
+    let client = rig.loaded().await;
+    let groups = (1..=1500).map(|id| Group { id, ports: (0..500).collect() });
+    let changes: Vec<_> = groups.map(|group| Change::insert(group.node())).collect();
+    client.write(&changes, Batch::Continue).await.unwrap();
+    let (found, _, longest) =
+        rest(&mut answers(&rig, &client, &[Entry::new("$pre.node")]).await).await.unwrap();
+    assert_eq!(found.len(), 1500);
+    assert!(longest < 300 << 10, "{longest} B");
+}
+
+#[tokio::test]
+async fn a_write_waits_for_no_slow_reader_which_reads_again() {
+    let rig = Rig::start().await;
+    let client = with_many_cells(&rig, 1 << 19).await;
+    let mut slow = answers(&rig, &client, &[Entry::new("cells")]).await;
+    soon(slow.message()).await.unwrap().unwrap();
+    assert_eq!(soon(insert(&client, exact(1, 2, 500))).await, Code::Ok);
+    assert_eq!(rest(&mut slow).await.unwrap_err().code(), Code::Aborted);
+    assert_eq!(client.read_table("exact_table").await.unwrap().len(), 1, "the next read has all of it");
+}
+
+#[tokio::test]
+async fn a_read_that_asks_for_too_much_is_refused() {
+    let rig = Rig::start().await;
+    let client = rig.loaded().await;
+    for (filter, count, most) in [(exact(1, 2, 3), 20_000, "16384"), (ternary(1, 2), 16_000, "1048576 bytes")]
+    {
+        let refused = client.read(&vec![filter; count]).await.unwrap_err();
+        let ClientError::Rpc { code, message, .. } = refused else { panic!("{refused}") };
+        assert_eq!(code, Code::ResourceExhausted, "{message}");
+        assert!(message.contains(most), "{message}");
+    }
 }
 
 /// Each node costs what it is, not a copy of all that are there.

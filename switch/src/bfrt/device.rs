@@ -11,7 +11,7 @@ use inart_bfruntime::bfrt_proto::{
     SetForwardingPipelineConfigResponseType as Stage, StreamMessageResponse, WriteRequest,
 };
 use inart_bfruntime::{DeviceId, Entry, update_errors_status};
-use tokio::sync::{Mutex, mpsc};
+use tokio::sync::{Mutex, OwnedRwLockReadGuard, RwLock, mpsc};
 use tonic::Status;
 
 use super::batch;
@@ -19,6 +19,7 @@ use super::clients::{Clients, Stay};
 use super::config::DEVICE_INFO;
 use super::pipeline::Pipeline;
 use super::ports::{PortChange, Ports};
+use super::reads::Reading;
 use super::status::{invalid, misfit, unserved};
 use super::verify::Verified;
 use crate::Switch;
@@ -47,6 +48,8 @@ pub(super) struct Device {
     id: DeviceId,
     switch: Arc<Lock<Switch>>,
     compiling: Compiling,
+    /// Reads share it, a write has it alone: a read finds all of a write or nothing of it.
+    turn: Arc<RwLock<()>>,
     state: Mutex<State>,
     /// As they are before any program.
     ports: Ports,
@@ -58,15 +61,17 @@ struct State {
     running: Option<Pipeline>,
     /// Begun by VERIFY_AND_WARM_INIT_BEGIN: reads and writes go to it until WARM_INIT_END makes it run.
     staged: Option<Pipeline>,
+    /// Counts changes that clients made.
+    writes: u64,
 }
 
 impl State {
-    /// The program of that name, or that the client is bound to.
-    fn pipeline(&self, client: u32, name: &str) -> Result<&Pipeline, Status> {
-        self.check(client, name)?;
-        self.staged.as_ref().or(self.running.as_ref()).ok_or_else(no_program)
+    /// The program that reads and writes go to.
+    fn current(&self) -> Option<&Pipeline> {
+        self.staged.as_ref().or(self.running.as_ref())
     }
 
+    /// The program of that name, or that the client is bound to.
     fn pipeline_mut(&mut self, client: u32, name: &str) -> Result<&mut Pipeline, Status> {
         self.check(client, name)?;
         self.staged.as_mut().or(self.running.as_mut()).ok_or_else(no_program)
@@ -83,7 +88,7 @@ impl State {
     }
 
     fn known(&self, name: &str) -> Result<(), Status> {
-        match self.staged.as_ref().or(self.running.as_ref()) {
+        match self.current() {
             None => Err(no_program()),
             Some(pipeline) if pipeline.config.p4_name == name => Ok(()),
             Some(pipeline) => Err(Status::not_found(format!(
@@ -95,6 +100,7 @@ impl State {
 
     /// The program is another one: who is bound to another name is cut off, and the others hear of it.
     fn changed(&mut self, stages: &[Stage]) {
+        self.writes += 1;
         let Some(pipeline) = self.staged.as_ref().or(self.running.as_ref()) else { return };
         for gone in self.clients.keep_bound_to(&pipeline.config.p4_name) {
             let status =
@@ -131,7 +137,8 @@ impl State {
 
 impl Device {
     pub fn new(id: DeviceId, switch: Arc<Lock<Switch>>, ports: Ports) -> Self {
-        Self { id, switch, compiling: Compiling::default(), state: Mutex::default(), ports }
+        let (compiling, turn, state) = Default::default();
+        Self { id, switch, compiling, turn, state, ports }
     }
 
     /// Refuses a call that is for another device.
@@ -157,9 +164,11 @@ impl Device {
         at_most(request.updates.len(), limits::UPDATES, "updates in a write", "send them in several")?;
         let atomicity = Atomicity::try_from(request.atomicity)
             .map_err(|_| invalid(format!("atomicity {} is not known", request.atomicity)))?;
+        let _turn = self.turn.write().await;
         let mut state = self.state.lock().await;
         let pipeline = state.pipeline_mut(request.client_id, &request.p4_name)?;
         let applied = batch::apply(pipeline, &request.updates, atomicity);
+        state.writes += 1;
         state.tell_ports(&applied.ports)?;
         match applied.results.iter().all(Result::is_ok) {
             true => Ok(()),
@@ -167,23 +176,24 @@ impl Device {
         }
     }
 
-    /// Reads what filters select: all of one state of what clients write.
-    pub async fn read(&self, client: u32, name: &str, filters: &[Entity]) -> Result<Vec<Entity>, Status> {
+    /// Begins a read of what filters select. Writes wait while its client holds the turn, which it lets go soon.
+    pub async fn begin_read(
+        &self,
+        client: u32,
+        name: &str,
+        filters: Vec<Entity>,
+    ) -> Result<(Reading, OwnedRwLockReadGuard<()>), Status> {
         at_most(filters.len(), limits::FILTERS, "entities in a read", "ask for them in several")?;
+        let turn = self.turn.clone().read_owned().await;
         let state = self.state.lock().await;
-        let pipeline = state.pipeline(client, name)?;
-        let (mut found, mut room) = (Vec::new(), limits::READ_ENTITIES);
-        for (index, filter) in filters.iter().enumerate() {
-            match pipeline.read(filter, &mut room) {
-                Ok(part) => found.extend(part),
-                Err(status) => {
-                    let mut results = vec![Ok(()); index];
-                    results.push(Err(status));
-                    return Err(update_errors_status(&results));
-                }
-            }
-        }
-        Ok(found)
+        state.check(client, name)?;
+        Ok((Reading::new(filters, state.writes), turn))
+    }
+
+    /// The next answer of a read, which may be empty; `None` after the last. An error ends the read.
+    pub async fn read(&self, reading: &mut Reading) -> Result<Option<Vec<Entity>>, Status> {
+        let state = self.state.lock().await;
+        reading.next(state.current().ok_or_else(no_program)?, state.writes)
     }
 
     /// Binds a client, or verifies, begins or ends a program.
@@ -240,7 +250,7 @@ impl Device {
     /// What runs, and what the device has with any program.
     pub async fn programs(&self) -> GetForwardingPipelineConfigResponse {
         let state = self.state.lock().await;
-        let pipeline = state.staged.as_ref().or(state.running.as_ref());
+        let pipeline = state.current();
         GetForwardingPipelineConfigResponse {
             config: pipeline.map(|pipeline| pipeline.config.clone()).into_iter().collect(),
             non_p4_config: Some(NonP4Config { bfruntime_info: DEVICE_INFO.to_vec() }),

@@ -19,6 +19,7 @@ mod pipeline;
 mod places;
 mod port_counts;
 mod ports;
+mod reads;
 mod rows;
 mod service;
 mod status;

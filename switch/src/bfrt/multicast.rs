@@ -17,8 +17,6 @@ const PORTS: &str = "$DEV_PORT";
 const MAX_GROUP: u32 = 0xffff;
 /// Numbers of ports have 9 bits.
 const MAX_PORT: u32 = 0x1ff;
-/// Numbers of a list that take as much memory as an entry.
-const LISTED: usize = 16;
 
 /// What controllers wrote.
 #[derive(Debug, Default)]
@@ -37,20 +35,14 @@ pub(super) struct Multicast {
 pub(super) type Changed = (u32, Option<Vec<Replica>>);
 
 impl Multicast {
-    /// The groups, or the one of a key.
-    pub fn groups(&self, filter: &Entry) -> Vec<Entry> {
-        selected(&self.groups, filter, "$MGID")
+    /// The groups from a number on, or the one of a key; by number.
+    pub fn groups(&self, filter: &Entry, from: u32) -> impl Iterator<Item = (u32, &Entry)> {
+        selected(&self.groups, filter, "$MGID", from)
     }
 
-    /// The nodes, or the one of a key.
-    pub fn nodes(&self, filter: &Entry) -> Vec<Entry> {
-        selected(&self.nodes, filter, NODE_ID)
-    }
-
-    /// The groups and nodes that a filter selects, at most, in entries that take as much memory.
-    pub fn weight(&self, filter: &Entry) -> usize {
-        let all = if filter.key.is_empty() { self.groups.len() + self.nodes.len() } else { 1 };
-        all + self.listed / LISTED
+    /// The nodes from a number on, or the one of a key; by number.
+    pub fn nodes(&self, filter: &Entry, from: u32) -> impl Iterator<Item = (u32, &Entry)> {
+        selected(&self.nodes, filter, NODE_ID, from)
     }
 
     /// Changes a group; says what the switch is to be told, which costs some of `work`.
@@ -238,13 +230,19 @@ fn change(
     Ok(())
 }
 
-fn selected(all: &BTreeMap<u32, Entry>, filter: &Entry, field: &str) -> Vec<Entry> {
-    match filter.key.get(field) {
-        Some(Match::Exact(id)) => {
-            u32::try_from(*id).ok().and_then(|id| all.get(&id)).cloned().into_iter().collect()
-        }
-        _ => all.values().cloned().collect(),
-    }
+fn selected<'a>(
+    all: &'a BTreeMap<u32, Entry>,
+    filter: &Entry,
+    field: &str,
+    from: u32,
+) -> impl Iterator<Item = (u32, &'a Entry)> + use<'a> {
+    let wanted = match filter.key.get(field) {
+        // No row has a number of more than 32 bits.
+        Some(Match::Exact(id)) => u32::try_from(*id).map_or(1..=0, |id| id.max(from)..=id),
+        _ => from..=u32::MAX,
+    };
+    let wanted = (!wanted.is_empty()).then_some(wanted);
+    wanted.into_iter().flat_map(|wanted| all.range(wanted)).map(|(id, row)| (*id, row))
 }
 
 fn key(entry: &Entry, field: &str) -> Result<u32, Status> {
@@ -301,6 +299,14 @@ mod tests {
         fn write_node(&mut self, kind: Type, entry: &Entry) -> Result<Vec<Changed>, Status> {
             self.0.write_node(kind, entry, &mut u64::MAX.clone())
         }
+
+        fn groups(&self) -> Vec<Entry> {
+            self.0.groups(&Entry::default(), 0).map(|(_, group)| group.clone()).collect()
+        }
+
+        fn nodes(&self) -> Vec<Entry> {
+            self.0.nodes(&Entry::default(), 0).map(|(_, node)| node.clone()).collect()
+        }
     }
 
     #[test]
@@ -317,10 +323,7 @@ mod tests {
         assert_eq!(held.unwrap_err().code(), Code::AlreadyExists);
         assert_eq!(copies(&multicast.write_group(Type::Delete, &group(5, &[])).unwrap()), [(5, None)]);
         assert!(multicast.write_node(Type::Delete, &node(1, 0, &[])).unwrap().is_empty());
-        assert_eq!(
-            (multicast.0.groups(&Entry::default()).len(), multicast.0.nodes(&Entry::default()).len()),
-            (0, 1)
-        );
+        assert_eq!((multicast.groups().len(), multicast.nodes().len()), (0, 1));
     }
     #[test]
     fn groups_of_one_large_node_count_all_their_copies() {
@@ -338,7 +341,7 @@ mod tests {
         multicast.write_group(Type::Insert, &group(room + 1, &[1])).unwrap();
         let refused = multicast.write_node(Type::Modify, &node(1, 7, &all)).unwrap_err();
         assert_eq!(refused.code(), Code::ResourceExhausted, "{refused}");
-        assert_eq!(multicast.0.nodes(&Entry::default()), [node(1, 7, &[3])], "it is as it was");
+        assert_eq!(multicast.nodes(), [node(1, 7, &[3])], "it is as it was");
         multicast.write_group(Type::Delete, &group(room + 1, &[])).unwrap();
         multicast.write_node(Type::Modify, &node(1, 7, &all)).unwrap();
     }
@@ -353,7 +356,7 @@ mod tests {
         // Group 6 would copy twice to port 2.
         let refused = multicast.write_node(Type::Modify, &node(1, 7, &[2])).unwrap_err();
         assert_eq!(refused.code(), Code::InvalidArgument, "{refused}");
-        assert_eq!(multicast.0.nodes(&Entry::default()), [node(1, 7, &[1]), node(2, 7, &[2])]);
+        assert_eq!(multicast.nodes(), [node(1, 7, &[1]), node(2, 7, &[2])]);
         let changed = multicast.write_node(Type::Modify, &node(1, 8, &[2])).unwrap();
         assert_eq!(copies(&changed), [(5, Some(vec![(2, 8)])), (6, Some(vec![(2, 8), (2, 7)]))]);
     }

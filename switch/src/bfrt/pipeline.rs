@@ -4,7 +4,7 @@ use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use inart_bfruntime::bfrt_proto::update::Type;
-use inart_bfruntime::bfrt_proto::{Entity, ForwardingPipelineConfig, TableEntry, TableUsage, entity};
+use inart_bfruntime::bfrt_proto::{ForwardingPipelineConfig, TableEntry};
 use inart_bfruntime::{Entry, Info, Table};
 use tonic::Status;
 
@@ -24,8 +24,8 @@ pub(super) struct Pipeline {
     pub config: ForwardingPipelineConfig,
     pub ports: Ports,
     pub(super) program: Arc<Program>,
-    switch: Arc<Mutex<Switch>>,
-    multicast: Multicast,
+    pub(super) switch: Arc<Mutex<Switch>>,
+    pub(super) multicast: Multicast,
 }
 
 /// Lets packets wait while the switch is changed or read. A panic elsewhere leaves the switch usable: it
@@ -137,107 +137,7 @@ impl Pipeline {
             None => Ok((table, entry)),
         }
     }
-
-    /// Reads what a filter selects, which takes some of `room` for entities.
-    pub fn read(&self, filter: &Entity, room: &mut usize) -> Result<Vec<Entity>, Status> {
-        match &filter.entity {
-            Some(entity::Entity::TableEntry(entry)) => {
-                let found = self.read_entries(entry, room)?.into_iter();
-                found.map(|entry| Ok(self.info.encode_found(&entry).map_err(misfit)?.into())).collect()
-            }
-            Some(entity::Entity::TableUsage(usage)) => {
-                let table = self.info.table_by_id(usage.table_id).map_err(unknown)?;
-                let Kind::Match(name) = kind(table, &self.program) else {
-                    return Err(unserved(format!("{} has no usage", table.name)));
-                };
-                take(room, 1)?;
-                let usage = lock(&self.switch).entry_count(name).map_err(refused)? as u32;
-                let usage = TableUsage { table_id: table.id, usage, ..Default::default() };
-                Ok(vec![Entity { entity: Some(entity::Entity::TableUsage(usage)) }])
-            }
-            Some(_) => Err(unserved("only table entries and usages are read here")),
-            None => Err(invalid("the entity is not set")),
-        }
-    }
-
-    fn read_entries(&self, given: &TableEntry, room: &mut usize) -> Result<Vec<Entry>, Status> {
-        let (table, filter) = self.decode(given)?;
-        let switch = || lock(&self.switch);
-        take(room, 1)?;
-        match kind(&table, &self.program) {
-            Kind::Match(name) if filter.is_default => {
-                let (call, counter) = switch().default_action(name).map_err(refused)?;
-                let found = call.map(|call| rows::found_default(&table, &call, counter));
-                Ok(found.transpose()?.into_iter().collect())
-            }
-            Kind::Match(name) if filter.key.is_empty() => {
-                take(room, switch().entry_count(name).map_err(refused)?)?;
-                self.read_rows(name, &table)
-            }
-            Kind::Match(name) => {
-                let key = super::keys::to_switch(&table, &filter)?;
-                let row = switch().entry(name, &key.matches, key.priority).map_err(refused)?;
-                Ok(vec![rows::found(&table, &row)?])
-            }
-            Kind::Counter(name) => {
-                let cells = arrays::cells(&table, &filter)?;
-                take(room, cells.len())?;
-                let mut found = Vec::with_capacity(cells.len());
-                for part in strides(cells) {
-                    found.extend(arrays::read_counters(&switch(), name, &table, part)?);
-                }
-                Ok(found)
-            }
-            Kind::Registers(names) => {
-                let cells = arrays::cells(&table, &filter)?;
-                take(room, cells.len())?;
-                let mut found = Vec::with_capacity(cells.len());
-                for part in strides(cells) {
-                    found.extend(arrays::read_registers(&mut switch(), &names, &table, part)?);
-                }
-                Ok(found)
-            }
-            Kind::Groups | Kind::Nodes => {
-                take(room, self.multicast.weight(&filter))?;
-                Ok(if table.name == "$pre.mgid" {
-                    self.multicast.groups(&filter)
-                } else {
-                    self.multicast.nodes(&filter)
-                })
-            }
-            Kind::Ports | Kind::PortCounts | Kind::FrontPorts => {
-                take(room, if filter.key.is_empty() { PORTS } else { 0 })?;
-                match kind(&table, &self.program) {
-                    Kind::PortCounts => self.ports.read_counts(&filter),
-                    Kind::FrontPorts => self.ports.front.read(&filter),
-                    _ => self.ports.read(&filter),
-                }
-            }
-            Kind::Unserved => Err(unserved(format!("{} is not served here", table.name))),
-        }
-    }
-
-    /// Some rows at a time, so that packets do not wait for all. Nobody writes meanwhile.
-    fn read_rows(&self, name: &str, table: &Table) -> Result<Vec<Entry>, Status> {
-        let mut found = Vec::new();
-        loop {
-            let part: Vec<_> = {
-                let switch = lock(&self.switch);
-                let rows = switch.entries(name).map_err(refused)?;
-                rows.skip(found.len()).take(limits::PAGE).collect()
-            };
-            if part.is_empty() {
-                return Ok(found);
-            }
-            for row in &part {
-                found.push(rows::found(table, row)?);
-            }
-        }
-    }
 }
-
-/// Ports of a switch, at most.
-const PORTS: usize = 512;
 
 fn no_transaction(table: &Table) -> Status {
     unserved(format!("{} takes part in no transaction: write it with CONTINUE_ON_ERROR", table.name))
@@ -271,15 +171,6 @@ fn replicate(switch: &mut Switch, changed: Vec<Changed>) -> Result<(), Status> {
         }
         .map_err(refused)?;
     }
-    Ok(())
-}
-
-/// Takes room for entities of an answer.
-fn take(room: &mut usize, entities: usize) -> Result<(), Status> {
-    *room = room.checked_sub(entities).ok_or_else(|| {
-        let most = limits::READ_ENTITIES;
-        limits::beyond(format!("a read gives at most {most} entities: read less at a time"))
-    })?;
     Ok(())
 }
 

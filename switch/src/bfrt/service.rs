@@ -7,6 +7,7 @@ use inart_bfruntime::bfrt_proto::stream_message_request::Update as Message;
 use inart_bfruntime::bfrt_proto::stream_message_response::Update as Event;
 use inart_bfruntime::bfrt_proto::{self as v, Subscribe};
 use inart_bfruntime::google::rpc;
+use prost::Message as _;
 use tokio::sync::{Semaphore, mpsc};
 use tokio::time::timeout;
 use tokio_stream::wrappers::ReceiverStream;
@@ -15,10 +16,10 @@ use tonic::{Request, Response, Status, Streaming};
 use super::clients::Stay;
 use super::device::{Device, Listener};
 use super::places::place;
+use super::reads::Reading;
+use crate::server::answers::{self, Parts};
 use crate::server::limits;
 
-/// Reads at a time; each may hold all entries of a table.
-const READS: usize = 8;
 /// Messages that wait for a client.
 const WAITING: usize = 256;
 
@@ -32,7 +33,26 @@ pub(super) struct Service {
 impl Service {
     pub fn new(device: Arc<Device>) -> Self {
         let places = |count| Arc::new(Semaphore::new(count));
-        Self { device, reads: places(READS), streams: places(limits::STREAMS) }
+        Self { device, reads: places(limits::READS), streams: places(limits::STREAMS) }
+    }
+}
+
+/// A read of the device.
+struct DeviceRead {
+    device: Arc<Device>,
+    reading: Reading,
+}
+
+impl Parts for DeviceRead {
+    type Entity = v::Entity;
+    type Answer = v::ReadResponse;
+
+    fn next(&mut self) -> impl Future<Output = Result<Option<Vec<v::Entity>>, Status>> + Send {
+        self.device.read(&mut self.reading)
+    }
+
+    fn answer(entities: Vec<v::Entity>) -> v::ReadResponse {
+        v::ReadResponse { entities, status: Vec::new() }
     }
 }
 
@@ -49,25 +69,20 @@ impl BfRuntime for Service {
     }
 
     async fn read(&self, request: Request<v::ReadRequest>) -> Result<Response<Self::ReadStream>, Status> {
-        let reading = self.reads.clone().acquire_owned().await;
-        let reading = reading.map_err(|_| Status::unavailable("the server stops"))?;
+        let place = place(self.reads.clone(), "reads")?;
         let request = request.into_inner();
+        if request.encoded_len() > limits::READ_BYTES {
+            return Err(limits::too_long(limits::READ_BYTES));
+        }
         self.device.check_id(request.target.unwrap_or_default().device_id)?;
-        let found = self.device.read(request.client_id, &request.p4_name, &request.entities).await?;
+        let begun = self.device.begin_read(request.client_id, &request.p4_name, request.entities);
+        let (reading, turn) = begun.await?;
+        // The next answer is made when the connection has taken the one before.
         let (out, answers) = mpsc::channel(1);
+        let read = DeviceRead { device: self.device.clone(), reading };
         tokio::spawn(async move {
-            let mut found = found.into_iter();
-            loop {
-                let entities: Vec<_> = found.by_ref().take(limits::PAGE).collect();
-                let last = entities.is_empty();
-                let answer = v::ReadResponse { entities, status: Vec::new() };
-                // Who takes nothing for so long, or has gone away, is not waited for.
-                let sent = timeout(limits::READ_PATIENCE, out.send(Ok(answer))).await;
-                if last || !matches!(sent, Ok(Ok(()))) {
-                    break;
-                }
-            }
-            drop(reading);
+            answers::send(read, turn, &out).await;
+            drop(place);
         });
         Ok(Response::new(ReceiverStream::new(answers)))
     }

@@ -34,7 +34,7 @@ pub(crate) const FIRST_MESSAGE: Duration = Duration::from_secs(20);
 
 /// Bytes of the request of a write, a read, and of a message of a stream.
 pub(super) const WRITE_BYTES: usize = 4 << 20;
-pub(super) const READ_BYTES: usize = 1 << 20;
+pub(crate) const READ_BYTES: usize = 1 << 20;
 pub(super) const STREAM_BYTES: usize = 256 << 10;
 /// Bytes of a pipeline configuration, and of the P4Info in it, whose decoded form is many times larger.
 pub(crate) const PIPELINE_BYTES: usize = 32 << 20;
@@ -63,14 +63,12 @@ pub(super) const GROUP_MEMBERS: usize = 1 << 20;
 
 /// Entities that an answer of a read holds at most, or that were looked at for it.
 pub(crate) const PAGE: usize = 1024;
-/// Entities that one read of the BFRuntime server, which makes its whole answer at once, may give.
-pub(crate) const READ_ENTITIES: usize = 1 << 18;
 /// Bytes after which an answer of a read is full.
 pub(super) const PAGE_BYTES: usize = 256 << 10;
 /// Cells or entries looked at under one lock of the data plane.
 pub(crate) const STRIDE: usize = 64;
 /// How long a read keeps writes waiting.
-pub(super) const READ_TURN: Duration = Duration::from_secs(1);
+pub(crate) const READ_TURN: Duration = Duration::from_secs(1);
 /// How long a read waits for its client to take an answer.
 pub(crate) const READ_PATIENCE: Duration = Duration::from_secs(60);
 
@@ -107,6 +105,6 @@ pub(crate) fn spend(work: &mut u64, cost: u64) -> Result<(), Status> {
 }
 
 /// The status for a message that is longer than `most` bytes.
-pub(super) fn too_long(most: usize) -> Status {
+pub(crate) fn too_long(most: usize) -> Status {
     beyond(format!("the message is longer than {most} bytes: send less at a time"))
 }

@@ -5,6 +5,7 @@
 //! controller what leaves by the CPU port and what the program reports.
 
 mod actions;
+pub(crate) mod answers;
 mod arbitration;
 mod arrays;
 mod batch;
@@ -24,7 +25,7 @@ mod matches;
 mod messages;
 mod outbox;
 mod packet_io;
-mod page;
+pub(crate) mod page;
 mod pipe_names;
 mod pipeline;
 mod plane;

@@ -11,7 +11,7 @@ use super::limits;
 
 /// Where the entities that one filter selects go on.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub(super) enum Position {
+pub(crate) enum Position {
     #[default]
     Start,
     /// At a cell of one of several arrays.
@@ -45,15 +45,15 @@ impl Position {
     }
 }
 
-/// One answer in the making.
+/// One answer in the making, of either server.
 #[derive(Debug, Default)]
-pub(super) struct Page {
-    pub found: Vec<Entity>,
+pub(crate) struct Page<E = Entity> {
+    pub found: Vec<E>,
     bytes: usize,
     looked: usize,
 }
 
-impl Page {
+impl<E: Message> Page<E> {
     /// Whether no more may be looked at for it.
     pub fn is_full(&self) -> bool {
         self.looked >= limits::PAGE || self.bytes >= limits::PAGE_BYTES
@@ -64,12 +64,35 @@ impl Page {
         self.looked += count;
     }
 
-    pub fn push(&mut self, entity: impl Into<Entity>) {
+    pub fn push(&mut self, entity: impl Into<E>) {
         let entity = entity.into();
         self.bytes += entity.encoded_len();
         self.found.push(entity);
     }
 
+    /// Goes through the cells of an array from one on, a stride at a time. Returns the first cell of the next
+    /// answer; `None` after the last cell.
+    pub fn strides(
+        &mut self,
+        from: usize,
+        cells: Range<usize>,
+        mut read: impl FnMut(Range<usize>, &mut Self) -> Result<(), Status>,
+    ) -> Result<Option<usize>, Status> {
+        let mut from = cells.start.max(from);
+        while from < cells.end {
+            if self.is_full() {
+                return Ok(Some(from));
+            }
+            let stride = from..cells.end.min(from + limits::STRIDE);
+            self.look(stride.len());
+            from = stride.end;
+            read(stride, self)?;
+        }
+        Ok(None)
+    }
+}
+
+impl Page {
     /// Goes through cells of arrays, a stride at a time.
     pub fn cells(
         &mut self,
@@ -77,20 +100,13 @@ impl Page {
         arrays: &[Range<usize>],
         mut read: impl FnMut(usize, Range<usize>, &mut Self) -> Result<(), Status>,
     ) -> Result<Option<Position>, Status> {
-        let (mut array, mut cell) = at.cell();
-        while let Some(cells) = arrays.get(array) {
-            let from = cells.start.max(cell);
-            let stride = from..cells.end.min(from + limits::STRIDE);
-            if stride.is_empty() {
-                (array, cell) = (array + 1, 0);
-                continue;
+        let (first, cell) = at.cell();
+        for (array, cells) in arrays.iter().enumerate().skip(first) {
+            let from = if array == first { cell } else { 0 };
+            let next = self.strides(from, cells.clone(), |stride, page| read(array, stride, page))?;
+            if let Some(cell) = next {
+                return Ok(Some(Position::Cell(array, cell)));
             }
-            if self.is_full() {
-                return Ok(Some(Position::Cell(array, from)));
-            }
-            self.look(stride.len());
-            cell = stride.end;
-            read(array, stride, self)?;
         }
         Ok(None)
     }

@@ -6,17 +6,18 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use inart_p4runtime::p4::v1::{self, stream_message_request, stream_message_response};
 use prost::bytes::Bytes;
-use tokio::sync::{OwnedRwLockReadGuard, OwnedSemaphorePermit, mpsc};
-use tokio::time::{Instant, sleep_until, timeout_at};
+use tokio::sync::{OwnedSemaphorePermit, mpsc};
+use tokio::time::{Instant, timeout_at};
 use tokio_stream::StreamExt;
 use tokio_stream::wrappers::ReceiverStream;
 use tonic::{Code, Status, Streaming};
 
+use super::answers::Parts;
 use super::arbitration::ClientId;
 use super::device::Device;
 use super::outbox::{Answers, Outbox};
 use super::reads::Reading;
-use super::{limits, request};
+use super::{answers, limits, request};
 
 /// The version of the specification that the service follows.
 const API_VERSION: &str = "1.4.1";
@@ -59,7 +60,7 @@ impl Service {
         // The next answer is made when the connection has taken the one before.
         let (out, answers) = mpsc::channel(1);
         tokio::spawn(async move {
-            send_read(&device, reading, turn, &out).await;
+            answers::send(DeviceRead { device, reading }, turn, &out).await;
             drop(place);
         });
         Ok(ReceiverStream::new(answers))
@@ -100,34 +101,22 @@ impl Service {
     }
 }
 
-/// Sends the answers of a read, as fast as its client takes them.
-async fn send_read(
-    device: &Device,
-    mut reading: Reading,
-    turn: OwnedRwLockReadGuard<()>,
-    out: &mpsc::Sender<Result<v1::ReadResponse, Status>>,
-) {
-    // Writes wait for a read that is soon done, and end one that is not.
-    let over = Instant::now() + limits::READ_TURN;
-    let mut turn = Some(turn);
-    loop {
-        let patience = Instant::now() + limits::READ_PATIENCE;
-        let room = loop {
-            tokio::select! {
-                biased;
-                () = sleep_until(over), if turn.is_some() => turn = None,
-                room = timeout_at(patience, out.reserve()) => break room,
-            }
-        };
-        // Who takes nothing for so long, or has gone away, is not waited for.
-        let Ok(Ok(room)) = room else { return };
-        match device.read(&mut reading).await {
-            Ok(Some(found)) if found.is_empty() => drop(room),
-            Ok(Some(entities)) => room.send(Ok(v1::ReadResponse { entities })),
-            Ok(None) => return,
-            Err(status) => return room.send(Err(status)),
-        }
-        tokio::task::yield_now().await;
+/// A read of a device.
+struct DeviceRead {
+    device: Arc<Device>,
+    reading: Reading,
+}
+
+impl Parts for DeviceRead {
+    type Entity = v1::Entity;
+    type Answer = v1::ReadResponse;
+
+    fn next(&mut self) -> impl Future<Output = Result<Option<Vec<v1::Entity>>, Status>> + Send {
+        self.device.read(&mut self.reading)
+    }
+
+    fn answer(entities: Vec<v1::Entity>) -> v1::ReadResponse {
+        v1::ReadResponse { entities }
     }
 }
 

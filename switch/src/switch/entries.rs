@@ -1,5 +1,7 @@
 //! Control of table entries and default actions.
 
+use std::ops::Range;
+
 use super::view::EntryView;
 use super::{Loaded, Switch};
 use crate::control::{
@@ -153,6 +155,17 @@ impl Switch {
     pub fn entries(&self, table: &str) -> Result<impl Iterator<Item = EntryView> + '_> {
         let (_, table) = self.loaded()?.table(table)?;
         Ok(table.rows().map(view))
+    }
+
+    /// The places of entries of a table, some of which are empty. An entry keeps its place until it is deleted.
+    pub(crate) fn entry_places(&self, table: &str) -> Result<usize> {
+        self.loaded()?.table(table).map(|(_, table)| table.places())
+    }
+
+    /// The entries at some places of a table.
+    pub(crate) fn entries_at(&self, table: &str, places: Range<usize>) -> Result<Vec<EntryView>> {
+        let (_, table) = self.loaded()?.table(table)?;
+        Ok(table.rows_at(places).map(view).collect())
     }
 
     /// Number of entries of a table.

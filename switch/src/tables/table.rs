@@ -1,5 +1,7 @@
 //! One table: rows, their identity by key and priority, the default action.
 
+use std::ops::Range;
+
 use rustc_hash::FxHashMap;
 
 use super::index::Index;
@@ -155,6 +157,16 @@ impl Table {
 
     pub fn rows(&self) -> impl Iterator<Item = &Row> {
         self.rows.iter().flatten()
+    }
+
+    /// The places of rows, some of which are empty. A row keeps its place.
+    pub fn places(&self) -> usize {
+        self.rows.len()
+    }
+
+    /// The rows at some places.
+    pub fn rows_at(&self, places: Range<usize>) -> impl Iterator<Item = &Row> {
+        self.rows.get(places).into_iter().flatten().flatten()
     }
 
     pub fn set_default(

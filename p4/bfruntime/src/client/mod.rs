@@ -17,9 +17,9 @@ use tokio::sync::mpsc;
 use tonic::Code;
 use tonic::transport::Channel;
 
-use crate::bfrt_proto::{
-    self as v, bf_runtime_client::BfRuntimeClient, set_forwarding_pipeline_config_request::Action,
-};
+use crate::bfrt_proto as v;
+use crate::bfrt_proto::bf_runtime_client::BfRuntimeClient;
+use crate::bfrt_proto::set_forwarding_pipeline_config_request::Action;
 use crate::info::Info;
 
 pub use error::{ClientError, OwnError};
@@ -34,6 +34,9 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + S
 
 /// Between two tries to be bound to a program that belongs to another client.
 const RETRY: Duration = Duration::from_millis(100);
+
+/// Longest message of a device, in bytes. A switch that answers a read in one message sends a million entries.
+const MOST_MESSAGE_BYTES: usize = 256 << 20;
 
 /// All pipes, both directions and all parsers of a device.
 const EVERYWHERE: (u32, u32, u32) = (0xffff, 0xff, 0xff);
@@ -59,7 +62,7 @@ impl Client {
             let device = target.device();
             let channel = device.connect(target.timeout).await?;
             let service = BfRuntimeClient::new(channel)
-                .max_decoding_message_size(usize::MAX)
+                .max_decoding_message_size(MOST_MESSAGE_BYTES)
                 .max_encoding_message_size(usize::MAX);
             let mut streaming = service.clone();
             let first = ("the subscription", stream::subscription(&target));

@@ -1,13 +1,17 @@
 //! Tables: writes in batches, reads, and operations.
 
 use inart_rpc::{UpdateError, WriteError};
+use tonic::Code;
 
 use super::{Answer, Client, ClientError};
 use crate::bfrt_proto::{self as v, entity, update, write_request};
 use crate::change::{Batch, Change, Operation};
 use crate::entry::Entry;
 use crate::error::update_errors;
-use crate::info::TableKind;
+use crate::info::{Info, TableKind};
+
+/// Times that a read is made when writes overtake it.
+const READ_TRIES: usize = 4;
 
 impl Client {
     /// Applies changes in order, as one batch.
@@ -121,7 +125,8 @@ impl Client {
     }
 
     /// Reads entries by their keys; without a key, all of the table. The driver's copy is read, see
-    /// [`Client::sync`].
+    /// [`Client::sync`]. A read that a write overtook is made again, a few times: the embedded switch answers in
+    /// parts, all of one state of what clients write.
     ///
     /// # Errors
     /// [`ClientError`] for an unknown table, an entry that does not fit the program, or a refused call.
@@ -135,20 +140,28 @@ impl Client {
                 entities: entities.collect::<Result<_, ClientError>>()?,
                 p4_name,
             };
-            let found = self.in_time("Read", self.read_all(request)).await?;
-            let found = found.map_err(|status| self.read_error(status))?;
-            found.iter().map(|entry| Ok(info.decode(entry)?)).collect()
+            let mut tries = 1;
+            loop {
+                let read = self.read_all(request.clone(), &info);
+                match self.in_time("Read", read).await.flatten() {
+                    Err(ClientError::Rpc { code: Code::Aborted, .. }) if tries < READ_TRIES => tries += 1,
+                    read => return read,
+                }
+            }
         })
     }
 
-    async fn read_all(&self, request: v::ReadRequest) -> Result<Vec<v::TableEntry>, tonic::Status> {
-        let mut answers = self.service.clone().read(request).await?.into_inner();
+    /// Decodes each part of the answer as it arrives.
+    async fn read_all(&self, request: v::ReadRequest, info: &Info) -> Result<Vec<Entry>, ClientError> {
+        let answer = self.service.clone().read(request).await;
+        let mut answers = answer.map_err(|status| self.read_error(status))?.into_inner();
         let mut found = Vec::new();
-        while let Some(part) = answers.message().await? {
-            found.extend(part.entities.into_iter().filter_map(|entity| match entity.entity {
-                Some(entity::Entity::TableEntry(entry)) => Some(entry),
-                _ => None,
-            }));
+        while let Some(part) = answers.message().await.map_err(|status| self.read_error(status))? {
+            for entity in part.entities {
+                if let Some(entity::Entity::TableEntry(entry)) = entity.entity {
+                    found.push(info.decode(&entry)?);
+                }
+            }
         }
         Ok(found)
     }

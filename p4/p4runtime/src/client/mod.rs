@@ -15,10 +15,9 @@ use tonic::transport::Channel;
 
 use crate::error::update_errors;
 use crate::p4::config::v1::P4Info;
-use crate::p4::v1::{
-    self, p4_runtime_client::P4RuntimeClient, set_forwarding_pipeline_config_request::Action,
-    stream_message_request, write_request,
-};
+use crate::p4::v1::p4_runtime_client::P4RuntimeClient;
+use crate::p4::v1::set_forwarding_pipeline_config_request::Action;
+use crate::p4::v1::{self, stream_message_request, write_request};
 use crate::schema::Schema;
 
 pub use error::{ClientError, OwnError};
@@ -30,6 +29,8 @@ pub use target::{DeviceId, ElectionId, Target};
 /// each that calls.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + Send + 'a>>;
 
+/// Longest message of a device, in bytes. A switch that answers a read in one message sends a million entries.
+const MOST_MESSAGE_BYTES: usize = 256 << 20;
 /// How long a device may take to load a program: a chip takes a while.
 const LOADING: Duration = Duration::from_secs(120);
 
@@ -67,7 +68,7 @@ impl Client {
             let device = target.device();
             let channel = device.connect(target.timeout).await?;
             let service = P4RuntimeClient::new(channel)
-                .max_decoding_message_size(usize::MAX)
+                .max_decoding_message_size(MOST_MESSAGE_BYTES)
                 .max_encoding_message_size(usize::MAX);
             let mut streaming = service.clone();
             let first = ("the arbitration", stream::arbitration(&target));
