@@ -9,8 +9,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_connections::{Machine as _, Output, PeerNo};
 use inart_peers_agent::{
-    Body, Coordinator, CoordinatorOutput, Framing, Peer, PeerNews, PeerProcess, Schemes, Setup, Start, Sync,
-    encode,
+    Coordinator, CoordinatorNews, CoordinatorProcess, Framing, Peer, PeerNews, PeerProcess, Schemes, Setup,
+    Start, Sync,
 };
 use inart_protocol_peers::{FrameWriter, Receivers};
 use inart_topologies::peers::{Compute, Mesh, PeerJob};
@@ -104,7 +104,7 @@ struct World {
     now_ns: u64,
     events: Timeline<Event, u64>,
     hosts: Vec<Host>,
-    coordinator: Coordinator<Schemes>,
+    coordinator: CoordinatorProcess<Schemes>,
     fabric: Fabric,
     audit: Audit,
     tally: Tally,
@@ -154,7 +154,7 @@ impl World {
             now_ns: 0,
             events: Timeline::new(),
             hosts,
-            coordinator: Coordinator::new(setting.coordinator(), schemes),
+            coordinator: CoordinatorProcess::new(Coordinator::new(setting.coordinator(), schemes)),
             fabric,
             audit: Audit::new(n, options.sync == Sync::Bsp),
             tally: Tally::default(),
@@ -178,6 +178,7 @@ impl World {
         self.coordinator.tick(Duration::ZERO);
         let coordinator = self.coordinator_no();
         for at in 0..self.hosts.len() {
+            self.coordinator.up(PeerNo(at as u32), Duration::ZERO);
             self.with(at, |peer, now| peer.up(coordinator, now))?;
         }
         while !self.hosts.iter().all(|host| host.has_finished) {
@@ -227,8 +228,8 @@ impl World {
             Event::Here { from, to, parcel } => self.arrive(from, to, &parcel),
             Event::Taken { from, id } => self.with(from, |peer, now| peer.ended(id, true, now)),
             Event::Report { from, data } => {
-                let (rank, now) = (self.setting.ranks[from], self.now());
-                self.coordinator.message(rank, data, now);
+                let now = self.now();
+                self.coordinator.received(PeerNo(from as u32), &data, None, now);
                 self.carry_out_coordinator()
             }
             Event::Word { to, data } => {
@@ -345,21 +346,31 @@ impl World {
         self.with(at, |peer, now| peer.command(model, now))
     }
 
+    /// Does what the coordinator wants.
     fn carry_out_coordinator(&mut self) -> Result<(), SimulationError> {
-        while let Some(output) = self.coordinator.next_output() {
+        let now = self.now();
+        while let Some(output) = self.coordinator.next(now) {
             match output {
-                CoordinatorOutput::Send { to, body } => {
-                    if let Body::Choice(choice) = &body {
-                        let seconds = self.setting.update_bits() / choice.rate_bps;
-                        self.tally.planned(choice.round, seconds);
-                    }
-                    self.after(WORD_NS, Event::Word { to: to.index(), data: encode(body) });
+                Output::Send { to, id, data, .. } => {
+                    self.after(WORD_NS, Event::Word { to: to.index(), data });
+                    self.coordinator.ended(id, true, now);
                 }
-                CoordinatorOutput::NotChosen { why } => return Err(SimulationError::NotChosen { why }),
-                CoordinatorOutput::Over => {}
-                CoordinatorOutput::OtherJob { .. } | CoordinatorOutput::Superseded { .. } => {
-                    return Err(self.stuck());
+                Output::Tell(CoordinatorNews::Chosen { round, rate_bps, .. }) => {
+                    self.tally.planned(round, self.setting.update_bits() / rate_bps);
                 }
+                Output::Tell(CoordinatorNews::NotChosen { why }) => {
+                    return Err(SimulationError::NotChosen { why });
+                }
+                Output::Tell(
+                    CoordinatorNews::OtherJob { .. }
+                    | CoordinatorNews::Superseded { .. }
+                    | CoordinatorNews::Alone { .. },
+                ) => return Err(self.stuck()),
+                // It sends to single peers, and ends when all have finished.
+                Output::Tell(CoordinatorNews::InCharge { .. })
+                | Output::Copy(_)
+                | Output::Work(_)
+                | Output::Over => {}
             }
         }
         Ok(())

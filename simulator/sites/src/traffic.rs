@@ -5,7 +5,6 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use bytes::Bytes;
 use inart_protocol_sites::SiteNo;
-use inart_sites_agent::message::ChunkMessage;
 use inart_topologies::sites::{ArcId, Overlay, SiteId};
 use inart_virtual::{Event, Links, Sharing};
 
@@ -13,7 +12,7 @@ use inart_virtual::{Event, Links, Sharing};
 const STOPPED_BPS: f64 = 1e-9;
 
 /// Chunks of one key follow each other: a tree's edge in one direction, by one path.
-type StreamKey = (u16, u32, u32, u32, u32);
+pub type StreamKey = (u16, u32, u32, u32, u32);
 
 /// A chunk under way.
 #[derive(Debug, Clone)]
@@ -89,8 +88,7 @@ impl<'o> Traffic<'o> {
     }
 
     /// Gives a chunk to a link. Where chunks go one by one, what has more priority goes first.
-    pub fn send(&mut self, sent: Sent, tree: u16, chunk: &ChunkMessage, bits: f64, priority: i32) {
-        let key = (tree, chunk.from, chunk.to, chunk.way, chunk.path);
+    pub fn send(&mut self, sent: Sent, key: StreamKey, bits: f64, priority: i32) {
         let Some(arc) = self.arc(sent.from, sent.to) else { return };
         let Some(waiting) = &mut self.waiting else {
             return self.links.send(arc.index(), key, bits, sent);

@@ -14,7 +14,6 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_planner_sites::{AuxiliaryUse, Options as PlanOptions, Sharing};
 use inart_protocol_sites::{Policy, SiteNo};
-use inart_sites_agent::message::Body;
 use inart_sites_agent::{Driver, Output, Peer, SchedulerProcess, Setup, TrainingState};
 use inart_topologies::sites::Overlay;
 use inart_virtual::Timeline;
@@ -109,9 +108,11 @@ enum Event {
     /// A message in the name of another site, or that nobody asked for.
     Forged {
         by: SiteNo,
+        /// The site in whose name it is.
+        name: Option<SiteNo>,
         to: SiteNo,
         connection: u64,
-        body: Box<Body>,
+        data: Bytes,
     },
     /// The receiver's answer.
     Delivered {
@@ -324,7 +325,7 @@ impl<'o> World<'o> {
             Event::Arrives { from, to, connection, id, data } => {
                 self.arrives(from, to, connection, id, data);
             }
-            Event::Forged { by, to, connection, body } => self.forged(by, to, connection, *body),
+            Event::Forged { by, name, to, connection, data } => self.forged(by, name, to, connection, data),
             Event::Delivered { from, connection, id } => self.delivered(from, connection, id),
         }
     }

@@ -1,5 +1,6 @@
 //! Sites with a valid certificate that speak as other sites, and sites that repeat themselves.
 
+use bytes::Bytes;
 use inart_protocol_sites::{Policy, SiteNo};
 use inart_sites_agent::message::{AskMessage, Body, ChunkMessage, encode};
 use inart_sites_agent::policy_message::policy_message;
@@ -52,9 +53,14 @@ impl World<'_> {
             self.count("chunk repeated");
         }
         if self.is_active(Fault::Impostor(by)) && self.draws.random_bool(FORGED) {
-            let body = Box::new(self.forge(by, to, chunk));
+            let body = self.forge(by, to, chunk);
+            let name = match &body {
+                Body::Chunk(chunk) => Some(SiteNo(chunk.from as u16)),
+                Body::Ask(ask) => Some(SiteNo(ask.from as u16)),
+                _ => None,
+            };
             let in_s = self.traffic.delay_s(by, to) + self.draws.random_range(0.0..2.0);
-            self.after(in_s, Event::Forged { by, to, connection, body });
+            self.after(in_s, Event::Forged { by, name, to, connection, data: encode(body) });
         }
     }
 
@@ -97,18 +103,21 @@ impl World<'_> {
         }
     }
 
-    /// A forged message is there. One that its sender may send is none: it stays away.
-    pub(super) fn forged(&mut self, by: SiteNo, to: SiteNo, connection: u64, body: Body) {
-        let from = match &body {
-            Body::Chunk(chunk) => Some(SiteNo(chunk.from as u16)),
-            Body::Ask(ask) => Some(SiteNo(ask.from as u16)),
-            _ => None,
-        };
+    /// Delivers a message that `by` forged in the name of another site, or in none. A message that `by` may
+    /// send is not forged: it stays away.
+    pub(super) fn forged(
+        &mut self,
+        by: SiteNo,
+        name: Option<SiteNo>,
+        to: SiteNo,
+        connection: u64,
+        data: Bytes,
+    ) {
         let is_up = self.connections.number(Peer::Site(by), Peer::Site(to)) == Some(connection);
         if !is_up || self.is_cut(Peer::Site(by), Peer::Site(to)) {
             return;
         }
-        if from.is_some_and(|from| from == to || self.may_speak_for(by, from, to)) {
+        if name.is_some_and(|name| name == to || self.may_speak_for(by, name, to)) {
             return;
         }
         let dropped = |world: &Self| {
@@ -118,7 +127,7 @@ impl World<'_> {
         };
         let before = dropped(self);
         let now = self.now();
-        self.tell(to.index(), |driver| driver.message(Peer::Site(by), encode(body), now));
+        self.tell(to.index(), |driver| driver.message(Peer::Site(by), data, now));
         self.count("message in another's name");
         if dropped(self) > before {
             self.count("message in another's name dropped");

@@ -1,4 +1,5 @@
-//! Messages on their way.
+//! Messages on their way. What a link does with a message depends on its kind: chunks take the link's rate,
+//! parts of a state take their own time, and short messages take no room.
 
 use bytes::Bytes;
 use inart_connections::{Machine as _, PeerNo};
@@ -33,17 +34,18 @@ impl World<'_> {
                 let tree = tree.map_or(0, |tree| tree.0);
                 self.misbehave(from, neighbour, connection, &chunk);
                 let sent = Sent { from, to: neighbour, connection, id, data };
-                self.traffic.send(sent, tree, &chunk, bits, priority);
+                let key = (tree, chunk.from, chunk.to, chunk.way, chunk.path);
+                self.traffic.send(sent, key, bits, priority);
             }
             Ok(Body::State(part)) => {
-                let takes_s = self.part_takes_s(from, neighbour, &part);
+                let takes_s = self.part_takes_s(from, neighbour, part.training.len());
                 let delay_s = self.traffic.delay_s(from, neighbour) + takes_s;
                 self.after(delay_s, Event::Arrives { from: me, to, connection, id, data });
             }
             // Short messages go first, and take no room.
             short => {
                 if let Ok(Body::StateWanted(wanted)) = short {
-                    self.wants_state(&wanted);
+                    self.wants_state(wanted.offset);
                 }
                 let delay_s = self.traffic.delay_s(from, neighbour);
                 self.after(delay_s, Event::Arrives { from: me, to, connection, id, data });

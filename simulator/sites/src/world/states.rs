@@ -1,7 +1,6 @@
 //! The training program's state, in parts that take their time.
 
 use inart_protocol_sites::SiteNo;
-use inart_sites_agent::message::{State, StateWanted};
 use inart_sites_agent::{PART_BYTES, TrainingState};
 use rand::{RngCore, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -37,17 +36,18 @@ impl World<'_> {
         }
     }
 
-    /// How long a part is under way, behind those before it, beside the link's delay, in seconds.
-    pub(super) fn part_takes_s(&mut self, from: SiteNo, to: SiteNo, part: &State) -> f64 {
+    /// Returns the time that a part of `bytes` is under way, behind the parts before it, beside the link's
+    /// delay, in seconds.
+    pub(super) fn part_takes_s(&mut self, from: SiteNo, to: SiteNo, bytes: usize) -> f64 {
         let now_s = self.now_s();
         let free_s = self.parts_s.entry((from, to)).or_insert(0.0);
-        *free_s = free_s.max(now_s) + PART_S * part.training.len() as f64 / PART_BYTES as f64;
+        *free_s = free_s.max(now_s) + PART_S * bytes as f64 / PART_BYTES as f64;
         *free_s - now_s
     }
 
-    /// A site wants a state, or the rest of one.
-    pub(super) fn wants_state(&mut self, wanted: &StateWanted) {
-        if wanted.offset > 0 {
+    /// Counts a request for a state from this byte on, if it asks for the rest of one.
+    pub(super) fn wants_state(&mut self, offset: u64) {
+        if offset > 0 {
             self.count("state resumed after its first parts");
         }
     }
