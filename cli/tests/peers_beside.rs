@@ -8,7 +8,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use inart_emulator::sites::{digest, random_gradient};
+use inart_report::{digest, random_gradient};
 use serde_json::Value;
 
 use crate::support::processes::{Running, certify};

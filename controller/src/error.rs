@@ -1,7 +1,7 @@
 //! What can go wrong in an install, in one line that names the place and the fix.
 
 use inart_planner_aggregation::Violation;
-use inart_topologies::switched::TopologyError;
+use inart_topologies::NetworkError;
 use inart_wire::JobId;
 
 use crate::intent::IntentError;
@@ -99,7 +99,7 @@ pub enum InstallError {
     Peers(#[from] PeersError),
     /// The records have a network of peers that cannot be read.
     #[error("the network of peers in the records cannot be read ({0}): push it again")]
-    PeersRecord(TopologyError),
+    PeersRecord(NetworkError),
     /// The same job number twice.
     #[error("two plans for job number {job}: install one plan per job")]
     JobTwice {

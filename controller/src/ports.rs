@@ -14,8 +14,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use inart_tables::PortNo;
 use inart_targets::{PortNumbers, Target};
+use inart_topologies::NetworkError;
 use inart_topologies::peers::Mesh;
-use inart_topologies::switched::{NodeKind, Topology, TopologyError, board};
+use inart_topologies::switched::{NodeKind, Topology, board};
 use inart_wire::MacAddr;
 
 /// A topology that is too large to number.
@@ -39,7 +40,7 @@ pub enum PortsError {
     },
     /// A network of peers that is no network of switches and hosts.
     #[error(transparent)]
-    Document(#[from] TopologyError),
+    Document(#[from] NetworkError),
     /// A switch of the topology without a driver.
     #[error("no address for switch {switch} of topology {topology}: give one for each switch")]
     MissingSwitch {

@@ -299,7 +299,7 @@ impl Records {
             let values = done.last().map(|success| success.push.values);
             records.values = values.or(peers.as_ref().map(|push| push.values)).or(records.values);
             if let Some(push) = peers {
-                records.peers.add(struck, push);
+                records.peers.add(struck, push, HISTORY);
             }
             for Success { job, push, stale } in done {
                 let record = records.jobs.entry(job).or_default();

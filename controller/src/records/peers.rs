@@ -2,12 +2,11 @@
 
 use std::collections::{BTreeSet, VecDeque};
 
+use inart_topologies::NetworkError;
 use inart_topologies::peers::Mesh;
-use inart_topologies::switched::TopologyError;
 use inart_wire::{JobId, ValuesPerPacket};
 use serde::{Deserialize, Serialize};
 
-use super::HISTORY;
 use crate::peers::Peers;
 
 /// A network of peers that was pushed, with all its jobs.
@@ -27,8 +26,8 @@ impl PeersPush {
     /// Reads the network.
     ///
     /// # Errors
-    /// Records that somebody changed.
-    pub fn peers(&self) -> Result<Peers, TopologyError> {
+    /// A record that another program changed.
+    pub fn peers(&self) -> Result<Peers, NetworkError> {
         Ok(Peers { mesh: Mesh::from_yaml(&self.mesh)?, removed: self.removed.clone() })
     }
 }
@@ -53,13 +52,13 @@ impl PeersRecord {
         self.0.iter().rev().nth(1)
     }
 
-    /// Adds a push in place of the last `struck`, unless it is in force.
-    pub(super) fn add(&mut self, struck: usize, push: PeersPush) {
+    /// Adds a push in place of the last `struck`, unless it is in force, and keeps the `most` last ones.
+    pub(super) fn add(&mut self, struck: usize, push: PeersPush, most: usize) {
         if struck == 0 && self.live() == Some(&push) {
             return;
         }
         self.0.truncate(self.0.len().saturating_sub(struck));
-        if self.0.len() == HISTORY {
+        if self.0.len() == most {
             self.0.pop_front();
         }
         self.0.push_back(push);

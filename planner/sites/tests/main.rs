@@ -6,3 +6,4 @@ mod exact;
 mod own;
 mod schemes;
 mod support;
+mod two_levels;

@@ -12,11 +12,12 @@ use std::time::Duration;
 
 use anyhow::Context;
 use inart_controller::ValuesChoice;
+use inart_emulator::aggregation::chart;
 use inart_emulator::aggregation::external::ExternalTestbed;
 use inart_emulator::aggregation::figures::Summary;
 use inart_emulator::machine::fault::DropRate;
 use inart_emulator::machine::scale::Scale;
-use inart_emulator::{Measured, Options, Work, Workload, chart, emulate};
+use inart_emulator::{Measured, Options, Work, Workload, emulate};
 use inart_planner_aggregation::{Levels, Results, Scheme};
 use inart_targets::Target;
 use inart_topologies::Switched;

@@ -9,9 +9,9 @@ use anyhow::{Context, bail, ensure};
 use inart_controller::{Controller, JobPlan, ValuesChoice, job_number};
 use inart_planner_aggregation::Plan;
 use inart_targets::Session;
-use inart_topologies::Switched;
 use inart_topologies::peers::Mesh;
 use inart_topologies::switched::Topology;
+use inart_topologies::{Network, Switched};
 
 use crate::commands::control::{ControlArgs, Purpose};
 use crate::commands::{control, document};
@@ -115,15 +115,24 @@ pub struct File<'a> {
 }
 
 impl<'a> File<'a> {
-    /// Reads the file as far as needed to know what it has.
+    /// Reads the file, and its network if it has one.
     ///
     /// # Errors
-    /// A network of peers that is wrong.
+    /// A network of another kind, or a wrong one.
     pub fn read(path: &'a Path) -> anyhow::Result<Self> {
+        let file = |peers| Ok(File { path, peers });
         // A file that cannot be read is an error of the plans' reader.
-        let text = document::read(path).ok().filter(|text| Mesh::is_one(text));
-        let mesh = text.map(|text| Mesh::from_yaml(&text)).transpose();
-        Ok(File { path, peers: mesh.with_context(|| path.display().to_string())? })
+        let Ok(text) = document::read(path) else { return file(None) };
+        match Network::from_yaml(&text) {
+            Ok(Network::Peers(mesh)) => file(Some(mesh)),
+            Ok(other) => {
+                let (path, kind) = (path.display(), other.kind());
+                bail!("{path}: this is a network of {kind}; name a plan or a network of peers")
+            }
+            Err(error) if text.contains("nodes:") => Err(error).with_context(|| path.display().to_string()),
+            // Whatever else it is, the plans' reader accepts or refuses it.
+            Err(_) => file(None),
+        }
     }
 }
 
