@@ -3,7 +3,7 @@
 
 A block begins with "```sh". A word behind it says when the block runs:
 
-    ```sh           by default, about a minute in all
+    ```sh           by default, two minutes in all
     ```sh long      with --all: builds, trainings, experiments
     ```sh lab       never: needs machines, hardware, or programs that are not in the tree
 
