@@ -5,5 +5,6 @@ mod best;
 mod exact;
 mod own;
 mod schemes;
+mod stated;
 mod support;
 mod two_levels;
