@@ -104,3 +104,45 @@ jobs: [{name: j, receivers: 1, update: 4 MB, computes: {a: {mean: 1 s}, b: {mean
         }
     }
 }
+
+/// Processes add the time that a rate holds, and the time of more samples, to their clocks.
+#[test]
+fn times_that_no_clock_counts_are_refused() {
+    let sites = "name: t
+nodes: [{name: a, kind: site}, {name: b, kind: site}]
+links: [{ends: [a, b], rate: 20 Mbps}]
+traces:
+  - {link: [a, b], every: EVERY, rates: [20 Mbps, 10 Mbps]}
+jobs: [{name: j, gradient: 4 MB}]
+";
+    let peers = "name: t
+nodes: [{name: v, kind: switch}, {name: a, kind: peer}, {name: b, kind: peer}]
+links: [{ends: [a, v], rate: 20 Mbps}, {ends: [b, v], rate: 20 Mbps}]
+traces:
+  - {link: [a, v], every: EVERY, rates: [20 Mbps, 10 Mbps]}
+jobs: [{name: j, receivers: 1, update: 4 MB}]
+";
+    for text in [sites, peers] {
+        for every in ["180 s", "1 ns", "1e-300 s", "1e7 s"] {
+            assert!(Network::from_yaml(&text.replace("EVERY", every)).is_ok(), "{every}");
+        }
+        for every in ["1e300 s", "1e20 s", "1.1e7 s", "0", "-1 s", ".nan", ".inf"] {
+            let error = Network::from_yaml(&text.replace("EVERY", every)).unwrap_err().to_string();
+            assert!(error.contains("trace of a to ") && error.contains("every"), "{error}");
+            assert_eq!(error.lines().count(), 1, "{error}");
+        }
+    }
+    let speed = |speed: &str| {
+        let text =
+            SWITCHED.replace(", loss: 1%", "").replace("mean: 1 s", &format!("mean: 1 s, speed: {speed}"));
+        let Network::Switched(network) = Network::from_yaml(&text).unwrap() else { panic!("switches") };
+        network.training().map(drop)
+    };
+    for right in ["429", "1e-6", "1e12"] {
+        assert!(speed(right).is_ok(), "{right}");
+    }
+    for wrong in ["1e-300", "0", "-1", "1e300", ".nan"] {
+        let error = speed(wrong).unwrap_err().to_string();
+        assert!(error.contains("the speed of w is"), "{error}");
+    }
+}

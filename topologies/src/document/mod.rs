@@ -9,6 +9,7 @@ mod keys;
 mod parse;
 mod part;
 mod reference;
+mod traces;
 mod words;
 mod write;
 
@@ -22,3 +23,4 @@ pub use field::Field;
 pub use keys::Key;
 pub use part::Part;
 pub use reference::{KEYS, reference};
+pub(crate) use traces::trace;

@@ -3,9 +3,8 @@
 use super::fabric;
 use super::network::{Peer, TrunkLink};
 use super::nodes::{Node, Nodes};
-use crate::document::{At, LinkEntry, TraceEntry, required};
+use crate::document::{At, LinkEntry, TraceEntry, required, trace};
 use crate::error::{NetworkError, Result};
-use crate::trace::Trace;
 
 /// The slowest rate that is read, in bit/s: times stay finite.
 const LEAST_BPS: f64 = 1e-3;
@@ -100,25 +99,13 @@ impl<'n> Links<'n> {
         let Some(peer) = self.peers[peer].as_mut().filter(|peer| peer.switch == switch) else {
             return wrong("there is no such link".to_owned(), "add it under links");
         };
-        let every = required(at, &place, "every", every)?;
-        let rates = required(at, &place, "rates", rates)?;
-        if !(every.0 > 0.0 && every.0.is_finite()) {
-            let fix = "give the time that each rate holds, like `every: 180 s`";
-            return wrong(format!("every is {}", every.0), fix);
-        }
-        if rates.is_empty() {
-            return wrong("it has no rates".to_owned(), "give at least one, or leave it out");
-        }
-        for rate in &rates {
-            in_range(at, &place, rate.0)?;
-        }
+        let trace = trace(at, &place, every, rates, in_range)?;
         let of_port = if is_up { &mut peer.up_trace } else { &mut peer.down_trace };
         if of_port.is_some() {
             let fix = "keep one; each direction has its own";
             return wrong("this direction has a trace already".to_owned(), fix);
         }
-        let rates_bps = rates.iter().map(|rate| rate.0).collect();
-        *of_port = Some(Trace { every_seconds: every.0, rates_bps });
+        *of_port = Some(trace);
         Ok(())
     }
 

@@ -12,6 +12,8 @@ const MOST: usize = 16_384;
 const LEAST_MEAN: f64 = 1e-9;
 /// The longest mean time that is read, in seconds; and the greatest variation.
 const MOST_TIME: (f64, f64) = (1e7, 100.0);
+/// The speeds that are read, in samples a second: a sample in the longest time, and 1e12.
+const SPEEDS: std::ops::RangeInclusive<f64> = 1.0 / MOST_TIME.0..=1e12;
 /// The largest batch that is read, in samples.
 const MOST_BATCH: i64 = 1_000_000_000;
 
@@ -108,9 +110,9 @@ impl Reader<'_> {
             }
         };
         let speed = given.and_then(|given| given.speed).unwrap_or(f64::from(batch) / compute.mean_s);
-        if !(speed > 0.0 && speed <= 1e12) {
+        if !SPEEDS.contains(&speed) {
             let problem = format!("the speed of {name} is {speed} samples a second");
-            return self.wrong(problem, "give one above 0, like `speed: 429`");
+            return self.wrong(problem, "give one from 1e-7 to 1e12, like `speed: 429`");
         }
         let nic = fabric.nic(self.at, &self.place, id)?;
         let delay_s = fabric.delay_s(servers, id);

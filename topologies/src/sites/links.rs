@@ -1,9 +1,8 @@
 //! Links between sites, and how their rates change.
 
 use super::network::{Overlay, SiteLink};
-use crate::document::{At, LinkEntry, TraceEntry, required};
+use crate::document::{At, LinkEntry, TraceEntry, required, trace};
 use crate::error::{NetworkError, Result};
-use crate::trace::Trace;
 
 /// The slowest rate that is read, 1 bit/s: times over any number of links stay finite.
 const LEAST_BPS: f64 = 1.0;
@@ -61,24 +60,7 @@ impl Overlay {
         let Some(arc) = self.arc_between(from, to) else {
             return Err(NetworkError::new(at, place, "there is no such link", "add it under links"));
         };
-        let every = required(at, &place, "every", every)?;
-        let rates = required(at, &place, "rates", rates)?;
-        if !(every.0 > 0.0 && every.0.is_finite()) {
-            let fix = "give the time that each rate holds, like `every: 180 s`";
-            return Err(NetworkError::new(at, place, format!("every is {}", every.0), fix));
-        }
-        if rates.is_empty() {
-            return Err(NetworkError::new(
-                at,
-                place,
-                "it has no rates",
-                "give at least one, or leave it out",
-            ));
-        }
-        for rate in &rates {
-            in_range(at, &place, rate.0)?;
-        }
-        let trace = Trace { every_seconds: every.0, rates_bps: rates.iter().map(|rate| rate.0).collect() };
+        let trace = trace(at, &place, every, rates, in_range)?;
         let of_link = &mut self.links[arc.index() / 2].traces[arc.index() % 2];
         if of_link.is_some() {
             let fix = "keep one; each direction has its own";
