@@ -387,6 +387,88 @@ class Waits(unittest.TestCase):
         waiter.join()
         self.assertIsNone(handle.waiting)
 
+    def test_a_rank_that_skips_a_sum_of_another_length_ends_the_job_at_all_ranks(self):
+        cases = [  # Lengths, the one that rank 1 skips, and those that meet first.
+            ([700, 800, 900], 0, (800, 700)),
+            ([300, 301, 302], 1, (302, 301)),
+            ([10, 11, 12], 0, (11, 10)),
+            ([10, 700, 12], 0, (700, 10)),
+            ([700, 10, 12], 0, (10, 700)),
+            ([255, 256, 257, 258], 1, (257, 256)),
+            ([100_000, 100_001, 1], 0, (100_001, 100_000)),
+        ]
+        for ranks, servers in [(2, 1), (3, 2)]:
+            for lengths, skipped, (culprits, others) in cases:
+
+                def work(worker):
+                    summed = 0
+                    with self.assertRaises(inart.AbortedError) as raised:
+                        for at, length in enumerate(lengths):
+                            if (worker.rank, at) != (1, skipped):
+                                worker.all_reduce(numpy.ones(length, numpy.float32))
+                                summed += 1
+                    return summed, str(raised.exception)
+
+                named = f"worker 1 (w1) has a gradient of {culprits} values, others have {others}"
+                for summed, said in right(run(inart.local(ranks, servers), work)):
+                    self.assertEqual(summed, skipped)
+                    self.assertIn(named, said)
+
+    def test_a_rank_that_skips_a_sum_of_the_same_length_is_named_one_sum_later(self):
+        """Nothing shows which array a sum is of: only that a rank has started one less."""
+        workers = inart.local(2)
+
+        def work(worker):
+            sums = [numpy.full(700, 10.0**step, numpy.float32) for step in range(3)]
+            for step, x in enumerate(sums):
+                if (worker.rank, step) == (1, 0):
+                    continue
+                handle = worker.start(x)
+                if (worker.rank, step) != (0, 2):
+                    handle.wait(60)
+            if worker.rank == 0:
+                named = "tensor 2: worker 1 (w1) has not started it"
+                while handle.waiting != named:
+                    time.sleep(0.01)
+            return [float(x[0]) for x in sums]
+
+        first, _ = right(run(workers, work))
+        self.assertEqual(first[:2], [1 + 10, 10 + 100])
+
+    def test_a_sum_of_one_value_after_each_step_finds_a_skipped_sum(self):
+        """What docs/reliability.md says a program can do."""
+
+        def steps(worker, skip):
+            """The steps whose sums were all of one step."""
+            done = []
+            for step in range(1, 4):
+                for tensor in range(2):
+                    if not skip(worker.rank, step, tensor):
+                        worker.all_reduce(numpy.ones(700, numpy.float32))
+                end = numpy.full(1, step, numpy.float32)
+                if not skip(worker.rank, step, "end"):
+                    worker.all_reduce(end)
+                    if end[0] != step * worker.world_size:
+                        raise RuntimeError("ranks sum different steps")
+                done.append(step)
+            return done
+
+        self.assertEqual(right(run(inart.local(2), lambda worker: steps(worker, lambda *_: False))), [[1, 2, 3]] * 2)
+
+        def skips_one(rank, step, tensor):
+            return (rank, step, tensor) == (1, 2, 0)
+
+        for result in run(inart.local(2), lambda worker: steps(worker, skips_one)):
+            self.assertIsInstance(result, inart.AbortedError)
+            self.assertIn("worker 1 (w1) has a gradient of 1 values, others have 700", str(result))
+
+        def skips_a_step(rank, step, tensor):
+            return rank == 1 and step == 2
+
+        for result in run(inart.local(2), lambda worker: steps(worker, skips_a_step)):
+            self.assertIsInstance(result, RuntimeError)
+            self.assertIn("different steps", str(result))
+
     def test_a_nan_is_warned_of_once_and_with_its_rank_and_tensor(self):
         workers = inart.local(2)
 
