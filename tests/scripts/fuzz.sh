@@ -26,8 +26,9 @@ fuzz() {
     target=$1
     corpus=$target_dir/fuzz/corpus/$target
     mkdir -p "$corpus" "tests/fuzz/regressions/$target" "tests/fuzz/seeds/$target"
-    # A gradient's frame is 172 bytes long, a round of updates many messages; elsewhere a byte or two are an edit or a step.
-    case $target in frame) length=192 ;; peers_agent | ps_agent) length=2048 ;; *) length=32 ;; esac
+    # A gradient's frame is 172 bytes long, agents get many messages, of which seeds (bounds_*) reach the bounds in bytes; elsewhere a
+    # byte or two are an edit or a step. libFuzzer cuts seeds that are longer.
+    case $target in frame) length=192 ;; *_agent) length=4096 ;; *) length=32 ;; esac
     # Each execution of p4ir reads a whole P4 program: some 50 a second, ten times slower than any other target.
     case $target:$limit in p4ir:-runs=*) limit=-runs=$((${limit#-runs=} / 20)) ;; esac
     if ! nice -n 15 "$target_dir/debug/fuzz_$target" "$limit" -seed=1 -max_len=$length -len_control=0 -timeout=10 -rss_limit_mb=2048 \

@@ -6,15 +6,45 @@ use serde_json::{Value, json};
 /// More would only hide each other.
 const MOST_EDITS: usize = 4;
 
-/// The document as text, with as many edits as the input asks for; or, one time in eight, the input itself.
+/// What edits put into a document.
+#[derive(Clone, Copy)]
+pub(crate) struct Values<'a> {
+    pub words: &'a [&'a str],
+    pub numbers: &'a [f64],
+}
+
+const NUMBERS: [f64; 8] = [0.0, -1.0, 1e-320, 1e308, 0.1, 4_294_967_296.0, 9.3e18, 1e15];
+
+/// Numbers that a solver refuses, a clock does not reach or a sum does not keep.
+pub(crate) const EXTREMES: [f64; 12] = [
+    1e30,
+    -1e30,
+    -0.0,
+    5e-324,
+    1e-300,
+    1e-9,
+    9_007_199_254_740_992.0,
+    9_223_372_036_854_775_808.0,
+    18_446_744_073_709_551_616.0,
+    1e16,
+    f64::MAX,
+    f64::MIN,
+];
+
+/// As [`edited_with`], with a few numbers.
 pub(crate) fn edited(document: &Value, words: &[&str], bytes: &[u8]) -> String {
+    edited_with(document, Values { words, numbers: &NUMBERS }, bytes)
+}
+
+/// The document as text, with as many edits as the input asks for; or, one time in eight, the input itself.
+pub(crate) fn edited_with(document: &Value, values: Values, bytes: &[u8]) -> String {
     match bytes.split_first() {
         Some((0..32, text)) => String::from_utf8_lossy(text).into_owned(),
         Some((_, rest)) => {
             let mut document = document.clone();
             let mut input = Unstructured::new(rest);
             for _ in 0..MOST_EDITS {
-                if input.is_empty() || edit(&mut document, words, &mut input).is_err() {
+                if input.is_empty() || edit(&mut document, values, &mut input).is_err() {
                     break;
                 }
             }
@@ -25,23 +55,23 @@ pub(crate) fn edited(document: &Value, words: &[&str], bytes: &[u8]) -> String {
 }
 
 /// One edit: a value is replaced, doubled or taken away.
-fn edit(document: &mut Value, words: &[&str], input: &mut Unstructured) -> Result<()> {
+fn edit(document: &mut Value, values: Values, input: &mut Unstructured) -> Result<()> {
     let other = match input.int_in_range(0..=3)? {
         0 => place(document, input)?.clone(),
-        _ => scalar(words, input)?,
+        _ => scalar(values, input)?,
     };
     let place = place(document, input)?;
     match input.int_in_range(0..=3)? {
         0 => match place {
-            Value::Array(values) if !values.is_empty() => {
-                let at = input.choose_index(values.len())?;
-                values.insert(at, values[at].clone());
+            Value::Array(list) if !list.is_empty() => {
+                let at = input.choose_index(list.len())?;
+                list.insert(at, list[at].clone());
             }
             place => *place = other,
         },
         1 => match place {
-            Value::Array(values) if !values.is_empty() => {
-                values.remove(input.choose_index(values.len())?);
+            Value::Array(list) if !list.is_empty() => {
+                list.remove(input.choose_index(list.len())?);
             }
             Value::Object(fields) if !fields.is_empty() => {
                 let name = fields.keys().nth(input.choose_index(fields.len())?).cloned();
@@ -51,7 +81,7 @@ fn edit(document: &mut Value, words: &[&str], input: &mut Unstructured) -> Resul
         },
         2 => match place {
             Value::Object(fields) => {
-                fields.insert((*input.choose(words)?).to_owned(), other);
+                fields.insert((*input.choose(values.words)?).to_owned(), other);
             }
             place => *place = other,
         },
@@ -81,15 +111,14 @@ fn place<'a>(document: &'a mut Value, input: &mut Unstructured) -> Result<&'a mu
     }
 }
 
-fn scalar(words: &[&str], input: &mut Unstructured) -> Result<Value> {
-    const NUMBERS: [f64; 8] = [0.0, -1.0, 1e-320, 1e308, 0.1, 4_294_967_296.0, 9.3e18, 1e15];
+fn scalar(values: Values, input: &mut Unstructured) -> Result<Value> {
     Ok(match input.int_in_range(0..=6)? {
         0 => Value::Null,
         1 => json!(input.arbitrary::<bool>()?),
         2 => json!(input.arbitrary::<i8>()?),
         3 => json!(input.arbitrary::<u64>()?),
-        4 => json!(input.choose(&NUMBERS)?),
+        4 => json!(input.choose(values.numbers)?),
         5 => (*input.choose(&[json!([]), json!({}), json!("")])?).clone(),
-        _ => json!(input.choose(words)?),
+        _ => json!(input.choose(values.words)?),
     })
 }

@@ -11,7 +11,7 @@ use inart_topologies::switched::Topology;
 use serde::de::DeserializeOwned;
 use serde_json::{Value, json};
 
-use crate::edit::edited;
+use crate::edit::{EXTREMES, Values, edited, edited_with};
 
 /// The gradient is short, so that no edit makes more than 3,000 chunks of it.
 const SITES: &str = "
@@ -141,11 +141,16 @@ fn peers(text: &str) -> Option<inart_planner_peers::Plan> {
     Some(plan)
 }
 
-/// Runs the target: a byte for the kind of plan, then as `edited` says.
+/// Runs the target: a byte for the kind of plan, then as `edited` says. From 128 on, numbers are extremes.
 pub fn run(data: &[u8]) {
-    let (kind, bytes) = data.split_first().map_or((0, data), |(kind, bytes)| (usize::from(*kind) % 5, bytes));
-    let text = edited(&DOCUMENTS[kind], &WORDS, bytes);
-    match kind {
+    let (kind, bytes) = data.split_first().map_or((0, data), |(kind, bytes)| (*kind, bytes));
+    let (document, values) =
+        (&DOCUMENTS[usize::from(kind) % 5], Values { words: &WORDS, numbers: &EXTREMES });
+    let text = match kind < 128 {
+        true => edited(document, &WORDS, bytes),
+        false => edited_with(document, values, bytes),
+    };
+    match kind % 5 {
         0 => drop(sites(&text)),
         1 => drop(peers(&text)),
         2 => {

@@ -3,11 +3,11 @@
 
 use std::sync::LazyLock;
 
-use inart_planner_aggregation::{Options, Plan, check, plan, schemes};
+use inart_planner_aggregation::{Options, Plan, check, held_by_results, plan, schemes, sustainable_rate};
 use inart_topologies::switched::Topology;
 use serde_json::Value;
 
-use crate::edit::edited;
+use crate::edit::{EXTREMES, Values, edited, edited_with};
 
 /// Two workers on each of two switches, one of which adds up.
 const TOPOLOGY: &str = "
@@ -58,10 +58,14 @@ const WORDS: [&str; 20] = [
     "link v1->v2",
 ];
 
-/// See the module.
+/// See the module. Of each second length the numbers are extremes.
 pub fn run(bytes: &[u8]) {
     let (topology, document) = &*PLANNED;
-    let text = edited(document, &WORDS, bytes);
+    let values = Values { words: &WORDS, numbers: &EXTREMES };
+    let text = match bytes.len() % 2 {
+        0 => edited(document, &WORDS, bytes),
+        _ => edited_with(document, values, bytes),
+    };
     match Plan::from_json(&text) {
         Ok(plan) => {
             if let Err(violations) = check(topology, &plan) {
@@ -70,6 +74,11 @@ pub fn run(bytes: &[u8]) {
                     assert_eq!(violation.to_string().lines().count(), 1, "one line: {violation}");
                 }
             }
+            // What is asked of a plan on a network that has changed.
+            if let Ok(sustained) = sustainable_rate(topology, &plan) {
+                assert_eq!(sustained.limit.lines().count().max(1), 1, "one line: {sustained:?}");
+            }
+            let _ = held_by_results(topology, &plan);
             let json = plan.to_json();
             assert_eq!(Plan::from_json(&json).ok().as_ref(), Some(&plan), "{text}\n{json}");
         }

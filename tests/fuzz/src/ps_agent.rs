@@ -15,6 +15,8 @@ const SERVER: PeerNo = PeerNo(0);
 const WORKERS: u32 = 3;
 const VALUES: usize = 10;
 const MODEL: u64 = 5;
+/// The length of the packet stands in two more bytes.
+const LONG: u8 = u8::MAX;
 
 fn server(is_bsp: bool, is_half: bool) -> ServerAgent<InOrder<Policy>> {
     let setup = ServerSetup {
@@ -35,8 +37,8 @@ fn server(is_bsp: bool, is_half: bool) -> ServerAgent<InOrder<Policy>> {
 }
 
 /// Runs the target: a byte for the kind of training, or for [`crate::frame_link`]; then packets, each with a
-/// byte that says whose it is and one that says how long. A packet of no bytes is the next one that the real
-/// machine on the other side has sent.
+/// byte that says whose it is and one that says how long, or [`LONG`] before two that do. A packet of no
+/// bytes is the next one that the real machine on the other side has sent.
 pub fn run(data: &[u8]) {
     let Some((kind, mut data)) = data.split_first() else { return };
     if kind & 4 != 0 {
@@ -60,7 +62,11 @@ pub fn run(data: &[u8]) {
     // What is on its way between worker 0 and the server.
     let (mut to_server, mut to_worker) = (Vec::<Bytes>::new(), Vec::<Bytes>::new());
     while let [what, length, rest @ ..] = data {
-        let (packet, others) = rest.split_at(usize::from(*length).min(rest.len()));
+        let (length, rest) = match (*length, rest) {
+            (LONG, [high, low, rest @ ..]) => (u16::from_be_bytes([*high, *low]), rest),
+            (length, rest) => (length.into(), rest),
+        };
+        let (packet, others) = rest.split_at(usize::from(length).min(rest.len()));
         data = others;
         now += Duration::from_millis(u64::from(what >> 5) * 100);
         let packet = Bytes::copy_from_slice(packet);
