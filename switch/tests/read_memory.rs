@@ -1,5 +1,5 @@
-//! The memory that a read of everything takes in the process of the data plane, by either server. A program of
-//! its own with one test, since it counts all allocations of its process.
+//! The memory that a read of everything takes in the process of the data plane, by either server. A program
+//! of its own with one test, since it counts all allocations of its process.
 #![allow(clippy::unwrap_used)]
 
 mod bf_rt;

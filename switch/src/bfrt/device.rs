@@ -176,7 +176,8 @@ impl Device {
         }
     }
 
-    /// Begins a read of what filters select. Writes wait while its client holds the turn, which it lets go soon.
+    /// Begins a read of what filters select. Writes wait while its client holds the turn, which it lets go
+    /// soon.
     pub async fn begin_read(
         &self,
         client: u32,

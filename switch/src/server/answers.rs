@@ -21,8 +21,8 @@ pub(crate) trait Parts {
     fn answer(found: Vec<Self::Entity>) -> Self::Answer;
 }
 
-/// Sends the answers of a read, as fast as its client takes them. Writes wait while `turn` is held: for a read
-/// that is soon done. One that is not is ended by them.
+/// Sends the answers of a read, as fast as its client takes them. Writes wait while `turn` is held, up to
+/// [`limits::READ_TURN`]. A write ends a read that takes longer.
 pub(crate) async fn send<P: Parts>(
     mut parts: P,
     turn: OwnedRwLockReadGuard<()>,

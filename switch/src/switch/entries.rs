@@ -157,7 +157,8 @@ impl Switch {
         Ok(table.rows().map(view))
     }
 
-    /// The places of entries of a table, some of which are empty. An entry keeps its place until it is deleted.
+    /// The places of entries of a table, some of which are empty. An entry keeps its place until it is
+    /// deleted.
     pub(crate) fn entry_places(&self, table: &str) -> Result<usize> {
         self.loaded()?.table(table).map(|(_, table)| table.places())
     }

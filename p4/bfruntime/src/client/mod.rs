@@ -35,7 +35,8 @@ pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + S
 /// Between two tries to be bound to a program that belongs to another client.
 const RETRY: Duration = Duration::from_millis(100);
 
-/// Longest message of a device, in bytes. A switch that answers a read in one message sends a million entries.
+/// Longest message of a device, in bytes. A switch that answers a read in one message sends a million
+/// entries.
 const MOST_MESSAGE_BYTES: usize = 256 << 20;
 
 /// All pipes, both directions and all parsers of a device.

@@ -125,8 +125,8 @@ impl Client {
     }
 
     /// Reads entries by their keys; without a key, all of the table. The driver's copy is read, see
-    /// [`Client::sync`]. A read that a write overtook is made again, a few times: the embedded switch answers in
-    /// parts, all of one state of what clients write.
+    /// [`Client::sync`]. A read that a write overtook is made again, a few times: the embedded switch answers
+    /// in parts, all of one state of what clients write.
     ///
     /// # Errors
     /// [`ClientError`] for an unknown table, an entry that does not fit the program, or a refused call.

@@ -29,7 +29,8 @@ pub use target::{DeviceId, ElectionId, Target};
 /// each that calls.
 pub type Answer<'a, T> = Pin<Box<dyn Future<Output = Result<T, ClientError>> + Send + 'a>>;
 
-/// Longest message of a device, in bytes. A switch that answers a read in one message sends a million entries.
+/// Longest message of a device, in bytes. A switch that answers a read in one message sends a million
+/// entries.
 const MOST_MESSAGE_BYTES: usize = 256 << 20;
 /// How long a device may take to load a program: a chip takes a while.
 const LOADING: Duration = Duration::from_secs(120);
