@@ -6,8 +6,12 @@ use std::time::Duration;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use inart_p4::Outcome;
-use inart_p4runtime::{Client, ClientError, Code, DeviceId, ElectionId, OwnError, Pipeline, PipelineAction};
-use inart_tables::{DEFAULTS, Foreign, GroupId, PortNo, Steer, SwitchTables, Table, Update, Updates};
+use inart_p4runtime::{
+    Client, ClientError, Code, DeviceId, ElectionId, Entry, OwnError, Pipeline, PipelineAction,
+};
+use inart_tables::{
+    DEFAULTS, Foreign, GroupId, PortNo, Steer, SwitchTables, Table, TableSpec, Update, Updates,
+};
 
 use super::ports;
 use super::program::Compiled;
@@ -51,6 +55,14 @@ impl P4Runtime {
     pub(super) async fn greatest(place: Place) -> Result<Option<Precedence>, SwitchError> {
         let client = Client::connect(target(place, None)).await.map_err(told)?;
         Ok(client.arbitration().greatest.map(|id| Precedence(id.0)))
+    }
+
+    /// Returns the entries of a table with their counters; none if a user's own program lacks the table.
+    async fn read_counted(&self, table: &'static TableSpec) -> Result<Vec<Entry>, SwitchError> {
+        match self.program.specs().contains(&table) {
+            true => self.client.read_table(table.name).await.map_err(told),
+            false => Ok(Vec::new()),
+        }
     }
 
     async fn read_counter(&self, name: &str) -> Result<Vec<Counts>, SwitchError> {
@@ -168,19 +180,12 @@ impl Session for P4Runtime {
         async {
             let (drops, outcomes) = (self.read_counter("drops").await?, self.read_counter("outcomes").await?);
             let unwanted = self.read_counter("unwanted").await?;
-            let mut steer = BTreeMap::new();
-            for entry in self.client.read_table(Steer::SPEC.name).await.map_err(told)? {
+            let (mut steer, mut updates) = (BTreeMap::new(), BTreeMap::new());
+            for entry in self.read_counted(Steer::SPEC).await? {
                 let (key, action) = Steer::entry(&rows::row(Steer::SPEC, &entry)?)?;
                 steer.insert(key, (action, entry.counter.unwrap_or_default().into()));
             }
-            let mut updates = BTreeMap::new();
-            // A program of a user's own may lack the table.
-            let copies = self.program.specs().contains(&Updates::SPEC);
-            let entries = match copies {
-                true => self.client.read_table(Updates::SPEC.name).await.map_err(told)?,
-                false => Vec::new(),
-            };
-            for entry in entries {
+            for entry in self.read_counted(Updates::SPEC).await? {
                 let (key, _) = Updates::entry(&rows::row(Updates::SPEC, &entry)?)?;
                 updates.insert(key, entry.counter.unwrap_or_default().into());
             }

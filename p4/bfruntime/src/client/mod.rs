@@ -110,7 +110,7 @@ impl Client {
     /// The names of the program that reads and writes are about, with those of the device's own tables.
     ///
     /// # Errors
-    /// [`ClientError::NoInfo`] before [`Client::use_program`].
+    /// [`OwnError::NoInfo`] before [`Client::use_program`].
     pub fn info(&self) -> Result<Arc<Info>, ClientError> {
         self.chosen().map(|(_, info)| info)
     }
@@ -154,7 +154,7 @@ impl Client {
     /// Waits that long for another client that is bound to it.
     ///
     /// # Errors
-    /// [`ClientError::Owned`] if another client is still bound to it; [`ClientError::Rpc`] if there is no
+    /// [`OwnError::Owned`] if another client is still bound to it; [`ClientError::Rpc`] if there is no
     /// such program.
     pub fn bind<'a>(&'a self, program: &'a str, patience: Duration) -> Answer<'a, ()> {
         Box::pin(async move {

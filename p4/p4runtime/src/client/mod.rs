@@ -144,7 +144,7 @@ impl Client {
     /// The program's names: those of the pipeline last set or read through this client.
     ///
     /// # Errors
-    /// [`ClientError::NoSchema`] if no pipeline was set or read yet.
+    /// [`OwnError::NoSchema`] if no pipeline was set or read yet.
     pub fn schema(&self) -> Result<Arc<Schema>, ClientError> {
         let missing = || {
             let (address, device) = (self.target.address.clone(), self.target.device.0);
