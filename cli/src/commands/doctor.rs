@@ -11,7 +11,7 @@ use std::time::Duration;
 
 use anyhow::{Context, bail, ensure};
 use inart_controller::doctor::{Arrived, JobFinding, SwitchState, SwitchView, examine};
-use inart_controller::{Controller, InstallError, JobPlan, Names, PortMap, Push, Records, api};
+use inart_controller::{Controller, InstallError, JobPlan, PortMap, Push, Records, api};
 use inart_tables::{PortNo, SwitchTables};
 use inart_targets::{Access, Memory, Place, Program, Running, Session, SwitchCounters, SwitchError, Traffic};
 use inart_topologies::switched::Topology;
@@ -178,7 +178,7 @@ impl Args {
             switches.insert(name, state);
         }
         let jobs: Vec<JobPlan> = pushes.iter().map(|(job, push)| push.job_plan(*job)).collect();
-        problems.extend(differences(&topology, &ports, &*program, records, tables, &jobs).await?);
+        problems.extend(differences(&topology, &*program, records, tables, &jobs).await?);
         problems.extend(hosts.silent.iter().map(|(host, why)| format!("host {host} does not answer: {why}")));
         if let Some(address) = &self.controller {
             problems.extend(self.ask_controller(address).await?);
@@ -347,7 +347,6 @@ async fn read_all<R: Reading>(sessions: &mut Answers<Box<dyn Session>>, reading:
 /// What switches hold that the plans do not say, and the other way round.
 async fn differences(
     topology: &Topology,
-    ports: &PortMap,
     program: &dyn Program,
     records: Records,
     tables: Answers<SwitchTables>,
@@ -368,10 +367,12 @@ async fn differences(
     let report = match controller.preview(jobs).await {
         Ok(report) => report,
         // The network has changed since that plan was pushed.
-        Err(error @ InstallError::Check { .. }) => return Ok(vec![error.to_string()]),
+        Err(error @ (InstallError::Check { .. } | InstallError::Peers(_))) => {
+            return Ok(vec![error.to_string()]);
+        }
         Err(error) => return Err(error.into()),
     };
-    let names = Names::new(topology, ports, jobs);
+    let names = controller.names(jobs);
     let differing =
         report.switches.iter().filter(|(name, change)| known.contains(name) && !change.updates.is_empty());
     let said = differing.map(|(name, change)| {
