@@ -4,6 +4,7 @@
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
 use std::collections::BTreeMap;
+use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -12,13 +13,14 @@ use inart_report::{digest, random_gradient};
 use serde_json::Value;
 
 use crate::support::processes::{Running, certify};
-use crate::support::{Workbench, turn};
+use crate::support::{Workbench, is_refusal, turn};
 
 const PEERS: [&str; 3] = ["p1", "p2", "p3"];
 const ROUNDS: u32 = 3;
 const VALUES: usize = 20_000;
 /// Where hosts get the assignment that a push writes.
 const PUSHED: &str = "--assignment jobs/digits.json";
+const BMV2: &str = "simple_switch_grpc";
 /// Ends a hang; not a bound on speed.
 const LIMIT: Duration = Duration::from_secs(60);
 
@@ -98,15 +100,34 @@ fn start_switch(bench: &Workbench, listen: &str) -> (Running, String) {
     (switch, address)
 }
 
+/// Starts bmv2's switch; returns where its server listens.
+fn start_bmv2() -> (Running, String) {
+    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
+    let ports = (1..=6).flat_map(|port| ["-i".to_owned(), format!("{port}@d{port}")]);
+    let mut command = Command::new(BMV2);
+    command.args(ports).args(["--no-p4", "--log-level", "off", "--", "--grpc-server-addr", &address]);
+    let switch = Running::start(command);
+    let start = Instant::now();
+    while TcpStream::connect(&address).is_err() {
+        assert!(start.elapsed() < LIMIT, "{BMV2} does not listen");
+        thread::sleep(Duration::from_millis(50));
+    }
+    (switch, address)
+}
+
 impl World {
     /// A switch without tables, the documents and the plan.
     fn new() -> Self {
+        Self::on(|bench| start_switch(bench, "127.0.0.1:0"))
+    }
+
+    fn on(start: impl FnOnce(&Workbench) -> (Running, String)) -> Self {
         let bench = Workbench::new();
         certify(&bench, PEERS.into_iter().chain(["c"]));
         bench.write("net.yaml", NETWORK);
         bench.write("two.yaml", mesh(2));
         bench.write("three.yaml", mesh(3));
-        let (switch, address) = start_switch(&bench, "127.0.0.1:0");
+        let (switch, address) = start(&bench);
         let world = World { bench, switch, address };
         let plan = world.bench.inart(&["plan", "net.yaml", "--json"]);
         assert!(plan.status.success(), "{plan:?}");
@@ -115,8 +136,8 @@ impl World {
     }
 
     /// A switch that serves both jobs.
-    fn of_both() -> Self {
-        let world = World::new();
+    fn with_both(self) -> Self {
+        let world = self;
         let pushed = format!("push plan.json net.yaml --assignments jobs --switch s={}", world.address);
         assert!(world.updates(&pushed) > 0);
         assert!(world.updates("push three.yaml net.yaml") > 0, "beside the other job");
@@ -166,10 +187,10 @@ impl World {
     }
 
     /// Starts the coordinator and the peers, on random updates.
-    fn train(&self) -> Vec<Running> {
+    fn train(&self, rounds: u32) -> Vec<Running> {
         let common = |name: &str, port: usize| {
             format!(
-                "three.yaml --name {name} --multicast switch --rounds {ROUNDS} --listen 127.0.0.1:{port} --tls-ca ca.pem \
+                "three.yaml --name {name} --multicast switch --rounds {rounds} --listen 127.0.0.1:{port} --tls-ca ca.pem \
                  --tls-cert {name}.pem --tls-key {name}.key"
             )
         };
@@ -214,11 +235,11 @@ impl World {
 #[test]
 fn a_switch_sums_for_one_job_and_copies_for_another_and_either_goes_on_alone() {
     in_namespace(|| {
-        let world = World::of_both();
+        let world = World::new().with_both();
         for same in ["diff plan.json net.yaml", "diff three.yaml net.yaml", "push three.yaml net.yaml"] {
             assert_eq!(world.updates(same), 0, "{same}");
         }
-        let (hosts, peers) = (world.sum(PUSHED), world.train());
+        let (hosts, peers) = (world.sum(PUSHED), world.train(ROUNDS));
         world.summed(hosts);
         world.averaged(peers);
 
@@ -228,8 +249,14 @@ fn a_switch_sums_for_one_job_and_copies_for_another_and_either_goes_on_alone() {
             jobs.map(|job| job["name"].as_str().unwrap().to_owned()).collect()
         };
         assert_eq!(names(&held), ["digits", "all"]);
+        // Far more rounds than the test waits for.
+        let running = world.train(100_000);
+        running[1].until("averaged");
+        let refused = world.bench.inart(&["remove", "all", "net.yaml", "--state", "state"]);
+        is_refusal(&refused, &["remove", "all"], &["32768 (all)", "its frames are on the way"]);
+        drop(running);
         assert!(world.updates("remove digits net.yaml --force") > 0);
-        let peers = world.train();
+        let peers = world.train(ROUNDS);
         world.averaged(peers);
 
         assert!(world.updates("push plan.json net.yaml --assignments jobs") > 0);
@@ -245,6 +272,25 @@ fn a_switch_sums_for_one_job_and_copies_for_another_and_either_goes_on_alone() {
         assert!(world.updates("rollback net.yaml --job all") > 0);
         assert_eq!(world.updates("diff three.yaml net.yaml"), 0);
         assert_eq!(world.updates("diff plan.json net.yaml"), 0, "the other job has kept its entries");
+    });
+}
+
+#[test]
+fn bmv2_sums_for_one_job_and_copies_for_another() {
+    if Command::new(BMV2).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_err() {
+        return eprintln!("skipped: {BMV2} is not on the PATH");
+    }
+    in_namespace(|| {
+        let world = World::on(|_| start_bmv2()).with_both();
+        for same in ["diff plan.json net.yaml", "diff three.yaml net.yaml"] {
+            assert_eq!(world.updates(same), 0, "{same}");
+        }
+        let (hosts, peers) = (world.sum(PUSHED), world.train(ROUNDS));
+        world.summed(hosts);
+        world.averaged(peers);
+        assert!(world.updates("remove digits net.yaml --force") > 0);
+        let peers = world.train(ROUNDS);
+        world.averaged(peers);
     });
 }
 
@@ -279,7 +325,7 @@ fn a_switch_that_starts_again_gets_the_entries_of_both_jobs() {
         world.switch.child.wait().unwrap();
         (world.switch, _) = start_switch(&world.bench, &world.address);
         wait(&world);
-        let (hosts, peers) = (world.sum(&format!("--controller {address}")), world.train());
+        let (hosts, peers) = (world.sum(&format!("--controller {address}")), world.train(ROUNDS));
         world.summed(hosts);
         world.averaged(peers);
     });

@@ -16,6 +16,7 @@ mod membership_walk;
 mod multicast;
 mod pauses;
 mod peers_beside;
+mod peers_records;
 mod pushed_scheme;
 mod records;
 mod remove;

@@ -24,7 +24,7 @@ use crate::support::{LIMITS, job, now};
 
 const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
 /// The number of the first job of peers.
-const COPIED: u16 = 0x8000;
+pub const COPIED: u16 = 0x8000;
 
 /// Two switches; w2 is a worker and a peer.
 const NETWORK: &str = "
@@ -64,19 +64,19 @@ fn mesh_of(peers: &[&str], jobs: &[&str], far: &str) -> Mesh {
 }
 
 /// A network of these peers with one job; p2 is at t.
-fn mesh(peers: &[&str], name: &str) -> Mesh {
+pub fn mesh(peers: &[&str], name: &str) -> Mesh {
     mesh_of(peers, &[name], "t")
 }
 
-fn three() -> Mesh {
+pub fn three() -> Mesh {
     mesh(&["p1", "p2", "w2"], "lstm")
 }
 
-fn topology() -> Topology {
+pub fn topology() -> Topology {
     Topology::from_yaml(NETWORK).unwrap()
 }
 
-fn planned() -> JobPlan {
+pub fn planned() -> JobPlan {
     let topology = topology();
     job(1, &plan(&topology, &topology.jobs()[0], &Options::new(schemes::ATP)).unwrap())
 }

@@ -2,7 +2,7 @@
 //! with the same tables.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use crate::support;
+use crate::{peers_beside, support};
 
 use std::collections::BTreeMap;
 use std::net::TcpListener;
@@ -135,6 +135,39 @@ async fn story(addresses: BTreeMap<&str, String>) {
     assert_eq!(other.install(std::slice::from_ref(&a)).await.unwrap().updates(), 0);
 }
 
+/// A job with a server and a job of peers on the same switches, step by step.
+async fn story_of_both(addresses: BTreeMap<&str, String>) {
+    let (topology, planned) = (peers_beside::topology(), peers_beside::planned());
+    let mut real = controller(&topology, &addresses, ValuesPerPacket::N64, 1, Records::default()).await;
+    let mut model = support::controller(&topology, Records::default());
+    let small = || peers_beside::mesh(&["p1", "p2"], "lstm");
+    for (mesh, jobs) in [
+        (None, vec![planned.clone()]),
+        (Some(peers_beside::three()), Vec::new()),
+        (None, vec![planned.clone()]),
+        (Some(small()), Vec::new()),
+    ] {
+        if let Some(mesh) = mesh {
+            real.give_peers(mesh.clone()).unwrap();
+            model.give_peers(mesh).unwrap();
+        }
+        let report = real.install(&jobs).await.unwrap();
+        assert_eq!(report, now(model.install(&jobs)).unwrap());
+        same_tables(&mut real, &mut model).await;
+    }
+    let copied = JobId::from(peers_beside::COPIED);
+    assert_eq!(real.rollback(copied).await.unwrap(), now(model.rollback(copied)).unwrap());
+    same_tables(&mut real, &mut model).await;
+    for counters in real.counters().await.unwrap().into_values() {
+        assert!(counters.updates.keys().all(|key| key.job == copied) && !counters.updates.is_empty());
+    }
+    for job in [JobId::from(1), copied] {
+        assert!(real.remove(&[job].into()).await.unwrap().updates() > 0);
+        now(model.remove(&[job].into())).unwrap();
+        same_tables(&mut real, &mut model).await;
+    }
+}
+
 async fn same_tables(real: &mut Controller<Box<dyn Session>>, model: &mut Controller<Memory>) {
     for (name, switch) in real.switches() {
         assert_eq!(switch.read().await.unwrap(), model.switches()[name].tables, "{name}");
@@ -150,6 +183,17 @@ async fn the_embedded_switch_holds_what_the_model_holds() {
 async fn bmv2_holds_what_the_model_holds() {
     let (Some(v1), Some(v2)) = (bmv2(), bmv2()) else { return };
     story([("v1", v1.address.clone()), ("v2", v2.address.clone())].into()).await;
+}
+
+#[tokio::test]
+async fn the_embedded_switch_holds_jobs_of_both_kinds_as_the_model_does() {
+    story_of_both([("s", embedded().await.address), ("t", embedded().await.address)].into()).await;
+}
+
+#[tokio::test]
+async fn bmv2_holds_jobs_of_both_kinds_as_the_model_does() {
+    let (Some(s), Some(t)) = (bmv2(), bmv2()) else { return };
+    story_of_both([("s", s.address.clone()), ("t", t.address.clone())].into()).await;
 }
 
 /// A switch that dies between two pushes: the push fails in one line, the other switch keeps what it had.

@@ -26,7 +26,7 @@ impl PeersPush {
     /// Reads the network.
     ///
     /// # Errors
-    /// A record that another program changed.
+    /// Records with a document that is not a network of peers.
     pub fn peers(&self) -> Result<Peers, NetworkError> {
         Ok(Peers { mesh: Mesh::from_yaml(&self.mesh)?, removed: self.removed.clone() })
     }
