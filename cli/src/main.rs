@@ -53,7 +53,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<ExitCode> {
         Command::Emulate(line) => line.run(json),
         Command::Simulate(line) => line.run(json),
         Command::Experiment(args) => commands::experiment::run(args, json),
-        Command::Scheduler(args) => commands::host::sites::site::run_scheduler(&args),
+        Command::Scheduler(args) => commands::host::sites::site::run_scheduler(&args, json),
         Command::Coordinator(args) => commands::host::peers::coordinator::run(&args, json),
         Command::Worker(args) => commands::host::aggregation::worker::run(args, json),
         Command::Server(args) => commands::host::aggregation::server::run(args, json),

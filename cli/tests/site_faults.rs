@@ -49,10 +49,13 @@ fn number(line: &str) -> u64 {
 fn a_site_that_is_killed_goes_on_where_the_others_are_and_a_scheduler_that_is_gone_stops_nobody() {
     let _turn = turn();
     let ring = Ring::new(ROUNDS);
-    let scheduler = ring.scheduler(&[]);
+    let scheduler = ring.scheduler(&["--json"]);
     let mut sites = ring.all_sites();
     let mut told = Told::default();
     sites["n1"].wait_for_round(5);
+    let offer = scheduler.next();
+    assert_eq!(offer["event"], "offered", "{offer}");
+    assert!(offer["version"].as_u64() >= Some(1 << 32) && offer["trees"].as_u64() >= Some(1), "{offer}");
     // Killed in the middle of whatever it does; then the scheduler, for good.
     sites.remove("n2");
     std::thread::sleep(Duration::from_millis(300));

@@ -10,6 +10,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use inart_protocol_aggregation::{Assignment, RoundRecord, ServerCounters, WorkerCounters};
+use inart_report::{Trained, monotonic_ns};
 use inart_wire::{JobId, Rank, ShardId};
 use serde::{Deserialize, Serialize};
 
@@ -88,23 +89,6 @@ impl RoundReport {
             result: record.result,
         }
     }
-}
-
-/// The system's monotonic clock, which all processes share, in nanoseconds.
-pub fn monotonic_ns() -> u64 {
-    let time = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC);
-    time.map_or(0, |time| time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64)
-}
-
-/// How good a training ended.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct Trained {
-    /// Mean loss on the test set.
-    pub loss: f64,
-    /// Share of the test set that is classified correctly, 0 to 1.
-    pub accuracy: f64,
-    /// SHA-256 over the bits of the last weights, in hexadecimal.
-    pub digest: String,
 }
 
 /// The longest message that is read.

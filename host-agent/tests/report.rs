@@ -4,7 +4,8 @@
 
 use std::os::unix::net::UnixListener;
 
-use inart_host_agent::report::{Report, Reporter, Reports, Role, RoundReport, Trained};
+use inart_host_agent::report::{Report, Reporter, Reports, Role, RoundReport};
+use inart_report::Trained;
 use inart_protocol_aggregation::{
     Assignment, ServerCounters, ShardAssignment, WorkerAddress, WorkerCounters,
 };

@@ -29,7 +29,6 @@ mod security;
 pub mod simulate;
 mod sites;
 mod status;
-mod stopping;
 pub mod switch;
 pub mod topology;
 pub mod values;

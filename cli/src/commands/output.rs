@@ -3,6 +3,7 @@
 use std::io::{self, Write};
 
 use anyhow::Context;
+use inart_report::Line;
 
 use crate::commands::flags::with_flags;
 
@@ -19,6 +20,11 @@ pub fn print(text: &str) -> anyhow::Result<()> {
 pub fn print_line(line: &str) -> anyhow::Result<()> {
     let mut out = io::stdout().lock();
     writeln!(out, "{line}").and_then(|()| out.flush()).context("standard output")
+}
+
+/// Prints an event of a host process at once.
+pub fn print_event(event: &Line) -> anyhow::Result<()> {
+    print_line(&event.to_json())
 }
 
 /// An error and its causes in one line, with the flags for what it advises; a cause that the error before it

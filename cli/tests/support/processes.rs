@@ -29,6 +29,12 @@ pub fn certify<'a>(bench: &Workbench, names: impl IntoIterator<Item = &'a str>) 
     }
 }
 
+/// A line as JSON, once watchers can read it, too.
+pub fn event(line: &str) -> Value {
+    inart_report::Line::read(line.as_bytes()).unwrap_or_else(|error| panic!("{error}: {line}"));
+    serde_json::from_str(line).unwrap()
+}
+
 /// A process that tells in lines of JSON. Killed when dropped.
 pub struct Running {
     pub child: Child,
@@ -63,12 +69,12 @@ impl Running {
     }
 
     pub fn next(&self) -> Value {
-        serde_json::from_str(&self.line()).unwrap()
+        event(&self.line())
     }
 
     /// What it has told by now and nobody has read yet.
     pub fn so_far(&self) -> Vec<Value> {
-        self.lines.try_iter().map(|line| serde_json::from_str(&line).unwrap()).collect()
+        self.lines.try_iter().map(|line| event(&line)).collect()
     }
 
     /// All that it tells up to a line with that key, that one included.

@@ -100,7 +100,7 @@ impl Running {
 
     /// The next line, as JSON.
     pub fn next(&self) -> Value {
-        serde_json::from_str(&self.line()).unwrap()
+        super::processes::event(&self.line())
     }
 
     /// Skips lines up to that of a round.

@@ -15,7 +15,7 @@ use inart_wire::JobId;
 use nix::sys::signal::Signal;
 
 use crate::error::Error;
-use crate::machine::child::{Child, Lines};
+use crate::machine::child::{Child, Lines, PIECE_BYTES};
 
 /// How often a silent emulation checks that its processes still run.
 const TICK: Duration = Duration::from_millis(20);
@@ -128,7 +128,8 @@ impl Agents {
         [output, errors]: [Lines; 2],
     ) -> Result<(), Error> {
         let what = format!("start {name}");
-        let child = Child::spawn_heard(name, command, output, errors).map_err(Error::system(what))?;
+        let child =
+            Child::spawn_heard(name, command, (output, PIECE_BYTES), errors).map_err(Error::system(what))?;
         self.children.insert(key(role), (child, None));
         Ok(())
     }

@@ -233,7 +233,7 @@ fn legend(svg: &mut Svg, summary: &Summary, right: f64, top: f64) {
 mod tests {
     use super::*;
     use crate::aggregation::figures::{JobFigures, Planned, SingleHost};
-    use inart_host_agent::report::Trained;
+    use inart_report::Trained;
 
     fn summary() -> Summary {
         let losses: Vec<f32> = (0..60).map(|round| 2.4 * (-0.07 * round as f32).exp() + 0.06).collect();

@@ -6,8 +6,8 @@
 use std::collections::BTreeMap;
 
 use inart_experiments::{Outcome, Quantity};
-use inart_host_agent::report::Trained;
 use inart_planner_aggregation::{Plan, Scheme};
+use inart_report::Trained;
 use serde::{Serialize, Serializer};
 
 use crate::aggregation::timeline::{Event, Timeline};

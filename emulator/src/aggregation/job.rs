@@ -1,8 +1,9 @@
 //! One job under one scheme: collects what its hosts report, has every sum audited, and ends in figures.
 
-use inart_host_agent::report::{Report, Role, Trained};
+use inart_host_agent::report::{Report, Role};
 use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::{Assignment, ServerCounters, Split};
+use inart_report::Trained;
 
 use crate::aggregation::auditor::{AuditedSum, Auditor};
 use crate::aggregation::figures::{JobFigures, Pace, Planned};

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use inart_host_agent::report::Trained;
+use inart_report::Trained;
 
 use crate::aggregation::figures::{SchemeFigures, Summary};
 use crate::aggregation::grid::{Column, grid};

@@ -1,7 +1,6 @@
 //! Cables between namespaces: veth pairs with a rate at each end that follows a trace. A cable with a delay
 //! or with losses is cut in two, and our relay carries its frames across.
 
-use std::fmt::Write as _;
 use std::io;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -13,6 +12,7 @@ use crate::error::Error;
 use crate::machine::namespace::Namespace;
 use crate::machine::relay::Relay;
 use crate::machine::shaping::{RateFollower, Rates, bucket};
+use crate::machine::veth;
 use crate::machine::wiring::namespace;
 
 /// Bytes of the longest frame, without the Ethernet header.
@@ -195,35 +195,19 @@ impl Cables {
 }
 
 fn links(places: &[Place], cables: &[Cable], unlimited: &[[End; 2]], middle: Option<&Namespace>) -> String {
-    let mut script = String::new();
-    let mut pair = |a: (&str, &Namespace), b: (&str, &Namespace)| {
-        let [(a, of_a), (b, of_b)] = [a, b].map(|(name, namespace)| (name, namespace.path()));
-        let _ = writeln!(
-            script,
-            "link add name {a} mtu {MTU} netns {} type veth peer name {b} mtu {MTU} netns {}",
-            of_a.display(),
-            of_b.display()
-        );
+    let interface = |end: &End| (end.interface.clone(), &places[end.place].namespace);
+    let link = |ends: &[End; 2], cut| {
+        let [(a, of_a), (b, of_b)] = ends.each_ref().map(interface);
+        veth::link([(&a, of_a), (&b, of_b)], MTU, cut)
     };
-    let place = |end: &End| &places[end.place].namespace;
-    let mut cut = 0;
-    for Cable { ends: [a, b], .. } in cables.iter().filter(|cable| cable.is_relayed()) {
-        if let Some(middle) = middle {
-            pair((&a.interface, place(a)), (&format!("a{cut}"), middle));
-            pair((&format!("b{cut}"), middle), (&b.interface, place(b)));
-            cut += 1;
-        }
-    }
+    let relayed = cables.iter().filter(|cable| cable.is_relayed()).zip(0..);
+    let relayed = relayed.map(|(cable, number)| link(&cable.ends, middle.map(|middle| (number, middle))));
     let direct = cables.iter().filter(|cable| !cable.is_relayed()).map(|cable| &cable.ends);
-    for [a, b] in direct.chain(unlimited) {
-        pair((&a.interface, place(a)), (&b.interface, place(b)));
-    }
-    script
+    relayed.chain(direct.chain(unlimited).map(|ends| link(ends, None))).collect()
 }
 
 fn relay(middle: &Namespace, cables: &[&Cable], seed: u64) -> io::Result<Relay> {
-    let ups = (0..cables.len()).map(|number| format!("link set a{number} up\nlink set b{number} up\n"));
-    middle.batch("ip", &ups.collect::<String>())?;
+    middle.batch("ip", &veth::inner_ends_up(cables.len()))?;
     let both = || cables.iter().flat_map(|cable| [cable, cable]);
     let faults: Vec<LinkFaults> =
         both().map(|cable| LinkFaults { drop: cable.loss, ..LinkFaults::default() }).collect();

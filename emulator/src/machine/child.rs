@@ -15,8 +15,8 @@ use crate::machine::last_word::last_word;
 
 /// As much of a child's last output as is kept for an error message.
 const STDERR_BYTES: usize = 4096;
-/// A line longer than this is cut.
-const LINE_BYTES: u64 = 1 << 16;
+/// A longer line of a program is handed over in pieces.
+pub const PIECE_BYTES: usize = 1 << 16;
 /// How long the output of a child that has ended is waited for: a process that left the child's process group
 /// may hold the pipe.
 const LONGEST_OUTPUT: Duration = Duration::from_secs(2);
@@ -46,16 +46,17 @@ impl Child {
         Ok((child, BufReader::new(stdout)))
     }
 
-    /// The same with the lines of its output and of its errors handed over as they come.
+    /// The same with the lines of its output and of its errors handed over as they come. A line of output above
+    /// a number of bytes is cut into pieces of one byte more.
     pub fn spawn_heard(
         name: impl Into<String>,
         command: Command,
-        mut output: Lines,
+        (mut output, longest): (Lines, usize),
         errors: Lines,
     ) -> io::Result<Self> {
         let (mut child, stdout) = Self::start(name.into(), command)?;
         child.keep_stderr(errors);
-        child.readers.push(thread::spawn(move || each_line(stdout, &mut output)));
+        child.readers.push(thread::spawn(move || each_line(stdout, longest, &mut output)));
         Ok(child)
     }
 
@@ -87,7 +88,7 @@ impl Child {
         let (kept, pipe) =
             (Arc::clone(&self.stderr), self.process.stderr.take().expect("stderr was piped once"));
         self.readers.push(thread::spawn(move || {
-            each_line(pipe, &mut |line| {
+            each_line(pipe, PIECE_BYTES, &mut |line| {
                 errors(line);
                 keep(&mut kept.lock().unwrap_or_else(PoisonError::into_inner), line);
             });
@@ -193,11 +194,12 @@ impl Drop for Child {
     }
 }
 
-/// Hands over line by line what comes, until it ends.
-fn each_line(pipe: impl Read, take: &mut dyn FnMut(&[u8])) {
+/// Hands over each line of a pipe until the pipe ends. A line above `longest` bytes is cut into pieces of one
+/// byte more, by which it is known.
+fn each_line(pipe: impl Read, longest: usize, take: &mut dyn FnMut(&[u8])) {
     let mut pipe = BufReader::new(pipe);
     let mut line = Vec::new();
-    while matches!(pipe.by_ref().take(LINE_BYTES).read_until(b'\n', &mut line), Ok(1..)) {
+    while matches!(pipe.by_ref().take(longest as u64 + 1).read_until(b'\n', &mut line), Ok(1..)) {
         let text = line.strip_suffix(b"\n").unwrap_or(&line);
         take(text.strip_suffix(b"\r").unwrap_or(text));
         line.clear();
@@ -236,7 +238,7 @@ mod tests {
         };
         let script = "echo one; printf two; echo three >&2; echo >&2; exit 3";
         let mut child =
-            Child::spawn_heard("c", shell(script), taker("out"), taker("err")).expect("sh is there");
+            Child::spawn_heard("c", shell(script), (taker("out"), 9), taker("err")).expect("sh is there");
         child.wait();
         assert_eq!(child.ended().expect("known").and_then(|status| status.code()), Some(3));
         assert_eq!(child.last_output_of_ended(), "three");
@@ -265,7 +267,8 @@ mod tests {
             thread::sleep(Duration::from_millis(1));
         }
         assert!(!is_alive());
-        let mut heard = Child::spawn_heard("d", shell("sleep 1000 & exit 0"), lines(), lines()).expect("sh");
+        let mut heard =
+            Child::spawn_heard("d", shell("sleep 1000 & exit 0"), (lines(), 9), lines()).expect("sh");
         while heard.is_alive() {
             thread::sleep(Duration::from_millis(1));
         }

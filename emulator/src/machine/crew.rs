@@ -1,13 +1,11 @@
 //! A crew: the processes of an emulated system, the lines that they print, and how they end.
 
 use std::collections::BTreeMap;
-use std::marker::PhantomData;
 use std::process::{Command, ExitStatus};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
 use std::time::{Duration, Instant};
 
-use inart_report::monotonic_ns;
-use serde::de::DeserializeOwned;
+use inart_report::{LINE_BYTES, Line, LineError, monotonic_ns, shown};
 
 use crate::error::Error;
 use crate::machine::child::{Child, Lines};
@@ -16,28 +14,47 @@ use crate::machine::child::{Child, Lines};
 pub const LOOK: Duration = Duration::from_millis(50);
 /// Longest time from the last line of a process to its end.
 pub const LONGEST_END: Duration = Duration::from_secs(60);
-/// Bytes of an unreadable line that its error shows.
-const SHOWN_BYTES: usize = 200;
 
-/// A line, the process that printed it, and how often that process had been started before.
+/// A line and the process that printed it.
 #[derive(Debug)]
-pub struct Heard<W, L> {
+pub struct Heard<W> {
     /// The process.
     pub who: W,
     /// Earlier starts of the process.
     pub life: usize,
     /// The line.
-    pub line: L,
+    pub line: Line,
+    /// The line's place, for errors.
+    pub place: Place,
 }
 
-/// Kind of a process's standard output.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Output {
-    /// A line of JSON after the other, each of which is heard.
-    Lines,
-    /// Sentences, which go to the log.
-    Sentences,
+/// The place of a line.
+#[derive(Debug)]
+pub struct Place {
+    /// The process's name.
+    name: String,
+    /// The line's number since the process started, from 1.
+    number: usize,
 }
+
+impl Place {
+    /// Returns the error of an event that a process of this kind does not print.
+    pub fn unexpected(self, line: &Line) -> Error {
+        self.error("is of another kind of process", line.to_json().as_bytes())
+    }
+
+    fn error(self, problem: &str, text: &[u8]) -> Error {
+        let why = format!(
+            "line {} of its output {problem}: {}; run one version of inart everywhere",
+            self.number,
+            shown(text)
+        );
+        Error::Failed { who: self.name, why }
+    }
+}
+
+/// The bytes of a line: the process, its earlier starts, and the line's number since the process started.
+type Printed<W> = (W, usize, usize, Vec<u8>);
 
 /// A process, or a killed one that may start again.
 #[derive(Debug)]
@@ -49,48 +66,44 @@ struct Seat {
     life: usize,
 }
 
-/// Running processes, named by `W`, which print lines of type `L`; killed when dropped.
+/// Running processes, named by `W`, which print [`Line`]s; killed when dropped.
 #[derive(Debug)]
-pub struct Crew<W, L> {
+pub struct Crew<W> {
     seats: BTreeMap<W, Seat>,
-    sender: Sender<(W, usize, Vec<u8>)>,
-    lines: Receiver<(W, usize, Vec<u8>)>,
-    line: PhantomData<fn() -> L>,
+    sender: Sender<Printed<W>>,
+    lines: Receiver<Printed<W>>,
     /// Whether every process had ended when a wait looked last.
     have_ended: bool,
 }
 
-impl<W: Copy + Ord + Send + 'static, L: DeserializeOwned> Default for Crew<W, L> {
+impl<W: Copy + Ord + Send + 'static> Default for Crew<W> {
     fn default() -> Self {
         Self::new()
     }
 }
 
-impl<W: Copy + Ord + Send + 'static, L: DeserializeOwned> Crew<W, L> {
+impl<W: Copy + Ord + Send + 'static> Crew<W> {
     /// Returns a crew without processes.
     pub fn new() -> Self {
         let (sender, lines) = mpsc::channel();
-        Self { seats: BTreeMap::new(), sender, lines, line: PhantomData, have_ended: false }
+        Self { seats: BTreeMap::new(), sender, lines, have_ended: false }
     }
 
     /// Starts a process, or a killed one again.
     ///
     /// # Errors
     /// A refusal of the system, with the process's name.
-    pub fn start(&mut self, who: W, name: &str, command: Command, output: Output) -> Result<(), Error> {
+    pub fn start(&mut self, who: W, name: &str, command: Command) -> Result<(), Error> {
         let life = self.seats.get(&who).map_or(0, |seat| seat.life + 1);
-        let to_the_log = || -> Lines {
-            let name = name.to_owned();
-            Box::new(move |line| tracing::debug!("{name}: {}", String::from_utf8_lossy(line)))
-        };
-        let lines = match output {
-            Output::Sentences => to_the_log(),
-            Output::Lines => {
-                let sender = self.sender.clone();
-                Box::new(move |line: &[u8]| drop(sender.send((who, life, line.to_vec()))))
-            }
-        };
-        let child = Child::spawn_heard(name, command, lines, to_the_log());
+        let (sender, mut number) = (self.sender.clone(), 0);
+        let lines: Lines = Box::new(move |line| {
+            number += 1;
+            drop(sender.send((who, life, number, line.to_vec())));
+        });
+        let named = name.to_owned();
+        let errors: Lines =
+            Box::new(move |line| tracing::debug!("{named}: {}", String::from_utf8_lossy(line)));
+        let child = Child::spawn_heard(name, command, (lines, LINE_BYTES), errors);
         let child = child.map_err(Error::system(format!("start {name}")))?;
         self.seats.insert(who, Seat { name: name.to_owned(), child: Some(child), life });
         Ok(())
@@ -128,7 +141,7 @@ impl<W: Copy + Ord + Send + 'static, L: DeserializeOwned> Crew<W, L> {
     pub fn listen(
         &mut self,
         time: Duration,
-        hear: &mut dyn FnMut(Heard<W, L>) -> Result<(), Error>,
+        hear: &mut dyn FnMut(Heard<W>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         self.hear(time, hear)?;
         self.check()
@@ -138,38 +151,32 @@ impl<W: Copy + Ord + Send + 'static, L: DeserializeOwned> Crew<W, L> {
     fn hear(
         &mut self,
         time: Duration,
-        hear: &mut dyn FnMut(Heard<W, L>) -> Result<(), Error>,
+        hear: &mut dyn FnMut(Heard<W>) -> Result<(), Error>,
     ) -> Result<(), Error> {
         let until = Instant::now() + time;
         loop {
             match self.lines.recv_timeout(until.saturating_duration_since(Instant::now())) {
-                Ok((who, life, line)) => match self.read(who, life, &line)? {
-                    Some(line) => hear(Heard { who, life, line })?,
-                    None => continue,
-                },
+                Ok(printed) => self.read(printed)?.map_or(Ok(()), &mut *hear)?,
                 // The crew has a sender itself: the channel stays open.
                 Err(RecvTimeoutError::Timeout | RecvTimeoutError::Disconnected) => return Ok(()),
             }
         }
     }
 
-    /// The line as its type; `None` if a kill has cut it off.
-    fn read(&self, who: W, life: usize, line: &[u8]) -> Result<Option<L>, Error> {
-        let error = match serde_json::from_slice(line) {
-            Ok(line) => return Ok(Some(line)),
+    /// The line as an event; `None` if a kill has cut it off.
+    fn read(&self, (who, life, number, text): Printed<W>) -> Result<Option<Heard<W>>, Error> {
+        let seat = self.seats.get(&who);
+        let place = Place { name: seat.map_or_else(String::new, |seat| seat.name.clone()), number };
+        let error = match Line::read(&text) {
+            Ok(line) => return Ok(Some(Heard { who, life, line, place })),
             Err(error) => error,
         };
-        let shown = String::from_utf8_lossy(&line[..line.len().min(SHOWN_BYTES)]).into_owned();
-        let seat = self.seats.get(&who);
-        if seat.is_some_and(|seat| seat.child.is_none() || seat.life > life) {
-            tracing::debug!("a kill cut off {shown:?}: {error}");
+        let was_killed = seat.is_some_and(|seat| seat.child.is_none() || seat.life > life);
+        if was_killed && matches!(error, LineError::Cut) {
+            tracing::debug!("a kill cut off line {number} of {}: {}", place.name, shown(&text));
             return Ok(None);
         }
-        let who = seat.map_or_else(String::new, |seat| seat.name.clone());
-        Err(Error::Failed {
-            who,
-            why: format!("it printed {shown:?}, which is not a line of its kind: {error}"),
-        })
+        Err(place.error(&format!("is not a line of a host process ({error})"), &text))
     }
 
     fn check(&mut self) -> Result<(), Error> {
@@ -224,7 +231,7 @@ impl<W: Copy + Ord + Send + 'static, L: DeserializeOwned> Crew<W, L> {
     pub fn first_time(
         &mut self,
         longest: Duration,
-        hear: &mut dyn FnMut(Heard<W, L>) -> Result<Option<u64>, Error>,
+        hear: &mut dyn FnMut(Heard<W>) -> Result<Option<u64>, Error>,
     ) -> Result<Instant, Error> {
         let mut first: Option<u64> = None;
         self.until(longest, "a first round", &mut |crew| {
@@ -248,7 +255,7 @@ impl<W: Copy + Ord + Send + 'static, L: DeserializeOwned> Crew<W, L> {
         mut self,
         longest: Duration,
         must_end: impl Fn(W) -> bool,
-        hear: &mut dyn FnMut(Heard<W, L>) -> Result<(), Error>,
+        hear: &mut dyn FnMut(Heard<W>) -> Result<(), Error>,
     ) -> Result<BTreeMap<W, ExitStatus>, Error> {
         let deadline = Instant::now() + longest;
         loop {

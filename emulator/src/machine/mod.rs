@@ -15,6 +15,7 @@ pub(crate) mod scratch;
 pub(crate) mod shaping;
 pub(crate) mod switches;
 pub(crate) mod traffic;
+pub(crate) mod veth;
 pub mod wiring;
 #[cfg(test)]
 mod wiring_tests;

@@ -11,6 +11,7 @@ use inart_topologies::faults::quantity::QueueLimit;
 use inart_wire::{ETHERNET_BYTES, MacAddr};
 
 use crate::machine::namespace::Namespace;
+use crate::machine::veth;
 
 /// HTB lets bursts of this long through at once, so that a late timer costs no throughput.
 const BURST_SECONDS: f64 = 0.004;
@@ -109,12 +110,8 @@ impl Wiring {
             first.batch("ip", &wiring.link_script(blueprint)).map_err(cause)?;
         }
         if let Some(relay) = &wiring.relay {
-            let mut script = String::new();
-            for (index, side) in (0..blueprint.links.len()).flat_map(|i| [(i, 'a'), (i, 'b')]) {
-                let _ = writeln!(script, "link set {side}{index} up");
-            }
             let cause = |cause| WiringError::Setup { place: "the relay".into(), cause };
-            relay.batch("ip", &script).map_err(cause)?;
+            relay.batch("ip", &veth::inner_ends_up(blueprint.links.len())).map_err(cause)?;
         }
         for (index, (name, kind)) in blueprint.nodes.iter().enumerate() {
             let cause = |cause| WiringError::Setup { place: name.clone(), cause };
@@ -133,29 +130,14 @@ impl Wiring {
         self.relay.as_ref()
     }
 
-    /// Creates all veth pairs, each end right in its namespace.
+    /// Creates all links, each end right in its namespace.
     fn link_script(&self, blueprint: &Blueprint) -> String {
-        let mut script = String::new();
-        for (index, [a, b]) in blueprint.links.iter().enumerate() {
-            let mtu = a.mtu;
-            let [a, b] =
-                [a, b].map(|end| (blueprint.interface_name(end), self.namespaces[end.node.0].path()));
-            let pairs = match &self.relay {
-                None => vec![(a, b)],
-                Some(relay) => {
-                    vec![(a, (format!("a{index}"), relay.path())), (b, (format!("b{index}"), relay.path()))]
-                }
-            };
-            for ((name, namespace), (peer, peer_namespace)) in pairs {
-                let (namespace, peer_namespace) = (namespace.display(), peer_namespace.display());
-                let _ = writeln!(
-                    script,
-                    "link add name {name} mtu {mtu} netns {namespace} type veth \
-                     peer name {peer} mtu {mtu} netns {peer_namespace}"
-                );
-            }
-        }
-        script
+        let link = |(number, ends): (usize, &[LinkEnd; 2])| {
+            let [a, b] = ends.each_ref().map(|end| (blueprint.interface_name(end), self.namespace(end.node)));
+            let cut = self.relay.as_ref().map(|relay| (number, relay));
+            veth::link([(&a.0, a.1), (&b.0, b.1)], ends[0].mtu, cut)
+        };
+        blueprint.links.iter().enumerate().map(link).collect()
     }
 
     /// Addresses, rates and state of one node's interfaces.

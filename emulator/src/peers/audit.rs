@@ -63,7 +63,8 @@ mod tests {
     use inart_topologies::peers::Mesh;
     use inart_wire::ValuesPerPacket;
 
-    use super::super::processes::{Counted, Ended, Sent};
+    use inart_report::{MulticastEnd, PeerEnd, PeerSent};
+
     use super::super::setting::Sync;
     use super::*;
 
@@ -94,9 +95,17 @@ mod tests {
     /// p1 sends its update of round 1 to p2.
     fn said(digest: &str) -> Said {
         let mut said = Said::default();
-        let sent = Sent { round: 1, sent: digest.to_owned(), began_ns: 0, computed_ns: 0 };
+        let sent = PeerSent { round: 1, sent: digest.to_owned(), began_ns: 0, computed_ns: 0 };
         let complete = vec!["p2".to_owned()];
-        let ended = Ended { round: 1, complete, given_up: Vec::new(), seconds: 0.1, ended_ns: 0 };
+        let ended = MulticastEnd {
+            round: 1,
+            complete,
+            withdrawn: Vec::new(),
+            given_up: Vec::new(),
+            seconds: 0.1,
+            ended_ns: 0,
+            without_choice: false,
+        };
         said.sent.insert((0, 1), sent);
         said.ended.insert((0, 1), ended);
         said.received.insert((1, 0, 1), vec![digest.to_owned()]);
@@ -126,9 +135,7 @@ mod tests {
     fn a_copy_for_others_is_named() {
         let setting = setting(Workload::Training { batch: 1 });
         let mut said = said("a");
-        let counted =
-            Counted { accuracy: None, gone: 0, without_choice: 0, failed: 0, repairs: 0, not_mine: 3 };
-        said.counted.insert(1, counted);
+        said.counted.insert(1, PeerEnd { not_mine: 3, ..PeerEnd::default() });
         let error = check(&setting, &said).expect_err("a copy that nobody wants").to_string();
         assert!(error.contains("p2: 3 copies for others"), "{error}");
     }

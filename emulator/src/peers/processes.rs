@@ -5,78 +5,14 @@ use std::process::Command;
 use std::time::{Duration, Instant};
 
 use inart_planner_peers::{Guard, Multicast, Scheme};
-use serde::Deserialize;
-use serde::de::IgnoredAny;
+use inart_report::{Chosen, Line, MulticastEnd, PeerEnd, PeerSent};
 
 use super::rates::UP;
 use super::setting::{Setting, Sync, Workload};
 use super::wiring::{PeersWiring, at_port, coordinator, from_coordinator, listen};
 use crate::error::Error;
-use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK, Output};
+use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK};
 use crate::machine::scratch::Scratch;
-
-/// An update that a peer has computed. Times are on the system's monotonic clock, in nanoseconds.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Sent {
-    pub round: u32,
-    /// SHA-256 of its bits.
-    pub sent: String,
-    /// When the peer began to compute it.
-    pub began_ns: u64,
-    pub computed_ns: u64,
-}
-
-/// A multicast that is over.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Ended {
-    pub round: u32,
-    /// The names of those who said that they have the update, whole.
-    pub complete: Vec<String>,
-    pub given_up: Vec<String>,
-    /// How long it took.
-    pub seconds: f64,
-    pub ended_ns: u64,
-}
-
-#[derive(Debug, Deserialize)]
-struct Arrived {
-    received: String,
-    from: String,
-    round: u32,
-}
-
-/// What a peer says in the end.
-#[derive(Debug, Clone, Deserialize)]
-pub struct Counted {
-    /// Share of test images that the trained model tells rightly; none without training.
-    pub accuracy: Option<f64>,
-    /// Peers that were taken for gone.
-    pub gone: u64,
-    /// Rounds to the last receivers, since no choice came.
-    pub without_choice: u64,
-    /// Chunks that were sent again on connections.
-    pub failed: u64,
-    /// Chunks that were sent again in frames.
-    pub repairs: u64,
-    /// Frames of updates for others that reached it.
-    pub not_mine: u64,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Line {
-    Sent(Sent),
-    Received(Arrived),
-    Averaged {
-        #[serde(rename = "averaged")]
-        _digest: String,
-    },
-    Ended(Ended),
-    Counted(Counted),
-    Chosen(Chosen),
-    /// What else a coordinator says.
-    Other(IgnoredAny),
-}
 
 /// Whose process: a peer's, by its rank.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -85,34 +21,26 @@ enum Who {
     Coordinator,
 }
 
-/// Receivers that the coordinator has chosen.
-#[derive(Debug, Clone, Deserialize)]
-struct Chosen {
-    from: String,
-    round: u32,
-    rate_bps: f64,
-}
-
 /// What processes have said. Peers are ranks.
 #[derive(Debug, Default)]
 pub struct Said {
     /// By sender and round.
-    pub sent: BTreeMap<(usize, u32), Sent>,
+    pub sent: BTreeMap<(usize, u32), PeerSent>,
     /// By sender and round.
-    pub ended: BTreeMap<(usize, u32), Ended>,
+    pub ended: BTreeMap<(usize, u32), MulticastEnd>,
     /// By receiver, sender and round: SHA-256 of each copy that it has received.
     pub received: BTreeMap<(usize, usize, u32), Vec<String>>,
     /// By sender and round: the rate that the coordinator gave last.
     pub rates_bps: BTreeMap<(usize, u32), f64>,
     /// By peer.
-    pub counted: BTreeMap<usize, Counted>,
+    pub counted: BTreeMap<usize, PeerEnd>,
 }
 
 /// Running processes; killed when dropped.
 #[derive(Debug)]
 pub struct Processes {
     names: Vec<String>,
-    crew: Crew<Who, Line>,
+    crew: Crew<Who>,
     said: Said,
 }
 
@@ -147,7 +75,7 @@ impl Processes {
             command.arg("--peer").arg(format!("{name}={}", from_coordinator(rank)));
         }
         common(&mut command, setting, scratch, coordinator_name);
-        crew.start(Who::Coordinator, coordinator_name, command, Output::Lines)?;
+        crew.start(Who::Coordinator, coordinator_name, command)?;
         for (rank, name) in names.iter().enumerate() {
             let mut command = wiring.peer(rank).command(&setting.program);
             command.args(["--json", "peer"]).arg(scratch.path("network.yaml"));
@@ -168,7 +96,7 @@ impl Processes {
                 Multicast::Switch => drop(command.args(["--interface", UP])),
             }
             common(&mut command, setting, scratch, name);
-            crew.start(Who::Peer(rank), name, command, Output::Lines)?;
+            crew.start(Who::Peer(rank), name, command)?;
         }
         Ok(Self { names, crew, said: Said::default() })
     }
@@ -200,32 +128,38 @@ impl Processes {
 
 impl Said {
     /// Keeps a line; when the computation began, if it is of an update.
-    fn take(&mut self, names: &[String], heard: Heard<Who, Line>) -> Result<Option<u64>, Error> {
+    fn take(&mut self, names: &[String], heard: Heard<Who>) -> Result<Option<u64>, Error> {
         let rank_of = |wanted: &str| names.iter().position(|name| name == wanted);
-        match (heard.who, heard.line) {
-            (Who::Peer(rank), Line::Sent(sent)) => {
+        let Heard { who, line, place, .. } = heard;
+        match (who, line) {
+            (Who::Peer(rank), Line::PeerSent(sent)) => {
                 let began_ns = sent.began_ns;
                 self.sent.insert((rank, sent.round), sent);
                 return Ok(Some(began_ns));
             }
-            (Who::Peer(rank), Line::Received(Arrived { received, from, round })) => {
-                if let Some(from) = rank_of(&from) {
-                    self.received.entry((rank, from, round)).or_default().push(received);
+            (Who::Peer(rank), Line::Received(arrived)) => {
+                if let Some(from) = rank_of(&arrived.from) {
+                    let copies = self.received.entry((rank, from, arrived.round)).or_default();
+                    copies.push(arrived.received);
                 }
             }
-            (Who::Peer(_), Line::Averaged { .. }) => {}
-            (Who::Peer(rank), Line::Ended(ended)) => drop(self.ended.insert((rank, ended.round), ended)),
-            (Who::Peer(rank), Line::Counted(counted)) => drop(self.counted.insert(rank, counted)),
-            (Who::Coordinator, Line::Chosen(Chosen { from, round, rate_bps })) => {
+            (Who::Peer(_), Line::Averaged(_)) => {}
+            (Who::Peer(rank), Line::MulticastEnded(ended)) => {
+                self.ended.insert((rank, ended.round), ended);
+            }
+            (Who::Peer(rank), Line::PeerEnded(end)) => {
+                self.counted.insert(rank, *end);
+            }
+            (Who::Coordinator, Line::Chosen(Chosen { from, round, rate_bps, .. })) => {
                 if let Some(from) = rank_of(&from) {
                     self.rates_bps.insert((from, round), rate_bps);
                 }
             }
-            (Who::Coordinator, _) => {}
-            (Who::Peer(rank), Line::Chosen(_) | Line::Other(_)) => {
-                let why = "it printed a line that is not a line of a peer".to_owned();
-                return Err(Error::Failed { who: names[rank].clone(), why });
-            }
+            (
+                Who::Coordinator,
+                line @ (Line::InCharge { .. } | Line::NotChosen { .. } | Line::OtherJob { .. }),
+            ) => tracing::debug!("coordinator: {line:?}"),
+            (_, line) => return Err(place.unexpected(&line)),
         }
         Ok(None)
     }

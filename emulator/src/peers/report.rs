@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use inart_planner_peers::Scheme;
+use inart_report::{MulticastEnd, PeerSent};
 use serde::Serialize;
 
-use super::processes::{Ended, Said, Sent};
+use super::processes::Said;
 use super::setting::{Setting, Sync};
 use super::simulated;
 use super::switch::SwitchReport;
@@ -230,8 +231,8 @@ pub fn report(
 /// What all peers say of a round, and what was planned for it in seconds.
 #[derive(Debug, Default)]
 struct Whole<'s> {
-    sent: Vec<&'s Sent>,
-    ended: Vec<&'s Ended>,
+    sent: Vec<&'s PeerSent>,
+    ended: Vec<&'s MulticastEnd>,
     planned_s: f64,
 }
 
@@ -289,7 +290,8 @@ fn ssp(setting: &Setting, scheme: Scheme, said: &Said) -> Result<SspFigures, Err
         let cause = std::io::Error::other("no peer has ended its last round");
         return Err(Error::System { what: "measure".to_owned(), cause });
     }
-    let computed = |sent: &Sent| sent.computed_ns.min(until_ns).saturating_sub(sent.began_ns.min(until_ns));
+    let computed =
+        |sent: &PeerSent| sent.computed_ns.min(until_ns).saturating_sub(sent.began_ns.min(until_ns));
     let computed_ns: u64 = said.sent.values().map(computed).sum();
     let mut done = vec![0u32; peers];
     let mut complete = 0;

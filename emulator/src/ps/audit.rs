@@ -3,10 +3,10 @@
 //! [`Ledger`](super::ledger::Ledger) for what may be lost.
 
 use inart_ps_agent::Kept;
-use inart_report::digest;
+use inart_report::{AppliedUpdate, digest};
 use inart_training::{Config, Evaluation, Stepper};
 
-use super::said::{Applied, AppliedUpdate, Said, Sent};
+use super::said::{Applied, Said, Sent};
 use super::setting::Setting;
 use super::versions::{Versions, Words};
 use crate::error::Error;

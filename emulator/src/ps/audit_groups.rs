@@ -7,11 +7,11 @@
 use std::collections::BTreeMap;
 
 use inart_ps_agent::Kept;
-use inart_report::digest;
+use inart_report::{AppliedUpdate, digest};
 use inart_training::Client;
 
 use super::audit::Checked;
-use super::said::{Applied, AppliedUpdate, Said, Sent};
+use super::said::{Applied, Said, Sent};
 use super::setting::{Clients, Setting};
 use super::versions::{Versions, Words};
 use crate::error::Error;
@@ -174,14 +174,14 @@ impl<'a> Audit<'a> {
 /// this client; or whether the client was left out.
 fn is_late(versions: &Versions<'_>, groups: usize, client: usize, name: &str, sent: &Sent) -> bool {
     let left_out = versions.said.counted.iter().flat_map(|counted| &counted.left_out);
-    if left_out.into_iter().any(|other| other == name) {
+    if left_out.flatten().any(|other| other == name) {
         return true;
     }
     let (_, next) = versions.ledger.neighbours(client, sent);
     let life = versions.said.restarts.iter().filter(|again| again.at_ns <= sent.began_ns).count();
     if let Some(pushed) = versions.ledger.arrived(life, name, sent.iteration) {
         let copies = versions.said.sent.get(&(client, sent.iteration)).into_iter().flatten();
-        let mut others = copies.filter(|copy| copy.process < sent.process);
+        let mut others = copies.filter(|copy| copy.life < sent.life);
         return others.any(|copy| copy.sent == pushed.pushed);
     }
     let is_of = |applied: &&Applied| {

@@ -39,9 +39,7 @@ impl<'a> Ledger<'a> {
         }
         let mut begun: BTreeMap<_, Vec<u64>> = BTreeMap::new();
         for ((worker, _), copies) in &said.sent {
-            copies
-                .iter()
-                .for_each(|sent| begun.entry((*worker, sent.process)).or_default().push(sent.began_ns));
+            copies.iter().for_each(|sent| begun.entry((*worker, sent.life)).or_default().push(sent.began_ns));
         }
         begun.values_mut().for_each(|times| times.sort_unstable());
         Ok(Ledger { said, arrived, applied: BTreeSet::new(), taken: BTreeSet::new(), begun })
@@ -129,17 +127,17 @@ impl<'a> Ledger<'a> {
     /// Whether an update may have been computed in vain.
     pub fn may_be_in_vain(&self, worker: usize, name: &str, sent: &Sent) -> bool {
         let (before, next) = self.neighbours(worker, sent);
-        let is_killed = next.is_none() && self.said.killed.contains(&(worker, sent.process));
+        let is_killed = next.is_none() && self.said.killed.contains(&(worker, sent.life));
         let next = next.unwrap_or(u64::MAX);
         let is_server_killed =
             self.said.restarts.iter().any(|again| sent.began_ns < again.at_ns && again.at_ns <= next);
-        let mut gone = self.said.gone.iter().filter(|gone| gone.gone == name);
+        let mut gone = self.said.gone.iter().filter(|gone| gone.worker == name);
         is_killed || is_server_killed || gone.any(|gone| (before..=next).contains(&gone.at_ns))
     }
 
     /// When the same process began the update before, and the next one, if there is one.
     pub fn neighbours(&self, worker: usize, sent: &Sent) -> (u64, Option<u64>) {
-        let times = self.begun.get(&(worker, sent.process)).map_or(&[][..], Vec::as_slice);
+        let times = self.begun.get(&(worker, sent.life)).map_or(&[][..], Vec::as_slice);
         let before = times.iter().rfind(|time| **time < sent.began_ns).copied().unwrap_or(0);
         (before, times.iter().find(|time| **time > sent.began_ns).copied())
     }

@@ -3,15 +3,15 @@
 use std::time::{Duration, Instant};
 
 use inart_ps_host::{Job, KeptFile};
-use inart_report::monotonic_ns;
+use inart_report::{Line, monotonic_ns};
 
 use super::absences::Who;
 use super::commands::{self, KEPT};
-use super::said::{Line, Restart, Said};
+use super::said::{Moment, OfLife, Restart, Said};
 use super::setting::{Scheme, Setting};
 use super::wiring::OrderWiring;
 use crate::error::Error;
-use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK, Output};
+use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK};
 use crate::machine::scratch::Scratch;
 
 /// Who was started again may have come too late to hear of the end, which others hear within this time.
@@ -23,7 +23,7 @@ pub struct Processes<'a> {
     scheme: &'a Scheme,
     wiring: &'a OrderWiring,
     scratch: &'a Scratch,
-    crew: Crew<Who, Line>,
+    crew: Crew<Who>,
     said: Said,
     /// Since when the server has counted.
     counted: Option<Instant>,
@@ -56,7 +56,7 @@ impl<'a> Processes<'a> {
                 (&setting.job.participants[worker].name, command)
             }
         };
-        self.crew.start(who, name, command, Output::Lines)
+        self.crew.start(who, name, command)
     }
 
     pub fn said(&self) -> &Said {
@@ -150,25 +150,29 @@ impl<'a> Processes<'a> {
 
 impl Said {
     /// Keeps a line.
-    fn take(&mut self, Heard { who, life, line }: Heard<Who, Line>) -> Result<(), Error> {
+    fn take(&mut self, Heard { who, life, line, place }: Heard<Who>) -> Result<(), Error> {
         match (who, line) {
-            (Who::Worker(worker), Line::Sent(mut sent)) => {
-                sent.process = life;
-                self.sent.entry((worker, sent.iteration)).or_default().push(sent);
+            (Who::Worker(worker), Line::WorkerSent(event)) => {
+                let copies = self.sent.entry((worker, event.iteration)).or_default();
+                copies.push(OfLife { life, event });
             }
-            (Who::Server, Line::Pushed(mut pushed)) => {
-                pushed.life = life;
-                self.pushed.push(pushed);
+            (Who::Server, Line::Pushed(event)) => self.pushed.push(OfLife { life, event }),
+            (Who::Server, Line::Applied(event)) => self.applied.push(OfLife { life, event }),
+            (Who::Server, Line::Pulls { pulls: worker, at_ns, .. }) => {
+                self.pulls.push(Moment { worker, at_ns });
             }
-            (Who::Server, Line::Applied(mut applied)) => {
-                applied.life = life;
-                self.applied.push(applied);
-            }
-            (Who::Server, Line::Pulls(pulls)) => self.pulls.push(pulls),
-            (Who::Server, Line::Gone(gone)) => self.gone.push(gone),
-            (Who::Server, Line::Counted(counted)) => self.counted = Some(counted),
-            (_, Line::Other(value)) => tracing::debug!("{who:?}: {value}"),
-            (_, other) => tracing::debug!("{who:?}: {other:?}"),
+            (Who::Server, Line::Gone { gone: worker, at_ns }) => self.gone.push(Moment { worker, at_ns }),
+            (Who::Server, Line::PsServerEnded(end)) => self.counted = Some(*end),
+            (Who::Worker(_), line @ Line::PsWorkerEnded(_))
+            | (
+                Who::Server,
+                line @ (Line::Resumed { .. }
+                | Line::Joined { .. }
+                | Line::NotTakenIn { .. }
+                | Line::LeavesOut { .. }
+                | Line::Discarded { .. }),
+            ) => tracing::debug!("{who:?}: {line:?}"),
+            (_, line) => return Err(place.unexpected(&line)),
         }
         Ok(())
     }

@@ -3,10 +3,11 @@
 
 use std::collections::BTreeMap;
 
+use inart_report::PsServerEnd;
 use serde::Serialize;
 
 use super::audit::Checked;
-use super::said::{Counted, Said};
+use super::said::Said;
 use super::setting::{Order, Scheme, Setting};
 use super::simulated::{Simulated, simulated};
 use crate::error::Error;
@@ -157,7 +158,7 @@ pub fn report(
         .iter()
         .map(|(at_ns, of)| Learnt { at_s: since(*at_ns), accuracy: of.accuracy, loss: of.loss })
         .collect();
-    let Some(Counted { refused, relaxation, dropped, late, left_out, .. }) = said.counted.clone() else {
+    let Some(PsServerEnd { refused, relaxation, dropped, late, left_out, .. }) = said.counted.clone() else {
         let why = "it has not counted".to_owned();
         return Err(Error::Failed { who: setting.server.clone(), why });
     };
@@ -175,8 +176,8 @@ pub fn report(
         blocking_s,
         relaxation,
         batches: setting.tuning.map(|_| batches(setting, said)).unwrap_or_default(),
-        late,
-        left_out,
+        late: late.unwrap_or_default(),
+        left_out: left_out.unwrap_or_default(),
         utilisation_in: used(bytes[0], setting.job.server.in_bps),
         utilisation_out: used(bytes[1], setting.job.server.out_bps),
         seconds,
@@ -253,7 +254,7 @@ fn gaps(said: &Said, first: u64) -> Vec<f64> {
 /// From the arrival of a push to the next pull of its worker.
 fn blocking_s(said: &Said) -> f64 {
     let next = |worker: &str, after_ns: u64| {
-        said.pulls.iter().find(|pull| pull.pulls == worker && pull.at_ns >= after_ns).map(|pull| pull.at_ns)
+        said.pulls.iter().find(|pull| pull.worker == worker && pull.at_ns >= after_ns).map(|pull| pull.at_ns)
     };
     let waits = said.pushed.iter().filter_map(|pushed| {
         next(&pushed.worker, pushed.at_ns).map(|at_ns| (at_ns - pushed.at_ns) as f64 / 1e9)

@@ -8,7 +8,7 @@ use inart_report::digest;
 
 use super::arriving::arriving;
 use super::ledger::{Ledger, orders};
-use super::said::{Applied, Pushed, Said, Sent};
+use super::said::{Applied, Said, Sent};
 use super::setting::Setting;
 use crate::error::Error;
 
@@ -190,7 +190,7 @@ impl<'a> Versions<'a> {
         let Words { pushed: what, computed, .. } = self.words;
         let lost = self.ledger.lost();
         for pushed in &lost {
-            let Pushed { worker: name, iteration, .. } = pushed;
+            let (name, iteration) = (&pushed.worker, pushed.iteration);
             let copy = self.number(name).and_then(|worker| self.ledger.copy(worker, pushed));
             if copy.is_none_or(|copy| copy.sent != pushed.pushed) || !self.ledger.may_be_lost(pushed) {
                 return Err(self.server(format!("it has lost {name}'s {what} {iteration}")));

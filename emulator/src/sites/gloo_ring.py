@@ -1,6 +1,6 @@
 """One site of a ring all-reduce by Gloo (PyTorch's torch.distributed), on random gradients: what a user would
 take without InArt. Arguments: rank, sites, address of rank 0, values, rounds, seed. Prints a line of JSON per
-round, as `inart --json site` does."""
+round, as `inart --json host` does for a site."""
 
 import hashlib
 import json
@@ -36,6 +36,7 @@ for number in range(1, rounds + 1):
         sys.exit(f"round {number}: the sum differs from that of the gradients")
     digest = hashlib.sha256(tensor.numpy().tobytes()).hexdigest()
     line = {"round": number, "began_ns": began, "ended_ns": ended, "version": 0, "sum": digest}
-    print(json.dumps(line), flush=True)
+    print(json.dumps({"event": "round", **line}), flush=True)
 dist.barrier()
-print(json.dumps({"accuracy": None, "relayed": 0, "asks": 0}), flush=True)
+counts = {"accuracy": None, "relayed": 0, "asks": 0, "failed": 0, "dropped": {}}
+print(json.dumps({"event": "site_ended", **counts}), flush=True)

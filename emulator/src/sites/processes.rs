@@ -6,8 +6,8 @@ use std::path::Path;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
+use inart_report::{Line, SiteEnd, SiteRound};
 use inart_simulator_sites::ideal::Knowledge;
-use serde::Deserialize;
 
 use super::certificates::SCHEDULER;
 use super::setting::{Setting, Workload};
@@ -15,41 +15,8 @@ use super::wiring::{
     SITE_INTERFACE, WideAreaWiring, from_scheduler, listen, neighbours, scheduler_address, site_address,
 };
 use crate::error::Error;
-use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK, Output};
+use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK};
 use crate::machine::scratch::Scratch;
-
-/// What a site says about a round.
-#[derive(Debug, Clone, Deserialize)]
-pub struct SiteRound {
-    pub round: u32,
-    /// On the system's monotonic clock, in nanoseconds.
-    pub began_ns: u64,
-    pub ended_ns: u64,
-    /// When all workers inside were in all chunks, where there are workers.
-    pub own_ns: Option<u64>,
-    /// The version of the plan.
-    pub version: u64,
-    /// SHA-256 of the sum's bits.
-    pub sum: String,
-}
-
-/// What a site says in the end.
-#[derive(Debug, Clone, Default, Deserialize)]
-pub struct Counted {
-    /// Share of test images that the trained model tells rightly; none without training.
-    pub accuracy: Option<f64>,
-    /// Chunks that it passed on for others.
-    pub relayed: u64,
-    /// Times that it asked for what it missed.
-    pub asks: u64,
-}
-
-#[derive(Debug, Deserialize)]
-#[serde(untagged)]
-enum Line {
-    Round(SiteRound),
-    End(Counted),
-}
 
 /// Whose process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -65,7 +32,7 @@ pub type Rounds = BTreeMap<u32, BTreeMap<usize, SiteRound>>;
 #[derive(Debug)]
 pub struct Said {
     pub rounds: Rounds,
-    pub counted: Vec<Counted>,
+    pub counted: Vec<SiteEnd>,
 }
 
 impl Said {
@@ -85,9 +52,9 @@ impl Said {
 #[derive(Debug)]
 pub struct Processes {
     sites: usize,
-    crew: Crew<Who, Line>,
+    crew: Crew<Who>,
     rounds: Rounds,
-    counted: BTreeMap<usize, Counted>,
+    counted: BTreeMap<usize, SiteEnd>,
 }
 
 impl Processes {
@@ -103,7 +70,7 @@ impl Processes {
         let mut processes = Self::new(setting);
         let overlay = &setting.overlay;
         let mut command = wiring.scheduler().command(&setting.program);
-        command.arg("scheduler").arg(scratch.path("network.yaml"));
+        command.args(["--json", "scheduler"]).arg(scratch.path("network.yaml"));
         command.args(["--name", SCHEDULER, "--prior", &format!("{} bps", setting.prior_bps)]);
         let is_static = setting.knowledge == Knowledge::Static;
         command.args(["--knowledge", if is_static { "static" } else { "passive" }]);
@@ -111,7 +78,7 @@ impl Processes {
             command.arg("--peer").arg(format!("{name}={}", from_scheduler(at)));
         }
         common(&mut command, setting, flags, scratch, SCHEDULER);
-        processes.crew.start(Who::Scheduler, "scheduler", command, Output::Sentences)?;
+        processes.crew.start(Who::Scheduler, "scheduler", command)?;
         for (at, name) in overlay.sites().iter().enumerate() {
             let mut command = wiring.site(at).command(&setting.program);
             command.args(["--json", "site"]).arg(scratch.path("network.yaml"));
@@ -127,7 +94,7 @@ impl Processes {
                 command.arg("--peer").arg(format!("{neighbour}={address}"));
             }
             common(&mut command, setting, flags, scratch, name);
-            processes.crew.start(Who::Site(at), name, command, Output::Lines)?;
+            processes.crew.start(Who::Site(at), name, command)?;
         }
         Ok(processes)
     }
@@ -150,7 +117,7 @@ impl Processes {
             command.arg(&script).args([at.to_string(), count.to_string(), site_address(0).to_string()]);
             command.args([values.to_string(), rounds.to_string(), setting.seed.to_string()]);
             command.env("GLOO_SOCKET_IFNAME", SITE_INTERFACE).env("OMP_NUM_THREADS", "1");
-            processes.crew.start(Who::Site(at), name, command, Output::Lines)?;
+            processes.crew.start(Who::Site(at), name, command)?;
         }
         Ok(processes)
     }
@@ -167,16 +134,13 @@ impl Processes {
     /// Waits until a site has a sum; says when its round began.
     pub fn wait_for_first_round(&mut self, longest: Duration) -> Result<Instant, Error> {
         let Self { crew, rounds, counted, .. } = self;
-        crew.first_time(longest, &mut |heard| Ok(take(rounds, counted, heard)))
+        crew.first_time(longest, &mut |heard| take(rounds, counted, heard))
     }
 
     /// Takes what processes say for a while.
     pub fn listen(&mut self, time: Duration) -> Result<(), Error> {
         let Self { crew, rounds, counted, .. } = self;
-        crew.listen(time, &mut |heard| {
-            take(rounds, counted, heard);
-            Ok(())
-        })
+        crew.listen(time, &mut |heard| take(rounds, counted, heard).map(drop))
     }
 
     /// Listens until all sites are over, with a look at the rounds every now and then.
@@ -187,10 +151,7 @@ impl Processes {
     ) -> Result<(), Error> {
         let Self { crew, rounds, counted, sites } = self;
         crew.until(longest, "the end of all rounds", &mut |crew| {
-            crew.listen(LOOK, &mut |heard| {
-                take(rounds, counted, heard);
-                Ok(())
-            })?;
+            crew.listen(LOOK, &mut |heard| take(rounds, counted, heard).map(drop))?;
             look(rounds)?;
             Ok(counted.len() == *sites)
         })
@@ -203,8 +164,7 @@ impl Processes {
     pub fn end(self) -> Result<Said, Error> {
         let Self { crew, mut rounds, mut counted, .. } = self;
         crew.end(LONGEST_END, |who| who != Who::Scheduler, &mut |heard| {
-            take(&mut rounds, &mut counted, heard);
-            Ok(())
+            take(&mut rounds, &mut counted, heard).map(drop)
         })?;
         Ok(Said { rounds, counted: counted.into_values().collect() })
     }
@@ -213,20 +173,24 @@ impl Processes {
 /// Keeps a line; when its round began, if it is of a round.
 fn take(
     rounds: &mut Rounds,
-    counted: &mut BTreeMap<usize, Counted>,
-    Heard { who, line, .. }: Heard<Who, Line>,
-) -> Option<u64> {
-    let Who::Site(site) = who else { return None };
-    match line {
-        Line::Round(round) => {
+    counted: &mut BTreeMap<usize, SiteEnd>,
+    Heard { who, line, place, .. }: Heard<Who>,
+) -> Result<Option<u64>, Error> {
+    match (who, line) {
+        (Who::Site(site), Line::Round(round)) => {
             let began_ns = round.began_ns;
             rounds.entry(round.round).or_default().insert(site, round);
-            Some(began_ns)
+            Ok(Some(began_ns))
         }
-        Line::End(end) => {
+        (Who::Site(site), Line::SiteEnded(end)) => {
             counted.insert(site, end);
-            None
+            Ok(None)
         }
+        (Who::Scheduler, line @ Line::Offered { .. }) => {
+            tracing::debug!("scheduler: {line:?}");
+            Ok(None)
+        }
+        (_, line) => Err(place.unexpected(&line)),
     }
 }
 

@@ -1,8 +1,9 @@
 //! Figures of an emulation, at the network's own rates.
 
+use inart_report::SiteRound;
 use serde::Serialize;
 
-use super::processes::{Said, SiteRound};
+use super::processes::Said;
 use super::setting::{Setting, Variant};
 use crate::error::Error;
 use crate::machine::scale::Scaling;

@@ -38,7 +38,7 @@ pub enum Way {
     Planned {
         /// How to plan.
         plan: PlanOptions,
-        /// The flags of `inart site` and `inart scheduler` that say so.
+        /// The flags of sites and `inart scheduler` that say so.
         flags: Vec<String>,
     },
     /// A ring by Gloo, on random gradients, over routes of the fewest hops: what a user would take without

@@ -12,8 +12,8 @@ use inart_experiments::{
     Beside, Compared, Comparison, Entry, Printed, PrintedEntry, Statistics, comparison_svg, experiment, run,
     study, svg,
 };
-use inart_host_agent::report::Trained;
 use inart_planner_aggregation::schemes;
+use inart_report::Trained;
 use inart_topologies::sites::Overlay;
 
 const LONG: &str =

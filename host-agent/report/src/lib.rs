@@ -1,5 +1,13 @@
-//! Facts that host processes print and that their watchers compare: times on the machine's clock, digests of
-//! values, and gradients that a seed names.
+//! Events that host processes print and that their watchers read, and facts in them that watchers compare:
+//! times on the machine's clock, digests of values, and gradients that a seed names.
+
+mod lines;
+
+pub use lines::{
+    Applied, AppliedUpdate, Averaged, Chosen, ConnectionCounts, GroupWorkerEnd, LINE_BYTES, Line, LineError,
+    MulticastEnd, PeerEnd, PeerSent, PsServerEnd, PsWorkerEnd, Pushed, Received, SiteEnd, SiteRound, Trained,
+    TurnEnd, WorkerEnd, WorkerSent, shown,
+};
 
 use inart_virtual::SplitMix64;
 use sha2::{Digest, Sha256};

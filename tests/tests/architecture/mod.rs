@@ -4,6 +4,7 @@
 mod circles;
 mod document;
 mod invariants;
+mod lines;
 mod modules;
 mod packages;
 mod solver;
@@ -14,9 +15,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
+use serde_json::Value;
+
 use circles::Crate;
 use document::levels;
-use serde_json::Value;
 
 fn root() -> PathBuf {
     Path::new(env!("INART_ROOT")).to_owned()

@@ -8,6 +8,7 @@ pub mod place;
 pub mod ps;
 pub mod role;
 pub mod sites;
+mod stopping;
 
 use std::path::Path;
 

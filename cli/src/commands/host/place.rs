@@ -1,6 +1,5 @@
 //! Shared by hosts of workers, servers and groups.
 
-use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::time::Duration;
@@ -12,8 +11,10 @@ use inart_host_agent::report::{Report, Reporter, Role};
 use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch};
 use inart_host_agent::{MoveError, Mover, Options, PortKind, StopSignal, Transport};
 use inart_protocol_aggregation::Assignment;
+use inart_report::Line;
 use inart_wire::Incarnation;
 
+use crate::commands::output::{print_event, print_line};
 use crate::commands::security::ClientArgs;
 use crate::commands::values::duration;
 
@@ -259,17 +260,12 @@ impl Output {
         }
     }
 
-    /// Prints what came out, as JSON or as text, unless it goes to a report.
-    pub fn summary(
-        &mut self,
-        json: &impl serde::Serialize,
-        text: impl FnOnce() -> String,
-    ) -> anyhow::Result<()> {
-        let line = match self {
-            Self::Report(_) => return Ok(()),
-            Self::Json => serde_json::to_string(json)?,
-            Self::Text => text(),
-        };
-        writeln!(std::io::stdout(), "{line}").context("standard output")
+    /// Prints the last event, or its text, unless the host sends reports.
+    pub fn end(&mut self, event: &Line, text: impl FnOnce() -> String) -> anyhow::Result<()> {
+        match self {
+            Self::Report(_) => Ok(()),
+            Self::Json => print_event(event),
+            Self::Text => print_line(&text()),
+        }
     }
 }

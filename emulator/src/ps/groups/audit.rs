@@ -8,11 +8,11 @@ use inart_host_agent::report::RoundReport;
 use inart_planner_ps::Racks;
 use inart_protocol_aggregation::audit::sum_of;
 use inart_protocol_aggregation::{Assignment, Split};
-use inart_report::digest;
+use inart_report::{Line, TurnEnd, digest};
 use inart_training::{Evaluation, Stepper};
 use inart_wire::Rank;
 
-use super::processes::{Said, ServerLine};
+use super::processes::Said;
 use super::setting::RackSetting;
 use crate::error::Error;
 use crate::sites::differs;
@@ -147,7 +147,7 @@ impl Audit {
             let ends: Vec<_> = lines
                 .iter()
                 .filter_map(|line| match line {
-                    ServerLine::Ends { group, turn, staleness, digest, .. } => {
+                    Line::Ends(TurnEnd { group, turn, staleness, digest, .. }) => {
                         Some((*group, *turn, *staleness, digest))
                     }
                     _ => None,

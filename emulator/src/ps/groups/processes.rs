@@ -4,70 +4,28 @@ use std::collections::BTreeSet;
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-use inart_host_agent::report::{Report, Role, RoundReport, Trained};
+use inart_host_agent::report::{Report, Role, RoundReport};
 use inart_planner_ps::Racks;
 use inart_protocol_aggregation::Assignment;
+use inart_report::{Line, Trained};
 use inart_wire::Rank;
-use serde::Deserialize;
 
 use super::setting::RackSetting;
 use crate::aggregation::agents::Agents;
 use crate::aggregation::testbed::Testbed;
 use crate::error::Error;
-use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK, Output};
+use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK};
 
 /// How long a host may report nothing.
 const LONGEST_SILENCE: Duration = Duration::from_secs(120);
 /// Longest time until all servers can be reached, and then until all workers are there.
 const LONGEST_START: Duration = Duration::from_secs(60);
 
-/// What a server says of a turn.
-#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
-#[serde(tag = "event", rename_all = "kebab-case")]
-pub enum ServerLine {
-    /// It can be reached.
-    Listening,
-    /// All workers of a group have computed.
-    Ready {
-        /// The group, from 0.
-        group: usize,
-        /// On the system's clock.
-        at_ns: u64,
-    },
-    /// A turn begins.
-    Begins {
-        /// The group, from 0.
-        group: usize,
-        /// Turns count from 0.
-        turn: u64,
-        /// On the system's clock.
-        at_ns: u64,
-    },
-    /// A turn is applied.
-    Ends {
-        /// The group, from 0.
-        group: usize,
-        /// Turns count from 0.
-        turn: u64,
-        /// As the server counts it.
-        staleness: u64,
-        /// Of its part of the model.
-        digest: String,
-        /// On the system's clock.
-        at_ns: u64,
-    },
-    /// It has ended.
-    Over {
-        /// Frames that came, of all groups.
-        frames: u64,
-    },
-}
-
 /// What all have said.
 #[derive(Debug, Default)]
 pub struct Said {
     /// By server.
-    pub servers: Vec<Vec<ServerLine>>,
+    pub servers: Vec<Vec<Line>>,
     /// How good the training ended, as a worker tells it.
     pub trained: Option<Trained>,
 }
@@ -81,7 +39,7 @@ pub struct Processes {
     workers: Vec<usize>,
     names: Vec<Vec<String>>,
     /// Servers, by shard.
-    crew: Crew<usize, ServerLine>,
+    crew: Crew<usize>,
     said: Said,
 }
 
@@ -167,7 +125,7 @@ impl Processes {
             command.args(["--job", &assignment.name]);
         }
         of_all(&mut command, setting, testbed);
-        self.crew.start(shard, &format!("server {name}"), command, Output::Lines)?;
+        self.crew.start(shard, &format!("server {name}"), command)?;
         self.said.servers.push(Vec::new());
         Ok(())
     }
@@ -244,8 +202,15 @@ impl Processes {
 }
 
 impl Said {
-    fn take(&mut self, Heard { who, line, .. }: Heard<usize, ServerLine>) -> Result<(), Error> {
-        self.servers[who].push(line);
+    fn take(&mut self, heard: Heard<usize>) -> Result<(), Error> {
+        match heard.line {
+            Line::Listening
+            | Line::Ready { .. }
+            | Line::Begins { .. }
+            | Line::Ends(_)
+            | Line::Over { .. } => self.servers[heard.who].push(heard.line),
+            _ => return Err(heard.place.unexpected(&heard.line)),
+        }
         Ok(())
     }
 }

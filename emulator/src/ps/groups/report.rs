@@ -3,12 +3,13 @@
 use std::collections::BTreeMap;
 
 use inart_planner_ps::Racks;
+use inart_report::{Line, TurnEnd};
 use inart_simulator_ps::{RackOptions, run_racks};
 use inart_training::Evaluation;
 use serde::Serialize;
 
 use super::audit::Audit;
-use super::processes::{Said, ServerLine};
+use super::processes::Said;
 use super::setting::RackSetting;
 use crate::error::Error;
 use crate::machine::scale::Scaling;
@@ -114,22 +115,22 @@ fn times(said: &Said, groups: usize) -> Vec<Times> {
         let mut rounds = vec![0u64; groups];
         for line in lines {
             match line {
-                ServerLine::Ready { group, at_ns } => {
+                Line::Ready { group, at_ns } => {
                     let turn = rounds[*group] * groups as u64 + *group as u64;
                     rounds[*group] += 1;
                     let own = turns.entry(turn).or_default();
                     own.ready = own.ready.max(*at_ns);
                 }
-                ServerLine::Begins { turn, at_ns, .. } => {
+                Line::Begins { turn, at_ns, .. } => {
                     let own = turns.entry(*turn).or_default();
                     own.begins = own.begins.max(*at_ns);
                 }
-                ServerLine::Ends { turn, at_ns, staleness, .. } => {
+                Line::Ends(TurnEnd { turn, at_ns, staleness, .. }) => {
                     let own = turns.entry(*turn).or_default();
                     own.ends = own.ends.max(*at_ns);
                     own.staleness = own.staleness.max(*staleness);
                 }
-                ServerLine::Listening | ServerLine::Over { .. } => {}
+                _ => {}
             }
         }
     }

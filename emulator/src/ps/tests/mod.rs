@@ -4,3 +4,10 @@
 mod groups;
 mod record;
 mod workers;
+
+/// Tests change what processes have said.
+impl<E> std::ops::DerefMut for super::said::OfLife<E> {
+    fn deref_mut(&mut self) -> &mut E {
+        &mut self.event
+    }
+}

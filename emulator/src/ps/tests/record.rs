@@ -8,10 +8,10 @@ use std::time::Duration;
 use inart_protocol_ps::WorkerNo;
 use inart_ps_agent::{Decision, Kept, Precision, Sequencer, as_received};
 use inart_ps_host::CHUNK_VALUES;
-use inart_report::digest;
+use inart_report::{Applied, AppliedUpdate, PsServerEnd, Pushed, WorkerSent, digest};
 use inart_topologies::ps::Cluster;
 
-use super::super::said::{Applied, AppliedUpdate, Counted, Gone, Pulls, Pushed, Restart, Said, Sent};
+use super::super::said::{Moment, OfLife, Restart, Said};
 use super::super::setting::{Clients, Setting, Transport, scaled};
 
 /// The step of all workers together, or of each client.
@@ -147,8 +147,7 @@ impl<S: Sequencer> Run<S> {
         let all = (0..self.processes.len()).map(|who| WorkerNo(who as u32));
         all.for_each(|who| self.server.leave(who, Duration::from_millis(self.now_ms)));
         self.decide();
-        let counted = Counted { refused: 0, relaxation: None, late: 0, left_out: Vec::new(), dropped: 0 };
-        self.said.counted = Some(counted);
+        self.said.counted = Some(PsServerEnd::default());
         self.said
     }
 
@@ -162,7 +161,7 @@ impl<S: Sequencer> Run<S> {
     /// The server gives a participant up, which comes back at once.
     pub fn give_up(&mut self, who: usize) -> &mut Self {
         self.now_ms += 1;
-        self.said.gone.push(Gone { gone: name(who), at_ns: self.at_ns() });
+        self.said.gone.push(Moment { worker: name(who), at_ns: self.at_ns() });
         self.server.leave(WorkerNo(who as u32), self.now());
         self.again(who)
     }
@@ -211,7 +210,8 @@ impl<S: Sequencer> Run<S> {
         let verdict = self.server.push(WorkerNo(who as u32), iteration, values, self.now());
         if verdict.is_taken {
             let (at_ns, life) = (self.at_ns(), self.life);
-            self.said.pushed.push(Pushed { pushed, worker: name(who), iteration, base, at_ns, life });
+            let event = Pushed { pushed, worker: name(who), iteration, base, refusal: None, at_ns };
+            self.said.pushed.push(OfLife { life, event });
         }
         self.server.request(WorkerNo(who as u32), self.now());
     }
@@ -234,7 +234,8 @@ impl<S: Sequencer> Run<S> {
                     let is_last = self.server.version() == applied.version;
                     let model = is_last.then(|| digest(self.server.values()));
                     let (at_ns, life) = (self.at_ns(), self.life);
-                    self.said.applied.push(Applied { applied: applied.version, model, updates, at_ns, life });
+                    let event = Applied { applied: applied.version, model, updates, at_ns };
+                    self.said.applied.push(OfLife { life, event });
                 }
                 _ => {}
             }
@@ -249,13 +250,13 @@ impl<S: Sequencer> Run<S> {
         }
         let base = self.server.pull(who, self.now()).expect("it has the permission");
         let began_ns = self.at_ns();
-        self.said.pulls.push(Pulls { pulls: name(worker), at_ns: began_ns });
+        self.said.pulls.push(Moment { worker: name(worker), at_ns: began_ns });
         let arriving = |values: &[f32]| as_received(values, CHUNK_VALUES, Precision::Half);
         let from = arriving(self.server.values());
         let values = arriving(&(self.compute)(worker, &from, iteration, batch));
-        let (sent, model, process) = (digest(&values), digest(&from), self.processes[worker]);
-        let one = Sent { sent, iteration, batch, base, model, began_ns, process };
-        self.said.sent.entry((worker, iteration)).or_default().push(one);
+        let (sent, model, life) = (digest(&values), digest(&from), self.processes[worker]);
+        let event = WorkerSent { sent, iteration, batch, base, model, began_ns };
+        self.said.sent.entry((worker, iteration)).or_default().push(OfLife { life, event });
         let arrives_ms = self.now_ms + 10 + 3 * worker as u64;
         self.under_way.insert((arrives_ms, worker), Under { iteration, base, values });
     }

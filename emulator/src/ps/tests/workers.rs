@@ -64,7 +64,7 @@ fn records_of_right_runs_are_right() {
     }
     let mut tuned = run(Policy::asp());
     tuned.until(6);
-    let scales = tuned.end().applied.into_iter().flat_map(|applied| applied.updates);
+    let scales = tuned.end().applied.into_iter().flat_map(|applied| applied.event.updates);
     assert!(scales.into_iter().any(|update| update.scale > 1.5), "some count more than others");
 }
 
@@ -135,7 +135,7 @@ fn an_update_from_another_version_than_it_says_is_named() {
             (said.sent[&key][0].base - 1, said.applied[said.sent[&key][0].base as usize - 2].clone());
         let sent = &mut said.sent.get_mut(&key).unwrap()[0];
         // The digest of what was applied is of the model itself; what arrives is rounded, so none fits.
-        (sent.base, sent.model) = (base, model.model.unwrap_or_default());
+        (sent.base, sent.model) = (base, model.event.model.unwrap_or_default());
         said.pushed[pushed].base = base;
     };
     refused(said, other, "is no version");
@@ -156,7 +156,7 @@ fn who_was_killed_or_given_up_has_computed_in_vain() {
     let why = "s1: it has not taken what w2 computed";
     refused(said(true), |said| said.killed.clear(), why);
     refused(said(false), |said| said.gone.clear(), why);
-    refused(said(false), |said| said.gone[0].gone = "w3".into(), why);
+    refused(said(false), |said| said.gone[0].worker = "w3".into(), why);
     refused(said(true), |said| said.killed = [(1, 1)].into(), why);
     // Another update of the killed process than its last.
     refused(said(true), |said| said.pushed.retain(|pushed| pushed.worker != "w2"), "taken once");

@@ -17,7 +17,7 @@ pub struct BothSetting {
     pub hierarchy: Hierarchy,
     /// The plans of its insides, in their order.
     pub plans: Vec<Plan>,
-    /// The flags of `inart site` and `inart scheduler` that say how trees are planned.
+    /// The flags of sites and `inart scheduler` that say how trees are planned.
     pub flags: Vec<String>,
     /// The scheme of the trees.
     pub scheme: inart_planner_sites::Scheme,

@@ -5,9 +5,10 @@ use std::ffi::OsString;
 use std::time::Duration;
 
 use inart_controller::JobPlan;
-use inart_host_agent::report::{Report, Role, RoundReport, Trained};
+use inart_host_agent::report::{Report, Role, RoundReport};
 use inart_planner_aggregation::{Levels, Results, schemes};
 use inart_protocol_aggregation::Assignment;
+use inart_report::Trained;
 use inart_topologies::faults::Faults;
 use inart_wire::{JobId, Rank};
 

@@ -8,6 +8,7 @@ use inart_host_agent::report::{Report, Role};
 use inart_host_agent::status::{HostStatus, StatusSocket, StatusWatch, awaited_workers};
 use inart_host_agent::{Error, Server};
 use inart_protocol_aggregation::{Assignment, ServerCounters};
+use inart_report::Line;
 use inart_topologies::Network;
 use inart_wire::ShardId;
 
@@ -126,7 +127,7 @@ fn end(
     output: &mut Output,
 ) -> anyhow::Result<()> {
     output.report(|| Report::Server(counters))?;
-    output.summary(&counters, || {
+    output.end(&Line::ServerEnded(Box::new(counters)), || {
         let absent = match absent {
             [] => String::new(),
             names => format!("; never heard from: {}", names.join(", ")),

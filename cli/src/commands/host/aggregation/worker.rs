@@ -12,6 +12,7 @@ use inart_host_agent::report::{Report, Role, RoundReport};
 use inart_host_agent::status::StatusSocket;
 use inart_host_agent::{RoundStats, Worker};
 use inart_protocol_aggregation::Assignment;
+use inart_report::{Line, WorkerEnd};
 use inart_topologies::Network;
 use inart_wire::Rank;
 
@@ -20,7 +21,6 @@ use crate::commands::host::place::{HostArgs, Output};
 use crate::commands::host::role::WORKER;
 use crate::line::section::Section;
 use crate::line::{Asked, OnNetwork};
-use summary::Summary;
 pub use workload::parse_part;
 use workload::{Workload, WorkloadArgs};
 
@@ -147,8 +147,9 @@ fn run_rounds(
     }
     let trained = workload.finish();
     output.report(|| Report::Done { trained: trained.clone() })?;
-    let summary = Summary { rank, rounds, comm_seconds, retransmissions, trained };
-    output.summary(&summary, || summary.text())
+    let end = WorkerEnd { rank: rank.get(), rounds, comm_seconds, retransmissions, trained };
+    let text = summary::text(&end);
+    output.end(&Line::WorkerEnded(end), || text)
 }
 
 fn round_report(worker: &Worker, stats: RoundStats) -> Report {

@@ -9,12 +9,12 @@ use inart_host_agent::StopSignal;
 use inart_peers_agent::Schemes;
 use inart_peers_host::{CoordinatorHost, Told};
 use inart_planner_peers::{Guard, Reading, Scheme};
-use serde_json::json;
+use inart_report::{Chosen, Line};
 
 use crate::commands::host::peers::connections::Connections;
 use crate::commands::host::peers::schedule::JobArgs;
 use crate::commands::network;
-use crate::commands::output::print_line;
+use crate::commands::output::{print_event, print_line};
 use crate::commands::peers::own::OwnArgs;
 use crate::commands::plan::peers::scheme;
 use crate::commands::status::StatusArgs;
@@ -91,21 +91,19 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
             host = host.with_status(socket);
         }
         // Who reads may have gone; peers still need it.
-        host.run(|told| drop(print_line(&if json { line(&told) } else { words(&told) }))).await?;
+        host.run(|told| drop(if json { print_event(&line(told)) } else { print_line(&words(&told)) }))
+            .await?;
         Ok(ExitCode::SUCCESS)
     })
 }
 
-fn line(told: &Told) -> String {
+fn line(told: Told) -> Line {
     match told {
-        Told::InCharge { term, peers } => json!({ "term": term.number, "peers": peers }),
-        Told::Chosen { from, round, to, rate_bps } => {
-            json!({ "from": from, "round": round, "to": to, "rate_bps": rate_bps })
-        }
-        Told::NotChosen { why } => json!({ "not_chosen": why }),
-        Told::OtherJob { peer } => json!({ "other_job": peer }),
+        Told::InCharge { term, peers } => Line::InCharge { term: term.number, peers },
+        Told::Chosen { from, round, to, rate_bps } => Line::Chosen(Chosen { from, round, to, rate_bps }),
+        Told::NotChosen { why } => Line::NotChosen { not_chosen: why },
+        Told::OtherJob { peer } => Line::OtherJob { other_job: peer },
     }
-    .to_string()
 }
 
 fn words(told: &Told) -> String {

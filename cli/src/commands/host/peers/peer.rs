@@ -9,22 +9,27 @@ use inart_peers_agent::{Received, Setup};
 use inart_peers_host::{Ending, Job, Patience, PeerHost, Start, Training};
 use inart_planner_peers::SplitMix64;
 use inart_protocol_peers::{Outcome, Receivers};
-use inart_report::{digest, monotonic_ns, random_gradient};
+use inart_report::{
+    Averaged, Line, MulticastEnd, PeerEnd, PeerSent, Received as ReceivedLine, digest, monotonic_ns,
+    random_gradient,
+};
 use inart_terms::{Terms, digest_of_values};
 use inart_topologies::peers::{Compute, Mesh};
 use inart_training::{Config, Trainer};
-use serde_json::json;
 
 use crate::commands::host::connections::place;
 use crate::commands::host::peers::connections::Connections;
 use crate::commands::host::peers::schedule::JobArgs;
 use crate::commands::host::role::PEER;
-use crate::commands::output::print_line;
+use crate::commands::host::stopping;
+use crate::commands::output::{print_event, print_line};
 use crate::commands::status::StatusArgs;
-use crate::commands::stopping;
 use crate::commands::values::duration;
 use crate::line::section::Section;
 use crate::line::{Asked, OnNetwork};
+
+/// Longest time from a signal until the training returns.
+const LONGEST_STOP: Duration = Duration::from_secs(2);
 
 /// Arguments of `inart host` for a peer.
 #[derive(clap::Args)]
@@ -102,10 +107,18 @@ fn run(args: &Args, mesh: &Mesh, json: bool) -> anyhow::Result<ExitCode> {
     status.into_iter().for_each(|socket| host.publish(socket));
     let mut program = Program { work, stated, names: job.peers().to_vec(), json, printed: Ok(()) };
     let stopper = host.stopper();
-    stopping::on_signal(signal, name, move || stopper.stop())?;
+    let stop = move || {
+        stopper.stop();
+        true
+    };
+    stopping::on_signal(signal, name.clone(), LONGEST_STOP, stop)?;
     let ending = host.run(&mut program)?;
     program.printed?;
-    print_line(&last(program.work.accuracy(), &ending, json))?;
+    let accuracy = program.work.accuracy();
+    match json {
+        true => print_event(&Line::PeerEnded(Box::new(peer_end(accuracy, &ending))))?,
+        false => print_line(&last_words(accuracy, &ending))?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -213,24 +226,24 @@ struct Program {
 }
 
 impl Program {
-    fn print(&mut self, line: &str) {
+    fn print(&mut self, event: &Line) {
         if self.printed.is_ok() {
-            self.printed = print_line(line);
+            self.printed = print_event(event);
         }
     }
 
-    fn names(&self, receivers: &Receivers) -> Vec<&str> {
-        receivers.iter().map(|rank| &*self.names[rank.index()]).collect()
+    fn names(&self, receivers: &Receivers) -> Vec<String> {
+        receivers.iter().map(|rank| self.names[rank.index()].clone()).collect()
     }
 
     fn averaged(&mut self, start: &Start) {
         let Some(average) = &start.average else { return };
         self.work.load(&average.values, start.round);
         if self.json {
-            let of: Vec<_> =
-                average.of.iter().map(|(from, round)| json!([self.names[from.index()], round])).collect();
-            let round = start.round - 1;
-            self.print(&json!({ "averaged": digest(&average.values), "round": round, "of": of }).to_string());
+            let of =
+                average.of.iter().map(|(from, round)| (self.names[from.index()].clone(), *round)).collect();
+            let averaged = digest(&average.values);
+            self.print(&Line::Averaged(Averaged { averaged, round: start.round - 1, of }));
         }
     }
 }
@@ -247,9 +260,7 @@ impl Training for Program {
         }
         if let Some(sent) = sent {
             let (round, computed_ns) = (start.round, monotonic_ns());
-            let line =
-                json!({ "sent": sent, "round": round, "began_ns": began_ns, "computed_ns": computed_ns });
-            self.print(&line.to_string());
+            self.print(&Line::PeerSent(PeerSent { sent, round, began_ns, computed_ns }));
         }
         update
     }
@@ -261,8 +272,8 @@ impl Training for Program {
     fn received(&mut self, update: &Received) {
         if self.json {
             let values: Vec<f32> = update.words.iter().map(|&word| f32::from_bits(word)).collect();
-            let (from, round) = (&self.names[update.from.index()], update.round);
-            self.print(&json!({ "received": digest(&values), "from": from, "round": round }).to_string());
+            let (from, round) = (self.names[update.from.index()].clone(), update.round);
+            self.print(&Line::Received(ReceivedLine { received: digest(&values), from, round }));
         }
     }
 
@@ -270,40 +281,54 @@ impl Training for Program {
         let (round, seconds) = (outcome.round, outcome.took.as_secs_f64());
         let [complete, withdrawn, given_up] =
             [&outcome.complete, &outcome.withdrawn, &outcome.given_up].map(|all| self.names(all));
-        let line = match self.json {
-            true => json!({
-                "round": round, "complete": complete, "withdrawn": withdrawn, "given_up": given_up,
-                "seconds": seconds, "ended_ns": monotonic_ns(), "without_choice": without_choice,
-            })
-            .to_string(),
-            false => {
-                let lacking = match given_up[..] {
-                    [] => String::new(),
-                    _ => format!(", given up: {}", given_up.join(" ")),
-                };
-                let last = if without_choice { " (the last receivers)" } else { "" };
-                format!("round {round}: to {}{last} in {seconds:.3} s{lacking}", complete.join(" "))
-            }
+        if self.json {
+            let ended_ns = monotonic_ns();
+            let end =
+                MulticastEnd { round, complete, withdrawn, given_up, seconds, ended_ns, without_choice };
+            return self.print(&Line::MulticastEnded(end));
+        }
+        let lacking = match given_up[..] {
+            [] => String::new(),
+            _ => format!(", given up: {}", given_up.join(" ")),
         };
-        self.print(&line);
+        let last = if without_choice { " (the last receivers)" } else { "" };
+        if self.printed.is_ok() {
+            let complete = complete.join(" ");
+            self.printed =
+                print_line(&format!("round {round}: to {complete}{last} in {seconds:.3} s{lacking}"));
+        }
     }
 }
 
-fn last(accuracy: Option<f64>, ending: &Ending, json: bool) -> String {
-    let Ending { peer, sender, receiver, refused, .. } = ending;
-    if json {
-        let strangers = ending.connections.strangers + ending.connections.refused;
-        return json!({
-            "accuracy": accuracy, "complete": receiver.complete, "abandoned": receiver.abandoned,
-            "given_up": sender.given_up, "failed": sender.failed, "gone": peer.gone, "back": peer.back,
-            "without_choice": peer.without_choice, "passed": peer.passed,
-            "from_first_weights": peer.from_first_weights, "forced": peer.forced, "superseded": peer.superseded,
-            "other_life": refused.other_life, "strangers": strangers, "asks": receiver.asks,
-            "repairs": sender.repairs, "not_mine": refused.not_mine, "other_job": refused.other_job,
-            "other_epoch": refused.other_epoch, "unknown": refused.strangers, "malformed": refused.malformed,
-        })
-        .to_string();
+fn peer_end(accuracy: Option<f64>, ending: &Ending) -> PeerEnd {
+    let Ending { peer, sender, receiver, refused, connections, .. } = ending;
+    PeerEnd {
+        accuracy,
+        complete: receiver.complete,
+        abandoned: receiver.abandoned,
+        given_up: sender.given_up,
+        failed: sender.failed,
+        gone: peer.gone,
+        back: peer.back,
+        without_choice: peer.without_choice,
+        passed: peer.passed,
+        from_first_weights: peer.from_first_weights,
+        forced: peer.forced,
+        superseded: peer.superseded,
+        other_life: refused.other_life,
+        strangers: connections.strangers + connections.refused,
+        asks: receiver.asks,
+        repairs: sender.repairs,
+        not_mine: refused.not_mine,
+        other_job: refused.other_job,
+        other_epoch: refused.other_epoch,
+        unknown: refused.strangers,
+        malformed: refused.malformed,
     }
+}
+
+fn last_words(accuracy: Option<f64>, ending: &Ending) -> String {
+    let Ending { peer, sender, receiver, .. } = ending;
     let learnt = accuracy.map_or(String::new(), |share| format!("accuracy {:.1}%; ", share * 100.0));
     let anew = match peer.from_first_weights {
         0 => "",

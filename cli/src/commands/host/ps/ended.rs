@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use inart_protocol_ps::Policy;
 use inart_ps_agent::{InGroups, InOrder, Sequencer, ServerCounters};
 use inart_ps_host::{Connections, Job};
-use serde_json::{Value, json};
+use inart_report::{ConnectionCounts, Line, PsServerEnd};
 
 /// What the server's agent and its connections have counted.
 pub type Host = (ServerCounters, Connections);
@@ -26,11 +26,10 @@ impl Resumed {
         format!("resumed from {} at version {version}: {updates} updates applied", path.display())
     }
 
-    /// As a line of JSON.
-    pub fn json(&self) -> String {
+    /// As an event.
+    pub fn event(&self) -> Line {
         let Resumed { path, version, updates } = self;
-        json!({ "resumed": path.display().to_string(), "from_version": version, "updates": updates })
-            .to_string()
+        Line::Resumed { resumed: path.display().to_string(), from_version: *version, updates: *updates }
     }
 }
 
@@ -109,27 +108,31 @@ impl Ended {
         repeated + unasked + malformed + other_life + pulls_repeated + not_permitted
     }
 
-    /// As a line of JSON.
-    pub fn json(&self) -> String {
-        let (agent, connections) = &self.host;
-        let mut line = json!({
-            "version": self.version, "accuracy": self.accuracy, "applied_updates": self.applied,
-            "refused": self.refused, "given_up": self.given_up, "relaxation": self.relaxation,
-            "dropped": self.dropped(), "repeated": agent.repeated, "unasked": agent.unasked,
-            "malformed": agent.malformed, "other_life": agent.other_life, "other_model": agent.other_model,
-            "strangers": connections.strangers, "connections": counted(connections),
-        });
-        if let (Some(resumed), Value::Object(fields)) = (&self.resumed, &mut line) {
-            fields.insert("resumed_from_version".into(), resumed.version.into());
-        }
-        if let (Some(groups), Value::Object(fields)) = (&self.groups, &mut line) {
-            fields.insert("late".into(), groups.late.into());
-            fields.insert("repeated_rounds".into(), groups.repeated.into());
-            fields.insert("barred".into(), groups.barred.into());
-            fields.insert("unjudged".into(), groups.unjudged.into());
-            fields.insert("left_out".into(), groups.left_out.clone().into());
-        }
-        line.to_string()
+    /// As an event.
+    pub fn event(&self) -> Line {
+        let ((agent, connections), groups) = (&self.host, self.groups.as_ref());
+        Line::PsServerEnded(Box::new(PsServerEnd {
+            version: self.version,
+            accuracy: self.accuracy,
+            applied_updates: self.applied,
+            refused: self.refused,
+            given_up: self.given_up,
+            relaxation: self.relaxation,
+            dropped: self.dropped(),
+            repeated: agent.repeated,
+            unasked: agent.unasked,
+            malformed: agent.malformed,
+            other_life: agent.other_life,
+            other_model: agent.other_model,
+            strangers: connections.strangers,
+            connections: counted(connections),
+            resumed_from_version: self.resumed.as_ref().map(|resumed| resumed.version),
+            late: groups.map(|groups| groups.late),
+            repeated_rounds: groups.map(|groups| groups.repeated),
+            barred: groups.map(|groups| groups.barred),
+            unjudged: groups.map(|groups| groups.unjudged),
+            left_out: groups.map(|groups| groups.left_out.clone()),
+        }))
     }
 
     /// As a sentence.
@@ -157,12 +160,15 @@ impl Ended {
     }
 }
 
-/// What connections have counted, as JSON; the counts of frames are 0 with QUIC.
-pub fn counted(connections: &Connections) -> Value {
+/// Returns the counts of connections, as lines have them.
+pub fn counted(connections: &Connections) -> ConnectionCounts {
     let Connections { strangers, malformed, ended, frames, .. } = connections;
-    json!({
-        "ended": ended, "strangers": strangers, "malformed": malformed + frames.malformed,
-        "repeated": frames.repeated, "sent_again": frames.sent_again,
-        "other_connection": frames.other_connection,
-    })
+    ConnectionCounts {
+        ended: *ended,
+        strangers: *strangers,
+        malformed: malformed + frames.malformed,
+        repeated: frames.repeated,
+        sent_again: frames.sent_again,
+        other_connection: frames.other_connection,
+    }
 }

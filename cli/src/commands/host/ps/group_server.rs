@@ -9,16 +9,15 @@ use inart_host_agent::status::StatusSocket;
 use inart_host_agent::{Mover, Options, PortKind, StopSignal};
 use inart_protocol_aggregation::Assignment;
 use inart_ps_groups::{News, RackGroup, RackServer};
-use inart_report::{digest, monotonic_ns};
+use inart_report::{Line, TurnEnd, digest, monotonic_ns};
 use inart_topologies::Switched;
 use inart_training::{Config, Stepper};
 use inart_wire::{Incarnation, ShardId};
-use serde_json::json;
 
 use crate::commands::host::named;
 use crate::commands::host::place::{HostArgs, Place, parse_port};
 use crate::commands::host::role::GROUP_SERVER;
-use crate::commands::output::print_line;
+use crate::commands::output::{print_event, print_line};
 use crate::commands::security::ClientArgs;
 use crate::commands::status::StatusArgs;
 use crate::commands::values::duration;
@@ -163,26 +162,29 @@ fn run_work(
         kept.push(host.announce(&who, mover)?);
     }
     if json {
-        print_line(&json!({ "event": "listening" }).to_string())?;
+        print_event(&Line::Listening)?;
     }
     let mut printed = Ok(());
     let ending = server.run(&mut |news, version| {
         if printed.is_ok() {
-            printed = line(news, version, json).map_or(Ok(()), |line| print_line(&line));
+            printed = match json {
+                true => print_event(&event(news, version)),
+                false => sentence(news).map_or(Ok(()), |sentence| print_line(&sentence)),
+            };
         }
     })?;
     printed?;
     let frames: u64 = ending.servers.iter().map(|server| server.partials + server.gradients).sum();
     let summed: u64 = ending.servers.iter().map(|server| server.summed_in_network).sum();
-    print_line(&match json {
-        true => json!({ "event": "over", "frames": frames }).to_string(),
-        false => format!(
+    match json {
+        true => print_event(&Line::Over { frames })?,
+        false => print_line(&format!(
             "over: {} iterations of {} groups; {frames} frames of gradients, in which switches had summed \
              those of {summed} workers",
             args.iterations,
             ending.servers.len()
-        ),
-    })?;
+        ))?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -216,23 +218,18 @@ impl Host {
     }
 }
 
-fn line(news: &News, version: &[f32], json: bool) -> Option<String> {
+fn event(news: &News, version: &[f32]) -> Line {
     let at_ns = monotonic_ns();
-    if json {
-        return Some(
-            match news {
-                News::Ready { group } => json!({ "event": "ready", "group": group, "at_ns": at_ns }),
-                News::Begins { group, turn } => {
-                    json!({ "event": "begins", "group": group, "turn": turn, "at_ns": at_ns })
-                }
-                News::Ends { group, turn, staleness } => json!({
-                    "event": "ends", "group": group, "turn": turn, "staleness": staleness,
-                    "digest": digest(version), "at_ns": at_ns,
-                }),
-            }
-            .to_string(),
-        );
+    match *news {
+        News::Ready { group } => Line::Ready { group, at_ns },
+        News::Begins { group, turn } => Line::Begins { group, turn, at_ns },
+        News::Ends { group, turn, staleness } => {
+            Line::Ends(TurnEnd { group, turn, staleness, digest: digest(version), at_ns })
+        }
     }
+}
+
+fn sentence(news: &News) -> Option<String> {
     let News::Ends { group, turn, staleness } = news else { return None };
     Some(format!("turn {turn}: the sum of group {} is applied, {staleness} versions stale", group + 1))
 }

@@ -4,17 +4,16 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context, ensure};
-use inart_host_agent::report::{Report, Role, RoundReport, Trained};
+use inart_host_agent::report::{Report, Role, RoundReport};
 use inart_host_agent::status::StatusSocket;
 use inart_planner_peers::SplitMix64;
 use inart_protocol_aggregation::Assignment;
 use inart_ps_groups::RackWorker;
-use inart_report::digest;
+use inart_report::{GroupWorkerEnd, Line, Trained, digest};
 use inart_topologies::Switched;
 use inart_topologies::ps::Time;
 use inart_training::{Config, Stepper};
 use inart_wire::Rank;
-use serde_json::json;
 
 use crate::commands::host::aggregation::worker::parse_part;
 use crate::commands::host::named;
@@ -168,11 +167,15 @@ fn train(
         Trained { loss: evaluation.loss, accuracy: evaluation.accuracy, digest: digest(worker.model()) };
     output.report(|| Report::Done { trained: Some(trained.clone()) })?;
     let each = f64::from(args.iterations);
-    let summary = json!({
-        "job": assignment.name, "rank": rank.get(), "iterations": args.iterations,
-        "waiting_s": waiting_s / each, "push_s": push_s / each, "trained": trained,
-    });
-    output.summary(&summary, || {
+    let end = GroupWorkerEnd {
+        job: assignment.name.clone(),
+        rank: rank.get(),
+        iterations: args.iterations,
+        waiting_s: waiting_s / each,
+        push_s: push_s / each,
+        trained: trained.clone(),
+    };
+    output.end(&Line::GroupWorkerEnded(end), || {
         format!(
             "worker {} of job {}: {} iterations, {:.1} ms until its turn and {:.1} ms to push each; \
              loss {:.4}, accuracy {:.2} %",

@@ -9,19 +9,18 @@ use inart_host_agent::StopSignal;
 use inart_protocol_ps::{Batch, GroupOptions, Options, OutlierRule, WorkerNo, fraction_of, relaxation_of};
 use inart_ps_agent::{InGroups, InOrder, Kept, Precision, Sequencer, ServerNews};
 use inart_ps_host::{Job, KeptFile, KeptTraining, ServerHost, ServerOptions, Told, new_training};
-use inart_report::{digest, monotonic_ns};
+use inart_report::{Applied, AppliedUpdate, Line, Pushed, digest, monotonic_ns};
 use inart_terms::Terms;
 use inart_topologies::Switched;
 use inart_topologies::ps::{Job as ClusterJob, Kind};
 use inart_topologies::switched::Topology;
 use inart_training::{Config, PARAMETERS, Stepper};
-use serde_json::{Value, json};
 
 use crate::commands::host::ps::connections::{Connections, Place};
 use crate::commands::host::ps::ended::{Ended, Host, Resumed};
 use crate::commands::host::ps::learner::shared_terms;
 use crate::commands::host::role::PS_SERVER;
-use crate::commands::output::print_line;
+use crate::commands::output::{print_event, print_line};
 use crate::commands::ps::clients::{ClientArgs, cosine};
 use crate::commands::ps::common::{Common, refuse};
 use crate::commands::ps::workers::WorkerArgs;
@@ -150,7 +149,11 @@ fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCod
         }
     };
     let ended = ended.resumed(resumed);
-    print_line(&if json { ended.json() } else { ended.text() })?;
+    if json {
+        print_event(&ended.event())?
+    } else {
+        print_line(&ended.text())?
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -241,7 +244,7 @@ impl Args {
             iterations,
         };
         if let Some(resumed) = &own.resumed {
-            print_line(&if json { resumed.json() } else { resumed.text() })?;
+            if json { print_event(&resumed.event())? } else { print_line(&resumed.text())? }
         }
         let status = self.status.listen()?;
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build()?;
@@ -255,11 +258,14 @@ impl Args {
                 host = host.with_status(socket);
             }
             let ended = host.run(|told| {
-                if let Some(line) = said(&told, job, json)
-                    && printed.is_ok()
-                {
-                    printed = print_line(&line);
+                warn(&told, job);
+                if printed.is_err() {
+                    return;
                 }
+                printed = match json {
+                    true => event(&told, job).map_or(Ok(()), |event| print_event(&event)),
+                    false => sentence(&told, job).map_or(Ok(()), |sentence| print_line(&sentence)),
+                };
             });
             anyhow::Ok(ended.await?)
         });
@@ -278,61 +284,76 @@ struct OwnTraining {
     resumed: Option<Resumed>,
 }
 
-/// What is printed of it.
-fn said(told: &Told, job: &Job, json: bool) -> Option<String> {
+fn name(job: &Job, worker: &WorkerNo) -> String {
+    job.workers.get(worker.index()).cloned().unwrap_or_default()
+}
+
+/// Logs what an operator may have to look at.
+fn warn(told: &Told, job: &Job) {
+    let Told::News(news) = told else { return };
+    match news {
+        ServerNews::Pushed { worker, iteration, refusal: Some(refusal), .. } => {
+            tracing::warn!("{}, iteration {iteration}: {refusal}", name(job, worker));
+        }
+        ServerNews::Gone { worker } => tracing::warn!(
+            "{} has been evicted: it has not pushed for --patience, or was not connected for --absence; it may rejoin",
+            name(job, worker)
+        ),
+        ServerNews::NotTakenIn { worker, why } => tracing::warn!("{} is refused: {why}", name(job, worker)),
+        ServerNews::LeftOut { worker } => {
+            tracing::warn!("{} is left out for its data", name(job, worker));
+        }
+        _ => {}
+    }
+}
+
+/// Returns the event of a line, if it is one.
+fn event(told: &Told, job: &Job) -> Option<Line> {
     let at_ns = monotonic_ns();
-    let name = |worker: &WorkerNo| job.workers.get(worker.index()).map_or("", String::as_str);
-    let line: Value = match told {
+    let name = |worker: &WorkerNo| name(job, worker);
+    let news = match told {
         Told::Applied { applied, model } => {
-            let updates = applied.updates.iter().map(|update| {
-                json!({
-                    "worker": name(&update.worker), "iteration": update.iteration,
-                    "staleness": update.staleness, "scale": update.scale(),
-                })
+            let updates = applied.updates.iter().map(|update| AppliedUpdate {
+                worker: name(&update.worker),
+                iteration: update.iteration,
+                staleness: update.staleness,
+                scale: update.scale(),
             });
-            let model = model.as_ref().map(|model| digest(model));
-            let updates: Vec<_> = updates.collect();
-            json!({ "applied": applied.version, "model": model, "updates": updates, "at_ns": at_ns })
+            let (updates, model) = (updates.collect(), model.as_ref().map(|model| digest(model)));
+            return Some(Line::Applied(Applied { applied: applied.version, model, updates, at_ns }));
         }
-        Told::News(ServerNews::Pushed { worker, iteration, base, values, refusal }) => {
-            if let Some(refusal) = refusal {
-                tracing::warn!("{}, iteration {iteration}: {refusal}", name(worker));
-            }
-            json!({
-                "pushed": digest(values), "worker": name(worker), "iteration": iteration, "base": base,
-                "refusal": refusal.map(|refusal| refusal.to_string()), "at_ns": at_ns,
-            })
-        }
-        Told::News(ServerNews::Pulls { worker, version }) => {
-            json!({ "pulls": name(worker), "version": version, "at_ns": at_ns })
-        }
-        Told::News(ServerNews::Joined { worker }) => json!({ "joined": name(worker), "at_ns": at_ns }),
-        Told::News(ServerNews::Gone { worker }) => {
-            tracing::warn!(
-                "{} has been evicted: it has not pushed for --patience, or was not connected for --absence; it may rejoin",
-                name(worker)
-            );
-            json!({ "gone": name(worker), "at_ns": at_ns })
-        }
-        Told::News(ServerNews::NotTakenIn { worker, why }) => {
-            tracing::warn!("{} is refused: {why}", name(worker));
-            json!({ "not_taken_in": name(worker), "why": why })
-        }
-        Told::News(ServerNews::LeftOut { worker }) => {
-            tracing::warn!("{} is left out for its data", name(worker));
-            json!({ "leaves_out": name(worker), "at_ns": at_ns })
-        }
-        Told::News(ServerNews::Discarded { worker, iteration, refusal }) => {
-            json!({ "discarded": name(worker), "iteration": iteration, "why": refusal.to_string() })
-        }
-        Told::News(_) => return None,
+        Told::News(news) => news,
     };
-    match (json, told) {
-        (true, _) => Some(line.to_string()),
-        (false, Told::News(ServerNews::Joined { worker })) => Some(format!("{} takes part", name(worker))),
-        (false, Told::Applied { applied, .. })
-            if applied.version.is_multiple_of(job.workers.len() as u64) =>
-        {
+    Some(match news {
+        ServerNews::Pushed { worker, iteration, base, values, refusal } => Line::Pushed(Pushed {
+            pushed: digest(values),
+            worker: name(worker),
+            iteration: *iteration,
+            base: *base,
+            refusal: refusal.map(|refusal| refusal.to_string()),
+            at_ns,
+        }),
+        ServerNews::Pulls { worker, version } => {
+            Line::Pulls { pulls: name(worker), version: *version, at_ns }
+        }
+        ServerNews::Joined { worker } => Line::Joined { joined: name(worker), at_ns },
+        ServerNews::Gone { worker } => Line::Gone { gone: name(worker), at_ns },
+        ServerNews::NotTakenIn { worker, why } => {
+            Line::NotTakenIn { not_taken_in: name(worker), why: why.clone() }
+        }
+        ServerNews::LeftOut { worker } => Line::LeavesOut { leaves_out: name(worker), at_ns },
+        ServerNews::Discarded { worker, iteration, refusal } => {
+            Line::Discarded { discarded: name(worker), iteration: *iteration, why: refusal.to_string() }
+        }
+        _ => return None,
+    })
+}
+
+/// Returns the sentence for people, if there is one.
+fn sentence(told: &Told, job: &Job) -> Option<String> {
+    match told {
+        Told::News(ServerNews::Joined { worker }) => Some(format!("{} takes part", name(job, worker))),
+        Told::Applied { applied, .. } if applied.version.is_multiple_of(job.workers.len() as u64) => {
             Some(format!("version {}", applied.version))
         }
         _ => None,

@@ -6,22 +6,24 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, ensure};
 use inart_planner_peers::SplitMix64;
 use inart_ps_host::{Start, Training, WorkerHost};
-use inart_report::{digest, monotonic_ns};
+use inart_report::{Line, PsWorkerEnd, WorkerSent, digest, monotonic_ns};
 use inart_topologies::Switched;
 use inart_topologies::ps::{Participant, Time};
 use inart_training::{Config, PARAMETERS, Stepper};
-use serde_json::json;
 
 use crate::commands::host::ps::connections::{Connections, Place};
 use crate::commands::host::ps::ended::counted;
 use crate::commands::host::ps::learner::{Learner, LearnerArgs};
 use crate::commands::host::role::PS_WORKER;
-use crate::commands::output::print_line;
+use crate::commands::host::stopping;
+use crate::commands::output::{print_event, print_line};
 use crate::commands::status::StatusArgs;
-use crate::commands::stopping;
 use crate::commands::values::duration;
 use crate::line::section::Section;
 use crate::line::{Asked, OnNetwork};
+
+/// Longest time from a signal until the training returns.
+const LONGEST_STOP: Duration = Duration::from_secs(2);
 
 /// Arguments of `inart host` for a worker or a client of a parameter server.
 #[derive(clap::Args)]
@@ -89,28 +91,36 @@ fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCod
     let host = WorkerHost::open_with(&job, name, &terms, how, options)?;
     status.into_iter().for_each(|socket| host.publish(socket));
     let stopper = host.stopper();
-    stopping::on_signal(signal, name, move || stopper.stop())?;
+    let stop = move || {
+        stopper.stop();
+        true
+    };
+    stopping::on_signal(signal, name.clone(), LONGEST_STOP, stop)?;
     let ending = host.run(&mut program)?;
     program.printed?;
     let counters = ending.counters;
-    let line = match json {
-        true => json!({
-            "iterations": program.iterations, "version": ending.version, "sent_again": counters.sent_again,
-            "repeated": counters.repeated, "superseded": counters.superseded, "unasked": counters.unasked,
-            "malformed": counters.malformed, "other_life": counters.other_life, "left_out": ending.left_out,
-            "connections": counted(&ending.connections),
-        })
-        .to_string(),
-        false => format!(
+    match json {
+        true => print_event(&Line::PsWorkerEnded(Box::new(PsWorkerEnd {
+            iterations: program.iterations,
+            version: ending.version,
+            sent_again: counters.sent_again,
+            repeated: counters.repeated,
+            superseded: counters.superseded,
+            unasked: counters.unasked,
+            malformed: counters.malformed,
+            other_life: counters.other_life,
+            left_out: ending.left_out,
+            connections: counted(&ending.connections),
+        })))?,
+        false => print_line(&format!(
             "{} at version {}: {} iterations, {} chunks sent again, {} updates in vain",
             ending.left_out.as_ref().map_or_else(|| "over".to_owned(), |why| format!("left out for {why},")),
             ending.version,
             program.iterations,
             counters.sent_again,
             counters.superseded + counters.unasked
-        ),
-    };
-    print_line(&line)?;
+        ))?,
+    }
     Ok(ExitCode::SUCCESS)
 }
 
@@ -124,9 +134,9 @@ struct Program {
 }
 
 impl Program {
-    fn print(&mut self, line: &str) {
+    fn print(&mut self, print: impl FnOnce() -> anyhow::Result<()>) {
         if self.printed.is_ok() {
-            self.printed = print_line(line);
+            self.printed = print();
         }
     }
 }
@@ -136,20 +146,23 @@ impl Training for Program {
         let (began, began_ns) = (Instant::now(), monotonic_ns());
         let batch = start.batch.max(1) as usize;
         let update = self.learner.push(start);
-        let line = self.json.then(|| {
-            json!({
-                "sent": digest(&start.arriving(&update)), "iteration": start.iteration, "batch": batch,
-                "base": start.version, "model": digest(&start.model), "began_ns": began_ns,
+        let event = self.json.then(|| {
+            Line::WorkerSent(WorkerSent {
+                sent: digest(&start.arriving(&update)),
+                iteration: start.iteration,
+                batch,
+                base: start.version,
+                model: digest(&start.model),
+                began_ns,
             })
-            .to_string()
         });
         if let Some((own, pause, random)) = &mut self.stated {
             let more = f64::from(start.batch) - f64::from(own.batch);
             let whole = own.compute.draw(random) + more / own.speed + pause.draw(random);
             std::thread::sleep(Duration::from_secs_f64(whole.max(0.0)).saturating_sub(began.elapsed()));
         }
-        if let Some(line) = line {
-            self.print(&line);
+        if let Some(event) = event {
+            self.print(|| print_event(&event));
         }
         update
     }
@@ -158,7 +171,7 @@ impl Training for Program {
         self.iterations += 1;
         match refusal {
             Some(refusal) => tracing::warn!("iteration {iteration}: {refusal}"),
-            None if !self.json => self.print(&format!("iteration {iteration} has arrived")),
+            None if !self.json => self.print(|| print_line(&format!("iteration {iteration} has arrived"))),
             None => {}
         }
     }

@@ -2,4 +2,3 @@
 
 mod inside;
 pub mod site;
-mod stopping;

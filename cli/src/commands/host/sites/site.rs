@@ -6,13 +6,12 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use anyhow::{Context, anyhow, ensure};
+use anyhow::{anyhow, ensure};
 use bytes::Bytes;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use inart_host_agent::StopSignal;
 use inart_planner_sites::AuxiliaryUse;
 use inart_quic::{Congestion, PROTOCOL};
-use inart_report::{digest, random_gradient};
+use inart_report::{Line, SiteEnd, SiteRound, digest, monotonic_ns, random_gradient};
 use inart_sites_agent::{Scheduler, Setup};
 use inart_sites_host::{
     Ending, GatewayEnding, GatewayRound, HostOptions, Next, Offered, Reduced, SchedulerHost, SiteHost,
@@ -21,13 +20,12 @@ use inart_terms::digest_of_values;
 use inart_topologies::sites::{Hierarchy, Overlay, SiteJob};
 use inart_topologies::units::Rate;
 use inart_training::{Config, Trainer};
-use serde_json::json;
 
 use crate::commands::host::connections::{TlsFiles, each_once, place};
 use crate::commands::host::role::SITE;
 use crate::commands::host::sites::inside::InsideArgs;
-use crate::commands::host::sites::stopping::stop_by_signal;
-use crate::commands::output::print_line;
+use crate::commands::host::stopping;
+use crate::commands::output::{print_event, print_line};
 use crate::commands::plan::sites::Trees;
 use crate::commands::sites::own;
 use crate::commands::sites::own::OwnArgs;
@@ -36,6 +34,9 @@ use crate::commands::values::{duration, link_rate};
 use crate::commands::{network, status};
 use crate::line::section::Section;
 use crate::line::{Asked, OnNetwork};
+
+/// Longest time from a signal until the training returns: the site first ends the job at its neighbors.
+const LONGEST_STOP: Duration = Duration::from_secs(15);
 
 /// What a site and a scheduler are told about their connections.
 #[derive(clap::Args)]
@@ -209,14 +210,15 @@ fn run(args: &Args, network: &Hierarchy, asked: &Asked) -> anyhow::Result<ExitCo
         hierarchy.fits(job)?;
     }
     let Some(inside) = inside else {
-        let signal = StopSignal::catch().context("catching signals")?;
+        let signal = stopping::catch()?;
         let mut work = args.work(job, &rank_of(both, overlay, job, name)?, setup.values())?;
         // Workers inside sites have data and first weights of their own.
         let setup = if both.is_none() { setup.with_training(args.terms(&work))? } else { setup };
         let status = args.inside.status.as_deref().map(status::listen).transpose()?;
         let host = open(&Arc::new(setup))?;
         status.into_iter().for_each(|socket| host.publish(socket));
-        stop_by_signal(signal, host.stopper(), name)?;
+        let stopper = host.stopper();
+        stopping::on_signal(signal, format!("site {name}"), LONGEST_STOP, move || stopper.stop())?;
         return train(host, &mut work, args.rounds, json);
     };
     let setup = Arc::new(setup);
@@ -308,11 +310,9 @@ fn train(mut host: SiteHost, work: &mut Work, rounds: u32, json: bool) -> anyhow
     Ok(ExitCode::SUCCESS)
 }
 
-/// What an instant is on the system's monotonic clock, in nanoseconds.
-fn nanoseconds(at: Instant) -> anyhow::Result<u64> {
-    let now = nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC)?;
-    let now_ns = now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64;
-    Ok(now_ns.saturating_sub(at.elapsed().as_nanos() as u64))
+/// Returns an instant on the clock of lines, in nanoseconds.
+fn nanoseconds(at: Instant) -> u64 {
+    monotonic_ns().saturating_sub(at.elapsed().as_nanos() as u64)
 }
 
 fn tell_gateway(round: &GatewayRound, json: bool) -> anyhow::Result<()> {
@@ -326,23 +326,22 @@ fn tell_gateway(round: &GatewayRound, json: bool) -> anyhow::Result<()> {
             version >> 32
         ));
     }
-    let line = json!({
-        "round": number, "began_ns": nanoseconds(*began)?, "own_ns": nanoseconds(*own)?,
-        "ended_ns": nanoseconds(*ended)?, "version": version, "sum": digest(sum),
-    });
-    print_line(&line.to_string())
+    print_event(&Line::Round(SiteRound {
+        round: *number,
+        began_ns: nanoseconds(*began),
+        own_ns: Some(nanoseconds(*own)),
+        ended_ns: nanoseconds(*ended),
+        version: *version,
+        sum: digest(sum),
+    }))
 }
 
 fn tell_gateway_end(ending: &GatewayEnding, json: bool) -> anyhow::Result<()> {
     let GatewayEnding { site: ending @ Ending { site, agent, .. }, server } = ending;
     let summed = server.summed_in_network;
     if json {
-        let (relayed, asks, failed) = (site.relayed, agent.asks, agent.failed);
-        let line = json!({
-            "accuracy": null, "relayed": relayed, "asks": asks, "failed": failed, "dropped": dropped(ending),
-            "summed_in_switches": summed,
-        });
-        return print_line(&line.to_string());
+        let end = SiteEnd { summed_in_switches: Some(summed), ..site_end(ending, None) };
+        return print_event(&Line::SiteEnded(end));
     }
     print_line(&format!(
         "{} chunks of workers, {} gradients summed in switches and {} here; {} chunks passed on for others, asked {} times, \
@@ -357,9 +356,17 @@ fn tell_gateway_end(ending: &GatewayEnding, json: bool) -> anyhow::Result<()> {
     ))
 }
 
-/// What a site has dropped, by what it was.
-fn dropped(ending: &Ending) -> serde_json::Map<String, serde_json::Value> {
-    ending.dropped().into_iter().map(|(what, count)| (what.to_owned(), count.into())).collect()
+/// Returns the counts of a site.
+fn site_end(ending: &Ending, accuracy: Option<f64>) -> SiteEnd {
+    let Ending { site, agent, .. } = ending;
+    SiteEnd {
+        accuracy,
+        relayed: site.relayed,
+        asks: agent.asks,
+        failed: agent.failed,
+        dropped: ending.dropped().into_iter().map(|(what, count)| (what.to_owned(), count)).collect(),
+        summed_in_switches: None,
+    }
 }
 
 fn dropped_in_words(ending: &Ending) -> String {
@@ -376,12 +383,14 @@ fn tell(round: u32, reduced: &Reduced, sum: &[f32], json: bool) -> anyhow::Resul
         let took = reduced.ended.saturating_duration_since(reduced.began).as_secs_f64();
         return print_line(&format!("round {round}: {took:.3} s, plan {}", reduced.version >> 32));
     }
-    let (began_ns, ended_ns) = (nanoseconds(reduced.began)?, nanoseconds(reduced.ended)?);
-    let line = json!({
-        "round": round, "began_ns": began_ns, "ended_ns": ended_ns,
-        "version": reduced.version, "sum": digest(sum),
-    });
-    print_line(&line.to_string())
+    print_event(&Line::Round(SiteRound {
+        round,
+        began_ns: nanoseconds(reduced.began),
+        own_ns: None,
+        ended_ns: nanoseconds(reduced.ended),
+        version: reduced.version,
+        sum: digest(sum),
+    }))
 }
 
 fn tell_end(work: &mut Work, ending: &Ending, json: bool) -> anyhow::Result<()> {
@@ -391,11 +400,7 @@ fn tell_end(work: &mut Work, ending: &Ending, json: bool) -> anyhow::Result<()> 
     };
     let (site, agent) = (ending.site, ending.agent);
     if json {
-        let (relayed, asks, failed) = (site.relayed, agent.asks, agent.failed);
-        let line = json!({
-            "accuracy": accuracy, "relayed": relayed, "asks": asks, "failed": failed, "dropped": dropped(ending),
-        });
-        return print_line(&line.to_string());
+        return print_event(&Line::SiteEnded(site_end(ending, accuracy)));
     }
     let learnt = accuracy.map_or(String::new(), |share| format!("accuracy {:.1}%; ", share * 100.0));
     print_line(&format!(
@@ -408,7 +413,7 @@ fn tell_end(work: &mut Work, ending: &Ending, json: bool) -> anyhow::Result<()> 
 }
 
 /// Runs `inart scheduler`.
-pub fn run_scheduler(args: &SchedulerArgs) -> anyhow::Result<ExitCode> {
+pub fn run_scheduler(args: &SchedulerArgs, json: bool) -> anyhow::Result<ExitCode> {
     let network = network::sites(&args.network)?;
     if !network.insides.is_empty() {
         args.own.refuse_on_both_levels()?;
@@ -434,8 +439,12 @@ pub fn run_scheduler(args: &SchedulerArgs) -> anyhow::Result<ExitCode> {
         if let Some(socket) = status {
             host = host.with_status(socket);
         }
-        let told = |offered: Offered| {
-            let _ = print_line(&format!("plan {} offered: {} trees", offered.version >> 32, offered.trees));
+        // Sites still need the scheduler after its reader closed.
+        let told = |Offered { version, trees }: Offered| {
+            drop(match json {
+                true => print_event(&Line::Offered { version, trees }),
+                false => print_line(&format!("plan {} offered: {trees} trees", version >> 32)),
+            });
         };
         Ok::<_, anyhow::Error>(host.run(told).await?)
     })?;

@@ -3,9 +3,10 @@
 use anyhow::Context;
 use inart_elastic::{ElasticWorker, Event, Host};
 use inart_host_agent::report::{Report, Role, RoundReport};
+use inart_report::{Line, WorkerEnd};
 use inart_wire::{JobId, Rank};
 
-use crate::commands::host::aggregation::worker::summary::Summary;
+use crate::commands::host::aggregation::worker::summary;
 use crate::commands::host::aggregation::worker::workload::{Workload, WorkloadArgs};
 use crate::commands::host::place::Output;
 
@@ -53,8 +54,9 @@ pub fn run(
     let trained = workload.finish();
     output.report(|| Report::Done { trained: trained.clone() })?;
     let rounds = comm_seconds.len() as u32;
-    let summary = Summary { rank: place, rounds, comm_seconds, retransmissions, trained };
-    output.summary(&summary, || summary.text())
+    let end = WorkerEnd { rank: place.get(), rounds, comm_seconds, retransmissions, trained };
+    let text = summary::text(&end);
+    output.end(&Line::WorkerEnded(end), || text)
 }
 
 /// Loads the newest state, and takes this worker's place among those that are there.

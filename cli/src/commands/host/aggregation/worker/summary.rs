@@ -1,43 +1,28 @@
 //! What a worker prints in the end.
 
-use inart_wire::Rank;
+use inart_report::WorkerEnd;
 
-/// What `--json` prints.
-#[derive(serde::Serialize)]
-pub struct Summary {
-    pub rank: Rank,
-    pub rounds: u32,
-    pub comm_seconds: Vec<f64>,
-    pub retransmissions: u64,
-    pub trained: Option<inart_host_agent::report::Trained>,
-}
-
-impl Summary {
-    pub fn text(&self) -> String {
-        // Hosts meet in the first round, however long others take to start.
-        let (first, others) = match self.comm_seconds.split_first() {
-            Some((first, others)) if !others.is_empty() => (Some(1e3 * first), others),
-            _ => (None, &self.comm_seconds[..]),
-        };
-        let mean = others.iter().sum::<f64>() / others.len().max(1) as f64;
-        let mut text = format!(
-            "worker {}: {} rounds, {:.3} ms of communication each",
-            self.rank,
-            self.rounds,
-            1e3 * mean
-        );
-        if let Some(first) = first {
-            text += &format!(" (the first {first:.3} ms, in which hosts met)");
-        }
-        text += &format!(", {} chunks retransmitted", self.retransmissions);
-        match &self.trained {
-            Some(trained) => {
-                text += &format!("; loss {:.4}, accuracy {:.2} %", trained.loss, 100.0 * trained.accuracy);
-            }
-            None => text += "; every sum checked",
-        }
-        text
+/// Returns the end of a worker as a sentence.
+pub fn text(end: &WorkerEnd) -> String {
+    // Hosts meet in the first round, however long others take to start.
+    let (first, others) = match end.comm_seconds.split_first() {
+        Some((first, others)) if !others.is_empty() => (Some(1e3 * first), others),
+        _ => (None, &end.comm_seconds[..]),
+    };
+    let mean = others.iter().sum::<f64>() / others.len().max(1) as f64;
+    let mut text =
+        format!("worker {}: {} rounds, {:.3} ms of communication each", end.rank, end.rounds, 1e3 * mean);
+    if let Some(first) = first {
+        text += &format!(" (the first {first:.3} ms, in which hosts met)");
     }
+    text += &format!(", {} chunks retransmitted", end.retransmissions);
+    match &end.trained {
+        Some(trained) => {
+            text += &format!("; loss {:.4}, accuracy {:.2} %", trained.loss, 100.0 * trained.accuracy);
+        }
+        None => text += "; every sum checked",
+    }
+    text
 }
 
 #[cfg(test)]
@@ -46,8 +31,8 @@ mod tests {
 
     #[test]
     fn the_wait_for_other_hosts_is_not_communication() {
-        let mut summary = Summary {
-            rank: 1u16.try_into().expect("a rank"),
+        let mut summary = WorkerEnd {
+            rank: 1,
             rounds: 3,
             comm_seconds: vec![6.0, 0.003, 0.001],
             retransmissions: 4,
@@ -55,8 +40,8 @@ mod tests {
         };
         let text = "worker 1: 3 rounds, 2.000 ms of communication each (the first 6000.000 ms, in which hosts met), 4 chunks \
                     retransmitted; every sum checked";
-        assert_eq!(summary.text(), text);
+        assert_eq!(super::text(&summary), text);
         summary.comm_seconds.truncate(1);
-        assert!(summary.text().contains("6000.000 ms of communication each,"));
+        assert!(super::text(&summary).contains("6000.000 ms of communication each,"));
     }
 }

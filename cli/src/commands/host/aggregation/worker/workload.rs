@@ -1,11 +1,11 @@
 //! What a worker computes between all-reduces.
 
 use anyhow::bail;
-use inart_host_agent::report::Trained;
 use inart_protocol_aggregation::Assignment;
 use inart_protocol_aggregation::audit::sum_of_part;
 use inart_protocol_aggregation::exact_sum::EXACT_VALUES;
 use inart_protocol_aggregation::scale::BLOCK_VALUES;
+use inart_report::Trained;
 use inart_training::{Config, Trainer};
 use inart_virtual::{GAMMA, SplitMix64};
 use inart_wire::Rank;

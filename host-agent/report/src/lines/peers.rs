@@ -1,0 +1,117 @@
+//! Lines of peers and their coordinator.
+
+use serde::{Deserialize, Serialize};
+
+/// An average of models, at a peer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Averaged {
+    /// SHA-256 of the average's bits, in hexadecimal.
+    pub averaged: String,
+    /// The round that it ends.
+    pub round: u32,
+    /// Each model's peer and round.
+    pub of: Vec<(String, u32)>,
+}
+
+/// An update that a peer computed. Times are in nanoseconds.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PeerSent {
+    /// SHA-256 of the update's bits, in hexadecimal.
+    pub sent: String,
+    /// The peer's round.
+    pub round: u32,
+    /// When the peer began to compute the update.
+    pub began_ns: u64,
+    /// When the update was computed.
+    pub computed_ns: u64,
+}
+
+/// An update that arrived at a peer.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Received {
+    /// SHA-256 of the update's bits, in hexadecimal.
+    pub received: String,
+    /// The sender's name.
+    pub from: String,
+    /// The sender's round.
+    pub round: u32,
+}
+
+/// The end of a multicast, at its sender.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MulticastEnd {
+    /// The sender's round.
+    pub round: u32,
+    /// Names of the receivers that acknowledged the whole update.
+    pub complete: Vec<String>,
+    /// Names of the receivers that a newer choice left out.
+    pub withdrawn: Vec<String>,
+    /// Names of the receivers that timed out.
+    pub given_up: Vec<String>,
+    /// Time of the multicast, in seconds.
+    pub seconds: f64,
+    /// When it ended, in nanoseconds.
+    pub ended_ns: u64,
+    /// Whether the receivers were the last ones, since no choice arrived.
+    pub without_choice: bool,
+}
+
+/// The end of a peer: its counts.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct PeerEnd {
+    /// Share of test images that the trained model classifies correctly; `None` without training.
+    pub accuracy: Option<f64>,
+    /// Updates that the peer received.
+    pub complete: u64,
+    /// Updates of which a part arrived.
+    pub abandoned: u64,
+    /// Receivers that timed out.
+    pub given_up: u64,
+    /// Chunks that were sent again on connections.
+    pub failed: u64,
+    /// Peers that were taken for failed.
+    pub gone: u64,
+    /// Peers that recovered.
+    pub back: u64,
+    /// Rounds to the last receivers, since no choice arrived.
+    pub without_choice: u64,
+    /// Rounds that the peer skipped when it rejoined.
+    pub passed: u64,
+    /// Times that the peer restarted from the first weights.
+    pub from_first_weights: u64,
+    /// Receivers that were forced for their age.
+    pub forced: u64,
+    /// Choices that a newer one replaced.
+    pub superseded: u64,
+    /// Messages and frames for another incarnation.
+    pub other_life: u64,
+    /// Connections of processes that are not in the job.
+    pub strangers: u64,
+    /// Requests for missing chunks.
+    pub asks: u64,
+    /// Chunks that were sent again in frames.
+    pub repairs: u64,
+    /// Frames of updates for others.
+    pub not_mine: u64,
+    /// Frames of another job.
+    pub other_job: u64,
+    /// Frames of another epoch.
+    pub other_epoch: u64,
+    /// Frames of senders that are not in the job.
+    pub unknown: u64,
+    /// Frames that cannot be decoded.
+    pub malformed: u64,
+}
+
+/// Receivers that a coordinator chose.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Chosen {
+    /// The sender's name.
+    pub from: String,
+    /// The sender's round.
+    pub round: u32,
+    /// Names of the receivers.
+    pub to: Vec<String>,
+    /// The rate at which the update leaves, in bit/s.
+    pub rate_bps: f64,
+}
