@@ -3,3 +3,4 @@
 
 mod charts;
 mod crew;
+mod ring;

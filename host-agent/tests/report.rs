@@ -5,10 +5,10 @@
 use std::os::unix::net::UnixListener;
 
 use inart_host_agent::report::{Report, Reporter, Reports, Role, RoundReport};
-use inart_report::Trained;
 use inart_protocol_aggregation::{
     Assignment, ServerCounters, ShardAssignment, WorkerAddress, WorkerCounters,
 };
+use inart_report::Trained;
 use inart_wire::{MacAddr, ValuesPerPacket};
 
 fn assignment() -> Assignment {

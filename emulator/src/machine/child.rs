@@ -46,8 +46,10 @@ impl Child {
         Ok((child, BufReader::new(stdout)))
     }
 
-    /// The same with the lines of its output and of its errors handed over as they come. A line of output above
-    /// a number of bytes is cut into pieces of one byte more.
+    /// Starts the command, and hands over the lines of its output and of its errors as they come. A line of
+    /// output above a number of bytes is cut into pieces of one byte more.
+    ///
+    /// The kernel kills the child when the *thread* that called this ends.
     pub fn spawn_heard(
         name: impl Into<String>,
         command: Command,

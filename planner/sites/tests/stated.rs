@@ -1,6 +1,7 @@
 //! Numbers that a plan states are judged by the checker, whatever they are: it never fails on them.
 
-use inart_planner_sites::{Options, Overlay, Plan, Scheme, check, plan};
+use inart_planner_sites::{Options, Plan, Scheme, check, plan};
+use inart_topologies::sites::Overlay;
 
 /// 1 MB has to get from n0 to n2: 100 Mbps by way of n1, from 20 ms on, and 50 Mbps on the direct link, from
 /// 300 ms on. No round takes less than 100 ms.

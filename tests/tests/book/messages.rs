@@ -60,7 +60,7 @@ fn fragments(message: &str) -> Vec<String> {
     let mut found = Vec::new();
     for clause in message.split([':', ';', ',', '(', ')']) {
         let words: Vec<&str> = clause.split_whitespace().collect();
-        found.extend(words.split(|word| is_value(&word)).map(|run| run.join(" ")));
+        found.extend(words.split(|word| is_value(word)).map(|run| run.join(" ")));
     }
     found.retain(|run| run.len() >= 12);
     found

@@ -1,5 +1,5 @@
-//! The documents form a book: each page is in `docs/SUMMARY.md`, each link leads somewhere, and the questions of a
-//! newcomer are answered within two clicks from README.md.
+//! The documents form a book: each page is in `docs/SUMMARY.md`, each link leads somewhere, and the questions
+//! of a newcomer are answered within two clicks from README.md.
 
 mod messages;
 mod page;

@@ -1,6 +1,7 @@
 //! Networks of switches: small ones are planned, and the plan is checked.
 
-use inart_planner_aggregation::{Options, Topology, check, plan, schemes};
+use inart_planner_aggregation::{Options, check, plan, schemes};
+use inart_topologies::switched::Topology;
 
 /// More nodes and jobs are not planned: an input is to take milliseconds.
 const MOST_NODES: usize = 8;
