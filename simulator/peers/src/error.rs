@@ -1,6 +1,7 @@
 //! Why a run ends without figures.
 
 use inart_peers_agent::SetupError;
+use inart_world::Stuck as NoEnd;
 
 /// Why a run ends without figures.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
@@ -87,4 +88,11 @@ pub enum SimulationError {
         /// Where a peer is.
         told: String,
     },
+}
+
+/// Where a peer is, the run adds.
+impl From<NoEnd> for SimulationError {
+    fn from(_: NoEnd) -> Self {
+        SimulationError::Stuck { seconds: 0.0, told: String::new() }
+    }
 }

@@ -1,20 +1,25 @@
 //! Peers and their coordinator in virtual time: what `inart peer` and `inart coordinator` run, on ports with
 //! rates that follow their traces, delays and losses. Every update is compared word for word at every
-//! receiver, and every average with one computed in another way.
+//! receiver, and every average with one computed in another way. [`ideal`] predicts trainings without
+//! processes.
 //!
 //! No clock, no I/O: the same arguments give the same run.
 
+mod agent;
 mod audit;
 mod error;
 mod fabric;
 pub mod ideal;
+mod links;
 mod options;
 mod outcome;
 mod port;
+mod run;
 mod setup;
-mod world;
+mod tally;
+mod training;
 
 pub use error::SimulationError;
 pub use options::{Options, Until};
 pub use outcome::{Figures, Outcome, Rounds, Stale};
-pub use world::simulate;
+pub use run::simulate;

@@ -33,6 +33,10 @@ const CROWDS: f64 = 4.0;
 const TIMEOUTS: u32 = 4;
 /// Nobody waits for longer, in seconds.
 const LONGEST_S: f64 = 1e9;
+/// No update and no average for this time at least, in seconds, and nothing will come of a run.
+const IDLE_S: f64 = 600.0;
+/// Nor for that many times as long as a port takes for updates of all peers, or a peer may be silent.
+const IDLE_TIMES: f64 = 10.0;
 
 /// A job as it is run.
 #[derive(Debug, Clone)]
@@ -96,9 +100,22 @@ impl Setting {
         self.chunk_bits() * f64::from(self.chunks)
     }
 
-    /// What a peer is told. `least_bps`: the slowest port's rate.
+    /// How long `times` chunks of every peer take at a port of this rate, in seconds.
+    fn crowd_s(&self, times: f64, least_bps: f64) -> f64 {
+        times * self.ranks.len() as f64 * self.chunk_bits() / least_bps
+    }
+
+    /// The longest time without news of any peer while none computes, in a run that ends. `least_bps`: the
+    /// slowest port's rate.
+    pub fn longest_silence(&self, least_bps: f64) -> Duration {
+        let timeout_s = self.crowd_s(CROWDS, least_bps).max(PEER_TIMEOUT_S);
+        let longest_s = IDLE_TIMES * self.crowd_s(f64::from(self.chunks), least_bps).max(timeout_s);
+        Duration::from_secs_f64(longest_s.clamp(IDLE_S, LONGEST_S))
+    }
+
+    /// Settings of a peer. `least_bps`: the slowest port's rate.
     pub fn peer(&self, rank: usize, least_bps: f64) -> Setup {
-        let crowd_s = CROWDS * self.ranks.len() as f64 * self.chunk_bits() / least_bps;
+        let crowd_s = self.crowd_s(CROWDS, least_bps);
         let seconds = |least: f64| Duration::from_secs_f64(least.max(crowd_s).min(LONGEST_S));
         let timeout = seconds(PEER_TIMEOUT_S);
         let (copies, patience) = match self.by_switch {

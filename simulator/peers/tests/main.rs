@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod exact;
+mod fixed_seeds;
 mod peers_in_virtual_time;
 mod predictions;
 mod ssp;

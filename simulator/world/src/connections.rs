@@ -1,5 +1,7 @@
 //! Which processes are connected.
 
+use std::collections::BTreeMap;
+
 use inart_connections::PeerNo;
 
 /// A connection that is up.
@@ -34,13 +36,21 @@ impl Pair {
 #[derive(Debug, Clone)]
 pub struct Connections {
     pairs: Vec<Pair>,
+    /// Positions of pairs, by their ends in both orders.
+    positions: BTreeMap<[PeerNo; 2], usize>,
     made: u64,
 }
 
 impl Connections {
     pub fn new(pairs: impl IntoIterator<Item = [PeerNo; 2]>) -> Self {
         let pair = |ends| Pair { ends, up: None, is_connecting: false };
-        Connections { pairs: pairs.into_iter().map(pair).collect(), made: 0 }
+        let pairs: Vec<Pair> = pairs.into_iter().map(pair).collect();
+        let mut positions = BTreeMap::new();
+        for (at, Pair { ends: [a, b], .. }) in pairs.iter().enumerate() {
+            positions.entry([*a, *b]).or_insert(at);
+            positions.entry([*b, *a]).or_insert(at);
+        }
+        Connections { pairs, positions, made: 0 }
     }
 
     pub fn len(&self) -> usize {
@@ -63,8 +73,7 @@ impl Connections {
 
     /// The number of the connection to another process that this life of a process has.
     pub fn number(&self, who: PeerNo, other: PeerNo, life: u32) -> Option<u64> {
-        let mut pairs = self.pairs.iter();
-        let pair = pairs.find(|pair| pair.ends == [who, other] || pair.ends == [other, who])?;
+        let pair = &self.pairs[*self.positions.get(&[who, other])?];
         let up = pair.up?;
         (up.lives[usize::from(pair.ends[0] != who)] == life).then_some(up.number)
     }

@@ -10,11 +10,13 @@
 
 mod connections;
 mod fault;
+mod later;
 mod links;
 mod program;
 mod world;
 
 pub use fault::Fault;
+pub use later::Later;
 pub use links::{Happened, Links, Parcel};
-pub use program::{Later, Program};
+pub use program::Program;
 pub use world::{Stuck, Timing, World};

@@ -5,6 +5,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_connections::PeerNo;
 
+use crate::later::Later;
+
 /// A message between two processes.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Parcel {
@@ -32,6 +34,13 @@ pub enum Happened {
         /// From the first bit's leaving to the last bit's, in seconds.
         seconds: f64,
     },
+    /// A frame that switches have copied is at a receiver.
+    Frame {
+        /// The receiver.
+        to: PeerNo,
+        /// The frame.
+        frame: Bytes,
+    },
     /// A sender learns the end of its message.
     Ended {
         /// The sender.
@@ -48,26 +57,47 @@ pub enum Happened {
 }
 
 /// Links between processes, in virtual time.
+///
+/// Events whose time is known go into `later`, each after a time, and come back by [`due`](Self::due). They
+/// share the world's timeline with wakes and faults, so events of one time happen in the order given. Links
+/// whose next event depends on rates, such as fluid ones, have [`next_at`](Self::next_at) and
+/// [`next`](Self::next).
 pub trait Links {
     /// A change of the links, such as another rate.
     type Change;
+    /// An event on the links that comes at a known time.
+    type Event;
 
     /// Takes a parcel that leaves now.
-    fn send(&mut self, parcel: Parcel, now: Duration);
+    fn send(&mut self, parcel: Parcel, now: Duration, later: &mut Later<Self::Event>);
+
+    /// Whether messages between two processes count as taken when they leave: no answer follows.
+    fn is_sure(&self, from: PeerNo, to: PeerNo) -> bool {
+        let _ = (from, to);
+        false
+    }
 
     /// Takes a frame that switches copy. Links without such switches lose the frame.
-    fn copy(&mut self, from: PeerNo, frame: Bytes, now: Duration) {
-        let _ = (from, frame, now);
+    fn copy(&mut self, from: PeerNo, frame: Bytes, now: Duration, later: &mut Later<Self::Event>) {
+        let _ = (from, frame, now, later);
     }
 
     /// A parcel was taken by its receiver now: the answer begins its way back.
-    fn answer(&mut self, parcel: &Parcel, now: Duration);
+    fn answer(&mut self, parcel: &Parcel, now: Duration, later: &mut Later<Self::Event>);
 
-    /// Returns the time of the next event, if no parcel is added.
-    fn next_at(&self) -> Option<Duration>;
+    /// An event that the links have put into `later` is due.
+    fn due(&mut self, event: Self::Event, now: Duration, later: &mut Later<Self::Event>) -> Option<Happened>;
 
-    /// Returns the next event at or before `now`.
-    fn next(&mut self, now: Duration) -> Option<Happened>;
+    /// Returns the time of the next event that is not in the world's timeline, if no parcel is added.
+    fn next_at(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Returns the next such event at or before `now`.
+    fn next(&mut self, now: Duration) -> Option<Happened> {
+        let _ = now;
+        None
+    }
 
     /// Forgets what is under way on a connection that has ended.
     fn clear(&mut self, connection: u64, now: Duration);

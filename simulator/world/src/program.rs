@@ -4,8 +4,7 @@ use std::time::Duration;
 
 use inart_connections::{Machine, PeerNo};
 
-/// Commands for a process, each after a time.
-pub type Later<C> = Vec<(Duration, C)>;
+use crate::later::Later;
 
 /// Starts machines, hears their news and calls them: the training program, and the audit.
 pub trait Program<M: Machine> {

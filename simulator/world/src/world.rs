@@ -7,8 +7,9 @@ use inart_virtual::Timeline;
 
 use crate::connections::Connections;
 use crate::fault::Fault;
+use crate::later::Later;
 use crate::links::{Happened, Links, Parcel};
-use crate::program::{Later, Program};
+use crate::program::Program;
 
 /// A process is awake no more often than this, unless something arrives.
 const LEAST_SLEEP: Duration = Duration::from_micros(20);
@@ -40,8 +41,9 @@ pub enum Stuck {
     Busy(PeerNo),
 }
 
-enum Event<C, F> {
+enum Event<C, F, L> {
     Fault(Fault<F>),
+    Link(L),
     Connect { pair: usize },
     Silent { pair: usize, connection: u64 },
     Wake { who: PeerNo, life: u32 },
@@ -55,6 +57,9 @@ struct Life {
     wakes_at: Option<Duration>,
 }
 
+/// Events of a world.
+type Events<M, L> = Timeline<Event<<M as Machine>::Command, <L as Links>::Change, <L as Links>::Event>>;
+
 /// Machines `M` on links `L`, with a program `P`.
 pub struct World<M: Machine, L: Links, P: Program<M>> {
     /// `None` while a process is dead.
@@ -63,9 +68,11 @@ pub struct World<M: Machine, L: Links, P: Program<M>> {
     connections: Connections,
     links: L,
     program: P,
-    timeline: Timeline<Event<M::Command, L::Change>>,
+    timeline: Events<M, L>,
     timing: Timing,
     now: Duration,
+    /// Commands to come: a program that computes is at work.
+    commands: usize,
     news_at: Duration,
     last_fault: Duration,
 }
@@ -95,6 +102,7 @@ where
             timeline: Timeline::new(),
             timing,
             now: Duration::ZERO,
+            commands: 0,
             news_at: Duration::ZERO,
             last_fault: Duration::ZERO,
         };
@@ -136,12 +144,32 @@ where
         Ok(())
     }
 
-    /// The next event. At one time, links come first.
+    /// Runs until the program says that the run is over, or to a time; events at that time do not happen.
+    ///
+    /// # Errors
+    /// As of [`run`](Self::run).
+    pub fn run_until(&mut self, end: Duration) -> Result<(), P::Error> {
+        while !self.program.is_over(&self.machines) {
+            if self.next_at().is_some_and(|at| at >= end) {
+                self.now = end;
+                return Ok(());
+            }
+            self.step()?;
+        }
+        Ok(())
+    }
+
+    fn next_at(&self) -> Option<Duration> {
+        [self.links.next_at(), self.timeline.next_at()].into_iter().flatten().min()
+    }
+
+    /// The next event. At one time, events of links that are not in the timeline come first.
     fn step(&mut self) -> Result<(), P::Error> {
-        let (link, event) = (self.links.next_at(), self.timeline.next_at());
-        let next = [link, event].into_iter().flatten().min().ok_or(Stuck::Over(self.now))?;
+        let link = self.links.next_at();
+        let next = self.next_at().ok_or(Stuck::Over(self.now))?;
         self.now = self.now.max(next);
-        if self.now > self.news_at.max(self.last_fault) + self.timing.stuck {
+        let quiet_at = self.news_at.max(self.last_fault).saturating_add(self.timing.stuck);
+        if self.commands == 0 && self.now > quiet_at {
             return Err(Stuck::Silent(self.news_at).into());
         }
         if link.is_some_and(|at| at <= next) {
@@ -157,9 +185,13 @@ where
         }
     }
 
-    fn take(&mut self, event: Event<M::Command, L::Change>) -> Result<(), P::Error> {
+    fn take(&mut self, event: Event<M::Command, L::Change, L::Event>) -> Result<(), P::Error> {
         match event {
             Event::Fault(fault) => self.fault(fault),
+            Event::Link(event) => match self.with_links(|links, now, later| links.due(event, now, later)) {
+                Some(happened) => self.happened(happened),
+                None => Ok(()),
+            },
             Event::Connect { pair } => self.connect(pair),
             Event::Silent { pair, connection } => {
                 let is_up = self.connections.pair(pair).number() == Some(connection);
@@ -173,10 +205,14 @@ where
                 }
                 self.with(who, |machine, now| machine.tick(now))
             }
-            Event::Command { who, life, command } if self.lives[who.index()].number == life => {
+            Event::Command { who, life, command } => {
+                self.commands -= 1;
+                self.news_at = self.now;
+                if self.lives[who.index()].number != life {
+                    return Ok(());
+                }
                 self.with(who, |machine, now| machine.command(command, now))
             }
-            Event::Command { .. } => Ok(()),
         }
     }
 
@@ -187,10 +223,11 @@ where
                 if !self.hears(to, from, connection) {
                     return Ok(());
                 }
-                self.links.answer(&parcel, self.now);
+                self.with_links(|links, now, later| links.answer(&parcel, now, later));
                 let seen = Seen { bits: 8.0 * parcel.data.len() as f64, seconds };
                 self.with(to, |machine, now| machine.received(from, &parcel.data, Some(seen), now))
             }
+            Happened::Frame { to, frame } => self.with(to, |machine, now| machine.frame(&frame, now)),
             Happened::Ended { sender, receiver, connection, id, is_taken } => {
                 if !self.hears(sender, receiver, connection) {
                     return Ok(());
@@ -313,6 +350,14 @@ where
         Ok(())
     }
 
+    /// Calls the links, and plans what they put off.
+    fn with_links<T>(&mut self, call: impl FnOnce(&mut L, Duration, &mut Later<L::Event>) -> T) -> T {
+        let mut later = Later::new();
+        let result = call(&mut self.links, self.now, &mut later);
+        plan(&mut self.timeline, self.now, later, Event::Link);
+        result
+    }
+
     /// Calls a process that lives, and does what it then wants.
     fn with(&mut self, who: PeerNo, call: impl FnOnce(&mut M, Duration)) -> Result<(), P::Error> {
         let Some(machine) = &mut self.machines[who.index()] else { return Ok(()) };
@@ -321,7 +366,8 @@ where
     }
 
     fn carry_out(&mut self, who: PeerNo) -> Result<(), P::Error> {
-        let World { machines, lives, connections, links, program, timeline, now, news_at, .. } = self;
+        let World { machines, lives, connections, links, program, timeline, commands, now, news_at, .. } =
+            self;
         let (now, own) = (*now, &mut lives[who.index()]);
         let Some(machine) = &mut machines[who.index()] else { return Ok(()) };
         let mut outputs = 0;
@@ -333,11 +379,21 @@ where
             match output {
                 Output::Send { to, id, data, priority } => match connections.number(who, to, own.number) {
                     Some(connection) => {
-                        links.send(Parcel { from: who, to, connection, id, data, priority }, now);
+                        let mut later = Later::new();
+                        let parcel = Parcel { from: who, to, connection, id, data, priority };
+                        links.send(parcel, now, &mut later);
+                        plan(timeline, now, later, Event::Link);
+                        if links.is_sure(who, to) {
+                            machine.ended(id, true, now);
+                        }
                     }
                     None => machine.ended(id, false, now),
                 },
-                Output::Copy(frame) => links.copy(who, frame, now),
+                Output::Copy(frame) => {
+                    let mut later = Later::new();
+                    links.copy(who, frame, now, &mut later);
+                    plan(timeline, now, later, Event::Link);
+                }
                 // Work takes no virtual time.
                 Output::Work(work) => machine.done(work.run(), now),
                 // A process whose part is over stays connected: others may still need its answers.
@@ -346,9 +402,9 @@ where
                     *news_at = now;
                     let mut later = Later::new();
                     program.hear(who, machine, news, now, &mut later)?;
-                    for (wait, command) in later {
-                        timeline.at(now + wait, Event::Command { who, life: own.number, command });
-                    }
+                    let life = own.number;
+                    *commands += later.len();
+                    plan(timeline, now, later, |command| Event::Command { who, life, command });
                 }
             }
         }
@@ -360,5 +416,12 @@ where
             }
         }
         Ok(())
+    }
+}
+
+/// Adds events, each after its time, in the order given.
+fn plan<E, C>(timeline: &mut Timeline<E>, now: Duration, later: Later<C>, event: impl Fn(C) -> E) {
+    for (wait, command) in later {
+        timeline.at(now.saturating_add(wait), event(command));
     }
 }

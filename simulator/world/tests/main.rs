@@ -20,6 +20,8 @@ struct Sender {
     next_id: u64,
     news: Vec<u8>,
     ticks: u32,
+    /// A frame that leaves first.
+    copy: Option<u8>,
 }
 
 impl Machine for Sender {
@@ -38,6 +40,10 @@ impl Machine for Sender {
     fn received(&mut self, _: PeerNo, data: &Bytes, seen: Option<Seen>, _: Duration) {
         assert_eq!(seen, Some(Seen { bits: 8.0, seconds: 1.0 }));
         self.news.push(data[0]);
+    }
+
+    fn frame(&mut self, bytes: &[u8], _: Duration) {
+        self.news.push(bytes[0]);
     }
 
     fn ended(&mut self, id: u64, is_taken: bool, _: Duration) {
@@ -68,6 +74,9 @@ impl Machine for Sender {
         if let Some(news) = self.news.pop() {
             return Some(Output::Tell(news));
         }
+        if let Some(number) = self.copy.take() {
+            return Some(Output::Copy(Bytes::from(vec![number])));
+        }
         let (to, number) = (self.peer?, *self.waiting.first()?);
         if self.under_way.is_some() {
             return None;
@@ -83,16 +92,32 @@ impl Machine for Sender {
 struct Wire {
     events: Timeline<Happened>,
     is_down: bool,
+    /// Messages count as taken when they leave.
+    is_sure: bool,
 }
 
 impl Links for Wire {
     type Change = bool;
+    type Event = Bytes;
 
-    fn send(&mut self, parcel: Parcel, now: Duration) {
+    fn send(&mut self, parcel: Parcel, now: Duration, _: &mut Later<Bytes>) {
         self.events.at(now + SECOND, Happened::Arrived { parcel, seconds: 1.0 });
     }
 
-    fn answer(&mut self, parcel: &Parcel, now: Duration) {
+    /// A frame is under way for two seconds.
+    fn copy(&mut self, _: PeerNo, frame: Bytes, _: Duration, later: &mut Later<Bytes>) {
+        later.push((2 * SECOND, frame));
+    }
+
+    fn due(&mut self, frame: Bytes, _: Duration, _: &mut Later<Bytes>) -> Option<Happened> {
+        Some(Happened::Frame { to: PeerNo(1), frame })
+    }
+
+    fn is_sure(&self, _: PeerNo, _: PeerNo) -> bool {
+        self.is_sure
+    }
+
+    fn answer(&mut self, parcel: &Parcel, now: Duration, _: &mut Later<Bytes>) {
         let Parcel { from: sender, to: receiver, connection, id, .. } = *parcel;
         self.events.at(now, Happened::Ended { sender, receiver, connection, id, is_taken: true });
     }
@@ -124,6 +149,9 @@ struct Count {
     starts: [u32; 2],
     disconnected: u32,
     wanted: usize,
+    is_copying: bool,
+    /// More seconds until the command that follows the last number.
+    more_s: u32,
 }
 
 #[derive(Debug, PartialEq)]
@@ -141,7 +169,8 @@ impl Program<Sender> for Count {
     fn start(&mut self, who: PeerNo, _: Duration) -> Result<Sender, Failed> {
         self.starts[who.index()] += 1;
         let waiting = if who == PeerNo(0) { (1..=5).collect() } else { Vec::new() };
-        Ok(Sender { waiting, ..Sender::default() })
+        let copy = Some(77).filter(|_| who == PeerNo(0) && self.is_copying);
+        Ok(Sender { waiting, copy, ..Sender::default() })
     }
 
     fn killed(&mut self, _: PeerNo, _: Sender) {}
@@ -160,7 +189,7 @@ impl Program<Sender> for Count {
     ) -> Result<(), Failed> {
         self.heard.push((now.as_secs(), news));
         if who == PeerNo(1) && news == 5 {
-            later.push((3 * SECOND, 99));
+            later.push(((3 + self.more_s) * SECOND, 99));
         }
         Ok(())
     }
@@ -172,9 +201,12 @@ impl Program<Sender> for Count {
 }
 
 fn world(wanted: usize) -> World<Sender, Wire, Count> {
+    world_on(Wire::default(), Count { wanted, ..Count::default() })
+}
+
+fn world_on(wire: Wire, count: Count) -> World<Sender, Wire, Count> {
     let timing = Timing { connect: SECOND, idle: 4 * SECOND, stuck: 60 * SECOND };
-    let count = Count { wanted, ..Count::default() };
-    World::new(2, [[PeerNo(0), PeerNo(1)]], Wire::default(), count, timing).unwrap()
+    World::new(2, [[PeerNo(0), PeerNo(1)]], wire, count, timing).unwrap()
 }
 
 #[test]
@@ -243,4 +275,37 @@ fn connections_that_a_fault_ends_are_made_again() {
 fn a_run_that_cannot_end_is_stuck() {
     let mut world = world(7);
     assert_eq!(world.run(), Err(Failed(Stuck::Over(10 * SECOND))));
+}
+
+/// Frames need no connection: one leaves at 0, before processes are connected.
+#[test]
+fn frames_arrive_when_links_have_said() {
+    let mut world = world_on(Wire::default(), Count { wanted: 2, is_copying: true, ..Count::default() });
+    world.run().unwrap();
+    assert_eq!(world.program().heard, [(2, 1), (2, 77)]);
+}
+
+#[test]
+fn messages_that_count_as_taken_leave_at_once() {
+    let wire = Wire { is_sure: true, ..Wire::default() };
+    let mut world = world_on(wire, Count { wanted: 5, ..Count::default() });
+    world.run().unwrap();
+    assert_eq!(world.program().heard, [(2, 1), (2, 2), (2, 3), (2, 4), (2, 5)]);
+}
+
+#[test]
+fn a_run_ends_before_what_happens_at_its_end() {
+    let mut world = world(6);
+    world.run_until(4 * SECOND).unwrap();
+    assert_eq!((world.now(), &world.program().heard[..]), (4 * SECOND, &[(2, 1), (3, 2)][..]));
+    world.run_until(60 * SECOND).unwrap();
+    assert_eq!((world.now(), world.program().heard.len()), (10 * SECOND, 6));
+}
+
+/// Without counting commands to come, this run is silent for longer than a stuck one may be.
+#[test]
+fn a_program_that_computes_is_not_stuck() {
+    let mut world = world_on(Wire::default(), Count { wanted: 6, more_s: 1000, ..Count::default() });
+    world.run().unwrap();
+    assert_eq!(world.program().heard.last(), Some(&(1010, 99)));
 }

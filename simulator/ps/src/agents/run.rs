@@ -24,7 +24,7 @@ use super::training::{CHUNK_VALUES, Trainer};
 /// How long it takes to connect, and how long a silent connection lasts, as hosts' QUIC has them.
 const CONNECT: Duration = Duration::from_millis(100);
 const IDLE: Duration = Duration::from_secs(5);
-/// A run whose processes have no news for so long is stuck, beside the times to compute.
+/// A run whose processes have no news for so long while none computes is stuck.
 const STUCK: Duration = Duration::from_secs(3600);
 /// Participants that have numbers as processes.
 const MOST: usize = 1 << 14;
@@ -69,8 +69,7 @@ pub fn run_sequencer<S: Sequencer>(
     trainer.gone = gone;
     let count = job.participants.len() as u32;
     let pairs = (1..=count).map(|worker| [SERVER, PeerNo(worker)]);
-    let slowest_s = job.participants.iter().map(|one| one.compute.mean_s).fold(0.0, f64::max);
-    let stuck = STUCK + options.patience + options.gather + Duration::from_secs_f64(1000.0 * slowest_s);
+    let stuck = STUCK + options.patience + options.gather;
     let timing = Timing { connect: CONNECT, idle: IDLE, stuck };
     let mut world = World::new(count + 1, pairs, star, trainer, timing)?;
     for (at, fault, _) in &faults {

@@ -6,11 +6,12 @@
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
+use std::convert::Infallible;
 use std::time::Duration;
 
 use inart_connections::PeerNo;
 use inart_virtual::{FlowId, Port, SplitMix64, Timeline};
-use inart_world::{Happened, Links, Parcel};
+use inart_world::{Happened, Later, Links, Parcel};
 
 use super::machine::SERVER;
 use super::ways::{Change, Place, Way};
@@ -174,8 +175,9 @@ impl Star {
 
 impl Links for Star {
     type Change = Change;
+    type Event = Infallible;
 
-    fn send(&mut self, parcel: Parcel, now: Duration) {
+    fn send(&mut self, parcel: Parcel, now: Duration, _: &mut Later<Infallible>) {
         if parcel.priority > 0 {
             return self.travel(parcel, 0.0, now);
         }
@@ -186,7 +188,7 @@ impl Links for Star {
         self.feed(participant, direction, now);
     }
 
-    fn answer(&mut self, parcel: &Parcel, now: Duration) {
+    fn answer(&mut self, parcel: &Parcel, now: Duration, _: &mut Later<Infallible>) {
         let Parcel { from: sender, to: receiver, connection, id, .. } = *parcel;
         let (participant, direction) = Self::place(receiver, sender);
         match self.fate(participant, direction) {
@@ -196,6 +198,10 @@ impl Links for Star {
             }
             None => self.loses(parcel, now),
         }
+    }
+
+    fn due(&mut self, event: Infallible, _: Duration, _: &mut Later<Infallible>) -> Option<Happened> {
+        match event {}
     }
 
     fn next_at(&self) -> Option<Duration> {
@@ -214,6 +220,8 @@ impl Links for Star {
             let participant = match &happened {
                 Happened::Arrived { parcel, .. } => Self::place(parcel.from, parcel.to).0,
                 Happened::Ended { sender, receiver, .. } => Self::place(*sender, *receiver).0,
+                // No switch copies frames here.
+                Happened::Frame { .. } => continue,
             };
             if self.passes(participant) {
                 return Some(happened);

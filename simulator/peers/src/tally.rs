@@ -9,13 +9,11 @@ use crate::outcome::{Figures, Rounds, Stale};
 
 /// What is measured.
 #[derive(Debug, Default)]
-pub(super) struct Tally {
+pub(crate) struct Tally {
     rounds: BTreeMap<u32, Round>,
     ended: u64,
     reached: u64,
     pub computed_s: f64,
-    /// Chunks that were lost on connections.
-    pub again: u64,
 }
 
 #[derive(Debug, Default)]

@@ -1,0 +1,218 @@
+//! Links between peers: ports that chunks share, switches that copy frames, and connections that send again
+//! what they lose. Peers and their coordinator have links of their own.
+
+use std::convert::Infallible;
+use std::time::Duration;
+
+use bytes::Bytes;
+use inart_connections::PeerNo;
+use inart_protocol_peers::Receivers;
+use inart_wire::{Contributors, Frame, HeaderRepr, Kind, MacAddr};
+use inart_world::{Happened, Later, Links, Parcel};
+
+use crate::fabric::Fabric;
+use crate::setup::{MESSAGE_FRAME, Setting};
+
+/// Between a peer and its coordinator.
+const WORD: Duration = Duration::from_micros(500);
+/// What a short message on a connection has around it: QUIC, UDP, IP and Ethernet.
+const HEADER_BYTES: usize = 80;
+/// QUIC takes a packet for lost after that many round-trip times (RFC 9002, section 6.1.2), and a millisecond
+/// at least.
+const LOST_AFTER: f64 = 9.0 / 8.0;
+const LEAST_NS: u64 = 1_000_000;
+/// Chunks leave after messages.
+const URGENT: i32 = i32::MAX;
+/// The sequence of a frame of kind update that is a notice (docs/protocol.md, "Multicast").
+const NOTICE: u32 = u32::MAX;
+
+/// The Ethernet address of a peer.
+pub(crate) fn address(rank: usize) -> MacAddr {
+    let [.., high, low] = (rank as u32).to_be_bytes();
+    MacAddr([2, 0, 0, 1, high, low])
+}
+
+/// A message on a connection, or a frame.
+#[derive(Debug, Clone)]
+pub(crate) struct Load {
+    parcel: Parcel,
+    /// Receivers of a frame that switches copy; one receiver, the parcel's, without.
+    block: Option<Contributors>,
+    /// On the wire.
+    bits: f64,
+    is_chunk: bool,
+}
+
+/// An event on the links.
+#[derive(Debug)]
+pub(crate) enum Event {
+    /// A message was lost on a connection, and leaves again.
+    Again(Load),
+    /// A load is at its sender's switch.
+    Switch(Load),
+    /// A load is at its receiver.
+    Here(Load),
+    /// A sender hears that a chunk was taken.
+    Taken(Parcel),
+    /// A message from or to the coordinator is at its receiver.
+    Word(Parcel),
+}
+
+/// All links of a job.
+pub(crate) struct PeerLinks {
+    fabric: Fabric,
+    peers: usize,
+    by_switch: bool,
+    chunk_bits: f64,
+    /// Messages that connections have sent again.
+    pub again: u64,
+}
+
+fn nanos(time: Duration) -> u64 {
+    u64::try_from(time.as_nanos()).unwrap_or(u64::MAX)
+}
+
+/// The time from now to a time in nanoseconds.
+fn until(at_ns: u64, now: Duration) -> Duration {
+    Duration::from_nanos(at_ns.saturating_sub(nanos(now)))
+}
+
+impl PeerLinks {
+    pub fn new(fabric: Fabric, setting: &Setting) -> Self {
+        let (peers, chunk_bits) = (setting.ranks.len(), setting.chunk_bits());
+        PeerLinks { fabric, peers, by_switch: setting.by_switch, chunk_bits, again: 0 }
+    }
+
+    /// Frames, or chunks on connections, that were lost, and frames that found a full queue.
+    pub fn dropped(&self) -> (u64, u64) {
+        (self.fabric.lost, self.fabric.overflowed)
+    }
+
+    fn leave(&mut self, load: Load, now: Duration, later: &mut Later<Event>) {
+        let from = load.parcel.from.index();
+        let (at_ns, passes) = match load.is_chunk {
+            true => self.fabric.chunk_up(from, nanos(now), load.bits),
+            false => self.fabric.message_up(from, nanos(now), load.bits),
+        };
+        if passes {
+            later.push((until(at_ns, now), Event::Switch(load)));
+        } else if load.block.is_none() {
+            self.lose(load, at_ns, now, later);
+        }
+    }
+
+    /// A load is at its sender's switch: it goes on to each receiver.
+    fn forward(&mut self, load: &Load, now: Duration, later: &mut Later<Event>) {
+        let from = load.parcel.from.index();
+        let receivers = match load.block {
+            None => vec![load.parcel.to.index()],
+            Some(block) => Receivers::of_block(block).iter().map(|rank| rank.index()).collect(),
+        };
+        for to in receivers {
+            let ends = [from, to];
+            let (at_ns, passes) = match load.is_chunk {
+                true => self.fabric.chunk_down(ends, nanos(now), load.bits, self.by_switch),
+                false => self.fabric.message_down(ends, nanos(now), load.bits),
+            };
+            let parcel = Parcel { to: PeerNo(to as u32), ..load.parcel.clone() };
+            let load = Load { parcel, ..*load };
+            match passes {
+                true => later.push((until(at_ns, now), Event::Here(load))),
+                false => self.lose(load, at_ns, now, later),
+            }
+        }
+    }
+
+    /// A connection sends again what it has lost; a frame is lost.
+    fn lose(&mut self, load: Load, at_ns: u64, now: Duration, later: &mut Later<Event>) {
+        if self.by_switch {
+            return;
+        }
+        let [from, to] = [load.parcel.from, load.parcel.to].map(PeerNo::index);
+        let round_trip_ns = self.fabric.delay_ns(from, to).saturating_mul(2);
+        let after_ns = ((round_trip_ns as f64 * LOST_AFTER) as u64).max(LEAST_NS);
+        later.push((until(at_ns.saturating_add(after_ns), now), Event::Again(load)));
+    }
+}
+
+impl Links for PeerLinks {
+    type Change = Infallible;
+    type Event = Event;
+
+    fn send(&mut self, parcel: Parcel, now: Duration, later: &mut Later<Event>) {
+        if self.is_sure(parcel.from, parcel.to) {
+            return later.push((WORD, Event::Word(parcel)));
+        }
+        let is_chunk = parcel.priority != URGENT;
+        let bits = match is_chunk {
+            true => self.chunk_bits,
+            false => 8.0 * (parcel.data.len() + HEADER_BYTES) as f64,
+        };
+        self.leave(Load { parcel, block: None, bits, is_chunk }, now, later);
+    }
+
+    /// Messages from and to the coordinator are not lost.
+    fn is_sure(&self, from: PeerNo, to: PeerNo) -> bool {
+        from.index().max(to.index()) >= self.peers
+    }
+
+    /// A frame leaves, for a block of receivers or for one: as switches read its header.
+    fn copy(&mut self, from: PeerNo, bytes: Bytes, now: Duration, later: &mut Later<Event>) {
+        let frame = Frame::new_checked(&bytes[..]).expect("peers write whole frames");
+        let header = HeaderRepr::parse(&frame).expect("peers write headers");
+        let destination = frame.destination();
+        let to = (0..self.peers).find(|&rank| address(rank) == destination);
+        let block = if to.is_some() { None } else { Some(header.contributors) };
+        let is_chunk = header.kind == Kind::Update && header.sequence.get() != NOTICE;
+        let bits = match is_chunk {
+            true => self.chunk_bits,
+            false => 8.0 * MESSAGE_FRAME.frame_bytes() as f64,
+        };
+        let to = to.map_or(from, |to| PeerNo(to as u32));
+        let parcel = Parcel { from, to, connection: 0, id: 0, data: bytes, priority: 0 };
+        self.leave(Load { parcel, block, bits, is_chunk }, now, later);
+    }
+
+    fn answer(&mut self, parcel: &Parcel, _now: Duration, later: &mut Later<Event>) {
+        let Parcel { from, to, priority, .. } = *parcel;
+        if priority != URGENT && !self.is_sure(from, to) {
+            let delay_ns = self.fabric.delay_ns(from.index(), to.index());
+            let taken = Parcel { data: Bytes::new(), ..*parcel };
+            later.push((Duration::from_nanos(delay_ns), Event::Taken(taken)));
+        }
+    }
+
+    fn due(&mut self, event: Event, now: Duration, later: &mut Later<Event>) -> Option<Happened> {
+        match event {
+            Event::Again(load) => {
+                self.again += 1;
+                self.leave(load, now, later);
+                None
+            }
+            Event::Switch(load) => {
+                self.forward(&load, now, later);
+                None
+            }
+            Event::Here(Load { parcel, .. }) if self.by_switch => {
+                Some(Happened::Frame { to: parcel.to, frame: parcel.data })
+            }
+            Event::Here(Load { parcel, .. }) | Event::Word(parcel) => {
+                Some(Happened::Arrived { parcel, seconds: 0.0 })
+            }
+            Event::Taken(Parcel { from: sender, to: receiver, connection, id, .. }) => {
+                Some(Happened::Ended { sender, receiver, connection, id, is_taken: true })
+            }
+        }
+    }
+
+    /// Connections stay.
+    fn clear(&mut self, _connection: u64, _now: Duration) {}
+
+    fn is_cut(&self, _a: PeerNo, _b: PeerNo) -> bool {
+        false
+    }
+
+    fn change(&mut self, change: &Infallible, _now: Duration) {
+        match *change {}
+    }
+}
