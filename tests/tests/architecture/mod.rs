@@ -200,6 +200,42 @@ fn hosts_hold_no_rule_about_messages() {
     assert_eq!(loops, 1, "one loop drives all machines");
 }
 
+/// Files whose heap orders no events in virtual time: file, and what it orders.
+const HEAPS: &[(&str, &str)] = &[
+    ("emulator/src/relay.rs", "frames that are held back in real time"),
+    ("planner/aggregation/src/lp/dag.rs", "shortest paths by Dijkstra"),
+    ("planner/aggregation/src/results/nearest.rs", "shortest paths by Dijkstra"),
+    ("planner/aggregation/src/routes.rs", "shortest paths by Dijkstra"),
+    ("planner/aggregation/src/whole/cover.rs", "branch and bound, the best region first"),
+];
+
+/// Types of queues of events that do not use `Timeline`.
+const QUEUES: &[&str] =
+    &["BinaryHeap", "BTreeMap<(u64,u64),Event>", "BTreeMap<(Instant,u64),", "BTreeMap<(Duration,u64),"];
+
+#[test]
+fn events_in_time_have_one_heap() {
+    let folders: BTreeSet<_> = folders().values().map(|folder| top(folder).to_owned()).collect();
+    let (mut found, mut heaps) = (BTreeSet::new(), BTreeSet::new());
+    for folder in folders {
+        for file in modules::below(&root().join(&folder), "rs") {
+            let path = file.strip_prefix(root()).unwrap().to_str().unwrap().to_owned();
+            // Tests count, too.
+            let text = source::strip(&std::fs::read_to_string(&file).unwrap().replace("#[cfg(test)]", ""));
+            let text: String = text.chars().filter(|c| !c.is_whitespace()).collect();
+            let has = QUEUES.iter().any(|queue| text.contains(queue));
+            if has && HEAPS.iter().any(|(known, _)| *known == path) {
+                heaps.insert(path);
+            } else if has && !path.starts_with("transport/virtual/src/") && !path.contains("/target/") {
+                found.insert(path);
+            }
+        }
+    }
+    assert!(found.is_empty(), "use `inart_virtual::Timeline` for events in time: {found:?}");
+    let known: BTreeSet<_> = HEAPS.iter().map(|(path, _)| (*path).to_owned()).collect();
+    assert_eq!(heaps, known, "no heap any more: take these off the list");
+}
+
 #[test]
 fn no_files_import_each_other() {
     // The examples have no src: each is a file of its own.

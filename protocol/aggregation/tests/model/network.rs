@@ -6,6 +6,7 @@ use std::time::Duration;
 use inart_protocol_aggregation::{
     Assignment, Failure, Instant, ServerShard, ShardAssignment, StateMachine, WorkerAddress, WorkerFlow,
 };
+use inart_virtual::Timeline;
 use inart_wire::{
     ControlMessage, Frame, FrameRepr, HeaderRepr, Incarnation, Kind, MacAddr, Rank, ShardId, ValuesPerPacket,
 };
@@ -73,8 +74,7 @@ pub struct Network {
     pub forge: Option<Forge>,
     peer_timeout: Duration,
     assignment: Assignment,
-    queue: BTreeMap<(Instant, u64), (Node, Vec<u8>)>,
-    queued: u64,
+    queue: Timeline<(Node, Vec<u8>), Instant>,
 }
 
 pub fn assignment(workers: usize, shares: &[f64], window_chunks: u32) -> Assignment {
@@ -151,8 +151,7 @@ impl Network {
             forge: None,
             peer_timeout,
             assignment,
-            queue: BTreeMap::new(),
-            queued: 0,
+            queue: Timeline::new(),
         }
     }
 
@@ -256,15 +255,16 @@ impl Network {
         let deadlines = self.live_workers().filter_map(StateMachine::next_deadline);
         let twins = self.twins.iter().map(|(_, server)| server);
         let server_deadlines = self.servers.iter().chain(twins).filter_map(StateMachine::next_deadline);
-        let arrival = self.queue.keys().next().map(|(at, _)| *at);
+        let arrival = self.queue.next_at();
         deadlines.chain(server_deadlines).chain(arrival).min()
     }
 
     /// Goes on to the next event and lets it happen.
     pub fn step(&mut self) {
         self.now = self.now.max(self.next_event().expect("somebody waits, so something is due"));
-        while let Some(entry) = self.queue.first_entry().filter(|entry| entry.key().0 <= self.now) {
-            let (node, frame) = entry.remove();
+        while self.queue.next_at().is_some_and(|at| at <= self.now)
+            && let Some((_, (node, frame))) = self.queue.take()
+        {
             self.deliver(node, &frame);
         }
         self.transmit();
@@ -319,8 +319,7 @@ impl Network {
 
     fn put(&mut self, to: Node, frame: &[u8]) {
         for late in (self.fate)(self.frames) {
-            self.queue.insert((self.now + LINK + late, self.queued), (to, frame.to_vec()));
-            self.queued += 1;
+            self.queue.at(self.now + LINK + late, (to, frame.to_vec()));
         }
         self.frames += 1;
     }

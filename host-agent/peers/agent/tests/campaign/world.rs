@@ -15,6 +15,7 @@ use inart_peers_agent::{Coordinator, Output, Peer, Schemes, Setup};
 use inart_protocol_peers::{
     Copies, ReceiverOptions, Receivers, SenderOptions, message_packet, notice_packet,
 };
+use inart_virtual::Timeline;
 use inart_wire::{Contributors, Incarnation, MacAddr, Rank};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
@@ -87,8 +88,7 @@ pub struct World {
     trial: Trial,
     draws: ChaCha8Rng,
     now: u64,
-    serial: u64,
-    events: BTreeMap<(u64, u64), Event>,
+    events: Timeline<Event, u64>,
     hosts: Vec<Option<Host>>,
     coordinators: Vec<Option<Coordinator<Schemes>>>,
     fabric: Fabric,
@@ -118,8 +118,7 @@ impl World {
         let mut world = World {
             draws: ChaCha8Rng::seed_from_u64(trial.seed.wrapping_mul(77)),
             now: 0,
-            serial: 0,
-            events: BTreeMap::new(),
+            events: Timeline::new(),
             hosts: (0..n).map(|_| None).collect(),
             coordinators: Vec::new(),
             fabric: Fabric::new(&trial),
@@ -149,8 +148,7 @@ impl World {
     }
 
     fn at_ns(&mut self, ns: u64, event: Event) {
-        self.serial += 1;
-        self.events.insert((ns, self.serial), event);
+        self.events.at(ns, event);
     }
 
     fn now(&self) -> Duration {
@@ -159,7 +157,7 @@ impl World {
 
     fn run(mut self) -> Seen {
         while !self.is_over() {
-            let ((at, _), event) = self.events.pop_first().unwrap();
+            let (at, event) = self.events.take().unwrap();
             self.now = at;
             if at as f64 * 1e-9 > END_S {
                 self.complain();
@@ -175,7 +173,7 @@ impl World {
 
     /// All that live have finished, and nobody will start again.
     fn is_over(&self) -> bool {
-        let starts = self.events.values().any(|event| matches!(event, Event::Start(_) | Event::Fault(_)));
+        let starts = self.events.events().any(|event| matches!(event, Event::Start(_) | Event::Fault(_)));
         let all = self.hosts.iter().zip(&self.done).all(|(host, done)| host.is_none() || *done);
         all && !starts
     }

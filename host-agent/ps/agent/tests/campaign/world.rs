@@ -2,8 +2,7 @@
 
 mod odd;
 
-use std::cmp::Reverse;
-use std::collections::{BTreeMap, BinaryHeap};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -13,6 +12,7 @@ use inart_ps_agent::{
     WorkerSetup, as_received,
 };
 use inart_terms::{Agreement, Terms};
+use inart_virtual::Timeline;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -28,7 +28,7 @@ const TRAINING: u64 = 78;
 const LONGEST: Duration = Duration::from_secs(600);
 const MOST_STEPS: u64 = 1_000_000;
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone)]
 enum Event {
     /// A packet arrives, unless the process that it was for is another one by now.
     Arrives {
@@ -74,8 +74,7 @@ struct World<'t> {
     trial: &'t Trial,
     random: ChaCha8Rng,
     now: Duration,
-    events: BinaryHeap<Reverse<(Duration, u64, Event)>>,
-    order: u64,
+    events: Timeline<Event>,
     steps: u64,
     server: Option<Server>,
     server_process: u32,
@@ -108,8 +107,7 @@ pub fn run(trial: &Trial) -> Seen {
         trial,
         random,
         now: Duration::ZERO,
-        events: BinaryHeap::new(),
-        order: 0,
+        events: Timeline::new(),
         steps: 0,
         server: None,
         server_process: 0,
@@ -135,8 +133,7 @@ pub fn run(trial: &Trial) -> Seen {
 
 impl World<'_> {
     fn at(&mut self, at: Duration, event: Event) {
-        self.order += 1;
-        self.events.push(Reverse((at, self.order, event)));
+        self.events.at(at, event);
     }
 
     fn within(&mut self, from_ms: u64, to_ms: u64) -> Duration {
@@ -170,7 +167,7 @@ impl World<'_> {
             use Event::{Kill, KillServer, Starts, StartsServer};
             matches!(event, KillServer | StartsServer | Kill { .. } | Starts { .. })
         };
-        let calm = !self.events.iter().any(|Reverse((_, _, event))| dies(event));
+        let calm = !self.events.events().any(dies);
         let mut all = self.workers.iter().zip(&self.stopped);
         let all = all.all(|(worker, stopped)| *stopped || worker.as_ref().is_some_and(WorkerAgent::is_over));
         calm && all && (self.is_stopped || self.server.as_ref().is_some_and(Server::is_over))
@@ -179,7 +176,7 @@ impl World<'_> {
     fn step(&mut self) {
         self.steps += 1;
         assert!(self.steps < MOST_STEPS, "seed {}: {:?} and on: {:?}", self.trial.seed, self.now, self.trial);
-        let next = self.events.peek().map(|Reverse((at, _, _))| *at);
+        let next = self.events.next_at();
         let server = self.server.as_ref().and_then(Server::wake_at);
         let workers = self.workers.iter().flatten().filter_map(WorkerAgent::wake_at);
         let wake = server.into_iter().chain(workers).min();
@@ -195,7 +192,7 @@ impl World<'_> {
                 server.tick(self.now);
             }
             self.workers.iter_mut().flatten().for_each(|worker| worker.tick(self.now));
-        } else if let Some(Reverse((at, _, event))) = self.events.pop() {
+        } else if let Some((at, event)) = self.events.take() {
             self.now = self.now.max(at);
             self.happen(event);
         }
@@ -310,7 +307,7 @@ impl World<'_> {
         self.count_server(&server);
         let is_push =
             |event: &Event| matches!(event, Event::Arrives { to_server: true, data, .. } if data[0] == 1);
-        let in_a_push = self.events.iter().any(|Reverse((_, _, event))| is_push(event));
+        let in_a_push = self.events.events().any(is_push);
         self.audit.seen.restarts_in_a_push += u64::from(in_a_push);
         self.server_process += 1;
         (0..self.trial.workers).for_each(|worker| self.cut(worker));

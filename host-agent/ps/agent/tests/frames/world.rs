@@ -1,7 +1,5 @@
 //! A server and its participants in virtual time, by frames.
 
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::time::Duration;
 
 use inart_connections::{Machine as _, Output, PeerNo};
@@ -9,6 +7,7 @@ use inart_frames::{FrameLink, LinkEvent, LinkSetup};
 use inart_ps_agent::{
     Kept, Sequencer, ServerAgent, ServerNews, ServerSetup, WorkerAgent, WorkerNews, WorkerSetup, as_received,
 };
+use inart_virtual::Timeline;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -27,7 +26,7 @@ const PART: u32 = 32;
 /// A connection that hears nothing for so long has ended.
 const SILENCE: Duration = Duration::from_millis(1500);
 
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone)]
 enum Event {
     Arrives { to_server: bool, worker: usize, words: Vec<u32> },
     Computed { worker: usize, process: u32, ticket: u64, values: Vec<u32> },
@@ -93,8 +92,7 @@ struct World<'t> {
     faults: &'t Faults,
     random: ChaCha8Rng,
     now: Duration,
-    events: BinaryHeap<Reverse<(Duration, u64, Event)>>,
-    order: u64,
+    events: Timeline<Event>,
     server: Option<ServerProcess>,
     workers: Vec<Option<WorkerProcess>>,
     /// By worker: how manieth process it is; until when its link carries nothing.
@@ -116,8 +114,7 @@ pub fn run(trial: &Trial, faults: &Faults) -> Seen {
         faults,
         random,
         now: Duration::ZERO,
-        events: BinaryHeap::new(),
-        order: 0,
+        events: Timeline::new(),
         server: None,
         workers: (0..n).map(|_| None).collect(),
         processes: vec![0; n],
@@ -136,8 +133,7 @@ pub fn run(trial: &Trial, faults: &Faults) -> Seen {
 
 impl World<'_> {
     fn at(&mut self, at: Duration, event: Event) {
-        self.order += 1;
-        self.events.push(Reverse((at, self.order, event)));
+        self.events.at(at, event);
     }
 
     fn within(&mut self, from_ms: u64, to_ms: u64) -> Duration {
@@ -178,7 +174,7 @@ impl World<'_> {
             let workers: Vec<_> = self.workers.iter().flatten().map(|own| (&own.agent, &own.link)).collect();
             panic!("seed {}: it never ends: {trial:?} {faults:?} {server:#?} {workers:#?}", trial.seed);
         }
-        let is_calm = self.events.iter().all(|Reverse((_, _, event))| {
+        let is_calm = self.events.events().all(|event| {
             matches!(event, Event::Arrives { .. } | Event::Computed { .. } | Event::Silent { .. })
         });
         let all = self.workers.iter().all(|worker| worker.as_ref().is_some_and(|own| own.agent.is_over()));
@@ -196,11 +192,11 @@ impl World<'_> {
     }
 
     fn step(&mut self) {
-        let next = self.events.peek().map(|Reverse((at, _, _))| *at);
+        let next = self.events.next_at();
         let wake = self.wake_at();
         match next {
             Some(next) if wake.is_none_or(|wake| next <= wake) => {
-                let Some(Reverse((at, _, event))) = self.events.pop() else { return };
+                let Some((at, event)) = self.events.take() else { return };
                 self.now = self.now.max(at);
                 self.happen(event);
             }
@@ -267,7 +263,7 @@ impl World<'_> {
             Event::Arrives { to_server: true, words, .. } => words.first() == Some(&PART),
             _ => false,
         };
-        self.events.iter().any(|Reverse((_, _, event))| is_part(event))
+        self.events.events().any(is_part)
     }
 
     fn link(&mut self) -> LinkSetup {

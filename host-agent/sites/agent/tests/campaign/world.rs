@@ -16,6 +16,7 @@ use inart_sites_agent::message::{Body, decode, encode};
 use inart_sites_agent::policy_message::policy_message;
 use inart_sites_agent::{Driver, Output, Peer, Scheduler, Setup};
 use inart_topologies::sites::Overlay;
+use inart_virtual::Timeline;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
@@ -89,8 +90,7 @@ pub struct World {
     connections: BTreeSet<(Peer, Peer)>,
     down_links: BTreeSet<(u16, u16)>,
     down_counts: BTreeMap<String, u32>,
-    events: BTreeMap<(u64, u64), Event>,
-    serial: u64,
+    events: Timeline<Event, u64>,
     /// Nanoseconds.
     now: u64,
     /// By direction, when the last message arrives: they keep their order.
@@ -135,8 +135,7 @@ impl World {
             connections: BTreeSet::new(),
             down_links: BTreeSet::new(),
             down_counts: BTreeMap::new(),
-            events: BTreeMap::new(),
-            serial: 0,
+            events: Timeline::new(),
             now: 0,
             busy: BTreeMap::new(),
             draws: ChaCha8Rng::seed_from_u64(seed ^ 0x5eed),
@@ -178,7 +177,7 @@ impl World {
     pub fn run(mut self, rounds: u32) -> Outcome {
         self.last_round = rounds;
         while self.done.len() < self.sites.len() {
-            let ((at, _), event) = self.events.pop_first().unwrap();
+            let (at, event) = self.events.take().unwrap();
             self.now = at;
             if self.now_s() > END_S {
                 self.complain();
@@ -206,9 +205,7 @@ impl World {
     }
 
     fn at(&mut self, in_seconds: f64, event: Event) {
-        self.serial += 1;
-        let at = self.now + (in_seconds * 1e9) as u64;
-        self.events.insert((at, self.serial), event);
+        self.events.at(self.now + (in_seconds * 1e9) as u64, event);
     }
 
     fn take(&mut self, event: Event) {

@@ -11,6 +11,7 @@ use inart_protocol_sites::SiteNo;
 use inart_sites_agent::message::{Body, State, decode, encode};
 use inart_sites_agent::{Driver, DriverError, Output, Peer, Setup, Wait};
 use inart_topologies::sites::Overlay;
+use inart_virtual::Timeline;
 
 const TICK_S: f64 = 0.1;
 const CONNECT_S: f64 = 0.1;
@@ -73,7 +74,7 @@ pub struct Net {
     open: BTreeMap<(usize, u64), usize>,
     /// Connections, each with a number of its own.
     up: BTreeMap<(usize, usize), u64>,
-    events: BTreeMap<(u64, u64), Event>,
+    events: Timeline<Event, u64>,
     serial: u64,
     pub now: f64,
     bps: f64,
@@ -129,7 +130,7 @@ impl Net {
             links: BTreeMap::new(),
             open: BTreeMap::new(),
             up: BTreeMap::new(),
-            events: BTreeMap::new(),
+            events: Timeline::new(),
             serial: 0,
             now: 0.0,
             bps,
@@ -229,8 +230,7 @@ impl Net {
     }
 
     fn after(&mut self, seconds: f64, event: Event) {
-        self.serial += 1;
-        self.events.insert((((self.now + seconds) * 1e9) as u64, self.serial), event);
+        self.events.at(((self.now + seconds) * 1e9) as u64, event);
     }
 
     /// Runs until something is true; panics after `longest_s` virtual seconds.
@@ -255,7 +255,7 @@ impl Net {
     }
 
     fn step(&mut self) {
-        let ((at, _), event) = self.events.pop_first().unwrap();
+        let (at, event) = self.events.take().unwrap();
         self.now = at as f64 * 1e-9;
         let now = self.now();
         match event {

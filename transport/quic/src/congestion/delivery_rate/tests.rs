@@ -1,9 +1,8 @@
 //! Connections over a path that is simulated packet by packet.
 
-use std::cmp::Reverse;
-use std::collections::{BinaryHeap, VecDeque};
+use std::collections::VecDeque;
 
-use inart_virtual::SplitMix64;
+use inart_virtual::{SplitMix64, Timeline};
 
 use super::*;
 
@@ -41,7 +40,7 @@ struct Connection {
     open: VecDeque<Packet>,
     free_at_s: f64,
     /// Acknowledgements by time, in nanoseconds.
-    coming: BinaryHeap<Reverse<(u64, u64)>>,
+    coming: Timeline<u64, u64>,
     delivered: u64,
     longest_queue_s: f64,
 }
@@ -57,7 +56,7 @@ impl Connection {
             next: 0,
             open: VecDeque::new(),
             free_at_s: 0.0,
-            coming: BinaryHeap::new(),
+            coming: Timeline::new(),
             delivered: 0,
             longest_queue_s: 0.0,
         }
@@ -79,7 +78,7 @@ impl Connection {
         self.free_at_s = self.now_s + queue_s + MTU as f64 / path.bytes_per_s;
         let back_s = self.free_at_s + path.base_s;
         let back_s = if path.late_s > 0.0 { (back_s / path.late_s).ceil() * path.late_s } else { back_s };
-        self.coming.push(Reverse(((back_s * 1e9) as u64, number)));
+        self.coming.at((back_s * 1e9) as u64, number);
     }
 
     /// Sends for a time as much as the window lets; at most at `app_bytes_per_s`.
@@ -97,7 +96,7 @@ impl Connection {
             } else {
                 f64::INFINITY
             };
-            let next_s = self.coming.peek().map_or(self.now_s + 0.5, |next| next.0.0 as f64 * 1e-9);
+            let next_s = self.coming.next_at().map_or(self.now_s + 0.5, |next| next as f64 * 1e-9);
             self.now_s = next_s.min(app_s).max(self.now_s);
             if next_s <= self.now_s {
                 self.take_acknowledgement(is_app_limited, path);
@@ -106,7 +105,7 @@ impl Connection {
     }
 
     fn take_acknowledgement(&mut self, is_app_limited: bool, path: Path) {
-        let Some(Reverse((_, number))) = self.coming.pop() else {
+        let Some((_, number)) = self.coming.take() else {
             // All that is open was lost.
             self.open.clear();
             return self.controller.lost(self.at(self.now_s), MTU, true);

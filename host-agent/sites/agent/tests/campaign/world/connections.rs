@@ -7,6 +7,7 @@ use bytes::Bytes;
 use inart_sites_agent::Peer;
 use inart_sites_agent::message::{Body, encode};
 use inart_sites_agent::policy_message::policy_message;
+use inart_virtual::Timeline;
 use rand::Rng;
 
 use super::{Event, World, peer};
@@ -72,14 +73,15 @@ impl World {
             Event::Arrives { from, to, .. } => (*from, *to) == (a, b) || (*from, *to) == (b, a),
             _ => false,
         };
-        let keys: Vec<_> =
-            self.events.iter().filter(|(_, event)| on_it(event)).map(|(&key, _)| key).collect();
-        let mut failed = VecDeque::new();
-        for key in keys {
-            if let Some(Event::Arrives { from: Peer::Site(from), id, .. }) = self.events.remove(&key) {
-                failed.push_back((from, id));
+        let (mut kept, mut failed) = (Timeline::new(), VecDeque::new());
+        while let Some((at, event)) = self.events.take() {
+            match event {
+                event if !on_it(&event) => kept.at(at, event),
+                Event::Arrives { from: Peer::Site(from), id, .. } => failed.push_back((from, id)),
+                _ => {}
             }
         }
+        self.events = kept;
         // Failures and the end of the connection come in either order.
         let down_first = self.draws.random_bool(0.5);
         let now = self.now();
