@@ -391,7 +391,7 @@ impl Records {
                 let [before, now] = [before, &*records].map(|records| records.jobs.get(job).unwrap_or(&none));
                 before.same_pushes(now)
             };
-            if let Some(job) = jobs.find(|job| !same(*job)) {
+            if let Some(job) = jobs.find(|job| !same(job)) {
                 let path = before.file.clone().unwrap_or_default();
                 return Err(RecordsError::Raced { path, job: *job });
             }
