@@ -8,6 +8,7 @@ use std::net::{TcpListener, TcpStream};
 use std::time::Duration;
 
 use inart_controller::api::{Client, ClientError};
+use inart_controller_api::Joining;
 use inart_planner_aggregation::{Options, plan, schemes};
 use inart_targets::memory::InMemory;
 use inart_tls::Security;
@@ -62,6 +63,36 @@ async fn names_that_no_job_can_have_are_refused_with_their_length() {
         let told = "the name \"xxxxxxxxxxxxxxxx...\" of a job has 600000 bytes; names have up to 63";
         assert!(error.contains(told) && error.len() < 500, "{error:.500}");
     }
+}
+
+/// Names of hosts and jobs have up to 63 bytes, as labels of domain names.
+#[tokio::test]
+async fn a_name_of_64_bytes_is_refused_and_one_of_63_is_looked_up() {
+    let (folder, life) = (TempDir::new().unwrap(), Incarnation::from(4711));
+    let daemon = daemon(&folder).await;
+    let joining =
+        |host: String| Joining { host, life, last: None, boundary: None, rounds: 0, loading: false };
+    // Bytes count, not letters.
+    let names = ["ü".repeat(32), "x".repeat(64), "ü".repeat(31) + "x", "x".repeat(63)];
+    for (name, is_usable) in names.into_iter().zip([false, false, true, true]) {
+        let of_host = [
+            daemon.api.join("digits", &joining(name.clone())).await.map(drop).unwrap_err(),
+            daemon.api.leave("digits", &name, life, 0, true).await.unwrap_err(),
+        ];
+        let of_job = [
+            daemon.api.join(&name, &joining("w1".to_owned())).await.map(drop).unwrap_err(),
+            daemon.api.assignment(&name).await.map(drop).unwrap_err(),
+        ];
+        for (what, errors) in [("host", &of_host[..]), ("job", &of_job[..])] {
+            for error in errors.iter().map(ToString::to_string) {
+                let refused = format!("of a {what} has 64 bytes; names have up to 63");
+                assert_eq!(error.contains(&refused), !is_usable, "{error}");
+                assert_eq!(error.lines().count(), 1, "{error}");
+            }
+        }
+    }
+    let submitted = daemon.api.submit(fig1().to_yaml(), &"x".repeat(64), None).await.unwrap_err().to_string();
+    assert!(submitted.contains("of a job has 64 bytes; names have up to 63"), "{submitted}");
 }
 
 #[tokio::test]

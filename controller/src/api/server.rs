@@ -428,10 +428,7 @@ impl controller_server::Controller for Api {
         let document = Topology::from_yaml(&topology);
         let document =
             document.map_err(|error| Status::invalid_argument(format!("the topology: {error}")))?;
-        if job.len() > LONGEST {
-            let words = format!("a job's name of {} bytes: give one of at most {LONGEST}", job.len());
-            return Err(Status::invalid_argument(words));
-        }
+        usable("job", &job)?;
         if window_chunks != 0
             && !(window_chunks.is_power_of_two() && window_chunks <= Assignment::MAX_WINDOW_CHUNKS)
         {
