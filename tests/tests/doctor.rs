@@ -3,16 +3,18 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Child, Command, Stdio};
+use std::process::{Child, Command, Output, Stdio};
 use std::time::{Duration, Instant};
 
+use inart_controller::PortMap;
 use inart_tables::{Item, Op, Update};
 use inart_targets::{Access, Place, Precedence, Running};
-use inart_tests::{emulate, inart, turn};
+use inart_tests::{emulate, inart, turn, workspace};
+use inart_topologies::switched::Topology;
 use inart_wire::ValuesPerPacket;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
-use serde_json::Value;
+use serde_json::{Value, json};
 
 /// An emulation that is looked at; killed when dropped.
 struct Emulation {
@@ -37,10 +39,7 @@ impl Emulation {
                 self.process.try_wait().expect("a child").is_none(),
                 "the emulation ended; {what}: {last}"
             );
-            let mut command = Command::new(inart());
-            command.args(["doctor", "--json", "--watch", "1500ms"]);
-            command.arg("--state").arg(self.folder.path().join("state"));
-            let output = command.arg("--hosts").arg(self.folder.path().join("hosts")).output().expect("runs");
+            let output = self.doctor(&["--json"]);
             last = format!("{output:?}");
             match serde_json::from_slice::<Value>(&output.stdout) {
                 Ok(found) if wish(&found) => return found,
@@ -49,6 +48,33 @@ impl Emulation {
             }
         }
         panic!("waited in vain for {what}: {last}");
+    }
+
+    /// What the doctor prints.
+    fn doctor(&self, more: &[&str]) -> Output {
+        let mut command = Command::new(inart());
+        command.args(["doctor", "--watch", "1500ms"]).args(more);
+        command.arg("--state").arg(self.folder.path().join("state"));
+        command.arg("--hosts").arg(self.folder.path().join("hosts")).output().expect("runs")
+    }
+
+    /// The number of a switch among the emulation's.
+    fn device(&self, switch: &str) -> String {
+        let records = fs::read(self.folder.path().join("state/fig1.json")).expect("the controller's records");
+        let records: Value = serde_json::from_slice(&records).expect("JSON");
+        let address = records["switches"][switch].as_str().expect("known");
+        address.split_once(",device=").expect("with its number").1.to_owned()
+    }
+
+    /// Sets the longest frame of a port of a switch, in bytes without the Ethernet header.
+    fn set_mtu(&self, switch: &str, port: u16, mtu: u16) {
+        let process = self.child(&["--device-id", &self.device(switch)]);
+        let line = fs::read_to_string(format!("/proc/{process}/cmdline")).expect("alive");
+        let namespace =
+            line.split('\0').skip_while(|word| *word != "--port-netns").nth(1).expect("it has one");
+        let mut command = Command::new("nsenter");
+        command.arg(format!("--net={namespace}")).args(["ip", "link", "set", &format!("p{port}")]);
+        assert!(command.args(["mtu", &mtu.to_string()]).status().expect("runs").success());
     }
 
     /// The child that runs these arguments.
@@ -112,6 +138,40 @@ fn the_culprit_is_named_with_the_place() {
     let found = emulation.doctor_until("the missing entry", |report| blames(report, "w2", "no_entry"));
     assert!(obstacles(&found).iter().all(|(_, why)| why["switch"] == "v1" && why["from"] == "w2"), "{found}");
     assert!(found["problems"].to_string().contains("switch v1: its tables differ from the plan"), "{found}");
+}
+
+/// Long frames are lost where one end of a cable has a smaller MTU than the other: the shorter ones of a
+/// probe arrive.
+#[test]
+fn a_port_whose_mtu_is_smaller_than_its_neighbors_is_named() {
+    let Some(_turn) = turn() else { return };
+    let (mut command, folder) = emulate(&["--rounds", "1000", "--schemes", "inart", "--scale", "1/1000"]);
+    command.args(["--peer-timeout", "300s", "--expose"]).arg(folder.path());
+    let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
+    let mut emulation = Emulation { process, folder };
+    emulation.doctor_until("the beginning", moves);
+
+    let topology = fs::read_to_string(workspace().join("topologies/fig1.yaml")).expect("readable");
+    let topology = Topology::from_yaml(&topology).expect("a network");
+    let port = PortMap::new(&topology).expect("wired").port("v2", "w5").expect("linked").get();
+    emulation.set_mtu("v2", port, 1000);
+    let is_found = |report: &Value| {
+        let found = obstacles(report);
+        blames(report, "w5", "not_arriving") && found.iter().all(|(_, why)| why["others"].as_i64() > Some(0))
+    };
+    let found = emulation.doctor_until("the port", is_found);
+    for (_, why) in obstacles(&found) {
+        let link = json!({"from": "w5", "to": "v2", "port": port, "ours": 0, "mtu": 1500});
+        for (field, value) in link.as_object().expect("it is one") {
+            assert_eq!(&why[field], value, "{found}");
+        }
+    }
+    let named = format!("the MTU (port {port} of v2), or of equipment between, is below 1054; raise it");
+    // On a busy machine a look may end before a probe arrives.
+    let words = || String::from_utf8_lossy(&emulation.doctor(&[]).stdout).into_owned();
+    assert!((0..20).any(|_| words().contains(&named)), "{}", words());
+    emulation.set_mtu("v2", port, 1500);
+    emulation.doctor_until("the end of it", moves);
 }
 
 /// Deletes the entries of `steer` for a worker's frames, by rank, behind everybody's back.

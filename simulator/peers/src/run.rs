@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use inart_connections::PeerNo;
 use inart_peers_agent::Peer;
-use inart_planner_peers::{Mesh, PeerJob};
+use inart_topologies::peers::{Mesh, PeerJob};
 use inart_virtual::SplitMix64;
 use inart_world::{Timing, World};
 

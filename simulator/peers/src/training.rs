@@ -8,8 +8,8 @@ use inart_peers_agent::{
     Coordinator, CoordinatorNews, CoordinatorProcess, Framing, Peer, PeerNews, PeerProcess, Schemes, Start,
     Sync,
 };
-use inart_planner_peers::{Compute, Mesh, PeerJob};
 use inart_protocol_peers::FrameWriter;
+use inart_topologies::peers::{Compute, Mesh, PeerJob};
 use inart_virtual::SplitMix64;
 use inart_wire::MacAddr;
 use inart_world::{Later, Program};

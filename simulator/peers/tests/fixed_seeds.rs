@@ -3,8 +3,9 @@
 #![allow(clippy::unwrap_used)]
 
 use inart_peers_agent::Sync;
-use inart_planner_peers::{Mesh, Multicast, Reading, Scheme};
+use inart_planner_peers::{Multicast, Reading, Scheme};
 use inart_simulator_peers::{Options, Until, simulate};
+use inart_topologies::peers::Mesh;
 
 const RECORDED: &str = include_str!("data/fixed-seeds.txt");
 
