@@ -42,6 +42,8 @@ fn bench() -> Workbench {
     bench.write("three.yaml", network("workers", 3, ""));
     bench.write("delayed.yaml", network("workers", 3, ", delay: 2 ms"));
     bench.write("clients.yaml", network("clients", 6, ""));
+    bench.write("server.yaml", "events: [{at: 1500 ms, crash: s1, for: 500 ms}]");
+    bench.write("pause.yaml", "events: [{at: 1 s, pause: w1, for: 1 s}]");
     bench
 }
 
@@ -151,7 +153,7 @@ fn frames_serve_every_order_and_clients_whoever_is_killed() {
         assert!(count(scheme, "updates_checked") >= 24, "{scheme}");
     }
     let line = "clients.yaml --sync fl-r2sp --groups 2 --rounds 10 --shards 10 --transport frames --patience 2s \
-                --absent w1=700ms..1200ms --absent s1=1500ms..2s";
+                --absent w1=700ms..1200ms --faults server.yaml";
     let schemes = emulated(&bench, line).unwrap();
     assert_eq!(count(&schemes[0], "server_restarts"), 1, "{schemes:?}");
 }
@@ -168,6 +170,8 @@ fn what_makes_no_sense_is_refused_in_one_line() {
     refused("--absent w1=1s..3s --absent w1=2s..5s", &["--absent w1", "overlap"]);
     refused("--absent w1=1s.. --absent w1=2s..5s", &["--absent w1", "overlap"]);
     refused("--absent s1=1s..", &["--absent s1", "comes back"]);
+    refused("--faults pause.yaml", &["--faults", "pause.yaml", "host w1 stopped", "crash: w1"]);
+    refused("--faults none.yaml", &["--faults", "none.yaml"]);
     refused("--patience soon", &["--patience", "soon", "2s"]);
     refused("--drop 100%", &["--drop", "1%"]);
     refused("--transport tcp", &["tcp", "frames"]);

@@ -31,7 +31,7 @@ pub fn server(
     if let Some(patience_s) = setting.patience_s {
         command.args(["--patience", &format!("{patience_s} s")]);
     }
-    if !setting.outages.is_empty() {
+    if setting.faults.server_restarts() {
         command.arg("--keep").arg(scratch.path(KEPT));
     }
     if is_again {

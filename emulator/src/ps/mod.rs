@@ -1,12 +1,12 @@
 //! Training at a parameter server on one machine: a namespace per host, a port of its own rate to a switch,
 //! and the processes of the server and its workers. Every update is computed again and compared.
 
-mod absences;
 mod arriving;
 mod audit;
 mod audit_groups;
 mod chart;
 mod commands;
+mod faults;
 pub mod groups;
 mod ledger;
 mod processes;
@@ -27,9 +27,9 @@ use crate::error::Error;
 use crate::machine::certificates;
 use crate::machine::scratch::Scratch;
 use crate::measured::{Measured, in_turn};
-pub use absences::Outage;
-use absences::Schedule;
 pub use chart::chart;
+use faults::Due;
+pub use faults::ProcessFaults;
 use processes::Processes;
 pub use report::{Learnt, Report, SchemeReport};
 pub use setting::{Clients, Order, Scheme, Setting, Transport, scaled};
@@ -79,12 +79,12 @@ fn run_scheme(setting: &Setting, scheme: &Scheme, tell: &mut dyn FnMut(u64)) -> 
     written.map_err(Error::system("write the network"))?;
     let wiring = OrderWiring::build(setting)?;
     let mut processes = Processes::start(setting, scheme, &wiring, &scratch)?;
-    let mut schedule = Schedule::new(&setting.absences, &setting.outages);
+    let mut due = Due::new(&setting.faults);
     let mut before = [0; 2];
     let mut carried = [0; 2];
     let longest = LONGEST.saturating_mul(setting.iterations + 1);
     processes.listen_to_the_end(longest, &mut |processes| {
-        change(processes, &mut schedule)?;
+        change(processes, &mut due)?;
         let said = processes.said();
         tell(said.pushed.len() as u64);
         let now = wiring.carried()?;
@@ -100,23 +100,23 @@ fn run_scheme(setting: &Setting, scheme: &Scheme, tell: &mut dyn FnMut(u64)) -> 
         (Some(clients), Some(groups)) => audit_groups::check(setting, clients, groups, &said)?,
         _ => audit::check(setting, &said)?,
     };
-    if !schedule.is_over() {
-        tracing::warn!("{}: the training was over before all of --absent had come", scheme.name);
+    if !due.is_over() {
+        tracing::warn!("{}: the training was over before all faults had happened", scheme.name);
     }
     let bytes = [0, 1].map(|way| carried[way].saturating_sub(before[way]));
     report::report(setting, scheme, &said, &checked, bytes, wiring.dropped())
 }
 
 /// Kills and starts processes, as far as it is time.
-fn change(processes: &mut Processes<'_>, schedule: &mut Schedule) -> Result<(), Error> {
+fn change(processes: &mut Processes<'_>, due: &mut Due<'_>) -> Result<(), Error> {
     let Some(began_ns) = processes.said().pulls.first().map(|first| first.at_ns) else { return Ok(()) };
     let now_s = monotonic_ns().saturating_sub(began_ns) as f64 / 1e9;
     while !processes.is_counted()
-        && let Some(change) = schedule.due(now_s)
+        && let Some((who, starts)) = due.take(now_s)
     {
-        match change.is_return {
-            true => processes.start_again(change.who)?,
-            false => processes.kill(change.who)?,
+        match starts {
+            true => processes.start_again(who)?,
+            false => processes.kill(who)?,
         }
     }
     Ok(())

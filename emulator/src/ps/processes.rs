@@ -5,8 +5,8 @@ use std::time::{Duration, Instant};
 use inart_ps_host::{Job, KeptFile};
 use inart_report::{Line, monotonic_ns};
 
-use super::absences::Who;
 use super::commands::{self, KEPT};
+use super::faults::Who;
 use super::said::{Moment, OfLife, Restart, Said};
 use super::setting::{Scheme, Setting};
 use super::wiring::OrderWiring;

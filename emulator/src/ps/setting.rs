@@ -5,11 +5,10 @@ use std::path::PathBuf;
 
 use inart_protocol_ps::{BatchRule, Policy};
 use inart_ps_agent::Precision;
-use inart_simulator_ps::Absence;
 use inart_topologies::ps::{Job, Nic, Participant, Time};
 use inart_training::{Client, Config, ConfigError, Local};
 
-use super::absences::Outage;
+use super::faults::ProcessFaults;
 use crate::machine::fault::DropRate;
 use crate::machine::scale::Scaling;
 
@@ -103,10 +102,8 @@ pub struct Setting {
     pub drop: DropRate,
     /// How long the server waits for a worker before it gives it up, in seconds; for ever unless told.
     pub patience_s: Option<f64>,
-    /// Whose process is killed when, and when it is started again: in seconds from the first pull.
-    pub absences: Vec<Absence>,
-    /// The same of the server.
-    pub outages: Vec<Outage>,
+    /// Processes that are killed and started again.
+    pub faults: ProcessFaults,
 }
 
 impl Setting {
@@ -193,8 +190,7 @@ mod tests {
             congestion: String::new(),
             drop: DropRate::default(),
             patience_s: None,
-            absences: Vec::new(),
-            outages: Vec::new(),
+            faults: ProcessFaults::default(),
         };
         (cluster, setting, time)
     }

@@ -61,13 +61,15 @@ pub fn simulated(setting: &Setting, scheme: &Scheme) -> Result<Simulated, Error>
         job.bits /= 2.0;
     }
     let failed = |error: RunError| Error::Option { option: "sync", problem: error.to_string() };
+    // The server finds out by its patience who is gone, or by connections that end.
+    let absences = setting.faults.absences(setting.patience_s.is_none());
     match scheme.order {
         Order::Workers(policy) => {
             let options = WorkerOptions {
                 tuning: setting.tuning,
                 seed: setting.seed,
                 patience_s: setting.patience_s,
-                absences: setting.absences.clone(),
+                absences,
                 ..WorkerOptions::new(policy, setting.iterations)
             };
             let run = run_workers(&job, &options).map_err(failed)?;
@@ -85,7 +87,7 @@ pub fn simulated(setting: &Setting, scheme: &Scheme) -> Result<Simulated, Error>
                 rounds: setting.iterations,
                 seed: setting.seed,
                 patience_s: setting.patience_s,
-                absences: setting.absences.clone(),
+                absences,
                 usage_s: None,
             };
             let iteration_s = run_clients(&job, &options).map_err(failed)?.round_s;

@@ -9,10 +9,12 @@ use anyhow::{Context, ensure};
 use inart_emulator::Measured;
 use inart_emulator::machine::fault::DropRate;
 use inart_emulator::machine::scale::{Scale, Scaling, check_slowest};
-use inart_emulator::ps::{Clients, Order, Outage, Scheme, Setting, Transport, chart, emulate_order, scaled};
+use inart_emulator::ps::{
+    Clients, Order, ProcessFaults, Scheme, Setting, Transport, chart, emulate_order, scaled,
+};
 use inart_ps_agent::Precision;
-use inart_simulator_ps::Absence;
 use inart_topologies::Switched;
+use inart_topologies::faults::Faults;
 use inart_topologies::ps::{Cluster, Job, Kind};
 use inart_topologies::switched::Topology;
 use inart_training::PARAMETERS;
@@ -24,7 +26,7 @@ use crate::commands::host::ps::connections::of_processes;
 use crate::commands::host::ps::learner::LearnerArgs;
 use crate::commands::network::training_job;
 use crate::commands::output::print;
-use crate::commands::ps::absent::{Absent, absences, disjoint};
+use crate::commands::ps::absent::{Absent, disjoint};
 use crate::commands::ps::clients::{ClientArgs, Shape, cosine};
 use crate::commands::ps::common::{Common, refuse};
 use crate::commands::ps::no_plan::NoPlan;
@@ -96,6 +98,10 @@ pub struct Args {
     /// by the emulation's clock, from its first pull on, and not multiplied by --scale.
     #[arg(long, value_name = "NAME=FROM..UNTIL")]
     absent: Vec<Absent>,
+    /// A fault schedule whose `crash` events kill processes of the job's hosts, and start them again after
+    /// `for`; times as with --absent, which adds such events.
+    #[arg(long, value_name = "FILE")]
+    faults: Option<PathBuf>,
     /// How long the server waits for a push, or a request, before it gives the worker or client up, such as
     /// 3s by the emulation's clock. Without it, who has had no connection for 10 s is given up.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
@@ -183,7 +189,7 @@ impl Args {
         }
         let schemes =
             self.sync.iter().map(|sync| self.scheme(job, sync)).collect::<anyhow::Result<Vec<_>>>()?;
-        let (absences, outages) = self.absences(job, &server)?;
+        let faults = self.faults(topology, job, &server)?;
         let bits = 32.0 * PARAMETERS as f64;
         let most_bps = job.server.in_bps.max(job.server.out_bps);
         let scale = self.scale.unwrap_or_else(|| Scale::fitting(most_bps, CAPACITY_BPS));
@@ -209,19 +215,38 @@ impl Args {
             congestion: self.congestion.clone().unwrap_or_else(|| "bbr".to_owned()),
             drop: self.drop,
             patience_s: self.patience,
-            absences,
-            outages,
+            faults,
         };
         Ok((setting, own_bits))
     }
 
-    /// Of workers or clients, and of the server.
-    fn absences(&self, job: &Job, server: &str) -> anyhow::Result<(Vec<Absence>, Vec<Outage>)> {
+    /// Events of --faults, then those of --absent.
+    fn faults(&self, topology: &Topology, job: &Job, server: &str) -> anyhow::Result<ProcessFaults> {
         disjoint(&self.absent)?;
-        let (own, others): (Vec<_>, Vec<_>) =
-            self.absent.iter().cloned().partition(|absent| absent.name() == server);
-        let outages = own.iter().map(Absent::outage).collect::<anyhow::Result<_>>()?;
-        Ok((absences(job, &others, self.patience.is_none())?, outages))
+        for absent in &self.absent {
+            let name = absent.name();
+            let is_server = name == server;
+            ensure!(
+                is_server || job.participants.iter().any(|one| one.name == name),
+                "--absent {name}: job {} has no such participant",
+                job.name
+            );
+            ensure!(
+                !is_server || absent.ends(),
+                "--absent {name}: nobody trains without the server; say when it comes back, like 10s..12s"
+            );
+        }
+        let place =
+            || self.faults.as_ref().map_or("--absent".into(), |path| format!("--faults {}", path.display()));
+        let mut faults = match &self.faults {
+            Some(path) => {
+                let text = crate::commands::document::read(path).with_context(place)?;
+                Faults::from_yaml(&text).with_context(place)?
+            }
+            None => Faults::default(),
+        };
+        faults.events.extend(self.absent.iter().map(Absent::event));
+        ProcessFaults::new(topology, &job.name, &faults).with_context(place)
     }
 
     /// Iterations, or rounds.

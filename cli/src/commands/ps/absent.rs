@@ -1,7 +1,6 @@
 //! Participants that vanish: `--absent NAME=FROM..UNTIL`.
 
 use anyhow::{Context, ensure};
-use inart_emulator::ps::Outage;
 use inart_simulator_ps::Absence;
 use inart_topologies::faults::FaultEvent;
 use inart_topologies::faults::quantity::Span;
@@ -58,15 +57,9 @@ impl Absent {
         }
     }
 
-    /// As one of the server's process, which has to come back.
-    pub fn outage(&self) -> anyhow::Result<Outage> {
-        let Absent { name, from_s, until_s } = self;
-        let until_s = until_s.with_context(|| {
-            format!(
-                "--absent {name}: nobody trains without the server; say when it comes back, like 10s..12s"
-            )
-        })?;
-        Ok(Outage { from_s: *from_s, until_s })
+    /// Whether it ends.
+    pub fn ends(&self) -> bool {
+        self.until_s.is_some()
     }
 }
 

@@ -11,6 +11,7 @@ use inart_ps_host::CHUNK_VALUES;
 use inart_report::{Applied, AppliedUpdate, PsServerEnd, Pushed, WorkerSent, digest};
 use inart_topologies::ps::Cluster;
 
+use super::super::faults::ProcessFaults;
 use super::super::said::{Moment, OfLife, Restart, Said};
 use super::super::setting::{Clients, Setting, Transport, scaled};
 
@@ -48,8 +49,7 @@ pub fn setting(kind: &str, count: usize, clients: Option<Clients>) -> Setting {
         congestion: String::new(),
         drop: Default::default(),
         patience_s: None,
-        absences: Vec::new(),
-        outages: Vec::new(),
+        faults: ProcessFaults::default(),
     }
 }
 
