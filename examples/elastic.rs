@@ -173,6 +173,7 @@ async fn control(topology: Topology, records: Records, listen: &str) -> Result<(
         timing: Timing::default(),
         steer: None,
         remove_departed: false,
+        chance: daemon::by_chance(),
     };
     let listener = Listener::bind(listen, false).await?;
     tokio::select! {

@@ -157,11 +157,8 @@ impl InstallError {
     /// Returns the switches that were out of reach, each with its words, if nothing else was wrong: the same
     /// install may well succeed later, or without them.
     pub fn unreachable(&self) -> Option<Vec<(String, String)>> {
-        let errors = match self {
-            InstallError::Switches(errors)
-            | InstallError::Undone { cause: Cause::Switches(errors) }
-            | InstallError::NotUndone { cause: Cause::Switches(errors), .. }
-            | InstallError::Replaced { cause: Cause::Switches(errors), .. } => errors,
+        let errors = match (self, self.cause()) {
+            (InstallError::Switches(errors), _) | (_, Some(Cause::Switches(errors))) => errors,
             _ => return None,
         };
         let lost = errors.0.iter().map(|(switch, error)| match error {
@@ -169,6 +166,65 @@ impl InstallError {
             _ => None,
         });
         lost.collect()
+    }
+
+    /// Returns the first switch that reported that another controller writes to it, and the report: to a
+    /// read, to a write, or when the writes were undone.
+    pub fn superseded(&self) -> Option<(&str, &SwitchError)> {
+        let read = match self {
+            InstallError::Switches(errors) => Some(errors),
+            _ => None,
+        };
+        let written = match self.cause() {
+            Some(Cause::Switches(errors)) => Some(errors),
+            _ => None,
+        };
+        let errors = [read, written].into_iter().flatten().flat_map(|errors| &errors.0);
+        let errors = errors.chain(self.not_undone());
+        let mut superseded = errors.filter(|(_, error)| matches!(error, SwitchError::Superseded(_)));
+        superseded.next().map(|(switch, error)| (switch.as_str(), error))
+    }
+
+    /// The same with the switches on which an earlier attempt of the same install could not be undone.
+    pub(crate) fn with_remains(self, mut remains: Vec<(String, SwitchError)>) -> Self {
+        match self {
+            InstallError::Undone { cause } if !remains.is_empty() => {
+                InstallError::NotUndone { cause, undo: SwitchErrors(remains) }
+            }
+            InstallError::NotUndone { cause, mut undo } => {
+                remains.retain(|(switch, _)| undo.0.iter().all(|(other, _)| other != switch));
+                undo.0.extend(remains);
+                InstallError::NotUndone { cause, undo }
+            }
+            other => other,
+        }
+    }
+
+    /// Switches on which what was written could not be undone.
+    pub(crate) fn not_undone(&self) -> &[(String, SwitchError)] {
+        match self {
+            InstallError::NotUndone { undo, .. } => &undo.0,
+            _ => &[],
+        }
+    }
+
+    /// Whether another process changed the records of a job meanwhile: the same install may well succeed now.
+    pub fn is_race(&self) -> bool {
+        let error = match (self, self.cause()) {
+            (InstallError::Records(error), _) | (_, Some(Cause::Records(error))) => error,
+            _ => return false,
+        };
+        matches!(error, RecordsError::Raced { .. })
+    }
+
+    /// Why an install stopped that had begun to write.
+    fn cause(&self) -> Option<&Cause> {
+        match self {
+            InstallError::Undone { cause }
+            | InstallError::NotUndone { cause, .. }
+            | InstallError::Replaced { cause, .. } => Some(cause),
+            _ => None,
+        }
     }
 
     pub(crate) fn plan(job: &str, reason: PlanError) -> Self {

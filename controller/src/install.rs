@@ -4,7 +4,7 @@
 mod peers;
 mod remove;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use futures::future::join_all;
 use inart_protocol_aggregation::Assignment;
@@ -55,6 +55,8 @@ pub struct InstallReport {
     pub values: ValuesPerPacket,
     /// What every switch shall hold in the end.
     pub desired: Network,
+    /// By job, epochs that no host uses: a switch that was not there loses their entries, too.
+    pub dead: BTreeMap<JobId, BTreeSet<Epoch>>,
 }
 
 impl InstallReport {
@@ -287,9 +289,9 @@ impl<D: Session> Controller<D> {
             let fresh = updates.iter().filter(|u| u.op != Op::Delete && !u.item.is_default()).count();
             (switch, SwitchChange { running, updates, unchanged: desired.len() - fresh })
         });
-        let (switches, desired) = (switches.collect(), intent.desired.clone());
-        let report =
-            InstallReport { switches, assignments, peers: names, values: self.fabric.values, desired };
+        let (switches, values) = (switches.collect(), self.fabric.values);
+        let (desired, dead) = (intent.desired.clone(), intent.dead.clone());
+        let report = InstallReport { switches, assignments, peers: names, values, desired, dead };
         Ok(Route { report, current, intent })
     }
 
@@ -344,13 +346,18 @@ impl<D: Session> Controller<D> {
         jobs: &[JobPlan],
         intent: &Intent,
     ) -> Result<(), crate::RecordsError> {
+        let are_all_there = self.switches.len() == self.fabric.ports.switches().count();
         let done = jobs.iter().map(|job| {
             let epoch = intent.epochs[&job.job];
-            let mut stale: std::collections::BTreeSet<Epoch> =
+            let mut stale: BTreeSet<Epoch> =
                 intent.desired.values().flat_map(|tables| tables.epochs(job.job)).collect();
-            stale.remove(&epoch);
             let record = self.records.jobs.get(&job.job);
             let live = record.and_then(|record| Some(record.live()?.epoch));
+            if !are_all_there {
+                // A switch that is away may have entries of these.
+                stale.extend(record.into_iter().flat_map(|record| &record.stale).copied().chain(live));
+            }
+            stale.remove(&epoch);
             if let Some(open) = record.and_then(|record| record.open()).filter(|_| live == Some(epoch)) {
                 stale.remove(&open);
             }

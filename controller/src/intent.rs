@@ -5,11 +5,11 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use inart_wire::{Epoch, JobId};
+use inart_tables::{Limits, MacAction, MacKey, SwitchTables, TableFull};
 
 use crate::ports::{PortMap, is_of_peer};
 use crate::requirements::Requirements;
 use crate::tables::{self, NoRoom, Taken};
-use inart_tables::{Limits, MacAction, MacKey, SwitchTables, TableFull};
 
 /// Tables by switch name.
 pub type Network = BTreeMap<String, SwitchTables>;
@@ -62,6 +62,8 @@ pub struct Intent {
     pub desired: Network,
     /// The epoch of every wanted job.
     pub epochs: BTreeMap<JobId, Epoch>,
+    /// By wanted job, the epochs that no host uses and that lose their entries.
+    pub dead: BTreeMap<JobId, BTreeSet<Epoch>>,
 }
 
 /// Why a push cannot go anywhere.
@@ -127,7 +129,8 @@ fn remove(jobs: &[JobId]) -> Option<String> {
     }
 }
 
-/// Computes the intent of pushing `jobs` onto a network that holds `current`.
+/// Computes the intent of pushing `jobs` onto a network that holds `current`. Switches that are not in it are
+/// away: they may still hold entries of epochs that no host uses, so none of these is used again.
 ///
 /// # Errors
 /// A switch without room, or epochs that are used up.
@@ -137,14 +140,16 @@ pub fn intent(
     current: &Network,
     jobs: &[Wanted],
 ) -> Result<Intent, IntentError> {
-    let mut choices = BTreeMap::new();
+    let (mut choices, mut gone) = (BTreeMap::new(), BTreeMap::new());
     let mut kept = current.clone();
+    let are_all_there = ports.switches().all(|switch| current.contains_key(switch));
     for wanted in jobs {
-        let choice = choose(limits, current, wanted);
+        let choice = choose(limits, current, are_all_there, wanted);
         for tables in kept.values_mut() {
             tables.retire(wanted.job, |epoch| choice.dead.contains(&epoch));
         }
         choices.insert(wanted.job, choice.epoch);
+        gone.insert(wanted.job, choice.dead);
     }
     let mut desired = Network::new();
     for (switch, shared) in tables::shared(ports) {
@@ -174,7 +179,7 @@ pub fn intent(
         limits.check(&tables).map_err(|reason| IntentError::TableFull { switch: switch.clone(), reason })?;
         desired.insert(switch, tables);
     }
-    Ok(Intent { kept, desired, epochs: choices })
+    Ok(Intent { kept, desired, epochs: choices, dead: gone })
 }
 
 /// Computes where a change of a job that runs leads: its new plan under a new epoch beside whatever is in
@@ -200,7 +205,8 @@ pub fn beside(limits: Limits, current: &Network, wanted: &Wanted) -> Result<Inte
         })?;
         limits.check(tables).map_err(|reason| IntentError::TableFull { switch: switch.clone(), reason })?;
     }
-    Ok(Intent { kept, desired, epochs: [(wanted.job, epoch)].into() })
+    let dead = [(wanted.job, wanted.known.stale.clone())].into();
+    Ok(Intent { kept, desired, epochs: [(wanted.job, epoch)].into(), dead })
 }
 
 /// The ways to peers of jobs that are not pushed, and of which nothing else may be known: they stay as long
@@ -264,16 +270,20 @@ fn after(newest: Option<Epoch>) -> Epoch {
 }
 
 /// Under which epoch to install, and which may go first.
-fn choose(limits: Limits, current: &Network, wanted: &Wanted) -> Choice {
+fn choose(limits: Limits, current: &Network, are_all_there: bool, wanted: &Wanted) -> Choice {
     let Known { live, same_plan, stale, own_epochs_only, only, .. } = &wanted.known;
     if let Some(epoch) = only {
         return Choice { epoch: *epoch, dead: BTreeSet::new() };
     }
     let present = present(current, wanted);
     let newest = newest_used(current, wanted);
-    let next = after(newest);
     let live_is_here = live.is_none_or(|live| present.contains(&live) || present.is_empty());
-    if !strangers(current, wanted).is_empty() || !live_is_here {
+    let is_known = strangers(current, wanted).is_empty() && live_is_here;
+    // Of those left by failed pushes, a switch that is away may have entries, and others may have taken the
+    // number: another plan under it would be mixed up with them.
+    let left = stale.iter().copied().filter(|_| !are_all_there || !is_known);
+    let next = after(self::newest(newest.into_iter().chain(left)));
+    if !is_known {
         // Somebody else pushed, or the records are of another network: nothing is known to be unused.
         let epoch = newest
             .filter(|epoch| !wanted.new_epoch && (!own_epochs_only || Some(*epoch) == *live))

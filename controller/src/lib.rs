@@ -19,6 +19,7 @@
 mod admission;
 pub mod api;
 pub mod assignment;
+mod beside;
 mod changes;
 mod choice;
 mod counters;

@@ -100,6 +100,22 @@ impl Taken {
         Ok(given)
     }
 
+    /// Takes slots if nobody else has; whether it did.
+    pub(crate) fn keep_slots(&mut self, range: SlotRange) -> bool {
+        let is_free = self.slots.is_free(range);
+        if is_free {
+            self.slots.reserve(range);
+        }
+        is_free
+    }
+
+    /// Takes that many slots in a row.
+    pub(crate) fn range(&mut self, len: u32) -> Result<SlotRange, NoRoom> {
+        let available = self.slots.available();
+        let total = self.total;
+        self.slots.allocate(len).ok_or(NoRoom::Slots { ranges: 1, window: len, available, total })
+    }
+
     /// Takes a group if nobody else has; whether it did.
     fn keep(&mut self, group: GroupId) -> bool {
         self.groups.insert(group)

@@ -50,6 +50,7 @@ fn config(addresses: &BTreeMap<String, String>, precedence: u128, records: Recor
         timing: Default::default(),
         steer: None,
         remove_departed: false,
+        chance: daemon::by_chance(),
     }
 }
 

@@ -6,10 +6,10 @@ use crate::support;
 
 use std::collections::BTreeMap;
 
-use inart_controller::{Controller, InstallError, JobPlan, Records};
+use inart_controller::{Cause, Controller, InstallError, JobPlan, Records};
 use inart_planner_aggregation::{Plan, schemes};
 use inart_tables::{Limits, MacAction, SlotRange, SteerAction};
-use inart_targets::{Failpoint, Memory, Running};
+use inart_targets::{Failpoint, Memory, Running, SwitchError, SwitchErrors};
 use inart_wire::{Epoch, JobId, ValuesPerPacket};
 use proptest::prelude::*;
 use rand::SeedableRng;
@@ -395,4 +395,23 @@ proptest! {
             }
         }
     }
+}
+
+/// Also beside switches that are out of reach, and if only undoing was refused.
+#[test]
+fn an_error_names_the_switch_that_obeys_another_controller() {
+    let away = || ("v1".to_owned(), SwitchError::Unreachable("no server answers".to_owned()));
+    let taken = || ("v2".to_owned(), SwitchError::Superseded("another controller is primary".to_owned()));
+    let cause = |errors: Vec<(String, SwitchError)>| Cause::Switches(SwitchErrors(errors));
+    let named = |error: &InstallError| error.superseded().map(|(switch, _)| switch.to_owned());
+    for error in [
+        InstallError::Switches(SwitchErrors(vec![away(), taken()])),
+        InstallError::Undone { cause: cause(vec![away(), taken()]) },
+        InstallError::NotUndone { cause: cause(vec![away()]), undo: SwitchErrors(vec![taken()]) },
+        InstallError::Replaced { cause: cause(vec![taken()]), switches: Vec::new() },
+    ] {
+        assert_eq!(named(&error).as_deref(), Some("v2"), "{error}");
+    }
+    let lost = InstallError::Undone { cause: cause(vec![away()]) };
+    assert_eq!((named(&lost), lost.unreachable().map(|lost| lost.len())), (None, Some(1)));
 }

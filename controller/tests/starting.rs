@@ -49,7 +49,11 @@ enum Moment {
 
 impl Switches {
     fn new(owners: bool) -> Self {
-        let inner = InMemory::new(ValuesPerPacket::N64, LIMITS);
+        Self::of(LIMITS, owners)
+    }
+
+    fn of(limits: Limits, owners: bool) -> Self {
+        let inner = InMemory::new(ValuesPerPacket::N64, limits);
         let (away, broken, later) = Default::default();
         Switches { inner, away, broken, owners: owners.then(Arc::default), later }
     }
@@ -247,6 +251,7 @@ fn config(switches: &Switches, precedence: u128, topology: Topology, records: Re
         timing: Default::default(),
         steer: None,
         remove_departed: false,
+        chance: daemon::by_chance(),
     }
 }
 
@@ -366,28 +371,57 @@ async fn other_jobs_on_a_switch_that_was_away_are_kept() {
     assert_eq!(switches.tables("v2"), before, "in order, and job 2 is still there");
 }
 
-/// A switch that was away holds a job that this controller does not know, in slots that the plans need: the
-/// controller names the job and the way out, and writes nothing there.
-#[tokio::test(flavor = "local")]
-async fn slots_of_a_strange_job_are_not_taken() {
-    let switches = Switches::new(false);
-    let mut strange = config(&switches, 1, fig1(), Records::default());
+/// Jobs 7 and 1 want the same slots of v2, which is away while the controller of job 1 starts. Returns that
+/// controller, v2's tables before, and the slots of v2 that a job takes.
+async fn beside_a_strange_job(switches: &Switches) -> (Started, SwitchTables, u32) {
+    let mut strange = config(switches, 1, fig1(), Records::default());
     strange.jobs[0].job = 7.into();
     let first = Started::start(strange).await;
     first.until(all_connected).await;
     first.daemon.abort();
     let before = switches.tables("v2");
-    assert!(before.slot_ranges().next().is_some() && before.jobs() == [7.into()].into());
+    assert_eq!(before.jobs(), [7.into()].into());
     switches.inner.change("v1", |memory| memory.tables = SwitchTables::default());
-
     switches.set_away("v2", true);
-    let second = Started::start(config(&switches, 2, fig1(), Records::default())).await;
+    let second = Started::start(config(switches, 2, fig1(), Records::default())).await;
     second.until(|status| status.installed).await;
     switches.set_away("v2", false);
+    let taken: BTreeSet<_> = before.slot_ranges().map(|(_, range)| (range.base, range.len)).collect();
+    (second, before, taken.into_iter().map(|(_, len)| len).sum())
+}
+
+/// A switch that was away holds a job that this controller does not know, in slots that the plans would take:
+/// they get others there.
+#[tokio::test(flavor = "local")]
+async fn plans_get_other_slots_where_a_strange_job_has_theirs() {
+    let switches = Switches::new(false);
+    let (second, before, _) = beside_a_strange_job(&switches).await;
+    second.until(all_connected).await;
+    let after = switches.tables("v2");
+    assert_eq!(after.jobs(), [1.into(), 7.into()].into());
+    assert!(before.steer.iter().all(|(key, action)| after.steer.get(key) == Some(action)));
+    assert!(before.results.iter().all(|(key, action)| after.results.get(key) == Some(action)));
+    let of = |job: u16| after.slot_ranges().filter(move |(key, _)| key.job == job.into());
+    assert!(of(1).count() > 0);
+    for (_, mine) in of(1) {
+        let overlaps = |base: u32, len: u32| base < mine.base + mine.len && mine.base < base + len;
+        assert!(!of(7).any(|(_, other)| overlaps(other.base, other.len)), "{mine:?}");
+    }
+}
+
+/// Where there is no room for both, the controller names the job and the way out, and writes nothing there.
+#[tokio::test(flavor = "local")]
+async fn slots_of_a_strange_job_are_not_taken() {
+    let (_, _, slots) = beside_a_strange_job(&Switches::new(false)).await;
+    let switches = Switches::of(Limits { slots, ..LIMITS }, false);
+    let (second, before, _) = beside_a_strange_job(&switches).await;
     let status = second.until(|status| problem(status, "v2").contains("holds job 7")).await;
-    let told = "it was away at the start and holds job 7, which this controller does not know, in slots that the plans \
-                need: when that job has ended, stop the controller, run `inart remove 7 TOPOLOGY` and start it again";
-    assert!(problem(&status, "v2").contains(told), "{}", problem(&status, "v2"));
+    let problem = problem(&status, "v2");
+    let told = "it was away at the start and holds job 7, whose hosts may run: beside that job the plan needs 1 x 64 slots, \
+                0 of ";
+    let way_out =
+        "when job 7 has ended, stop the controller, run `inart remove 7 TOPOLOGY` and start it again";
+    assert!(problem.contains(told) && problem.contains(way_out), "{problem}");
     assert_eq!(switches.tables("v2"), before);
 }
 

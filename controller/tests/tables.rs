@@ -246,3 +246,43 @@ proptest! {
         prop_assert_eq!(check_mac(&intent.desired, &ports), Ok(()));
     }
 }
+
+/// A push under epoch 2 (or 1, if nothing is in force) was begun and did not end; one switch is away since.
+#[test]
+fn an_epoch_that_a_switch_which_is_away_may_hold_is_not_used_again() {
+    let topology = fig1();
+    let ports = PortMap::new(&topology).unwrap();
+    let of = |scheme| plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap();
+    let [one, other] =
+        [schemes::INART, schemes::EVEN].map(|scheme| wanted(&topology, &ports, 1, &of(scheme)).unwrap());
+    let epoch = |current: &Network, wanted: Wanted| {
+        let intent = intent(&ports, LIMITS, current, &[wanted]).unwrap();
+        intent.epochs[&JobId::from(1)].get()
+    };
+    let without = |network: &Network| {
+        let mut network = network.clone();
+        network.pop_last().unwrap();
+        network
+    };
+    let nothing = empty(&ports);
+    let begun = Known { stale: [Epoch::from(1)].into(), ..Known::default() };
+    let first = Wanted { known: begun, ..other.clone() };
+    assert_eq!(epoch(&nothing, first.clone()), 1, "all are there and hold none of it");
+    assert_eq!(epoch(&without(&nothing), first), 2);
+    let in_force = intent(&ports, LIMITS, &nothing, std::slice::from_ref(&one)).unwrap().desired;
+    let known = |same_plan| Known {
+        live: Some(Epoch::from(1)),
+        stale: [Epoch::from(2)].into(),
+        same_plan,
+        own_epochs_only: true,
+        ..Known::default()
+    };
+    let next = Wanted { known: known(false), ..other };
+    assert_eq!(epoch(&in_force, next.clone()), 2);
+    assert_eq!(epoch(&without(&in_force), next.clone()), 3);
+    let others = Known { stale: [Epoch::from(2)].into(), ..Known::default() };
+    let beside = Wanted { known: others, ..next };
+    assert_eq!(epoch(&in_force, beside), 3, "others have pushed epoch 1, and maybe epoch 2");
+    let again = Wanted { known: known(true), ..one };
+    assert_eq!(epoch(&without(&in_force), again), 1, "the plan in force stays in force");
+}

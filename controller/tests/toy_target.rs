@@ -309,6 +309,7 @@ async fn the_daemon_keeps_such_a_target_in_order_until_another_controller_takes_
         timing: Default::default(),
         steer: None,
         remove_departed: false,
+        chance: daemon::by_chance(),
     };
     let state = Arc::new(State::new("fig1", SWITCHES.iter().map(|name| (*name, "a board"))));
     let daemon = tokio::task::spawn_local(daemon::run(config, state));

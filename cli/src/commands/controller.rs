@@ -162,6 +162,7 @@ async fn serve(args: &Args, json: bool) -> anyhow::Result<()> {
             ..Timing::default()
         },
         remove_departed: args.remove_departed,
+        chance: daemon::by_chance(),
         steer: args.follow.steer(args.scheme),
     };
     tokio::select! {

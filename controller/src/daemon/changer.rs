@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::convert::Infallible;
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use futures::future::join_all;
 use inart_controller_api::{Ending, Instruction};
@@ -12,7 +12,7 @@ use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::MoveStep;
 use inart_wire::{Epoch, JobId};
 use tokio::sync::{mpsc, oneshot};
-use tokio::time::timeout;
+use tokio::time::{Instant, timeout};
 
 use super::change_log::Command;
 use super::following::Led;

@@ -1,6 +1,7 @@
 //! Settings of a daemon, and why it ends.
 
 use std::collections::BTreeMap;
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 
@@ -48,6 +49,16 @@ pub struct Config {
     /// Whether jobs that left the topology are removed from the switches, if no frames of them are on the
     /// way.
     pub remove_departed: bool,
+    /// Draws the number that spreads precedences, and pauses: [`by_chance`], or numbers that a seed names.
+    pub chance: Chance,
+}
+
+/// Returns another random number at each call.
+pub type Chance = Arc<dyn Fn() -> u64 + Send + Sync>;
+
+/// Random numbers that no other process draws.
+pub fn by_chance() -> Chance {
+    Arc::new(|| RandomState::new().build_hasher().finish())
 }
 
 /// Why a daemon ends.

@@ -30,22 +30,10 @@ use std::sync::Arc;
 
 use futures::FutureExt;
 use futures::future::LocalBoxFuture;
-use inart_tables::SwitchTables;
 use tokio::sync::mpsc::{self, UnboundedReceiver};
 use tokio::task::JoinSet;
 
-pub(crate) use change_log::TooMany;
-pub use config::{Config, DaemonError, precedence_of_now};
-pub(crate) use hosts::Answer;
-pub(crate) use meeting::{Answered, SaidOfEnd};
-pub use reconcile::{ReconcileError, Reconciled, reconcile};
-
-pub(crate) use state::NotFollowed;
-pub use state::State;
-pub use steered::Steer;
-
 use crate::fabric::Fabric;
-use crate::peers::Peers;
 use crate::watching::Watching;
 use changer::Changer;
 use decider::Decider;
@@ -54,6 +42,17 @@ use sampler::Sampler;
 use starting::{Started, start};
 use steered::Asked;
 use strangers::Strangers;
+
+pub(crate) use change_log::TooMany;
+pub use config::{Chance, Config, DaemonError, by_chance, precedence_of_now};
+pub(crate) use hosts::Answer;
+pub(crate) use meeting::{Answered, SaidOfEnd};
+pub use reconcile::{ReconcileError, Reconciled, reconcile};
+
+pub(crate) use state::NotFollowed;
+pub use state::State;
+pub use steered::Steer;
+
 
 /// Runs a daemon until another controller takes over or the plans turn out not to be installable; drop the
 /// future to stop it, which leaves everything installed. `state` hears of everything.
@@ -69,9 +68,7 @@ pub fn run(config: Config, state: Arc<State>) -> LocalBoxFuture<'static, Result<
 async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonError> {
     // Before the plans are in force: from then on the API answers, and it passes questions on.
     let steered = config.steer.clone().map(|steer| (steer, state.steered.listen()));
-    let Started { mut sessions, precedence, desired, fabric } = start(&config, state).await?;
-    let of_peers = fabric.peers.iter().flat_map(Peers::jobs).map(|(job, _)| job);
-    let own: BTreeSet<_> = config.jobs.iter().map(|job| job.job).chain(of_peers).collect();
+    let Started { mut sessions, precedence, desired, own, fabric } = start(&config, state).await?;
     let (mut reconcilers, mut switches) = (JoinSet::new(), BTreeMap::new());
     for (name, place) in &config.switches {
         let (sender, orders) = mpsc::unbounded_channel();
@@ -83,7 +80,7 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
             program: config.program.clone(),
             desired: desired.get(&name).cloned().unwrap_or_default(),
             strangers: match session {
-                Some(_) => Strangers::Known(SwitchTables::default()),
+                Some(_) => Strangers::Included,
                 None => Strangers::Unread { own: own.clone() },
             },
             replace_program: config.replace_program,
@@ -103,7 +100,9 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
     let watch = state.watch_rendezvous();
     tokio::pin!(changer, watch, decider);
     loop {
+        // In this order, as everywhere in the daemon: where time is simulated, a run can be repeated.
         let ended = tokio::select! {
+            biased;
             never = &mut changer => match never {},
             never = &mut watch => match never {},
             never = &mut decider => match never {},
@@ -120,6 +119,7 @@ async fn keep(config: Config, state: &Arc<State>) -> Result<Infallible, DaemonEr
             },
             // A network without switches: nothing to do but wait for the end.
             None => tokio::select! {
+                biased;
                 never = &mut changer => match never {},
                 never = &mut watch => match never {},
                 never = &mut decider => match never {},

@@ -40,6 +40,7 @@ const SLOW: Duration = Duration::from_secs(5);
 async fn said_if_slow<T>(state: &State, name: &str, check: impl Future<Output = T>) -> T {
     tokio::pin!(check);
     tokio::select! {
+        biased;
         done = &mut check => return done,
         () = sleep(SLOW) => {}
     }
@@ -65,7 +66,7 @@ pub(super) struct Reconciler {
     pub program: Arc<dyn Program>,
     /// Tables that this controller wants there.
     pub desired: SwitchTables,
-    /// Entries of other jobs that the switch keeps.
+    /// Entries that are not of the plans, which the switch keeps.
     pub strangers: Strangers,
     pub replace_program: bool,
     pub check_every: Duration,
@@ -103,6 +104,7 @@ impl Reconciler {
     async fn watch(&mut self, session: &mut dyn Session) -> SwitchError {
         loop {
             let ordered = tokio::select! {
+                biased;
                 why = session.lost() => return why,
                 Some(order) = self.orders.recv() => Some(order),
                 () = sleep(self.check_every) => None,
@@ -137,6 +139,7 @@ impl Reconciler {
         tokio::pin!(wait);
         loop {
             tokio::select! {
+                biased;
                 () = &mut wait => return,
                 Some(Order { desired, done }) = self.orders.recv() => {
                     self.desired = desired;
@@ -151,6 +154,12 @@ impl Reconciler {
         let mut backoff = Backoff::new();
         let mut told = String::new();
         loop {
+            // Where switches serve who comes first, one that was lost may be free again for a moment.
+            if !self.program.has_precedence()
+                && let Some(why) = self.state.replaced()
+            {
+                return Err(SwitchError::Superseded(why));
+            }
             let error = match self.program.open(self.place.clone(), Access::Resume(self.precedence)).await {
                 Ok(mut session) => match self.reconcile(&mut *session).await {
                     Ok(()) => {
@@ -179,7 +188,9 @@ impl Reconciler {
     /// Makes the switch hold what is wanted beside what is not this controller's.
     async fn write(&mut self, session: &mut dyn Session) -> Result<Reconciled, ReconcileError> {
         self.strangers.read(session).await?;
-        let wanted = self.strangers.beside(&self.desired).map_err(ReconcileError::Taken)?;
+        let (slots, state) = (self.program.limits().slots, &self.state);
+        let runs = |job| state.assigned(job).is_some();
+        let wanted = self.strangers.beside(&self.desired, slots, runs).map_err(ReconcileError::Taken)?;
         reconcile(session, &wanted, self.replace_program).await
     }
 

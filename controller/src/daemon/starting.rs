@@ -2,7 +2,6 @@
 //! the switches that are there. A switch that is away is left to its reconciler.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::hash::{BuildHasher, Hasher, RandomState};
 use std::time::Duration;
 
 use futures::StreamExt;
@@ -10,6 +9,7 @@ use futures::future::join_all;
 use futures::stream::FuturesUnordered;
 use inart_targets::{Access, Precedence, Running, Session, SwitchError};
 use tokio::time::{Instant, sleep, sleep_until, timeout};
+use inart_wire::{Epoch, JobId};
 
 use super::config::{Config, DaemonError};
 use super::departed;
@@ -21,7 +21,7 @@ use crate::error::InstallError;
 use crate::fabric::Fabric;
 use crate::install::{Controller, InstallReport};
 use crate::intent::Network;
-use crate::peers::Peers;
+use crate::peers::{self, Peers};
 use crate::records::Records;
 
 /// How often the log repeats for which switch a start waits.
@@ -34,6 +34,12 @@ const SPREAD: u64 = 1_000_000;
 /// The shortest and the longest pause before switches without precedences are taken once more.
 const PAUSE: [Duration; 2] = [Duration::from_millis(100), Duration::from_millis(600)];
 
+/// Switches that answer, each with the greatest precedence that it reported.
+type There = BTreeMap<String, Option<Precedence>>;
+
+/// Epochs by job.
+type Own = BTreeMap<JobId, BTreeSet<Epoch>>;
+
 pub(super) type Sessions = BTreeMap<String, Box<dyn Session>>;
 
 /// A network whose plans are in force.
@@ -44,6 +50,8 @@ pub(super) struct Started {
     pub precedence: Precedence,
     /// Tables that each switch is to hold, also those that are away.
     pub desired: Network,
+    /// The jobs, each with the epochs that are its own affair: the one in force, and those that no host uses.
+    pub own: Own,
     pub fabric: Fabric,
 }
 
@@ -63,6 +71,8 @@ pub(super) async fn start(config: &Config, state: &State) -> Result<Started, Dae
     let mut sessions = starting.open(&there, precedence).await?;
     let mut records = config.records.clone();
     let mut backoff = Backoff::new();
+    // Switches on which an attempt could not be undone. Those that are there in a later one are put in order.
+    let mut remains = BTreeMap::new();
     loop {
         if sessions.is_empty() && !config.switches.is_empty() {
             backoff.wait().await;
@@ -72,15 +82,28 @@ pub(super) async fn start(config: &Config, state: &State) -> Result<Started, Dae
         }
         let mut controller = Controller::on(starting.fabric.clone(), sessions, records);
         match starting.install(&mut controller).await {
-            Ok(desired) => {
+            Ok((desired, own)) => {
                 let fabric = controller.fabric().clone();
-                return Ok(Started { sessions: controller.into_parts().0, precedence, desired, fabric });
+                return Ok(Started { sessions: controller.into_parts().0, precedence, desired, own, fabric });
             }
             Err(error) => {
                 (sessions, records) = controller.into_parts();
-                let Some(lost) = error.unreachable() else {
-                    return Err(superseded(&mut sessions).await.unwrap_or_else(|| error.into()));
+                if let Some((switch, why)) = error.superseded() {
+                    return Err(DaemonError::superseded(switch, why.clone()));
+                }
+                let lost = match error.unreachable() {
+                    Some(lost) => lost,
+                    None => match superseded(&mut sessions).await {
+                        Some(ended) => return Err(ended),
+                        // Another controller, or a push, was at the records: it may be the one that ends.
+                        None if error.is_race() => Vec::new(),
+                        None => {
+                            remains.retain(|switch, _| !sessions.contains_key(switch));
+                            return Err(error.with_remains(remains.into_iter().collect()).into());
+                        }
+                    },
                 };
+                remains.extend(error.not_undone().iter().cloned());
                 tracing::warn!("cannot install yet: {error}");
                 for (switch, why) in lost {
                     state.lost(&switch, why);
@@ -109,38 +132,38 @@ struct Starting<'a> {
 impl Starting<'_> {
     /// Waits for the first switch that answers, and then for the others for up to
     /// [`Config::switches_within`].
-    async fn answering(&self) -> BTreeSet<String> {
+    async fn answering(&self) -> There {
         let mut probes: FuturesUnordered<_> =
             self.config.switches.keys().map(|name| self.probe(name)).collect();
-        let mut there = BTreeSet::new();
+        let mut there = There::new();
         let Some(first) = probes.next().await else { return there };
-        there.insert(first);
+        there.extend([first]);
         let until = Instant::now() + self.config.switches_within;
         loop {
             tokio::select! {
                 biased;
                 found = probes.next() => match found {
-                    Some(name) => drop(there.insert(name)),
+                    Some(found) => there.extend([found]),
                     None => return there,
                 },
                 () = sleep_until(until) => break,
             }
         }
-        for name in self.config.switches.keys().filter(|name| !there.contains(*name)) {
+        for name in self.config.switches.keys().filter(|name| !there.contains_key(*name)) {
             tracing::warn!(switch = name, "starting without it: it is put in order when it answers");
         }
         there
     }
 
     /// Waits until a switch answers, for as long as that takes.
-    async fn probe(&self, name: &str) -> String {
+    async fn probe(&self, name: &str) -> (String, Option<Precedence>) {
         let place = &self.config.switches[name];
         let (mut backoff, mut last, mut said) = (Backoff::new(), String::new(), Instant::now());
         loop {
             match self.config.program.greatest(place.clone()).await {
-                Ok(_) => {
+                Ok(greatest) => {
                     self.state.answers(name);
-                    return name.to_owned();
+                    return (name.to_owned(), greatest);
                 }
                 Err(error) => {
                     let error = error.to_string();
@@ -156,21 +179,24 @@ impl Starting<'_> {
     }
 
     /// Returns the precedence of this process: the configured one, or one above all that the switches have
-    /// seen.
-    async fn precedence(&self, there: &BTreeSet<String>) -> Precedence {
-        let seen = there.iter().map(|name| self.config.program.greatest(self.config.switches[name].clone()));
-        let seen = join_all(seen).await.into_iter().filter_map(|seen| seen.ok().flatten());
-        let above = |seen: Precedence| Precedence(seen.0.saturating_add(1 + u128::from(drawn() % SPREAD)));
+    /// seen. They are asked again, since waiting for the last of them takes time, and some may be away now.
+    async fn precedence(&self, there: &There) -> Precedence {
+        let again = there.keys().map(|name| self.config.program.greatest(self.config.switches[name].clone()));
+        let again = join_all(again).await.into_iter().filter_map(|seen| seen.ok().flatten());
+        let seen = there.values().copied().flatten().chain(again);
+        let above = |seen: Precedence| {
+            Precedence(seen.0.saturating_add(1 + u128::from((self.config.chance)() % SPREAD)))
+        };
         let above = seen.max().filter(|seen| *seen >= self.config.precedence).map(above);
         above.unwrap_or(self.config.precedence)
     }
 
     /// Opens sessions with these switches; those that fail meanwhile are away.
-    async fn open(&self, there: &BTreeSet<String>, precedence: Precedence) -> Result<Sessions, DaemonError> {
+    async fn open(&self, there: &There, precedence: Precedence) -> Result<Sessions, DaemonError> {
         if !self.config.program.has_precedence() {
             return Ok(self.open_in_order(there, precedence).await);
         }
-        let all = there.iter().map(async |name| (name, self.open_one(name, precedence).await));
+        let all = there.keys().map(async |name| (name, self.open_one(name, precedence).await));
         let mut sessions = Sessions::new();
         for (name, opened) in join_all(all).await {
             match opened {
@@ -197,12 +223,12 @@ impl Starting<'_> {
 
     /// Takes switches that serve who comes first, one after the other. If one is another client's, those
     /// taken are given back, so that two controllers cannot wait for each other.
-    async fn open_in_order(&self, there: &BTreeSet<String>, precedence: Precedence) -> Sessions {
+    async fn open_in_order(&self, there: &There, precedence: Precedence) -> Sessions {
         let (mut last, mut said) = (String::new(), Instant::now());
         loop {
             let mut sessions = Sessions::new();
             let mut held = None;
-            for name in there {
+            for name in there.keys() {
                 match self.take(name, precedence).await {
                     Ok(session) => drop(sessions.insert(name.clone(), session)),
                     Err(SwitchError::Superseded(why)) => {
@@ -222,7 +248,7 @@ impl Starting<'_> {
             }
             self.state.lost(name, why);
             drop(sessions);
-            sleep(random_pause()).await;
+            sleep(self.random_pause()).await;
         }
     }
 
@@ -235,8 +261,17 @@ impl Starting<'_> {
         Ok(session)
     }
 
-    /// Installs the plans, and returns what every switch is to hold.
-    async fn install(&self, controller: &mut Controller<Box<dyn Session>>) -> Result<Network, InstallError> {
+    /// A time between the two of [`PAUSE`], another one at each call.
+    fn random_pause(&self) -> Duration {
+        let [shortest, longest] = PAUSE;
+        shortest + (longest - shortest).mul_f64((self.config.chance)() as f64 / u64::MAX as f64)
+    }
+
+    /// Installs the plans, and returns what every switch is to hold, and the jobs with their epochs.
+    async fn install(
+        &self,
+        controller: &mut Controller<Box<dyn Session>>,
+    ) -> Result<(Network, Own), InstallError> {
         let Self { config, state, .. } = self;
         controller.replace_program(config.replace_program);
         controller.own_epochs_only(true);
@@ -251,11 +286,18 @@ impl Starting<'_> {
         let removed = departed::look(controller, &installed, config.remove_departed).await;
         let records: Records = controller.records().clone();
         let rates = jobs.iter().map(|job| job.plan.rate_bps);
+        let mut own = report.dead.clone();
+        for assignment in &report.assignments {
+            own.entry(assignment.job).or_default().insert(assignment.epoch);
+        }
+        for (job, _) in controller.fabric().peers.iter().flat_map(Peers::jobs) {
+            own.entry(job).or_default().insert(peers::epoch());
+        }
         attend(config, state, &records, &report.assignments);
         state.installed(report.assignments.into_iter().zip(rates).collect(), records);
         let mut desired = report.desired;
         desired.extend(removed.unwrap_or_default());
-        Ok(desired)
+        Ok((desired, own))
     }
 }
 
@@ -272,15 +314,4 @@ fn tell(report: &InstallReport, state: &State) {
     for assignment in &report.assignments {
         tracing::info!(job = assignment.name, epoch = assignment.epoch.get(), "plan in force");
     }
-}
-
-/// A time between the two of [`PAUSE`], another one at each call.
-fn random_pause() -> Duration {
-    let [shortest, longest] = PAUSE;
-    shortest + (longest - shortest).mul_f64(drawn() as f64 / u64::MAX as f64)
-}
-
-/// A number by chance.
-fn drawn() -> u64 {
-    RandomState::new().build_hasher().finish()
 }

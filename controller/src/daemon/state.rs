@@ -154,6 +154,19 @@ impl State {
         });
     }
 
+    /// Why another controller is in charge, if by the records one has put plans in force since this one did.
+    pub(super) fn replaced(&self) -> Option<String> {
+        let known = self.records();
+        let known = known.as_ref()?;
+        let mut now = known.clone();
+        now.refresh().ok()?;
+        known.jobs.iter().find_map(|(job, record)| {
+            let live = |record: &JobRecord| record.live().map(|push| push.epoch);
+            let newer = live(now.jobs.get(job)?).filter(|epoch| live(record) != Some(*epoch))?;
+            Some(format!("the records say that another one has put epoch {newer} of job {job} in force"))
+        })
+    }
+
     /// All plans are installed. The assignments come with their plan's rate in bit/s.
     pub(super) fn installed(&self, assignments: Vec<(Assignment, f64)>, records: Records) {
         let hosts = assignments.into_iter().map(|(assignment, rate_bps)| {
@@ -196,7 +209,10 @@ impl State {
 
     /// What the hosts of a job are told, by its name; without one, of the only job. `None` before it is
     /// installed.
-    pub(crate) fn assignment(&self, job: &str) -> Option<Result<Assignment, String>> {
+    ///
+    /// # Errors
+    /// In words, a job that the controller does not run.
+    pub fn assignment(&self, job: &str) -> Option<Result<Assignment, String>> {
         Some(self.told(job)?.map(|told| told.instruction.assignment))
     }
 
@@ -325,8 +341,8 @@ impl State {
         change(&mut self.inner().changes)
     }
 
-    /// For the API.
-    pub(crate) fn status(&self) -> proto::Status {
+    /// Returns how the daemon, its switches and its jobs are, as the API reports it.
+    pub fn status(&self) -> proto::Status {
         let mut rendezvous = self.all_rendezvous();
         let inner = self.inner();
         let jobs = inner.installed.iter().flatten().map(JobHosts::told);

@@ -1,22 +1,35 @@
-//! Entries of other jobs on a switch that was away when the plans were installed: of jobs that left the
-//! topology, say. The start did not read them, so the reconciler keeps them when the switch answers.
+//! Entries that stay on a switch which was away when the plans were installed: of other jobs, and of the
+//! controller's jobs under epochs that hosts may still use. The start did not read them, so the reconciler
+//! keeps them when the switch answers, and puts the plans' entries beside them.
 
 use std::borrow::Cow;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use inart_tables::SwitchTables;
 use inart_targets::{Running, Session, SwitchError};
-use inart_wire::JobId;
+use inart_wire::{Epoch, JobId};
 
-/// Entries on a switch of jobs that are not the controller's.
+use crate::beside::beside;
+
+/// Entries on a switch that are not of the plans in force.
 pub(super) enum Strangers {
     /// Not read yet.
     Unread {
+        /// The controller's jobs, each with the epochs that are its own affair: the one in force, and those
+        /// that no host uses.
+        own: BTreeMap<JobId, BTreeSet<Epoch>>,
+    },
+    /// Read when the switch answered.
+    Known {
+        /// What stays.
+        kept: Box<SwitchTables>,
         /// The controller's jobs.
         own: BTreeSet<JobId>,
+        /// What the switch held, and holds since.
+        last: Box<SwitchTables>,
     },
-    /// These. Empty for a switch that was there at the start: the plans' tables have all that it holds.
-    Known(SwitchTables),
+    /// The switch was there at the start: the plans' tables have all that it holds.
+    Included,
 }
 
 impl Strangers {
@@ -26,62 +39,56 @@ impl Strangers {
     /// A switch that does not answer, or holds what is not ours.
     pub async fn read(&mut self, session: &mut dyn Session) -> Result<(), SwitchError> {
         let Strangers::Unread { own } = self else { return Ok(()) };
-        let mut held = match session.running().await? {
+        let last = match session.running().await? {
             Running::Ours => session.read().await?,
             Running::Nothing | Running::Other => SwitchTables::default(),
         };
-        let shared = SwitchTables::default();
-        (held.mac, held.mac_default, held.switch_ports) =
+        let (mut kept, shared) = (last.clone(), SwitchTables::default());
+        (kept.mac, kept.mac_default, kept.switch_ports) =
             (shared.mac, shared.mac_default, shared.switch_ports);
-        own.iter().for_each(|job| held.retire(*job, |_| true));
-        let used = held.used_groups();
-        held.groups.retain(|group, _| used.contains(group));
-        for job in held.jobs() {
+        own.iter().for_each(|(job, epochs)| kept.retire(*job, |epoch| epochs.contains(&epoch)));
+        let used = kept.used_groups();
+        kept.groups.retain(|group, _| used.contains(group));
+        for job in kept.jobs() {
+            let epochs: Vec<_> = kept.epochs(job).into_iter().map(Epoch::get).collect();
             tracing::warn!(
                 job = job.get(),
-                "a switch that was away holds this job, which is not this controller's"
+                ?epochs,
+                "a switch that was away holds these, which hosts may use: they stay"
             );
         }
-        *self = Strangers::Known(held);
+        let own = own.keys().copied().collect();
+        *self = Strangers::Known { kept: Box::new(kept), own, last: Box::new(last) };
         Ok(())
     }
 
-    /// Returns the wanted tables with the entries that are kept beside them.
+    /// Returns the wanted tables with the entries that are kept beside them, on a switch with `slots` slots.
+    /// Of the controller's jobs those stay that `runs` knows.
     ///
     /// # Errors
-    /// Slots or groups that both need, in words.
-    pub fn beside<'a>(&self, wanted: &'a SwitchTables) -> Result<Cow<'a, SwitchTables>, String> {
-        let Strangers::Known(kept) = self else { return Ok(Cow::Borrowed(wanted)) };
-        if kept.is_empty() {
-            return Ok(Cow::Borrowed(wanted));
+    /// Too few slots or groups for both, in words.
+    pub fn beside<'a>(
+        &mut self,
+        wanted: &'a SwitchTables,
+        slots: u32,
+        runs: impl Fn(JobId) -> bool,
+    ) -> Result<Cow<'a, SwitchTables>, String> {
+        let Strangers::Known { kept, own, last } = self else { return Ok(Cow::Borrowed(wanted)) };
+        for job in kept.jobs() {
+            // What was admitted since is the controller's, and so are epochs that it has begun.
+            let is_admitted = !own.contains(&job) && wanted.jobs().contains(&job);
+            let is_gone = own.contains(&job) && !runs(job);
+            let wanted = wanted.epochs(job);
+            kept.retire(job, |epoch| is_admitted || is_gone || wanted.contains(&epoch));
         }
-        // What was admitted since is the controller's.
-        let mut kept = kept.clone();
-        wanted.jobs().into_iter().for_each(|job| kept.retire(job, |_| true));
-        for (key, slots) in kept.slot_ranges() {
-            let overlaps = |base: u32, len: u32| base < slots.base + slots.len && slots.base < base + len;
-            if wanted.slot_ranges().any(|(_, mine)| overlaps(mine.base, mine.len)) {
-                return Err(taken(key.job, "slots"));
-            }
-        }
-        let mut both = wanted.clone();
-        for (group, ports) in &kept.groups {
-            if both.groups.insert(*group, ports.clone()).is_some_and(|mine| mine != *ports) {
-                let jobs = kept.jobs();
-                return Err(jobs.first().map_or_else(String::new, |job| taken(*job, "multicast groups")));
-            }
-        }
-        both.steer.extend(kept.steer);
-        both.results.extend(kept.results);
-        both.updates.extend(kept.updates);
-        both.receivers.extend(kept.receivers);
+        let both = beside(kept, wanted, last, slots).map_err(|reason| {
+            let job = kept.jobs().first().map_or_else(String::new, JobId::to_string);
+            format!(
+                "it was away at the start and holds job {job}, whose hosts may run: beside that job the plan {reason}; \
+                 when job {job} has ended, stop the controller, run `inart remove {job} TOPOLOGY` and start it again"
+            )
+        })?;
+        **last = both.clone();
         Ok(Cow::Owned(both))
     }
-}
-
-fn taken(job: JobId, what: &str) -> String {
-    format!(
-        "it was away at the start and holds job {job}, which this controller does not know, in {what} that the plans \
-         need: when that job has ended, stop the controller, run `inart remove {job} TOPOLOGY` and start it again"
-    )
 }

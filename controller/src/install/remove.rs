@@ -5,15 +5,14 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use inart_wire::JobId;
+use inart_tables::{SwitchTables, diff};
+use inart_targets::{Running, Session};
 
 use super::{Controller, InstallReport, SwitchChange, write};
 use crate::error::{Cause, InstallError};
 use crate::held::{self, HeldJob};
 use crate::intent::{Network, newest};
 use crate::ports::is_of_peer;
-use inart_tables::SwitchTables;
-use inart_tables::diff;
-use inart_targets::{Running, Session};
 
 impl<D: Session> Controller<D> {
     /// The jobs that the switches hold or the records know, by number.
@@ -65,8 +64,8 @@ impl<D: Session> Controller<D> {
             self.fabric.set_peers(None)?;
         }
         let (switches, assignments, peers) = (BTreeMap::new(), Vec::new(), Vec::new());
-        let (values, desired) = (self.fabric.values, Network::new());
-        let mut report = InstallReport { switches, assignments, peers, values, desired };
+        let (values, desired, dead) = (self.fabric.values, Network::new(), BTreeMap::new());
+        let mut report = InstallReport { switches, assignments, peers, values, desired, dead };
         for (switch, tables) in &current {
             let mut desired = tables.clone();
             jobs.iter().for_each(|job| desired.retire(*job, |_| true));

@@ -8,9 +8,11 @@ mod claims;
 mod error;
 mod file;
 mod peers;
+mod store;
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
-use std::path::{Path, PathBuf};
+use std::path::Path;
+use std::sync::Arc;
 
 use inart_planner_aggregation::Plan;
 use inart_topologies::peers::FIRST_JOB;
@@ -20,6 +22,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::assignment::JobPlan;
 use crate::peers::is_of_peers;
+use store::Store;
 pub use change::{Change, Stage};
 pub use claims::Claims;
 pub use error::{NoEarlierPush, RecordsError};
@@ -149,9 +152,9 @@ pub struct Records {
     /// What is known of the network of peers on the same switches.
     #[serde(default, skip_serializing_if = "PeersRecord::is_empty")]
     pub peers: PeersRecord,
-    /// Where the records are kept; `None` keeps them in memory only.
+    /// Where the records are kept.
     #[serde(skip)]
-    file: Option<PathBuf>,
+    store: Store<Records>,
     /// The addresses that this process was given, for the next push.
     #[serde(skip)]
     given: Option<BTreeMap<String, String>>,
@@ -185,7 +188,13 @@ impl Records {
     /// Files that cannot be read, or that are of another topology.
     pub fn open(folder: &Path, topology: &str) -> Result<Self, RecordsError> {
         let path = file::path(folder, topology);
-        Ok(Records { file: Some(path.clone()), ..file::read(&path)? })
+        Ok(Records { store: Store::File(path.clone()), ..file::read(&path)? })
+    }
+
+    /// Creates empty records in memory that all clones share, as processes share a file. Simulations use
+    /// them.
+    pub fn shared() -> Self {
+        Records { store: Store::Shared(Arc::default()), ..Records::default() }
     }
 
     /// Reads them again, as other processes left them.
@@ -369,10 +378,14 @@ impl Records {
         })
     }
 
-    /// What is in the file now; what this process alone knows is kept.
+    /// What is kept now; what this process alone knows stays.
     fn fresh(&self) -> Result<Self, RecordsError> {
-        let Some(path) = &self.file else { return Ok(self.clone()) };
-        Ok(Records { file: self.file.clone(), given: self.given.clone(), ..file::read(path)? })
+        Ok(self.keeping(self.store.read(self)?))
+    }
+
+    /// `read` with what this process alone knows.
+    fn keeping(&self, read: Records) -> Records {
+        Records { store: self.store.clone(), given: self.given.clone(), ..read }
     }
 
     /// Changes the records of these jobs, if nobody else did since they were read. Those of all jobs of peers
@@ -392,7 +405,7 @@ impl Records {
                 before.same_pushes(now)
             };
             if let Some(job) = jobs.find(|job| !same(job)) {
-                let path = before.file.clone().unwrap_or_default();
+                let path = before.store.path();
                 return Err(RecordsError::Raced { path, job: *job });
             }
             change(records);
@@ -409,12 +422,14 @@ impl Records {
         &mut self,
         change: impl FnOnce(&Records, &mut Records) -> Result<T, RecordsError>,
     ) -> Result<T, RecordsError> {
-        let lock = self.file.as_deref().map(file::Lock::take).transpose()?;
-        let found = self.fresh()?;
+        let store = self.store.clone();
+        let (lock, read) = store.lock(self)?;
+        let found = self.keeping(read);
         let mut changed = found.clone();
         let done = change(self, &mut changed)?;
-        if let Some(lock) = lock.filter(|_| changed != found) {
-            lock.replace(&changed)?;
+        if changed != found {
+            // In shared memory it would hold itself.
+            lock.replace(&Records { store: Store::Own, given: None, ..changed.clone() })?;
         }
         *self = changed;
         Ok(done)

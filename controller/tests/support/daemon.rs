@@ -41,6 +41,7 @@ pub fn config(target: &InMemory, folder: &Path, topology: Topology, jobs: Vec<Jo
         timing: Default::default(),
         steer: None,
         remove_departed: false,
+        chance: daemon::by_chance(),
         topology,
     }
 }

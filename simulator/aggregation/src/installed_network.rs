@@ -78,6 +78,26 @@ impl InstalledNetwork {
         Ok(Self { topology, ports, dataplane: Arc::clone(dataplane), assignments, tables, jobs, records })
     }
 
+    /// A network whose switches hold these tables, whoever wrote them; its hosts are told those assignments.
+    pub(crate) fn holding(
+        topology: &Topology,
+        ports: &PortMap,
+        dataplane: &Arc<Dataplane>,
+        tables: BTreeMap<String, SwitchTables>,
+        assignments: Vec<Assignment>,
+        jobs: &[JobPlan],
+    ) -> Self {
+        Self {
+            topology: topology.clone(),
+            ports: ports.clone(),
+            dataplane: Arc::clone(dataplane),
+            assignments,
+            tables,
+            jobs: jobs.to_vec(),
+            records: Records::default(),
+        }
+    }
+
     /// Lets each job send at that rate at most, in bits of Ethernet frames per worker and second.
     pub fn limit_rates(&mut self, rates_bps: &[f64]) {
         for ((job, assignment), rate_bps) in self.jobs.iter_mut().zip(&mut self.assignments).zip(rates_bps) {

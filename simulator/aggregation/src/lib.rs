@@ -12,6 +12,7 @@ mod changes;
 mod changing;
 mod channel;
 mod controller;
+pub mod controllers;
 mod daemon;
 mod dataplane;
 mod error;

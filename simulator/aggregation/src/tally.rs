@@ -125,6 +125,44 @@ tally! {
     long_away "sum that was long away",
     /// Larger jobs that ended elsewhere.
     ended_elsewhere "larger job that ended",
+    /// Controllers that were started.
+    controllers "controller started",
+    /// Those that were started where one had been killed.
+    controllers_again "controller restarted",
+    /// Those that had other plans than the one before on their machine.
+    controllers_replanned "controller restarted with other plans",
+    /// Those that were started while another one ran.
+    controllers_beside "two controllers at once",
+    /// Those that another one replaced, which ended them.
+    controllers_replaced "controller that another one replaced",
+    /// Sessions that a replaced controller wanted to open again, and a switch refused.
+    controllers_deposed "deposed controller at a switch that came back",
+    /// Sessions that a switch refused since it serves another controller.
+    controllers_waiting "switch that serves another controller",
+    /// Sessions that a controller gave back since another switch was not to be had.
+    switches_given_back "switch given back",
+    /// Controllers that were killed.
+    controllers_killed "controller killed",
+    /// Those that were killed while updates of theirs were under way.
+    controllers_killed_writing "controller killed in the middle of an update",
+    /// Those that were started by a clock that is behind.
+    clocks_back "clock that went back",
+    /// Trials in which machines have records of their own.
+    records_apart "machines with records of their own",
+    /// Controllers that were started while a switch was out of their reach.
+    starts_without "controller started while a switch was away",
+    /// Switches that came after a start without them.
+    switches_late "switch filled in when it came",
+    /// Switches that came back empty while controllers ran.
+    restarted_empty "switch restarted empty",
+    /// Updates that a switch refused in the middle of others.
+    updates_refused "update refused half way",
+    /// Installs that were undone since a switch refused.
+    installs_rolled_back "install rolled back",
+    /// Switches that answered nothing for a while.
+    switches_stood "switch that stood still",
+    /// Switches that lost rows.
+    rows_lost "rows lost",
     /// Hosts that were paused.
     pauses "host pause",
     /// Workers that were killed.

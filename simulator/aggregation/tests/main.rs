@@ -5,6 +5,7 @@ mod campaign;
 mod changes;
 mod clairvoyant;
 mod congestion;
+mod controllers;
 mod exact;
 mod fairness;
 mod faults;

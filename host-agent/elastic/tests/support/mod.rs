@@ -256,6 +256,7 @@ async fn run(
             ..Timing::default()
         },
         remove_departed: false,
+        chance: daemon::by_chance(),
         topology,
     };
     let listener = Listener::bind(address, false).await.unwrap();

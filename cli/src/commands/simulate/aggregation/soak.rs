@@ -1,4 +1,5 @@
-//! `inart simulate --soak`: random trials, as many at a time as there are processors.
+//! `inart simulate --soak`: random trials, as many at a time as there are processors. Each seed has two: one
+//! of a network with jobs, and one of controllers.
 
 use std::collections::BTreeMap;
 use std::ops::Range;
@@ -10,6 +11,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, bail};
 use inart_controller::ValuesChoice;
 use inart_simulator_aggregation::campaign::Trial;
+use inart_simulator_aggregation::controllers::{self, Outcome};
 use inart_simulator_aggregation::{Dataplane, Error, Options, Report, Tally};
 use inart_topologies::faults::quantity::Span;
 use inart_topologies::units::display_size;
@@ -32,8 +34,23 @@ struct Soak {
     tally: Tally,
     /// By what happened: in how many trials.
     trials: BTreeMap<&'static str, u64>,
-    /// The seed that failed, and how.
-    failed: Option<(u64, String)>,
+    /// The seed that failed, which of its trials, and how.
+    failed: Option<(u64, Part, String)>,
+}
+
+/// A trial of a seed.
+#[derive(Clone, Copy)]
+enum Part {
+    /// A network with jobs.
+    Network,
+    /// Controllers.
+    Controllers,
+}
+
+/// What came of a seed's two trials.
+struct Both {
+    network: Result<Report, Error>,
+    controllers: Result<Outcome, Error>,
 }
 
 /// Runs trials with seeds from `first` on; the first that fails ends the run with status 1.
@@ -47,8 +64,8 @@ pub fn run(args: &Args, trials: u64, json: bool) -> anyhow::Result<ExitCode> {
     let start = Instant::now();
     let mut soak = Soak::default();
     while soak.done < trials && soak.failed.is_none() {
-        for (seed, report) in batch(first, soak.done..trials, &dataplane) {
-            soak.add(seed, report)?;
+        for (seed, both) in batch(first, soak.done..trials, &dataplane) {
+            soak.add(seed, both)?;
             if soak.failed.is_some() {
                 break;
             }
@@ -57,14 +74,14 @@ pub fn run(args: &Args, trials: u64, json: bool) -> anyhow::Result<ExitCode> {
     }
     bar.finish_and_clear();
     let per_second = soak.done as f64 / start.elapsed().as_secs_f64().max(1e-9);
-    let replay = soak.failed.as_ref().map(|(seed, _)| replay(*seed, &dataplane)).transpose()?;
+    let replay = soak.failed.as_ref().map(|(seed, part, _)| replay(*seed, *part, &dataplane)).transpose()?;
     let text = match json {
         true => soak.json(first, per_second, replay.as_deref())?,
         false => soak.text(first, per_second),
     };
     print(&text)?;
     Ok(match (soak.failed, replay) {
-        (Some((seed, failure)), Some(replay)) => {
+        (Some((seed, _, failure)), Some(replay)) => {
             eprintln!("error: seed {seed}: {failure}; the least that fails: {replay}");
             ExitCode::FAILURE
         }
@@ -73,7 +90,7 @@ pub fn run(args: &Args, trials: u64, json: bool) -> anyhow::Result<ExitCode> {
 }
 
 /// Runs the next of these trials, some on each processor.
-fn batch(first: u64, trials: Range<u64>, dataplane: &Arc<Dataplane>) -> Vec<(u64, Result<Report, Error>)> {
+fn batch(first: u64, trials: Range<u64>, dataplane: &Arc<Dataplane>) -> Vec<(u64, Both)> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from) as u64;
     let seeds = |thread| {
         let from = trials.start + thread * BATCH;
@@ -95,24 +112,39 @@ fn batch(first: u64, trials: Range<u64>, dataplane: &Arc<Dataplane>) -> Vec<(u64
 }
 
 impl Soak {
-    fn add(&mut self, seed: u64, report: Result<Report, Error>) -> anyhow::Result<()> {
+    fn add(&mut self, seed: u64, both: Both) -> anyhow::Result<()> {
         self.done += 1;
-        let report = match report {
+        let mut tally = Tally::default();
+        if let Some(report) = self.unless_refused(seed, both.network)? {
+            tally.add(&report.tally);
+            self.sums += report.sums_checked;
+            self.hops += report.packet_hops;
+            self.failed = report.failure.map(|failure| (seed, Part::Network, failure));
+        }
+        if let Some(outcome) = self.unless_refused(seed, both.controllers)? {
+            tally.add(&outcome.tally);
+            self.sums += outcome.sums_checked;
+            self.hops += outcome.packet_hops;
+            let failed = outcome.failure.map(|failure| (seed, Part::Controllers, failure));
+            self.failed = self.failed.take().or(failed);
+        }
+        self.tally.add(&tally);
+        for what in tally.by_name().into_keys() {
+            *self.trials.entry(what).or_default() += 1;
+        }
+        Ok(())
+    }
+
+    /// What came of a trial, unless the controller refuses its plans.
+    fn unless_refused<T>(&mut self, seed: u64, outcome: Result<T, Error>) -> anyhow::Result<Option<T>> {
+        match outcome {
             // Two ways of a flow that a switch could not tell apart: no run, and nothing wrong.
             Err(Error::Install(_)) => {
                 self.refused += 1;
-                return Ok(());
+                Ok(None)
             }
-            report => report.with_context(|| format!("seed {seed}"))?,
-        };
-        self.tally.add(&report.tally);
-        for what in report.tally.by_name().into_keys() {
-            *self.trials.entry(what).or_default() += 1;
+            outcome => outcome.with_context(|| format!("seed {seed}")).map(Some),
         }
-        self.sums += report.sums_checked;
-        self.hops += report.packet_hops;
-        self.failed = report.failure.map(|failure| (seed, failure));
-        Ok(())
     }
 
     fn json(&self, first: u64, per_second: f64, replay: Option<&str>) -> anyhow::Result<String> {
@@ -125,7 +157,7 @@ impl Soak {
             "sums_checked": self.sums,
             "faults": self.tally.by_name(),
             "trials_with": self.trials,
-            "failed": self.failed.as_ref().map(|(seed, failure)| serde_json::json!({
+            "failed": self.failed.as_ref().map(|(seed, _, failure)| serde_json::json!({
                 "seed": seed, "failure": failure, "replay": replay,
             })),
         });
@@ -149,15 +181,26 @@ impl Soak {
     }
 }
 
-fn outcome(seed: u64, dataplane: &Arc<Dataplane>) -> Result<Report, Error> {
-    Trial::of_seed(seed).run(dataplane)
+fn outcome(seed: u64, dataplane: &Arc<Dataplane>) -> Both {
+    Both {
+        network: Trial::of_seed(seed).run(dataplane),
+        controllers: controllers::Trial::of_seed(seed).run(dataplane),
+    }
 }
 
-/// Writes the least that fails into files; the command that runs it.
-fn replay(seed: u64, dataplane: &Arc<Dataplane>) -> anyhow::Result<String> {
-    let trial = Trial::of_seed(seed).shrink(dataplane);
+/// Writes the least that fails into files; the command that runs it. What happens to controllers has no
+/// files: the command runs the whole seed, and the least is listed behind it.
+fn replay(seed: u64, part: Part, dataplane: &Arc<Dataplane>) -> anyhow::Result<String> {
+    let again = format!("inart simulate --soak 1 --first {seed} {}", switches(dataplane));
+    let trial = match part {
+        Part::Network => Trial::of_seed(seed).shrink(dataplane),
+        Part::Controllers => {
+            let least = controllers::Trial::of_seed(seed).shrink(dataplane);
+            return Ok(format!("{again}\n{least}"));
+        }
+    };
     if !has_arguments(&trial) {
-        return Ok(format!("inart simulate --soak 1 --first {seed} {}", switches(dataplane)));
+        return Ok(again);
     }
     let folder = Path::new("out").join(format!("soak-{seed}"));
     let place = || folder.display().to_string();

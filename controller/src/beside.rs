@@ -1,0 +1,159 @@
+//! Tables of a plan on a switch that holds something else, which stays. Pure.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use inart_tables::{GroupId, ResultsAction, SlotRange, SteerAction, SteerKey, SwitchTables};
+use inart_wire::{Epoch, Group, JobId, ShardId};
+
+use crate::tables::{NoRoom, Taken};
+
+/// What has slots of its own: a shard's sum over one block of ranks, under an epoch of a job.
+type Sum = (Epoch, JobId, ShardId, Group);
+
+fn sum(key: &SteerKey, group: Group) -> Sum {
+    (key.epoch, key.job, key.shard, group)
+}
+
+fn sums(tables: &SwitchTables) -> BTreeMap<Sum, SlotRange> {
+    let slots = tables.steer.iter().filter_map(|(key, action)| match action {
+        SteerAction::Add { slots, expected, .. } => Some((sum(key, expected.group), *slots)),
+        SteerAction::Forward { .. } | SteerAction::Refuse => None,
+    });
+    slots.collect()
+}
+
+/// Puts `wanted` beside `kept` on a switch with `slots` slots. What of it has slots or multicast groups in
+/// `last` gets them again where it can; else those of `wanted`; else free ones.
+///
+/// # Errors
+/// Too few slots or multicast groups.
+pub(crate) fn beside(
+    kept: &SwitchTables,
+    wanted: &SwitchTables,
+    last: &SwitchTables,
+    slots: u32,
+) -> Result<SwitchTables, NoRoom> {
+    let mut taken = Taken::by(kept, slots);
+    let ranges = ranges(wanted, last, &mut taken)?;
+    let mut both = wanted.clone();
+    for (key, action) in &mut both.steer {
+        if let SteerAction::Add { slots, expected, .. } = action
+            && let Some(given) = ranges.get(&sum(key, expected.group))
+        {
+            *slots = *given;
+        }
+    }
+    both.groups.clone_from(&kept.groups);
+    let of_results: BTreeSet<GroupId> = wanted.results.values().filter_map(group).collect();
+    for (id, ports) in wanted.groups.iter().filter(|(id, _)| !of_results.contains(id)) {
+        taken.keep(*id);
+        both.groups.insert(*id, ports.clone());
+    }
+    let mut missing = Vec::new();
+    for (key, action) in &wanted.results {
+        let Some(now) = group(action) else { continue };
+        let before = last.results.get(key).and_then(group);
+        match [before, Some(now)].into_iter().flatten().find(|id| taken.keep(*id)) {
+            Some(id) => put(&mut both, wanted, (*key, now), id),
+            None => missing.push((*key, now)),
+        }
+    }
+    for row in missing {
+        let id = taken.group()?;
+        put(&mut both, wanted, row, id);
+    }
+    both.steer.extend(kept.steer.iter().map(|(key, action)| (*key, *action)));
+    both.results.extend(kept.results.iter().map(|(key, action)| (*key, *action)));
+    both.updates.extend(kept.updates.iter().map(|(key, action)| (*key, *action)));
+    both.receivers.extend(kept.receivers.iter().map(|(key, action)| (*key, *action)));
+    Ok(both)
+}
+
+fn group(action: &ResultsAction) -> Option<GroupId> {
+    match action {
+        ResultsAction::Replicate { group } => Some(*group),
+        ResultsAction::Refuse => None,
+    }
+}
+
+/// Gives a row of results the group `id` in place of the one in `wanted`.
+fn put(
+    both: &mut SwitchTables,
+    wanted: &SwitchTables,
+    row: (inart_tables::ResultsKey, GroupId),
+    id: GroupId,
+) {
+    both.results.insert(row.0, ResultsAction::Replicate { group: id });
+    if let Some(ports) = wanted.groups.get(&row.1) {
+        both.groups.insert(id, ports.clone());
+    }
+}
+
+/// Slots for every sum.
+fn ranges(
+    wanted: &SwitchTables,
+    last: &SwitchTables,
+    taken: &mut Taken,
+) -> Result<BTreeMap<Sum, SlotRange>, NoRoom> {
+    let [now, before] = [wanted, last].map(sums);
+    let (mut given, mut missing) = (BTreeMap::new(), Vec::new());
+    for (sum, range) in now {
+        let before = before.get(&sum).copied().filter(|before| before.len == range.len);
+        match [before, Some(range)].into_iter().flatten().find(|range| taken.keep_slots(*range)) {
+            Some(range) => drop(given.insert(sum, range)),
+            None => missing.push((sum, range.len)),
+        }
+    }
+    for (sum, len) in missing {
+        given.insert(sum, taken.range(len)?);
+    }
+    Ok(given)
+}
+
+#[cfg(test)]
+mod tests {
+    use inart_tables::{PortNo, ResultsKey};
+    use inart_wire::{Contributors, Rank};
+
+    use super::*;
+
+    /// A worker's sum and its results under an epoch, in the first slots and the second group.
+    fn tables(epoch: u16) -> SwitchTables {
+        let (epoch, job, shard, port) =
+            (Epoch::from(epoch), JobId::from(1), ShardId::from(0), PortNo::nth(0));
+        let ingress = port.expect("a first port");
+        let seat = Rank::try_from(0usize).expect("a first rank").seat();
+        let expected = Contributors::one(seat);
+        let slots = SlotRange { base: 0, len: 64 };
+        let mut tables = SwitchTables::default();
+        tables.steer.insert(
+            SteerKey { epoch, job, shard, worker: seat, ingress },
+            SteerAction::Add { port: ingress, slots, members: expected, expected },
+        );
+        let group = GroupId(2);
+        tables.results.insert(ResultsKey { epoch, job, shard, ingress }, ResultsAction::Replicate { group });
+        tables.groups.insert(group, [ingress].into());
+        tables
+    }
+
+    #[test]
+    fn what_is_kept_and_what_is_wanted_share_neither_slots_nor_groups() {
+        let (kept, wanted) = (tables(1), tables(2));
+        let both = beside(&kept, &wanted, &SwitchTables::default(), 128).expect("there is room");
+        assert_eq!((both.steer.len(), both.results.len(), both.groups.len()), (2, 2, 2));
+        let bases: BTreeSet<u32> = both.slot_ranges().map(|(_, range)| range.base).collect();
+        assert_eq!(bases, [0, 64].into());
+        assert!(kept.steer.iter().all(|(key, action)| both.steer[key] == *action));
+        // Nothing moves when it is computed again, nor when the entries that were kept are gone.
+        assert_eq!(beside(&kept, &wanted, &both, 128).as_ref(), Ok(&both));
+        let mut alone = both.clone();
+        alone.retire(JobId::from(1), |epoch| epoch == Epoch::from(1));
+        assert_eq!(beside(&SwitchTables::default(), &wanted, &both, 128), Ok(alone));
+    }
+
+    #[test]
+    fn a_switch_without_room_for_both_says_so() {
+        let full = beside(&tables(1), &tables(2), &SwitchTables::default(), 64);
+        assert_eq!(full, Err(NoRoom::Slots { ranges: 1, window: 64, available: 0, total: 64 }));
+    }
+}

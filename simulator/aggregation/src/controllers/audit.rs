@@ -1,0 +1,284 @@
+//! What must hold when faults have ended, and meanwhile: one controller is in charge, switches hold its
+//! plans, sums are right, and who ended had a reason.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use inart_controller::daemon::DaemonError;
+use inart_controller::{InstallError, Records};
+use inart_faults::Faults;
+use inart_faults::quantity::Span;
+use inart_planner_aggregation::Plan;
+use inart_protocol_aggregation::Assignment;
+use inart_targets::Running;
+use inart_wire::{Epoch, JobId};
+use tokio::time::{Instant, sleep};
+
+use super::plant::Plant;
+use super::rows::{Held, Wanted};
+use super::world::{Process, World};
+use crate::{Error, InstalledNetwork, Options, simulate};
+
+/// When all faults have ended, everything is in order within this time.
+const SETTLED_WITHIN: Duration = Duration::from_secs(60);
+/// How often that is looked at.
+const LOOK: Duration = Duration::from_millis(250);
+/// A controller that has reached a switch for so long has put it in order.
+const CALM: Duration = Duration::from_secs(16);
+
+impl World<'_> {
+    /// Waits until everything is in order, and stays so; inside, why not.
+    pub(super) async fn verdict(&mut self) -> Result<Result<(), String>, Error> {
+        let until = Instant::now() + SETTLED_WITHIN;
+        let charge = loop {
+            self.look();
+            match self.in_order() {
+                Ok(number) => break number,
+                Err(why) if Instant::now() > until => return Ok(Err(why)),
+                Err(_) => sleep(LOOK).await,
+            }
+        };
+        sleep(2 * self.trial.check_every + Duration::from_secs(3)).await;
+        self.look();
+        match self.in_order() {
+            Ok(number) if number == charge => {}
+            Ok(number) => return Ok(Err(format!("controller {number} took over from controller {charge}"))),
+            Err(why) => return Ok(Err(format!("in order, and then no more: {why}"))),
+        }
+        self.hosts_begin();
+        let reasons = self.all_ended_for_a_reason().and_then(|()| self.hosts_have_their_rows());
+        if let Err(why) = reasons.and_then(|()| self.no_plan_has_two_epochs()) {
+            return Ok(Err(why));
+        }
+        if let Some(wrong) = self.plant.lock().wrong.take() {
+            return Ok(Err(wrong));
+        }
+        let told = self.told(&self.processes[charge]).unwrap_or_default();
+        self.sums(&self.held(), told, self.processes[charge].set)
+    }
+
+    /// The controller in charge, if there is one, all others know it, and all switches hold its plans.
+    fn in_order(&self) -> Result<usize, String> {
+        let alive = self.processes.iter().enumerate().filter(|(_, process)| process.is_alive());
+        let alive: Vec<_> = alive.collect();
+        let installed = |(_, process): &&(usize, &Process)| process.state.status().installed;
+        let charge: Vec<_> = alive.iter().filter(installed).map(|(number, _)| *number).collect();
+        let numbers: Vec<_> = alive.iter().map(|(number, _)| *number).collect();
+        let [charge] = charge[..] else {
+            return Err(format!("of the controllers {numbers:?}, {charge:?} are in charge"));
+        };
+        if alive.len() > 1 && !self.trial.first_come {
+            return Err(format!("controllers {numbers:?} run, though one of them has the greatest id"));
+        }
+        let status = self.processes[charge].state.status();
+        if let Some(switch) =
+            status.switches.iter().find(|switch| !switch.connected || !switch.problem.is_empty())
+        {
+            return Err(format!("controller {charge}: switch {}: \"{}\"", switch.name, switch.problem));
+        }
+        self.records_agree(charge)?;
+        let wanted = self.wanted(charge)?;
+        let held = self.held();
+        let may_remain = self.may_remain(charge);
+        for (name, tables) in &held {
+            if self.plant.lock().switches[name].memory.running != Running::Ours {
+                return Err(format!("switch {name} does not run the program"));
+            }
+            wanted.check_switch(name, tables, &may_remain)?;
+        }
+        wanted.check_network(&held)?;
+        Ok(charge)
+    }
+
+    /// By the records, the epochs that a controller in charge assigns are in force: hosts are granted roles
+    /// under no others.
+    fn records_agree(&self, charge: usize) -> Result<(), String> {
+        let process = &self.processes[charge];
+        let mut records = self.records[process.machine].clone();
+        records.refresh().map_err(|error| error.to_string())?;
+        for told in self.told(process).unwrap_or_default() {
+            let live = records.jobs.get(&told.job).and_then(|record| Some(record.live()?.epoch));
+            if live != Some(told.epoch) {
+                let (job, epoch) = (told.job, told.epoch);
+                return Err(format!(
+                    "controller {charge} assigns epoch {epoch} of job {job}, and by the records {live:?} is in force"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Some switches are away for good: the others are looked after all the same.
+    pub(super) fn holds_without_those_away(&self) -> Result<(), String> {
+        let alive: Vec<_> = (0..self.processes.len()).filter(|at| self.processes[*at].is_alive()).collect();
+        let [charge] = alive[..] else { return Ok(()) };
+        let process = &self.processes[charge];
+        let calm = |since: Instant| since.elapsed() > CALM;
+        let inner = self.plant.lock();
+        let reached = inner.switches.iter().filter(|(_, switch)| switch.is_reached(process.machine));
+        let reached: BTreeMap<_, _> =
+            reached.map(|(name, switch)| (name.clone(), switch.disturbed)).collect();
+        let held: Held =
+            reached.keys().map(|name| (name.clone(), inner.switches[name].memory.tables.clone())).collect();
+        drop(inner);
+        if !calm(process.started) || reached.is_empty() || !reached.values().all(|since| calm(*since)) {
+            return Ok(());
+        }
+        let place = |why: String| format!("while switches are away: {why}");
+        if !process.state.status().installed {
+            return Err(place(format!(
+                "controller {charge} has not installed its plans on {:?}",
+                held.keys()
+            )));
+        }
+        let wanted = self.wanted(charge)?;
+        let may_remain = self.may_remain(charge);
+        held.iter()
+            .try_for_each(|(name, tables)| wanted.check_switch(name, tables, &may_remain).map_err(place))
+    }
+
+    /// What switches are to hold for a controller in charge.
+    fn wanted(&self, charge: usize) -> Result<Wanted<'_>, String> {
+        let process = &self.processes[charge];
+        let told = self.told(process).ok_or_else(|| format!("controller {charge} assigns nothing"))?;
+        let plans = self.sets[process.set].iter().map(|job| &job.plan);
+        Ok(Wanted { ports: &self.ports, jobs: plans.zip(told).collect() })
+    }
+
+    /// What may have rows beside what is in force. Controllers that share records know each other's epochs,
+    /// and keep the one before until the next push. Those of others they leave alone.
+    fn may_remain(&self, charge: usize) -> impl Fn(JobId, Epoch) -> bool + use<> {
+        let mut records: Records = self.records[self.processes[charge].machine].clone();
+        let is_apart = !self.trial.one_folder && self.records.len() > 1;
+        let is_read = records.refresh().is_ok();
+        move |job, epoch| {
+            let stale = records.jobs.get(&job).is_some_and(|record| record.stale.contains(&epoch));
+            is_apart || is_read && stale
+        }
+    }
+
+    /// What the switches hold.
+    pub(super) fn held(&self) -> Held {
+        let inner = self.plant.lock();
+        inner.switches.iter().map(|(name, switch)| (name.clone(), switch.memory.tables.clone())).collect()
+    }
+
+    /// Workers compute a sum on the switches as they are.
+    fn sums(&mut self, held: &Held, told: Vec<Assignment>, set: usize) -> Result<Result<(), String>, Error> {
+        let (topology, dataplane) = (&self.trial.topology, self.dataplane);
+        let network =
+            InstalledNetwork::holding(topology, &self.ports, dataplane, held.clone(), told, &self.sets[set]);
+        let options = Options {
+            rounds: 1,
+            gradient_values: 70,
+            seed: self.trial.seed,
+            limit: Span(100_000_000_000),
+            ..Options::default()
+        };
+        let report = simulate(&network, &Faults::default(), &options, None)?;
+        self.outcome.sums_checked += report.sums_checked;
+        self.outcome.packet_hops += report.packet_hops;
+        Ok(match report.failure {
+            Some(failure) => Err(format!("on the tables in the end: {failure}")),
+            None => Ok(()),
+        })
+    }
+
+    /// Every controller that has ended by itself said why, and that is so.
+    fn all_ended_for_a_reason(&mut self) -> Result<(), String> {
+        let mut replaced = 0;
+        for (number, process) in self.processes.iter().enumerate() {
+            let Some(error) = &process.ended else { continue };
+            let why = |why: &str| format!("controller {number} ended {why}: \"{error}\"");
+            match error {
+                DaemonError::Superseded { switch, .. } => {
+                    replaced += 1;
+                    self.was_replaced(number, switch).map_err(&why)?;
+                }
+                DaemonError::Install(_) => {
+                    let was_hindered = self.plant.lock().ledger[number].was_hindered;
+                    was_hindered.then_some(()).ok_or_else(|| why("although no switch refused anything"))?;
+                }
+            }
+        }
+        self.outcome.tally.controllers_replaced += replaced;
+        Ok(())
+    }
+
+    /// A controller that is started again with the plan in force leaves it in force, where all switches are
+    /// there and hold what they held.
+    fn no_plan_has_two_epochs(&mut self) -> Result<(), String> {
+        let tally = self.plant.lock().tally;
+        if !self.trial.one_folder || tally.starts_without + tally.rows_lost + tally.restarted_empty > 0 {
+            return Ok(());
+        }
+        let records = &mut self.records[0];
+        records.refresh().map_err(|error| error.to_string())?;
+        for (job, record) in &records.jobs {
+            let pushes = record.pushes.iter().zip(record.pushes.iter().skip(1));
+            for (before, after) in pushes {
+                let [one, other] = [before, after].map(|push| Plan { solve_ms: 0.0, ..push.plan.clone() });
+                if one == other {
+                    let (before, after) = (before.epoch, after.epoch);
+                    return Err(format!("job {job} has the same plan under epochs {before} and {after}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether another controller was in charge of a switch that reported one.
+    fn was_replaced(&self, number: usize, switch: &str) -> Result<(), &'static str> {
+        let inner = self.plant.lock();
+        let obeyed = &inner.switches.get(switch).ok_or("and named no switch")?.obeyed;
+        let entry = &inner.ledger[number];
+        if self.trial.first_come {
+            let others = obeyed.iter().any(|(_, other)| *other != number);
+            return others.then_some(()).ok_or("although the switch served no other one");
+        }
+        let own = entry.precedences.first().copied().unwrap_or_default();
+        let greater = |(precedence, other): &&(u128, usize)| *other != number && *precedence > own;
+        obeyed.iter().any(|it| greater(&it)).then_some(()).ok_or("although the switch obeyed no greater id")
+    }
+
+    /// None runs any more: the last of them was killed, or a switch refused its plans.
+    pub(super) fn none_ended_in_vain(&self) -> Result<(), String> {
+        let ends =
+            |process: &Process| process.was_killed || matches!(process.ended, Some(DaemonError::Install(_)));
+        if self.processes.is_empty() || self.processes.iter().any(ends) {
+            return Ok(());
+        }
+        let all: Vec<_> = self.processes.iter().filter_map(|process| process.ended.as_ref()).collect();
+        Err(format!("controllers ended each other: {all:?}"))
+    }
+}
+
+impl Plant {
+    /// A controller ends by itself. If a switch refused its plans, no switch holds anything of them but those
+    /// that its error names.
+    pub fn ends(&self, number: usize, error: &DaemonError) {
+        let mut inner = self.lock();
+        inner.ledger[number].is_over = true;
+        let named: Vec<_> = match error {
+            DaemonError::Install(InstallError::Undone { .. }) => Vec::new(),
+            DaemonError::Install(InstallError::NotUndone { undo, .. }) => {
+                undo.0.iter().map(|(switch, _)| switch.as_str()).collect()
+            }
+            _ => return,
+        };
+        inner.tally.installs_rolled_back += 1;
+        let unnamed = inner.switches.iter().filter(|(name, _)| !named.contains(&name.as_str()));
+        let mut left = unnamed.filter_map(|(name, switch)| {
+            let held = |(job, epoch): &(JobId, Epoch)| switch.memory.tables.epochs(*job).contains(epoch);
+            let mut written = switch.written.iter().filter(|(_, by)| **by == (number, number));
+            written.find(|(epoch, _)| held(epoch)).map(|(epoch, _)| (name.clone(), *epoch))
+        });
+        let Some((name, (job, epoch))) = left.next() else { return };
+        drop(left);
+        inner.blame(|| {
+            format!(
+                "controller {number} undid its install, and switch {name} holds epoch {epoch} of job {job}"
+            )
+        });
+    }
+}

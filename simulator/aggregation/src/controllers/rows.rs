@@ -1,0 +1,294 @@
+//! What switches must hold for plans, from the plans and from where frames get: not as the controller
+//! computes it.
+
+use std::collections::{BTreeMap, BTreeSet, VecDeque};
+
+use inart_controller::PortMap;
+use inart_planner_aggregation::Plan;
+use inart_protocol_aggregation::Assignment;
+use inart_tables::{
+    GroupId, MacAction, MacKey, PortNo, ResultsAction, ResultsKey, SteerAction, SteerKey, SwitchTables,
+};
+use inart_wire::{Epoch, JobId, MacAddr, Rank, ShardId};
+
+/// Tables by switch.
+pub(super) type Held = BTreeMap<String, SwitchTables>;
+
+/// Which epochs of jobs, beside those in force, may have rows.
+pub(super) type MayRemain<'a> = &'a dyn Fn(JobId, Epoch) -> bool;
+
+/// What a frame of a worker meets at a switch: whether it is summed, and the port by which it or its sum
+/// leaves.
+type Step = (bool, PortNo);
+
+/// A network and what its hosts are told.
+pub(super) struct Wanted<'a> {
+    pub ports: &'a PortMap,
+    /// By job: its plan, and what its hosts are told.
+    pub jobs: Vec<(&'a Plan, Assignment)>,
+}
+
+impl Wanted<'_> {
+    /// Compares the rows of one switch that do not depend on others.
+    pub fn check_switch(
+        &self,
+        name: &str,
+        held: &SwitchTables,
+        may_remain: MayRemain<'_>,
+    ) -> Result<(), String> {
+        let in_place = |why: String| format!("switch {name}: {why}");
+        for (plan, told) in &self.jobs {
+            self.check_steer(name, held, plan, told).map_err(in_place)?;
+        }
+        let in_force = |job: JobId, epoch: Epoch| {
+            self.jobs.iter().any(|(_, told)| (told.job, told.epoch) == (job, epoch))
+        };
+        for job in held.jobs() {
+            for epoch in held.epochs(job) {
+                if !in_force(job, epoch) && !may_remain(job, epoch) {
+                    return Err(in_place(format!("it holds rows of epoch {epoch} of job {job}")));
+                }
+            }
+        }
+        check_slots(held).and_then(|()| check_groups(held)).map_err(in_place)?;
+        self.check_shared(name, held).map_err(in_place)
+    }
+
+    /// Follows frames through all switches.
+    pub fn check_network(&self, held: &Held) -> Result<(), String> {
+        for (_, told) in &self.jobs {
+            for shard in 0..told.shards.len() {
+                self.check_results(held, told, shard)?;
+            }
+        }
+        self.check_ordinary(held)
+    }
+
+    /// The rows of `steer` under the epoch in force are those of the workers' ways, and no others.
+    fn check_steer(
+        &self,
+        name: &str,
+        held: &SwitchTables,
+        plan: &Plan,
+        told: &Assignment,
+    ) -> Result<(), String> {
+        let mut wanted = self.steps(name, plan, told)?;
+        let of_job = |key: &SteerKey| (key.job, key.epoch) == (told.job, told.epoch);
+        for (key, action) in held.steer.iter().filter(|(key, _)| of_job(key)) {
+            let found = match action {
+                SteerAction::Forward { port, .. } => (false, *port),
+                SteerAction::Add { port, .. } => (true, *port),
+                SteerAction::Refuse => return Err(format!("{key:?} refuses")),
+            };
+            match wanted.remove(key) {
+                Some(step) if step == found => {}
+                step => return Err(format!("{key:?} is {found:?}, and the plan wants {step:?}")),
+            }
+        }
+        match wanted.into_iter().next() {
+            Some((key, step)) => Err(format!("it lacks {key:?}, which is to be {step:?}")),
+            None => Ok(()),
+        }
+    }
+
+    /// What workers' frames meet at a switch.
+    fn steps(&self, name: &str, plan: &Plan, told: &Assignment) -> Result<BTreeMap<SteerKey, Step>, String> {
+        let mut steps = BTreeMap::new();
+        let port = |from: &str, to: &str| {
+            self.ports.port(from, to).ok_or_else(|| format!("no port of {from} leads to {to}"))
+        };
+        for flow in &plan.flows {
+            let index = plan.shards.iter().position(|shard| shard.server == flow.server);
+            let rank = told.workers.iter().position(|worker| worker.name == flow.worker);
+            let (Some(index), Some(rank)) = (index, rank) else { return Err("a flow of strangers".into()) };
+            let seats = &told.shards[index].seats;
+            let seat = seats.get(rank).copied();
+            let seat = seat.or_else(|| Some(Rank::try_from(rank).ok()?.seat())).ok_or("too many workers")?;
+            let shard = ShardId::try_from(index).map_err(|_| "too many servers")?;
+            let mut path = &flow.path;
+            loop {
+                for hop in path.windows(2).enumerate() {
+                    let (at, [from, node]) = (hop.0, hop.1) else { continue };
+                    if node != name {
+                        continue;
+                    }
+                    let step = match path.get(at + 2) {
+                        Some(next) => (false, port(node, next)?),
+                        None => {
+                            let trunk = trunk(plan, node, &flow.server)?;
+                            (true, port(node, trunk.get(1).ok_or("a trunk without a way")?)?)
+                        }
+                    };
+                    let (job, epoch, ingress) = (told.job, told.epoch, port(node, from)?);
+                    steps.insert(SteerKey { epoch, job, shard, worker: seat, ingress }, step);
+                }
+                let last = path.last().ok_or("an empty path")?;
+                if *last == flow.server {
+                    break;
+                }
+                path = trunk(plan, last, &flow.server)?;
+            }
+        }
+        Ok(steps)
+    }
+
+    /// What all jobs share: every host's address, the ports to switches, a group for other addresses.
+    fn check_shared(&self, name: &str, held: &SwitchTables) -> Result<(), String> {
+        let hosts: BTreeSet<_> = self.ports.hosts().map(|(_, dst)| MacKey { dst }).collect();
+        if !held.mac.keys().eq(&hosts) {
+            return Err("it does not know the addresses of exactly the hosts".to_owned());
+        }
+        let to_switches = self.ports.ports(name).filter(|(_, peer)| self.ports.is_switch(peer));
+        if !to_switches.map(|(port, _)| port).eq(held.switch_ports.keys().map(|key| key.ingress)) {
+            return Err("it takes other ports for those to switches".to_owned());
+        }
+        match held.mac_default {
+            MacAction::Flood { group } if held.groups.contains_key(&group) => Ok(()),
+            action => Err(format!("frames to unknown addresses meet {action:?}")),
+        }
+    }
+
+    /// A result reaches each worker once, by rows of `results` of which none is left over.
+    fn check_results(&self, held: &Held, told: &Assignment, index: usize) -> Result<(), String> {
+        let shard = ShardId::try_from(index).map_err(|_| "too many servers")?;
+        let server = told.shards[index].server.as_str();
+        let (job, epoch) = (told.job, told.epoch);
+        let mut met = BTreeSet::new();
+        let arrived = self.flood(server, |switch, ingress| {
+            let key = ResultsKey { epoch, job, shard, ingress };
+            met.insert((switch.to_owned(), key));
+            let tables = held.get(switch)?;
+            let ResultsAction::Replicate { group } = tables.results.get(&key)? else { return None };
+            tables.groups.get(group)
+        });
+        let arrived = arrived.map_err(|why| format!("results of {server}: {why}"))?;
+        let mut workers: Vec<_> = told.workers.iter().map(|worker| worker.name.clone()).collect();
+        workers.sort();
+        if arrived != workers {
+            return Err(format!("results of {server} come to {arrived:?}"));
+        }
+        let of_shard = |key: &ResultsKey| (key.job, key.epoch, key.shard) == (job, epoch, shard);
+        for (switch, tables) in held {
+            let mut keys = tables.results.keys().filter(|key| of_shard(key));
+            if let Some(key) = keys.find(|key| !met.contains(&(switch.clone(), **key))) {
+                return Err(format!("switch {switch}: no result meets {key:?}"));
+            }
+        }
+        Ok(())
+    }
+
+    /// Copies of a frame that `server` sends come to these hosts, sorted. `copies` says to which ports a
+    /// switch copies what comes in by one.
+    fn flood<'g>(
+        &self,
+        sender: &str,
+        mut copies: impl FnMut(&str, PortNo) -> Option<&'g BTreeSet<PortNo>>,
+    ) -> Result<Vec<String>, String> {
+        let first = self.ports.attachment(sender).ok_or("no link")?;
+        let mut under_way = VecDeque::from([(sender.to_owned(), first.to_owned())]);
+        let (mut arrived, mut steps) = (Vec::new(), 0);
+        while let Some((from, node)) = under_way.pop_front() {
+            steps += 1;
+            if steps > 10_000 {
+                return Err("copies go in circles".to_owned());
+            }
+            if !self.ports.is_switch(&node) {
+                arrived.push(node);
+                continue;
+            }
+            let ingress = self.ports.port(&node, &from).ok_or("no port")?;
+            let group = copies(&node, ingress).ok_or_else(|| format!("{node} copies none from {from}"))?;
+            for port in group.iter().filter(|port| **port != ingress) {
+                let peer =
+                    self.ports.peer(&node, *port).ok_or_else(|| format!("{node} has no port {port}"))?;
+                under_way.push_back((node.clone(), peer.to_owned()));
+            }
+        }
+        arrived.sort();
+        Ok(arrived)
+    }
+
+    /// Ordinary frames reach the host that has the address, and all others if none has.
+    fn check_ordinary(&self, held: &Held) -> Result<(), String> {
+        let hosts: Vec<_> = self.ports.hosts().collect();
+        for (sender, _) in &hosts {
+            for (receiver, address) in hosts.iter().filter(|(receiver, _)| receiver != sender) {
+                self.check_way(held, sender, receiver, *address)?;
+            }
+            let arrived = self.flood(sender, |switch, _| {
+                let tables = held.get(switch)?;
+                let MacAction::Flood { group } = tables.mac_default else { return None };
+                tables.groups.get(&group)
+            });
+            let mut others: Vec<_> =
+                hosts.iter().map(|(host, _)| (*host).to_owned()).filter(|host| host != sender).collect();
+            others.sort();
+            if arrived? != others {
+                return Err(format!("frames of {sender} to unknown addresses do not come to all"));
+            }
+        }
+        Ok(())
+    }
+
+    fn check_way(&self, held: &Held, sender: &str, receiver: &str, to: MacAddr) -> Result<(), String> {
+        let mut node = self.ports.attachment(sender).ok_or("no link")?;
+        for _ in 0..=held.len() {
+            if node == receiver {
+                return Ok(());
+            }
+            let action = held.get(node).and_then(|tables| tables.mac.get(&MacKey { dst: to }));
+            let Some(MacAction::Send { port }) = action else {
+                return Err(format!("{node} does not send frames to {receiver} on"));
+            };
+            node = self.ports.peer(node, *port).ok_or("no peer")?;
+        }
+        Err(format!("frames of {sender} do not come to {receiver}"))
+    }
+}
+
+/// The way of a sum from an aggregator.
+fn trunk<'p>(plan: &'p Plan, aggregator: &str, server: &str) -> Result<&'p Vec<String>, String> {
+    let mut trunks = plan.trunks.iter();
+    let found = trunks.find(|trunk| trunk.aggregator == aggregator && trunk.server == server);
+    Ok(&found.ok_or_else(|| format!("no trunk from {aggregator} to {server}"))?.path)
+}
+
+/// Sums of different kinds have slots of their own, and a sum has the same ones for all its workers.
+fn check_slots(held: &SwitchTables) -> Result<(), String> {
+    let mut owners = BTreeSet::new();
+    for (key, action) in &held.steer {
+        if let SteerAction::Add { slots, expected, .. } = action {
+            owners.insert((slots.base, slots.len, key.epoch, key.job, key.shard, expected.group));
+        }
+    }
+    let owners: Vec<_> = owners.into_iter().collect();
+    for pair in owners.windows(2) {
+        if pair[0].0 + pair[0].1 > pair[1].0 {
+            return Err(format!("{:?} and {:?} have slots in common", pair[0], pair[1]));
+        }
+    }
+    let kinds: BTreeSet<_> = owners.iter().map(|owner| (owner.2, owner.3, owner.4, owner.5)).collect();
+    match kinds.len() == owners.len() {
+        true => Ok(()),
+        false => Err("workers of one sum have different slots".to_owned()),
+    }
+}
+
+/// Every multicast group has a row, and no two rows of results have the same.
+fn check_groups(held: &SwitchTables) -> Result<(), String> {
+    let mut used: BTreeSet<GroupId> = BTreeSet::new();
+    for action in held.results.values() {
+        if let ResultsAction::Replicate { group } = action
+            && !used.insert(*group)
+        {
+            return Err(format!("group {group} has two rows"));
+        }
+    }
+    if let MacAction::Flood { group } = held.mac_default {
+        used.insert(group);
+    }
+    match held.groups.keys().find(|group| !used.contains(group)) {
+        Some(group) => Err(format!("no row leads to group {group}")),
+        None => Ok(()),
+    }
+}
