@@ -4,8 +4,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_wire::{Epoch, JobId};
 use inart_tables::{Limits, MacAction, MacKey, SwitchTables, TableFull};
+use inart_wire::{Epoch, JobId};
 
 use crate::ports::{PortMap, is_of_peer};
 use crate::requirements::Requirements;

@@ -53,7 +53,6 @@ pub(crate) use state::NotFollowed;
 pub use state::State;
 pub use steered::Steer;
 
-
 /// Runs a daemon until another controller takes over or the plans turn out not to be installable; drop the
 /// future to stop it, which leaves everything installed. `state` hears of everything.
 ///

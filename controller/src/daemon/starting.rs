@@ -8,8 +8,8 @@ use futures::StreamExt;
 use futures::future::join_all;
 use futures::stream::FuturesUnordered;
 use inart_targets::{Access, Precedence, Running, Session, SwitchError};
-use tokio::time::{Instant, sleep, sleep_until, timeout};
 use inart_wire::{Epoch, JobId};
+use tokio::time::{Instant, sleep, sleep_until, timeout};
 
 use super::config::{Config, DaemonError};
 use super::departed;

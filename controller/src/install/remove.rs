@@ -4,9 +4,9 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use inart_wire::JobId;
 use inart_tables::{SwitchTables, diff};
 use inart_targets::{Running, Session};
+use inart_wire::JobId;
 
 use super::{Controller, InstallReport, SwitchChange, write};
 use crate::error::{Cause, InstallError};

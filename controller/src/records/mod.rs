@@ -22,12 +22,12 @@ use serde::{Deserialize, Serialize};
 
 use crate::assignment::JobPlan;
 use crate::peers::is_of_peers;
-use store::Store;
 pub use change::{Change, Stage};
 pub use claims::Claims;
 pub use error::{NoEarlierPush, RecordsError};
 pub use file::file_name;
 pub use peers::{PeersPush, PeersRecord};
+use store::Store;
 
 /// Pushes remembered per job.
 const HISTORY: usize = 16;

@@ -6,9 +6,10 @@ use crate::support;
 use std::sync::OnceLock;
 use std::time::Duration;
 
-use inart_planner_aggregation::{Node, NodeKind};
 use inart_simulator_aggregation::Tally;
 use inart_simulator_aggregation::controllers::{Event, Fault, Trial};
+use inart_topologies::switched::Node;
+use inart_topologies::switched::NodeKind;
 use support::dataplane;
 
 #[test]

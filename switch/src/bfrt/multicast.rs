@@ -236,13 +236,13 @@ fn selected<'a>(
     field: &str,
     from: u32,
 ) -> impl Iterator<Item = (u32, &'a Entry)> + use<'a> {
-    let wanted = match filter.key.get(field) {
+    let (first, last) = match filter.key.get(field) {
         // No row has a number of more than 32 bits.
-        Some(Match::Exact(id)) => u32::try_from(*id).map_or(1..=0, |id| id.max(from)..=id),
-        _ => from..=u32::MAX,
+        Some(Match::Exact(id)) => u32::try_from(*id).map_or((1, 0), |id| (id.max(from), id)),
+        _ => (from, u32::MAX),
     };
-    let wanted = (!wanted.is_empty()).then_some(wanted);
-    wanted.into_iter().flat_map(|wanted| all.range(wanted)).map(|(id, row)| (*id, row))
+    let rows = (first <= last).then(|| all.range(first..=last));
+    rows.into_iter().flatten().map(|(id, row)| (*id, row))
 }
 
 fn key(entry: &Entry, field: &str) -> Result<u32, Status> {

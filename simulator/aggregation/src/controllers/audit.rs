@@ -6,11 +6,11 @@ use std::time::Duration;
 
 use inart_controller::daemon::DaemonError;
 use inart_controller::{InstallError, Records};
-use inart_faults::Faults;
-use inart_faults::quantity::Span;
 use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::Assignment;
 use inart_targets::Running;
+use inart_topologies::faults::Faults;
+use inart_topologies::faults::quantity::Span;
 use inart_wire::{Epoch, JobId};
 use tokio::time::{Instant, sleep};
 

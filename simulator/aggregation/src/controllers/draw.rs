@@ -2,8 +2,9 @@
 
 use std::time::Duration;
 
-use inart_planner_aggregation::topology::generate::{Equipment, leaf_spine};
-use inart_planner_aggregation::{Job, NodeKind, Scheme, Topology, schemes};
+use inart_planner_aggregation::{Scheme, schemes};
+use inart_topologies::switched::generate::{Equipment, leaf_spine};
+use inart_topologies::switched::{Job, NodeKind, Topology};
 use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;

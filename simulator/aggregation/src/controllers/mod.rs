@@ -21,7 +21,8 @@ use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_planner_aggregation::{Plan, Scheme, Topology, alternatives, plan_all};
+use inart_planner_aggregation::{Plan, Scheme, alternatives, plan_all};
+use inart_topologies::switched::Topology;
 
 use crate::{Dataplane, Error, InstalledNetwork, Tally};
 

@@ -315,6 +315,6 @@ impl Trial {
 pub(super) fn switches(trial: &Trial) -> impl Iterator<Item = &str> {
     let nodes = trial.topology.nodes().iter();
     nodes
-        .filter(|node| node.kind == inart_planner_aggregation::NodeKind::Switch)
+        .filter(|node| node.kind == inart_topologies::switched::NodeKind::Switch)
         .map(|node| node.name.as_str())
 }
