@@ -1,5 +1,5 @@
-//! The command line takes every `inart` command of the documentation and of the Makefile, also of those blocks
-//! that no test runs.
+//! The command line takes every `inart` command of the documentation and of the Makefile, also of those
+//! blocks that no test runs.
 #![allow(clippy::unwrap_used)]
 
 use std::path::Path;

@@ -259,8 +259,8 @@ fn wrong(error: &clap::Error) -> anyhow::Error {
 /// What tests of documents ask: whether a command line is right, without running it.
 #[cfg(test)]
 impl<C: ByNetwork> Line<C> {
-    /// Checks the flags: of a network in a file of this folder as the command does, of one that a document only
-    /// mentions as flags of any kind.
+    /// Checks the flags: of a network in a file of this folder as the command does, of one that a document
+    /// only mentions as flags of any kind.
     ///
     /// # Errors
     /// Why the command would be refused.

@@ -1,6 +1,6 @@
-//! Every order in which three workers ask, pull, push, leave and rejoin, with a server that starts again. Each
-//! held update is applied once, with the iteration and the version of its permission, and no worker waits for
-//! ever (R2, R4, R7, R9). Mistakes are noticed.
+//! Every order in which three workers ask, pull, push, leave and rejoin, with a server that starts again.
+//! Each held update is applied once, with the iteration and the version of its permission, and no worker
+//! waits for ever (R2, R4, R7, R9). Mistakes are noticed.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::HashSet;
