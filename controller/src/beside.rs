@@ -1,8 +1,8 @@
 //! Tables of a plan on a switch that holds something else, which stays. Pure.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
-use inart_tables::{GroupId, ResultsAction, SlotRange, SteerAction, SteerKey, SwitchTables};
+use inart_tables::{GroupId, ResultsAction, SlotRange, SteerAction, SteerKey, SwitchTables, UpdatesAction};
 use inart_wire::{Epoch, Group, JobId, ShardId};
 
 use crate::tables::{NoRoom, Taken};
@@ -44,23 +44,19 @@ pub(crate) fn beside(
         }
     }
     both.groups.clone_from(&kept.groups);
-    let of_results: BTreeSet<GroupId> = wanted.results.values().filter_map(group).collect();
-    for (id, ports) in wanted.groups.iter().filter(|(id, _)| !of_results.contains(id)) {
-        taken.keep(*id);
-        both.groups.insert(*id, ports.clone());
+    let moved = groups(wanted, last, &mut taken)?;
+    for (id, ports) in &wanted.groups {
+        both.groups.insert(moved.get(id).copied().unwrap_or(*id), ports.clone());
     }
-    let mut missing = Vec::new();
-    for (key, action) in &wanted.results {
-        let Some(now) = group(action) else { continue };
-        let before = last.results.get(key).and_then(group);
-        match [before, Some(now)].into_iter().flatten().find(|id| taken.keep(*id)) {
-            Some(id) => put(&mut both, wanted, (*key, now), id),
-            None => missing.push((*key, now)),
+    for action in both.results.values_mut() {
+        if let ResultsAction::Replicate { group } = action {
+            *group = moved[group];
         }
     }
-    for row in missing {
-        let id = taken.group()?;
-        put(&mut both, wanted, row, id);
+    for action in both.updates.values_mut() {
+        if let UpdatesAction::Replicate { group } = action {
+            *group = moved[group];
+        }
     }
     both.steer.extend(kept.steer.iter().map(|(key, action)| (*key, *action)));
     both.results.extend(kept.results.iter().map(|(key, action)| (*key, *action)));
@@ -69,23 +65,54 @@ pub(crate) fn beside(
     Ok(both)
 }
 
-fn group(action: &ResultsAction) -> Option<GroupId> {
+/// Chooses a group for each one that rows of `wanted` copy results or updates to.
+fn groups(
+    wanted: &SwitchTables,
+    last: &SwitchTables,
+    taken: &mut Taken,
+) -> Result<BTreeMap<GroupId, GroupId>, NoRoom> {
+    let results = wanted.results.iter().map(|(key, action)| {
+        let before = last.results.get(key).and_then(of_results);
+        (of_results(action), before)
+    });
+    let updates = wanted.updates.iter().map(|(key, action)| {
+        let before = last.updates.get(key).and_then(of_updates);
+        (of_updates(action), before)
+    });
+    let mut now_and_before = BTreeMap::new();
+    for (now, before) in results.chain(updates) {
+        if let Some(now) = now {
+            now_and_before.entry(now).or_insert(before);
+        }
+    }
+    // The group that floods has no row, and the same number on every switch.
+    for id in wanted.groups.keys().filter(|id| !now_and_before.contains_key(id)) {
+        taken.keep(*id);
+    }
+    let (mut moved, mut missing) = (BTreeMap::new(), Vec::new());
+    for (now, before) in now_and_before {
+        match [before, Some(now)].into_iter().flatten().find(|id| taken.keep(*id)) {
+            Some(id) => drop(moved.insert(now, id)),
+            None => missing.push(now),
+        }
+    }
+    for now in missing {
+        moved.insert(now, taken.group()?);
+    }
+    Ok(moved)
+}
+
+fn of_results(action: &ResultsAction) -> Option<GroupId> {
     match action {
         ResultsAction::Replicate { group } => Some(*group),
         ResultsAction::Refuse => None,
     }
 }
 
-/// Gives a row of results the group `id` in place of the one in `wanted`.
-fn put(
-    both: &mut SwitchTables,
-    wanted: &SwitchTables,
-    row: (inart_tables::ResultsKey, GroupId),
-    id: GroupId,
-) {
-    both.results.insert(row.0, ResultsAction::Replicate { group: id });
-    if let Some(ports) = wanted.groups.get(&row.1) {
-        both.groups.insert(id, ports.clone());
+fn of_updates(action: &UpdatesAction) -> Option<GroupId> {
+    match action {
+        UpdatesAction::Replicate { group } => Some(*group),
+        UpdatesAction::Refuse => None,
     }
 }
 
@@ -112,7 +139,9 @@ fn ranges(
 
 #[cfg(test)]
 mod tests {
-    use inart_tables::{PortNo, ResultsKey};
+    use std::collections::BTreeSet;
+
+    use inart_tables::{PortNo, ResultsKey, UpdatesKey};
     use inart_wire::{Contributors, Rank};
 
     use super::*;
@@ -149,6 +178,25 @@ mod tests {
         let mut alone = both.clone();
         alone.retire(JobId::from(1), |epoch| epoch == Epoch::from(1));
         assert_eq!(beside(&SwitchTables::default(), &wanted, &both, 128), Ok(alone));
+    }
+
+    #[test]
+    fn copies_of_updates_get_a_group_that_nothing_kept_uses() {
+        let kept = tables(1);
+        let mut wanted = SwitchTables::default();
+        let port = PortNo::nth(0).expect("a first port");
+        let members: Vec<_> = (0usize..2).map(|rank| Rank::try_from(rank).expect("a rank").seat()).collect();
+        let (epoch, job, group) = (Epoch::from(1), JobId::from(32768), GroupId(2));
+        for worker in members {
+            let key = UpdatesKey { epoch, job, group: Group(0), worker, ingress: port };
+            wanted.updates.insert(key, UpdatesAction::Replicate { group });
+        }
+        wanted.groups.insert(group, [port].into());
+        let both = beside(&kept, &wanted, &SwitchTables::default(), 128).expect("there is room");
+        let used: BTreeSet<_> = both.updates.values().filter_map(of_updates).collect();
+        assert_eq!((used.len(), both.updates.len(), both.groups.len()), (1, 2, 2));
+        assert!(!used.contains(&group) && used.iter().all(|id| both.groups[id] == [port].into()));
+        assert_eq!(beside(&kept, &wanted, &both, 128).as_ref(), Ok(&both));
     }
 
     #[test]

@@ -117,11 +117,11 @@ impl Taken {
     }
 
     /// Takes a group if nobody else has; whether it did.
-    fn keep(&mut self, group: GroupId) -> bool {
+    pub(crate) fn keep(&mut self, group: GroupId) -> bool {
         self.groups.insert(group)
     }
 
-    fn group(&mut self) -> Result<GroupId, NoRoom> {
+    pub(crate) fn group(&mut self) -> Result<GroupId, NoRoom> {
         let free =
             (1..=u16::MAX).map(GroupId).find(|group| !self.groups.contains(group)).ok_or(NoRoom::Groups)?;
         self.groups.insert(free);

@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use inart_connections::PeerNo;
-use inart_virtual::{SplitMix64, Timeline};
+use inart_virtual::SplitMix64;
 use inart_world::{Fault, Happened, Later, Links, Parcel, Program, Timing, World};
 
 use crate::audit::Audit;
@@ -15,7 +15,6 @@ const MS: Duration = Duration::from_millis(1);
 
 /// Links that lose messages, and answers to them: whose answer is lost does not know that it was taken.
 struct Lossy {
-    events: Timeline<Happened>,
     draws: SplitMix64,
     loss: f64,
 }
@@ -24,35 +23,31 @@ impl Lossy {
     fn loses(&mut self) -> bool {
         self.draws.fraction() < self.loss
     }
+}
 
-    fn end(&mut self, parcel: &Parcel, is_taken: bool, at: Duration) {
-        let Parcel { from: sender, to: receiver, connection, id, .. } = *parcel;
-        self.events.at(at, Happened::Ended { sender, receiver, connection, id, is_taken });
-    }
+fn end(parcel: &Parcel, is_taken: bool) -> Happened {
+    let Parcel { from: sender, to: receiver, connection, id, .. } = *parcel;
+    Happened::Ended { sender, receiver, connection, id, is_taken }
 }
 
 impl Links for Lossy {
     type Change = ();
+    type Event = Happened;
 
-    fn send(&mut self, parcel: Parcel, now: Duration) {
-        match self.loses() {
-            true => self.end(&parcel, false, now + 6 * MS),
-            false => self.events.at(now + 2 * MS, Happened::Arrived { parcel, seconds: 0.001 }),
-        }
+    fn send(&mut self, parcel: Parcel, _: Duration, later: &mut Later<Happened>) {
+        later.push(match self.loses() {
+            true => (6 * MS, end(&parcel, false)),
+            false => (2 * MS, Happened::Arrived { parcel, seconds: 0.001 }),
+        });
     }
 
-    fn answer(&mut self, parcel: &Parcel, now: Duration) {
+    fn answer(&mut self, parcel: &Parcel, _: Duration, later: &mut Later<Happened>) {
         let is_taken = !self.loses();
-        self.end(parcel, is_taken, now + 2 * MS);
+        later.push((2 * MS, end(parcel, is_taken)));
     }
 
-    fn next_at(&self) -> Option<Duration> {
-        self.events.next_at()
-    }
-
-    fn next(&mut self, now: Duration) -> Option<Happened> {
-        self.events.next_at().filter(|at| *at <= now)?;
-        self.events.take().map(|(_, happened)| happened)
+    fn due(&mut self, event: Happened, _: Duration, _: &mut Later<Happened>) -> Option<Happened> {
+        Some(event)
     }
 
     // The world drops what arrives on a connection that has ended.
@@ -99,7 +94,7 @@ impl Program<Ring> for Training {
 /// Trains while a seed's messages are lost, and each process crashes once, one after the other.
 fn train(seed: u64, mistake: Mistake) -> Result<(), String> {
     let (draws, loss) = (SplitMix64::stream(seed, 0), (seed % 4) as f64 / 10.0);
-    let links = Lossy { events: Timeline::new(), draws, loss };
+    let links = Lossy { draws, loss };
     let timing = Timing { connect: 10 * MS, idle: 200 * MS, stuck: 60_000 * MS };
     let pairs = (0..COUNT).map(|who| [PeerNo(who), PeerNo((who + 1) % COUNT)]);
     let mut world = World::new(COUNT, pairs, links, Training(Audit::new(COUNT), mistake), timing).unwrap();

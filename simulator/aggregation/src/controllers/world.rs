@@ -243,6 +243,7 @@ impl<'a> World<'a> {
         let draws = std::sync::Mutex::new(draws);
         let chance = move || draws.lock().map_or(0, |mut draws| draws.next_u64());
         Config {
+            peers: None,
             topology: self.trial.topology.clone(),
             jobs: self.sets[set].clone(),
             program: Arc::new(Client { plant: self.plant.clone(), controller: number }),
