@@ -131,6 +131,10 @@ fn wrong_plans() {
     bench.write("other.yaml", other);
     let named = ["plan.json", "\"fig1\"", "\"other\""];
     bench.refused(&["plan", "--check", "plan.json", "other.yaml"], &named);
+    for command in ["push", "diff"] {
+        let named = ["other.yaml", "a network of switches", "name a plan"];
+        bench.refused(&[command, "other.yaml", "fig1.yaml"], &named);
+    }
     bench.refused(&["push", "plan.json", "other.yaml"], &named);
     bench.refused(&["diff", "plan.json", "other.yaml"], &named);
 }

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, bail, ensure};
+use anyhow::{Context, anyhow, bail};
 use inart_controller::doctor::{Arrived, JobFinding, SwitchState, SwitchView, examine};
 use inart_controller::{Controller, InstallError, JobPlan, PortMap, Push, Records, api};
 use inart_tables::{PortNo, SwitchTables};
@@ -100,6 +100,16 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     Ok(if report.is_fine() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// What is wrong with records of a network that has no plan of a job.
+fn without_plan(network: &str, records: &Records) -> anyhow::Error {
+    if records.peers.is_empty() {
+        return anyhow!("topology {network}: no plan was installed yet");
+    }
+    anyhow!(
+        "topology {network}: only a network of peers is installed; `inart diff NETWORK` compares it with the switches"
+    )
+}
+
 impl Args {
     async fn look(&self) -> anyhow::Result<Report> {
         let state = self.control.state();
@@ -120,13 +130,7 @@ impl Args {
         let mut records = crate::commands::control::open_records(&state, &network)?;
         let pushes: BTreeMap<JobId, Push> =
             records.jobs.iter().filter_map(|(job, record)| Some((*job, record.live()?.clone()))).collect();
-        let Some(first) = pushes.values().next() else {
-            ensure!(
-                records.peers.is_empty(),
-                "topology {network}: only a network of peers is installed; `inart diff NETWORK` compares it with the switches"
-            );
-            bail!("topology {network}: no plan was installed yet")
-        };
+        let Some(first) = pushes.values().next() else { return Err(without_plan(&network, &records)) };
         let (values, newest) = (first.values, records.newest_topology().unwrap_or(&first.topology));
         let topology = Topology::from_yaml(newest).context("the topology of the last push")?;
         let (pushes, left): (BTreeMap<_, _>, BTreeMap<_, _>) =
