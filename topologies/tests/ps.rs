@@ -81,7 +81,7 @@ fn what_is_wrong_names_its_place_and_the_fix() {
         ("mean: 700 ms, ", "", &["job vgg", "mean compute time of w1", "mean: 700 ms"]),
         ("cv: 0.05", "cv: -1", &["job vgg", "cv", "-1", "from 0 to 100"]),
         ("cv: 0.05", "cv: .nan", &["job vgg", "cv"]),
-        ("cv: 0.05", "speed: 0", &["job vgg", "speed of w1", "above 0"]),
+        ("cv: 0.05", "speed: 0", &["job vgg", "speed of w1", "from 1e-7 to 1e12"]),
         ("cv: 0.05", "cb: 0.05", &["line 12", "cb"]),
         ("batch: 128", "batch: 0", &["job vgg", "batch of w1 is 0", "batch: 512"]),
         ("batch: 128", "batch: 1.5", &["line 12", "whole number of samples"]),

@@ -31,7 +31,7 @@ fn row(workers: usize, window: u32) -> String {
 /// Three rows of the table that the test below makes whole.
 #[test]
 fn goodput_is_that_of_the_table() {
-    let table = include_str!("snapshots/simulator__loss__loss.snap");
+    let table = include_str!("snapshots/simulator_aggregation__loss__loss.snap");
     for (workers, window) in [(2, 16), (4, 64), (8, 256)] {
         let row = row(workers, window);
         assert!(table.lines().any(|line| line == row), "not in the table: {row}");

@@ -9,7 +9,7 @@ use rand::seq::IndexedRandom;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 
-use super::{Event, Fault, Trial};
+use super::trial::{Event, Fault, Trial};
 
 /// Faults happen within this time.
 const WITHIN: Duration = Duration::from_secs(12);

@@ -1,4 +1,4 @@
-//! Hosts that run: the rows of their epoch stay, whichever controllers come and go.
+//! What hosts of a job use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -6,30 +6,28 @@ use inart_tables::{PortNo, ResultsKey, SteerAction, SteerKey, SwitchTables};
 use inart_wire::{Epoch, JobId};
 use tokio::time::Instant;
 
-use super::world::{Process, World};
-
 /// Rows of a job under an epoch on one switch; of gradients, whether they are summed and by which port they
 /// leave.
-struct Rows {
+pub(super) struct Rows {
     steer: BTreeSet<(SteerKey, bool, PortNo)>,
     results: BTreeSet<ResultsKey>,
 }
 
 /// What hosts of a job use.
 pub(super) struct Duty {
-    job: JobId,
-    epoch: Epoch,
+    pub job: JobId,
+    pub epoch: Epoch,
     /// Whose records know of the epoch.
-    machine: usize,
+    pub machine: usize,
     /// The controller that assigned it first.
-    by: usize,
-    since: Instant,
+    pub by: usize,
+    pub since: Instant,
     /// By switch.
-    rows: BTreeMap<String, Rows>,
+    pub rows: BTreeMap<String, Rows>,
 }
 
 impl Rows {
-    fn of(tables: &SwitchTables, job: JobId, epoch: Epoch) -> Self {
+    pub fn of(tables: &SwitchTables, job: JobId, epoch: Epoch) -> Self {
         let steer = tables.steer.iter().filter(|(key, _)| (key.job, key.epoch) == (job, epoch));
         let results = tables.results.keys().filter(|key| (key.job, key.epoch) == (job, epoch));
         let step = |(key, action): (&SteerKey, &SteerAction)| match action {
@@ -40,115 +38,7 @@ impl Rows {
         Rows { steer: steer.filter_map(step).collect(), results: results.copied().collect() }
     }
 
-    fn are_in(&self, others: &Self) -> bool {
+    pub fn are_in(&self, others: &Self) -> bool {
         self.steer.is_subset(&others.steer) && self.results.is_subset(&others.results)
-    }
-}
-
-impl World<'_> {
-    /// Hosts of every job begin to run as any controller in charge assigns.
-    pub(super) fn hosts_begin(&mut self) {
-        let mut begun = Vec::new();
-        self.note_epochs();
-        for (by, process) in self.processes.iter().enumerate().filter(|(_, process)| process.is_alive()) {
-            let machine = if self.trial.one_folder { 0 } else { process.machine };
-            for told in self.told(process).unwrap_or_default() {
-                let same =
-                    |duty: &&Duty| (duty.job, duty.epoch, duty.machine) == (told.job, told.epoch, machine);
-                if !self.duties.iter().any(|duty| same(&duty)) {
-                    begun.push((told.job, told.epoch, machine, by));
-                }
-            }
-        }
-        let held = self.held();
-        for (job, epoch, machine, by) in begun {
-            let rows = held.iter().map(|(name, tables)| (name.clone(), Rows::of(tables, job, epoch)));
-            self.duties.push(Duty { job, epoch, machine, by, since: Instant::now(), rows: rows.collect() });
-        }
-    }
-
-    /// Notes which epochs the records of each machine know.
-    fn note_epochs(&mut self) {
-        let mut epochs = Vec::new();
-        for (machine, records) in self.records.iter_mut().enumerate() {
-            if records.refresh().is_err() {
-                continue;
-            }
-            for (job, record) in &records.jobs {
-                let pushed = record.pushes.iter().map(|push| push.epoch);
-                epochs.extend(record.stale.iter().copied().chain(pushed).map(|epoch| (machine, *job, epoch)));
-            }
-        }
-        self.mentioned.extend(epochs);
-    }
-
-    /// Whether hosts may use an epoch: the one in force by the records that know it, and the one before until
-    /// the next push begins.
-    fn is_used(&self, duty: &Duty) -> bool {
-        let Duty { job, epoch, machine, .. } = duty;
-        if self.others_may_remove(duty) {
-            return false;
-        }
-        let mut records = self.records[*machine].clone();
-        if records.refresh().is_err() {
-            return true;
-        }
-        let pushes = records.jobs.get(job).map(|record| &record.pushes);
-        let mut newest = pushes.into_iter().flatten().rev().map(|push| push.epoch);
-        let (live, before) = (newest.next(), newest.next());
-        live == Some(*epoch)
-            || before == Some(*epoch) && live.is_some_and(|live| self.is_last_push(*job, live, *machine))
-    }
-
-    /// Whether no push began after the one of an epoch that is in force. A controller with the plans in force
-    /// begins none; one with other plans does, which may remove the epoch before although the push fails.
-    fn is_last_push(&self, job: JobId, live: Epoch, machine: usize) -> bool {
-        let mut duties = self.duties.iter();
-        let of_live = duties.find(|duty| (duty.job, duty.epoch, duty.machine) == (job, live, machine));
-        of_live.is_some_and(|Duty { by, .. }| {
-            let set = self.processes[*by].set;
-            let has_records = |process: &&Process| self.trial.one_folder || process.machine == machine;
-            self.processes[*by..].iter().filter(has_records).all(|process| process.set == set)
-        })
-    }
-
-    /// Whether controllers on machines with records of their own may have removed an epoch. Records that do
-    /// not know an epoch cannot keep its number from being taken, if the switches that hold it are away. The
-    /// first push by such records leaves the epoch alone, as one that hosts may use; then it is the one
-    /// before, which the second push removes.
-    fn others_may_remove(&self, duty: &Duty) -> bool {
-        if self.trial.one_folder {
-            return false;
-        }
-        let Duty { job, epoch, machine, since, .. } = duty;
-        let others = |(other, of, it): &&(usize, JobId, Epoch)| other != machine && (of, it) == (job, epoch);
-        let ran_since = |of: &&Process| of.over.is_none_or(|over| over >= *since);
-        let ran =
-            |machine: usize| self.processes.iter().filter(move |of| of.machine == machine).filter(ran_since);
-        let machines = 0..self.records.len();
-        self.mentioned.iter().any(|it| others(&it))
-            || machines.filter(|other| other != machine).any(|other| ran(other).count() > 1)
-    }
-
-    /// The rows that hosts use are there, but for what a switch has lost itself.
-    pub(super) fn hosts_have_their_rows(&self) -> Result<(), String> {
-        let held = self.held();
-        let inner = self.plant.lock();
-        for duty in &self.duties {
-            let Duty { job, epoch, since, rows, .. } = duty;
-            if !self.is_used(duty) {
-                continue;
-            }
-            for (name, before) in rows {
-                let lost = inner.switches[name].lost_rows.is_some_and(|lost| lost >= *since);
-                if !lost && !before.are_in(&Rows::of(&held[name], *job, *epoch)) {
-                    return Err(format!(
-                        "switch {name} lost rows of epoch {epoch} of job {job}, which hosts use since {:?}",
-                        since.duration_since(self.began)
-                    ));
-                }
-            }
-        }
-        Ok(())
     }
 }

@@ -21,7 +21,7 @@ use super::duty::Duty;
 use super::ledger::Entry;
 use super::plant::Plant;
 use super::session::Client;
-use super::{Fault, Outcome, Trial};
+use super::trial::{Fault, Outcome, Trial};
 use crate::{Dataplane, Error};
 
 /// After the last fault began, those that end only with the trial last for this long.
