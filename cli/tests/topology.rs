@@ -17,7 +17,7 @@ fn said(bench: &Workbench, arguments: &[&str]) -> String {
 fn every_format_is_guessed_imported_planned_and_checked() {
     let bench = Workbench::new();
     for file in ["zoo.graphml", "leafspine.dot", "ring.json", "lab.clab.yml", "mininet.txt"] {
-        let source = root().join("planner/aggregation/tests/data").join(file);
+        let source = root().join("topologies/tests/data").join(file);
         let topology =
             said(&bench, &["topology", "import", source.to_str().unwrap(), "--aggregation", "1Gbps"]);
         bench.write("imported.yaml", topology);
@@ -25,7 +25,7 @@ fn every_format_is_guessed_imported_planned_and_checked() {
         bench.write("imported.json", said(&bench, &["plan", "imported.yaml", "--json"]));
         said(&bench, &["plan", "--check", "imported.json", "imported.yaml"]);
     }
-    let zoo = root().join("planner/aggregation/tests/data/zoo.graphml");
+    let zoo = root().join("topologies/tests/data/zoo.graphml");
     let zoo = zoo.to_str().unwrap();
     bench.refused(
         &["topology", "import", zoo, "--servers", "nowhere"],
