@@ -37,7 +37,7 @@ fn server(is_bsp: bool, is_half: bool) -> ServerAgent<InOrder<Policy>> {
 }
 
 /// Runs the target: a byte for the kind of training, or for [`crate::frame_link`]; then packets, each with a
-/// byte that says whose it is and one that says how long, or [`LONG`] before two that do. A packet of no
+/// byte that says whose it is and one that says how long, or `LONG` before two that do. A packet of no
 /// bytes is the next one that the real machine on the other side has sent.
 pub fn run(data: &[u8]) {
     let Some((kind, mut data)) = data.split_first() else { return };
