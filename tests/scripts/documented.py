@@ -163,6 +163,7 @@ def invocations(command):
     command = re.sub(r"\$\(inart|<\(inart", "; inart", command.replace("\\\n", " "))
     command = re.sub(r"\[(--[^\]]*)\]", r"\1", re.sub(r"\$\(\w+\)", "1", command))
     command, left_out = re.subn(r"(--\S+ )?[^\s>]*…\S*", "", command)
+    command = re.sub(r"(?<=\s)\d(?=>)", "", command)
     shell = shlex.shlex(command, posix=True, punctuation_chars="();<>|&\n")
     shell.whitespace, shell.whitespace_split, shell.commenters = " \t", True, "#"
     found, simple = [], []
