@@ -31,7 +31,7 @@ fuzz() {
     case $target in frame) length=192 ;; *_agent) length=4096 ;; *) length=32 ;; esac
     # Each execution of p4ir reads a whole P4 program: some 50 a second, ten times slower than any other target.
     case $target:$limit in p4ir:-runs=*) limit=-runs=$((${limit#-runs=} / 20)) ;; esac
-    if ! nice -n 15 "$target_dir/debug/fuzz_$target" "$limit" -seed=1 -max_len=$length -len_control=0 -timeout=10 -rss_limit_mb=2048 \
+    if ! nice -n 15 "$target_dir/debug/fuzz_$target" "$limit" -seed=1 -max_len=$length -len_control=0 -timeout=30 -rss_limit_mb=2048 \
         -verbosity=0 -print_final_stats=1 -artifact_prefix="tests/fuzz/regressions/$target/" \
         "$corpus" "tests/fuzz/seeds/$target" "tests/fuzz/regressions/$target" 2>"$corpus.log"; then
         tail -n 60 "$corpus.log"
