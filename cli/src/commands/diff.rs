@@ -34,7 +34,7 @@ impl ByNetwork for Diff {
 /// Arguments of `inart diff` on a network of switches.
 #[derive(clap::Args)]
 struct OfSwitches {
-    /// What a push would be given.
+    /// The plan or network of peers, as `inart push` takes it.
     #[arg(value_name = "PLAN")]
     plan: Option<PathBuf>,
     #[command(flatten)]

@@ -100,7 +100,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     Ok(if report.is_fine() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
-/// What is wrong with records of a network that has no plan of a job.
+/// Returns the error for records of a network without a plan.
 fn without_plan(network: &str, records: &Records) -> anyhow::Error {
     if records.peers.is_empty() {
         return anyhow!("topology {network}: no plan was installed yet");

@@ -233,7 +233,7 @@ impl Args {
             );
             ensure!(
                 !is_server || absent.ends(),
-                "--absent {name}: nobody trains without the server; say when it comes back, like 10s..12s"
+                "--absent {name}: no worker trains without the server; say when it comes back, like 10s..12s"
             );
         }
         let place =
