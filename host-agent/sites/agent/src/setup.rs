@@ -177,6 +177,12 @@ impl Setup {
     pub fn my_neighbours(&self) -> &[SiteNo] {
         &self.neighbours[self.me.index()]
     }
+
+    /// How many chunks for other sites a link may hold: those of two rounds of all sites, up and down. No plan
+    /// leads more over one link at a time.
+    pub(crate) fn most_on_link(&self) -> usize {
+        4 * self.chunk_values.len() * self.sites.len()
+    }
 }
 
 /// These terms, and more.

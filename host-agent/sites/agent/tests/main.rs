@@ -7,6 +7,7 @@ mod gradients;
 mod hostile;
 mod inside;
 mod links;
+mod passing;
 mod scheduler;
 mod states;
 mod waiting;

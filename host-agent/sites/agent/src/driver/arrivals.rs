@@ -10,6 +10,7 @@ use crate::gradient::ChunkSum;
 use crate::message::{self, AskMessage, Body, ChunkMessage};
 
 use super::identity::Named;
+use super::passing::Passing;
 use super::{Driver, Peer, Phase};
 
 impl Driver {
@@ -75,6 +76,8 @@ impl Driver {
             (self.heard_at, self.attempt) = (now, 0);
         }
         let dropped = self.site.counters().dropped();
+        let next = parcel.route.first().copied().filter(|_| to != self.setup.me);
+        let Some(Passing::Chunk(parcel)) = self.keep_for_link(next, Passing::Chunk(parcel)) else { return };
         self.site.receive(parcel);
         if is_of_round && self.site.counters().dropped() == dropped {
             self.progress(now);
@@ -109,6 +112,8 @@ impl Driver {
         // With another's last state it has no sums of its last round.
         let has_no_sums =
             to == self.setup.me && matches!(self.phase, Phase::Finished { .. }) && !self.site.is_complete();
+        let next = ask.route.first().copied().filter(|_| to != self.setup.me);
+        let Some(Passing::Question(ask)) = self.keep_for_link(next, Passing::Question(ask)) else { return };
         self.site.asked(ask);
         if (has_no_sums || self.site.counters().unanswerable > before) && from == by {
             // It may be too far behind; so it learns where others are.
@@ -140,8 +145,7 @@ impl Driver {
             self.counters.malformed += 1;
             return false;
         }
-        // The chunks of two rounds of all sites, up and down: no plan leads more over one link at a time.
-        let most = 4 * self.setup.chunk_values.len() * self.setup.sites.len();
+        let most = self.setup.most_on_link();
         let has_room = parcel.route.first().is_none_or(|&next| self.site.load(next) < most);
         self.counters.crowded += u64::from(!has_room);
         has_room

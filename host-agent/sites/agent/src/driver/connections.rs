@@ -12,6 +12,7 @@ impl Driver {
         if let Peer::Site(site) = peer {
             self.site.link_up(site);
             self.detour_all();
+            self.pass_on_waiting(site);
         }
         self.report();
         match self.phase {

@@ -12,6 +12,7 @@ mod joining;
 mod last_words;
 mod meeting;
 mod output;
+mod passing;
 mod phase;
 mod plans;
 mod rounds;
@@ -35,6 +36,7 @@ use crate::wait::Watch;
 pub use error::DriverError;
 use last_words::LastWords;
 pub use output::{Output, Peer};
+use passing::Passing;
 use phase::{Heard, Phase, RoundStart, Sent, Warning};
 
 /// Samples of the links that wait for a report.
@@ -83,6 +85,8 @@ pub struct Driver {
     sending: BTreeMap<u64, Sent>,
     /// What failed on connections that are up.
     held_back: Vec<(SiteNo, Parcel<ChunkSum>)>,
+    /// What waits for links that have not been up yet.
+    for_links: BTreeMap<SiteNo, Vec<Passing>>,
     lanes: Lanes,
     next_id: u64,
     met_at: Option<Duration>,
@@ -122,6 +126,7 @@ impl Driver {
             warned: BTreeSet::new(),
             sending,
             held_back: Vec::new(),
+            for_links: BTreeMap::new(),
             lanes,
             next_id: 0,
             met_at: None,

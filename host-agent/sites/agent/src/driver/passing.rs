@@ -1,0 +1,45 @@
+//! Messages that a site passes on over a link that has not come up yet. Its neighbors may begin the first round
+//! before it has met all of its own: without a place to wait here, what they send would be lost, and the
+//! round would stand still until somebody asks.
+
+use inart_protocol_sites::{Ask, Parcel, SiteNo};
+
+use crate::gradient::ChunkSum;
+
+use super::{Driver, Peer};
+
+/// What waits for a link to come up for the first time.
+#[derive(Debug)]
+pub(super) enum Passing {
+    Chunk(Parcel<ChunkSum>),
+    Question(Ask),
+}
+
+impl Driver {
+    /// Keeps what goes on over a link that has not been up since this process began; returns the rest.
+    /// Once a link has been up and goes down, what was to take it is lost and asked for.
+    pub(super) fn keep_for_link(&mut self, next: Option<SiteNo>, passing: Passing) -> Option<Passing> {
+        let next = next.filter(|&next| {
+            let is_mine = self.setup.my_neighbours().contains(&next);
+            is_mine && !self.up.contains(&Peer::Site(next)) && !self.down_at.contains_key(&next)
+        });
+        let Some(next) = next else { return Some(passing) };
+        let waiting = self.for_links.entry(next).or_default();
+        if waiting.len() < self.setup.most_on_link() {
+            waiting.push(passing);
+        } else {
+            self.counters.crowded += 1;
+        }
+        None
+    }
+
+    /// A link is up: what waited for it goes on.
+    pub(super) fn pass_on_waiting(&mut self, next: SiteNo) {
+        for passing in self.for_links.remove(&next).unwrap_or_default() {
+            match passing {
+                Passing::Chunk(parcel) => self.site.receive(parcel),
+                Passing::Question(ask) => self.site.asked(ask),
+            }
+        }
+    }
+}
