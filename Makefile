@@ -30,7 +30,7 @@ demo: deps ## Train a model on the paper's Fig. 1 network, every sum checked
 
 demo-live: deps ## Two jobs train while other traffic comes, a switch dies and a worker is killed; the controller replans
 	$(CARGO) build $(ONCE) --bin inart
-	target/debug/inart emulate topologies/live.yaml --jobs 2 --schemes inart --follow --faults topologies/live-schedule.yaml \
+	target/debug/inart emulate topologies/live.yaml --jobs 2 --schemes optimized --follow --faults topologies/live-schedule.yaml \
 		--scale 1/400 --rounds 110 --peer-timeout 5s --timeline out/live-timeline.svg
 
 demo-geo: deps ## Nine data centres train a model over links of 30 ms: NETSTORM's schemes and ours (two minutes after the build)

@@ -40,7 +40,7 @@ fn a_figure_becomes_a_table_a_csv_file_a_chart_and_json() {
 
     let json = bench.inart(&["experiment", "inart-fig5", "--seeds", "1", "--json"]);
     let document: Value = serde_json::from_slice(&json.stdout).unwrap();
-    assert_eq!(document["panels"][0]["rows"][0]["series"], "inart");
+    assert_eq!(document["panels"][0]["rows"][0]["series"], "optimized");
 }
 
 #[test]

@@ -70,8 +70,8 @@ fn flags_of_plans_and_topologies_do_what_they_say() {
         plan["shards"].as_array().unwrap().iter().map(|shard| shard["share"].as_f64().unwrap()).collect()
     };
     assert_eq!(shares("plan fig1.yaml --json --equal-shares --budget 50ms"), [0.5, 0.5]);
-    let running = shares("plan fig1.yaml --json --scheme inart");
-    bench.write("running.json", printed(&bench, "plan fig1.yaml --json --scheme inart", 0));
+    let running = shares("plan fig1.yaml --json --scheme optimized");
+    bench.write("running.json", printed(&bench, "plan fig1.yaml --json --scheme optimized", 0));
     assert_eq!(shares("plan fig1.yaml --json --from running.json --keep-shares --stable 5%"), running);
     assert!(printed(&bench, "plan fig1.yaml --paths shortest", 0).contains("paths   shortest"));
     bench.write("net.dot", "graph g { a -- b [bandwidth=3]; b -- c; }\n");

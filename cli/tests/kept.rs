@@ -21,8 +21,8 @@ fn figures_are_printed_although_the_chart_cannot_be_written() {
     let _turn = turn();
     let bench = bench(&["pair.yaml", "mesh4.yaml"]);
     for (line, figure) in [
-        ("emulate pair.yaml --schemes inart --rounds 2 --gradient 4KB --chart /dev/full", "bit_exact"),
-        ("emulate mesh4.yaml --schemes inart --rounds 1 --update 4KB --chart /dev/full", "schemes"),
+        ("emulate pair.yaml --schemes optimized --rounds 2 --gradient 4KB --chart /dev/full", "bit_exact"),
+        ("emulate mesh4.yaml --schemes optimized --rounds 1 --update 4KB --chart /dev/full", "schemes"),
     ] {
         let output = bench.inart(&[&["--json"], &words(line)[..]].concat());
         let told = String::from_utf8_lossy(&output.stderr);
@@ -42,15 +42,15 @@ fn what_a_scheme_lacks_is_seen_before_the_first_one_runs() {
     let bench = bench(&["geo9.yaml", "mesh4.yaml", "pair.yaml"]);
     for (line, named) in [
         (
-            "emulate geo9.yaml --schemes inart,gloo --python /bin/false",
+            "emulate geo9.yaml --schemes optimized,gloo --python /bin/false",
             ["--python", "/bin/false does not find torch"],
         ),
         (
-            "emulate geo9.yaml --schemes inart,gloo --python /no/python",
+            "emulate geo9.yaml --schemes optimized,gloo --python /no/python",
             ["--python", "cannot start /no/python"],
         ),
-        ("emulate geo9.yaml --schemes inart,inart", ["--schemes", "inart is named twice"]),
-        ("emulate mesh4.yaml --schemes inart,inart", ["schemes", "inart is named twice"]),
+        ("emulate geo9.yaml --schemes optimized,optimized", ["--schemes", "optimized is named twice"]),
+        ("emulate mesh4.yaml --schemes optimized,optimized", ["schemes", "optimized is named twice"]),
         ("emulate pair.yaml --scale 1e-9", ["--scale: a link of 1 Gbps", "at least 1/100000"]),
         ("emulate pair.yaml --expose seen --rounds 0", ["--rounds", "give a number from 1"]),
     ] {
@@ -70,9 +70,9 @@ fn an_emulation_writes_no_file_unasked() {
     };
     let before = files();
     for line in [
-        "emulate pair.yaml --schemes inart --rounds 2 --gradient 4KB",
+        "emulate pair.yaml --schemes optimized --rounds 2 --gradient 4KB",
         "emulate pair.yaml -- true",
-        "emulate mesh4.yaml --schemes inart --rounds 1 --update 4KB",
+        "emulate mesh4.yaml --schemes optimized --rounds 1 --update 4KB",
     ] {
         let output = bench.inart(&words(line));
         assert!(output.status.success(), "{line}: {output:?}");

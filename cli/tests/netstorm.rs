@@ -47,7 +47,7 @@ fn a_figure_run_again_gives_the_committed_numbers() {
     for (key, now) in &again {
         for (now, then) in now.iter().zip(before[key]) {
             // Numbers are written with five digits.
-            let near = if key[2] == "inart" { 0.02 } else { 1e-4 };
+            let near = if key[2] == "optimized" { 0.02 } else { 1e-4 };
             assert!((now - then).abs() <= near * then.abs(), "{key:?}: {now}, committed {then}");
         }
     }
@@ -67,13 +67,13 @@ fn one_seed_lies_within_the_committed_ones() {
     let before = committed("netstorm-fig13");
     for (key, [mean, ..]) in rows(&bench.read("out/netstorm-fig13.csv")) {
         let [_, least, greatest] = before[&key];
-        let near = if key[2] == "inart" { 0.02 } else { 1e-4 } * mean;
+        let near = if key[2] == "optimized" { 0.02 } else { 1e-4 } * mean;
         assert!((least - near..=greatest + near).contains(&mean), "{key:?}: {mean}");
     }
     assert!(bench.read("out/netstorm-fig13.svg").trim_end().ends_with("</svg>"));
     let report = bench.read("report.md");
     assert!(
-        report.contains("| system | paper | here | `inart` |") && !report.contains("\nold\n"),
+        report.contains("| system | paper | here | `optimized` |") && !report.contains("\nold\n"),
         "{report}"
     );
 }

@@ -179,14 +179,14 @@ fn flags_that_would_be_ignored_are_refused() {
             ["--timeline is for networks of switches", "mesh4.yaml has peers"],
         ),
         (
-            "emulate ps16.yaml --sync r2sp --schemes inart",
+            "emulate ps16.yaml --sync r2sp --schemes optimized",
             ["--schemes", "ps16.yaml trains at a parameter server"],
         ),
         ("emulate geo9.yaml -- ls", ["-- ls: programs are for networks of switches", "geo9.yaml has sites"]),
         // Named twice.
         ("emulate ps16.yaml --sync bsp,bsp", ["--sync", "bsp is named twice"]),
-        ("emulate two-levels.yaml --schemes inart,gloo", ["--schemes gloo", "no workers are inside"]),
-        ("emulate two-levels.yaml --schemes inart,inart", ["--schemes", "inart is named twice"]),
+        ("emulate two-levels.yaml --schemes optimized,gloo", ["--schemes gloo", "no workers are inside"]),
+        ("emulate two-levels.yaml --schemes optimized,optimized", ["--schemes", "optimized is named twice"]),
     ] {
         bench.refused(&words(line), &named);
     }

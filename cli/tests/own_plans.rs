@@ -65,7 +65,9 @@ fn trees_of_ones_own_are_completed_checked_and_simulated() {
 #[test]
 fn printed_plans_of_sites_are_read_back() {
     let bench = bench();
-    for scheme in ["inart", "star", "bkt", "mst", "fapt", "netstorm", "netstorm --auxiliary node-disjoint"] {
+    for scheme in
+        ["optimized", "star", "bkt", "mst", "fapt", "netstorm", "netstorm --auxiliary node-disjoint"]
+    {
         let plan = json_of(&bench, &format!("plan geo9-static.yaml --scheme {scheme}"));
         bench.write("printed.json", plan.to_string());
         let run = json_of(&bench, "simulate geo9-static.yaml --plan printed.json --rounds 1");
@@ -184,7 +186,7 @@ fn what_does_not_go_with_a_plan_is_refused_by_name() {
         ("simulate ring.yaml --plan trees.json --scheme mst", &["--plan", "--scheme"][..]),
         ("simulate ring.yaml --plan trees.json --job x", &["--job x"]),
         ("plan ring.yaml --complete trees.json --check trees.json", &["--complete", "--check"]),
-        ("emulate mesh4.yaml --plan trees.json --schemes inart", &["--plan", "--schemes"]),
+        ("emulate mesh4.yaml --plan trees.json --schemes optimized", &["--plan", "--schemes"]),
         ("emulate fig1.yaml --plan plan.json --follow", &["--follow", "off your plans"]),
         ("emulate fig1.yaml --plan plan.json --jobs 2", &["--plan", "--jobs"]),
         ("emulate fig1.yaml --plan plan.json --levels 2", &["--levels", "--schemes"]),

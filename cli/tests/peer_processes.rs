@@ -128,7 +128,7 @@ fn stale_synchronous_peers_follow_their_rule_of_k() {
     let _turn = turn();
     let mesh = Mesh::new();
     let flags = "--sync ssp --staleness 2 --force-after 3 --rounds 20 --random";
-    let coordinator = "--sync ssp --staleness 2 --force-after 3 --rounds 20 --scheme inart --guard-all";
+    let coordinator = "--sync ssp --staleness 2 --force-after 3 --rounds 20 --scheme optimized --guard-all";
     let told = run_all(&mesh, flags, coordinator);
     let sent = sent(&told);
     assert!(compare(&told, &sent) > 0);

@@ -21,7 +21,7 @@ fn json(bench: &Workbench, arguments: &[&str]) -> Value {
 #[test]
 fn every_scheme_is_planned_checked_and_simulated() {
     let bench = bench();
-    for scheme in ["inart", "selmcast", "orpheus", "optimal"] {
+    for scheme in ["optimized", "selmcast", "orpheus", "optimal"] {
         for multicast in ["switch", "hosts"] {
             let flags = ["mesh16.yaml", "--scheme", scheme, "--multicast", multicast, "--seed", "1"];
             let plan = json(&bench, &[&["plan"], &flags[..]].concat());
@@ -48,7 +48,7 @@ fn every_scheme_is_planned_checked_and_simulated() {
 #[test]
 fn stale_synchronous_training_has_its_flags_and_figures() {
     let bench = bench();
-    for scheme in ["inart", "selmcast", "orpheus"] {
+    for scheme in ["optimized", "selmcast", "orpheus"] {
         let flags = format!(
             "simulate mesh16.yaml --scheme {scheme} --sync ssp --staleness 2 --force-after 3 --eta 0.5 --duration 30s \
              --links split --seed 7"
@@ -235,7 +235,7 @@ fn the_processes_code_runs_in_virtual_time() {
         ("--processes --links split", &["--links split", "--processes"]),
         ("--processes --sync ssp --eta 2", &["--eta 2"]),
         ("--processes --sync ssp --duration 0s", &["--duration", "0s", "above 0"]),
-        ("--processes --sync ssp --scheme optimal", &["selmcast, orpheus or inart"]),
+        ("--processes --sync ssp --scheme optimal", &["selmcast, orpheus or optimized"]),
     ] {
         let flags = format!("simulate mesh16.yaml {flags}");
         bench.refused(&flags.split_whitespace().collect::<Vec<_>>(), named);

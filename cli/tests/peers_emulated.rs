@@ -45,12 +45,12 @@ fn emulated(bench: &Workbench, arguments: &[&str]) -> Option<Value> {
 fn rounds_of_all_schemes_follow_their_ports() {
     let bench = Workbench::new();
     bench.write("slower.yaml", SLOWER);
-    let arguments = ["slower.yaml", "--schemes", "inart,orpheus", "--scale", "1", "--rounds", "8"];
+    let arguments = ["slower.yaml", "--schemes", "optimized,orpheus", "--scale", "1", "--rounds", "8"];
     let more = ["--update", "200 KB", "--chart", "out/chart.svg"];
     let Some(report) = emulated(&bench, &[&arguments[..], &more].concat()) else { return };
     assert!(bench.read("out/chart.svg").contains("orpheus"));
     let schemes = report["schemes"].as_array().unwrap();
-    assert_eq!(schemes.iter().map(|scheme| &scheme["scheme"]).collect::<Vec<_>>(), ["inart", "orpheus"]);
+    assert_eq!(schemes.iter().map(|scheme| &scheme["scheme"]).collect::<Vec<_>>(), ["optimized", "orpheus"]);
     for scheme in schemes {
         assert_eq!(scheme["updates_checked"], 3 * 2 * 8, "{scheme}");
         assert_eq!(scheme["receivers_mean"], 2.0);
@@ -77,7 +77,7 @@ fn times_of_peers_are_those_of_the_document() {
     let (start, end) = (SLOWER.find("traces:").unwrap(), SLOWER.find("jobs:").unwrap());
     let steady = SLOWER[..start].to_owned() + &SLOWER[end..].replace("200 KB", "2 MB");
     bench.write("steady.yaml", steady);
-    let arguments = ["steady.yaml", "--schemes", "inart", "--rounds", "2", "--update", "200 KB"];
+    let arguments = ["steady.yaml", "--schemes", "optimized", "--rounds", "2", "--update", "200 KB"];
     let Some(report) = emulated(&bench, &[&arguments[..], &["--scale", "1/2"]].concat()) else { return };
     assert!((report["scale"]["times"].as_f64().unwrap() - 0.2).abs() < 1e-9, "{report}");
     let scheme = &report["schemes"][0];
@@ -100,7 +100,7 @@ fn the_summary_says_what_became_of_plans_where_rates_change() {
     bench.write("slower.yaml", SLOWER);
     bench.write("steady.yaml", SLOWER.replace("[40 Mbps, 4 Mbps]", "[40 Mbps]"));
     for (network, changes) in [("slower.yaml", true), ("steady.yaml", false)] {
-        let arguments = ["emulate", network, "--schemes", "inart", "--scale", "1", "--rounds", "4"];
+        let arguments = ["emulate", network, "--schemes", "optimized", "--scale", "1", "--rounds", "4"];
         let output = bench.inart(&[&arguments[..], &["--update", "200 KB"]].concat());
         if String::from_utf8_lossy(&output.stderr).contains("run as root") {
             eprintln!("skipped: root is needed to make network namespaces");
@@ -147,8 +147,8 @@ fn what_cannot_be_emulated_is_refused_in_one_line() {
     refused("mesh4.yaml --multicast switch --values 1024", &["--values 1024", "32, 64 or 256"]);
     refused("mesh4.yaml --rounds 0", &["--rounds 0", "from 1"]);
     refused("mesh4.yaml --sync asp", &["--sync", "ssp"]);
-    refused("mesh4.yaml --sync ssp --schemes inart,optimal", &["--schemes optimal", "--sync bsp"]);
-    refused("mesh4.yaml --schemes inart,atp", &["--schemes", "selmcast"]);
+    refused("mesh4.yaml --sync ssp --schemes optimized,optimal", &["--schemes optimal", "--sync bsp"]);
+    refused("mesh4.yaml --schemes optimized,atp", &["--schemes", "selmcast"]);
     refused("mesh4.yaml --sync ssp --chart c.svg", &["--chart", "--sync bsp"]);
     refused("mesh4.yaml --sync ssp --eta 2", &["--eta 2"]);
     refused("mesh4.yaml --sync ssp --staleness few", &["--staleness", "or none"]);

@@ -45,7 +45,7 @@ fn number(of: &Value, key: &str) -> f64 {
 fn an_update_leaves_once_and_reaches_whom_it_is_for() {
     let bench = Workbench::new();
     bench.write("three.yaml", mesh(3, 2, ""));
-    let Some(scheme) = emulated(&bench, "three.yaml --scheme inart --rounds 5 --update 200KB") else {
+    let Some(scheme) = emulated(&bench, "three.yaml --scheme optimized --rounds 5 --update 200KB") else {
         return;
     };
     assert_eq!(scheme["updates_checked"], 3 * 2 * 5, "{scheme}");
@@ -106,7 +106,7 @@ fn the_coordinator_follows_other_traffic_by_what_peers_measure() {
     let slower = mesh(3, 1, "").replace("[40 Mbps, 20 Mbps]", "40 Mbps").replace("jobs:", trace);
     let slower = slower.replace("200 KB", "800 KB");
     bench.write("slower.yaml", slower);
-    let Some(scheme) = emulated(&bench, "slower.yaml --scheme inart --update 800KB --rounds 14") else {
+    let Some(scheme) = emulated(&bench, "slower.yaml --scheme optimized --update 800KB --rounds 14") else {
         return;
     };
     let rounds = scheme["each_round"].as_array().unwrap();
@@ -122,7 +122,7 @@ fn stale_synchronous_peers_train_through_a_switch() {
     let bench = Workbench::new();
     let timed = mesh(3, 1, "").replace("200 KB", "203304 B, compute: {mean: 30 ms, cv: 0.5}");
     bench.write("timed.yaml", timed);
-    let Some(scheme) = emulated(&bench, "timed.yaml --scheme inart --sync ssp --staleness 2 --rounds 8")
+    let Some(scheme) = emulated(&bench, "timed.yaml --scheme optimized --sync ssp --staleness 2 --rounds 8")
     else {
         return;
     };
@@ -136,7 +136,7 @@ fn both_ways_are_run_one_after_the_other() {
     let _turn = turn();
     let bench = Workbench::new();
     bench.write("three.yaml", mesh(3, 2, ""));
-    let flags = "--json emulate three.yaml --multicast hosts,switch --scale 1 --scheme inart --rounds 3 --update 200KB \
+    let flags = "--json emulate three.yaml --multicast hosts,switch --scale 1 --scheme optimized --rounds 3 --update 200KB \
                  --chart both.svg";
     let output = bench.inart(&flags.split_whitespace().collect::<Vec<_>>());
     let said = String::from_utf8_lossy(&output.stderr);

@@ -23,7 +23,7 @@ fn json(bench: &Workbench, arguments: &[&str]) -> Value {
 #[test]
 fn every_scheme_is_planned_checked_and_simulated() {
     let bench = bench();
-    for scheme in ["inart", "star", "bkt", "mst", "fapt", "netstorm"] {
+    for scheme in ["optimized", "star", "bkt", "mst", "fapt", "netstorm"] {
         let plan = json(&bench, &["plan", "geo9-static.yaml", "--scheme", scheme]);
         assert_eq!((plan["scheme"].as_str(), plan["topology"].as_str()), (Some(scheme), Some("geo9-static")));
         let (predicted, bound) =
@@ -110,7 +110,7 @@ fn what_cannot_be_is_refused_in_one_line() {
         other("rates: [38 Mbps,", "rates: [0,");
         bench.refused(&[command, "other.yaml"], &["other.yaml", "trace of n1 to n2", "a rate is 0"]);
     }
-    bench.refused(&["plan", "geo9.yaml", "--root", "n4"], &["scheme inart", "leave --root out"]);
+    bench.refused(&["plan", "geo9.yaml", "--root", "n4"], &["scheme optimized", "leave --root out"]);
     bench.refused(&["plan", "geo9.yaml", "--scheme", "fapt", "--root", "n10"], &["--root n10", "n1, n2"]);
     bench.refused(&["plan", "geo9.yaml", "--scheme", "atp"], &["--scheme", "netstorm"]);
     bench.refused(

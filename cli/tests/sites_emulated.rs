@@ -15,7 +15,7 @@ fn a_network_of_sites_is_emulated_and_every_sum_checked() {
     bench.write("net.yaml", NETWORK);
     let mut command = Command::new(env!("CARGO_BIN_EXE_inart"));
     command.args(["--json", "emulate"]).arg(bench.path("net.yaml"));
-    command.args(["--schemes", "inart,netstorm+", "--scale", "1", "--rounds", "3", "--duration", "30s"]);
+    command.args(["--schemes", "optimized,netstorm+", "--scale", "1", "--rounds", "3", "--duration", "30s"]);
     command.arg("--chart").arg(bench.path("chart.svg"));
     let output = command.output().unwrap();
     let said = String::from_utf8_lossy(&output.stderr);
@@ -44,7 +44,7 @@ fn times_of_sites_are_those_of_the_document() {
     let plan = bench.inart(&["--json", "plan", "net.yaml"]);
     let plan: Value = serde_json::from_slice(&plan.stdout).unwrap();
     let bound_s = plan["bounds"]["seconds"].as_f64().unwrap();
-    let run = ["emulate", "net.yaml", "--schemes", "inart", "--scale", "1/4", "--rounds", "2"];
+    let run = ["emulate", "net.yaml", "--schemes", "optimized", "--scale", "1/4", "--rounds", "2"];
     let output = bench.inart(&[&["--json"], &run[..], &["--knowledge", "static"]].concat());
     let said = String::from_utf8_lossy(&output.stderr);
     if said.contains("run as root") {

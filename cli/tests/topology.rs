@@ -105,8 +105,10 @@ fn a_running_plan_and_two_levels_do_not_go_together() {
         &["plan", "fig1.yaml", "--from", "plan.json", "--levels", "2"],
         &["two levels", "no running plan"],
     );
-    bench
-        .refused(&["plan", "fig1.yaml", "--scheme", "atp", "--levels", "2"], &["two levels", "scheme inart"]);
+    bench.refused(
+        &["plan", "fig1.yaml", "--scheme", "atp", "--levels", "2"],
+        &["two levels", "scheme optimized"],
+    );
     bench.refused(&["plan", "fig1.yaml", "--levels", "3"], &["--levels", "1 or 2"]);
 }
 

@@ -20,7 +20,7 @@ fn topology() -> Topology {
 fn alone(topology: &Topology, job: usize) -> Plan {
     let job: &Job = &topology.jobs()[job];
     let topology = topology.with_jobs(vec![job.clone()]);
-    plan(&topology, job, &Options { time_left: &|| 0.0, ..Options::new(schemes::INART) }).unwrap()
+    plan(&topology, job, &Options { time_left: &|| 0.0, ..Options::new(schemes::OPTIMIZED) }).unwrap()
 }
 
 fn of(host: &str) -> Formation {

@@ -222,7 +222,7 @@ async fn every_scheme_sums_on_fig1() {
 async fn an_epoch_that_is_run_again_is_summed_again() {
     let topology = fig1();
     let mut net = Net::start(&topology).await;
-    let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
+    let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED)).unwrap();
     let told = install(&mut net, &[job(1, &plan)]).await.remove(0);
     for (run, rounds) in [(1, 0..3), (2, 0..3), (3, 0..1), (0x8000_0001, 0..2)] {
         for round in rounds {
@@ -276,7 +276,7 @@ async fn detours() {
         (triangle(4, "v1", ", ingress: 10 Mbps"), vec!["w0", "v0", "v1"]),
         (triangle(4, "v3", ", ingress: 10 Mbps"), vec!["w0", "v0", "v3"]),
     ] {
-        let made = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
+        let made = plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED)).unwrap();
         assert_eq!(
             (made.rate_bps, &made.flows[0].path),
             (10e6, &path.iter().map(ToString::to_string).collect())
@@ -289,7 +289,7 @@ async fn detours() {
 #[tokio::test]
 async fn sums_of_sums() {
     let topology = fat_tree(4, &equipment(12)).unwrap();
-    let options = Options { levels: Levels::Two, ..Options::new(schemes::INART) };
+    let options = Options { levels: Levels::Two, ..Options::new(schemes::OPTIMIZED) };
     let plan = plan(&topology, &topology.jobs()[0], &options).unwrap();
     let second: Vec<_> =
         plan.trunks.iter().filter(|trunk| trunk.path.last() != Some(&trunk.server)).collect();
@@ -302,7 +302,7 @@ async fn sums_of_sums() {
 #[tokio::test]
 async fn more_workers_than_a_bitmap_has_bits() {
     let topology = leaf_spine(8, 4, 20, &equipment(150)).unwrap();
-    let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
+    let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED)).unwrap();
     let block = |name: &str| name[1..].parse::<usize>().unwrap() / 64;
     let spread = plan.trunks.iter().filter(|trunk| {
         let blocks: BTreeSet<_> = trunk.workers.iter().map(|worker| block(worker)).collect();

@@ -39,7 +39,7 @@ fn pushing_twice_changes_nothing() {
 fn the_epoch_before_stays_until_the_next_push() {
     let topology = fig1();
     let mut controller = controller(&topology, Records::default());
-    let schemes = [schemes::ATP, schemes::LBMM, schemes::INART, schemes::ATP];
+    let schemes = [schemes::ATP, schemes::LBMM, schemes::OPTIMIZED, schemes::ATP];
     let pushed = schemes.map(|scheme| job(1, &planned(scheme)));
     for (index, push) in pushed.iter().enumerate() {
         let epoch = index as u16 + 1;
@@ -58,7 +58,7 @@ fn the_epoch_before_stays_until_the_next_push() {
 #[test]
 fn a_preview_is_what_the_install_then_does() {
     let mut controller = controller(&fig1(), Records::default());
-    for scheme in [schemes::ATP, schemes::INART] {
+    for scheme in [schemes::ATP, schemes::OPTIMIZED] {
         let push = [job(1, &planned(scheme))];
         let before = network(&mut controller);
         let preview = now(controller.preview(&push)).unwrap();
@@ -71,7 +71,7 @@ fn a_preview_is_what_the_install_then_does() {
 fn jobs_do_not_touch_each_other() {
     let topology = fig1();
     let mut controller = controller(&topology, Records::default());
-    let (one, two) = (job(1, &planned(schemes::INART)), job(2, &planned(schemes::ATP)));
+    let (one, two) = (job(1, &planned(schemes::OPTIMIZED)), job(2, &planned(schemes::ATP)));
     now(controller.install(&[one.clone(), two.clone()])).unwrap();
     let report = now(controller.install(&[JobPlan { plan: planned(schemes::LBMM), ..one.clone() }])).unwrap();
     assert_eq!(epochs(&report), [2]);
@@ -87,8 +87,11 @@ fn jobs_do_not_touch_each_other() {
 #[test]
 fn a_failed_push_leaves_the_old_plan_working() {
     let topology = fig1();
-    let (old, older, new) =
-        (job(1, &planned(schemes::ATP)), job(1, &planned(schemes::LBMM)), job(1, &planned(schemes::INART)));
+    let (old, older, new) = (
+        job(1, &planned(schemes::ATP)),
+        job(1, &planned(schemes::LBMM)),
+        job(1, &planned(schemes::OPTIMIZED)),
+    );
     let prepared = || {
         let mut controller = controller(&topology, Records::default());
         now(controller.install(std::slice::from_ref(&older))).unwrap();
@@ -132,7 +135,7 @@ fn a_failed_push_leaves_the_old_plan_working() {
 fn after_a_failed_push_any_plan_can_be_pushed() {
     let topology = fig1();
     let [old, new, other] =
-        [schemes::ATP, schemes::INART, schemes::LBMM].map(|scheme| job(1, &planned(scheme)));
+        [schemes::ATP, schemes::OPTIMIZED, schemes::LBMM].map(|scheme| job(1, &planned(scheme)));
     for next in [&old, &other] {
         let mut controller = controller(&topology, Records::default());
         now(controller.install(std::slice::from_ref(&old))).unwrap();
@@ -154,7 +157,7 @@ fn after_a_failed_push_any_plan_can_be_pushed() {
 #[test]
 fn a_first_push_that_fails_leaves_nothing_and_then_succeeds() {
     let topology = fig1();
-    let plan = job(1, &planned(schemes::INART));
+    let plan = job(1, &planned(schemes::OPTIMIZED));
     let mut clean = controller(&topology, Records::default());
     now(clean.install(std::slice::from_ref(&plan))).unwrap();
     for k in 0..20 {
@@ -173,7 +176,7 @@ fn a_first_push_that_fails_leaves_nothing_and_then_succeeds() {
 fn a_push_repairs_what_is_missing() {
     let topology = fig1();
     let mut controller = controller(&topology, Records::default());
-    let plan = job(1, &planned(schemes::INART));
+    let plan = job(1, &planned(schemes::OPTIMIZED));
     now(controller.install(std::slice::from_ref(&plan))).unwrap();
     let whole = network(&mut controller);
     let v1 = controller.switches().get_mut("v1").unwrap();
@@ -213,7 +216,7 @@ fn a_push_repairs_what_overlaps() {
 #[test]
 fn without_records_nothing_is_removed_and_nothing_is_done_twice() {
     let topology = fig1();
-    let [old, new] = [schemes::ATP, schemes::INART].map(|scheme| job(1, &planned(scheme)));
+    let [old, new] = [schemes::ATP, schemes::OPTIMIZED].map(|scheme| job(1, &planned(scheme)));
     let mut first = controller(&topology, Records::default());
     now(first.install(std::slice::from_ref(&old))).unwrap();
     now(first.install(std::slice::from_ref(&new))).unwrap();
@@ -243,7 +246,7 @@ fn without_records_nothing_is_removed_and_nothing_is_done_twice() {
 #[test]
 fn old_records_do_not_remove_a_newer_plan() {
     let topology = fig1();
-    let [a, b, c] = [schemes::ATP, schemes::INART, schemes::LBMM].map(|scheme| job(1, &planned(scheme)));
+    let [a, b, c] = [schemes::ATP, schemes::OPTIMIZED, schemes::LBMM].map(|scheme| job(1, &planned(scheme)));
     let mut mine = controller(&topology, Records::default());
     now(mine.install(std::slice::from_ref(&a))).unwrap();
     let (switches, records) = (mine.switches().clone(), mine.records().clone());
@@ -263,7 +266,7 @@ fn another_program_is_replaced_only_when_allowed() {
     let topology = fig1();
     let mut controller = controller(&topology, Records::default());
     controller.switches().get_mut("v2").unwrap().running = Running::Other;
-    let plan = [job(1, &planned(schemes::INART))];
+    let plan = [job(1, &planned(schemes::OPTIMIZED))];
     let error = now(controller.install(&plan)).unwrap_err();
     assert!(error.to_string().starts_with("switch v2 runs another program"), "{error}");
     controller.replace_program(true);
@@ -275,7 +278,7 @@ fn another_program_is_replaced_only_when_allowed() {
 fn a_plan_that_does_not_hold_is_refused_before_anything_is_touched() {
     let topology = fig1();
     let mut controller = controller(&topology, Records::default());
-    let good = planned(schemes::INART);
+    let good = planned(schemes::OPTIMIZED);
     let other = Plan { topology: "fig2".into(), ..good.clone() };
     let fast = Plan { rate_bps: good.rate_bps * 2.0, ..good.clone() };
     let nobody = Plan { job: "nobody".into(), ..good.clone() };
@@ -307,7 +310,7 @@ fn switches_must_be_those_of_the_topology() {
 #[test]
 fn a_new_epoch_can_be_asked_for() {
     let mut controller = controller(&fig1(), Records::default());
-    let plan = job(1, &planned(schemes::INART));
+    let plan = job(1, &planned(schemes::OPTIMIZED));
     now(controller.install(std::slice::from_ref(&plan))).unwrap();
     let report = now(controller.install(&[JobPlan { new_epoch: true, ..plan.clone() }])).unwrap();
     assert_eq!(epochs(&report), [2]);
@@ -319,7 +322,7 @@ fn records_survive_on_disk() {
     let folder = tempfile::tempdir().unwrap();
     let state = folder.path().join("state");
     let open = || Records::open(&state, "fig1").unwrap();
-    let [a, b] = [schemes::ATP, schemes::INART].map(|scheme| job(1, &planned(scheme)));
+    let [a, b] = [schemes::ATP, schemes::OPTIMIZED].map(|scheme| job(1, &planned(scheme)));
     let mut first = controller(&fig1(), open());
     now(first.install(std::slice::from_ref(&a))).unwrap();
     now(first.install(std::slice::from_ref(&b))).unwrap();

@@ -58,7 +58,7 @@ impl std::ops::Deref for Watcher {
 impl Watcher {
     /// With the first job of the topology.
     async fn start(target: &InMemory, folder: &Path, precedence: u128, topology: Topology) -> Self {
-        let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
+        let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED)).unwrap();
         Self::with_jobs(target, folder, precedence, topology, vec![job(1, &first)]).await
     }
 
@@ -76,7 +76,7 @@ impl Watcher {
                 policy: Policy { dry_run: true, ..Policy::default() },
                 every: Duration::from_millis(20),
                 plan_within: Duration::from_millis(300),
-                scheme: schemes::INART,
+                scheme: schemes::OPTIMIZED,
             }),
             ..config(target, folder, topology, jobs)
         };

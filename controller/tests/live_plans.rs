@@ -53,7 +53,7 @@ fn walks(topology: &Topology, tables: &Network, plan: &Plan, epoch: u16) -> Resu
 #[test]
 fn both_plans_walk_until_the_one_before_is_removed() {
     let (topology, before) = (fig1(), installed(LIMITS));
-    for scheme in [schemes::LBMM, schemes::INART] {
+    for scheme in [schemes::LBMM, schemes::OPTIMIZED] {
         let wanted = planned(scheme);
         let change = change(&before, wanted.clone()).unwrap();
         assert_eq!((change.from.get(), change.to.epoch.get()), (1, 2));
@@ -80,7 +80,7 @@ fn both_plans_walk_until_the_one_before_is_removed() {
 fn a_switch_without_room_for_both_is_named() {
     let needed = installed(LIMITS).1["v1"].slot_ranges().map(|(_, range)| range.base + range.len).max();
     let tight = installed(Limits { slots: needed.unwrap(), ..LIMITS });
-    let error = change(&tight, planned(schemes::INART)).unwrap_err().to_string();
+    let error = change(&tight, planned(schemes::OPTIMIZED)).unwrap_err().to_string();
     assert!(error.starts_with("switch v1: job digits needs ") && !error.contains('\n'), "{error}");
     assert!(error.contains("slots, 0 of 128 are free beside those that it has"), "{error}");
     // A plan without sums has room.
@@ -168,7 +168,7 @@ fn a_push_during_a_change_leaves_both_epochs_alone() {
     let mut next = Controller::new(topology.clone(), values, LIMITS, switches, records()).unwrap();
     let again = now(next.install(std::slice::from_ref(&atp))).unwrap();
     assert_eq!((again.updates(), again.assignments[0].epoch.get()), (0, 1));
-    let other = job(1, &planned(schemes::INART));
+    let other = job(1, &planned(schemes::OPTIMIZED));
     let third = now(next.install(std::slice::from_ref(&other))).unwrap();
     assert_eq!(third.assignments[0].epoch.get(), 3);
     for (plan, epoch) in [(&atp.plan, 1), (&planned(schemes::LBMM), 2), (&other.plan, 3)] {

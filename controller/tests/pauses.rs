@@ -38,7 +38,7 @@ const THREE: &str = "{name: one, workers: [a, b], servers: [s]},
 
 async fn both(target: &InMemory, folder: &TempDir) -> Daemon {
     let topology = topology(BOTH);
-    let plans = plan_all(&topology, &Options::new(schemes::INART)).unwrap();
+    let plans = plan_all(&topology, &Options::new(schemes::OPTIMIZED)).unwrap();
     let jobs = plans.iter().zip(1..).map(|(plan, number)| job(number, plan)).collect();
     let mut config = config(target, folder.path(), topology, jobs);
     // Where nobody follows nobody can be moved.
@@ -176,7 +176,7 @@ async fn a_change_for_the_next_run_of_a_job_that_is_deleted_ends() {
         hosts.extend(daemon.source("two").follow(assignment.job, role, LIFE(), stay).unwrap());
     }
     let fewer = topology("{name: two, workers: [c], servers: [s], elastic: true}");
-    let plan = plan_all(&fewer, &Options::new(schemes::INART)).unwrap().remove(0);
+    let plan = plan_all(&fewer, &Options::new(schemes::OPTIMIZED)).unwrap().remove(0);
     let change = daemon.api.change(serde_json::to_string(&plan).unwrap()).await.unwrap();
     let waits = |status: &inart_controller::api::proto::Status| {
         let found = status.changes.iter().find(|found| found.number == change);

@@ -64,7 +64,7 @@ fn a_claim_counts_under_the_epoch_in_force_whoever_is_asked() {
     let mut first = installed(folder.path());
     let mut old = first.records().clone();
     assert_eq!(old.claim(JOB(), FIRST(), "worker-0".into(), life(1)).unwrap(), Claim::Granted);
-    now(first.install(&[planned(schemes::INART)])).unwrap();
+    now(first.install(&[planned(schemes::OPTIMIZED)])).unwrap();
     let second = Epoch::from(2);
     assert_eq!(
         old.claim(JOB(), FIRST(), "worker-1".into(), life(1)).unwrap(),
@@ -76,7 +76,7 @@ fn a_claim_counts_under_the_epoch_in_force_whoever_is_asked() {
         Claim::NotInForce(None)
     );
     // A push of the same plan leaves the claims of its epoch.
-    assert_eq!(now(first.install(&[planned(schemes::INART)])).unwrap().updates(), 0);
+    assert_eq!(now(first.install(&[planned(schemes::OPTIMIZED)])).unwrap().updates(), 0);
     assert_eq!(old.claim(JOB(), second, "worker-0".into(), life(2)).unwrap(), Claim::Taken);
 }
 
@@ -172,7 +172,7 @@ fn a_push_that_another_one_overtakes_touches_nothing() {
     let records = Records::open(folder.path(), "fig1").unwrap();
     let mut slow =
         Controller::new(fig1(), ValuesPerPacket::N64, LIMITS, switches.collect(), records).unwrap();
-    let error = now(slow.install(&[planned(schemes::INART)])).unwrap_err();
+    let error = now(slow.install(&[planned(schemes::OPTIMIZED)])).unwrap_err();
     assert!(matches!(error, InstallError::Records(RecordsError::Raced { .. })), "{error}");
     for (name, switch) in slow.switches() {
         assert_eq!(switch.inner.tables, first.switches()[name].tables, "{name}");

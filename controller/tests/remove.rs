@@ -84,7 +84,7 @@ fn the_next_push_of_a_removed_job_takes_a_new_epoch() {
 
 #[test]
 fn a_removal_that_fails_changes_nothing() {
-    let plans = [planned(1, schemes::INART), planned(2, schemes::ATP)];
+    let plans = [planned(1, schemes::OPTIMIZED), planned(2, schemes::ATP)];
     let prepared = || {
         let mut controller = narrow();
         now(controller.install(&plans)).unwrap();

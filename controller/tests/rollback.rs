@@ -15,7 +15,7 @@ use support::{LIMITS, controller, fig1, job, now};
 fn rollback_goes_back_push_by_push_under_new_epochs() {
     let topology = fig1();
     let mut controller = controller(&topology, Records::default());
-    let pushes = [schemes::ATP, schemes::LBMM, schemes::INART].map(|scheme| job(1, &planned(scheme)));
+    let pushes = [schemes::ATP, schemes::LBMM, schemes::OPTIMIZED].map(|scheme| job(1, &planned(scheme)));
     for push in &pushes {
         now(controller.install(std::slice::from_ref(push))).unwrap();
     }
@@ -80,7 +80,7 @@ fn rollback_leaves_what_all_jobs_share_to_the_topology_of_today() {
 #[test]
 fn a_rollback_that_does_not_hold_today_says_what_differs() {
     let mut older = controller(&fig1(), Records::default());
-    now(older.install(&[job(1, &planned(schemes::INART))])).unwrap();
+    now(older.install(&[job(1, &planned(schemes::OPTIMIZED))])).unwrap();
     for (from, to, says) in [
         ("[w1, v1]", "[w1, v2]", "since the topology has changed (link v1-w1 is gone"),
         ("w6", "w9", "(node w6 is gone"),

@@ -77,11 +77,11 @@ impl Session {
     }
 
     async fn on(topology: Topology, policy: Policy) -> Self {
-        Self::with(topology, policy, schemes::INART).await
+        Self::with(topology, policy, schemes::OPTIMIZED).await
     }
 
     async fn with(topology: Topology, policy: Policy, scheme: &'static dyn Scheme) -> Self {
-        let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
+        let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED)).unwrap();
         let (target, folder) = (InMemory::new(ValuesPerPacket::N64, LIMITS), TempDir::new().unwrap());
         let every = Duration::from_millis(50);
         let config = Config {
@@ -407,21 +407,21 @@ struct Slow(AtomicUsize);
 
 impl Scheme for Slow {
     fn name(&self) -> &'static str {
-        schemes::INART.name()
+        schemes::OPTIMIZED.name()
     }
 
     fn summary(&self) -> &'static str {
-        schemes::INART.summary()
+        schemes::OPTIMIZED.summary()
     }
 
     fn promises(&self) -> Promises {
-        schemes::INART.promises()
+        schemes::OPTIMIZED.promises()
     }
 
     fn plan(&self, problem: &Problem<'_>) -> Result<Plan, PlanError> {
         self.0.fetch_add(1, Ordering::Relaxed);
         std::thread::sleep(Duration::from_millis(300));
-        schemes::INART.plan(problem)
+        schemes::OPTIMIZED.plan(problem)
     }
 }
 

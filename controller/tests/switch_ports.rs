@@ -52,7 +52,7 @@ fn a_target_that_heeds_stated_ports_has_their_numbers() {
 #[test]
 fn a_sum_whose_ways_in_are_in_two_pipes_is_refused() {
     let pushed = |topology: &Topology| {
-        let made = plan(topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
+        let made = plan(topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED)).unwrap();
         let mut controller = controller(topology, Records::default());
         let told = now(controller.preview(&[job(1, &made)])).err().map(|error| error.to_string());
         assert_eq!(now(controller.install(&[job(1, &made)])).is_err(), told.is_some());

@@ -95,7 +95,7 @@ async fn story(addresses: BTreeMap<&str, String>) {
     let values = ValuesPerPacket::N64;
     let mut real = controller(&topology, &addresses, values, 1, Records::default()).await;
     let mut model = support::controller(&topology, Records::default());
-    let [a, b] = [schemes::INART, schemes::ATP].map(|scheme| planned(&topology, scheme));
+    let [a, b] = [schemes::OPTIMIZED, schemes::ATP].map(|scheme| planned(&topology, scheme));
     let two = JobPlan { job: JobId::from(2), ..a.clone() };
     let steps = [vec![a.clone()], vec![a.clone()], vec![b.clone()], vec![a.clone(), two], vec![b.clone()]];
     for (index, step) in steps.iter().enumerate() {
@@ -206,7 +206,7 @@ async fn a_dead_switch_fails_the_push_and_harms_nothing() {
     real.install(&[planned(&topology, schemes::ATP)]).await.unwrap();
     let before = real.switches().get_mut("v1").unwrap().read().await.unwrap();
     drop(v2);
-    let error = real.install(&[planned(&topology, schemes::INART)]).await.unwrap_err().to_string();
+    let error = real.install(&[planned(&topology, schemes::OPTIMIZED)]).await.unwrap_err().to_string();
     assert!(error.starts_with("switch v2: ") && !error.contains('\n'), "{error}");
     assert_eq!(real.switches().get_mut("v1").unwrap().read().await.unwrap(), before);
 }

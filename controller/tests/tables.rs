@@ -253,8 +253,8 @@ fn an_epoch_that_a_switch_which_is_away_may_hold_is_not_used_again() {
     let topology = fig1();
     let ports = PortMap::new(&topology).unwrap();
     let of = |scheme| plan(&topology, &topology.jobs()[0], &Options::new(scheme)).unwrap();
-    let [one, other] =
-        [schemes::INART, schemes::EVEN].map(|scheme| wanted(&topology, &ports, 1, &of(scheme)).unwrap());
+    let [one, other] = [schemes::OPTIMIZED, schemes::R_INART]
+        .map(|scheme| wanted(&topology, &ports, 1, &of(scheme)).unwrap());
     let epoch = |current: &Network, wanted: Wanted| {
         let intent = intent(&ports, LIMITS, current, &[wanted]).unwrap();
         intent.epochs[&JobId::from(1)].get()

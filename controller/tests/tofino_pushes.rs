@@ -70,7 +70,7 @@ async fn pushes_and_a_rollback_leave_what_the_model_holds() {
     let limits = compiled().limits();
     let model = support::switches(&topology, limits);
     let mut model = Controller::new(topology.clone(), VALUES, limits, model, Records::default()).unwrap();
-    for scheme in [schemes::ATP, schemes::LBMM, schemes::INART] {
+    for scheme in [schemes::ATP, schemes::LBMM, schemes::OPTIMIZED] {
         let push = planned(&topology, scheme);
         let preview = real.preview(std::slice::from_ref(&push)).await.unwrap();
         let report = real.install(std::slice::from_ref(&push)).await.unwrap();

@@ -225,7 +225,7 @@ fn places() -> BTreeMap<String, Place> {
 
 fn planned() -> JobPlan {
     let topology = fig1();
-    job(1, &plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap())
+    job(1, &plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED)).unwrap())
 }
 
 #[tokio::test]

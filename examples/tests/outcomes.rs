@@ -69,7 +69,7 @@ async fn the_p4runtime_client_reads_what_it_wrote() {
 #[test]
 fn the_own_scheme_plans_and_is_no_better_than_the_planners_own() {
     let plans = own_scheme::run().unwrap();
-    let [("one-switch", own), ("inart", best)] = &plans[..] else { panic!("other schemes") };
+    let [("one-switch", own), ("optimized", best)] = &plans[..] else { panic!("other schemes") };
     assert!(own.flows.iter().all(|flow| flow.aggregator.as_deref() == Some("v2")));
     // Twelve units of half a gradient each are too many for the 6 Gbps of one switch at more than 1 Gbps.
     assert!((own.rate_bps - 1e9).abs() < 1.0, "{}", own.rate_bps);

@@ -98,9 +98,11 @@ fn legend(head: &Area<'_>, result: &RunResult) -> Drawn {
                 head.draw(&PathElement::new(ends, colour.stroke_width(2)))?;
             }
         }
-        let label = match (row.in_the_paper, row.series) {
+        // A name that is the paper's own needs no explanation.
+        let in_the_paper = row.in_the_paper.filter(|paper| !paper.eq_ignore_ascii_case(name));
+        let label = match (in_the_paper, row.series) {
             (Some(paper), _) => format!("{name} (paper: {paper})"),
-            (None, Series::Scheme(scheme)) if scheme == schemes::DEFAULT => format!("{name} (ours)"),
+            (None, Series::Scheme(scheme)) if scheme == schemes::DEFAULT => format!("{name} (the default)"),
             (None, Series::Bound) => "bound of unsplit plans".to_owned(),
             (None, Series::Lp) => "LP bound".to_owned(),
             (None, Series::TwoLevelsBound) => "bound of unsplit plans of two levels".to_owned(),

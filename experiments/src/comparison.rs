@@ -1,4 +1,4 @@
-//! A paper's numbers, those that its schemes come to here, and those of `inart` on the same networks: three
+//! A paper's numbers, those that its schemes come to here, and those of `optimized` on the same networks: three
 //! columns, and what they differ in.
 
 use serde::Serialize;
@@ -66,7 +66,7 @@ pub struct Beside {
     /// What the paper's scheme comes to here.
     pub here: Option<Entry>,
     /// Figures of InArt's own scheme on the same networks.
-    pub inart: Option<Entry>,
+    pub optimized: Option<Entry>,
 }
 
 /// What we found.
@@ -80,7 +80,7 @@ pub enum Entry {
 }
 
 impl Beside {
-    /// The texts of its cells: the paper's, the scheme's here, `inart`'s.
+    /// The texts of its cells: the paper's, the scheme's here, `optimized`'s.
     pub(crate) fn cells(&self) -> [String; 3] {
         let paper = self.paper.as_ref().map(|printed| match &printed.entry {
             PrintedEntry::Value(value) => value.to_string(),
@@ -91,18 +91,18 @@ impl Beside {
             Some(Entry::Words(words)) => words.clone(),
             None => String::new(),
         };
-        [paper.unwrap_or_default(), entry(&self.here), entry(&self.inart)]
+        [paper.unwrap_or_default(), entry(&self.here), entry(&self.optimized)]
     }
 }
 
 /// A comparison as a CSV file, in the columns of the other experiments: series `here` is the paper's scheme
-/// as it comes out here, series `inart` is InArt's own. Words, if there are any, get a file of other columns.
+/// as it comes out here, series `optimized` is InArt's own. Words, if there are any, get a file of other columns.
 pub fn comparison_csv(comparison: &Comparison) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut write = |record: &[&str]| writer.write_record(record).expect("writing to memory does not fail");
     let is_words = comparison.seeds == 0;
     if is_words {
-        write(&["panel", "x_axis", "x", "paper", "here", "inart"]);
+        write(&["panel", "x_axis", "x", "paper", "here", "optimized"]);
     } else {
         write(&crate::spreadsheet::COLUMNS);
     }
@@ -113,7 +113,7 @@ pub fn comparison_csv(comparison: &Comparison) -> String {
                 write(&[panel.key, panel.axis, &row.x, &paper, &here, &inart]);
                 continue;
             }
-            for (series, entry) in [("here", &row.here), ("inart", &row.inart)] {
+            for (series, entry) in [("here", &row.here), ("optimized", &row.optimized)] {
                 let Some(entry) = entry else { continue };
                 let printed = row.paper.as_ref().filter(|_| series == "here");
                 let paper = printed.map(|_| row.cells()[0].clone()).unwrap_or_default();

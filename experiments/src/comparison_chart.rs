@@ -14,7 +14,7 @@ const WIDTH: u32 = 860;
 const HEAD: u32 = 104;
 const LEGEND_ROW: i32 = 22;
 /// The name of InArt's own scheme.
-const INART: &str = "inart";
+const OPTIMIZED: &str = "optimized";
 const LEFT: i32 = 340;
 const ROW: i32 = 34;
 const BAR: i32 = 13;
@@ -91,26 +91,31 @@ fn printed(row: &Beside) -> Option<f64> {
 }
 
 impl<'p> Panel<'p> {
-    /// Nothing for words. Where `inart` is the same in all rows it gets one row of its own. Rows that name no
+    /// Nothing for words. Where `optimized` is the same in all rows it gets one row of its own. Rows that name no
     /// scheme are of the panel's, or else of `own`.
     fn of(panel: &'p Compared, own: &'static str) -> Option<Self> {
         let named = |text: &str| palette::scheme_in(text, list_of(own));
         let of_panel = named(&panel.title).unwrap_or(own);
-        let inart: Vec<Option<&Statistics>> = panel.rows.iter().map(|row| number(&row.inart)).collect();
-        let is_one = inart.len() > 1 && inart.iter().all(|one| one.is_some() && *one == inart[0]);
+        let optimized: Vec<Option<&Statistics>> =
+            panel.rows.iter().map(|row| number(&row.optimized)).collect();
+        let is_one = optimized.len() > 1 && optimized.iter().all(|one| one.is_some() && *one == optimized[0]);
         let bar = |scheme| move |statistics| Bar { scheme, statistics };
-        let line = |(row, inart): (&'p Beside, &Option<&'p Statistics>)| {
+        let line = |(row, optimized): (&'p Beside, &Option<&'p Statistics>)| {
             let scheme = named(&row.x).unwrap_or(of_panel);
-            let inart = inart.filter(|_| !is_one).map(bar(INART));
+            let optimized = optimized.filter(|_| !is_one).map(bar(OPTIMIZED));
             Line {
                 name: &row.x,
                 paper: printed(row),
-                bars: number(&row.here).map(bar(scheme)).into_iter().chain(inart).collect(),
+                bars: number(&row.here).map(bar(scheme)).into_iter().chain(optimized).collect(),
             }
         };
-        let mut lines: Vec<_> = panel.rows.iter().zip(&inart).map(line).collect();
-        if let Some(one) = inart.first().copied().flatten().filter(|_| is_one) {
-            lines.push(Line { name: INART, paper: None, bars: vec![Bar { scheme: INART, statistics: one }] });
+        let mut lines: Vec<_> = panel.rows.iter().zip(&optimized).map(line).collect();
+        if let Some(one) = optimized.first().copied().flatten().filter(|_| is_one) {
+            lines.push(Line {
+                name: OPTIMIZED,
+                paper: None,
+                bars: vec![Bar { scheme: OPTIMIZED, statistics: one }],
+            });
         }
         lines.retain(|line| !line.bars.is_empty());
         let numbers = lines
@@ -134,12 +139,16 @@ fn keys(panels: &[Panel<'_>]) -> Vec<&'static str> {
             keys.push(scheme);
         }
     }
-    keys.sort_by_key(|scheme| *scheme == INART);
+    keys.sort_by_key(|scheme| *scheme == OPTIMIZED);
     keys
 }
 
 fn label(scheme: &str) -> String {
-    if scheme == INART { format!("{scheme} (ours; of two bars the lower)") } else { scheme.to_owned() }
+    if scheme == OPTIMIZED {
+        format!("{scheme} (the default; of two bars the lower)")
+    } else {
+        scheme.to_owned()
+    }
 }
 
 /// Where each key of the legend begins, and how many rows there are.

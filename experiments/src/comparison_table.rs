@@ -26,7 +26,7 @@ impl fmt::Display for Comparison {
         }
         for panel in &self.panels {
             writeln!(f, "\n{}", heading(panel))?;
-            let head = ["paper", "here", "inart"].map(str::to_owned);
+            let head = ["paper", "here", "optimized"].map(str::to_owned);
             let mut lines = vec![(panel.axis.to_owned(), head)];
             lines.extend(panel.rows.iter().map(|row| (row.x.clone(), row.cells())));
             let first = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
@@ -57,7 +57,7 @@ pub fn comparison_markdown(comparison: &Comparison) -> String {
     for panel in &comparison.panels {
         let align = if panel.unit.is_empty() { "---|" } else { "--:|" };
         let _ = writeln!(text, "{}\n", heading(panel));
-        let _ = writeln!(text, "| {} | paper | here | `inart` |\n|---|{}", panel.axis, align.repeat(3));
+        let _ = writeln!(text, "| {} | paper | here | `optimized` |\n|---|{}", panel.axis, align.repeat(3));
         for row in &panel.rows {
             let _ = writeln!(text, "| {} | {} |", row.x, row.cells().join(" | "));
         }

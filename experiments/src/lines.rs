@@ -55,12 +55,12 @@ impl<T: Trial> Number<T> {
 pub struct Line<T: Trial> {
     pub x: String,
     pub here: Option<Number<T>>,
-    pub inart: Option<Number<T>>,
+    pub optimized: Option<Number<T>>,
 }
 
 impl<T: Trial> Line<T> {
-    pub fn new(x: impl Into<String>, here: Number<T>, inart: Number<T>) -> Self {
-        Line { x: x.into(), here: Some(here), inart: Some(inart) }
+    pub fn new(x: impl Into<String>, here: Number<T>, optimized: Number<T>) -> Self {
+        Line { x: x.into(), here: Some(here), optimized: Some(optimized) }
     }
 }
 
@@ -77,7 +77,7 @@ pub struct Panel<T: Trial> {
 
 impl<T: Trial> Panel<T> {
     pub fn cases(&self) -> impl Iterator<Item = T> {
-        let numbers = self.lines.iter().flat_map(|line| line.here.iter().chain(&line.inart));
+        let numbers = self.lines.iter().flat_map(|line| line.here.iter().chain(&line.optimized));
         numbers.flat_map(|number| number.cases.iter().copied())
     }
 
@@ -90,7 +90,7 @@ impl<T: Trial> Panel<T> {
             x: line.x.clone(),
             paper: stated(study, self.key, &line.x, self.unit),
             here: entry(&line.here),
-            inart: entry(&line.inart),
+            optimized: entry(&line.optimized),
         };
         Compared {
             key: self.key,

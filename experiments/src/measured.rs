@@ -9,10 +9,10 @@ use crate::network::{LinkRates, Network};
 use crate::quantity::Quantity;
 use crate::series::Series;
 
-/// The schemes that are measured unless others are asked for: the paper's, and ours. (`even` is `r-inart`
+/// The schemes that are measured unless others are asked for: the paper's, and ours. (`r-inart` is `optimized`
 /// where every server takes in as much.)
 pub const MEASURED_SCHEMES: [&dyn Scheme; 5] =
-    [schemes::INART, schemes::R_INART, schemes::ATP_NOCAP, schemes::ATP, schemes::LBMM];
+    [schemes::OPTIMIZED, schemes::INART, schemes::ATP_UNLIMITED, schemes::ATP, schemes::LBMM];
 
 /// The network of this seed is measured.
 pub const MEASURED_SEED: u64 = 1;
@@ -202,7 +202,7 @@ mod tests {
             servers: 4,
             workers: 10,
             gradient_bytes: 1_627_000,
-            scheme: "atp-nocap".into(),
+            scheme: "atp-unlimited".into(),
             seed: 1,
             scale: 0.2,
             values: 256,
@@ -217,11 +217,11 @@ mod tests {
             planned_ingress_bytes: 6.5e6,
             sent_again: 0,
         };
-        assert_eq!(Some(row.place()), point.place("inart", schemes::ATP_NOCAP));
+        assert_eq!(Some(row.place()), point.place("optimized", schemes::ATP_UNLIMITED));
         let text = write_measured("the command", std::slice::from_ref(&row)).expect("in memory");
         assert!(text.starts_with("# the command\nswitch,links,"), "{text}");
         assert!(
-            text.contains("\ninart,het,4,10,1627000,atp-nocap,1,0.2,256,3,1,12345,15900000.0,"),
+            text.contains("\ninart,het,4,10,1627000,atp-unlimited,1,0.2,256,3,1,12345,15900000.0,"),
             "{text}"
         );
         assert_eq!(read_measured(&text).expect("readable"), [row]);

@@ -44,12 +44,12 @@ fn a_sweep_run_again_gives_the_committed_numbers() {
         // Numbers are written with five digits.
         let (now, then, digit) = (mean(row), mean(before), 1e-4 * mean(row));
         match key[1].as_str() {
-            "lbmm" | "atp" | "atp-nocap" => assert_eq!(row, before),
+            "lbmm" | "atp" | "atp-unlimited" => assert_eq!(row, before),
             "lp" => assert!((now - then).abs() <= digit, "{key:?}: {now}, committed {then}"),
-            "inart" => assert!(now >= then - digit, "{key:?}: {now}, committed {then}"),
+            "optimized" => assert!(now >= then - digit, "{key:?}: {now}, committed {then}"),
             "bound" => assert!(now <= then + digit, "{key:?}: {now}, committed {then}"),
-            "r-inart" | "even" => {
-                assert!(now <= mean(&again[&[key[0].clone(), "inart".into(), key[2].clone()]]))
+            "inart" | "r-inart" => {
+                assert!(now <= mean(&again[&[key[0].clone(), "optimized".into(), key[2].clone()]]))
             }
             other => panic!("{other} is not compared"),
         }
@@ -148,7 +148,7 @@ fn measurements_are_complete_and_in_the_document() {
     for experiment in experiments() {
         for point in experiment.measurable_points() {
             for scheme in MEASURED_SCHEMES {
-                let place = point.place("inart", scheme).unwrap();
+                let place = point.place("optimized", scheme).unwrap();
                 let count = rows.iter().filter(|row| row.place() == place).count();
                 // The heterogeneous scenario by its words takes longest and is measured in part only.
                 assert!(count == 1 || count == 0 && place.links == "het-all", "{place:?}: {count}");

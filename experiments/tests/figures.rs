@@ -29,15 +29,15 @@ fn cell<'r>(result: &'r RunResult, panel: &str, x: &str, series: &str) -> &'r Ce
 fn fifty_workers_come_out_as_computed_by_hand() {
     let figure = result(only("inart-fig9", &["50"]), 2);
     for (series, mbps) in
-        [("inart", 7.2), ("bound", 7.2), ("lp", 9.538), ("lbmm", 1.6), ("atp-nocap", 80.0 / 18.0)]
+        [("optimized", 7.2), ("bound", 7.2), ("lp", 9.538), ("lbmm", 1.6), ("atp-unlimited", 80.0 / 18.0)]
     {
         let here = &cell(&figure, "hom", "50", series).here;
         assert!((here.mean - mbps).abs() < 1e-4 && here.is_constant(), "{series}: {here:?}");
     }
-    let rounded = &cell(&figure, "hom", "50", "even").here;
+    let rounded = &cell(&figure, "hom", "50", "r-inart").here;
     assert!((2.9..4.5).contains(&rounded.least) && rounded.least <= rounded.mean, "{rounded:?}");
     // Published as measured, above what unsplit plans can reach; below the LP.
-    let published = cell(&figure, "het", "50", "r-inart").paper.as_ref().unwrap();
+    let published = cell(&figure, "het", "50", "inart").paper.as_ref().unwrap();
     assert_eq!((published.value, published.source, published.beyond), (8.73, "text", Some(Beyond::Bound)));
     assert_eq!(cell(&figure, "hom", "50", "lbmm").paper.as_ref().unwrap().beyond, None);
 }
@@ -46,8 +46,10 @@ fn fifty_workers_come_out_as_computed_by_hand() {
 fn times_are_sizes_over_rates() {
     let figure = result(only("inart-fig10", &["lstm"]), 1);
     let seconds = |series| cell(&figure, "hom", "lstm", series).here.mean;
-    assert!((seconds("inart") - 1627e3 * 8.0 / 8e6).abs() < 1e-4 && (seconds("lbmm") - 6.508).abs() < 1e-4);
-    assert!(seconds("lp") < seconds("bound") + 1e-9 && seconds("bound") < seconds("inart") + 1e-4);
+    assert!(
+        (seconds("optimized") - 1627e3 * 8.0 / 8e6).abs() < 1e-4 && (seconds("lbmm") - 6.508).abs() < 1e-4
+    );
+    assert!(seconds("lp") < seconds("bound") + 1e-9 && seconds("bound") < seconds("optimized") + 1e-4);
     let testbed = result(only("inart-fig5", &["6"]), 1);
     // Without aggregation six workers share two servers of 46.2 Gbps; twice 548 MB.
     let seconds = cell(&testbed, "vgg19", "6", "lbmm").here.mean;
@@ -59,7 +61,9 @@ fn traffic_into_servers_counts_flows_and_sums() {
     let figure = result(only("inart-fig13", &["vgg19"]), 1);
     let megabytes = |series| cell(&figure, "hom", "vgg19", series).here.mean;
     assert!((megabytes("lbmm") - 40.0 * 0.548).abs() < 1e-9);
-    assert!(megabytes("inart") < megabytes("atp-nocap") && megabytes("atp-nocap") < megabytes("lbmm"));
+    assert!(
+        megabytes("optimized") < megabytes("atp-unlimited") && megabytes("atp-unlimited") < megabytes("lbmm")
+    );
     assert!(figure.panels[0].rows.iter().all(|row| !matches!(row.series, Series::Lp | Series::Bound)));
 }
 

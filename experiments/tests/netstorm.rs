@@ -86,18 +86,18 @@ fn tables_of_the_document_are_the_csv_files() {
         let (mut panel, mut seen) = ("", 0);
         for line in table.lines().filter(|line| line.starts_with('|') && !line.starts_with("|---")) {
             let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
-            if cells[1..] == ["paper", "here", "`inart`"] {
+            if cells[1..] == ["paper", "here", "`optimized`"] {
                 panel = keys.next().unwrap();
                 continue;
             }
-            for (cell, series) in cells[2..].iter().zip(["here", "inart"]) {
+            for (cell, series) in cells[2..].iter().zip(["here", "optimized"]) {
                 let key = |series: &str| [panel.to_owned(), cells[0].to_owned(), series.to_owned()];
                 let (row, column) = match rows.get(&key("")) {
                     Some(row) => (row, series),
                     None if cell.is_empty() => continue,
                     None => (&rows[&key(series)], "mean"),
                 };
-                seen += usize::from(row.contains_key("series")) + usize::from(column == "inart");
+                seen += usize::from(row.contains_key("series")) + usize::from(column == "optimized");
                 let (mean, deviation) = cell.split_once(" ±").unwrap_or((cell, "0"));
                 match (row[column].parse::<f64>(), mean.parse::<f64>()) {
                     (Ok(exact), Ok(shown)) if column == "mean" && !row["unit"].is_empty() => {
@@ -119,8 +119,8 @@ fn some() -> Comparison {
     let number = |value: f64| Some(Entry::Number(Statistics::of(&[value, value + 1.0])));
     let printed = Printed { entry: PrintedEntry::Value(2.5), source: "text" };
     let rows = vec![
-        Beside { x: "one".into(), paper: Some(printed), here: number(3.0), inart: number(5.0) },
-        Beside { x: "two".into(), paper: None, here: number(4.0), inart: None },
+        Beside { x: "one".into(), paper: Some(printed), here: number(3.0), optimized: number(5.0) },
+        Beside { x: "two".into(), paper: None, here: number(4.0), optimized: None },
     ];
     let panel = Compared {
         key: "key",
@@ -139,7 +139,7 @@ fn a_comparison_is_written_in_three_columns() {
     let text = some().to_string();
     let lines: Vec<&str> = text.lines().skip_while(|line| !line.starts_with("what")).take(2).collect();
     assert_eq!(lines[1], "one     2.5  3.50 ±0.71  5.50 ±0.71", "{text}");
-    assert_eq!(lines[0].split_whitespace().collect::<Vec<_>>(), ["what", "paper", "here", "inart"]);
+    assert_eq!(lines[0].split_whitespace().collect::<Vec<_>>(), ["what", "paper", "here", "optimized"]);
     assert_eq!(lines[0].chars().count(), lines[1].chars().count(), "{text}");
     let markdown = comparison_markdown(&some());
     assert!(markdown.contains("| one | 2.5 | 3.50 ±0.71 | 5.50 ±0.71 |\n| two |  | 4.50 ±0.71 |  |\n"));
@@ -151,7 +151,7 @@ fn a_comparison_is_written_in_three_columns() {
     let chart = comparison_svg(&some());
     assert!(chart.starts_with("<svg") && chart.trim_end().ends_with("</svg>") && !chart.contains("NaN"));
     // Whose scheme is whose is said, and "ours" is InArt's only.
-    assert!(chart.contains("\nnetstorm\n") && chart.contains("\ninart (ours;"), "{chart}");
+    assert!(chart.contains("\nnetstorm\n") && chart.contains("\noptimized (the default;"), "{chart}");
     assert_eq!(chart.matches("ours").count(), 1, "{chart}");
     // Of the paper's mark two circles; two squares of the legend, three bars and the ground.
     assert_eq!((chart.matches("<circle").count(), chart.matches("<rect").count()), (2, 6), "{chart}");

@@ -49,7 +49,7 @@ fn committed<const N: usize>(folder: &str, study: &str, names: [&str; N]) -> Row
 /// What a row of a study's panel came to with all seeds: the paper's scheme, and ours.
 fn row(study: &str, panel: &str, x: &str) -> [Option<f64>; 2] {
     let rows = committed(ALL_SEEDS, study, ["mean"]);
-    ["here", "inart"].map(|series| rows.get(&[panel, series, x].map(str::to_owned)).map(|[mean]| *mean))
+    ["here", "optimized"].map(|series| rows.get(&[panel, series, x].map(str::to_owned)).map(|[mean]| *mean))
 }
 
 #[test]

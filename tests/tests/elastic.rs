@@ -7,8 +7,18 @@ use tempfile::TempDir;
 
 /// Rounds of a quarter of a second each. A state (weights and velocities, a byte of them per value) takes as
 /// long as eight of them.
-const BASE: [&str; 10] =
-    ["--rounds", "40", "--schemes", "inart", "--scale", "1/500", "--batch", "4", "--peer-timeout", "2500ms"];
+const BASE: [&str; 10] = [
+    "--rounds",
+    "40",
+    "--schemes",
+    "optimized",
+    "--scale",
+    "1/500",
+    "--batch",
+    "4",
+    "--peer-timeout",
+    "2500ms",
+];
 
 #[test]
 fn a_worker_and_a_server_are_killed_and_come_back() {
@@ -31,7 +41,7 @@ fn a_worker_and_a_server_are_killed_and_come_back() {
     let summary = document(&command.output().expect("runs"));
 
     assert_eq!(summary["bit_exact"], true);
-    let figures = &summary["schemes"]["inart"];
+    let figures = &summary["schemes"]["optimized"];
     let done: Vec<_> =
         figures["faults"].as_array().expect("a list").iter().map(|fault| fault["what"].as_str()).collect();
     assert_eq!(

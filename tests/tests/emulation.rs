@@ -31,7 +31,7 @@ fn every_scheme_is_bit_exact_and_measured() {
     let schemes = summary["schemes"].as_object().expect("by name");
     assert_eq!(
         schemes.keys().collect::<BTreeSet<_>>(),
-        BTreeSet::from(["inart", "atp", "lbmm", "even"].map(str::to_owned).each_ref())
+        BTreeSet::from(["optimized", "atp", "lbmm", "r-inart"].map(str::to_owned).each_ref())
     );
     for (name, scheme) in schemes {
         assert_eq!(scheme["bit_exact"], true, "{name}");
@@ -44,16 +44,16 @@ fn every_scheme_is_bit_exact_and_measured() {
     }
     let aggregated = |scheme: &str| schemes[scheme]["packets_aggregated"].as_u64().expect("a count");
     assert_eq!(aggregated("lbmm"), 0);
-    assert!(aggregated("inart") > 0 && aggregated("atp") > 0);
+    assert!(aggregated("optimized") > 0 && aggregated("atp") > 0);
     let of = |scheme: &str, figure: &str| number(&schemes[scheme], figure);
-    assert!(of("inart", "ps_ingress_bytes") < of("lbmm", "ps_ingress_bytes"), "{summary}");
+    assert!(of("optimized", "ps_ingress_bytes") < of("lbmm", "ps_ingress_bytes"), "{summary}");
     // By the plans 2.5 Gbps and 4/3 Gbps.
     assert!(
-        (of("inart", "planned_rate_bps") / of("lbmm", "planned_rate_bps") - 1.875).abs() < 1e-6,
+        (of("optimized", "planned_rate_bps") / of("lbmm", "planned_rate_bps") - 1.875).abs() < 1e-6,
         "{summary}"
     );
-    assert!(of("inart", "rate_bps") > of("lbmm", "rate_bps"), "{summary}");
-    assert!(of("inart", "comm_seconds") < of("lbmm", "comm_seconds"), "{summary}");
+    assert!(of("optimized", "rate_bps") > of("lbmm", "rate_bps"), "{summary}");
+    assert!(of("optimized", "comm_seconds") < of("lbmm", "comm_seconds"), "{summary}");
     let chart = std::fs::read_to_string(folder.path().join("chart.svg")).expect("drawn");
     for (name, scheme) in schemes {
         assert!(chart.matches(&format!(">{name}</text>")).count() >= 3, "{name} in each panel of {chart}");
@@ -72,7 +72,16 @@ fn gradients_are_summed_without_training_and_measured_beside_the_plan() {
     let folder = TempDir::new().expect("a folder");
     let mut command = Command::new(inart());
     command.arg("emulate").arg(workspace().join("topologies/fig1.yaml"));
-    command.args(["--gradient", "200KB", "--rounds", "2", "--schemes", "inart,lbmm", "--json", "--chart"]);
+    command.args([
+        "--gradient",
+        "200KB",
+        "--rounds",
+        "2",
+        "--schemes",
+        "optimized,lbmm",
+        "--json",
+        "--chart",
+    ]);
     let summary = document(&command.arg(folder.path().join("chart.svg")).output().expect("runs"));
     assert_eq!((&summary["bit_exact"], &summary["single_host"]), (&true.into(), &serde_json::json!([])));
     // 50,000 values are 196 blocks.
@@ -81,7 +90,7 @@ fn gradients_are_summed_without_training_and_measured_beside_the_plan() {
     // A frame of 1068 bytes for each in the time of a round, and one with the maxima of each server's blocks.
     let frames = number(lbmm, "rate_bps") * number(lbmm, "comm_seconds") / (1068.0 * 8.0);
     assert!((frames - 198.0).abs() < 0.001, "{frames} frames: {summary}");
-    let inart = &summary["schemes"]["inart"];
+    let inart = &summary["schemes"]["optimized"];
     assert!(number(inart, "rate_bps") > number(lbmm, "rate_bps"), "{summary}");
     assert!(number(lbmm, "rate_bps") < 1.05 * number(lbmm, "planned_rate_bps"), "{summary}");
     assert!(lbmm["jobs"][0].get("accuracy").is_none(), "{summary}");
@@ -105,12 +114,12 @@ fn jumbo_links_carry_jumbo_frames() {
     for (drop, loses) in [("0", false), ("2%", true)] {
         let mut command = Command::new(inart());
         command.arg("emulate").arg(&topology).args(["--gradient", "400KB", "--rounds", "2", "--drop", drop]);
-        command.args(["--schemes", "inart", "--json", "--chart"]).arg(folder.path().join("chart.svg"));
+        command.args(["--schemes", "optimized", "--json", "--chart"]).arg(folder.path().join("chart.svg"));
         let summary = document(&command.output().expect("runs"));
         assert_eq!(summary["bit_exact"], true);
         // 100,000 values are 391 blocks.
         assert_eq!(summary["sums_checked"], 2 * 6 * 391);
-        let inart = &summary["schemes"]["inart"];
+        let inart = &summary["schemes"]["optimized"];
         assert!(inart["packets_aggregated"].as_u64().is_some_and(|frames| frames > 0), "{summary}");
         assert_eq!(inart["link_drops"].as_u64().expect("a count") > 0, loses, "{summary}");
         assert_eq!(inart["switch_drops"], serde_json::json!({}), "{summary}");
@@ -120,9 +129,9 @@ fn jumbo_links_carry_jumbo_frames() {
 #[test]
 fn frames_dropped_on_every_link_change_no_bit() {
     let Some(_turn) = turn() else { return };
-    let base = ["--rounds", "3", "--schemes", "inart", "--seed", "7"];
+    let base = ["--rounds", "3", "--schemes", "optimized", "--seed", "7"];
     let (quiet, lossy) = (run(&base), run(&[&base[..], &["--drop", "1%"]].concat()));
-    let figures = |summary: &Value| summary["schemes"]["inart"].clone();
+    let figures = |summary: &Value| summary["schemes"]["optimized"].clone();
     assert!(figures(&lossy)["link_drops"].as_u64().is_some_and(|drops| drops > 0), "{lossy}");
     assert_eq!(figures(&quiet)["link_drops"], 0);
     let digest = |summary: &Value| figures(summary)["jobs"][0]["digest"].as_str().expect("hex").to_owned();
@@ -157,8 +166,8 @@ fn an_exact_job_has_the_same_weights_on_every_plan() {
         command.arg("emulate").arg(&topology).args(["--rounds", "2", "--json"]).args(more);
         document(&command.arg("--chart").arg(folder.path().join("chart.svg")).output().expect("runs"))
     };
-    let summary = run(&["--schemes", "inart,lbmm", "--drop", "1%"]);
-    let figures = ["inart", "lbmm"].map(|scheme| summary["schemes"][scheme].clone());
+    let summary = run(&["--schemes", "optimized,lbmm", "--drop", "1%"]);
+    let figures = ["optimized", "lbmm"].map(|scheme| summary["schemes"][scheme].clone());
     for (figures, aggregates) in figures.iter().zip([true, false]) {
         assert_eq!(figures["bit_exact"], true, "{figures}");
         assert_eq!(figures["packets_aggregated"].as_u64().is_some_and(|frames| frames > 0), aggregates);
@@ -334,7 +343,7 @@ fn without_root_it_says_so() {
         to
     };
     let (program, topology) =
-        (copy(inart(), "inart"), copy(workspace().join("topologies/fig1.yaml"), "fig1.yaml"));
+        (copy(inart(), "optimized"), copy(workspace().join("topologies/fig1.yaml"), "fig1.yaml"));
     std::os::unix::fs::chown(folder.path(), Some(NOBODY), None).expect("root may");
     let mut command = Command::new(program);
     command.arg("emulate").arg(topology).arg("--chart").arg(folder.path().join("chart.svg"));

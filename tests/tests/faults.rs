@@ -10,7 +10,7 @@ use serde_json::Value;
 
 /// Five rounds of a bit more than half a second each, whatever the machine: the links are slow enough for
 /// all.
-const BASE: [&str; 6] = ["--rounds", "5", "--schemes", "inart", "--scale", "1/1000"];
+const BASE: [&str; 6] = ["--rounds", "5", "--schemes", "optimized", "--scale", "1/1000"];
 
 fn emulate_with(faults: &str, arguments: &[&str]) -> Output {
     let (mut command, folder) = emulate(&[&BASE[..], arguments].concat());
@@ -28,7 +28,7 @@ fn write(folder: &Path, faults: &str) -> String {
 fn survives(faults: &str) -> Value {
     let summary = document(&emulate_with(faults, &[]));
     assert_eq!(summary["bit_exact"], true);
-    let figures = summary["schemes"]["inart"].clone();
+    let figures = summary["schemes"]["optimized"].clone();
     assert_eq!(figures["rounds"], 5, "{figures}");
     assert_eq!(figures["jobs"][0]["digest"], *undisturbed(), "the same bits as without faults");
     figures
@@ -40,7 +40,7 @@ fn undisturbed() -> &'static Value {
     DIGEST.get_or_init(|| {
         let (mut command, _folder) = emulate(&BASE);
         let summary = document(&command.output().expect("runs"));
-        summary["schemes"]["inart"]["jobs"][0]["digest"].clone()
+        summary["schemes"]["optimized"]["jobs"][0]["digest"].clone()
     })
 }
 

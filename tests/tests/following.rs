@@ -71,7 +71,7 @@ fn network(folder: &Path, network: &str) -> (String, String) {
 
 fn emulate(network: &str, folder: &Path, faults: Option<&str>) -> Command {
     let mut command = Command::new(inart());
-    command.args(["emulate", network, "--json", "--batch", "4", "--rounds", "12", "--schemes", "inart"]);
+    command.args(["emulate", network, "--json", "--batch", "4", "--rounds", "12", "--schemes", "optimized"]);
     command.args(["--scale", "1/1000", "--chart"]).arg(folder.join("chart.svg"));
     if let Some(faults) = faults {
         let file = folder.join("faults.yaml");
@@ -127,7 +127,7 @@ fn survives(text: &str, faults: impl FnOnce(&str) -> String) -> Value {
     let middle = middle_in_force(folder.path());
     let summary = document(&emulation.0.take().expect("once").wait_with_output().expect("ends"));
     assert_eq!(summary["bit_exact"], true);
-    let [figures, before] = [&summary, &undisturbed].map(|summary| &summary["schemes"]["inart"]);
+    let [figures, before] = [&summary, &undisturbed].map(|summary| &summary["schemes"]["optimized"]);
     assert_eq!(figures["rounds"], 12, "{figures}");
     assert_eq!(figures["jobs"][0]["digest"], before["jobs"][0]["digest"], "the same bits");
     assert!(!middle.is_empty() && !middle.contains(&used), "{middle:?} instead of {used}");

@@ -32,11 +32,11 @@ fn train(switch: &str) {
     let chart = folder.path().join("chart.svg");
     let job = ["--topology", "topologies/fig1.yaml", "--switch", switch, "--"];
     let options =
-        ["--schemes", "inart", "--rounds", "2", "--batch", "4", "--window", "8", "--json", "--chart"];
+        ["--schemes", "optimized", "--rounds", "2", "--batch", "4", "--window", "8", "--json", "--chart"];
     let output = run(&[&job[..], &options, &[chart.to_str().expect("text")]].concat());
     assert!(output.status.success(), "{output:?}");
     let summary: Value = serde_json::from_slice(&output.stdout).expect("one JSON document");
-    let scheme = &summary["schemes"]["inart"];
+    let scheme = &summary["schemes"]["optimized"];
     assert_eq!((&summary["bit_exact"], &scheme["bit_exact"]), (&true.into(), &true.into()), "{summary}");
     assert!(scheme["packets_aggregated"].as_u64().expect("a number") > 0, "{summary}");
     assert_eq!(scheme["switch_drops"], serde_json::json!({}), "{summary}");

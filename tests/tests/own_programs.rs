@@ -200,7 +200,7 @@ fn tensors_of_a_program_are_audited_whatever_their_lengths() {
     let Some(_turn) = turn() else { return };
     let output = run(&["--json", "--drop", "1%", "--", &rank_program(), "5000", "3", "70000", "256"]);
     let summary = summary(&output);
-    let scheme = &summary["schemes"]["inart"];
+    let scheme = &summary["schemes"]["optimized"];
     let job = &scheme["jobs"][0];
     // 20 + 1 + 274 + 1 blocks at three workers.
     assert_eq!((&summary["bit_exact"], &summary["sums_checked"]), (&true.into(), &(3 * 296).into()));
@@ -220,7 +220,7 @@ fn tensors_of_a_program_are_audited_whatever_their_lengths() {
 #[test]
 fn several_jobs_and_schemes_run_the_program_each() {
     let Some(_turn) = turn() else { return };
-    let output = run(&["--jobs", "2", "--schemes", "inart,lbmm", "--", &rank_program(), "300"]);
+    let output = run(&["--jobs", "2", "--schemes", "optimized,lbmm", "--", &rank_program(), "300"]);
     assert_eq!(output.status.code(), Some(0), "{output:?}");
     let lines = lines_of_ranks(&output.stdout);
     assert_eq!(
@@ -328,9 +328,9 @@ fn ddp_learns_the_same_on_the_switch_as_with_gloo() {
         assert!(ends.iter().all(|end| end[1] == ends[0][1]), "{ends:?}");
         (summary, ends[0][0].trim_end_matches('%').parse::<f64>().expect("a number"))
     };
-    let (inart, accuracy) = train("inart");
+    let (inart, accuracy) = train("optimized");
     // One bucket or more per step, whatever DDP makes of the model, of 50826 parameters together.
-    let job = &inart["schemes"]["inart"]["jobs"][0];
+    let job = &inart["schemes"]["optimized"]["jobs"][0];
     assert_eq!((&inart["bit_exact"], &job["tensors_not_compared"]), (&true.into(), &0.into()), "{inart}");
     for worker in job["workers"].as_array().expect("a list") {
         assert_eq!(worker["bytes"], 60 * 4 * 50826, "{worker}");

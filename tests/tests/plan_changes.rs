@@ -128,7 +128,7 @@ fn plans_change_in_a_row_while_workers_train_and_the_cost_is_told() {
     let ratio = summary["goodput_ratio"].as_f64().expect("a ratio");
     eprintln!("goodput ratio {ratio}, {} ms per change", summary["change_ms"]);
     assert!(ratio > 0.0 && summary["change_seconds"].as_f64().is_some_and(|seconds| seconds > 0.0));
-    assert!(summary["schemes"]["inart"]["packets_aggregated"].as_u64().is_some_and(|frames| frames > 0));
+    assert!(summary["schemes"]["optimized"]["packets_aggregated"].as_u64().is_some_and(|frames| frames > 0));
 
     // Too few rounds for so many changes are a failure that says so.
     let output = run("5", "1000");

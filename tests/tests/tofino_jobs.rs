@@ -47,20 +47,20 @@ fn every_scheme_is_bit_exact_on_tofino() {
 #[test]
 fn tofino_2_sums_frames_of_64_values() {
     let Some(_turn) = turn() else { return };
-    let summary = run("tofino2", &["--rounds", "2", "--gradient", "40KB", "--schemes", "inart"]);
+    let summary = run("tofino2", &["--rounds", "2", "--gradient", "40KB", "--schemes", "optimized"]);
     assert_eq!(summary["values"], 64);
-    assert!(aggregated(&summary["schemes"]["inart"]) > 0, "{summary}");
+    assert!(aggregated(&summary["schemes"]["optimized"]) > 0, "{summary}");
 }
 
 /// Frames of 64 values pass a Tofino twice.
 #[test]
 fn tofino_sums_frames_of_64_values_in_two_passes() {
     let Some(_turn) = turn() else { return };
-    let arguments = ["--values", "64", "--rounds", "2", "--gradient", "40KB", "--schemes", "inart"];
+    let arguments = ["--values", "64", "--rounds", "2", "--gradient", "40KB", "--schemes", "optimized"];
     let summary = run("tofino", &arguments);
     assert_eq!(summary["values"], 64);
-    assert_eq!(summary["schemes"]["inart"]["switch_drops"], serde_json::json!({}), "{summary}");
-    assert!(aggregated(&summary["schemes"]["inart"]) > 0, "{summary}");
+    assert_eq!(summary["schemes"]["optimized"]["switch_drops"], serde_json::json!({}), "{summary}");
+    assert!(aggregated(&summary["schemes"]["optimized"]) > 0, "{summary}");
 }
 
 /// The weights at the end are those on switches of v1model, with frames of as many values: the kind of switch
@@ -68,7 +68,7 @@ fn tofino_sums_frames_of_64_values_in_two_passes() {
 #[test]
 fn switches_and_the_controller_are_killed_and_training_goes_on() {
     let Some(_turn) = turn() else { return };
-    let base = ["--rounds", "3", "--schemes", "inart", "--scale", "1/2000", "--batch", "4"];
+    let base = ["--rounds", "3", "--schemes", "optimized", "--scale", "1/2000", "--batch", "4"];
     let quiet = run("v1model", &[&base[..], &["--values", "32"]].concat());
     let (mut command, folder) = on("tofino", &base);
     let faults = folder.path().join("faults.yaml");
@@ -80,7 +80,7 @@ fn switches_and_the_controller_are_killed_and_training_goes_on() {
     std::fs::write(&faults, events).expect("written");
     let summary = document(&command.arg("--faults").arg(&faults).output().expect("runs"));
     assert_eq!(summary["bit_exact"], true);
-    let [figures, before] = [&summary, &quiet].map(|summary| &summary["schemes"]["inart"]);
+    let [figures, before] = [&summary, &quiet].map(|summary| &summary["schemes"]["optimized"]);
     assert_eq!(figures["jobs"][0]["digest"], before["jobs"][0]["digest"], "the same bits");
     assert_eq!(figures["faults"].as_array().map(Vec::len), Some(8), "{figures}");
     // Without their tables the switches would sum nothing, nor pass anything on.
@@ -93,7 +93,7 @@ fn plans_change_in_a_row_and_no_round_is_lost() {
     let summary =
         run("tofino", &["--gradient", "20KB", "--scale", "1/1000", "--rounds", "90", "--changes", "3"]);
     assert_eq!((&summary["changes"], &summary["lost_rounds"]), (&3.into(), &0.into()), "{summary}");
-    assert!(aggregated(&summary["schemes"]["inart"]) > 0, "{summary}");
+    assert!(aggregated(&summary["schemes"]["optimized"]) > 0, "{summary}");
 }
 
 #[test]
@@ -119,8 +119,10 @@ impl Drop for Emulation {
 #[test]
 fn the_doctor_finds_a_link_that_was_cut_until_it_is_back() {
     let Some(_turn) = turn() else { return };
-    let (mut command, folder) =
-        on("tofino", &["--rounds", "1000", "--gradient", "40KB", "--schemes", "inart", "--scale", "1/2000"]);
+    let (mut command, folder) = on(
+        "tofino",
+        &["--rounds", "1000", "--gradient", "40KB", "--schemes", "optimized", "--scale", "1/2000"],
+    );
     let faults = folder.path().join("faults.yaml");
     std::fs::write(&faults, "events: [{at: 1 s, link_down: [w5, v2], for: 12 s}]").expect("written");
     command.args(["--peer-timeout", "300s", "--faults"]).arg(&faults).arg("--expose").arg(folder.path());

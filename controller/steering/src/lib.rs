@@ -18,7 +18,7 @@
 //!       links: [{ends: [w, a], rate: 3 Gbps}, {ends: [a, b], rate: 3 Gbps}, {ends: [a, c], rate: 3 Gbps},
 //!       {ends: [c, b], rate: 3 Gbps}, {ends: [b, s], rate: 3 Gbps}]}",
 //! )?;
-//! let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART))?;
+//! let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED))?;
 //! let mut steering = Steering::new(topology.clone(), vec![first], Policy::default());
 //! let node = |name| topology.node_named(name).ok_or("a node of the topology");
 //! let second = Duration::from_secs(1);
@@ -26,7 +26,7 @@
 //! seen.see(&topology, node("a")?, node("b")?, LinkSeen::up(1.2e9, 1.8e9));
 //! assert!(steering.observe(second, &seen).is_none(), "one interval may be a burst");
 //! let question = steering.observe(2 * second, &seen).ok_or("two are not")?;
-//! let plans = question.plan(schemes::INART, &|| f64::INFINITY)?;
+//! let plans = question.plan(schemes::OPTIMIZED, &|| f64::INFINITY)?;
 //! let answer = steering.answer(2 * second, question.number, Ok(&plans), Duration::ZERO);
 //! let decision = answer.ok_or("it is open")?;
 //! assert!(decision.is_change() && decision.gain > Some(2.0), "{decision}");

@@ -82,7 +82,7 @@ fn a_change_is_led_where_the_routes_in_force_carry_a_quarter_at_least() {
         assert!(owner.step(&seen).is_none());
         owner.now += STEP;
         let question = owner.steering.observe(owner.now, &seen).unwrap();
-        let plans = question.plan(schemes::INART, &|| f64::INFINITY).unwrap();
+        let plans = question.plan(schemes::OPTIMIZED, &|| f64::INFINITY).unwrap();
         let decision = owner.steering.answer(owner.now, question.number, Ok(&plans), STEP).unwrap();
         assert!(decision.is_change(), "{decision}");
         assert_eq!(question.is_led(&decision), is_led, "{decision}");
@@ -197,7 +197,7 @@ fn a_change_that_comes_to_nothing_is_tried_again_not_at_once() {
     owner.now += STEP;
     let question = owner.steering.observe(owner.now, &seen).unwrap();
     assert!(owner.steering.observe(owner.now, &seen).is_none(), "one question at a time");
-    let plans = question.plan(schemes::INART, &|| f64::INFINITY).unwrap();
+    let plans = question.plan(schemes::OPTIMIZED, &|| f64::INFINITY).unwrap();
     assert!(owner.steering.answer(owner.now, 7, Ok(&plans), STEP).is_none(), "no such question");
     let decision = owner.steering.answer(owner.now, question.number, Ok(&plans), STEP).unwrap();
     assert!(decision.is_change() && !question.is_led(&decision), "nothing comes by the routes in force");
@@ -216,7 +216,7 @@ fn commands_schedules_and_dry_runs() {
     let mut owner = Owner::new(network(), policy);
     let asked = owner.steering.command(owner.now, Shares::Kept).unwrap();
     assert!(owner.steering.command(owner.now, Shares::Kept).is_none());
-    let plans = asked.plan(schemes::INART, &|| f64::INFINITY).unwrap();
+    let plans = asked.plan(schemes::OPTIMIZED, &|| f64::INFINITY).unwrap();
     let decision = owner.steering.answer(owner.now, asked.number, Ok(&plans), STEP).unwrap();
     assert!(decision.to_string().contains("the plan in force is the best found"), "{decision}");
     let quiet = owner.all_up(|_, _| 0.0);

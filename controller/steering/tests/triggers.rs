@@ -40,7 +40,7 @@ fn a_decision_says_how_long_it_took_to_notice() {
     // Who asks has noticed nothing.
     let mut owner = Owner::new(network(), Policy::default());
     let asked = owner.steering.command(owner.now, Shares::Kept).unwrap();
-    let plans = asked.plan(schemes::INART, &|| f64::INFINITY).unwrap();
+    let plans = asked.plan(schemes::OPTIMIZED, &|| f64::INFINITY).unwrap();
     let decision = owner.steering.answer(owner.now, asked.number, Ok(&plans), STEP).unwrap();
     assert_eq!(decision.noticed_ms, None);
 }
@@ -191,7 +191,7 @@ fn servers_that_come_and_go_make_shares_a_question() {
     let mut owner = Owner::new(topology.clone(), Policy { gain: 1.0, ..Policy::default() });
     let s1 = topology.node_named("s1").unwrap();
     let jobs: Vec<Job> = topology.jobs().iter().map(|job| Job { servers: vec![s1], ..job.clone() }).collect();
-    let fewer = plan_all(&topology.with_jobs(jobs), &Options::new(schemes::INART)).unwrap();
+    let fewer = plan_all(&topology.with_jobs(jobs), &Options::new(schemes::OPTIMIZED)).unwrap();
     owner.steering.in_force(fewer);
     let quiet = owner.all_up(|_, _| 0.0);
     owner.now += STEP;

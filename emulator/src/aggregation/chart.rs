@@ -59,8 +59,8 @@ fn heading(svg: &mut Svg, summary: &Summary) {
     svg.text(MARGIN, 118.0, 14.0, FAINT, "start", "400", &line);
 }
 
-/// What the names stand for that a reader of the paper would take for others; nothing where a scheme stands
-/// alone.
+/// Names the default scheme, and the published scheme behind each name that differs from it; empty where a
+/// scheme stands alone.
 fn who_is_who(summary: &Summary) -> String {
     if summary.schemes.len() < 2 {
         return String::new();
@@ -68,9 +68,9 @@ fn who_is_who(summary: &Summary) -> String {
     let named = |figures: &SchemeFigures| {
         let scheme = figures.scheme;
         match scheme.promises().stands_for {
-            None if is_ours(figures) => Some(format!("{scheme}: ours")),
+            None if is_ours(figures) => Some(format!("{scheme}: the default")),
             Some(name) if name.to_lowercase() != scheme.name() => {
-                Some(format!("{scheme}: the paper's {name}"))
+                Some(format!("{scheme}: {name} of its paper"))
             }
             _ => None,
         }
@@ -258,16 +258,15 @@ mod tests {
             trained: Some(Trained { loss: 0.1, accuracy: 0.975, digest: "00".into() }),
             losses: losses.clone(),
         };
-        let schemes =
-            [("inart", 2.5e9, 30e6), ("atp", 2e9, 36e6), ("lbmm", 4e9 / 3.0, 73e6), ("even", 2e9, 50e6)].map(
-                |(name, rate, ingress)| {
-                    SchemeFigures::of_jobs(
-                        schemes::named(name).expect("known"),
-                        60,
-                        vec![job(rate, ingress as u64)],
-                    )
-                },
-            );
+        let schemes = [
+            ("optimized", 2.5e9, 30e6),
+            ("atp", 2e9, 36e6),
+            ("lbmm", 4e9 / 3.0, 73e6),
+            ("r-inart", 2e9, 50e6),
+        ]
+        .map(|(name, rate, ingress)| {
+            SchemeFigures::of_jobs(schemes::named(name).expect("known"), 60, vec![job(rate, ingress as u64)])
+        });
         let single_host = vec![SingleHost { job: "digits".into(), loss: 0.1, accuracy: 0.975, losses }];
         Summary {
             topology: "a<b>&c".into(),
@@ -295,11 +294,11 @@ mod tests {
         }
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
         for text in [
-            "inart",
-            "inart: ours; even: the paper's R-InArt",
+            "optimized",
+            "optimized: the default",
             "atp",
             "lbmm",
-            "even",
+            "r-inart",
             "2.42 Gbps",
             "640 us",
             "97.5%",

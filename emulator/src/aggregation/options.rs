@@ -16,7 +16,8 @@ use crate::machine::fault::DropRate;
 use crate::machine::scale::Scale;
 
 /// The schemes that are compared where nobody says otherwise: ours, its rivals, and the paper's R-InArt.
-pub const DEFAULT_SCHEMES: [&dyn Scheme; 4] = [schemes::DEFAULT, schemes::ATP, schemes::LBMM, schemes::EVEN];
+pub const DEFAULT_SCHEMES: [&dyn Scheme; 4] =
+    [schemes::DEFAULT, schemes::ATP, schemes::LBMM, schemes::R_INART];
 
 /// What is to be emulated.
 #[derive(Clone)]
@@ -208,7 +209,7 @@ mod tests {
         );
         Options {
             topology: topology.expect("valid"),
-            schemes: vec![schemes::INART],
+            schemes: vec![schemes::OPTIMIZED],
             plans: Vec::new(),
             levels: Levels::One,
             results: Results::Counted,

@@ -10,13 +10,13 @@ use picture::Picture;
 
 /// All schemes that charts show.
 const SCHEMES: [&str; 24] = [
-    "inart",
+    "optimized",
     "atp",
-    "atp-nocap",
-    "r-inart",
+    "atp-unlimited",
+    "inart",
     "lbmm",
-    "even",
-    "exact",
+    "r-inart",
+    "optimal",
     "netstorm",
     "netstorm+",
     "fapt",
@@ -88,7 +88,7 @@ fn a_scheme_has_one_color_in_all_charts() {
         }
     }
     let unseen: Vec<_> = SCHEMES.iter().filter(|scheme| !seen.contains_key(**scheme)).collect();
-    assert!(unseen.is_empty() && seen["inart"] > 4, "{unseen:?} have no color anywhere: {seen:?}");
+    assert!(unseen.is_empty() && seen["optimized"] > 4, "{unseen:?} have no color anywhere: {seen:?}");
 }
 
 /// A text on another one, one under a mark and one outside are found, also turned ones; neighbours are not.
@@ -105,7 +105,7 @@ fn what_is_wrong_in_a_picture_is_found() {
     assert_eq!(problems(&one), 0);
     assert_eq!(problems(&(one.clone() + &text(80.0, 52.0, "", "one host"))), 1);
     assert_eq!(problems(&(one.clone() + &text(50.0, 61.0, "", "one host"))), 0);
-    assert_eq!(problems(&(one.clone() + &text(48.0, 50.0, "text-anchor=\"end\"", "inart"))), 0);
+    assert_eq!(problems(&(one.clone() + &text(48.0, 50.0, "text-anchor=\"end\"", "optimized"))), 0);
     assert_eq!(
         problems(&(one.clone() + "<circle cx=\"60\" cy=\"46\" r=\"5\" fill=\"none\" stroke=\"#000000\"/>")),
         1

@@ -29,7 +29,7 @@ pub fn all() -> &'static [(String, String)] {
 fn draw() -> Vec<(String, String)> {
     let mut all = Vec::new();
     let mut add = |name: &str, svg: String| all.push((name.to_owned(), svg));
-    let seven = ["inart", "r-inart", "even", "atp-nocap", "atp", "lbmm", "exact"];
+    let seven = ["optimized", "inart", "r-inart", "atp-unlimited", "atp", "lbmm", "optimal"];
     for (name, schemes, jobs) in [
         ("aggregation", &seven[..4], 1),
         ("aggregation-two-jobs", &seven[..1], 2),
@@ -80,7 +80,7 @@ fn comparison(name: &str, rows: &[&str]) -> Comparison {
         let number = |value: f64| Some(Entry::Number(Statistics::of(&[value, 1.3 * value])));
         let paper =
             Printed { entry: PrintedEntry::Value(here * [1.2, 1.25, 0.4, 3.0][at % 4]), source: "text" };
-        Beside { x: (*x).to_owned(), paper: Some(paper), here: number(here), inart: number(here + 0.5) }
+        Beside { x: (*x).to_owned(), paper: Some(paper), here: number(here), optimized: number(here + 0.5) }
     };
     let panel = Compared {
         key: "key",
@@ -158,7 +158,7 @@ fn timeline(jobs: usize, events: &[f64]) -> Timeline {
     Timeline { jobs: (0..jobs).map(line).collect(), events: events.iter().map(event).collect() }
 }
 
-const SITES: [&str; 8] = ["inart", "netstorm", "netstorm+", "fapt", "mst", "bkt", "star", "gloo"];
+const SITES: [&str; 8] = ["optimized", "netstorm", "netstorm+", "fapt", "mst", "bkt", "star", "gloo"];
 
 fn overlay() -> Overlay {
     Overlay::from_yaml(include_str!("../../../topologies/geo9.yaml")).unwrap()
@@ -232,7 +232,7 @@ fn peers(network: &str, multicast: &'static str) -> peers::Report {
         sync: "bsp",
         multicast: multicast.into(),
         update_bytes: 203_304.0,
-        schemes: ["inart", "selmcast", "orpheus", "optimal"].iter().enumerate().map(scheme).collect(),
+        schemes: ["optimized", "selmcast", "orpheus", "optimal"].iter().enumerate().map(scheme).collect(),
     }
 }
 

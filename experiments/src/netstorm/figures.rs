@@ -13,13 +13,13 @@ fn star(network: Network) -> Case {
     Case::new(network, Method::new(Scheme::Star))
 }
 
-fn inart(network: Network) -> Case {
-    Case::new(network, Method::new(Scheme::Inart))
+fn optimized(network: Network) -> Case {
+    Case::new(network, Method::new(Scheme::Optimized))
 }
 
-/// Throughput over MXNET's: a row per method, beside `inart` with the same knowledge.
+/// Throughput over MXNET's: a row per method, beside `optimized` with the same knowledge.
 fn over_star(network: Network, x: &str, method: Method) -> Line {
-    let ours = Case::new(network, Method::new(Scheme::Inart).knowing(method.knowledge));
+    let ours = Case::new(network, Method::new(Scheme::Optimized).knowing(method.knowledge));
     let times = |case| Number::times(star(network), case);
     Line::new(x, times(Case::new(network, method)), times(ours))
 }
@@ -43,7 +43,7 @@ pub fn fig13() -> Vec<Panel> {
         let star = Case::new(Network::Static, Method { root: Some(at), ..Method::new(Scheme::Star) });
         let times = |case| Number::times(star, case);
         let pro = Case::new(Network::Static, Method::pro());
-        Line::new(format!("n{}", at + 1), times(pro), times(inart(Network::Static)))
+        Line::new(format!("n{}", at + 1), times(pro), times(optimized(Network::Static)))
     });
     vec![
         panel("static", "static network", Network::Static),
@@ -89,7 +89,7 @@ pub fn fig14() -> Vec<Panel> {
     let bkt = |network| Case::new(network, Method::new(Scheme::Bkt));
     let over_bkt = |network, case: &dyn Fn(Scheme) -> Case| {
         let times = |scheme| Number::times(bkt(network), case(scheme));
-        (times(Scheme::Fapt), times(Scheme::Inart))
+        (times(Scheme::Fapt), times(Scheme::Optimized))
     };
     let (in_static, ours_in_static) = over_bkt(Network::Static, &fixed);
     let (in_dynamic, ours_in_dynamic) = over_bkt(Network::Dynamic, &adaptive);
@@ -104,7 +104,11 @@ pub fn fig14() -> Vec<Panel> {
             unit: "times",
             axis: "what",
             lines: vec![
-                Line::new("FAPT over STAR, the better network", better(Scheme::Fapt), better(Scheme::Inart)),
+                Line::new(
+                    "FAPT over STAR, the better network",
+                    better(Scheme::Fapt),
+                    better(Scheme::Optimized),
+                ),
                 Line::new("FAPT over BKT, static network", in_static, ours_in_static),
                 Line::new("FAPT over BKT, dynamic network", in_dynamic, ours_in_dynamic),
             ],
@@ -117,7 +121,9 @@ pub fn fig15() -> Vec<Panel> {
     let over = |other: Case| {
         let times = |case| Number::times(other, case);
         (1..=9)
-            .map(|count| Line::new(count.to_string(), times(roots(count)), times(inart(Network::Dynamic))))
+            .map(|count| {
+                Line::new(count.to_string(), times(roots(count)), times(optimized(Network::Dynamic)))
+            })
             .collect()
     };
     let panel =
@@ -141,7 +147,7 @@ pub fn fig16() -> Vec<Panel> {
         ("with", Knowledge::Passive),
     ];
     let case = |method: Method, known| Case::new(network, method.knowing(known));
-    let own = |known| case(Method::new(Scheme::Inart), known);
+    let own = |known| case(Method::new(Scheme::Optimized), known);
     let panel = |key, title, method: Method| Panel {
         key,
         title,
@@ -195,7 +201,7 @@ pub fn fig17() -> Vec<Panel> {
         lines,
     };
     let line = |&(bound, queue): &(u32, u32)| {
-        Line::new(name(bound, queue), gain(with(bound, queue)), gain(inart(network)))
+        Line::new(name(bound, queue), gain(with(bound, queue)), gain(optimized(network)))
     };
     let all = |of| {
         let cases = std::iter::once(without).chain(grid.iter().map(|&(bound, queue)| with(bound, queue)));
@@ -207,7 +213,7 @@ pub fn fig17() -> Vec<Panel> {
         |times| (times[0] / times[1..].iter().copied().fold(f64::INFINITY, f64::min) - 1.0) * 100.0;
     let eager = [(2, 1), (2, 5)].map(|(bound, queue)| {
         let case = Case::new(network, Method::std().with_paths(bound, queue).eagerly());
-        Line::new(name(bound, queue), gain(case), gain(inart(network)))
+        Line::new(name(bound, queue), gain(case), gain(optimized(network)))
     });
     vec![
         panel("grid", "dynamic network, 9 roots, lazily", grid.iter().map(line).collect()),
@@ -215,8 +221,8 @@ pub fn fig17() -> Vec<Panel> {
             "range",
             "dynamic network, 9 roots, lazily",
             vec![
-                Line { x: "least of the grid".to_owned(), here: all(least), inart: None },
-                Line { x: "greatest of the grid".to_owned(), here: all(greatest), inart: None },
+                Line { x: "least of the grid".to_owned(), here: all(least), optimized: None },
+                Line { x: "greatest of the grid".to_owned(), here: all(greatest), optimized: None },
             ],
         ),
         panel("eager", "dynamic network, 9 roots, eagerly (as printed)", eager.into()),
@@ -234,7 +240,7 @@ pub fn fig18() -> Vec<Panel> {
         ("NetStorm-pro, links first in, first out", queue),
     ];
     let case = |method| Case::new(network, method);
-    let known = |knowledge| Case::new(network, Method::new(Scheme::Inart).knowing(knowledge));
+    let known = |knowledge| Case::new(network, Method::new(Scheme::Optimized).knowing(knowledge));
     let steps = vec![
         Line::new(
             "std over lite",
@@ -244,7 +250,7 @@ pub fn fig18() -> Vec<Panel> {
         Line {
             x: "pro over std".to_owned(),
             here: Some(Number::times(case(Method::std()), case(Method::pro()))),
-            inart: None,
+            optimized: None,
         },
     ];
     vec![

@@ -25,7 +25,7 @@ fn per_site(sites: usize, [star_5, case_5, star, case]: [Case; 4]) -> Number {
 }
 
 pub fn fig19() -> Vec<Panel> {
-    let ours = Method::new(Scheme::Inart);
+    let ours = Method::new(Scheme::Optimized);
     let star = Method::new(Scheme::Star);
     let name = |model: Model| format!("{} ({:.1} million)", model.name(), model.parameters() as f64 / 1e6);
     let models = |number: &dyn Fn(Model, Method) -> Number, method: Method| -> Vec<Line> {
@@ -87,7 +87,7 @@ fn sensitivity(
         };
         let star = Case { job: Job::Model(Model::AlexNet, CHUNK), ..case(Method::new(Scheme::Star)) };
         let times = |method: Method| Number::times(star, case(method));
-        let own = Method { tuning, ..Method::new(Scheme::Inart) };
+        let own = Method { tuning, ..Method::new(Scheme::Optimized) };
         Line::new(x, times(Method { tuning, ..Method::pro() }), times(own))
     };
     Panel {
@@ -155,7 +155,7 @@ pub fn best(panels: &[Compared]) -> Compared {
         x: panel.axis.to_owned(),
         paper: Some(Printed { entry: PrintedEntry::Words(words.to_owned()), source: "text" }),
         here: near(panel, |row| &row.here),
-        inart: near(panel, |row| &row.inart),
+        optimized: near(panel, |row| &row.optimized),
     };
     Compared {
         key: "best",

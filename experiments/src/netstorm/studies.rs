@@ -46,7 +46,7 @@ pub const STUDIES: [Study; 10] = [
         paper: "NETSTORM",
         differs: "Awareness saves NETSTORM less time than published: rates are measured while nine trees share the \
             links, links without chunks stay \
-            unmeasured, and its metric gains little by exact rates; the same measurements halve the rounds of `inart`.",
+            unmeasured, and its metric gains little by exact rates; the same measurements halve the rounds of `optimized`.",
         unreached: Some(
             "66 s and 50 s as such, which hold computing time that the paper does not state; the share of \
             time that is saved compares.",
@@ -99,7 +99,7 @@ pub const STUDIES: [Study; 10] = [
         differs: "CHUNK_SIZE and PROBE_CHUNK_NUM are best about where the text has them; UPDATE_TIME makes no \
             difference below the time of a round, since a plan changes between rounds only and updates cost \
             nothing here, and a PROBE_CHUNK_SIZE beyond the collapse boundary (no chunk is a probe) costs \
-            NETSTORM little, since awareness gains it little; `inart` loses all it has measured there, as \
+            NETSTORM little, since awareness gains it little; `optimized` loses all it has measured there, as \
             its own chunks are shorter than 0.1 million parameters.",
         unreached: Some(
             "throughput at each setting, which is only drawn; the text states the recommended values.",

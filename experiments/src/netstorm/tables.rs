@@ -9,12 +9,12 @@ use crate::trials::StudyError;
 use super::job::{Job, Network};
 use super::networks::draw;
 
-fn row(x: &str, paper: &str, here: impl Into<String>, inart: impl Into<String>) -> Beside {
+fn row(x: &str, paper: &str, here: impl Into<String>, optimized: impl Into<String>) -> Beside {
     Beside {
         x: x.to_owned(),
         paper: Some(Printed { entry: PrintedEntry::Words(paper.to_owned()), source: "text" }),
         here: Some(Entry::Words(here.into())),
-        inart: Some(Entry::Words(inart.into())),
+        optimized: Some(Entry::Words(optimized.into())),
     }
 }
 
@@ -63,7 +63,7 @@ pub fn settings() -> Result<Compared, StudyError> {
             "CHUNK_SIZE, parameters",
             "1 million",
             longest(Scheme::Netstorm).to_string(),
-            longest(Scheme::Inart).to_string(),
+            longest(Scheme::Optimized).to_string(),
         ),
         row("PRIMARY_BUSY_BOUND", "2", busy_bound.to_string(), "none: no auxiliary paths"),
         row("AUXILIARY_QUEUE_LENGTH", "1", queue_length.to_string(), "none: no auxiliary paths"),

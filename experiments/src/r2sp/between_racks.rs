@@ -31,17 +31,18 @@ pub fn panels() -> Vec<Panel> {
 fn of(place: Place, title: &'static str, keys: [&'static str; 4]) -> [Panel; 4] {
     const ITERATION: &str = "Mean time of an iteration over the push of InArt alone";
     const SAVED: &str = "Time of an iteration that is saved over the better of InArt alone and R²SP alone";
-    const STALE: &str = "Greatest staleness with R²SP alone (here) and in groups by the rule (inart)";
+    const STALE: &str = "Greatest staleness with R²SP alone (here) and in groups by the rule (optimized)";
     let case = move |compute, scheme, measure| Case::new(place, scheme, compute, measure);
     let iteration = move |compute, scheme| case(compute, scheme, Measure::Iteration);
     let times = |compute: f64| -> [Line; 4] {
-        let inart = |x: String, scheme| Line { inart: Some(figure(iteration(compute, scheme))), ..empty(x) };
+        let optimized =
+            |x: String, scheme| Line { optimized: Some(figure(iteration(compute, scheme))), ..empty(x) };
         let alone = |x: String, scheme| only(x, figure(iteration(compute, scheme)));
         [
             alone(format!("{compute}, InArt alone"), Scheme::Together),
             alone(format!("{compute}, R²SP alone"), Scheme::InTurn),
-            inart(format!("{compute}, a group per rack"), Scheme::PerRack),
-            inart(format!("{compute}, groups by the rule"), Scheme::Chosen),
+            optimized(format!("{compute}, a group per rack"), Scheme::PerRack),
+            optimized(format!("{compute}, groups by the rule"), Scheme::Chosen),
         ]
     };
     let gain = |compute: f64| {
@@ -51,12 +52,12 @@ fn of(place: Place, title: &'static str, keys: [&'static str; 4]) -> [Panel; 4] 
         };
         let [rack, rule] = [Scheme::PerRack, Scheme::Chosen].map(number);
         [
-            Line { inart: Some(rack), ..empty(format!("{compute}, a group per rack")) },
-            Line { inart: Some(rule), ..empty(format!("{compute}, groups by the rule")) },
+            Line { optimized: Some(rack), ..empty(format!("{compute}, a group per rack")) },
+            Line { optimized: Some(rule), ..empty(format!("{compute}, groups by the rule")) },
         ]
     };
     let groups = |compute: f64| Line {
-        inart: Some(figure(case(compute, Scheme::Chosen, Measure::Groups))),
+        optimized: Some(figure(case(compute, Scheme::Chosen, Measure::Groups))),
         ..empty(compute.to_string())
     };
     let stale = |compute: f64| {
@@ -74,5 +75,5 @@ fn of(place: Place, title: &'static str, keys: [&'static str; 4]) -> [Panel; 4] 
 }
 
 fn empty(x: String) -> Line {
-    Line { x, here: None, inart: None }
+    Line { x, here: None, optimized: None }
 }

@@ -48,5 +48,5 @@ fn extremes(times: &[f64]) -> [f64; 2] {
 
 /// A row of the paper's scheme alone.
 pub fn only(x: impl Into<String>, here: Number) -> Line {
-    Line { x: x.into(), here: Some(here), inart: None }
+    Line { x: x.into(), here: Some(here), optimized: None }
 }

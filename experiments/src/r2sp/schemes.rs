@@ -10,8 +10,8 @@ const SCHEMES: [(&str, Sync); 5] =
 
 /// A row: the scheme, and R²SP with an r that is tuned in the row of R²SP.
 fn line(x: String, sync: Sync, number: impl Fn(Sync) -> Number) -> Line {
-    let inart = (sync == R2SP).then(|| number(Sync::Tuned));
-    Line { x, here: Some(number(sync)), inart }
+    let optimized = (sync == R2SP).then(|| number(Sync::Tuned));
+    Line { x, here: Some(number(sync)), optimized }
 }
 
 /// A row for each model of Table I and scheme.

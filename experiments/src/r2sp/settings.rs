@@ -62,7 +62,7 @@ pub fn fig13() -> Vec<Panel> {
         };
         let tuned = figure(Run::new(Model::Vgg16, Sync::Tuned).measuring(measure));
         let mut lines: Vec<Line> = TENTHS.map(line).into();
-        lines.push(Line { x: "tuned".to_owned(), here: None, inart: Some(tuned) });
+        lines.push(Line { x: "tuned".to_owned(), here: None, optimized: Some(tuned) });
         Panel { key, title: "VGG16, 16 workers", quantity, unit: "s", axis: "r", lines }
     };
     vec![
@@ -95,7 +95,7 @@ pub fn fig14() -> Vec<Panel> {
             SCHEMES.map(move |(name, sync)| Line {
                 x: format!("{}, {name}", model.name()),
                 here: Some(number(sync)),
-                inart: (sync == BATCHES).then(|| number(Sync::TunedBatches)),
+                optimized: (sync == BATCHES).then(|| number(Sync::TunedBatches)),
             })
         };
         Panel {

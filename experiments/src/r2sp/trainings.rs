@@ -53,10 +53,10 @@ impl Figure {
         let of = |&model: &Model| {
             let number =
                 |sync| over(self.training(model, Sync::Bsp, measure), self.training(model, sync, measure));
-            self.schemes.map(|(name, sync, inart)| Line {
+            self.schemes.map(|(name, sync, optimized)| Line {
                 x: format!("{}, {name}", model.name()),
                 here: Some(number(sync)),
-                inart: inart.map(number),
+                optimized: optimized.map(number),
             })
         };
         let lines = self.models.iter().flat_map(of).collect();
@@ -72,8 +72,8 @@ impl Figure {
                     others.chain([own]).map(|sync| self.training(model, sync, Measure::Seconds).into());
                 Number { factor: 100.0, ..Number::new(cases.collect(), sooner) }
             };
-            let (_, own, inart) = self.schemes[4];
-            Line { x: model.name().to_owned(), here: Some(all(own)), inart: inart.map(all) }
+            let (_, own, optimized) = self.schemes[4];
+            Line { x: model.name().to_owned(), here: Some(all(own)), optimized: optimized.map(all) }
         };
         let quantity = "Time to converge that is saved over the best other scheme";
         let lines = self.models.iter().map(of).collect();
@@ -111,11 +111,11 @@ pub fn fig11() -> Vec<Panel> {
     let run = |sync, measure| Training::new(Run::new(Model::ResNet32, sync).of(Fleet::ByBlocking), measure);
     let line = |of: &dyn Fn(Sync) -> Training| {
         let number = |fixed, tuned| saved(of(fixed), of(tuned));
-        let inart = number(Sync::Tuned, Sync::TunedBatches);
-        vec![Line::new("batches tuned", number(Sync::R2sp(0.8), Sync::R2spBatches(0.8)), inart)]
+        let optimized = number(Sync::Tuned, Sync::TunedBatches);
+        vec![Line::new("batches tuned", number(Sync::R2sp(0.8), Sync::R2spBatches(0.8)), optimized)]
     };
-    let seconds = |x: &str, sync, inart| {
-        Line::new(x, figure(run(sync, Measure::Seconds)), figure(run(inart, Measure::Seconds)))
+    let seconds = |x: &str, sync, optimized| {
+        Line::new(x, figure(run(sync, Measure::Seconds)), figure(run(optimized, Measure::Seconds)))
     };
     let times = vec![
         seconds("batches equal", Sync::R2sp(0.8), Sync::Tuned),

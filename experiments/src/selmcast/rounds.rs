@@ -14,9 +14,9 @@ pub fn fig1() -> Vec<Panel> {
     let line = |receivers: usize| {
         let peers = 200;
         let scheme = |scheme| number(Case::Balanced { peers, receivers, scheme }, Of::Value);
-        let drawn = Line::new(format!("p = {receivers}"), scheme(Scheme::Orpheus), scheme(Scheme::Inart));
+        let drawn = Line::new(format!("p = {receivers}"), scheme(Scheme::Orpheus), scheme(Scheme::Optimized));
         let chance = number(Case::Chance { peers, receivers }, Of::Value);
-        let chance = Line { x: format!("p = {receivers}"), here: Some(chance), inart: None };
+        let chance = Line { x: format!("p = {receivers}"), here: Some(chance), optimized: None };
         (chance, drawn)
     };
     let (chance, drawn): (Vec<Line>, Vec<Line>) =
@@ -46,14 +46,14 @@ fn lines(settings: &[(String, Round)], of: Of) -> Vec<Line> {
     let figure = |round: Round, scheme| number(Case::Round(Round { scheme, ..round }), of);
     let of_setting = |(x, round): &(String, Round)| {
         SCHEMES.map(|(name, scheme)| {
-            Line::new(format!("{x}, {name}"), figure(*round, scheme), figure(*round, Scheme::Inart))
+            Line::new(format!("{x}, {name}"), figure(*round, scheme), figure(*round, Scheme::Optimized))
         })
     };
     settings.iter().flat_map(of_setting).collect()
 }
 
 fn round(peers: usize, receivers: usize, multicast: Multicast) -> Round {
-    Round { peers, receivers, lambda: 0.25, mu: 1.0, multicast, scheme: Scheme::Inart }
+    Round { peers, receivers, lambda: 0.25, mu: 1.0, multicast, scheme: Scheme::Optimized }
 }
 
 fn panel(

@@ -55,7 +55,7 @@ pub const STUDIES: [Study; 11] = [
         "Fig. 7",
         "Orpheus comes out as published; SELMCAST computes more (by 0.07 for two workloads) and \
             reaches fewer peers than published, since the paper prints no distribution of times to \
-            compute and log-normal ones with little variation make nobody wait; `inart` reaches more \
+            compute and log-normal ones with little variation make nobody wait; `optimized` reaches more \
             peers than SELMCAST for two workloads and computes less there.",
         Some("the spread over seeds of the drawn points."),
     ),
@@ -64,7 +64,7 @@ pub const STUDIES: [Study; 11] = [
         "The fewest receivers in stale synchronous training",
         "Fig. 8",
         "The trends are the published ones, but SELMCAST loses less time computing and gains fewer \
-            receivers with p than published, as in Fig. 7; `inart` hardly depends on p, since it takes \
+            receivers with p than published, as in Fig. 7; `optimized` hardly depends on p, since it takes \
             all receivers that cost little anyway.",
         Some("values at each setting that are only drawn; the text states those shown."),
     ),
@@ -89,7 +89,7 @@ pub const STUDIES: [Study; 11] = [
         "When receivers stay (eta)",
         "Fig. 11",
         "The trend is the published one, and the gain is less than half of it: our SELMCAST reaches \
-            more peers at eta = 0 than the paper's; `inart` has no eta, and stands beside it for \
+            more peers at eta = 0 than the paper's; `optimized` has no eta, and stands beside it for \
             comparison.",
         Some("values at each setting that are only drawn; the text states those shown."),
     ),
@@ -97,7 +97,7 @@ pub const STUDIES: [Study; 11] = [
         "selmcast-fig12",
         "The size of updates",
         "Fig. 12",
-        "The trends are the published ones; with updates four times as large or more `inart` reaches \
+        "The trends are the published ones; with updates four times as large or more `optimized` reaches \
             more peers than SELMCAST and computes less.",
         Some("values at each setting that are only drawn; the text states those shown."),
     ),
@@ -106,7 +106,7 @@ pub const STUDIES: [Study; 11] = [
         "Rates that change",
         "Fig. 13",
         "The greatest gain of SELMCAST over Orpheus is about the published one, and with gamma = 1 it \
-            computes less than Orpheus for LSTM, as the paper says; `inart` is worse in computing from \
+            computes less than Orpheus for LSTM, as the paper says; `optimized` is worse in computing from \
             gamma = 0.5 on: it takes the rates of the moment for lasting ones, chooses many receivers, \
             and is held up by the slowest of them.",
         Some("values at each setting that are only drawn; the text states those shown."),

@@ -33,7 +33,7 @@ fn panels(
                     } else {
                         format!("{x}, {model}, {name}")
                     };
-                    lines.push(Line::new(x, figure(scheme), figure(Scheme::Inart)));
+                    lines.push(Line::new(x, figure(scheme), figure(Scheme::Optimized)));
                 }
             }
         }
@@ -92,7 +92,11 @@ pub fn fig11() -> Vec<Panel> {
     let gain = |(model, cv): (&str, f64)| {
         let case = |eta| Case::Training(Training { eta, ..Training::new(Scheme::Selmcast, cv) });
         let of = |runs: &[Measured]| (runs[1].receivers / runs[0].receivers - 1.0) * 100.0;
-        Line { x: model.to_owned(), here: Some(Number::new(vec![case(0.0), case(0.75)], of)), inart: None }
+        Line {
+            x: model.to_owned(),
+            here: Some(Number::new(vec![case(0.0), case(0.75)], of)),
+            optimized: None,
+        }
     };
     all.push(Panel {
         key: "gain",
@@ -142,7 +146,7 @@ pub fn fig13() -> Vec<Panel> {
         quantity: "Gain in receivers over Orpheus",
         unit: "%",
         axis: "what",
-        lines: vec![Line::new("greatest", greatest(Scheme::Selmcast), greatest(Scheme::Inart))],
+        lines: vec![Line::new("greatest", greatest(Scheme::Selmcast), greatest(Scheme::Optimized))],
     });
     all
 }

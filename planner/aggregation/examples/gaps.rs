@@ -35,7 +35,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 fn two() -> Options<'static> {
-    Options { levels: Levels::Two, ..Options::new(schemes::INART) }
+    Options { levels: Levels::Two, ..Options::new(schemes::OPTIMIZED) }
 }
 
 fn row(what: &str, ratios: &[f64]) {
@@ -71,7 +71,7 @@ fn pair(topology: &Topology) -> Result<(f64, f64, f64), Box<dyn std::error::Erro
     let jobs: Vec<&Job> = topology.jobs().iter().collect();
     let swapped: Vec<&Job> = jobs.iter().rev().copied().collect();
     let made = |jobs: &[&Job], seed| -> Result<(f64, f64), Box<dyn std::error::Error>> {
-        let options = Options { seed, ..Options::new(schemes::INART) };
+        let options = Options { seed, ..Options::new(schemes::OPTIMIZED) };
         let plans = plan_jobs(topology, jobs, &options, Order::Together)?;
         check_jobs(topology, &plans).map_err(|violations| violations[0].to_string())?;
         let bound = plans.max_min_bound_bps.iter().flatten().copied().fold(f64::INFINITY, f64::min);

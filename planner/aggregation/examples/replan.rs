@@ -37,7 +37,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             seed: 1,
         };
         let before = fat_tree(k, &equipment)?;
-        let options = Options::new(schemes::INART);
+        let options = Options::new(schemes::OPTIMIZED);
         let running = plan(&before, &before.jobs()[0], &options)?;
         let again = Options { running: Some(&running), ..options };
         let runs = if k == 6 { SHORT_RUNS } else { RUNS };

@@ -49,7 +49,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 
 /// The plan, and how long it took, in milliseconds.
 fn timed(topology: &Topology, results: Results) -> Result<(Plan, f64), PlanError> {
-    let options = Options { results, ..Options::new(schemes::INART) };
+    let options = Options { results, ..Options::new(schemes::OPTIMIZED) };
     let mut best = f64::INFINITY;
     let mut made = None;
     for _ in 0..RUNS {

@@ -52,7 +52,7 @@ impl Scheme for SameShares<'_> {
 /// or `plans`. Schemes that cannot plan such jobs are left out.
 pub fn alternatives(topology: &Topology, plans: &[Plan], seed: u64, most: usize) -> Vec<Vec<Plan>> {
     let mut all: Vec<Vec<Plan>> = Vec::new();
-    let schemes = [schemes::INART, schemes::ATP, schemes::LBMM, schemes::EVEN, schemes::R_INART];
+    let schemes = [schemes::OPTIMIZED, schemes::ATP, schemes::LBMM, schemes::R_INART, schemes::INART];
     for (scheme, seed) in
         [seed + 1, seed + 2].into_iter().flat_map(|seed| schemes.map(|scheme| (scheme, seed)))
     {

@@ -64,7 +64,7 @@ pub(crate) fn certified(router: &Router<'_>, fixed: Option<&[f64]>) -> Option<Fr
 }
 
 /// The closed form spread evenly over switches and paths, whether or not the links carry it: no optimum where
-/// they do not, but quick, and a start for [`crate::schemes::inart::expectations`].
+/// they do not, but quick, and a start for [`crate::schemes::optimized::expectations`].
 pub(crate) fn guess(model: &Model<'_>, fixed: Option<&[f64]>) -> Fractional {
     let split = phase1::split(model, fixed);
     assemble(model, &split, &in_proportion(model, &split))

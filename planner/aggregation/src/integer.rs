@@ -6,8 +6,8 @@ use crate::passes;
 use crate::placement::Placement;
 use crate::plan::Bounds;
 use crate::router::Router;
-use crate::schemes::exact::program::{self, Answer, Effort, SAME};
-use crate::schemes::inart::starts::{self, Best};
+use crate::schemes::optimal::program::{self, Answer, Effort, SAME};
+use crate::schemes::optimized::starts::{self, Best};
 
 /// Effort of a proof for the scheme inart.
 const PROOF: Effort = Effort { binaries: 120, nodes: 2000 };

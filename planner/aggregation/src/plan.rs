@@ -81,10 +81,10 @@ pub enum Limit {
 }
 
 /// The scheme whose plans ignored [`Limit::Aggregation`] before plans said so.
-const IGNORED_SILENTLY: &str = "atp-nocap";
+const IGNORED_SILENTLY: &str = "atp-unlimited";
 
 impl<'de> Deserialize<'de> for Plan {
-    /// Plans of the scheme atp-nocap made before plans had `ignores` are read as if they said what they
+    /// Plans of the scheme `atp-nocap` (now `atp-unlimited`) made before plans had `ignores` are read as if they said what they
     /// ignore.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut plan = Plan::deserialize(deserializer)?;

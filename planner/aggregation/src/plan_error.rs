@@ -45,7 +45,7 @@ pub enum PlanError {
         left_out: String,
     },
     /// The scheme has no way to plan several jobs together.
-    #[error("the scheme {scheme} plans one job; use inart, or plan the jobs in turn")]
+    #[error("the scheme {scheme} plans one job; use optimized, or plan the jobs in turn")]
     OneJob {
         /// The scheme.
         scheme: &'static str,
@@ -64,7 +64,7 @@ pub enum PlanError {
     },
     /// The network is too large for `exact`.
     #[error(
-        "job {job}: too large for the scheme exact; use inart, which states how far it can be from the best"
+        "job {job}: too large for the scheme optimal; use optimized, which states how far it can be from the best"
     )]
     TooLarge {
         /// The job.
@@ -93,7 +93,7 @@ pub enum PlanError {
     },
     /// Two levels asked of a scheme that has one, or together with a running plan.
     #[error(
-        "scheme {scheme}: two levels need a scheme that has them, such as the scheme inart, and no running plan to start from"
+        "scheme {scheme}: two levels need a scheme that has them, such as the scheme optimized, and no running plan to start from"
     )]
     Levels {
         /// The scheme.
@@ -111,7 +111,7 @@ pub enum PlanError {
     },
     /// The solver of the linear program failed, and the scheme has no other way to a plan.
     #[error(
-        "job {job}: the solver of the linear program gave up ({reason}); plan with the scheme inart, which has other ways"
+        "job {job}: the solver of the linear program gave up ({reason}); plan with the scheme optimized, which has other ways"
     )]
     Solver {
         /// The job.

@@ -21,7 +21,7 @@ use crate::plan_error::PlanError;
 use crate::results;
 use crate::router::Router;
 use crate::routes::{FAR, Path};
-use crate::schemes::inart::starts::{self, Best};
+use crate::schemes::optimized::starts::{self, Best};
 use crate::search::Search;
 
 /// Steps of local search towards one target, and how often it starts over from the running plan, before the

@@ -19,7 +19,7 @@ fn rates(plans: &[Plan]) -> Vec<f64> {
 #[test]
 fn jobs_that_have_to_change_places_do() {
     let topology = network();
-    let running = plan_all(&topology, &Options::new(schemes::INART)).unwrap();
+    let running = plan_all(&topology, &Options::new(schemes::OPTIMIZED)).unwrap();
     assert_eq!(rates(&running), [1000.0, 1000.0]);
     let spine = running[0].flows[0].aggregator.clone().unwrap();
     let mut background = topology.background();
@@ -35,9 +35,9 @@ fn jobs_that_have_to_change_places_do() {
         asked.set(asked.get() + 1);
         if asked.get() < 20_000 { 1.0 } else { 0.0 }
     };
-    let options = Options { keep_shares: true, time_left: &time_left, ..Options::new(schemes::INART) };
+    let options = Options { keep_shares: true, time_left: &time_left, ..Options::new(schemes::OPTIMIZED) };
     let again = plan_again(&busy, &running, &options).unwrap();
-    let fresh = plan_all(&busy, &Options::new(schemes::INART)).unwrap();
+    let fresh = plan_all(&busy, &Options::new(schemes::OPTIMIZED)).unwrap();
     assert_eq!(rates(&fresh), [666.7, 666.7]);
     assert_eq!(rates(&again), rates(&fresh));
     again.iter().for_each(|plan| check(&busy, plan).unwrap());

@@ -10,7 +10,7 @@ use inart_topologies::switched::Topology;
 fn fig1() -> (Topology, Plan) {
     static MADE: LazyLock<(Topology, Plan)> = LazyLock::new(|| {
         let topology = Topology::from_yaml(include_str!("../../../topologies/fig1.yaml")).unwrap();
-        let made = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
+        let made = plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED)).unwrap();
         (topology, made)
     });
     MADE.clone()
@@ -112,7 +112,7 @@ fn a_group_beyond_the_bitmap_leaves_as_several_sums() {
         "name: star\nnodes:\n  - {{name: v, kind: switch, aggregation: 1 Tbps}}\n  - {{name: s, kind: server, ingress: 300 Mbps}}\n{workers}links:\n  - {{ends: [s, v], rate: 1 Gbps}}\n{links}"
     ))
     .unwrap();
-    let made = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
+    let made = plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED)).unwrap();
     check(&topology, &made).unwrap();
     // 150 workers in three bitmaps.
     assert_eq!((made.trunks.len(), made.rate_bps, made.is_proven_optimal()), (1, 100e6, true));

@@ -13,7 +13,7 @@ use inart_topologies::switched::Topology;
 fn fig1(results: Results) -> (Topology, Plan) {
     static TOPOLOGY: LazyLock<Topology> =
         LazyLock::new(|| Topology::from_yaml(include_str!("../../../topologies/fig1.yaml")).unwrap());
-    let options = Options { results, ..Options::new(schemes::INART) };
+    let options = Options { results, ..Options::new(schemes::OPTIMIZED) };
     (TOPOLOGY.clone(), plan(&TOPOLOGY, &TOPOLOGY.jobs()[0], &options).unwrap())
 }
 
@@ -247,7 +247,7 @@ background:
 /// A plan on the triangle as made, over these paths, with results counted or not.
 fn on_triangle(paths: Paths, results: Results) -> (Topology, Plan) {
     let topology = Topology::from_yaml(TRIANGLE).unwrap();
-    let options = Options { paths, results, ..Options::new(schemes::INART) };
+    let options = Options { paths, results, ..Options::new(schemes::OPTIMIZED) };
     let plan = plan(&topology, &topology.jobs()[0], &options).unwrap();
     (topology, plan)
 }

@@ -28,7 +28,7 @@ fn planned(topology: &Topology, options: &Options<'_>) -> Plan {
 fn exact_sums_are_made_in_switches_like_any_others() {
     let exact = with_exact(&fig1(), &[0]);
     let one = schemes::ALL.iter().map(|&scheme| Options::new(scheme));
-    for options in one.chain([Options { levels: Levels::Two, ..Options::new(schemes::INART) }]) {
+    for options in one.chain([Options { levels: Levels::Two, ..Options::new(schemes::OPTIMIZED) }]) {
         let (made, usual) = (planned(&exact, &options), planned(&fig1(), &options));
         assert!(made.exact && !usual.exact);
         assert_eq!((made.rate_bps, made.bounds), (usual.rate_bps, usual.bounds), "{options:?}");
@@ -38,7 +38,7 @@ fn exact_sums_are_made_in_switches_like_any_others() {
 
 #[test]
 fn plans_and_topologies_say_so_where_it_is_so() {
-    let options = Options::new(schemes::INART);
+    let options = Options::new(schemes::OPTIMIZED);
     let (exact, other) = (with_exact(&fig1(), &[0]), fig1());
     let (made, usual) = (planned(&exact, &options), planned(&other, &options));
     assert!(made.to_json().contains(r#""exact":true"#) && !usual.to_json().contains("exact"));
@@ -67,7 +67,7 @@ fn other_ways_to_say_so_are_refused_in_one_line() {
 
 #[test]
 fn the_checker_finds_plans_for_the_other_kind() {
-    let options = Options::new(schemes::INART);
+    let options = Options::new(schemes::OPTIMIZED);
     let (exact, other) = (with_exact(&fig1(), &[0]), fig1());
     let complaints = |topology: &Topology, plan: &Plan| {
         let violations = check(topology, plan).expect_err("the plan is for another kind of job");

@@ -33,7 +33,7 @@ fn atp_is_two() {
 
 #[test]
 fn inart_is_five_halves_and_proven() {
-    let (rate, bound, lp) = gbps(schemes::INART, false);
+    let (rate, bound, lp) = gbps(schemes::OPTIMIZED, false);
     assert!(close(rate, 2.5), "{rate}");
     assert!(close(bound, rate), "{bound}");
     assert!(close(lp.unwrap(), 21.0 / 8.0), "{lp:?}");
@@ -41,7 +41,7 @@ fn inart_is_five_halves_and_proven() {
 
 #[test]
 fn equal_shares_reach_twelve_fifths() {
-    let (rate, bound, lp) = gbps(schemes::INART, true);
+    let (rate, bound, lp) = gbps(schemes::OPTIMIZED, true);
     assert!(close(rate, 2.4), "{rate}");
     assert!(close(bound, rate), "{bound}");
     assert!(close(lp.unwrap(), 21.0 / 8.0), "{lp:?}");
@@ -49,7 +49,7 @@ fn equal_shares_reach_twelve_fifths() {
 
 #[test]
 fn r_inart_lies_between() {
-    let options = |seed| Options { seed, equal_shares: true, ..Options::new(schemes::R_INART) };
+    let options = |seed| Options { seed, equal_shares: true, ..Options::new(schemes::INART) };
     let topology = fig1();
     let rates: Vec<f64> = (0..300)
         .map(|seed| plan(&topology, &topology.jobs()[0], &options(seed)).unwrap().rate_bps / 1e9)
@@ -62,6 +62,6 @@ fn r_inart_lies_between() {
 
 #[test]
 fn exact_agrees() {
-    assert!(close(gbps(schemes::EXACT, false).0, 2.5));
-    assert!(close(gbps(schemes::EXACT, true).0, 2.4));
+    assert!(close(gbps(schemes::OPTIMAL, false).0, 2.5));
+    assert!(close(gbps(schemes::OPTIMAL, true).0, 2.4));
 }

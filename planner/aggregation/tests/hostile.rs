@@ -95,7 +95,7 @@ fn network() -> Topology {
 fn plan_and_check(topology: &Topology) {
     let now = || 0.0;
     for job in topology.jobs() {
-        for scheme in [schemes::LBMM, schemes::ATP_NOCAP, schemes::R_INART, schemes::INART] {
+        for scheme in [schemes::LBMM, schemes::ATP_UNLIMITED, schemes::INART, schemes::OPTIMIZED] {
             let options = Options { time_left: &now, ..Options::new(scheme) };
             if let Ok(plan) = plan(topology, job, &options) {
                 let _ = check(topology, &plan);
@@ -133,7 +133,7 @@ proptest! {
     #[test]
     fn damaged_plans(hits in prop::collection::vec(damage(), 1..4)) {
         let network = network();
-        let good = plan(&network, &network.jobs()[0], &Options::new(schemes::R_INART)).unwrap();
+        let good = plan(&network, &network.jobs()[0], &Options::new(schemes::INART)).unwrap();
         if let Ok(read) = Plan::from_json(&damaged(&good.to_json(), &hits)) {
             let found = check(&network, &read);
             // Only what no constraint depends on may have been hit if nothing was found.

@@ -51,7 +51,7 @@ fn without_results(scheme: &'static dyn Scheme) -> Options<'static> {
 #[test]
 fn results_cost_the_emulation_nothing() {
     each("k6-", |topology, figures| {
-        let counted = made(topology, &Options::new(schemes::INART));
+        let counted = made(topology, &Options::new(schemes::OPTIMIZED));
         let name = topology.name();
         assert!(counted.results_counted, "{name}");
         assert!(mbps(counted.rate_bps, &figures["bound_free_shares_mbps"]), "{name}: {}", counted.rate_bps);
@@ -67,7 +67,7 @@ const TIGHT: [(&str, f64); 2] = [("tight-k4-S2-s1-w10", 4.3), ("tight-k6-S4-s1-w
 fn results_cost_link_bound_instances_a_few_percent() {
     for (name, least_mbps) in TIGHT {
         each(name, |topology, _| {
-            let counted = made(topology, &Options::new(schemes::INART));
+            let counted = made(topology, &Options::new(schemes::OPTIMIZED));
             let rate = counted.rate_bps / 1e6;
             assert!(rate >= least_mbps, "{name}: {rate}");
             assert!(counted.bounds.integral_bps >= counted.rate_bps, "{name}");
@@ -79,11 +79,11 @@ fn results_cost_link_bound_instances_a_few_percent() {
 fn the_emulation_is_solved_to_proven_optimality() {
     each("k6-", |topology, figures| {
         let name = topology.name();
-        let free = made(topology, &without_results(schemes::INART));
+        let free = made(topology, &without_results(schemes::OPTIMIZED));
         assert!(mbps(free.bounds.lp_bps.unwrap(), &figures["lp_mbps"]), "{name}");
         assert!(mbps(free.rate_bps, &figures["bound_free_shares_mbps"]), "{name}: {}", free.rate_bps);
         assert!(free.is_proven_optimal(), "{name}: {} of {}", free.rate_bps, free.bounds.integral_bps);
-        let equal = made(topology, &Options { equal_shares: true, ..without_results(schemes::INART) });
+        let equal = made(topology, &Options { equal_shares: true, ..without_results(schemes::OPTIMIZED) });
         assert!(mbps(equal.rate_bps, &figures["optimum_equal_shares_mbps"]), "{name}: {}", equal.rate_bps);
         assert!(equal.is_proven_optimal(), "{name}");
     });
@@ -95,7 +95,7 @@ fn the_baselines_are_the_published_ones() {
         let rate = |scheme| made(topology, &without_results(scheme)).rate_bps;
         let name = topology.name();
         assert!(mbps(rate(schemes::LBMM), &figures["lbmm"]), "{name}");
-        assert!(mbps(rate(schemes::ATP_NOCAP), &figures["atp_ignoring_switch_capacity"]), "{name}");
+        assert!(mbps(rate(schemes::ATP_UNLIMITED), &figures["atp_ignoring_switch_capacity"]), "{name}");
         // Ours spreads what does not fit more evenly than the reference, so it may only be better.
         assert!(rate(schemes::ATP) >= figures["atp_best_effort"].as_f64().unwrap() * 1e6 - 1e3, "{name}");
     });
@@ -104,7 +104,7 @@ fn the_baselines_are_the_published_ones() {
 #[test]
 fn roundings_lie_where_the_reference_has_them() {
     each("k6-hom", |topology, figures| {
-        let options = |seed| Options { seed, equal_shares: true, ..without_results(schemes::R_INART) };
+        let options = |seed| Options { seed, equal_shares: true, ..without_results(schemes::INART) };
         let rates: Vec<f64> = (0..30).map(|seed| made(topology, &options(seed)).rate_bps / 1e6).collect();
         let mean = rates.iter().sum::<f64>() / 30.0;
         let reference = figures["r_inart_vertex_30_seeds"]["mean"].as_f64().unwrap();
@@ -115,7 +115,7 @@ fn roundings_lie_where_the_reference_has_them() {
 #[test]
 fn violations_are_as_measured_and_beyond_the_published_factor_for_servers() {
     each("k6-hom-s1-w30", |topology, _| {
-        let options = |seed| Options { seed, ..without_results(schemes::R_INART) };
+        let options = |seed| Options { seed, ..without_results(schemes::INART) };
         let found: Vec<_> = (0..30).map(|seed| made(topology, &options(seed)).violation.unwrap()).collect();
         let mean = |of: fn(&Violations) -> f64| found.iter().map(of).sum::<f64>() / 30.0;
         // F_s = 15.7167 / 4 Mbps, C = 9 Mbps.
@@ -137,7 +137,7 @@ fn violations_are_as_measured_and_beyond_the_published_factor_for_servers() {
 fn link_bound_instances_reach_the_best_known() {
     each("tight-", |topology, figures| {
         let name = topology.name();
-        let ours = made(topology, &without_results(schemes::INART));
+        let ours = made(topology, &without_results(schemes::OPTIMIZED));
         assert!(mbps(ours.bounds.lp_bps.unwrap(), &figures["lp_mbps"]), "{name}");
         assert!(mbps(made(topology, &without_results(schemes::LBMM)).rate_bps, &figures["lbmm"]), "{name}");
         let best_known = figures["best_found_so_far_mbps"].as_f64().unwrap() * 1e6;

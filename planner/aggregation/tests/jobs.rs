@@ -26,13 +26,13 @@ fn planned(topology: &Topology, order: Order, options: &Options<'_>) -> Result<J
     for plan in &plans.plans {
         check(topology, plan).unwrap();
         let full = plan.load.iter().any(|load| load.used_bps >= load.capacity_bps * (1.0 - 1e-6));
-        assert!(full || plan.scheme == "atp-nocap", "job {} could be raised", plan.job);
+        assert!(full || plan.scheme == "atp-unlimited", "job {} could be raised", plan.job);
     }
     Ok(plans)
 }
 
 fn rates(topology: &Topology, order: Order) -> Vec<f64> {
-    let plans = planned(topology, order, &Options::new(schemes::INART)).unwrap();
+    let plans = planned(topology, order, &Options::new(schemes::OPTIMIZED)).unwrap();
     plans.plans.iter().map(|plan| plan.rate_bps / 1e6).collect()
 }
 
@@ -79,7 +79,7 @@ fn a_shared_switch() {
     // as direct.
     close(&rates(&one_switch(), Order::Together), &[1.5, 1.5]);
     close(&rates(&one_switch(), Order::InTurn), &[2.0, 1.0]);
-    let plans = planned(&one_switch(), Order::Together, &Options::new(schemes::INART)).unwrap();
+    let plans = planned(&one_switch(), Order::Together, &Options::new(schemes::OPTIMIZED)).unwrap();
     close(&[plans.min_rate_bps], &[1.5e6]);
     let both: Vec<f64> = plans.plans.iter().map(|plan| plan.bounds.integral_bps).collect();
     close(&both, &[2e6, 2e6]);
@@ -100,10 +100,10 @@ fn a_shared_server() {
         "  - {name: a, workers: [a1, a2]}\n  - {name: b, workers: [b1]}\n",
     );
     close(&rates(&topology, Order::Together), &[2.0, 2.0]);
-    let plans = planned(&topology, Order::Together, &Options::new(schemes::INART)).unwrap();
+    let plans = planned(&topology, Order::Together, &Options::new(schemes::OPTIMIZED)).unwrap();
     assert!(plans.is_proven_optimal());
     // The first takes all of the server and leaves nothing.
-    let error = planned(&topology, Order::InTurn, &Options::new(schemes::INART)).unwrap_err();
+    let error = planned(&topology, Order::InTurn, &Options::new(schemes::OPTIMIZED)).unwrap_err();
     assert_eq!(
         error.to_string(),
         "job b: the jobs before it leave nothing of server s; plan it before them, or all together"
@@ -127,7 +127,7 @@ fn a_shared_link_and_a_slow_job() {
          - {name: c, workers: [c1], servers: [t]}\n",
     );
     close(&rates(&topology, Order::Together), &[3.0, 1.0, 8.0]);
-    let plans = planned(&topology, Order::Together, &Options::new(schemes::INART)).unwrap();
+    let plans = planned(&topology, Order::Together, &Options::new(schemes::OPTIMIZED)).unwrap();
     assert!(plans.is_proven_optimal(), "{:?}", plans.max_min_bound_bps);
 }
 
@@ -145,12 +145,12 @@ fn shares_make_room_for_others() {
         "",
         "  - {name: a, workers: [a1], servers: [s]}\n  - {name: b, workers: [b1], servers: [s, t]}\n",
     );
-    let plans = planned(&topology, Order::Together, &Options::new(schemes::INART)).unwrap();
+    let plans = planned(&topology, Order::Together, &Options::new(schemes::OPTIMIZED)).unwrap();
     close(&[plans.plans[0].rate_bps, plans.plans[1].rate_bps], &[4e6, 4e6]);
     close(&[plans.plans[1].shards[1].share], &[1.0]);
     assert!(plans.is_proven_optimal());
     // With equal shares b sends F to each: a + F = 4 and 2 F = a give 8/3.
-    let equal = Options { equal_shares: true, ..Options::new(schemes::INART) };
+    let equal = Options { equal_shares: true, ..Options::new(schemes::OPTIMIZED) };
     let plans = planned(&topology, Order::Together, &equal).unwrap();
     close(&[plans.plans[0].rate_bps, plans.plans[1].rate_bps], &[8e6 / 3.0, 8e6 / 3.0]);
 }
@@ -173,7 +173,7 @@ fn a_job_whose_only_link_is_full_is_planned_beside_the_others() {
   - {ends: [v4, v5], rate: 10 Mbps}\n";
     let job = |job: &str| format!("  - {{name: {job}, workers: [w{job}], servers: [s{job}]}}\n");
     let topology = network(&switches, &all, links, &["a", "b", "c", "d"].map(job).concat());
-    let options = Options { time_left: &|| 0.0, ..Options::new(schemes::INART) };
+    let options = Options { time_left: &|| 0.0, ..Options::new(schemes::OPTIMIZED) };
     let plans = planned(&topology, Order::Together, &options).unwrap();
     close(&plans.plans.iter().map(|plan| plan.rate_bps / 1e6).collect::<Vec<_>>(), &[5.0, 5.0, 10.0, 10.0]);
 }
@@ -187,7 +187,7 @@ fn a_worker_of_two_jobs() {
         "  - {name: a, workers: [w]}\n  - {name: b, workers: [w, x]}\n",
     );
     close(&rates(&topology, Order::Together), &[3.0, 3.0]);
-    let plans = planned(&topology, Order::Together, &Options::new(schemes::INART)).unwrap();
+    let plans = planned(&topology, Order::Together, &Options::new(schemes::OPTIMIZED)).unwrap();
     assert!(plans.is_proven_optimal());
 }
 
@@ -206,7 +206,7 @@ fn jobs_of_a_fat_tree_keep_out_of_each_others_way() {
         seed: 1,
     };
     let topology = deal_jobs(&fat_tree(16, &equipment).unwrap(), 8, 32).unwrap();
-    let plans = planned(&topology, Order::Together, &Options::new(schemes::INART)).unwrap();
+    let plans = planned(&topology, Order::Together, &Options::new(schemes::OPTIMIZED)).unwrap();
     assert!(plans.is_proven_optimal());
     close(&plans.plans.iter().map(|plan| plan.rate_bps).collect::<Vec<_>>(), &[9e6; 8]);
     assert!(deal_jobs(&topology, 8, 125).is_err() && deal_jobs(&topology, 33, 1).is_err());
@@ -216,7 +216,7 @@ fn jobs_of_a_fat_tree_keep_out_of_each_others_way() {
 #[test]
 fn without_any_time_the_plans_still_hold() {
     for order in [Order::Together, Order::InTurn] {
-        let late = Options { time_left: &|| 0.0, ..Options::new(schemes::INART) };
+        let late = Options { time_left: &|| 0.0, ..Options::new(schemes::OPTIMIZED) };
         let plans = planned(&one_switch(), order, &late).unwrap();
         assert!(plans.min_rate_bps >= 1e6, "direct alone gives that");
     }
@@ -225,25 +225,25 @@ fn without_any_time_the_plans_still_hold() {
 #[test]
 fn what_there_is_no_plan_for() {
     let topology = one_switch();
-    let together = planned(&topology, Order::Together, &Options::new(schemes::EXACT)).unwrap_err();
-    assert_eq!(together, PlanError::OneJob { scheme: "exact" });
-    planned(&topology, Order::InTurn, &Options::new(schemes::EXACT)).unwrap();
-    let two_levels = Options { levels: Levels::Two, ..Options::new(schemes::INART) };
+    let together = planned(&topology, Order::Together, &Options::new(schemes::OPTIMAL)).unwrap_err();
+    assert_eq!(together, PlanError::OneJob { scheme: "optimal" });
+    planned(&topology, Order::InTurn, &Options::new(schemes::OPTIMAL)).unwrap();
+    let two_levels = Options { levels: Levels::Two, ..Options::new(schemes::OPTIMIZED) };
     assert_eq!(planned(&topology, Order::Together, &two_levels).unwrap_err(), PlanError::OneLevel);
     planned(&topology, Order::InTurn, &two_levels).unwrap();
-    let running = plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap();
-    let warm = Options { running: Some(&running), ..Options::new(schemes::INART) };
+    let running = plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED)).unwrap();
+    let warm = Options { running: Some(&running), ..Options::new(schemes::OPTIMIZED) };
     for order in [Order::Together, Order::InTurn] {
         assert_eq!(planned(&topology, order, &warm).unwrap_err(), PlanError::OneRunning);
     }
-    let both = planned(&topology, Order::Together, &Options::new(schemes::INART)).unwrap();
-    let warm = Options { running: Some(&both.plans[0]), ..Options::new(schemes::INART) };
+    let both = planned(&topology, Order::Together, &Options::new(schemes::OPTIMIZED)).unwrap();
+    let warm = Options { running: Some(&both.plans[0]), ..Options::new(schemes::OPTIMIZED) };
     let beside = plan(&topology, &topology.jobs()[0], &warm).unwrap_err();
     assert_eq!(beside, PlanError::Beside { job: "a".to_owned() });
     let text = topology.to_yaml().replace("jobs:", "background:\n  - {node: t, rate: 2 Mbps}\njobs:");
     let loaded = Topology::from_yaml(&text).unwrap();
     for order in [Order::Together, Order::InTurn] {
-        let error = planned(&loaded, order, &Options::new(schemes::INART)).unwrap_err().to_string();
+        let error = planned(&loaded, order, &Options::new(schemes::OPTIMIZED)).unwrap_err().to_string();
         assert!(error.contains("job b: nothing is left of server t"), "{error}");
     }
 }
@@ -251,7 +251,7 @@ fn what_there_is_no_plan_for() {
 /// Spoils two plans on a shared switch and returns what the checker says.
 fn spoilt(spoil: impl FnOnce(&mut JobPlans)) -> String {
     let topology = one_switch();
-    let mut plans = planned(&topology, Order::Together, &Options::new(schemes::INART)).unwrap();
+    let mut plans = planned(&topology, Order::Together, &Options::new(schemes::OPTIMIZED)).unwrap();
     spoil(&mut plans);
     let violations = check_jobs(&topology, &plans).expect_err("the plans are spoilt");
     violations.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n")
@@ -261,7 +261,7 @@ fn spoilt(spoil: impl FnOnce(&mut JobPlans)) -> String {
 fn the_checker_finds_what_is_wrong_with_several_plans() {
     let topology = one_switch();
     let alone = |name: &str| {
-        plan(&topology, topology.job_named(name).unwrap(), &Options::new(schemes::INART)).unwrap()
+        plan(&topology, topology.job_named(name).unwrap(), &Options::new(schemes::OPTIMIZED)).unwrap()
     };
     // Both as if alone: each holds, together they overload the switch.
     let both = spoilt(|plans| plans.plans = vec![alone("a"), alone("b")]);
@@ -286,7 +286,7 @@ fn the_checker_finds_what_is_wrong_with_several_plans() {
 #[test]
 fn documents_survive_json() {
     for order in [Order::Together, Order::InTurn] {
-        let plans = planned(&one_switch(), order, &Options::new(schemes::INART)).unwrap();
+        let plans = planned(&one_switch(), order, &Options::new(schemes::OPTIMIZED)).unwrap();
         assert_eq!(JobPlans::from_json(&plans.to_json()).unwrap(), plans);
     }
     assert!(JobPlans::from_json("{\"plans\": 3}").is_err());
@@ -418,7 +418,7 @@ fn config(cases: u32) -> ProptestConfig {
 
 /// Every scheme, both orders; together is never less fair than in turn to the slowest.
 fn hold_side_by_side(topology: &Topology, seed: u64, equal_shares: bool) -> Result<(), TestCaseError> {
-    for scheme in schemes::ALL.iter().copied().filter(|&scheme| scheme != schemes::EXACT) {
+    for scheme in schemes::ALL.iter().copied().filter(|&scheme| scheme != schemes::OPTIMAL) {
         let options = Options { seed, equal_shares, ..Options::new(scheme) };
         let in_turn = planned(topology, Order::InTurn, &options);
         let together = match planned(topology, Order::Together, &options) {
@@ -461,7 +461,7 @@ proptest! {
     /// What earlier jobs use is background traffic, to the letter.
     #[test]
     fn in_turn_is_background(topology in document()) {
-        for scheme in [schemes::INART, schemes::LBMM, schemes::ATP] {
+        for scheme in [schemes::OPTIMIZED, schemes::LBMM, schemes::ATP] {
             let options = Options::new(scheme);
             let Ok(plans) = planned(&topology, Order::InTurn, &options) else { continue };
             let mut before = topology.clone();

@@ -102,7 +102,7 @@ impl Star {
 fn compare(star: &Star) {
     let topology = star.topology();
     let jobs: Vec<&Job> = topology.jobs().iter().collect();
-    let plans = plan_jobs(&topology, &jobs, &Options::new(schemes::INART), Order::Together).unwrap();
+    let plans = plan_jobs(&topology, &jobs, &Options::new(schemes::OPTIMIZED), Order::Together).unwrap();
     check_jobs(&topology, &plans).unwrap();
     let (found, best) = (plans.min_rate_bps / 1e6, star.smallest_rate());
     assert!((found / best - 1.0).abs() < 1e-6, "{found} of {best}: {star:?}");
@@ -156,7 +156,7 @@ jobs:
 ";
     let topology = Topology::from_yaml(text).unwrap();
     let jobs: Vec<&Job> = topology.jobs().iter().collect();
-    let plans = plan_jobs(&topology, &jobs, &Options::new(schemes::INART), Order::Together).unwrap();
+    let plans = plan_jobs(&topology, &jobs, &Options::new(schemes::OPTIMIZED), Order::Together).unwrap();
     check_jobs(&topology, &plans).unwrap();
     // Two units of each job at the server.
     assert!((plans.min_rate_bps / (5.56e6 / 4.0) - 1.0).abs() < 1e-6, "{}", plans.min_rate_bps);

@@ -50,7 +50,7 @@ fn routes(plan: &Plan) -> impl PartialEq + std::fmt::Debug + use<> {
 #[test]
 fn a_job_takes_from_a_running_one_what_fairness_gives_it_and_gives_it_back() {
     let topology = one_switch("6 Mbps");
-    let options = Options::new(schemes::INART);
+    let options = Options::new(schemes::OPTIMIZED);
     let [one, two] = [0, 1].map(|job| &topology.jobs()[job]);
     let alone = plan(&topology, one, &options).unwrap();
     assert!((alone.rate_bps - 3e6).abs() < 1.0, "both workers' gradients fill the switch");
@@ -70,7 +70,7 @@ fn a_job_takes_from_a_running_one_what_fairness_gives_it_and_gives_it_back() {
 #[test]
 fn jobs_that_share_nothing_change_nothing() {
     let topology = one_switch("12 Mbps");
-    let options = Options::new(schemes::INART);
+    let options = Options::new(schemes::OPTIMIZED);
     let alone = plan(&topology, &topology.jobs()[0], &options).unwrap();
     let both =
         plan_joining(&topology, std::slice::from_ref(&alone), &[&topology.jobs()[1]], &options).unwrap();
@@ -94,7 +94,7 @@ fn on_fat_trees_jobs_join_one_after_the_other_nearly_as_fairly_as_planned_togeth
         };
         let topology = deal_jobs(&fat_tree(4, &equipment).unwrap(), 3, 3).unwrap();
         let jobs: Vec<&Job> = topology.jobs().iter().collect();
-        let options = Options { seed, ..Options::new(schemes::INART) };
+        let options = Options { seed, ..Options::new(schemes::OPTIMIZED) };
         let mut running: Vec<Plan> = Vec::new();
         for job in &jobs {
             let before: Vec<_> = running.iter().map(routes).collect();
@@ -113,7 +113,7 @@ fn on_fat_trees_jobs_join_one_after_the_other_nearly_as_fairly_as_planned_togeth
 #[test]
 fn a_plan_that_is_not_of_this_network_is_named() {
     let topology = one_switch("6 Mbps");
-    let options = Options::new(schemes::INART);
+    let options = Options::new(schemes::OPTIMIZED);
     let [one, two] = [0, 1].map(|job| &topology.jobs()[job]);
     let right = plan(&topology, one, &options).unwrap();
     let refused = |change: &dyn Fn(&mut Plan)| {

@@ -29,13 +29,13 @@ fn made(topology: &Topology, options: &Options<'_>) -> Plan {
 }
 
 fn two() -> Options<'static> {
-    Options { levels: Levels::Two, ..Options::new(schemes::INART) }
+    Options { levels: Levels::Two, ..Options::new(schemes::OPTIMIZED) }
 }
 
 #[test]
 fn two_racks_behind_a_slow_link_send_twice_as_fast() {
     let topology = Topology::from_yaml(TREE).unwrap();
-    let one = made(&topology, &Options::new(schemes::INART));
+    let one = made(&topology, &Options::new(schemes::OPTIMIZED));
     assert!(one.is_proven_optimal());
     assert_eq!(one.rate_bps, 0.5e9);
     for equal_shares in [false, true] {
@@ -51,7 +51,7 @@ fn two_racks_behind_a_slow_link_send_twice_as_fast() {
 #[test]
 fn a_plan_says_its_levels_only_where_it_has_two() {
     let topology = Topology::from_yaml(TREE).unwrap();
-    let (one, both) = (made(&topology, &Options::new(schemes::INART)), made(&topology, &two()));
+    let (one, both) = (made(&topology, &Options::new(schemes::OPTIMIZED)), made(&topology, &two()));
     assert!(!one.to_json().contains("level"));
     assert!(both.to_json().contains("\"levels\":2") && both.to_json().contains("\"two_levels_bps\":1"));
     for plan in [one, both] {
@@ -218,7 +218,7 @@ fn config(cases: u32) -> ProptestConfig {
 fn two_are_no_worse_than_one(text: &str, seed: u64, equal_shares: bool) -> Result<(), TestCaseError> {
     let topology = Topology::from_yaml(text).unwrap();
     let job = topology.jobs().last().unwrap();
-    let options = |levels| Options { levels, seed, equal_shares, ..Options::new(schemes::INART) };
+    let options = |levels| Options { levels, seed, equal_shares, ..Options::new(schemes::OPTIMIZED) };
     let Ok(one) = plan(&topology, job, &options(Levels::One)) else { return Ok(()) };
     let both = plan(&topology, job, &options(Levels::Two)).unwrap();
     let checked = check(&topology, &both);

@@ -43,7 +43,7 @@ jobs:
 
 fn together(topology: &Topology) -> JobPlans {
     let jobs: Vec<&Job> = topology.jobs().iter().collect();
-    let plans = plan_jobs(topology, &jobs, &Options::new(schemes::INART), Order::Together).unwrap();
+    let plans = plan_jobs(topology, &jobs, &Options::new(schemes::OPTIMIZED), Order::Together).unwrap();
     check_jobs(topology, &plans).unwrap();
     plans
 }
@@ -73,12 +73,12 @@ fn two_servers(left_bps: u64) -> Topology {
 fn a_server_behind_a_link_that_is_nearly_full() {
     for left_bps in [1, 20, 1000, 100_000] {
         let topology = two_servers(left_bps);
-        for scheme in [schemes::INART, schemes::R_INART, schemes::EXACT] {
+        for scheme in [schemes::OPTIMIZED, schemes::INART, schemes::OPTIMAL] {
             for paths in [Paths::Any, Paths::Shortest] {
                 let options = Options { paths, ..Options::new(scheme) };
                 let plan = plan(&topology, &topology.jobs()[0], &options).unwrap();
                 check(&topology, &plan).unwrap();
-                if scheme.name() == "r-inart" {
+                if scheme.name() == "inart" {
                     continue;
                 }
                 // Two workers send 500 Mbps each to s0.
@@ -101,7 +101,7 @@ fn a_rounding_error_is_no_capacity() {
         let text = TWO_SWITCHES.replace("rate: 10 Mbps", "rate: 1 Gbps").replace("jobs:", &full);
         let text = format!("{text}jobs:\n  - {{name: j, workers: [w2], servers: [s1]}}\n");
         let topology = Topology::from_yaml(&text).unwrap();
-        plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).unwrap_err().to_string()
+        plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED)).unwrap_err().to_string()
     });
     assert_eq!(problems[0], problems[1]);
 }
@@ -164,7 +164,7 @@ fn links_that_are_nearly_full_cost_nothing() {
     let mut compared = 0;
     for _ in 0..200 {
         let [nearly, whole] = nearly_full(&mut draws).map(|text| Topology::from_yaml(&text).unwrap());
-        let options = Options::new(schemes::INART);
+        let options = Options::new(schemes::OPTIMIZED);
         let made = plan(&nearly, &nearly.jobs()[0], &options);
         let made = made.unwrap_or_else(|error| panic!("{error}\n{}", nearly.to_yaml()));
         assert_eq!(check(&nearly, &made), Ok(()), "{}", nearly.to_yaml());

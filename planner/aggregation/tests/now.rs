@@ -38,7 +38,7 @@ fn made(topology: &Topology, options: &Options<'_>) -> Plan {
 }
 
 fn keeping(running: &Plan) -> Options<'_> {
-    Options { running: Some(running), keep_shares: true, ..Options::new(schemes::INART) }
+    Options { running: Some(running), keep_shares: true, ..Options::new(schemes::OPTIMIZED) }
 }
 
 /// The fullest link between switches that a plan uses.
@@ -63,7 +63,7 @@ fn uses(plan: &Plan, [a, b]: [&str; 2]) -> bool {
 #[test]
 fn a_link_that_failed_is_gone_round_with_the_same_shares() {
     let topology = k6();
-    let running = made(&topology, &Options::new(schemes::INART));
+    let running = made(&topology, &Options::new(schemes::OPTIMIZED));
     let link = busiest(&topology, &running);
     let ends = topology.link(link).ends.map(|end| &*topology.node(end).name);
     assert!(uses(&running, ends));
@@ -87,7 +87,7 @@ fn a_link_that_failed_is_gone_round_with_the_same_shares() {
 #[test]
 fn a_switch_that_failed_and_one_that_adds_nothing_up() {
     let topology = k6();
-    let running = made(&topology, &Options::new(schemes::INART));
+    let running = made(&topology, &Options::new(schemes::OPTIMIZED));
     let name = running.trunks.iter().map(|trunk| &*trunk.aggregator).find(|v| v.starts_with('C')).unwrap();
     let core = topology.node_named(name).unwrap();
     let gone = made(&topology.without(&[], &[core]), &keeping(&running));
@@ -105,7 +105,7 @@ fn a_switch_that_failed_and_one_that_adds_nothing_up() {
 #[test]
 fn background_lowers_what_a_plan_carries_and_names_the_link() {
     let topology = k6();
-    let running = made(&topology, &Options::new(schemes::INART));
+    let running = made(&topology, &Options::new(schemes::OPTIMIZED));
     let alone = sustainable_rate(&topology, &running).unwrap();
     assert!((alone.rate_bps - running.rate_bps).abs() < 1e-6 * running.rate_bps, "{alone:?}");
     let link = busiest(&topology, &running);
@@ -138,7 +138,7 @@ fn two_jobs() -> Topology {
 #[test]
 fn several_jobs_are_planned_again_beside_each_other() {
     let topology = two_jobs();
-    let running = plan_all(&topology, &Options::new(schemes::INART)).unwrap();
+    let running = plan_all(&topology, &Options::new(schemes::OPTIMIZED)).unwrap();
     let stated: Vec<f64> = running.iter().map(|plan| plan.rate_bps).collect();
     let now = sustainable_rates(&topology, &running).unwrap();
     for (now, stated) in now.iter().zip(&stated) {
@@ -148,7 +148,7 @@ fn several_jobs_are_planned_again_beside_each_other() {
     let left = topology.without(&[link], &[]);
     let broken = sustainable_rates(&left, &running).unwrap();
     assert!(broken[0].rate_bps == 0.0, "{broken:?}");
-    let options = Options { keep_shares: true, ..Options::new(schemes::INART) };
+    let options = Options { keep_shares: true, ..Options::new(schemes::OPTIMIZED) };
     let plans = plan_again(&left, &running, &options).unwrap();
     for (plan, before) in plans.iter().zip(&running) {
         assert_eq!(plan.shards, before.shards, "{}", plan.job);
@@ -177,7 +177,7 @@ fn background_that_is_no_rate_is_none() {
 #[test]
 fn shares_of_other_servers_cannot_be_kept() {
     let topology = fig1();
-    let running = made(&topology, &Options::new(schemes::INART));
+    let running = made(&topology, &Options::new(schemes::OPTIMIZED));
     let mut job = topology.jobs()[0].clone();
     let lost = topology.node(job.servers.pop().unwrap()).name.clone();
     let fewer = topology.with_jobs(vec![job]);
@@ -207,7 +207,7 @@ proptest! {
     ) {
         let before = Topology::from_yaml(&text).unwrap();
         let job = before.jobs().last().unwrap();
-        let Ok(running) = plan(&before, job, &Options::new(schemes::INART)) else { return Ok(()) };
+        let Ok(running) = plan(&before, job, &Options::new(schemes::OPTIMIZED)) else { return Ok(()) };
         let id = before.link_ids().nth(link.index(before.links().len())).unwrap();
         let after = if part > 1.0 {
             before.without(&[id], &[])

@@ -26,7 +26,7 @@ fn made(topology: &Topology, scheme: &dyn Scheme) -> Plan {
 
 /// No plan is above a stated bound, and exact is never below inart.
 fn agree(topology: &Topology) -> (Plan, Plan) {
-    let (ours, exact) = (made(topology, schemes::INART), made(topology, schemes::EXACT));
+    let (ours, exact) = (made(topology, schemes::OPTIMIZED), made(topology, schemes::OPTIMAL));
     let (below, above) = (ours.rate_bps, exact.rate_bps);
     let text = || topology.to_yaml();
     assert!(below <= above * (1.0 + 1e-6), "inart {below}, exact {above}\n{}", text());
@@ -48,7 +48,7 @@ fn encloses_the_optimum(plan: &Plan) {
 
 #[test]
 fn links_that_never_bind_do_not_lower_the_bound() {
-    encloses_the_optimum(&made(&Topology::from_yaml(BELOW_INART).unwrap(), schemes::INART));
+    encloses_the_optimum(&made(&Topology::from_yaml(BELOW_INART).unwrap(), schemes::OPTIMIZED));
 }
 
 /// HiGHS called 3.874 Mbps optimal when the program was in units of the links, of which none is ever full.
@@ -59,7 +59,7 @@ fn links_that_never_bind_do_not_hide_the_optimum() {
     encloses_the_optimum(&ours);
     assert!((exact.rate_bps / BELOW_INART_BPS - 1.0).abs() < 1e-6, "{}", exact.rate_bps);
     assert!(exact.is_proven_optimal(), "{} of {}", exact.rate_bps, exact.bounds.integral_bps);
-    let small = made(&Topology::from_yaml(SMALL).unwrap(), schemes::INART);
+    let small = made(&Topology::from_yaml(SMALL).unwrap(), schemes::OPTIMIZED);
     assert!(small.rate_bps <= exact.rate_bps * (1.0 + 1e-6), "{}", small.rate_bps);
     assert!(small.bounds.integral_bps >= exact.rate_bps * (1.0 - 1e-6), "{}", small.bounds.integral_bps);
 }

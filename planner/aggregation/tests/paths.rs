@@ -28,7 +28,7 @@ fn made(topology: &Topology, options: &Options<'_>) -> Result<Plan, PlanError> {
 }
 
 fn inart(topology: &Topology) -> Plan {
-    made(topology, &Options::new(schemes::INART)).unwrap()
+    made(topology, &Options::new(schemes::OPTIMIZED)).unwrap()
 }
 
 /// The triangle with so much other traffic from v0 to v2.
@@ -39,7 +39,7 @@ fn loaded(bps: u32) -> Topology {
 #[test]
 fn a_detour_around_a_slow_link() {
     let triangle = topology(TRIANGLE);
-    for scheme in [schemes::INART, schemes::EXACT] {
+    for scheme in [schemes::OPTIMIZED, schemes::OPTIMAL] {
         let any = made(&triangle, &Options::new(scheme)).unwrap();
         assert_eq!((any.rate_bps, any.paths), (10e6, Some(Paths::Any)), "{scheme}");
         assert!(any.is_proven_optimal(), "{scheme}");
@@ -49,7 +49,7 @@ fn a_detour_around_a_slow_link() {
         assert_eq!((shortest.rate_bps, shortest.paths), (1e6, Some(Paths::Shortest)), "{scheme}");
         assert!(shortest.is_proven_optimal(), "{scheme}");
     }
-    let two = Options { levels: Levels::Two, ..Options::new(schemes::INART) };
+    let two = Options { levels: Levels::Two, ..Options::new(schemes::OPTIMIZED) };
     assert_eq!(made(&triangle, &two).unwrap().rate_bps, 10e6);
     let job = &triangle.jobs()[0];
     for (paths, bps) in [(Paths::Any, 10e6), (Paths::Shortest, 1e6)] {
@@ -75,7 +75,7 @@ fn the_checker_holds_a_plan_to_the_paths_it_states() {
 #[test]
 fn more_other_traffic_never_raises_the_rate() {
     let rate = |paths: Paths, bps: u32| {
-        made(&loaded(bps), &Options { paths, ..Options::new(schemes::INART) })
+        made(&loaded(bps), &Options { paths, ..Options::new(schemes::OPTIMIZED) })
             .map_or(0.0, |plan| plan.rate_bps)
     };
     let levels = [0, 1, 500_000, 999_999, 1_000_000];
@@ -88,13 +88,13 @@ fn more_other_traffic_never_raises_the_rate() {
 fn a_running_plan_with_a_detour_stays() {
     let triangle = topology(TRIANGLE);
     let running = inart(&triangle);
-    let again = Options { running: Some(&running), ..Options::new(schemes::INART) };
+    let again = Options { running: Some(&running), ..Options::new(schemes::OPTIMIZED) };
     let plan = made(&triangle, &again).unwrap();
     assert_eq!((plan.rate_bps, plan.moved), (10e6, Some(Moved { flows: 0, trunks: 0 })));
     // The tool's own plan from before the short link was there.
     let before = topology(&TRIANGLE.replace("  - {ends: [v0, v2], rate: 1 Mbps}\n", ""));
     let running = inart(&before);
-    let again = Options { running: Some(&running), ..Options::new(schemes::INART) };
+    let again = Options { running: Some(&running), ..Options::new(schemes::OPTIMIZED) };
     let plan = made(&triangle, &again).unwrap();
     assert_eq!((plan.rate_bps, plan.moved), (10e6, Some(Moved { flows: 0, trunks: 0 })));
 }
@@ -110,7 +110,7 @@ fn several_jobs_make_detours() {
     let both = topology(&format!("{text}  - {{ends: [w1, v0], rate: 10 Mbps}}\n{jobs}"));
     let jobs: Vec<_> = both.jobs().iter().collect();
     for (order, least) in [(Order::Together, 4.9e6), (Order::InTurn, 0.99e6)] {
-        let options = Options::new(schemes::INART);
+        let options = Options::new(schemes::OPTIMIZED);
         match plan_jobs(&both, &jobs, &options, order) {
             Ok(plans) => {
                 assert_eq!(check_jobs(&both, &plans), Ok(()), "{order:?}");
@@ -129,9 +129,9 @@ fn a_link_full_in_one_direction() {
         let plan = made(&oneway, &Options::new(scheme)).unwrap();
         assert_eq!(plan.rate_bps, 5e6, "{scheme}");
     }
-    let two = Options { levels: Levels::Two, ..Options::new(schemes::INART) };
+    let two = Options { levels: Levels::Two, ..Options::new(schemes::OPTIMIZED) };
     assert_eq!(made(&oneway, &two).unwrap().rate_bps, 5e6);
-    let shortest = Options { paths: Paths::Shortest, ..Options::new(schemes::INART) };
+    let shortest = Options { paths: Paths::Shortest, ..Options::new(schemes::OPTIMIZED) };
     assert_eq!(made(&oneway, &shortest).unwrap().rate_bps, 5e6);
 }
 
@@ -155,17 +155,17 @@ fn no_plan_is_refused(networks: u64, least: u32) {
         let results = if seed % 2 == 0 { Results::Counted } else { Results::Ignored };
         for paths in [Paths::Any, Paths::Shortest] {
             for scheme in
-                schemes::ALL.iter().copied().filter(|&scheme| scheme != schemes::EXACT || seed % 10 == 0)
+                schemes::ALL.iter().copied().filter(|&scheme| scheme != schemes::OPTIMAL || seed % 10 == 0)
             {
                 let options = Options { paths, results, ..Options::new(scheme) };
                 planned += u32::from(made(&network, &options).is_ok());
             }
-            let two = Options { paths, results, levels: Levels::Two, ..Options::new(schemes::INART) };
+            let two = Options { paths, results, levels: Levels::Two, ..Options::new(schemes::OPTIMIZED) };
             let two = made(&network, &two);
             if let (Ok(running), Paths::Any) = (&two, paths) {
                 // From a plan whose trunks may end at other switches: only its flows' paths count.
                 let one = Plan { levels: 1, ..running.clone() };
-                let again = Options { running: Some(&one), results, ..Options::new(schemes::INART) };
+                let again = Options { running: Some(&one), results, ..Options::new(schemes::OPTIMIZED) };
                 let _ = made(&network, &again);
             }
         }
@@ -184,7 +184,7 @@ fn against_brute_force(seeds: std::ops::Range<u64>, size: &Size, binaries: usize
         let Some(best) = optimum(&network, &network.jobs()[0], true, binaries, Results::Counted) else {
             continue;
         };
-        let plan = match made(&network, &Options::new(schemes::INART)) {
+        let plan = match made(&network, &Options::new(schemes::OPTIMIZED)) {
             Ok(plan) => plan,
             Err(error) => {
                 assert_eq!(best, 0.0, "seed {seed}: {error}\n{text}");

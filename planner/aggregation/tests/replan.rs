@@ -20,7 +20,7 @@ fn made(topology: &Topology, options: &Options<'_>) -> Plan {
 }
 
 fn again<'p>(running: &'p Plan, loss: f64) -> Options<'p> {
-    Options { running: Some(running), stable_loss: loss, ..Options::new(schemes::INART) }
+    Options { running: Some(running), stable_loss: loss, ..Options::new(schemes::OPTIMIZED) }
 }
 
 fn k6() -> Topology {
@@ -64,7 +64,7 @@ fn fabric(plan: &Plan) -> Vec<[&str; 2]> {
 #[test]
 fn an_unchanged_network_keeps_its_plan() {
     let topology = k6();
-    let running = made(&topology, &Options::new(schemes::INART));
+    let running = made(&topology, &Options::new(schemes::OPTIMIZED));
     let plan = made(&topology, &again(&running, 0.0));
     assert_eq!(plan.moved, STILL);
     assert_eq!(
@@ -77,7 +77,7 @@ fn an_unchanged_network_keeps_its_plan() {
 #[test]
 fn a_slower_link_moves_only_a_few_flows() {
     let before = k6();
-    let running = made(&before, &Options::new(schemes::INART));
+    let running = made(&before, &Options::new(schemes::OPTIMIZED));
     for ends in fabric(&running).into_iter().take(4) {
         let after = changed(&before, |document| {
             let links = list(document, "links");
@@ -94,7 +94,7 @@ fn a_slower_link_moves_only_a_few_flows() {
 #[test]
 fn a_switch_that_has_gone_gives_its_group_to_another() {
     let before = k6();
-    let running = made(&before, &Options::new(schemes::INART));
+    let running = made(&before, &Options::new(schemes::OPTIMIZED));
     let gone = running.trunks.iter().map(|trunk| &*trunk.aggregator).find(|v| v.starts_with('C')).unwrap();
     let after = changed(&before, |document| {
         list(document, "nodes").retain(|node| node["name"] != gone);
@@ -108,7 +108,7 @@ fn a_switch_that_has_gone_gives_its_group_to_another() {
 #[test]
 fn a_loss_buys_stability() {
     let before = k6();
-    let running = made(&before, &Options::new(schemes::INART));
+    let running = made(&before, &Options::new(schemes::OPTIMIZED));
     // The fullest link is slowed to 0.9 of what it carries: the plan as it is then reaches 0.9 of its rate.
     let ends = fabric(&running)[0];
     let used =
@@ -130,7 +130,7 @@ fn a_loss_buys_stability() {
 #[test]
 fn another_networks_plan_is_refused() {
     let topology = k6();
-    let running = made(&topology, &Options::new(schemes::INART));
+    let running = made(&topology, &Options::new(schemes::OPTIMIZED));
     let refused = |running: &Plan| plan(&topology, &topology.jobs()[0], &again(running, 0.0)).unwrap_err();
     let elsewhere = refused(&Plan { topology: "other".to_owned(), ..running.clone() });
     assert!(matches!(&elsewhere, PlanError::Foreign { what, .. } if what.contains("other")), "{elsewhere}");
@@ -155,7 +155,7 @@ proptest! {
         factor in 0.2f64..2.0,
     ) {
         let before = Topology::from_yaml(&text).unwrap();
-        let Ok(running) = plan(&before, before.jobs().last().unwrap(), &Options::new(schemes::INART)) else {
+        let Ok(running) = plan(&before, before.jobs().last().unwrap(), &Options::new(schemes::OPTIMIZED)) else {
             return Ok(());
         };
         let unchanged = made(&before, &again(&running, 0.0));

@@ -61,11 +61,11 @@ fn made(topology: &Topology, options: &Options<'_>) -> Result<Plan, PlanError> {
 }
 
 fn inart(topology: &Topology) -> Plan {
-    made(topology, &Options::new(schemes::INART)).unwrap()
+    made(topology, &Options::new(schemes::OPTIMIZED)).unwrap()
 }
 
 fn ignored(topology: &Topology) -> Plan {
-    made(topology, &Options { results: Results::Ignored, ..Options::new(schemes::INART) }).unwrap()
+    made(topology, &Options { results: Results::Ignored, ..Options::new(schemes::OPTIMIZED) }).unwrap()
 }
 
 /// A tree's links as text.
@@ -162,11 +162,11 @@ fn holds(topology: &Topology, plan: &Plan) {
 }
 
 fn all_hold(topology: &Topology) -> Result<(), PlanError> {
-    for scheme in schemes::ALL.iter().copied().filter(|&scheme| scheme != schemes::EXACT) {
+    for scheme in schemes::ALL.iter().copied().filter(|&scheme| scheme != schemes::OPTIMAL) {
         holds(topology, &made(topology, &Options::new(scheme))?);
         holds(topology, &made(topology, &Options { paths: Paths::Shortest, ..Options::new(scheme) })?);
     }
-    holds(topology, &made(topology, &Options { levels: Levels::Two, ..Options::new(schemes::INART) })?);
+    holds(topology, &made(topology, &Options { levels: Levels::Two, ..Options::new(schemes::OPTIMIZED) })?);
     Ok(())
 }
 
@@ -226,7 +226,7 @@ fn a_detour_for_results() {
     assert_eq!((plan.rate_bps, plan.is_proven_optimal()), (10e6, true));
     assert_eq!(written(&plan.results[0]), ["s0 v2", "v2 v1", "v1 v0", "v0 w0"]);
     let shortest =
-        made(&triangle, &Options { paths: Paths::Shortest, ..Options::new(schemes::INART) }).unwrap();
+        made(&triangle, &Options { paths: Paths::Shortest, ..Options::new(schemes::OPTIMIZED) }).unwrap();
     assert_eq!((shortest.rate_bps, shortest.is_proven_optimal()), (1e6, true));
     assert_eq!(written(&shortest.results[0]), ["s0 v2", "v2 v0", "v0 w0"]);
     // Gradients take the detour and results do not where the short way is full of other traffic in one
@@ -320,7 +320,7 @@ fn a_running_plans_trees_stay_where_they_can() {
     };
     let before = fat_tree(4, &equipment).unwrap();
     let running = inart(&before);
-    let again = Options { running: Some(&running), ..Options::new(schemes::INART) };
+    let again = Options { running: Some(&running), ..Options::new(schemes::OPTIMIZED) };
     assert_eq!(made(&before, &again).unwrap().results, running.results);
     // A link in the middle of the first tree goes.
     let is_fabric = |link: &&[String; 2]| link.iter().all(|name| !name.starts_with(['w', 's']));

@@ -27,7 +27,7 @@ fn results_are_in_the_way_of_results_only_once_per_link() {
     let ring = Topology::from_yaml(RING).unwrap();
     // Gradients and results never share a direction here: 4 Mbps up, 4 Mbps down, one result per link.
     for results in [Results::Ignored, Results::Counted] {
-        let options = Options { results, ..Options::new(schemes::EXACT) };
+        let options = Options { results, ..Options::new(schemes::OPTIMAL) };
         let made = plan(&ring, &ring.jobs()[0], &options).unwrap();
         assert!((made.rate_bps - 4e6).abs() < 1.0 && made.is_proven_optimal(), "{}", made.rate_bps);
     }
@@ -36,7 +36,7 @@ fn results_are_in_the_way_of_results_only_once_per_link() {
     let slow_down =
         format!("{RING}background: [{{link: [u, v], rate: 3 Mbps}}, {{link: [u, w], rate: 2 Mbps}}]\n");
     let ring = Topology::from_yaml(&slow_down).unwrap();
-    let made = plan(&ring, &ring.jobs()[0], &Options::new(schemes::EXACT)).unwrap();
+    let made = plan(&ring, &ring.jobs()[0], &Options::new(schemes::OPTIMAL)).unwrap();
     // Over u-w alone and on to v: 2 Mbps. Split over both it would be 3, which the relaxation may.
     assert!((made.rate_bps - 2e6).abs() < 1.0 && made.is_proven_optimal(), "{}", made.rate_bps);
     let over = (Paths::Any, Results::Counted);
@@ -77,7 +77,7 @@ fn compare(seed: u64, tally: &mut Tally) {
     };
     holds(lp, "the LP");
     for levels in [Levels::One, Levels::Two] {
-        let made = plan(&topology, job, &Options { levels, ..Options::new(schemes::INART) }).unwrap();
+        let made = plan(&topology, job, &Options { levels, ..Options::new(schemes::OPTIMIZED) }).unwrap();
         holds(made.bounds.integral_bps, "the bound");
         holds(made.bound_bps(), "the bound of its levels");
         holds(made.bounds.lp_bps.unwrap_or(f64::INFINITY), "the stated LP");
@@ -86,7 +86,7 @@ fn compare(seed: u64, tally: &mut Tally) {
             tally.tight += u32::from(made.bounds.integral_bps <= counted * 1.001);
         }
     }
-    match plan(&topology, job, &Options::new(schemes::EXACT)) {
+    match plan(&topology, job, &Options::new(schemes::OPTIMAL)) {
         Ok(made) => {
             holds(made.bounds.integral_bps, "the bound of exact");
             assert!(made.rate_bps <= counted * (1.0 + 1e-6), "seed {seed}: {} is too much", made.rate_bps);

@@ -32,7 +32,7 @@ fn names_are_the_keys_of_the_list() {
         assert_eq!(schemes::named(scheme.name()), Some(scheme));
         assert_eq!(format!("{scheme:>10}").len(), 10);
     }
-    assert_eq!((schemes::named("fast"), schemes::named("inart")), (None, Some(schemes::DEFAULT)));
+    assert_eq!((schemes::named("fast"), schemes::named("optimized")), (None, Some(schemes::DEFAULT)));
 }
 
 /// Whoever stands for another one's work says so in its summary, and ours claims nobody's.
@@ -49,5 +49,5 @@ fn summaries_are_plain_and_say_whose_work_it_is() {
         assert_eq!(summary.starts_with("ours"), *scheme == schemes::DEFAULT, "{scheme}");
     }
     let together = schemes::ALL.iter().filter(|s| s.promises().several_jobs == SeveralJobs::Together);
-    assert_eq!(together.map(|s| s.name()).collect::<Vec<_>>(), ["inart"]);
+    assert_eq!(together.map(|s| s.name()).collect::<Vec<_>>(), ["optimized"]);
 }

@@ -259,7 +259,7 @@ fn what_it_does_not_promise_is_refused() {
 #[test]
 fn plans_of_atp_nocap_from_before() {
     let topology = fig1();
-    let made = planned(&topology, &Options::new(schemes::ATP_NOCAP)).unwrap();
+    let made = planned(&topology, &Options::new(schemes::ATP_UNLIMITED)).unwrap();
     assert_eq!(made.ignores, [Limit::Aggregation]);
     let before = made.to_json().replace("\"ignores\":[\"aggregation\"],", "");
     assert!(!before.contains("ignores"));

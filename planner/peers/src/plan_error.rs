@@ -8,7 +8,7 @@ pub enum PlanError {
     /// A network that the integer program is too large for.
     #[error(
         "scheme optimal: job {job} has {peers} peers and unequal updates, and it solves up to {most}; plan with \
-         inart, which says how far from the optimum it can be"
+         optimized, which says how far from the optimum it can be"
     )]
     TooLarge {
         /// The job.
@@ -19,13 +19,13 @@ pub enum PlanError {
         most: usize,
     },
     /// The search for the optimum was given up.
-    #[error("scheme optimal: the search for job {job} is too long and was given up; plan with inart")]
+    #[error("scheme optimal: the search for job {job} is too long and was given up; plan with optimized")]
     TooHard {
         /// The job.
         job: String,
     },
     /// A scheme that has no answer while multicasts come and go.
-    #[error("scheme {scheme} plans whole rounds; with ssp run selmcast, orpheus or inart")]
+    #[error("scheme {scheme} plans whole rounds; with ssp run selmcast, orpheus or optimized")]
     RoundsOnly {
         /// The scheme.
         scheme: Scheme,

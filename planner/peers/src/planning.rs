@@ -69,7 +69,7 @@ pub fn plan(mesh: &Mesh, job: &PeerJob, options: &Options) -> Result<Plan, PlanE
     let problem = job.problem(mesh.ports_at(job, 0.0), options.multicast, options.force_after);
     let mut random = receivers_random(options.seed, job.peers.len());
     let (chosen, bound_s) = match options.scheme {
-        Scheme::Inart => schemes::select_with_bound(&problem, &mut random)?,
+        Scheme::Optimized => schemes::select_with_bound(&problem, &mut random)?,
         scheme => {
             let mut asked = problem.clone();
             options.require_given(&mut asked.required)?;

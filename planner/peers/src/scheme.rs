@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     /// Ours: the least time for equal updates, and close to a proven bound for unequal ones.
-    Inart,
+    Optimized,
     /// SELMCAST: the lightest ports first.
     Selmcast,
     /// Orpheus: at random.
@@ -19,12 +19,12 @@ pub enum Scheme {
 
 impl Scheme {
     /// All that choose receivers themselves.
-    pub const ALL: [Scheme; 4] = [Scheme::Inart, Scheme::Selmcast, Scheme::Orpheus, Scheme::Optimal];
+    pub const ALL: [Scheme; 4] = [Scheme::Optimized, Scheme::Selmcast, Scheme::Orpheus, Scheme::Optimal];
 
     /// As on the command line and in plans.
     pub fn name(self) -> &'static str {
         match self {
-            Scheme::Inart => "inart",
+            Scheme::Optimized => "optimized",
             Scheme::Selmcast => "selmcast",
             Scheme::Orpheus => "orpheus",
             Scheme::Optimal => "optimal",
@@ -35,7 +35,9 @@ impl Scheme {
     /// What it does, in one line.
     pub fn summary(self) -> &'static str {
         match self {
-            Scheme::Inart => "ours: the least time for equal updates, near a proven bound for unequal ones",
+            Scheme::Optimized => {
+                "ours: the least time for equal updates, near a proven bound for unequal ones"
+            }
             Scheme::Selmcast => "SELMCAST: the least loaded ports first, then whoever costs no time",
             Scheme::Orpheus => "Orpheus: receivers at random",
             Scheme::Optimal => {

@@ -52,7 +52,7 @@ fn equal_updates_of_all_schemes() {
         let orpheus = planned(&mesh, &of(Scheme::Orpheus));
         assert_eq!(receivers(&orpheus), lists(&value["orpheus"]));
         close(orpheus.seconds, &value["orpheus_t"]);
-        for scheme in [Scheme::Optimal, Scheme::Inart] {
+        for scheme in [Scheme::Optimal, Scheme::Optimized] {
             let optimal = planned(&mesh, &of(scheme));
             close(optimal.seconds, &value["optimal"]["t"]);
             close(optimal.bounds.seconds, &value["optimal"]["t"]);
@@ -97,7 +97,7 @@ fn forced_pairs_of_unequal_updates() {
         close(optimal.seconds, &value["milp_t"]);
         let count: usize = receivers(&optimal).iter().map(Vec::len).sum();
         assert_eq!(count as u64, value["milp_receivers"].as_u64().unwrap());
-        let ours = planned(&mesh, &Options::new(Scheme::Inart, multicast));
+        let ours = planned(&mesh, &Options::new(Scheme::Optimized, multicast));
         assert!(ours.seconds <= 1.03 * ours.bounds.seconds, "{} {}", ours.seconds, ours.bounds.seconds);
         assert!(ours.bounds.seconds <= optimal.seconds);
     }

@@ -124,7 +124,7 @@ proptest! {
         let job = &mesh.jobs()[0];
         for multicast in [Multicast::Switch, Multicast::Hosts] {
             let of = |scheme| plan(&mesh, job, &Options { seed, ..Options::new(scheme, multicast) }).unwrap();
-            let ours = of(Scheme::Inart);
+            let ours = of(Scheme::Optimized);
             prop_assert_eq!(check(&mesh, job, &ours), Vec::<String>::new());
             for scheme in [Scheme::Selmcast, Scheme::Orpheus] {
                 let other = of(scheme).seconds;

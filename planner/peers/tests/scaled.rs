@@ -27,7 +27,7 @@ fn a_smaller_network_has_the_same_plans_in_another_time() {
     let [job] = smaller.jobs() else { panic!("{:?}", smaller.jobs()) };
     assert_eq!((&*job.name, &job.update_bytes[..]), ("one", &[10_000.0; 3][..]));
     assert!(job.computes.iter().all(|compute| (compute.mean_seconds - 20.0).abs() < 1e-9));
-    for scheme in [Scheme::Inart, Scheme::Selmcast, Scheme::Orpheus] {
+    for scheme in [Scheme::Optimized, Scheme::Selmcast, Scheme::Orpheus] {
         let options = Options::new(scheme, Multicast::Hosts);
         let plans =
             [(&mesh, &mesh.jobs()[0]), (&smaller, job)].map(|(mesh, job)| plan(mesh, job, &options).unwrap());

@@ -96,7 +96,7 @@ fn what_rounding_leaves_of_a_load_proves_nothing() {
         waited: Vec::new(),
     };
     let mesh = instance.mesh();
-    let plan = plan(&mesh, &mesh.jobs()[0], &Options::new(Scheme::Inart, Multicast::Switch)).unwrap();
+    let plan = plan(&mesh, &mesh.jobs()[0], &Options::new(Scheme::Optimized, Multicast::Switch)).unwrap();
     let (least, _) = enumerated(&instance, Multicast::Switch);
     assert!(plan.bounds.seconds <= least * (1.0 + 1e-9), "{} {least}", plan.bounds.seconds);
     assert!(plan.seconds <= 1.03 * least, "{} {least}", plan.seconds);
@@ -105,7 +105,7 @@ fn what_rounding_leaves_of_a_load_proves_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// No scheme beats the enumeration, `optimal` reaches it, `inart` with equal updates too, and every bound
+    /// No scheme beats the enumeration, `optimal` reaches it, `optimized` with equal updates too, and every bound
     /// is one.
     #[test]
     fn optimal_is_optimal_and_bounds_are_bounds(instance in instances(4)) {
@@ -119,12 +119,12 @@ proptest! {
                 prop_assert_eq!(check(&mesh, job, &plan), Vec::<String>::new());
                 prop_assert!(plan.bounds.seconds <= least * (1.0 + 1e-9), "{} {:?} {}", scheme, plan, least);
                 prop_assert!(plan.seconds >= least * (1.0 - 1e-9), "{} {:?} {}", scheme, plan, least);
-                let is_best = scheme == Scheme::Optimal || (scheme == Scheme::Inart && is_equal);
+                let is_best = scheme == Scheme::Optimal || (scheme == Scheme::Optimized && is_equal);
                 if is_best {
                     prop_assert!(plan.seconds <= least * (1.0 + 1e-6), "{} {} {}", scheme, plan.seconds, least);
                     prop_assert_eq!(receivers(&plan), most, "{}", scheme);
                 }
-                if scheme == Scheme::Inart {
+                if scheme == Scheme::Optimized {
                     prop_assert!(plan.seconds <= 1.03 * plan.bounds.seconds, "{:?}", plan);
                 }
             }
@@ -141,7 +141,7 @@ proptest! {
         let mesh = instance.mesh();
         let job = &mesh.jobs()[0];
         for multicast in [Multicast::Switch, Multicast::Hosts] {
-            let ours = plan(&mesh, job, &Options::new(Scheme::Inart, multicast)).unwrap();
+            let ours = plan(&mesh, job, &Options::new(Scheme::Optimized, multicast)).unwrap();
             prop_assert_eq!(check(&mesh, job, &ours), Vec::<String>::new());
             prop_assert!(ours.seconds <= 1.03 * ours.bounds.seconds, "{} {}", ours.seconds, ours.bounds.seconds);
         }
@@ -164,7 +164,7 @@ fn twelve() -> Instance {
 fn a_spoiled_plan_is_refused_with_its_place() {
     let mesh = twelve().mesh();
     let job = &mesh.jobs()[0];
-    let good = plan(&mesh, job, &Options::new(Scheme::Inart, Multicast::Switch)).unwrap();
+    let good = plan(&mesh, job, &Options::new(Scheme::Optimized, Multicast::Switch)).unwrap();
     let spoiled = |spoil: &dyn Fn(&mut Plan)| {
         let mut plan = good.clone();
         spoil(&mut plan);
@@ -229,7 +229,7 @@ fn unequal_updates_of_many_peers_are_not_for_the_optimal_scheme() {
     let mesh = instance.mesh();
     let error = plan(&mesh, &mesh.jobs()[0], &Options::new(Scheme::Optimal, Multicast::Switch)).unwrap_err();
     assert!(matches!(error, PlanError::TooLarge { peers: 25, most: 24, .. }), "{error}");
-    assert!(error.to_string().contains("plan with inart"));
+    assert!(error.to_string().contains("plan with optimized"));
 }
 
 #[test]

@@ -129,7 +129,7 @@ impl Search<'_> {
     fn others(&self) -> Vec<Other> {
         let (gradient, chunk) = (self.case.gradient_bits(), self.case.chunk_bits());
         let mut all = Vec::new();
-        for scheme in Scheme::ALL.into_iter().filter(|&scheme| scheme != Scheme::Inart) {
+        for scheme in Scheme::ALL.into_iter().filter(|&scheme| scheme != Scheme::Optimized) {
             // One construction that fails does not stop the others.
             if let Ok(trees) = schemes::trees(self.case.graph, &Options::new(scheme)) {
                 let own_least_s = self.case.least_by_quota_s(&trees);

@@ -54,7 +54,7 @@ impl Case<'_> {
     pub fn play(&self, candidate: &Candidate) -> Option<Played> {
         let trees = candidate.trees.iter().map(|weighted| weighted.tree.clone()).collect();
         let policy = policy_of(self.graph, &[], self.overlay, trees, candidate.takes.clone(), 0);
-        let ended = rounds::alone(self.overlay, self.rates, &policy, self.sizes, Scheme::Inart)?;
+        let ended = rounds::alone(self.overlay, self.rates, &policy, self.sizes, Scheme::Optimized)?;
         let mut ends_s = vec![0.0; candidate.trees.len()];
         for &(_, chunk, at_s) in &ended.completed {
             let end: &mut f64 = &mut ends_s[candidate.takes[chunk.0 as usize]];

@@ -25,7 +25,7 @@ pub fn check(overlay: &Overlay, job: &SiteJob, plan: &Plan) -> Vec<String> {
     if scheme.is_none() {
         wrong.push(format!("scheme: \"{}\" is not known", plan.scheme));
     }
-    let may_ride = matches!(scheme, Some(Scheme::Star | Scheme::Bkt | Scheme::Inart));
+    let may_ride = matches!(scheme, Some(Scheme::Star | Scheme::Bkt | Scheme::Optimized));
     let members = job.sites.iter().map(|&at| overlay.site_name(at)).collect();
     let look = Look { overlay, job, members, may_ride };
     if plan.trees.is_empty() {

@@ -131,7 +131,7 @@ fn make_with_chunks(
     let sizes = chunks::cut(&job.tensors_bytes, chunk_bytes);
     let bound_s = bounds::round_seconds(&graph, job.gradient_bytes());
     let trees = match options.scheme {
-        Scheme::Inart => {
+        Scheme::Optimized => {
             let case = Case { overlay, job, graph: &graph, rates, sizes: &sizes, bound_s };
             let of_scheme = |scheme| plan(overlay, job, rates, &Options::new(scheme)).ok();
             let rival_s = |scheme| of_scheme(scheme).map(|plan| plan.predicted_s);
@@ -179,7 +179,7 @@ impl Parts<'_> {
         PlanTree {
             root: self.name(tree.root),
             share: match self.scheme {
-                Scheme::Inart | Scheme::Own => share,
+                Scheme::Optimized | Scheme::Own => share,
                 _ => has().sum::<u64>() as f64 / self.sizes.iter().sum::<u64>() as f64,
             },
             chunks: has().count() as u64,
@@ -211,7 +211,7 @@ impl Parts<'_> {
 
 /// The longest chunk of a plan, in bytes.
 pub fn longest_chunk(job: &SiteJob, scheme: Scheme) -> u64 {
-    if !matches!(scheme, Scheme::Inart | Scheme::Own) {
+    if !matches!(scheme, Scheme::Optimized | Scheme::Own) {
         return job.chunk_bytes;
     }
     let fine = (job.gradient_bytes() / CHUNKS_OF_OURS).max(LEAST_CHUNK_BYTES);

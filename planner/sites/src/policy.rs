@@ -123,7 +123,7 @@ pub(crate) fn edge_route(graph: &Graph, from: SiteId, to: SiteId) -> Vec<SiteId>
 /// Which tree takes which chunk.
 pub(crate) fn assign(scheme: Scheme, sizes: &[u64], weights: &[f64]) -> Vec<usize> {
     match scheme {
-        Scheme::Inart | Scheme::Own => chunks::by_rate(sizes, weights),
+        Scheme::Optimized | Scheme::Own => chunks::by_rate(sizes, weights),
         _ => chunks::by_quota(sizes, weights),
     }
 }

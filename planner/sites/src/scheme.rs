@@ -8,7 +8,7 @@ use inart_virtual::Sharing;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Scheme {
     /// Ours: a packing of reduce and broadcast trees that moves the most at once.
-    Inart,
+    Optimized,
     /// All sites send to one, over routes of the fewest hops.
     Star,
     /// A balanced k-ary tree, over routes of the fewest hops (BytePS and others).
@@ -26,12 +26,12 @@ pub enum Scheme {
 impl Scheme {
     /// All that choose trees themselves.
     pub const ALL: [Scheme; 6] =
-        [Scheme::Inart, Scheme::Star, Scheme::Bkt, Scheme::Mst, Scheme::Fapt, Scheme::Netstorm];
+        [Scheme::Optimized, Scheme::Star, Scheme::Bkt, Scheme::Mst, Scheme::Fapt, Scheme::Netstorm];
 
     /// As on the command line and in plans.
     pub fn name(self) -> &'static str {
         match self {
-            Scheme::Inart => "inart",
+            Scheme::Optimized => "optimized",
             Scheme::Star => "star",
             Scheme::Bkt => "bkt",
             Scheme::Mst => "mst",
@@ -44,7 +44,7 @@ impl Scheme {
     /// What it does, in one line.
     pub fn summary(self) -> &'static str {
         match self {
-            Scheme::Inart => {
+            Scheme::Optimized => {
                 "ours: packs reduce and broadcast trees for the most goodput, beside a proven bound"
             }
             Scheme::Star => "all sites send to one",
@@ -61,7 +61,7 @@ impl Scheme {
     pub fn sharing(self, asked: Sharing) -> Sharing {
         match self {
             Scheme::Star | Scheme::Bkt => Sharing::Fair,
-            Scheme::Inart | Scheme::Own => Sharing::Fifo,
+            Scheme::Optimized | Scheme::Own => Sharing::Fifo,
             Scheme::Mst | Scheme::Fapt | Scheme::Netstorm => asked,
         }
     }
@@ -78,7 +78,7 @@ impl Scheme {
 
     /// Whether a site hands chunks to a link one by one, in one order for all trees.
     pub fn sends_in_order(self) -> bool {
-        matches!(self, Scheme::Inart | Scheme::Own)
+        matches!(self, Scheme::Optimized | Scheme::Own)
     }
 }
 

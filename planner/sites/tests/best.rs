@@ -27,7 +27,7 @@ fn predicted_s(overlay: &Overlay, scheme: Scheme) -> f64 {
 #[test]
 fn a_link_of_long_delay_is_left_out() {
     let overlay = Overlay::from_yaml(BY_HAND).unwrap();
-    let ours = predicted_s(&overlay, Scheme::Inart);
+    let ours = predicted_s(&overlay, Scheme::Optimized);
     // One tree with root n1, 1 MB at 100 Mbps up, one chunk of 64 KiB down, 10 ms each.
     let by_hand = 0.08 + 0.01 + 65_536.0 * 8.0 / 100e6 + 0.01;
     assert!(ours <= by_hand * (1.0 + 1e-9), "{ours}, not {by_hand}");
@@ -43,7 +43,7 @@ fn a_slow_link_is_left_out() {
     let text =
         BY_HAND.replace("50 Mbps, delay: 300 ms", "1 Mbps, delay: 10 ms").replace("1 MB, c", "4 MB, c");
     let overlay = Overlay::from_yaml(&text).unwrap();
-    let [ours, mst] = [Scheme::Inart, Scheme::Mst].map(|scheme| predicted_s(&overlay, scheme));
+    let [ours, mst] = [Scheme::Optimized, Scheme::Mst].map(|scheme| predicted_s(&overlay, scheme));
     assert!(ours <= mst && ours < 0.36, "{ours} {mst}");
 }
 
@@ -132,9 +132,9 @@ proptest! {
     fn a_plan_that_is_soon_made_again_is_the_best_of_all_schemes(overlay in overlays()) {
         let job = &overlay.jobs()[0];
         let rates = overlay.rates_at(0.0);
-        let (ours, _) = plan_and_policy(&overlay, job, &rates, &Options::new(Scheme::Inart)).unwrap();
+        let (ours, _) = plan_and_policy(&overlay, job, &rates, &Options::new(Scheme::Optimized)).unwrap();
         let ours = predicted_seconds(&overlay, job, &rates, &ours).unwrap();
-        for scheme in Scheme::ALL.into_iter().filter(|&scheme| scheme != Scheme::Inart) {
+        for scheme in Scheme::ALL.into_iter().filter(|&scheme| scheme != Scheme::Optimized) {
             let other = plan(&overlay, job, &rates, &Options::new(scheme)).unwrap().predicted_s;
             prop_assert!(ours <= other * (1.0 + 1e-9), "{scheme} {ours} {other}\n{}", overlay.to_yaml());
         }

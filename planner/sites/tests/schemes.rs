@@ -12,7 +12,7 @@ fn what_a_scheme_does_not_take_is_refused_by_name() {
     let job = &overlay.jobs()[0];
     let root = overlay.site_named("n4");
     for (options, named) in [
-        (Options { root, ..Options::new(Scheme::Inart) }, "scheme inart chooses its roots itself"),
+        (Options { root, ..Options::new(Scheme::Optimized) }, "scheme optimized chooses its roots itself"),
         (Options { root, ..Options::new(Scheme::Netstorm) }, "leave --root out"),
         (Options { roots: Some(2), ..Options::new(Scheme::Fapt) }, "does not take --roots"),
         (Options { roots: Some(10), ..Options::new(Scheme::Netstorm) }, "give a number from 1 to 9"),

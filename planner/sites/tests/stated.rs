@@ -19,7 +19,7 @@ const BOUND_S: f64 = 0.1;
 
 fn planned() -> (Overlay, Plan) {
     let overlay = Overlay::from_yaml(BY_HAND).unwrap();
-    let plan = plan(&overlay, &overlay.jobs()[0], &overlay.rates_at(0.0), &Options::new(Scheme::Inart));
+    let plan = plan(&overlay, &overlay.jobs()[0], &overlay.rates_at(0.0), &Options::new(Scheme::Optimized));
     (overlay, plan.unwrap())
 }
 

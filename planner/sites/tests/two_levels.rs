@@ -18,7 +18,7 @@ fn both_levels_sum_the_same_gradient() {
     let other = NETWORK.replace("workers: [w5, w6],", "workers: [w5, w6], gradient: 50 MB,");
     let both = read(&other);
     let job = &both.overlay.jobs()[0];
-    let trees = Options::new(Scheme::Inart);
+    let trees = Options::new(Scheme::Optimized);
     let error = plan_two_levels(&both, job, &InnerOptions::new(schemes::DEFAULT), &trees, WHOLE)
         .unwrap_err()
         .to_string();
@@ -30,7 +30,7 @@ fn both_levels_sum_the_same_gradient() {
 fn plans_of_both_levels_have_their_bounds() {
     let both = read(NETWORK);
     let job = &both.overlay.jobs()[0];
-    let trees = Options::new(Scheme::Inart);
+    let trees = Options::new(Scheme::Optimized);
     let plan = plan_two_levels(&both, job, &InnerOptions::new(schemes::DEFAULT), &trees, WHOLE).unwrap();
     for (inside, of) in plan.insides.iter().zip(&both.insides) {
         let checked = inart_planner_aggregation::check(&of.topology, &inside.plan);

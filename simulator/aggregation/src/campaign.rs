@@ -46,7 +46,7 @@ impl Trial {
     pub fn of_seed(seed: u64) -> Self {
         let mut rng = ChaCha8Rng::seed_from_u64(seed);
         let topology = more::some_idle(seed, some_exact(seed, network(&mut rng)));
-        let scheme = *[schemes::INART, schemes::R_INART, schemes::ATP, schemes::LBMM, schemes::EVEN]
+        let scheme = *[schemes::OPTIMIZED, schemes::INART, schemes::ATP, schemes::LBMM, schemes::R_INART]
             .choose(&mut rng)
             .expect("there are some");
         let two = scheme.promises().levels > 1 && topology.jobs().len() == 1 && rng.random_bool(0.3);

@@ -41,7 +41,7 @@ impl Simulation<'_> {
         let Some(steering) = &mut self.observer.steering else { return Ok(()) };
         let Some(question) = steering.observe(now, &seen) else { return Ok(()) };
         let effort = || if follow.quick { 0.0 } else { f64::INFINITY };
-        let mut planned = question.plan(schemes::INART, &effort).map_err(|error| error.to_string());
+        let mut planned = question.plan(schemes::OPTIMIZED, &effort).map_err(|error| error.to_string());
         if let (Ok(plans), Shares::Kept) = (&mut planned, question.shares) {
             // Bit for bit: they cut the gradient.
             plans.iter_mut().zip(&question.plans).for_each(|(new, old)| new.shards.clone_from(&old.shards));

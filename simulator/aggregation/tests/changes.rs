@@ -29,7 +29,7 @@ fn changes(count: u32, gap: u64) -> Changes {
 
 /// A network at the rate that all plans allow, and a run with changes between them.
 fn network(topology: &Topology, changes: Changes, gradient_values: usize) -> (InstalledNetwork, Options) {
-    let plans = plan_all(topology, &Planning::new(schemes::INART)).unwrap();
+    let plans = plan_all(topology, &Planning::new(schemes::OPTIMIZED)).unwrap();
     let sets = alternatives(topology, &plans, 1, 2);
     assert!(!sets.is_empty(), "there are other routes");
     let mut network = InstalledNetwork::install(topology, dataplane(), &plans, 64).unwrap();
@@ -114,7 +114,7 @@ fn a_switch_restarts_while_routes_change() {
 fn jobs_of_two_levels_and_of_two_kinds_change_too() {
     let topology = fig1();
     let plans =
-        plan_all(&topology, &Planning { levels: Levels::Two, ..Planning::new(schemes::INART) }).unwrap();
+        plan_all(&topology, &Planning { levels: Levels::Two, ..Planning::new(schemes::OPTIMIZED) }).unwrap();
     let network = InstalledNetwork::install(&topology, dataplane(), &plans, 16).unwrap();
     let sets = alternatives(&topology, &plans, 1, 2);
     let changes = Changes { plans: sets, told_within: Span(200_000), ..changes(10, 100_000) };

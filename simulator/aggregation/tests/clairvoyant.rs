@@ -24,7 +24,7 @@ const END: Span = Span(5 * SECOND);
 const PART: f64 = 0.9;
 
 fn plan(topology: &Topology) -> Vec<Plan> {
-    plan_all(topology, &Planning::new(schemes::INART)).unwrap()
+    plan_all(topology, &Planning::new(schemes::OPTIMIZED)).unwrap()
 }
 
 /// The direction of a link between two switches of which the plans use the greatest part.

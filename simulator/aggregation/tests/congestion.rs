@@ -31,7 +31,7 @@ fn count(log: &str, channel: &str, kind: &str) -> (usize, usize) {
 #[test]
 fn a_queue_marks_a_frame_the_sum_keeps_it_and_the_result_tells_every_worker() {
     let topology = Topology::from_yaml(LINE).unwrap();
-    let network = network(&topology, schemes::INART, 64);
+    let network = network(&topology, schemes::OPTIMIZED, 64);
     let options = Options { rounds: 3, gradient_values: 6400, ..Options::default() };
     for (faults, marks) in [("", false), ("background: [{from: w3, to: s, rate: 40 Mbps}]", true)] {
         let mut log = Vec::new();

@@ -46,7 +46,7 @@ fn sums_are_exact_whatever_is_lost_or_restarted() {
     let fig1 = fig1();
     let exact = fig1.with_jobs(vec![Job { exact: true, ..fig1.jobs()[0].clone() }]);
     let options = Options { rounds: 4, gradient_values: 1000, adjust: Some(wild), ..Options::default() };
-    for scheme in [schemes::INART, schemes::ATP, schemes::LBMM] {
+    for scheme in [schemes::OPTIMIZED, schemes::ATP, schemes::LBMM] {
         let calm = run(&exact, scheme, "", &options);
         let faulty = run(&exact, scheme, FAULTS, &options);
         assert_eq!(calm.jobs[0].digest, faulty.jobs[0].digest, "{scheme}");
@@ -68,7 +68,7 @@ fn sums_are_exact_whatever_is_lost_or_restarted() {
 fn exact_jobs_run_beside_others() {
     let options = Options { rounds: 3, gradient_values: 1000, ..Options::default() };
     for first_exact in [true, false] {
-        let report = run(&two_jobs(first_exact), schemes::INART, FAULTS, &options);
+        let report = run(&two_jobs(first_exact), schemes::OPTIMIZED, FAULTS, &options);
         let partials =
             |job: usize| report.jobs[job].servers.iter().map(|server| server.partials).sum::<u64>();
         assert!(partials(0) > 0 && partials(1) > 0, "{report}");

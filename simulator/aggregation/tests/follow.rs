@@ -30,7 +30,7 @@ fn run(follows: bool, others: Vec<LinkTraffic>, faults: &str) -> Report {
     let options =
         Options { rounds: 1, gradient_values: 20_000, others, watch: Some(watch), ..Options::default() };
     let faults = Faults::from_yaml(faults).unwrap();
-    simulate(&network(&two_ways(), schemes::INART, 16), &faults, &options, None).unwrap()
+    simulate(&network(&two_ways(), schemes::OPTIMIZED, 16), &faults, &options, None).unwrap()
 }
 
 #[test]

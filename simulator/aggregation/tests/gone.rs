@@ -10,7 +10,7 @@ use support::{fig1, network};
 
 fn run(events: &str) -> Report {
     let topology = fig1();
-    let network = network(&topology, schemes::INART, 8);
+    let network = network(&topology, schemes::OPTIMIZED, 8);
     let faults = Faults::from_yaml(&format!("events: [{events}]")).unwrap();
     let options = Options { rounds: 50, gradient_values: 10_000, ..Options::default() };
     simulate(&network, &faults, &options, None).unwrap()

@@ -41,7 +41,7 @@ fn salvoes(host: &str) -> String {
 #[test]
 fn forged_frames_of_another_job_are_refused_each_and_change_no_sum() {
     let topology = Topology::from_yaml(TWO_JOBS).unwrap();
-    for scheme in [schemes::INART, schemes::ATP, schemes::LBMM] {
+    for scheme in [schemes::OPTIMIZED, schemes::ATP, schemes::LBMM] {
         let network = network(&topology, scheme, 16);
         let loss = "links: [{drop: 1%, duplicate: 1%}]\n";
         for calm_faults in ["", loss] {

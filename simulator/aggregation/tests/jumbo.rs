@@ -14,7 +14,7 @@ use support::fig1;
 #[test]
 fn every_sum_is_right_with_and_without_loss() {
     let topology = fig1().with_mtu(9000);
-    let plans = plan_all(&topology, &Planning::new(schemes::INART)).unwrap();
+    let plans = plan_all(&topology, &Planning::new(schemes::OPTIMIZED)).unwrap();
     for values in [ValuesPerPacket::N1024, ValuesPerPacket::N2048] {
         let dataplane = Arc::new(Dataplane::new(SwitchKind::V1model, values).unwrap());
         let network = InstalledNetwork::install(&topology, &dataplane, &plans, 16).unwrap();

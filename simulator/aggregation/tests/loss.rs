@@ -12,7 +12,7 @@ use support::{network, racks};
 
 /// Goodput in Mbit/s of one job between two racks, links of 100 Mbit/s and 10 us.
 fn goodput(workers: usize, window: u32, loss: &str) -> f64 {
-    let network = network(&racks(workers), schemes::INART, window);
+    let network = network(&racks(workers), schemes::OPTIMIZED, window);
     let faults = Faults::from_yaml(&format!("links: [{{drop: {loss}}}]")).unwrap();
     let options = Options { rounds: 4, gradient_values: 100_000, ..Options::default() };
     let report = simulate(&network, &faults, &options, None).unwrap();

@@ -21,7 +21,7 @@ fn run(scheme: &dyn Scheme, faults: &str, options: &Options) -> Report {
 
 #[test]
 fn a_job_that_is_run_again_under_its_epoch_has_the_sums_of_its_own_run() {
-    for (scheme, faults) in [(schemes::INART, ""), (schemes::ATP, LOSS)] {
+    for (scheme, faults) in [(schemes::OPTIMIZED, ""), (schemes::ATP, LOSS)] {
         // As many chunks as slots, fewer and more, of two values each or of 32: the slots hold sums of the
         // run before at the same sequences.
         for gradient_values in [8 * 2, 5 * 2, 700] {
@@ -35,7 +35,7 @@ fn a_job_that_is_run_again_under_its_epoch_has_the_sums_of_its_own_run() {
 
 #[test]
 fn every_worker_is_told_whose_gradient_has_another_length() {
-    for scheme in [schemes::INART, schemes::ATP, schemes::LBMM] {
+    for scheme in [schemes::OPTIMIZED, schemes::ATP, schemes::LBMM] {
         for rank in [0, 3, 5] {
             // A shorter last chunk, a chunk less and more, what is summed exactly, nothing at all.
             for gradient_values in [295, 280, 340, 256, 0] {
@@ -52,7 +52,7 @@ fn every_worker_is_told_whose_gradient_has_another_length() {
 
 #[test]
 fn a_worker_that_is_not_there_has_no_length() {
-    let network = network(&fig1(), schemes::INART, 4);
+    let network = network(&fig1(), schemes::OPTIMIZED, 4);
     let odd = OddLength { rank: 6, gradient_values: 1 };
     let options = Options { odd_length: Some(odd), ..Options::default() };
     let error = simulate(&network, &Faults::default(), &options, None).unwrap_err();
@@ -73,7 +73,7 @@ fn sums_of_values_of_any_size_are_within_the_bound() {
                 spikes: spikes.parse().unwrap(),
                 ..Options::default()
             };
-            assert_eq!(run(schemes::INART, faults, &options).jobs[0].rounds, 12);
+            assert_eq!(run(schemes::OPTIMIZED, faults, &options).jobs[0].rounds, 12);
         }
         assert_eq!(sizes.to_string().parse(), Ok(sizes));
     }

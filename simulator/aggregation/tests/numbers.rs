@@ -38,7 +38,7 @@ links: [{ends: [a, r1], rate: 1 Gbps}, {ends: [b, r1], rate: 1 Gbps}, {ends: [c,
 fn two_levels() -> InstalledNetwork {
     let topology = Topology::from_yaml(TREE).unwrap();
     let plans =
-        plan_all(&topology, &Planning { levels: Levels::Two, ..Planning::new(schemes::INART) }).unwrap();
+        plan_all(&topology, &Planning { levels: Levels::Two, ..Planning::new(schemes::OPTIMIZED) }).unwrap();
     assert!(plans[0].trunks.iter().any(|trunk| trunk.path.last() != Some(&trunk.server)));
     InstalledNetwork::install(&topology, dataplane(), &plans, 8).unwrap()
 }
@@ -81,7 +81,7 @@ fn the_largest_values_of_all_workers_saturate_nowhere() {
         ("up and down, and a smaller sum", |_, rank, _, v| one_in_each_block(&BOTH, rank, v)),
     ];
     for (name, adjust) in cases {
-        for scheme in [schemes::INART, schemes::ATP, schemes::LBMM] {
+        for scheme in [schemes::OPTIMIZED, schemes::ATP, schemes::LBMM] {
             let network = network(&topology, scheme, 8);
             saturates_nowhere(&format!("{name}, {scheme}"), &network, &options(adjust));
         }
@@ -103,7 +103,7 @@ fn sums_of_sums_of_the_largest_values_saturate_nowhere() {
 
 #[test]
 fn sums_survive_the_loss_of_any_single_frame() {
-    let network = network(&fig1(), schemes::INART, 2);
+    let network = network(&fig1(), schemes::OPTIMIZED, 2);
     let options = Options {
         rounds: 1,
         gradient_values: 300,
@@ -130,7 +130,7 @@ fn a_nan_or_an_infinity_ends_the_job_at_every_worker_by_name() {
         |_, rank, round, values| values[1599] = if (rank, round) == (3, 2) { f32::NEG_INFINITY } else { 1.0 },
     ];
     for adjust in cases {
-        for scheme in [schemes::INART, schemes::LBMM] {
+        for scheme in [schemes::OPTIMIZED, schemes::LBMM] {
             for faults in ["", LOSSY] {
                 let report = run(&network(&topology, scheme, 8), faults, &options(adjust));
                 assert_eq!(report.failure, None, "{report}");

@@ -26,7 +26,7 @@ fn run(faults: &str, options: &Options) -> Report {
 }
 
 fn run_on(topology: &Topology, faults: &str, options: &Options) -> Report {
-    let network = network(topology, schemes::INART, 8);
+    let network = network(topology, schemes::OPTIMIZED, 8);
     simulate(&network, &Faults::from_yaml(faults).unwrap(), options, None).unwrap()
 }
 
@@ -114,7 +114,7 @@ fn every_worker_is_told_what_ended_the_larger_job() {
 #[test]
 fn what_cannot_go_on_is_refused() {
     let refused = |options: &Options| {
-        let network = network(&racks(3), schemes::INART, 8);
+        let network = network(&racks(3), schemes::OPTIMIZED, 8);
         simulate(&network, &Faults::default(), options, None).unwrap_err().to_string()
     };
     let mut options = options(Span(1_000), Some(Span(1_000)));

@@ -29,7 +29,7 @@ background:
 
 fn run(seed: u64) -> (Vec<u8>, Report) {
     let topology = fig1();
-    let network = network(&topology, schemes::INART, 8);
+    let network = network(&topology, schemes::OPTIMIZED, 8);
     let faults = Faults::from_yaml(FAULTS).unwrap();
     let options = Options { rounds: 3, gradient_values: 3000, seed, ..Options::default() };
     let mut log = Vec::new();
@@ -73,7 +73,7 @@ fn the_same_seed_gives_the_same_log_and_another_seed_another() {
 #[test]
 fn a_log_makes_no_difference_and_neither_do_the_faults_for_the_sums() {
     let topology = fig1();
-    let network = network(&topology, schemes::INART, 8);
+    let network = network(&topology, schemes::OPTIMIZED, 8);
     let options = Options { rounds: 3, gradient_values: 3000, seed: 7, ..Options::default() };
     let silent = simulate(&network, &Faults::from_yaml(FAULTS).unwrap(), &options, None).unwrap();
     let calm = simulate(&network, &Faults::default(), &options, None).unwrap();

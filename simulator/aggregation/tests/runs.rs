@@ -11,7 +11,7 @@ use support::{fig1, network};
 #[test]
 fn every_scheme_sums_right_without_faults_and_sends_nothing_twice() {
     let topology = fig1();
-    for scheme in [schemes::INART, schemes::ATP, schemes::LBMM, schemes::EVEN] {
+    for scheme in [schemes::OPTIMIZED, schemes::ATP, schemes::LBMM, schemes::R_INART] {
         let network = network(&topology, scheme, 16);
         let options = Options { rounds: 3, gradient_values: 10_000, ..Options::default() };
         let report = simulate(&network, &Faults::default(), &options, None).unwrap();

@@ -22,7 +22,7 @@ fn a_fat_tree_of_45_switches_and_54_hosts_sums_right_under_loss() {
         seed: 1,
     };
     let topology = fat_tree(6, &equipment).unwrap();
-    let network = network(&topology, schemes::INART, 16);
+    let network = network(&topology, schemes::OPTIMIZED, 16);
     let faults = Faults::from_yaml("links: [{drop: 0.1%}]").unwrap();
     let options = Options { rounds: 2, gradient_values: 4000, ..Options::default() };
     let report = simulate(&network, &faults, &options, None).unwrap();

@@ -29,7 +29,7 @@ pub enum SimulationError {
         job: String,
     },
     /// A scheme that has no answer while multicasts come and go.
-    #[error("scheme optimal plans whole rounds; with ssp run selmcast, orpheus or inart")]
+    #[error("scheme optimal plans whole rounds; with ssp run selmcast, orpheus or optimized")]
     RoundsOnly,
     /// A training whose peers compute for nobody knows how long.
     #[error("job {job} does not say how long peers compute; add `compute: {{mean: 1 s, cv: 0.57}}`")]

@@ -39,9 +39,9 @@ fn rounds_of_unequal_updates_with_forced_pairs() {
         let (mesh, multicast) = (Instance::of(value).mesh(), layer(value));
         let planned =
             |scheme| plan(&mesh, &mesh.jobs()[0], &Options::new(scheme, multicast)).unwrap().seconds;
-        let (ours, optimal) = (planned(Scheme::Inart), planned(Scheme::Optimal));
+        let (ours, optimal) = (planned(Scheme::Optimized), planned(Scheme::Optimal));
         // Paced, a round takes as long as planned, which max-min shares alone do not reach.
-        let paced = simulated(&mesh, &Options::new(Scheme::Inart, multicast));
+        let paced = simulated(&mesh, &Options::new(Scheme::Optimized, multicast));
         assert!((paced - ours).abs() <= 1e-9 * paced, "{paced} {ours}");
         assert!(simulated(&mesh, &Options::new(Scheme::Optimal, multicast)) > 1.05 * optimal);
     }

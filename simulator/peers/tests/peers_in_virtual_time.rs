@@ -84,7 +84,7 @@ fn equal_updates_take_as_long_as_in_the_fluid_model() {
             eprintln!("{told}");
             assert_eq!(ours.rounds, 6, "{told}");
             assert!((0.98..1.10).contains(&(ours.seconds / ours.planned_s)), "{told}");
-            if matches!(scheme, Scheme::Inart | Scheme::Optimal) {
+            if matches!(scheme, Scheme::Optimized | Scheme::Optimal) {
                 // Orpheus draws others, and Algorithm 1 breaks ties by what was waited for.
                 assert!((ours.planned_s / fluid.seconds - 1.0).abs() < 1e-6, "{told}");
             }
@@ -100,10 +100,10 @@ fn equal_updates_take_as_long_as_in_the_fluid_model() {
 fn stale_synchronous_training_comes_near_to_the_fluid_model() {
     let mesh = mesh(12, 4);
     for (multicast, scheme) in [
-        (Multicast::Switch, Scheme::Inart),
+        (Multicast::Switch, Scheme::Optimized),
         (Multicast::Switch, Scheme::Selmcast),
         (Multicast::Switch, Scheme::Orpheus),
-        (Multicast::Hosts, Scheme::Inart),
+        (Multicast::Hosts, Scheme::Optimized),
     ] {
         let outcome = run(&mesh, &ssp(scheme, multicast, 20.0));
         let ours = stale(&outcome);
@@ -148,7 +148,7 @@ fn many_peers_are_all_reached() {
 fn what_is_lost_is_sent_again_and_the_same_words_arrive() {
     let mesh = Mesh::from_yaml(&document(8, 3, ", loss: 2%, delay: 2 ms", "")).unwrap();
     for multicast in [Multicast::Switch, Multicast::Hosts] {
-        for options in [bsp(Scheme::Inart, multicast, 5), ssp(Scheme::Selmcast, multicast, 6.0)] {
+        for options in [bsp(Scheme::Optimized, multicast, 5), ssp(Scheme::Selmcast, multicast, 6.0)] {
             let outcome = run(&mesh, &options);
             assert!(outcome.lost > 0 && outcome.repairs > 0, "{outcome:?}");
             assert_eq!([outcome.given_up, outcome.gone], [0; 2], "{outcome:?}");
@@ -167,7 +167,7 @@ fn the_coordinator_follows_a_port_that_others_use() {
     let trace = "traces:\n  - {link: [s1, p3], every: 2 s, rates: [147 Mbps, 20 Mbps]}\n";
     let mesh = Mesh::from_yaml(&document(8, 2, "", trace)).unwrap();
     for (multicast, most) in [(Multicast::Switch, 0.40), (Multicast::Hosts, 0.55)] {
-        let outcome = run(&mesh, &bsp(Scheme::Inart, multicast, 60));
+        let outcome = run(&mesh, &bsp(Scheme::Optimized, multicast, 60));
         let told = format!("{outcome:?}");
         eprintln!("{told}");
         assert!(rounds(&outcome).seconds < most, "{told}");
@@ -187,7 +187,7 @@ fn the_same_seed_gives_the_same_run_and_another_one_does_not() {
 fn what_cannot_be_run_is_named() {
     let mesh = mesh(4, 1);
     let refused = |options: &Options| simulate(&mesh, &mesh.jobs()[0], options).unwrap_err().to_string();
-    let good = bsp(Scheme::Inart, Multicast::Hosts, 1);
+    let good = bsp(Scheme::Optimized, Multicast::Hosts, 1);
     assert_eq!(refused(&Options { chunks: 0, ..good.clone() }), "the number of chunks has to be above 0");
     assert!(refused(&Options { chunks: 2_000_000, ..good.clone() }).contains("give at most 1500000"));
     let rounds = Options { until: Until::Rounds(0), ..good.clone() };

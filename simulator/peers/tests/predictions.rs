@@ -93,7 +93,7 @@ proptest! {
                     |sharing| run_rounds(&mesh, job, &options, Draw::Random, sharing, 1).unwrap().seconds;
                 let (fair, split) = (played(Sharing::Fair), played(Sharing::Split));
                 prop_assert!(fair >= planned * (1.0 - 1e-9) && split >= planned * (1.0 - 1e-9));
-                if is_equal || scheme == Scheme::Inart {
+                if is_equal || scheme == Scheme::Optimized {
                     prop_assert!(fair <= planned * (1.0 + 1e-9), "{} {} {}", scheme, fair, planned);
                 }
             }

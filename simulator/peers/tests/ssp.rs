@@ -35,7 +35,7 @@ fn run(mesh: &Mesh, options: &SspOptions) -> Ssp {
     run_ssp(mesh, &mesh.jobs()[0], options).unwrap()
 }
 
-const CHOOSING: [Scheme; 3] = [Scheme::Inart, Scheme::Selmcast, Scheme::Orpheus];
+const CHOOSING: [Scheme; 3] = [Scheme::Optimized, Scheme::Selmcast, Scheme::Orpheus];
 
 #[test]
 fn the_bound_on_staleness_and_the_rule_of_k_hold() {
@@ -94,7 +94,7 @@ fn choosing_by_ports_reaches_more_peers_and_computes_more() {
         let of = |value: fn(&Ssp) -> f64| runs.iter().map(value).sum::<f64>() / runs.len() as f64;
         (of(|run| run.utilisation), of(|run| run.scale))
     };
-    let (orpheus, selmcast, inart) = (mean(Scheme::Orpheus), mean(Scheme::Selmcast), mean(Scheme::Inart));
+    let (orpheus, selmcast, inart) = (mean(Scheme::Orpheus), mean(Scheme::Selmcast), mean(Scheme::Optimized));
     for other in [selmcast, inart] {
         assert!(other.0 > orpheus.0 && other.1 > 1.2 * orpheus.1, "{orpheus:?} {selmcast:?} {inart:?}");
     }
@@ -131,7 +131,7 @@ fn what_cannot_be_run_is_refused() {
     let mesh = mesh(0.3, 1);
     let optimal = run_ssp(&mesh, &mesh.jobs()[0], &options(Scheme::Optimal, Multicast::Switch)).unwrap_err();
     assert!(matches!(optimal, PlanError::RoundsOnly { .. }) && optimal.to_string().contains("selmcast"));
-    let long = SspOptions { duration_s: 1e7, ..options(Scheme::Inart, Multicast::Switch) };
+    let long = SspOptions { duration_s: 1e7, ..options(Scheme::Optimized, Multicast::Switch) };
     let error = run_ssp(&mesh, &mesh.jobs()[0], &long).unwrap_err();
     assert!(
         error.to_string().contains("10000000 rounds of job job") && error.to_string().contains("shorter")
@@ -139,6 +139,6 @@ fn what_cannot_be_run_is_refused() {
     let text = mesh.to_yaml();
     let (before, _) = text.split_once(", compute: ").unwrap();
     let mesh = Mesh::from_yaml(&format!("{before}}}\n")).unwrap();
-    let error = run_ssp(&mesh, &mesh.jobs()[0], &options(Scheme::Inart, Multicast::Switch)).unwrap_err();
+    let error = run_ssp(&mesh, &mesh.jobs()[0], &options(Scheme::Optimized, Multicast::Switch)).unwrap_err();
     assert!(error.to_string().contains("add `compute: {mean: 1 s, cv: 0.57}`"), "{error}");
 }

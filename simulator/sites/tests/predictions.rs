@@ -61,9 +61,10 @@ fn ours_is_near_the_bound_and_far_from_the_best_variant_of_netstorm() {
     let mut gains = 0.0;
     for name in ["sym1", "sym2", "src0"] {
         let overlay = support::instance(&data, name, 61);
-        let ours = played(&overlay, &options(Options::new(Scheme::Inart))).mean_s;
+        let ours = played(&overlay, &options(Options::new(Scheme::Optimized))).mean_s;
         let plan =
-            plan(&overlay, &overlay.jobs()[0], &overlay.rates_at(0.0), &Options::new(Scheme::Inart)).unwrap();
+            plan(&overlay, &overlay.jobs()[0], &overlay.rates_at(0.0), &Options::new(Scheme::Optimized))
+                .unwrap();
         assert!(plan.bounds.seconds <= ours && ours <= 1.15 * plan.bounds.seconds, "{name}: {ours}");
         let best = netstorms().map(|options| played(&overlay, &options).mean_s).fold(f64::INFINITY, f64::min);
         gains += best / ours / 3.0;
@@ -74,7 +75,8 @@ fn ours_is_near_the_bound_and_far_from_the_best_variant_of_netstorm() {
 #[test]
 fn knowing_the_rates_pays_when_they_change() {
     let overlay = Overlay::from_yaml(include_str!("../../../topologies/geo9.yaml")).unwrap();
-    for (scheme, seconds) in [(Scheme::Fapt, 3600.0), (Scheme::Netstorm, 3600.0), (Scheme::Inart, 900.0)] {
+    for (scheme, seconds) in [(Scheme::Fapt, 3600.0), (Scheme::Netstorm, 3600.0), (Scheme::Optimized, 900.0)]
+    {
         let until = Until::Seconds(seconds);
         let with =
             |knowledge| played(&overlay, &RunOptions { knowledge, until, ..options(Options::new(scheme)) });
@@ -93,11 +95,11 @@ fn what_is_predicted_is_what_is_run() {
         knowledge: Knowledge::Static,
         prior_bps: 1e6,
         until: Until::Rounds(2),
-        ..options(Options::new(Scheme::Inart))
+        ..options(Options::new(Scheme::Optimized))
     };
     let rounds = run(&overlay, &overlay.jobs()[0], &options).unwrap().rounds;
     let rates = overlay.rates_at(0.0);
-    let planned = plan(&overlay, &overlay.jobs()[0], &rates, &Options::new(Scheme::Inart)).unwrap();
+    let planned = plan(&overlay, &overlay.jobs()[0], &rates, &Options::new(Scheme::Optimized)).unwrap();
     let ours = planned.predicted_s;
     assert!(rounds.iter().all(|round| (round.seconds / ours - 1.0).abs() < 1e-9), "{rounds:?} {ours}");
 }

@@ -74,7 +74,7 @@ fn without_faults_rounds_take_as_long_as_planned_ones() {
 }
 
 /// Schemes that plan again without what is dead.
-const PLAN_AGAIN: [Scheme; 4] = [Scheme::Inart, Scheme::Netstorm, Scheme::Fapt, Scheme::Mst];
+const PLAN_AGAIN: [Scheme; 4] = [Scheme::Optimized, Scheme::Netstorm, Scheme::Fapt, Scheme::Mst];
 
 /// Each link with one of the schemes, by turns.
 #[test]
@@ -106,7 +106,7 @@ fn is_planned_without(overlay: &Overlay, scheme: Scheme, link: usize) {
 #[test]
 fn a_short_interruption_is_nobodys_business() {
     let overlay = fixed();
-    let options = options(Scheme::Inart, 4);
+    let options = options(Scheme::Optimized, 4);
     let calm = run(&overlay, &options, "events: []");
     let cut = run(&overlay, &options, "events: [{at: 15 s, link_down: [n1, n3], for: 4 s}]");
     assert_eq!((cut.faults[0].noticed_s, cut.plans, cut.asks), (None, 1, calm.asks));
@@ -116,7 +116,7 @@ fn a_short_interruption_is_nobodys_business() {
 #[test]
 fn a_killed_site_joins_again_and_a_scheduler_delays_nobody() {
     let overlay = network(include_str!("../../../topologies/geo9.yaml"));
-    let options = Options { knowledge: Knowledge::Passive, ..options(Scheme::Inart, 8) };
+    let options = Options { knowledge: Knowledge::Passive, ..options(Scheme::Optimized, 8) };
     let schedule = "events: [{at: 20 s, crash: n5, for: 30 s}, {at: 90 s, crash: n1, for: 1 s}]";
     let outcome = run(&overlay, &options, schedule);
     assert_eq!((outcome.joined, outcome.rounds.len()), (2, 8), "{:?}", outcome.faults);
@@ -140,7 +140,7 @@ links:
 jobs: [{name: job, gradient: 4 MB, chunk: 64 KB}]
 ";
     let overlay = network(text);
-    for scheme in [Scheme::Inart, Scheme::Netstorm, Scheme::Fapt, Scheme::Mst] {
+    for scheme in [Scheme::Optimized, Scheme::Netstorm, Scheme::Fapt, Scheme::Mst] {
         let plan = PlanOptions::new(scheme);
         let job = &overlay.jobs()[0];
         let predicted_s =
@@ -160,7 +160,7 @@ fn with(faults: &[(f64, Option<f64>, Fault)], options: &Options) -> Outcome {
 
 #[test]
 fn a_site_that_is_gone_for_good_ends_the_training_by_its_name() {
-    let outcome = with(&[(20.0, None, Fault::Site(SiteNo(4)))], &options(Scheme::Inart, 20));
+    let outcome = with(&[(20.0, None, Fault::Site(SiteNo(4)))], &options(Scheme::Optimized, 20));
     let told = outcome.ended.unwrap();
     assert!(told.contains("no progress for") && told.contains("waiting for n5 (no connection)"), "{told}");
     assert!(outcome.rounds.len() < 20);
@@ -168,7 +168,7 @@ fn a_site_that_is_gone_for_good_ends_the_training_by_its_name() {
 
 #[test]
 fn a_program_that_hangs_ends_the_training_by_the_name_of_its_site() {
-    let outcome = with(&[(20.0, None, Fault::Hangs(SiteNo(4)))], &options(Scheme::Inart, 20));
+    let outcome = with(&[(20.0, None, Fault::Hangs(SiteNo(4)))], &options(Scheme::Optimized, 20));
     let told = outcome.ended.unwrap();
     assert!(told.contains("waiting for n5 (has not reported this round)"), "{told}");
 }
@@ -177,7 +177,7 @@ fn a_program_that_hangs_ends_the_training_by_the_name_of_its_site() {
 fn other_settings_end_the_training_before_the_first_round() {
     for (setting, named) in [(Setting::Seed, "has seed 8"), (Setting::Rounds, "has rounds 4")] {
         let fault = Fault::OtherTerms(SiteNo(4), setting);
-        let outcome = with(&[(0.0, None, fault)], &options(Scheme::Inart, 3));
+        let outcome = with(&[(0.0, None, fault)], &options(Scheme::Optimized, 3));
         let told = outcome.ended.unwrap();
         assert!(told.contains(named), "{told}");
         assert_eq!(outcome.rounds, []);
@@ -188,7 +188,7 @@ fn other_settings_end_the_training_before_the_first_round() {
 fn what_a_scheduler_with_another_document_plans_is_followed_by_no_site() {
     for other in [OtherDocument::Link, OtherDocument::Chunks, OtherDocument::Scheme] {
         for knowledge in [Knowledge::Static, Knowledge::Passive] {
-            let options = Options { knowledge, ..options(Scheme::Inart, 6) };
+            let options = Options { knowledge, ..options(Scheme::Optimized, 6) };
             let outcome = with(&[(5.0, Some(1e4), Fault::Stranger(other))], &options);
             assert_eq!((outcome.rounds.len(), outcome.ended), (6, None), "{other:?}");
         }
@@ -210,7 +210,7 @@ fn sites_that_speak_as_others_or_repeat_themselves_change_no_sum() {
 
 #[test]
 fn a_state_in_parts_is_resumed_when_the_site_that_gives_it_is_gone() {
-    let options = Options { state_bytes: 5 << 20, ..options(Scheme::Inart, 6) };
+    let options = Options { state_bytes: 5 << 20, ..options(Scheme::Optimized, 6) };
     // Site 5 has links to several sites; those that may give are killed one after the other.
     let mut faults = vec![(20.0, Some(2.0), Fault::Site(SiteNo(4)))];
     faults.extend((0..4).map(|site| (26.0 + f64::from(site), Some(1.0), Fault::Site(SiteNo(site)))));

@@ -79,7 +79,7 @@ static DOCUMENTS: LazyLock<[Value; 5]> = LazyLock::new(|| {
     let whole_tasks = serde_json::to_value(completed).expect("a plan is JSON");
     let topology = groups();
     let jobs: Vec<_> = topology.jobs().iter().collect();
-    let plans = plan_jobs(&topology, &jobs, &Options::new(schemes::INART), Order::Together);
+    let plans = plan_jobs(&topology, &jobs, &Options::new(schemes::OPTIMIZED), Order::Together);
     let plans = plans.expect("they can be planned").to_json();
     [trees, tasks, whole_trees, whole_tasks, serde_json::from_str(&plans).expect("plans are JSON")]
 });

@@ -80,7 +80,7 @@ fn coordinator(is_bsp: bool) -> Coordinator<Schemes> {
         gather: Duration::from_secs(1),
         holder: 7,
     };
-    Coordinator::new(setup, Schemes::new(Scheme::Inart, Reading::default(), 1, "fuzz"))
+    Coordinator::new(setup, Schemes::new(Scheme::Optimized, Reading::default(), 1, "fuzz"))
 }
 
 /// Runs the target: a byte for the kind of training, then messages, each with a byte that says what it is

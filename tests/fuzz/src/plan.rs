@@ -30,7 +30,7 @@ links:
 static PLANNED: LazyLock<(Topology, Value)> = LazyLock::new(|| {
     let topology = Topology::from_yaml(TOPOLOGY).expect("the topology is right");
     let plan =
-        plan(&topology, &topology.jobs()[0], &Options::new(schemes::INART)).expect("it can be planned");
+        plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED)).expect("it can be planned");
     let document = serde_json::from_str(&plan.to_json()).expect("a plan is JSON");
     (topology, document)
 });

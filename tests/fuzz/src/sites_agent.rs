@@ -32,7 +32,7 @@ fn setup() -> Arc<Setup> {
     static SETUP: OnceLock<Arc<Setup>> = OnceLock::new();
     let make = || {
         let overlay = Overlay::from_yaml(NETWORK).expect("it is as above");
-        let options = Options::new(Scheme::Inart);
+        let options = Options::new(Scheme::Optimized);
         let setup = Setup::new(&overlay, &overlay.jobs()[0], "b", &options, AuxiliaryUse::default());
         Arc::new(setup.expect("b is in the job"))
     };
@@ -41,7 +41,7 @@ fn setup() -> Arc<Setup> {
 
 fn scheduler() -> SchedulerProcess {
     let overlay = Arc::new(Overlay::from_yaml(NETWORK).expect("it is as above"));
-    let (job, options) = (overlay.jobs()[0].clone(), Options::new(Scheme::Inart));
+    let (job, options) = (overlay.jobs()[0].clone(), Options::new(Scheme::Optimized));
     let scheduler = Scheduler::new(overlay, job, options, 8e6);
     SchedulerProcess::new(scheduler, (0..4).map(SiteNo)).expect("its terms are short")
 }

@@ -17,7 +17,7 @@ pub fn of(topology: &str, scale: f64) -> Testbed {
         topology: topology.clone(),
         levels: Levels::One,
         results: Results::Counted,
-        schemes: vec![schemes::INART],
+        schemes: vec![schemes::OPTIMIZED],
         plans: Vec::new(),
         jobs: 1,
         target: inart_targets::DEFAULT,
@@ -40,7 +40,7 @@ pub fn of(topology: &str, scale: f64) -> Testbed {
     let plan = inart_planner_aggregation::plan(
         &topology,
         job,
-        &inart_planner_aggregation::Options::new(schemes::INART),
+        &inart_planner_aggregation::Options::new(schemes::OPTIMIZED),
     );
     let job = inart_controller::job_number(&topology, &job.name).expect("the topology's job");
     let plan =

@@ -75,7 +75,7 @@ impl FollowArgs {
             dry_run: self.dry_run,
             ..Policy::default()
         };
-        let scheme = if scheme.promises().starts_from_running { scheme } else { schemes::INART };
+        let scheme = if scheme.promises().starts_from_running { scheme } else { schemes::OPTIMIZED };
         let steer = Steer { policy, every: self.watch_every, plan_within: self.plan_within, scheme };
         (self.follow || self.dry_run).then_some(steer)
     }

@@ -38,7 +38,7 @@ use refused::with_flag;
 /// Arguments of `inart emulate`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Schemes to compare [default: inart,atp,lbmm,even; inart with a program, --changes or --timeline].
+    /// Schemes to compare [default: optimized,atp,lbmm,r-inart; optimized with a program, --changes or --timeline].
     #[arg(long, value_delimiter = ',', value_parser = crate::commands::scheme::parser())]
     schemes: Vec<&'static dyn Scheme>,
     #[command(flatten)]
@@ -326,7 +326,7 @@ fn read_external(file: &Path) -> anyhow::Result<ExternalTestbed> {
 /// Sees that a time line of these schemes can be drawn and written.
 fn try_timeline(file: &Path, schemes: &[&dyn Scheme]) -> anyhow::Result<()> {
     if schemes.len() != 1 {
-        let first = schemes.first().map_or("inart", |scheme| scheme.name());
+        let first = schemes.first().map_or("optimized", |scheme| scheme.name());
         anyhow::bail!("--timeline: it is drawn for one scheme; name one, as in --schemes {first}");
     }
     try_file("--timeline", file)

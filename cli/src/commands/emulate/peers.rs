@@ -47,7 +47,7 @@ pub struct Args {
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
     /// Who chooses receivers, one scheme after the other.
-    #[arg(long, alias = "scheme", value_delimiter = ',', default_value = "inart,selmcast,orpheus",
+    #[arg(long, alias = "scheme", value_delimiter = ',', default_value = "optimized,selmcast,orpheus",
         value_parser = scheme())]
     schemes: Vec<Scheme>,
     /// Send to the receivers of this plan (JSON) in every round, under the name own, instead of --schemes: as
@@ -195,7 +195,7 @@ impl Args {
         let is_bsp = self.sync == "bsp";
         ensure!(
             is_bsp || !self.schemes.contains(&Scheme::Optimal),
-            "--schemes optimal plans whole rounds only; give --sync bsp, or some of inart, selmcast, orpheus"
+            "--schemes optimal plans whole rounds only; give --sync bsp, or some of optimized, selmcast, orpheus"
         );
         ensure!(is_bsp || self.chart.is_none(), "--chart: of bulk synchronous rounds; give --sync bsp");
         let job = network::peer_job(mesh, self.job.as_deref())?;

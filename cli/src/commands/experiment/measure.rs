@@ -29,7 +29,7 @@ pub struct MeasureArgs {
     /// With --measure: multiply all rates by this.
     #[arg(long, requires = "measure", default_value = "1/5")]
     scale: Scale,
-    /// With --measure: these schemes only [default: inart, r-inart, atp-nocap, atp, lbmm].
+    /// With --measure: these schemes only [default: optimized, inart, atp-unlimited, atp, lbmm].
     #[arg(long, requires = "measure", value_delimiter = ',', value_parser = crate::commands::scheme::parser())]
     schemes: Vec<&'static dyn Scheme>,
     /// With --measure: only these places on the figures' axes, like 10,20.
@@ -62,7 +62,7 @@ impl MeasureArgs {
 
     fn switch_name(&self) -> String {
         let stem = self.switch.as_deref().and_then(Path::file_stem);
-        stem.map_or_else(|| "inart".to_owned(), |stem| stem.to_string_lossy().into_owned())
+        stem.map_or_else(|| "optimized".to_owned(), |stem| stem.to_string_lossy().into_owned())
     }
 }
 

@@ -45,7 +45,7 @@ pub struct Args {
 #[derive(clap::Args)]
 pub struct Receivers {
     /// Who chooses the receivers.
-    #[arg(long, default_value = Scheme::Inart.name(), value_parser = scheme())]
+    #[arg(long, default_value = Scheme::Optimized.name(), value_parser = scheme())]
     pub scheme: Scheme,
     /// Who makes the copies: switch (an update goes up once), or hosts (once per receiver).
     #[arg(long, default_value = "switch", value_parser = multicast())]

@@ -40,7 +40,7 @@ pub struct Args {
 #[derive(clap::Args)]
 pub struct Trees {
     /// Which trees carry the chunks.
-    #[arg(long, default_value = Scheme::Inart.name(), value_parser = scheme())]
+    #[arg(long, default_value = Scheme::Optimized.name(), value_parser = scheme())]
     pub scheme: Scheme,
     /// The root, for a scheme that has one [default: the first site for star and bkt, the root of least w(T)
     /// for mst and fapt].

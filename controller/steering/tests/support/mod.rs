@@ -40,7 +40,7 @@ pub struct Owner {
 
 impl Owner {
     pub fn new(topology: Topology, policy: Policy) -> Self {
-        let in_force = plan_all(&topology, &Options::new(schemes::INART)).unwrap();
+        let in_force = plan_all(&topology, &Options::new(schemes::OPTIMIZED)).unwrap();
         let steering = Steering::new(topology.clone(), in_force.clone(), policy);
         Owner { topology, steering, now: Duration::ZERO, in_force, changes: 0, questions: 0 }
     }
@@ -63,7 +63,7 @@ impl Owner {
         self.now += STEP;
         let question = self.steering.observe(self.now, seen)?;
         self.questions += 1;
-        let plans = question.plan(schemes::INART, &|| f64::INFINITY).map_err(|error| error.to_string());
+        let plans = question.plan(schemes::OPTIMIZED, &|| f64::INFINITY).map_err(|error| error.to_string());
         let answer = plans.as_ref().map(Vec::as_slice).map_err(Clone::clone);
         let decision = self.steering.answer(self.now, question.number, answer, STEP / 10).unwrap();
         if decision.is_change() {

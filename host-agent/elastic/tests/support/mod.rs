@@ -107,7 +107,7 @@ impl Controller {
             policy: Policy::default(),
             every: Duration::from_millis(50),
             plan_within: Duration::from_millis(300),
-            scheme: schemes::INART,
+            scheme: schemes::OPTIMIZED,
         });
         let thread = std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -143,7 +143,7 @@ impl Controller {
             false => slow,
         };
         let topology = Topology::from_yaml(&slow).unwrap();
-        let plan = plan_all(&topology, &Planning::new(schemes::INART)).unwrap().remove(0);
+        let plan = plan_all(&topology, &Planning::new(schemes::OPTIMIZED)).unwrap().remove(0);
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
             let client = api::Client::connect(&self.address, &Security::Local).await.unwrap();

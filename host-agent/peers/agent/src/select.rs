@@ -104,7 +104,7 @@ impl Selector for Schemes {
                 Ok(chosen)
             }
             // Nobody who receives is dropped.
-            Scheme::Inart => {
+            Scheme::Optimized => {
                 let others = tasks.iter().enumerate().filter(|(at, _)| *at != ready);
                 let others: Vec<Task> = others.map(|(_, task)| task.clone()).collect();
                 let mut chosen: Vec<Vec<usize>> = tasks.iter().map(|task| task.to.clone()).collect();
@@ -143,7 +143,7 @@ mod tests {
 
     #[test]
     fn ours_takes_nothing_from_those_under_way_and_algorithm_2_does() {
-        let ours = chosen(Scheme::Inart);
+        let ours = chosen(Scheme::Optimized);
         assert_eq!(ours[0], [1, 2, 3]);
         assert!(ours[1].contains(&2), "what is required: {ours:?}");
         // Peer 3 shares its port with peer 0's update, and peer 0 has its own to itself.

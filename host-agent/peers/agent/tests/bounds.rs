@@ -70,7 +70,7 @@ fn coordinator(rounds: u32) -> Coordinator<Schemes> {
         gather: LONG,
         holder: 1,
     };
-    Coordinator::new(setup, Schemes::new(Scheme::Inart, Reading::default(), 1, "job"))
+    Coordinator::new(setup, Schemes::new(Scheme::Optimized, Reading::default(), 1, "job"))
 }
 
 fn roster(ended: u32) -> bytes::Bytes {

@@ -95,7 +95,7 @@ fn ended(round: u32, complete: Vec<u32>) -> Body {
 
 #[test]
 fn all_are_chosen_for_once_all_have_ended_the_round_before() {
-    let mut test = Test::all(Sync::Bsp, Scheme::Inart);
+    let mut test = Test::all(Sync::Bsp, Scheme::Optimized);
     let choices = test.choices();
     assert_eq!(
         choices.iter().map(|(to, choice)| (*to, choice.round)).collect::<Vec<_>>(),
@@ -119,7 +119,7 @@ fn all_are_chosen_for_once_all_have_ended_the_round_before() {
 
 #[test]
 fn it_begins_without_who_does_not_come() {
-    let mut test = Test::new(Sync::Bsp, Scheme::Inart);
+    let mut test = Test::new(Sync::Bsp, Scheme::Optimized);
     test.coordinator.tick(Duration::ZERO);
     test.hello(0, 1, None, SECOND / 10);
     test.hello(2, 3, None, SECOND / 10);
@@ -144,7 +144,7 @@ fn it_begins_without_who_does_not_come() {
 
 #[test]
 fn a_full_port_is_believed_and_an_idle_one_is_tried() {
-    let mut test = Test::all(Sync::Bsp, Scheme::Inart);
+    let mut test = Test::all(Sync::Bsp, Scheme::Optimized);
     test.sent();
     let mut sample = |bits: f64, is_full: bool| {
         let sample = Sample { is_up: false, bits, seconds: 0.5, is_full };
@@ -220,7 +220,7 @@ fn optimal_plans_whole_rounds_only_and_says_so() {
 
 #[test]
 fn a_peer_is_left_out_when_its_connection_has_ended_and_others_miss_it() {
-    let mut test = Test::all(Sync::Bsp, Scheme::Inart);
+    let mut test = Test::all(Sync::Bsp, Scheme::Optimized);
     test.choices();
     test.coordinator.down(rank(3), SECOND);
     (0..3).for_each(|from| test.say(from, ended(1, vec![0]), SECOND));
@@ -242,7 +242,7 @@ fn a_peer_is_left_out_when_its_connection_has_ended_and_others_miss_it() {
 
 #[test]
 fn the_newer_of_two_is_in_charge_and_the_older_stops() {
-    let mut test = Test::all(Sync::Bsp, Scheme::Inart);
+    let mut test = Test::all(Sync::Bsp, Scheme::Optimized);
     assert_eq!(test.coordinator.term(), Some(Term { number: 1, holder: 7 }));
     // A peer that comes back has followed another one: whoever is refused stops, so this one asks.
     test.hello(1, 2, Some(Term { number: 5, holder: 1 }), SECOND);
@@ -260,7 +260,7 @@ fn the_newer_of_two_is_in_charge_and_the_older_stops() {
 
 #[test]
 fn what_is_no_message_and_who_has_another_job_are_dropped_by_name() {
-    let mut test = Test::all(Sync::Bsp, Scheme::Inart);
+    let mut test = Test::all(Sync::Bsp, Scheme::Optimized);
     test.sent();
     test.coordinator.message(rank(1), Bytes::from_static(b"\xff\xff"), SECOND);
     test.say(9, ended(1, vec![]), SECOND);
@@ -299,7 +299,7 @@ fn what_is_no_message_and_who_has_another_job_are_dropped_by_name() {
 /// Of two that have ended no round, one computes its first and one has just begun.
 #[test]
 fn who_is_in_its_first_round_is_not_taken_for_one_that_begins_anew() {
-    let mut test = Test::new(Sync::Ssp { staleness: 2 }, Scheme::Inart);
+    let mut test = Test::new(Sync::Ssp { staleness: 2 }, Scheme::Optimized);
     let job = setup(test.sync).fingerprint();
     let hellos = [(2, true), (0, true), (0, false), (1, true)];
     for (from, (ended, takes_part)) in hellos.into_iter().enumerate() {
@@ -355,7 +355,7 @@ fn by_the_times_of_copies_it_follows_a_port_that_others_use() {
         ..setup(Sync::Bsp)
     };
     for is_up in [false, true] {
-        let schemes = Schemes::new(Scheme::Inart, Reading::default(), 1, "job");
+        let schemes = Schemes::new(Scheme::Optimized, Reading::default(), 1, "job");
         let coordinator = Coordinator::new(setup.clone(), schemes);
         let mut test = Test { coordinator, sync: Sync::Bsp };
         for from in 0..N {

@@ -11,7 +11,7 @@ use inart_topologies::peers::Ports;
 #[test]
 fn those_who_left_are_left_out_and_others_stand_in() {
     let given = Pairs::of(5, [(0, 1), (0, 3), (2, 0), (2, 1), (3, 1)]);
-    let schemes = Schemes::new(Scheme::Inart, Reading::default(), 1, "job");
+    let schemes = Schemes::new(Scheme::Optimized, Reading::default(), 1, "job");
     let mut schemes = schemes.following(Some(Arc::new(given)));
     let problem = Problem {
         ports: Ports { up_bps: vec![1e6; 3], down_bps: vec![1e6, 1e6, 2e6] },

@@ -35,7 +35,7 @@ struct Pair {
 
 fn setup(name: &str) -> Arc<Setup> {
     let overlay = Overlay::from_yaml(NETWORK).unwrap();
-    let options = Options::new(Scheme::Inart);
+    let options = Options::new(Scheme::Optimized);
     Arc::new(Setup::new(&overlay, &overlay.jobs()[0], name, &options, AuxiliaryUse::default()).unwrap())
 }
 

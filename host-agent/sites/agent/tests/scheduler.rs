@@ -31,7 +31,7 @@ fn report(version: u64, samples: &[(u32, f64, f64)], down: &[u32]) -> Report {
 
 #[test]
 fn links_are_believed_as_measured_and_others_as_told() {
-    let mut scheduler = scheduler(Scheme::Inart);
+    let mut scheduler = scheduler(Scheme::Optimized);
     assert!(scheduler.task().is_some(), "it plans before anything is known");
     assert!(scheduler.task().is_none(), "and not again");
     scheduler.report(SiteNo(1), &report(0, &[(0, 2e6, 1.0); 4], &[]));
@@ -42,7 +42,7 @@ fn links_are_believed_as_measured_and_others_as_told() {
 
 #[test]
 fn probes_of_links_that_there_are_not_are_counted_and_dropped() {
-    let mut scheduler = scheduler(Scheme::Inart);
+    let mut scheduler = scheduler(Scheme::Optimized);
     scheduler.task().unwrap();
     // From a site that is none, from itself, by a site that is none, and with rates that none can have.
     scheduler.report(SiteNo(1), &report(0, &[(9, 1e6, 1.0), (1, 1e6, 1.0)], &[]));
@@ -84,7 +84,7 @@ fn a_link_that_both_ends_miss_is_planned_without_until_it_is_back() {
 
 #[test]
 fn a_scheduler_that_restarts_goes_on_from_the_sites_versions() {
-    let mut first = scheduler(Scheme::Inart);
+    let mut first = scheduler(Scheme::Optimized);
     let plan = |scheduler: &mut Scheduler| {
         let policy = scheduler.task().unwrap().plan().unwrap();
         scheduler.planned(policy)
@@ -93,7 +93,7 @@ fn a_scheduler_that_restarts_goes_on_from_the_sites_versions() {
     first.report(SiteNo(1), &report(0, &[(0, 1e6, 1.0); 4], &[]));
     let two = plan(&mut first).unwrap();
     assert!(two.version > one.version);
-    let mut second = scheduler(Scheme::Inart);
+    let mut second = scheduler(Scheme::Optimized);
     second.report(SiteNo(0), &report(two.version, &[], &[]));
     let three = plan(&mut second).unwrap();
     assert!(three.version > two.version);
@@ -111,7 +111,7 @@ fn a_scheduler_that_restarts_goes_on_from_the_sites_versions() {
 /// plans that are not newer than the last.
 #[test]
 fn a_site_that_reports_the_last_version_does_not_end_planning() {
-    let mut scheduler = scheduler(Scheme::Inart);
+    let mut scheduler = scheduler(Scheme::Optimized);
     scheduler.report(SiteNo(0), &report(u64::MAX, &[], &[]));
     assert_eq!(scheduler.strange_samples(), 1);
     let mut versions = Vec::new();
@@ -179,5 +179,5 @@ fn sites_and_a_scheduler_share_the_plan_that_was_given() {
     assert!(own.differs(&own).is_none());
     let named = own.differs(&other).unwrap().between("n1", "n2");
     assert!(named.contains("plan") && named.contains("SHA-256"), "{named}");
-    assert!(own.differs(&of(&Options::new(Scheme::Inart))).is_some());
+    assert!(own.differs(&of(&Options::new(Scheme::Optimized))).is_some());
 }

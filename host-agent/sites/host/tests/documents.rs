@@ -52,7 +52,7 @@ impl World {
 
     fn open(&self, name: &str, seed: u64) -> SiteHost {
         let overlay = Overlay::from_yaml(LINE).unwrap();
-        let (job, options) = (&overlay.jobs()[0], Options::new(Scheme::Inart));
+        let (job, options) = (&overlay.jobs()[0], Options::new(Scheme::Optimized));
         let setup = Setup::new(&overlay, job, name, &options, AuxiliaryUse::default()).unwrap();
         let setup = setup.with_training([("seed", seed)]).unwrap();
         let peers: Vec<_> = setup.my_neighbours().iter().map(|&site| setup.name(site)).collect();
@@ -63,7 +63,7 @@ impl World {
     fn schedule(&self, document: &str) {
         let overlay = Arc::new(Overlay::from_yaml(document).unwrap());
         let (job, rates) = (overlay.jobs()[0].clone(), overlay.rates_at(0.0));
-        let scheduler = Scheduler::knowing(overlay.clone(), job, Options::new(Scheme::Inart), rates);
+        let scheduler = Scheduler::knowing(overlay.clone(), job, Options::new(Scheme::Optimized), rates);
         let options = self.options("scheduler", &NAMES.map(str::to_owned), false);
         std::thread::spawn(move || {
             let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();

@@ -9,7 +9,7 @@ use crate::bounds::whole;
 use crate::model::Model;
 use crate::router::Router;
 use crate::routes::FAR;
-use crate::schemes::inart::groups::share_out;
+use crate::schemes::optimized::groups::share_out;
 
 /// The rates F_s with the largest sum for which every server can be given enough switches of its own, all
 /// switches counted as equal to the middle one.

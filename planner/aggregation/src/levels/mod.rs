@@ -23,7 +23,7 @@ use crate::passes;
 use crate::placement::{Placement, Rated};
 use crate::router::Router;
 use crate::schemes::atp;
-use crate::schemes::inart::starts as inart;
+use crate::schemes::optimized::starts;
 use tree::Tree;
 
 /// Search steps per target, for jobs of up to `FLOWS` flows (larger ones get fewer), and targets missed in a
@@ -59,7 +59,7 @@ pub(crate) fn improve(router: &Router<'_>, options: &Options<'_>, best: Rating, 
             && let Some(placement) =
                 passes::apart(router, options, start.tree.placement(), &start.rated.shares)
         {
-            let rated = inart::rate(router, &placement, options.equal_shares);
+            let rated = starts::rate(router, &placement, options.equal_shares);
             if rated.rate > best.1.rate {
                 best = (placement, rated);
             }
@@ -99,7 +99,7 @@ fn starts<'r, 'm>(
     let equal = options.equal_shares;
     let mut starts = Vec::new();
     let mut add = |tree: Tree<'r, 'm>, aim: Option<Vec<f64>>| {
-        let rated = inart::rate(router, &tree.placement(), equal);
+        let rated = starts::rate(router, &tree.placement(), equal);
         starts.push(Start { tree, rated, aim });
     };
     let ideal = construct::sending(router.model, equal);
@@ -113,7 +113,7 @@ fn starts<'r, 'm>(
     let at = |rated: &Rated| -> Vec<f64> { rated.shares.iter().map(|x| x * rated.rate).collect() };
     add(Tree::new(router, &best.0, at(&best.1)), None);
     let atp = atp::place(router, false);
-    let rated = inart::rate(router, &atp, equal);
+    let rated = starts::rate(router, &atp, equal);
     add(Tree::new(router, &atp, at(&rated)), None);
     starts
 }
@@ -135,12 +135,12 @@ fn climb(
         tree.seek(aim.as_ref().unwrap_or(&rated.shares).iter().map(|x| x * rate).collect());
         if tree.run(steps, &mut rng, &|| options.out_of_time()) {
             let placement = tree.placement();
-            rated = inart::rate(router, &placement, options.equal_shares);
+            rated = starts::rate(router, &placement, options.equal_shares);
             if rated.rate > best.1.rate
                 && let Some(apart) = passes::apart(router, options, placement.clone(), &rated.shares)
             {
                 if apart != placement {
-                    rated = inart::rate(router, &apart, options.equal_shares);
+                    rated = starts::rate(router, &apart, options.equal_shares);
                     tree = Tree::new(
                         router,
                         &apart,

@@ -1,4 +1,4 @@
-//! `atp` and `atp-nocap`: aggregation at the worker's own switch only, equal shares, as ATP's authors have
+//! `atp` and `atp-unlimited`: aggregation at the worker's own switch only, equal shares, as ATP's authors have
 //! it.
 
 use std::collections::BTreeMap;
@@ -20,7 +20,7 @@ pub struct Atp;
 
 /// ATP with C(v) ignored, as in the paper's figures of its emulation; its plans overload switches.
 #[derive(Debug, Clone, Copy)]
-pub struct AtpNocap;
+pub struct AtpUnlimited;
 
 impl Scheme for Atp {
     fn name(&self) -> &'static str {
@@ -40,9 +40,9 @@ impl Scheme for Atp {
     }
 }
 
-impl Scheme for AtpNocap {
+impl Scheme for AtpUnlimited {
     fn name(&self) -> &'static str {
-        "atp-nocap"
+        "atp-unlimited"
     }
 
     fn summary(&self) -> &'static str {

@@ -2,33 +2,33 @@
 //! and a line in [`ALL`], which the command line, the experiments and docs/reference/schemes.md read.
 
 pub mod atp;
-pub mod exact;
 pub mod inart;
 pub mod lbmm;
-pub mod r_inart;
+pub mod optimal;
+pub mod optimized;
 
 use crate::options::Scheme;
 
-/// Ours: never worse than the best of R-InArt, with a proven bound.
+/// InArt's own default: never worse than the best of R-InArt, with a proven bound.
+pub const OPTIMIZED: &dyn Scheme = &optimized::Optimized;
+/// InArt as its paper publishes it, both phases.
 pub const INART: &dyn Scheme = &inart::Inart;
-/// The paper's InArt, both phases as published.
-pub const R_INART: &dyn Scheme = &r_inart::RInart;
-/// The paper's R-InArt.
-pub const EVEN: &dyn Scheme = &r_inart::Even;
-/// ATP with what switches can add up ignored.
-pub const ATP_NOCAP: &dyn Scheme = &atp::AtpNocap;
+/// R-InArt of the InArt paper: equal shares.
+pub const R_INART: &dyn Scheme = &inart::RInart;
+/// ATP without limits on what switches can aggregate.
+pub const ATP_UNLIMITED: &dyn Scheme = &atp::AtpUnlimited;
 /// ATP.
 pub const ATP: &dyn Scheme = &atp::Atp;
 /// Load-balanced many-to-many.
 pub const LBMM: &dyn Scheme = &lbmm::Lbmm;
 /// The optimum, for small networks.
-pub const EXACT: &dyn Scheme = &exact::Exact;
+pub const OPTIMAL: &dyn Scheme = &optimal::Optimal;
 
 /// Every scheme, in the order of tables.
-pub const ALL: &[&dyn Scheme] = &[INART, R_INART, EVEN, ATP_NOCAP, ATP, LBMM, EXACT];
+pub const ALL: &[&dyn Scheme] = &[OPTIMIZED, INART, R_INART, ATP_UNLIMITED, ATP, LBMM, OPTIMAL];
 
-/// The scheme of who names none.
-pub const DEFAULT: &dyn Scheme = INART;
+/// Default planning scheme.
+pub const DEFAULT: &dyn Scheme = OPTIMIZED;
 
 /// The scheme of that name.
 pub fn named(name: &str) -> Option<&'static dyn Scheme> {

@@ -11,8 +11,8 @@ use crate::bounds;
 use crate::choices::{Paths, Results};
 use crate::model::Model;
 use crate::router::Router;
-use crate::schemes::exact::program::{self, Answer, Effort};
-use crate::schemes::inart::starts;
+use crate::schemes::optimal::program::{self, Answer, Effort};
+use crate::schemes::optimized::starts;
 use inart_topologies::switched::Topology;
 use inart_topologies::switched::generate::{Equipment, fat_tree};
 

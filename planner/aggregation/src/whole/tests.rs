@@ -15,8 +15,8 @@ use crate::bounds;
 use crate::choices::{Paths, Results};
 use crate::model::Model;
 use crate::router::Router;
-use crate::schemes::exact::program::{self, Answer, Effort};
-use crate::schemes::inart::starts;
+use crate::schemes::optimal::program::{self, Answer, Effort};
+use crate::schemes::optimized::starts;
 use crate::solve::feasible;
 use inart_topologies::switched::Topology;
 

@@ -98,7 +98,7 @@ fn tiny_networks_against_all_placements() {
         &tiny(),
         |(rates, added_up, at)| {
             let (topology, best) = tiny_reference(&rates, &added_up, &at);
-            let plans = planned(&topology, Order::Together, &Options::new(schemes::INART)).unwrap();
+            let plans = planned(&topology, Order::Together, &Options::new(schemes::OPTIMIZED)).unwrap();
             let mut found: Vec<f64> = plans.plans.iter().map(|plan| plan.rate_bps / 1e6).collect();
             found.sort_by(f64::total_cmp);
             let near = |a: f64, b: f64| (a - b).abs() <= 1e-6 * b;

@@ -1,8 +1,8 @@
 //! Schemes: from a round's problem to receivers.
 
-mod inart;
-mod inart_ssp;
 mod optimal;
+mod optimized;
+mod optimized_ssp;
 mod orpheus;
 mod selmcast;
 mod selmcast_ssp;
@@ -15,7 +15,7 @@ use crate::scheme::Scheme;
 use crate::unequal;
 use inart_virtual::SplitMix64;
 
-pub use inart_ssp::join;
+pub use optimized_ssp::join;
 pub use selmcast_ssp::{Guard, Reading, Reselected, Setting, Task, reselect};
 
 pub use orpheus::receivers_of;
@@ -35,7 +35,7 @@ pub fn select(
     job: &str,
 ) -> Result<Pairs, PlanError> {
     match scheme {
-        Scheme::Inart => inart::select(problem, &[]).map(|(chosen, _)| chosen),
+        Scheme::Optimized => optimized::select(problem, &[]).map(|(chosen, _)| chosen),
         Scheme::Selmcast => Ok(selmcast::select(problem, second_pass)),
         Scheme::Orpheus => Ok(orpheus::select(&problem.required, problem.receivers, random)),
         Scheme::Optimal => optimal::select(problem, job),
@@ -43,7 +43,7 @@ pub fn select(
     }
 }
 
-/// The receivers of a round by `inart`, and what no receivers beat, in seconds. The round takes no longer
+/// The receivers of a round by `optimized`, and what no receivers beat, in seconds. The round takes no longer
 /// than one whose receivers `orpheus` draws from `random`.
 ///
 /// # Errors
@@ -53,7 +53,7 @@ pub(crate) fn select_with_bound(
     random: &mut SplitMix64,
 ) -> Result<(Pairs, f64), PlanError> {
     let drawn = orpheus::select(&problem.required, problem.receivers, random);
-    inart::select(problem, &[drawn])
+    optimized::select(problem, &[drawn])
 }
 
 /// A proven lower bound on the time of a round with any receivers, in seconds: with equal updates the least

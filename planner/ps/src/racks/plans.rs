@@ -62,7 +62,7 @@ impl Racks {
                 own.name = format!("{}-{}", job.name, at + 1);
                 own.workers = members.iter().map(|&at| job.workers[at]).collect();
             }
-            let options = Options { equal_shares: !is_alone, ..Options::new(schemes::INART) };
+            let options = Options { equal_shares: !is_alone, ..Options::new(schemes::OPTIMIZED) };
             let network = topology.with_jobs(vec![own.clone()]);
             Ok(Group { members, plan: plan(&network, &own, &options)? })
         };

@@ -65,7 +65,7 @@ impl Options {
         if scheme == Scheme::Own && self.given.is_none() {
             return Err(PlanError::NoTrees);
         }
-        if self.root.is_some() && matches!(scheme, Scheme::Inart | Scheme::Netstorm) {
+        if self.root.is_some() && matches!(scheme, Scheme::Optimized | Scheme::Netstorm) {
             return Err(PlanError::SeveralRoots { scheme });
         }
         if self.roots.is_some() && scheme != Scheme::Netstorm {
@@ -77,7 +77,7 @@ impl Options {
         if self.degree == 0 {
             return Err(PlanError::Degree);
         }
-        if self.auxiliary.is_some() && matches!(scheme, Scheme::Inart | Scheme::Star | Scheme::Bkt) {
+        if self.auxiliary.is_some() && matches!(scheme, Scheme::Optimized | Scheme::Star | Scheme::Bkt) {
             return Err(PlanError::NoAuxiliary { scheme });
         }
         Ok(())
@@ -100,7 +100,7 @@ pub(crate) fn trees(graph: &Graph, options: &Options) -> Result<Vec<Weighted>, P
         by_weight.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1))).map_or(first, |(_, root)| root)
     };
     Ok(match options.scheme {
-        Scheme::Inart => packed(graph)?,
+        Scheme::Optimized => packed(graph)?,
         Scheme::Star => {
             let root = options.root.unwrap_or(first);
             one(root, hops::star(graph, root))

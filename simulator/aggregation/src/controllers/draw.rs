@@ -22,7 +22,7 @@ impl Trial {
         rng.set_stream(40);
         let topology = network(&mut rng);
         let schemes: [&'static dyn Scheme; 4] =
-            [schemes::INART, schemes::R_INART, schemes::ATP, schemes::EVEN];
+            [schemes::OPTIMIZED, schemes::INART, schemes::ATP, schemes::R_INART];
         let mut trial = Self {
             seed,
             scheme: *schemes.choose(&mut rng).expect("there are some"),

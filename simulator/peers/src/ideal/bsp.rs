@@ -60,7 +60,7 @@ pub fn run_rounds(
         let chosen = select(&problem, options.scheme, options.second_pass, &mut random, &job.name)?;
         // Ours paces each update so that all end when the fullest port is done; then no port is idle while
         // another waits for it.
-        let is_paced = matches!(options.scheme, Scheme::Inart | Scheme::Own);
+        let is_paced = matches!(options.scheme, Scheme::Optimized | Scheme::Own);
         let pace_s = is_paced.then(|| problem.seconds(&chosen));
         let played = Played { bits: &problem.bits, chosen: &chosen, multicast: options.multicast, pace_s };
         let change = |now_s: f64| mesh.next_change(job, now_s).map(|at| (at, mesh.ports_at(job, at)));

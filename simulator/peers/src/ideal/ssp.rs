@@ -237,7 +237,7 @@ impl<'t> Training<'t> {
         let scheme = self.options.plan.scheme;
         let to = match scheme {
             Scheme::Orpheus => self.drawn(peer, force_after),
-            Scheme::Inart => self.joined(peer, force_after),
+            Scheme::Optimized => self.joined(peer, force_after),
             Scheme::Own => self.given(peer, force_after),
             Scheme::Selmcast | Scheme::Optimal => (0..n).filter(|&to| to != peer).collect(),
         };

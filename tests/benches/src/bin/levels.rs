@@ -34,7 +34,7 @@ fn main() -> anyhow::Result<()> {
 
 /// The plan of the first job, checked.
 fn made(topology: &Topology, levels: Levels) -> anyhow::Result<Plan> {
-    let plan = plan(topology, &topology.jobs()[0], &Options { levels, ..Options::new(schemes::INART) })?;
+    let plan = plan(topology, &topology.jobs()[0], &Options { levels, ..Options::new(schemes::OPTIMIZED) })?;
     if let Err(violations) = check(topology, &plan) {
         anyhow::bail!("the plan does not hold: {}", violations[0]);
     }

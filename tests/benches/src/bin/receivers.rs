@@ -47,7 +47,7 @@ fn main() -> Result<()> {
             for is_equal in [true, false] {
                 for multicast in [Multicast::Switch, Multicast::Hosts] {
                     let problem = problem(n, receivers, is_equal, multicast);
-                    for scheme in [Scheme::Inart, Scheme::Selmcast, Scheme::Orpheus] {
+                    for scheme in [Scheme::Optimized, Scheme::Selmcast, Scheme::Orpheus] {
                         measure(&problem, is_equal, scheme, runs)?;
                     }
                 }

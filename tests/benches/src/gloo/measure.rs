@@ -66,7 +66,7 @@ impl Commands {
         let gloo = self.gloo(network, lengths).context("Gloo")?;
         let pair = |(&values, gloo): (&usize, &Value)| {
             let inart = self.inart(network, values).with_context(|| format!("InArt, {values} values"))?;
-            let scheme = &inart["schemes"]["inart"];
+            let scheme = &inart["schemes"]["optimized"];
             let planned = number(scheme, "planned_rate_bps")? * number(&inart, "scale")?;
             ensure!(inart["bit_exact"] == true && gloo["values"] == values, "other results than asked for");
             Ok(Pair {
@@ -85,7 +85,7 @@ impl Commands {
     fn inart(&self, network: &Network, values: usize) -> Result<Value> {
         let mut command = self.emulate(network);
         command.args(["--gradient", &format!("{}B", 4 * values), "--rounds", &self.repeats.to_string()]);
-        command.args(["--schemes", "inart", "--chart"]).arg(self.folder.path().join("chart.svg"));
+        command.args(["--schemes", "optimized", "--chart"]).arg(self.folder.path().join("chart.svg"));
         document(command)
     }
 

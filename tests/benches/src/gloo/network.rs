@@ -101,7 +101,8 @@ mod tests {
     fn the_plan_uses_the_whole_of_the_links() {
         for workers in [2, 6] {
             let topology = Topology::from_yaml(&Network::star(workers, 1e8).topology).expect("valid");
-            let options = inart_planner_aggregation::Options::new(inart_planner_aggregation::schemes::INART);
+            let options =
+                inart_planner_aggregation::Options::new(inart_planner_aggregation::schemes::OPTIMIZED);
             let plan =
                 inart_planner_aggregation::plan(&topology, &topology.jobs()[0], &options).expect("planned");
             assert!((plan.rate_bps - 1e8).abs() < 1.0, "{}", plan.rate_bps);

@@ -24,13 +24,13 @@ struct Row {
     baselines: Vec<Plan>,
 }
 
-const BASELINES: [&dyn Scheme; 3] = [schemes::ATP, schemes::ATP_NOCAP, schemes::LBMM];
+const BASELINES: [&dyn Scheme; 3] = [schemes::ATP, schemes::ATP_UNLIMITED, schemes::LBMM];
 
 fn measure(name: String, topology: &Topology) -> anyhow::Result<Row> {
     let plan =
         |scheme, equal_shares, seed| made(topology, &Options { equal_shares, seed, ..Options::new(scheme) });
     let rounded: Vec<f64> = (0..ROUNDINGS)
-        .map(|seed| Ok(plan(schemes::R_INART, false, seed)?.rate_bps))
+        .map(|seed| Ok(plan(schemes::INART, false, seed)?.rate_bps))
         .collect::<anyhow::Result<_>>()?;
     let baselines: Vec<Plan> =
         BASELINES.iter().map(|&scheme| plan(scheme, false, 1)).collect::<anyhow::Result<_>>()?;
@@ -42,8 +42,8 @@ fn measure(name: String, topology: &Topology) -> anyhow::Result<Row> {
         ensure!(breaks == overloaded(nocap), "{name}: {} and the checker disagree", nocap.scheme);
     }
     Ok(Row {
-        free: plan(schemes::INART, false, 1)?,
-        equal: plan(schemes::INART, true, 1)?,
+        free: plan(schemes::OPTIMIZED, false, 1)?,
+        equal: plan(schemes::OPTIMIZED, true, 1)?,
         rounded_mean: rounded.iter().sum::<f64>() / rounded.len() as f64,
         rounded_best: rounded.iter().copied().fold(0.0, f64::max),
         baselines,
@@ -69,12 +69,12 @@ pub fn run() -> anyhow::Result<()> {
         "n",
         "optimal",
         "optimal=",
-        "inart",
+        "optimized",
         "inart=",
-        "r-inart",
+        "inart",
         "best 30",
         "ratio",
-        "atp-nocap",
+        "atp-unlimited",
         "atp",
         "lbmm",
     ];
@@ -104,12 +104,12 @@ pub fn run() -> anyhow::Result<()> {
         summary(&widths, "../shared/instances", &shared);
     }
     say(
-        "optimal: plans equal to their proven bound; '=': with equal shares; ratio: inart over r-inart's mean of 30 seeds.",
+        "optimal: plans equal to their proven bound; '=': with equal shares; ratio: optimized over inart's mean of 30 seeds.",
     );
     for (b, scheme) in BASELINES.iter().enumerate() {
         let above = |row: &&Row| row.baselines[b].rate_bps > row.free.rate_bps * (1.0 + 1e-6);
         let (count, of) = (all.iter().chain(&shared).filter(above).count(), all.len() + shared.len());
-        say(&format!("{scheme} is above inart on {count} of {of}"));
+        say(&format!("{scheme} is above optimized on {count} of {of}"));
         for row in all.iter().chain(&shared).filter(above) {
             let plan = &row.baselines[b];
             let excuse = if overloaded(plan) { "it overloads switches" } else { "IT BREAKS NOTHING" };

@@ -72,7 +72,7 @@ pub fn run() -> anyhow::Result<()> {
 pub fn row(name: &str) -> anyhow::Result<()> {
     let plan = |k, servers, workers, equal_shares, turns| {
         let topology = networks::homogeneous(k, servers, workers, 1)?;
-        let options = Options { equal_shares, ..Options::new(schemes::INART) };
+        let options = Options { equal_shares, ..Options::new(schemes::OPTIMIZED) };
         let (plan, took) =
             timed(turns, || Ok(inart_planner_aggregation::plan(&topology, &topology.jobs()[0], &options)?))?;
         made(&topology, &options)?;

@@ -32,10 +32,10 @@ pub fn run() -> anyhow::Result<()> {
     for (name, topology) in &networks {
         let start = Instant::now();
         let left = || BUDGET.as_secs_f64() - start.elapsed().as_secs_f64();
-        let quick = made(topology, &Options { time_left: &left, ..Options::new(schemes::INART) })?;
+        let quick = made(topology, &Options { time_left: &left, ..Options::new(schemes::OPTIMIZED) })?;
         let quick_s = start.elapsed();
         let start = Instant::now();
-        let full = made(topology, &Options::new(schemes::INART))?;
+        let full = made(topology, &Options::new(schemes::OPTIMIZED))?;
         let full_s = start.elapsed().as_secs_f64();
         let known = expected.as_ref().and_then(|all| all[name.as_str()]["best_found_so_far_mbps"].as_f64());
         let part = |plan: &inart_planner_aggregation::Plan| plan.rate_bps / plan.bounds.integral_bps;
@@ -72,7 +72,7 @@ fn equal(networks: &[(String, Topology)]) -> anyhow::Result<()> {
     let mut proven = Vec::new();
     for (name, topology) in networks {
         let start = Instant::now();
-        let plan = made(topology, &Options { equal_shares: true, ..Options::new(schemes::INART) })?;
+        let plan = made(topology, &Options { equal_shares: true, ..Options::new(schemes::OPTIMIZED) })?;
         let took = start.elapsed().as_secs_f64();
         let bound = plan.bounds.integral_bps;
         let part = plan.rate_bps / bound;

@@ -30,7 +30,7 @@ pub struct Args {
     #[command(flatten)]
     connections: Connections,
     /// Who chooses the receivers.
-    #[arg(long, default_value = Scheme::Inart.name(), value_parser = scheme())]
+    #[arg(long, default_value = Scheme::Optimized.name(), value_parser = scheme())]
     scheme: Scheme,
     #[command(flatten)]
     own: OwnArgs,
@@ -69,7 +69,7 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     let setup = job.coordinator_setup(args.gather);
     ensure!(
         args.scheme != Scheme::Optimal || setup.sync == inart_peers_agent::Sync::Bsp,
-        "--scheme optimal plans whole rounds only; give --sync bsp, or one of inart, selmcast, orpheus"
+        "--scheme optimal plans whole rounds only; give --sync bsp, or one of optimized, selmcast, orpheus"
     );
     let reading = Reading {
         eta: args.eta,

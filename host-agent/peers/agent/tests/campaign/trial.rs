@@ -70,7 +70,7 @@ impl Trial {
         };
         let schemes = match sync {
             Sync::Bsp => Scheme::ALL.to_vec(),
-            Sync::Ssp { .. } => vec![Scheme::Inart, Scheme::Selmcast, Scheme::Orpheus],
+            Sync::Ssp { .. } => vec![Scheme::Optimized, Scheme::Selmcast, Scheme::Orpheus],
         };
         let rate = |draws: &mut ChaCha8Rng| [draws.random_range(2e6..9e6), draws.random_range(2e6..9e6)];
         Trial {
@@ -115,7 +115,7 @@ impl Trial {
 
     /// Bulk synchronous rounds by switches, by our scheme.
     pub fn calm_bsp(seed: u64) -> Self {
-        Trial { sync: Sync::Bsp, scheme: Scheme::Inart, by_switch: true, ..Trial::calm(seed) }
+        Trial { sync: Sync::Bsp, scheme: Scheme::Optimized, by_switch: true, ..Trial::calm(seed) }
     }
 
     /// Anything.

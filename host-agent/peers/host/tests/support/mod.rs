@@ -276,7 +276,7 @@ fn start_coordinator(job: Job, name: String, options: HostOptions) -> Coordinato
     let run = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
         runtime.block_on(async {
-            let schemes = Schemes::new(Scheme::Inart, Reading::default(), 1, job.name());
+            let schemes = Schemes::new(Scheme::Optimized, Reading::default(), 1, job.name());
             let setup = job.coordinator_setup(Duration::from_secs(60));
             let host = CoordinatorHost::open(&job, setup, schemes, &name, options).unwrap();
             tokio::select! {

@@ -4,7 +4,7 @@ use inart_planner_sites::Scheme;
 use inart_topologies::sites::Overlay;
 use rand::Rng;
 
-pub const SCHEMES: [Scheme; 4] = [Scheme::Inart, Scheme::Netstorm, Scheme::Fapt, Scheme::Star];
+pub const SCHEMES: [Scheme; 4] = [Scheme::Optimized, Scheme::Netstorm, Scheme::Fapt, Scheme::Star];
 
 /// From three to six sites on a ring with chords; a job of a few tensors, in chunks of a quarter of a block
 /// or of two.

@@ -77,7 +77,7 @@ fn chunks_for_others_are_those_of_the_job() {
 /// Versions of two children are compared with each other: a million of each would take hours.
 #[test]
 fn a_chunk_that_names_too_many_versions_or_sites_is_malformed() {
-    let mut world = World::ready(LINE, Scheme::Inart);
+    let mut world = World::ready(LINE, Scheme::Optimized);
     let chunk = ChunkMessage {
         round: 1,
         from: 0,
@@ -103,7 +103,7 @@ fn a_chunk_that_names_too_many_versions_or_sites_is_malformed() {
 
 #[test]
 fn what_another_site_says_at_the_end_is_one_line() {
-    let mut world = World::connected(setups(LINE, Scheme::Inart));
+    let mut world = World::connected(setups(LINE, Scheme::Optimized));
     let told = format!("site a:\u{1b}[2J\n{}", "x".repeat(1 << 20));
     world.tell(0, site(1), Body::Ended(Ended { told, is_before_start: false }));
     let said = std::iter::from_fn(|| world.sites[0].next_output()).find_map(|output| match output {

@@ -24,7 +24,7 @@ jobs: [{name: job, gradient: 12 B, chunk: 12 B}]
 /// c sends its sum twice, first as if it were a's, before a has sent its own.
 #[test]
 fn a_site_that_speaks_as_another_does_not_replace_its_gradient() {
-    let mut world = World::ready(LINE, Scheme::Inart);
+    let mut world = World::ready(LINE, Scheme::Optimized);
     assert_eq!(world.setups[0].first_policy.trees[0].root, SiteNo(1), "a and c send to b");
     world.before = Some(Box::new(|from, _, body| match body {
         Body::Chunk(chunk) if from == 2 && chunk.way == 0 => {
@@ -83,7 +83,7 @@ fn a_sum_in_the_name_of_the_parent_is_dropped() {
 #[test]
 fn a_message_to_who_is_no_neighbour_is_dropped_and_counted() {
     // To be passed on to c, which is no neighbour of a.
-    let mut world = World::ready(LINE, Scheme::Inart);
+    let mut world = World::ready(LINE, Scheme::Optimized);
     let relay = ChunkMessage { round: 1, from: 1, to: 2, route: vec![2], ..ChunkMessage::default() };
     world.tell(0, site(1), Body::Chunk(relay));
     let question = AskMessage { round: 1, from: 1, to: 2, route: vec![2], chunks: vec![0] };
@@ -91,7 +91,7 @@ fn a_message_to_who_is_no_neighbour_is_dropped_and_counted() {
     assert_eq!(carry_out(&mut world.sites[0], &[1], world.now), (1, vec![]));
     assert_eq!(world.sites[0].counters().1.astray, 2);
     // A question in the name of c: an answer would go to c.
-    let mut world = World::ready(LINE, Scheme::Inart);
+    let mut world = World::ready(LINE, Scheme::Optimized);
     world.round(&[(0, 1.0), (1, 1.0), (2, 1.0)]);
     let question = AskMessage { round: 1, from: 2, to: 0, route: vec![], chunks: vec![0] };
     world.tell(0, site(1), Body::Ask(question));
@@ -108,7 +108,7 @@ fn a_message_to_who_is_no_neighbour_is_dropped_and_counted() {
 
 #[test]
 fn a_process_that_is_no_neighbour_is_not_listened_to() {
-    let mut world = World::ready(LINE, Scheme::Inart);
+    let mut world = World::ready(LINE, Scheme::Optimized);
     world.tell(0, site(2), Body::StateWanted(StateWanted::default()));
     world.tell_bytes(0, site(9), encode(Body::State(State::default())));
     assert_eq!((world.sites[0].counters().1.strangers, world.sites[0].next_output()), (2, None));
@@ -181,7 +181,7 @@ fn a_chunk_on_a_detour_is_taken_for_a_while_after_the_link_is_back() {
 /// A question for one chunk a thousand times is answered once.
 #[test]
 fn a_question_that_names_a_chunk_often_is_answered_once() {
-    let mut world = World::ready(LINE, Scheme::Inart);
+    let mut world = World::ready(LINE, Scheme::Optimized);
     world.round(&[(0, 1.0), (1, 1.0), (2, 1.0)]);
     let question = AskMessage { round: 1, from: 0, to: 1, route: vec![], chunks: vec![0; 1000] };
     world.tell(1, site(0), Body::Ask(question));

@@ -27,7 +27,9 @@ fn of_a_newer_document() -> Policy {
     let overlay = Overlay::from_yaml(&newer).unwrap();
     let (job, rates) = (&overlay.jobs()[0], overlay.rates_at(0.0));
     let policy =
-        inart_planner_sites::plan_and_policy(&overlay, job, &rates, &Options::new(Scheme::Inart)).unwrap().1;
+        inart_planner_sites::plan_and_policy(&overlay, job, &rates, &Options::new(Scheme::Optimized))
+            .unwrap()
+            .1;
     let tree = &policy.trees[0];
     assert!(
         tree.up[0] == Some(SiteNo(2)) || tree.up[2] == Some(SiteNo(0)),
@@ -38,7 +40,7 @@ fn of_a_newer_document() -> Policy {
 
 #[test]
 fn a_plan_with_a_link_that_the_sites_do_not_have_is_refused_once_by_name_and_rounds_go_on() {
-    let mut world = World::ready(LINE, Scheme::Inart);
+    let mut world = World::ready(LINE, Scheme::Optimized);
     let plan = of_a_newer_document();
     for at in 0..3 {
         for _ in 0..2 {
@@ -61,7 +63,7 @@ fn a_plan_with_a_link_that_the_sites_do_not_have_is_refused_once_by_name_and_rou
 
 #[test]
 fn what_is_wrong_with_a_plan_is_named() {
-    let setup = &setups(LINE, Scheme::Inart)[0];
+    let setup = &setups(LINE, Scheme::Optimized)[0];
     let good = Policy::clone(&setup.first_policy);
     assert_eq!(setup.check_plan(&good), Ok(()));
     assert_eq!(setup.check_plan(&numbered(4, good.clone())), Ok(()));
@@ -127,7 +129,7 @@ fn what_is_wrong_with_a_plan_is_named() {
 /// Sites send plans only to who asked for them.
 #[test]
 fn a_plan_of_a_neighbour_that_was_not_asked_is_refused() {
-    let mut world = World::ready(LINE, Scheme::Inart);
+    let mut world = World::ready(LINE, Scheme::Optimized);
     let plan = numbered(9, Policy::clone(&world.setups[0].first_policy));
     world.tell(0, site(1), Body::Offer(policy_message(&plan)));
     assert_eq!(world.sites[0].counters().1.refused_offers, 1);
@@ -146,7 +148,7 @@ fn a_plan_of_a_neighbour_that_was_not_asked_is_refused() {
 /// A site that joins with another's state looks at the plan in it, too.
 #[test]
 fn a_state_with_a_plan_that_does_not_fit_is_refused() {
-    let all = setups(LINE, Scheme::Inart);
+    let all = setups(LINE, Scheme::Optimized);
     let mut world = World::connected(vec![all[0].clone()]);
     let hello = inart_sites_agent::message::Hello {
         round: Some(4),

@@ -38,7 +38,7 @@ fn sent(world: &mut World, at: usize) -> Vec<(SiteNo, u64, Body)> {
 
 /// Two sites in round 1, of which a is being asked for its state by b: the parts that are under way.
 fn giving() -> World {
-    let mut world = World::ready(LINE, Scheme::Inart);
+    let mut world = World::ready(LINE, Scheme::Optimized);
     world.is_slow = |body| matches!(body, Body::State(_));
     world.sites[0].all_reduce(vec![1.0; 3], world.now).unwrap();
     world.tell(0, site(1), Body::StateWanted(StateWanted::default()));
@@ -99,7 +99,7 @@ fn part(world: &World, fill: u8) -> State {
 /// A site asks c when b has sent nothing for a while. What b sends then is of another state.
 #[test]
 fn a_late_part_of_another_state_does_not_replace_what_has_arrived() {
-    let mut world = World::connected(vec![setups(TRIANGLE, Scheme::Inart).remove(0)]);
+    let mut world = World::connected(vec![setups(TRIANGLE, Scheme::Optimized).remove(0)]);
     for from in [1, 2] {
         let hello = hello(&world, 4);
         world.tell(0, site(from), Body::Hello(hello));
@@ -126,7 +126,7 @@ fn a_late_part_of_another_state_does_not_replace_what_has_arrived() {
 /// Whom a then gives the state that it holds begins by that plan, too.
 #[test]
 fn a_state_goes_with_the_plan_by_which_its_round_was_begun_again() {
-    let mut world = World::ready(TRIANGLE, Scheme::Inart);
+    let mut world = World::ready(TRIANGLE, Scheme::Optimized);
     let first = Policy::clone(&world.setups[0].first_policy);
     let newer = Policy { version: version(7, &first), ..first.clone() };
     let give = |world: &mut World| {
@@ -168,7 +168,7 @@ fn a_state_goes_with_the_plan_by_which_its_round_was_begun_again() {
 /// b has the last state of a training whose last round it has no sums of, and c asks for these sums.
 #[test]
 fn a_site_that_finished_by_another_state_says_that_it_has_no_sums() {
-    let mut world = World::ready(LINE, Scheme::Inart);
+    let mut world = World::ready(LINE, Scheme::Optimized);
     world.sites[1].all_reduce(vec![1.0; 3], world.now).unwrap();
     let hello = Hello { is_finished: true, cannot_answer: Some(1), ..hello(&world, 2) };
     world.tell(1, site(0), Body::Hello(hello));
@@ -186,7 +186,7 @@ fn a_site_that_finished_by_another_state_says_that_it_has_no_sums() {
 /// do.
 #[test]
 fn a_site_whose_own_chunks_are_late_does_not_end_the_job() {
-    let mut world = World::ready(LINE, Scheme::Inart);
+    let mut world = World::ready(LINE, Scheme::Optimized);
     world.sites[1].begin(world.now).unwrap();
     for at in [0, 2] {
         world.sites[at].all_reduce(vec![1.0; 3], world.now).unwrap();

@@ -11,7 +11,7 @@ use crate::hostile::world::{LINE, World, carry_out, setups, site};
 /// Three setups of the line, each with its own training.
 fn trained(terms: [&[(&str, &str)]; 3]) -> Vec<Setup> {
     let with = |(setup, terms): (Setup, &[(&str, &str)])| setup.with_training(terms.iter().copied()).unwrap();
-    setups(LINE, Scheme::Inart).into_iter().zip(terms).map(with).collect()
+    setups(LINE, Scheme::Optimized).into_iter().zip(terms).map(with).collect()
 }
 
 fn failures(world: &World) -> Vec<Option<String>> {
@@ -57,7 +57,7 @@ fn other_rates_chunks_and_schemes_are_named() {
     ] {
         let text = LINE.replace(part, by).replace("jobs: [{", "jobs: [{sites: [a, b, c], ");
         let other = setups_of_job(&text);
-        let mut world = World::connected(vec![setups(LINE, Scheme::Inart)[0].clone()]);
+        let mut world = World::connected(vec![setups(LINE, Scheme::Optimized)[0].clone()]);
         let hello = Hello { terms: other.terms.message(), ..Hello::default() };
         world.tell(0, site(1), Body::Hello(hello));
         let outputs: Vec<Output> = std::iter::from_fn(|| world.sites[0].next_output()).collect();
@@ -66,14 +66,14 @@ fn other_rates_chunks_and_schemes_are_named() {
         };
         assert!(error.to_string().starts_with(&format!("b has {named}, this site has ")), "{error}");
     }
-    let (inart, netstorm) = (&setups(LINE, Scheme::Inart)[0], &setups(LINE, Scheme::Netstorm)[1]);
+    let (inart, netstorm) = (&setups(LINE, Scheme::Optimized)[0], &setups(LINE, Scheme::Netstorm)[1]);
     let difference = inart.terms.differs(&netstorm.terms).unwrap();
-    assert_eq!(difference.between("b", "a"), "b has scheme netstorm, a has scheme inart");
+    assert_eq!(difference.between("b", "a"), "b has scheme netstorm, a has scheme optimized");
 }
 
 fn setups_of_job(text: &str) -> Setup {
     let overlay = inart_topologies::sites::Overlay::from_yaml(text).unwrap();
-    let options = inart_planner_sites::Options::new(Scheme::Inart);
+    let options = inart_planner_sites::Options::new(Scheme::Optimized);
     Setup::new(&overlay, &overlay.jobs()[0], "b", &options, Default::default()).unwrap()
 }
 
@@ -86,7 +86,7 @@ fn a_site_that_restarts_with_other_terms_ends_alone() {
     world.pass(3);
     world.sums();
     world.round(&[(0, 1.0), (1, 1.0), (2, 1.0)]);
-    let terms = setups(LINE, Scheme::Inart).remove(2).with_training([("seed", "9")]).unwrap().terms;
+    let terms = setups(LINE, Scheme::Optimized).remove(2).with_training([("seed", "9")]).unwrap().terms;
     world.sites[1].down(site(2), world.now);
     world.sites[1].up(site(2), world.now);
     for _ in 0..2 {
@@ -103,7 +103,7 @@ fn a_site_that_restarts_with_other_terms_ends_alone() {
     );
     assert_eq!(world.sites[1].counters().1.strangers, 2);
     // Seen from the site that restarts: it tells nobody to end.
-    let mut restarted = World::connected(vec![setups(LINE, Scheme::Inart)[0].clone()]);
+    let mut restarted = World::connected(vec![setups(LINE, Scheme::Optimized)[0].clone()]);
     carry_out(&mut restarted.sites[0], &[1], restarted.now);
     let hello = Hello { round: Some(7), terms: terms.message(), ..Hello::default() };
     restarted.tell(0, site(1), Body::Hello(hello));
@@ -119,7 +119,7 @@ fn a_site_that_restarts_with_other_terms_ends_alone() {
 /// Other sites could not begin, and this one trains.
 #[test]
 fn a_site_that_trains_does_not_end_for_sites_that_could_not_begin() {
-    let mut world = World::ready(LINE, Scheme::Inart);
+    let mut world = World::ready(LINE, Scheme::Optimized);
     world.round(&[(0, 1.0), (1, 10.0), (2, 100.0)]);
     let told = "c has seed 2, b has seed 1".to_owned();
     world.tell(0, site(1), Body::Ended(Ended { told: told.clone(), is_before_start: true }));
@@ -132,7 +132,7 @@ fn a_site_that_trains_does_not_end_for_sites_that_could_not_begin() {
 
 #[test]
 fn a_scheduler_with_another_document_is_named_and_its_plans_are_refused() {
-    let mut world = World::ready(LINE, Scheme::Inart);
+    let mut world = World::ready(LINE, Scheme::Optimized);
     let other = setups_of_job(&LINE.replace("[b, c], rate: 8 Mbps", "[b, c], rate: 9 Mbps"));
     let hello = |setup: &Setup| Body::Hello(Hello { terms: setup.plan_terms.message(), ..Hello::default() });
     let first = Policy::clone(&world.setups[0].first_policy);
@@ -159,10 +159,10 @@ fn a_scheduler_with_another_document_is_named_and_its_plans_are_refused() {
 #[test]
 fn a_scheduler_and_its_sites_have_the_same_terms() {
     let overlay = std::sync::Arc::new(inart_topologies::sites::Overlay::from_yaml(LINE).unwrap());
-    let options = inart_planner_sites::Options::new(Scheme::Inart);
+    let options = inart_planner_sites::Options::new(Scheme::Optimized);
     let (job, rates) = (overlay.jobs()[0].clone(), overlay.rates_at(0.0));
     let scheduler = inart_sites_agent::Scheduler::knowing(overlay, job, options, rates);
-    let setup = setups(LINE, Scheme::Inart).remove(0).with_training([("seed", 4)]).unwrap();
+    let setup = setups(LINE, Scheme::Optimized).remove(0).with_training([("seed", 4)]).unwrap();
     assert_eq!(scheduler.terms(), Ok(setup.plan_terms.clone()));
     assert_eq!(setup.terms.value("seed"), Some("4"));
     assert_eq!(setup.plan_terms.value("seed"), None, "a scheduler does not know it");

@@ -116,7 +116,7 @@ impl Net {
     /// All sites of a network, started at 0 s. `change`: changes each site's setup.
     pub fn new(network: &str, bps: f64, state: Bytes, change: impl Fn(&mut Setup)) -> Self {
         let overlay = Overlay::from_yaml(network).unwrap();
-        let options = Options::new(Scheme::Inart);
+        let options = Options::new(Scheme::Optimized);
         let setup = |name: &String| {
             let job = &overlay.jobs()[0];
             let mut setup = Setup::new(&overlay, job, name, &options, AuxiliaryUse::default()).unwrap();

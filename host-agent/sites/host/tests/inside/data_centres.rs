@@ -69,7 +69,7 @@ impl DataCentres {
 
     fn setup(&self, name: &str) -> Setup {
         let overlay = &self.hierarchy.overlay;
-        let options = TreeOptions::new(Scheme::Inart);
+        let options = TreeOptions::new(Scheme::Optimized);
         Setup::new(overlay, &overlay.jobs()[0], name, &options, AuxiliaryUse::default()).unwrap()
     }
 

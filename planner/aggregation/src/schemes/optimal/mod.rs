@@ -2,8 +2,8 @@
 
 pub(crate) mod program;
 
-use super::inart::ours;
-use super::inart::starts::{self, Best};
+use super::optimized::ours;
+use super::optimized::starts::{self, Best};
 use crate::finish;
 use crate::integer::{SLACK, proven_rate, told_apart};
 use crate::options::{Options, Problem, Promises, Scheme, SeveralJobs, Shares};
@@ -17,11 +17,11 @@ const EFFORT: Effort = Effort { binaries: 3000, nodes: 200_000 };
 
 /// Eq. (1), solved.
 #[derive(Debug, Clone, Copy)]
-pub struct Exact;
+pub struct Optimal;
 
-impl Scheme for Exact {
+impl Scheme for Optimal {
     fn name(&self) -> &'static str {
-        "exact"
+        "optimal"
     }
 
     fn summary(&self) -> &'static str {
@@ -45,7 +45,7 @@ impl Scheme for Exact {
     }
 }
 
-/// The integer program over plans from a hair below what the scheme inart finds on. Where it says that there
+/// The integer program over plans from a hair below what the scheme `optimized` finds on. Where it says that there
 /// are none, it is wrong, and the bound is the one of that scheme.
 fn whole_program(router: &Router<'_>, options: &Options<'_>, bounds: &mut Bounds) -> Result<Best, PlanError> {
     let equal = options.equal_shares;

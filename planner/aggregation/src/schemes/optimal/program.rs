@@ -40,7 +40,7 @@ use crate::placement::{FlowTo, Placement, equal_shares};
 use crate::plan::WORKERS_PER_SUM;
 use crate::router::Router;
 use crate::routes::Path;
-use crate::schemes::inart::starts;
+use crate::schemes::optimized::starts;
 use crate::steiner::Steiner;
 
 /// What the program says about plans at or above a rate.

@@ -216,8 +216,8 @@ mod tests {
     use crate::fractional;
     use crate::model::Model;
     use crate::placement::weighted;
-    use crate::schemes::inart::starts;
-    use crate::schemes::r_inart::rounding;
+    use crate::schemes::inart::rounding;
+    use crate::schemes::optimized::starts;
     use inart_topologies::switched::Topology;
 
     /// Sixteen workers and as many switches around one that only forwards; nothing but switches and server

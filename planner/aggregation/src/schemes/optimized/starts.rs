@@ -14,7 +14,7 @@ use crate::passes;
 use crate::phase1;
 use crate::placement::{Placement, Rated, equal_shares};
 use crate::router::Router;
-use crate::schemes::r_inart::rounding;
+use crate::schemes::inart::rounding;
 use crate::search::Search;
 use crate::sharing::Grouping;
 
