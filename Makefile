@@ -67,8 +67,8 @@ FIRST ?= 1
 SITES ?= 1000
 
 soak: soak-tests build ## Run the long tests, then SEEDS random networks and SITES runs of nine sites in virtual time, from seed FIRST on
-	target/release/inart simulate --soak $(SEEDS) --first $(FIRST)
-	target/release/inart simulate topologies/geo9.yaml --soak $(SITES) --seed $(FIRST) --rounds 5
+	target/release/inart simulate --trials $(SEEDS) --first-seed $(FIRST)
+	target/release/inart simulate topologies/geo9.yaml --trials $(SITES) --seed $(FIRST) --rounds 5
 
 soak-tests: deps ## Run the tests that are ignored by default: more seeds, larger explorations, longer studies
 	@tests/scripts/test.py --soak

@@ -340,7 +340,7 @@ fn without_root() {
         (&["emulate", "mesh4.yaml"], one),
         (&["emulate", "ps16.yaml", "--sync", "bsp"], one),
         (&["emulate", "two-levels.yaml"], one),
-        (&["emulate", "fig1-computing.yaml", "--sync", "r2sp", "--racks=2"], one),
+        (&["emulate", "fig1-computing.yaml", "--sync", "r2sp", "--aggregated-groups=2"], one),
         (&[&["switch", "--no-p4", "-i", "1@lo"], &free[..]].concat(), "root"),
     ] {
         let mut command = std::process::Command::new(&program);

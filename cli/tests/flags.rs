@@ -38,7 +38,7 @@ fn flags_of_runs_do_what_they_say() {
         ("simulate fig1.yaml --rounds 1 --gradient 4KB --spikes 100%", 0, "all equal"),
         ("simulate fig1.yaml --rounds 1 --gradient 4KB --budget 50ms", 0, "all equal"),
         (
-            "simulate fig1.yaml --gradient 4KB --changes 1 --told-within 1ms --change-gap 5ms --unled",
+            "simulate fig1.yaml --gradient 4KB --changes 1 --notify-jitter 1ms --change-interval 5ms --uncoordinated",
             0,
             "1 changes of plans",
         ),
@@ -72,7 +72,7 @@ fn flags_of_plans_and_topologies_do_what_they_say() {
     assert_eq!(shares("plan fig1.yaml --json --equal-shares --budget 50ms"), [0.5, 0.5]);
     let running = shares("plan fig1.yaml --json --scheme optimized");
     bench.write("running.json", printed(&bench, "plan fig1.yaml --json --scheme optimized", 0));
-    assert_eq!(shares("plan fig1.yaml --json --from running.json --keep-shares --stable 5%"), running);
+    assert_eq!(shares("plan fig1.yaml --json --from running.json --keep-shares --max-rate-loss 5%"), running);
     assert!(printed(&bench, "plan fig1.yaml --paths shortest", 0).contains("paths   shortest"));
     bench.write("net.dot", "graph g { a -- b [bandwidth=3]; b -- c; }\n");
     let imported = printed(&bench, "topology import net.dot --hosts-per-switch 2 --unit 1Mbps", 0);

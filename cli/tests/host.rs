@@ -31,8 +31,8 @@ fn the_document_decides_the_role() {
             "fig1.yaml --name s1 --assignment job.json --interface lo",
             &["--name s1", "not in the assignment of job digits", "s9"],
         ),
-        ("fig1.yaml --name s1 --assignment job.json --at-once 1 --interface lo", &["not in the assignment"]),
-        ("fig1.yaml --name w1 --assignment job.json --groups 2 --interface lo", &["--part"]),
+        ("fig1.yaml --name s1 --assignment job.json --concurrent-groups 1 --interface lo", &["not in the assignment"]),
+        ("fig1.yaml --name w1 --assignment job.json --groups 2 --interface lo", &["--data-shard"]),
         ("fig1.yaml --name w1", &["this is a worker", "--assignment or --controller", "--server"]),
         ("fig1.yaml --name s1", &["this is a server", "--assignment or --controller", "--sync"]),
         ("fig1.yaml --name v1", &["--name v1", "this is a switch", "`inart switch`"]),
@@ -57,7 +57,7 @@ fn flags_of_another_role_are_refused_by_name() {
     for (line, named) in [
         ("geo9.yaml --name n1 --coordinator c=127.0.0.1:1", "--coordinator is for peers; n1 is a site"),
         ("mesh4.yaml --name p1 --scheduler s=127.0.0.1:1", "--scheduler is for sites; p1 is a peer"),
-        ("fig1.yaml --name w1 --assignment job.json --join-patience 5s", "w1 is a worker"),
+        ("fig1.yaml --name w1 --assignment job.json --join-timeout 5s", "w1 is a worker"),
         (
             "ps16.yaml --name w1 --server s1=127.0.0.1:1 --outliers",
             "--outliers is for parameter servers (--sync)",

@@ -35,20 +35,20 @@ fn printed(bench: &Workbench, arguments: &[&str]) -> String {
 fn both_orders_are_planned_and_hold() {
     let bench = bench();
     for order in ["together", "in-turn"] {
-        let text = printed(&bench, &["plan", "net.yaml", "--order", order, "--json"]);
+        let text = printed(&bench, &["plan", "net.yaml", "--job-planning", order, "--json"]);
         let plans = JobPlans::from_json(&text).unwrap();
         let names: Vec<&str> = plans.plans.iter().map(|plan| plan.job.as_str()).collect();
         assert_eq!((names, plans.order.to_string()), (vec!["four", "two"], order.to_owned()));
         bench.write("set.json", text);
         let held = printed(&bench, &["plan", "--check", "set.json", "net.yaml"]);
         assert!(held.contains("they hold together on topology fig1"), "{held}");
-        let table = printed(&bench, &["plan", "net.yaml", "--order", order]);
+        let table = printed(&bench, &["plan", "net.yaml", "--job-planning", order]);
         assert!(table.contains(&format!("2 jobs {order}")) && table.contains("fullest resources"), "{table}");
     }
     // The order of `--job` is the order in turn.
     let text = printed(
         &bench,
-        &["plan", "net.yaml", "--order", "in-turn", "--job", "two", "--job", "four", "--json"],
+        &["plan", "net.yaml", "--job-planning", "in-turn", "--job", "two", "--job", "four", "--json"],
     );
     assert_eq!(JobPlans::from_json(&text).unwrap().plans[0].job, "two");
     // One job is one plan, as ever.
@@ -104,7 +104,7 @@ fn what_several_jobs_cannot_have() {
     bench.write("one.json", printed(&bench, &["plan", "net.yaml", "--job", "two", "--json"]));
     bench.refused(&["plan", "net.yaml", "--job", "two", "--job", "two"], &["--job two is given twice"]);
     bench.refused(&["plan", "net.yaml", "--job", "six"], &["job six", "four, two"]);
-    bench.refused(&["plan", "net.yaml", "--levels", "2"], &["one level", "in turn"]);
+    bench.refused(&["plan", "net.yaml", "--aggregation-depth", "2"], &["one level", "in turn"]);
     bench.refused(&["plan", "net.yaml", "--scheme", "optimal"], &["exact plans one job", "in turn"]);
     bench.refused(&["plan", "net.yaml", "--from", "set.json"], &["set.json", "2 plans", "without --from"]);
     let both = ["plan", "net.yaml", "--from", "one.json", "--job", "two", "--job", "four"];
@@ -112,5 +112,5 @@ fn what_several_jobs_cannot_have() {
     bench.refused(&["topology", "draw", "net.yaml", "--plan", "set.json"], &["set.json", "2 plans"]);
     let deal = ["topology", "leaf-spine", "--leaves", "2", "--spines", "1", "--jobs", "9"];
     bench.refused(&deal, &["9 jobs", "server per job"]);
-    printed(&bench, &["plan", "net.yaml", "--levels", "2", "--order", "in-turn"]);
+    printed(&bench, &["plan", "net.yaml", "--aggregation-depth", "2", "--job-planning", "in-turn"]);
 }

@@ -52,7 +52,7 @@ fn what_a_scheme_lacks_is_seen_before_the_first_one_runs() {
         ("emulate geo9.yaml --schemes optimized,optimized", ["--schemes", "optimized is named twice"]),
         ("emulate mesh4.yaml --schemes optimized,optimized", ["schemes", "optimized is named twice"]),
         ("emulate pair.yaml --scale 1e-9", ["--scale: a link of 1 Gbps", "at least 1/100000"]),
-        ("emulate pair.yaml --expose seen --rounds 0", ["--rounds", "give a number from 1"]),
+        ("emulate pair.yaml --debug-dir seen --rounds 0", ["--rounds", "give a number from 1"]),
     ] {
         bench.refused(&words(line), &named);
     }

@@ -189,12 +189,12 @@ fn what_does_not_go_with_a_plan_is_refused_by_name() {
         ("emulate mesh4.yaml --plan trees.json --schemes optimized", &["--plan", "--schemes"]),
         ("emulate fig1.yaml --plan plan.json --follow", &["--follow", "off your plans"]),
         ("emulate fig1.yaml --plan plan.json --jobs 2", &["--plan", "--jobs"]),
-        ("emulate fig1.yaml --plan plan.json --levels 2", &["--levels", "--schemes"]),
+        ("emulate fig1.yaml --plan plan.json --aggregation-depth 2", &["--aggregation-depth", "--schemes"]),
         ("emulate fig1.yaml --plan plan.json --changes 2 --schemes atp", &["--changes: plans of one scheme"]),
         ("emulate fig1.yaml --plan trees.json", &["--plan trees.json", "flows"]),
         ("emulate ps16.yaml --sync bsp --plan trees.json", &["--plan", "follows no plan", "--sync"]),
         ("simulate ps16.yaml --sync r2sp --plan trees.json", &["--plan", "follows no plan", "--sync"]),
-        ("emulate ps16.yaml --sync r2sp --racks=2 --plan trees.json", &["--plan", "--racks"]),
+        ("emulate ps16.yaml --sync r2sp --aggregated-groups=2 --plan trees.json", &["--plan", "--aggregated-groups"]),
     ] {
         bench.refused(&line.split_whitespace().collect::<Vec<_>>(), named);
     }

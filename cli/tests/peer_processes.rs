@@ -127,8 +127,8 @@ fn every_update_arrives_as_it_was_sent_and_the_models_learn() {
 fn stale_synchronous_peers_follow_their_rule_of_k() {
     let _turn = turn();
     let mesh = Mesh::new();
-    let flags = "--sync ssp --staleness 2 --force-after 3 --rounds 20 --random";
-    let coordinator = "--sync ssp --staleness 2 --force-after 3 --rounds 20 --scheme optimized --guard-all";
+    let flags = "--sync ssp --staleness 2 --fairness-bound 3 --rounds 20 --synthetic";
+    let coordinator = "--sync ssp --staleness 2 --fairness-bound 3 --rounds 20 --scheme optimized --guard-all";
     let told = run_all(&mesh, flags, coordinator);
     let sent = sent(&told);
     assert!(compare(&told, &sent) > 0);
@@ -147,7 +147,7 @@ fn stale_synchronous_peers_follow_their_rule_of_k() {
 fn a_peer_that_is_killed_is_left_out_and_one_that_is_restarted_is_taken_in() {
     let _turn = turn();
     let mesh = Mesh::new();
-    let flags = "--rounds 4000 --random --peer-timeout 1s --meeting-patience 60s";
+    let flags = "--rounds 4000 --synthetic --peer-timeout 1s --connect-timeout 60s";
     let _coordinator = mesh.start("c", "--rounds 4000 --scheme orpheus --seed 3");
     let mut peers: BTreeMap<&str, Running> = PEERS.map(|name| (name, mesh.start(name, flags))).into();
     let mut told: BTreeMap<&str, Vec<Value>> = BTreeMap::new();
@@ -193,21 +193,21 @@ fn bad_flags_are_refused_in_one_line() {
     mesh.refused("p1", "--interface lo", &["--interface lo", "--multicast switch"]);
     mesh.refused("p1", "--sync asp", &["--sync", "ssp"]);
     mesh.refused("p1", "--staleness few", &["--staleness", "or none"]);
-    mesh.refused("p1", "--force-after few", &["--force-after", "or none"]);
+    mesh.refused("p1", "--fairness-bound few", &["--fairness-bound", "or none"]);
     mesh.refused("p1", "--batch 0 --rounds 1", &["batch"]);
-    mesh.refused("p1", "--batch 3 --random", &["--batch", "--random"]);
+    mesh.refused("p1", "--batch 3 --synthetic", &["--batch", "--synthetic"]);
     mesh.refused("p1", "--job other", &["--job other", "digits"]);
     mesh.refused("p1", "--peer-timeout 0s", &["--peer-timeout", "0s", "above 0"]);
-    mesh.refused("p1", "--choice-patience 0s", &["--choice-patience", "0s", "above 0"]);
-    mesh.refused("p1", "--meeting-patience 0s", &["--meeting-patience", "0s", "above 0"]);
-    mesh.refused("p1", "--round-patience 0s", &["--round-patience", "0s", "above 0"]);
+    mesh.refused("p1", "--selection-timeout 0s", &["--selection-timeout", "0s", "above 0"]);
+    mesh.refused("p1", "--connect-timeout 0s", &["--connect-timeout", "0s", "above 0"]);
+    mesh.refused("p1", "--progress-timeout 0s", &["--progress-timeout", "0s", "above 0"]);
     mesh.refused("p1", "--peer p9=127.0.0.1:1", &["p9", "no other peer of job digits"]);
     mesh.refused("p1", "--peer p2=127.0.0.1:1", &["--peer p2", "twice"]);
     mesh.refused("p1", "--peer p2", &["NAME=HOST:PORT"]);
     mesh.refused("p1", "--coordinator p3=127.0.0.1:1", &["coordinator p3", "name of a peer"]);
     mesh.refused("p1", "--congestion reno", &["--congestion", "bbr"]);
-    mesh.refused("c", "--gather 0s", &["--gather", "0s", "above 0"]);
-    mesh.refused("c", "--eta 2", &["--eta 2"]);
+    mesh.refused("c", "--join-timeout 0s", &["--join-timeout", "0s", "above 0"]);
+    mesh.refused("c", "--finish-threshold 2", &["--finish-threshold 2"]);
     mesh.refused("c", "--guard all", &["--guard", "--guard-all"]);
     mesh.refused("c", "--scheme atp", &["--scheme", "selmcast"]);
     mesh.refused("c", "--scheme optimal --sync ssp", &["--scheme optimal", "selmcast"]);
@@ -224,7 +224,7 @@ fn bad_flags_are_refused_in_one_line() {
     refused(others("p1", "ca.pem", "none.pem"), &["none.pem"]);
     let text = mesh.bench.read("mesh4.yaml");
     for (name, part, by, named) in [
-        ("short.yaml", "203304 B", "100 B", &["job digits", "25 values", "update: 203304 B", "--random"][..]),
+        ("short.yaml", "203304 B", "100 B", &["job digits", "25 values", "update: 203304 B", "--synthetic"][..]),
         ("half.yaml", "203304 B", "102 B", &["update of p1 is 102 bytes", "multiple of 4"]),
         ("two.yaml", "203304 B", "200 B, updates: {p2: 400 B}", &["update of p2 has another length"]),
         ("one.yaml", "receivers: 2", "receivers: 2, required: [[p1, p2]]", &["job digits", "one round"]),
@@ -235,8 +235,8 @@ fn bad_flags_are_refused_in_one_line() {
     }
     mesh.bench.write("untimed.yaml", text.replace(", compute: {mean: 10 ms, cv: 0.3}", ""));
     let untimed =
-        others("p1", "mesh4.yaml", "untimed.yaml").into_iter().chain(["--stated-compute".to_owned()]);
-    refused(untimed.collect(), &["--stated-compute", "job digits", "add compute"]);
+        others("p1", "mesh4.yaml", "untimed.yaml").into_iter().chain(["--simulate-compute".to_owned()]);
+    refused(untimed.collect(), &["--simulate-compute", "job digits", "add compute"]);
     refused(others("p1", "--peer", "--name"), &["--name"]);
     let alone = |flags: &str| -> Vec<String> {
         let words = mesh.arguments("p1", flags);
@@ -247,11 +247,11 @@ fn bad_flags_are_refused_in_one_line() {
     refused(alone("--multicast switch"), &["--multicast switch", "--interface"]);
     refused(alone("--multicast switch --interface none9"), &["interface none9", "none of that name"]);
     // What a process finds out later.
-    let lonely = mesh.arguments("p1", "--meeting-patience 1s");
+    let lonely = mesh.arguments("p1", "--connect-timeout 1s");
     let lonely: Vec<&str> = lonely.iter().map(String::as_str).collect();
     mesh.bench.refused(&lonely, &["peer p1", "no coordinator has taken peer 0 in", "start one"]);
     let _coordinator = mesh.start("c", "--sync ssp");
-    let other = mesh.arguments("p1", "--meeting-patience 60s");
+    let other = mesh.arguments("p1", "--connect-timeout 60s");
     let other: Vec<&str> = other.iter().map(String::as_str).collect();
     mesh.bench
         .refused(&other, &["peer p1", "has synchronization bsp, the coordinator has synchronization ssp"]);
@@ -266,7 +266,7 @@ fn the_doctor_names_a_stopped_peer_as_the_cause_for_which_the_others_wait() {
         mesh.start(name, &format!("{flags} --rounds 1000000 --status {}", doctor::socket(&mesh.bench, name)))
     };
     let _coordinator = start("c", "--scheme orpheus");
-    let peers = PEERS.map(|name| start(name, "--random --peer-timeout 100s"));
+    let peers = PEERS.map(|name| start(name, "--synthetic --peer-timeout 100s"));
     peers[0].until("sent");
     doctor::names_the_stopped(&mesh.bench, ("p3", &peers[2].child), "p1, p2, p4 wait");
 }
@@ -276,10 +276,10 @@ fn a_coordinator_without_peers_ends_with_their_names() {
     let _turn = turn();
     let mesh = Mesh::new();
     let named = ["coordinator c", "no peer is connected for 1 s", "start p1, p2, p3, p4"];
-    mesh.refused("c", "--patience 1s", &named);
+    mesh.refused("c", "--idle-timeout 1s", &named);
     // All peers are killed in the training.
-    let mut coordinator = mesh.start("c", "--patience 3s --rounds 1000000");
-    let peers = PEERS.map(|name| mesh.start(name, "--random --rounds 1000000"));
+    let mut coordinator = mesh.start("c", "--idle-timeout 3s --rounds 1000000");
+    let peers = PEERS.map(|name| mesh.start(name, "--synthetic --rounds 1000000"));
     peers[0].until("sent");
     drop(peers);
     let until = Instant::now() + Duration::from_secs(120);

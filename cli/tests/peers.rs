@@ -50,7 +50,7 @@ fn stale_synchronous_training_has_its_flags_and_figures() {
     let bench = bench();
     for scheme in ["optimized", "selmcast", "orpheus"] {
         let flags = format!(
-            "simulate mesh16.yaml --scheme {scheme} --sync ssp --staleness 2 --force-after 3 --eta 0.5 --duration 30s \
+            "simulate mesh16.yaml --scheme {scheme} --sync ssp --staleness 2 --fairness-bound 3 --finish-threshold 0.5 --duration 30s \
              --links split --seed 7"
         );
         let run = json(&bench, &flags.split_whitespace().collect::<Vec<_>>());
@@ -61,7 +61,7 @@ fn stale_synchronous_training_has_its_flags_and_figures() {
         assert!(run["longest_wait"].as_u64().unwrap() <= 3, "{run}");
     }
     let free =
-        "simulate mesh16.yaml --scheme orpheus --draw fixed --sync ssp --staleness none --force-after none";
+        "simulate mesh16.yaml --scheme orpheus --draw fixed --sync ssp --staleness none --fairness-bound none";
     let free = json(&bench, &free.split_whitespace().collect::<Vec<_>>());
     assert!(free["longest_wait"].as_u64().unwrap() > 4, "{free}");
     let guarded = |more: &[&str]| {
@@ -78,7 +78,7 @@ fn stale_synchronous_training_has_its_flags_and_figures() {
 #[test]
 fn instances_are_drawn_by_command() {
     let bench = bench();
-    let flags = "topology mesh --peers 6 --receivers 2 --lambda 0.25 --mu 1 --seed 1";
+    let flags = "topology mesh --peers 6 --receivers 2 --rate-spread 0.25 --up-down-ratio 1 --seed 1";
     let output = bench.inart(&flags.split_whitespace().collect::<Vec<_>>());
     assert!(output.status.success(), "{output:?}");
     bench.write("mesh.yaml", &output.stdout);
@@ -94,7 +94,7 @@ fn instances_are_drawn_by_command() {
         assert!((plan["seconds"].as_f64().unwrap() / unit - time).abs() < 1e-9, "{plan}");
     }
     let flags =
-        "topology mesh --peers 6 --receivers 2 --compute 1s --cv 0.3 --every 100ms --gamma 0.5 --until 2s";
+        "topology mesh --peers 6 --receivers 2 --compute 1s --cv 0.3 --every 100ms --changing-part 0.5 --until 2s";
     let output = bench.inart(&flags.split_whitespace().collect::<Vec<_>>());
     bench.write("mesh.yaml", &output.stdout);
     assert!(String::from_utf8_lossy(&output.stdout).contains("traces:"));
@@ -144,8 +144,8 @@ fn what_cannot_be_is_refused_in_one_line() {
     bench.refused(&["simulate", "mesh16.yaml", "--rounds", "0"], &["--rounds 0"]);
     bench.refused(&["simulate", "mesh16.yaml", "--sync", "ssp", "--duration", "0s"], &["--duration", "0s"]);
     bench.refused(
-        &["simulate", "mesh16.yaml", "--sync", "ssp", "--duration", "100h", "--eta", "2"],
-        &["--eta 2"],
+        &["simulate", "mesh16.yaml", "--sync", "ssp", "--duration", "100h", "--finish-threshold", "2"],
+        &["--finish-threshold 2"],
     );
     bench.refused(
         &["simulate", "mesh16.yaml", "--sync", "ssp", "--staleness", "few"],
@@ -175,8 +175,8 @@ fn what_cannot_be_is_refused_in_one_line() {
         &["--receivers 4", "from 1 to 3"],
     );
     bench
-        .refused(&["topology", "mesh", "--peers", "4", "--receivers", "2", "--lambda", "1"], &["--lambda 1"]);
-    bench.refused(&["topology", "mesh", "--peers", "4", "--receivers", "2", "--mu", "0"], &["--mu 0"]);
+        .refused(&["topology", "mesh", "--peers", "4", "--receivers", "2", "--rate-spread", "1"], &["--rate-spread 1"]);
+    bench.refused(&["topology", "mesh", "--peers", "4", "--receivers", "2", "--up-down-ratio", "0"], &["--up-down-ratio 0"]);
     bench.refused(
         &["topology", "mesh", "--peers", "4", "--receivers", "2", "--update", "0"],
         &["--update", "'0'", "at least a byte"],
@@ -233,7 +233,7 @@ fn the_processes_code_runs_in_virtual_time() {
         ("--processes --rounds 0", &["--rounds 0"]),
         ("--processes --draw fixed", &["--draw fixed", "--processes"]),
         ("--processes --links split", &["--links split", "--processes"]),
-        ("--processes --sync ssp --eta 2", &["--eta 2"]),
+        ("--processes --sync ssp --finish-threshold 2", &["--finish-threshold 2"]),
         ("--processes --sync ssp --duration 0s", &["--duration", "0s", "above 0"]),
         ("--processes --sync ssp --scheme optimal", &["selmcast, orpheus or optimized"]),
     ] {

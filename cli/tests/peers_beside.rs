@@ -199,7 +199,7 @@ impl World {
         let at: String = (1..=3).map(|peer| format!(" --peer p{peer}=127.0.0.1:{}", 7500 + peer)).collect();
         let coordinator = start(format!("--json coordinator {}{at}", common("c", 7500)));
         let peer = |peer: usize| {
-            let rest = format!("--random --interface u{} --coordinator c=127.0.0.1:7500", peer + 3);
+            let rest = format!("--synthetic --interface u{} --coordinator c=127.0.0.1:7500", peer + 3);
             start(format!("--json host {} {rest}", common(&format!("p{peer}"), 7500 + peer)))
         };
         [coordinator].into_iter().chain((1..=3).map(peer)).collect()

@@ -150,9 +150,9 @@ fn what_cannot_be_emulated_is_refused_in_one_line() {
     refused("mesh4.yaml --sync ssp --schemes optimized,optimal", &["--schemes optimal", "--sync bsp"]);
     refused("mesh4.yaml --schemes optimized,atp", &["--schemes", "selmcast"]);
     refused("mesh4.yaml --sync ssp --chart c.svg", &["--chart", "--sync bsp"]);
-    refused("mesh4.yaml --sync ssp --eta 2", &["--eta 2"]);
+    refused("mesh4.yaml --sync ssp --finish-threshold 2", &["--finish-threshold 2"]);
     refused("mesh4.yaml --sync ssp --staleness few", &["--staleness", "or none"]);
-    refused("mesh4.yaml --force-after few", &["--force-after", "or none"]);
+    refused("mesh4.yaml --fairness-bound few", &["--fairness-bound", "or none"]);
     refused("mesh4.yaml --scale 2", &["--scale", "at most 1"]);
     refused("mesh4.yaml --update 0B", &["--update", "0B", "from 4 B"]);
     refused("mesh4.yaml --update 1MB --batch 3", &["--update", "--batch"]);

@@ -102,7 +102,7 @@ impl World {
         let name = format!("p{peer}");
         let coordinator = "--coordinator c=127.0.0.1:7500";
         let rest =
-            format!("--random --rounds {rounds} --peer-timeout {timeout} --interface u{peer} {coordinator}");
+            format!("--synthetic --rounds {rounds} --peer-timeout {timeout} --interface u{peer} {coordinator}");
         let listen = 7500 + peer;
         self.start(&format!("--json peer four.yaml --listen 127.0.0.1:{listen} {} {rest}", common(&name)))
     }

@@ -97,12 +97,12 @@ fn participants_vanish_and_return() {
     let line = "simulate ps16.yaml --sync r2sp --iterations 40 --absent w3=30s..60s --absent w5=50s..";
     let told = json(&bench, line);
     assert_eq!(told["given_up"], 0);
-    let found_out = json(&bench, &format!("{line} --patience 20s"));
+    let found_out = json(&bench, &format!("{line} --push-timeout 20s"));
     assert_eq!(found_out["given_up"], 2, "{found_out}");
     let clients =
         "simulate fl64.yaml --sync fl-r2sp --groups 8 --rounds 10 --absent c1=20s..60s --absent c2=30s..";
     json(&bench, clients);
-    assert_eq!(json(&bench, &format!("{clients} --patience 40s"))["given_up"], 2);
+    assert_eq!(json(&bench, &format!("{clients} --push-timeout 40s"))["given_up"], 2);
 }
 
 #[test]
@@ -145,7 +145,7 @@ fn what_makes_no_sense_is_refused_in_one_line() {
         ("--sync fl-r2sp", &["vgg16", "workers", "clients"]),
         ("--sync r2sp --absent w99=1s..2s", &["--absent w99", "vgg16"]),
         ("--sync r2sp --absent w1=2s..1s", &["NAME=FROM..UNTIL"]),
-        ("--sync r2sp --patience long", &["--patience", "2s"]),
+        ("--sync r2sp --push-timeout long", &["--push-timeout", "2s"]),
         ("--sync r2sp --job other", &["--job other", "vgg16"]),
     ] {
         refused(&format!("simulate ps16.yaml {flags}"), named);

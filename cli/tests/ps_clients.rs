@@ -109,7 +109,7 @@ fn clients_with_few_digits_learn_in_groups_and_each_model_counts_once() {
         [("--sync fl-r2sp --groups 2 --fraction 0.6 --rounds 40", 2), ("--sync bsp --rounds 40 --half", 1)]
     {
         let server = cluster.start("s1", flags);
-        let clients = cluster.clients("--local-steps 10 --shards 4");
+        let clients = cluster.clients("--local-steps 10 --data-shards 4");
         let told: Vec<_> = clients.iter().map(|client| client.until("iterations")).collect();
         let said = server.until("accuracy");
         let last = said.last().unwrap();
@@ -140,9 +140,9 @@ fn groups_of_one_client_each() {
 fn a_client_that_is_killed_stops_nobody_and_comes_back() {
     let _turn = turn();
     let cluster = Cluster::new();
-    let flags = "--sync fl-r2sp --groups 2 --fraction 1 --rounds 60 --absence 1s";
+    let flags = "--sync fl-r2sp --groups 2 --fraction 1 --rounds 60 --reconnect-grace 1s";
     let server = cluster.start("s1", flags);
-    let mut clients = cluster.clients("--stated-compute");
+    let mut clients = cluster.clients("--simulate-compute");
     let mut told = Vec::new();
     let until = |told: &mut Vec<Value>, is_it: &dyn Fn(&Value) -> bool| {
         while !told.last().is_some_and(is_it) {
@@ -153,7 +153,7 @@ fn a_client_that_is_killed_stops_nobody_and_comes_back() {
     clients.remove(2);
     until(&mut told, &|line| line["gone"] == "c3");
     let gone_at = told.len();
-    clients.insert(2, cluster.start("c3", "--stated-compute"));
+    clients.insert(2, cluster.start("c3", "--simulate-compute"));
     until(&mut told, &|line| line["joined"] == "c3");
     told.extend(server.until("accuracy"));
     let back = told[gone_at..].iter().filter_map(|line| line["updates"].as_array()).flatten();
@@ -167,7 +167,7 @@ fn a_client_that_is_killed_stops_nobody_and_comes_back() {
 fn a_server_that_is_killed_amid_pushes_goes_on_from_its_last_version() {
     let _turn = turn();
     let cluster = Cluster::new();
-    let flags = "--sync fl-r2sp --groups 3 --fraction 1 --rounds 15 --keep model.kept";
+    let flags = "--sync fl-r2sp --groups 3 --fraction 1 --rounds 15 --checkpoint model.kept";
     let server = cluster.start("s1", flags);
     let clients = cluster.clients("");
     let mut version = 0;
@@ -194,7 +194,7 @@ fn who_pushes_the_opposite_of_what_it_learns_is_left_out_and_nobody_else() {
     let mut accuracies = Vec::new();
     for outliers in ["", "--outliers=-0.2"] {
         let server = cluster.start("s1", &format!("{flags} {outliers}"));
-        let more = |name: &str| if name == "c5" { "--shards 10 --opposite" } else { "--shards 10" };
+        let more = |name: &str| if name == "c5" { "--data-shards 10 --sign-flip" } else { "--data-shards 10" };
         let _clients: Vec<_> = CLIENTS.iter().map(|name| cluster.start(name, more(name))).collect();
         let said = server.until("accuracy");
         let last = said.last().unwrap();
@@ -227,25 +227,25 @@ fn what_cannot_be_is_refused() {
         cluster.refused("s1", flags, named);
     }
     cluster.refused("c1", "--local-steps 0", &["--local-steps 0"]);
-    cluster.refused("c1", "--shards 0", &["0 shards"]);
-    cluster.refused("c1", "--shards 300", &["300 shards", "239"]);
-    cluster.refused("c1", "--step NaN", &["--step NaN"]);
+    cluster.refused("c1", "--data-shards 0", &["0 shards"]);
+    cluster.refused("c1", "--data-shards 300", &["300 shards", "239"]);
+    cluster.refused("c1", "--learning-rate NaN", &["--learning-rate NaN"]);
     cluster.bench.write(
         "six.yaml",
         network().replace("clients:", "workers:").replace("    pause: {mean: 5 ms, cv: 1}\n", ""),
     );
     cluster.refused("s1", "--sync fl-r2sp", &["job cnn has workers", "r2sp"]);
     cluster.refused("s1", "--sync bsp --outliers", &["--outliers", "fl-r2sp"]);
-    cluster.refused("c1", "--opposite", &["--opposite", "clients"]);
-    cluster.refused("c1", "--shards 2", &["--shards", "clients"]);
+    cluster.refused("c1", "--sign-flip", &["--sign-flip", "clients"]);
+    cluster.refused("c1", "--data-shards 2", &["--data-shards", "clients"]);
 }
 
 #[test]
 fn an_emulation_trains_clients_in_groups_and_trains_every_model_again() {
     let _turn = turn();
     let cluster = Cluster::new();
-    let line = "--json emulate six.yaml --sync bsp,fl-r2sp --groups 3 --fraction 1 --rounds 9 --shards 10 \
-                --opposite c5 --outliers=-0.2 --chart out/c.svg";
+    let line = "--json emulate six.yaml --sync bsp,fl-r2sp --groups 3 --fraction 1 --rounds 9 --data-shards 10 \
+                --sign-flip c5 --outliers=-0.2 --chart out/c.svg";
     let output = cluster.bench.inart(&line.split_whitespace().collect::<Vec<_>>());
     let said = String::from_utf8_lossy(&output.stderr);
     if said.contains("run as root") {
@@ -269,8 +269,8 @@ fn an_emulation_trains_clients_in_groups_and_trains_every_model_again() {
     assert!(cluster.bench.read("out/c.svg").contains("fl-r2sp"));
     let refused =
         |line: &str, named: &[&str]| cluster.bench.refused(&line.split(' ').collect::<Vec<_>>(), named);
-    refused("emulate six.yaml --sync fl-r2sp --opposite c9", &["--opposite c9", "job cnn"]);
+    refused("emulate six.yaml --sync fl-r2sp --sign-flip c9", &["--sign-flip c9", "job cnn"]);
     refused("emulate six.yaml --sync fl-r2sp --rounds 3", &["--rounds 3", "at least 4"]);
-    refused("emulate six.yaml --sync fl-r2sp --shards 999", &["999 shards"]);
+    refused("emulate six.yaml --sync fl-r2sp --data-shards 999", &["999 shards"]);
     refused("emulate six.yaml --sync bsp,fl-r2sp --fraction 0", &["--fraction 0"]);
 }

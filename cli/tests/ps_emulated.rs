@@ -54,7 +54,7 @@ fn count(scheme: &Value, key: &str) -> u64 {
 #[test]
 fn workers_and_the_server_are_killed_and_come_back() {
     let bench = bench();
-    let line = "three.yaml --sync r2sp,bsp --iterations 24 --patience 2s --absent w2=800ms..1500ms \
+    let line = "three.yaml --sync r2sp,bsp --iterations 24 --push-timeout 2s --absent w2=800ms..1500ms \
                 --absent s1=2s..2500ms --absent w3=3s..";
     let Some(schemes) = emulated(&bench, line) else { return };
     for scheme in &schemes {
@@ -70,7 +70,7 @@ fn workers_and_the_server_are_killed_and_come_back() {
 #[test]
 fn clients_and_their_server_are_killed_and_come_back() {
     let bench = bench();
-    let line = "clients.yaml --sync bsp,fl-r2sp --groups 3 --rounds 10 --shards 10 --patience 2s \
+    let line = "clients.yaml --sync bsp,fl-r2sp --groups 3 --rounds 10 --data-shards 10 --push-timeout 2s \
                 --absent w1=700ms..1500ms --absent w5=1s.. --absent s1=2s..2500ms";
     let Some(schemes) = emulated(&bench, line) else { return };
     for scheme in &schemes {
@@ -152,7 +152,7 @@ fn frames_serve_every_order_and_clients_whoever_is_killed() {
     for scheme in &schemes {
         assert!(count(scheme, "updates_checked") >= 24, "{scheme}");
     }
-    let line = "clients.yaml --sync fl-r2sp --groups 2 --rounds 10 --shards 10 --transport frames --patience 2s \
+    let line = "clients.yaml --sync fl-r2sp --groups 2 --rounds 10 --data-shards 10 --transport frames --push-timeout 2s \
                 --absent w1=700ms..1200ms --faults server.yaml";
     let schemes = emulated(&bench, line).unwrap();
     assert_eq!(count(&schemes[0], "server_restarts"), 1, "{schemes:?}");
@@ -172,7 +172,7 @@ fn what_makes_no_sense_is_refused_in_one_line() {
     refused("--absent s1=1s..", &["--absent s1", "comes back"]);
     refused("--faults pause.yaml", &["--faults", "pause.yaml", "host w1 stopped", "crash: w1"]);
     refused("--faults none.yaml", &["--faults", "none.yaml"]);
-    refused("--patience soon", &["--patience", "soon", "2s"]);
+    refused("--push-timeout soon", &["--push-timeout", "soon", "2s"]);
     refused("--drop 100%", &["--drop", "1%"]);
     refused("--transport tcp", &["tcp", "frames"]);
     refused("--transport frames --congestion bbr", &["--congestion", "QUIC"]);

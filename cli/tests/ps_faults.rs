@@ -1,4 +1,4 @@
-//! `inart simulate TOPOLOGY --sync … --faults FILE` and `--soak N`, through the command.
+//! `inart simulate TOPOLOGY --sync … --faults FILE` and `--trials N`, through the command.
 #![allow(clippy::unwrap_used)]
 
 use crate::support;
@@ -55,9 +55,9 @@ fn workers_under_a_schedule() {
 #[test]
 fn random_schedules() {
     let bench = bench();
-    let text = printed(&bench, "simulate ps16.yaml --sync r2sp --iterations 4 --soak 3 --seed 7");
+    let text = printed(&bench, "simulate ps16.yaml --sync r2sp --iterations 4 --trials 3 --seed 7");
     assert!(text.starts_with("3 runs, ") && text.contains("all equal"), "{text}");
-    let text = printed(&bench, "simulate fl64.yaml --sync fl-r2sp --groups 4 --rounds 4 --soak 1");
+    let text = printed(&bench, "simulate fl64.yaml --sync fl-r2sp --groups 4 --rounds 4 --trials 1");
     assert!(text.starts_with("1 runs, "), "{text}");
 }
 
@@ -75,7 +75,7 @@ fn schedules_that_cannot_be_run_are_refused() {
         assert!(error.contains("--faults own.yaml: ") && error.contains(named), "{error}");
     }
     let error = refused(&bench, "simulate ps16.yaml --sync bsp --chunks 5");
-    assert!(error.contains("--chunks: with --faults or --soak only"), "{error}");
-    let error = refused(&bench, "simulate ps16.yaml --sync bsp --soak 2 --absent w1=1s..2s");
-    assert!(error.contains("--absent: --soak draws who is gone"), "{error}");
+    assert!(error.contains("--chunks: with --faults or --trials only"), "{error}");
+    let error = refused(&bench, "simulate ps16.yaml --sync bsp --trials 2 --absent w1=1s..2s");
+    assert!(error.contains("--absent: --trials draws who is gone"), "{error}");
 }

@@ -1,4 +1,4 @@
-//! `inart simulate` and `inart emulate TOPOLOGY --sync r2sp --racks`: groups in turn, from the document to
+//! `inart simulate` and `inart emulate TOPOLOGY --sync r2sp --aggregated-groups`: groups in turn, from the document to
 //! the figures.
 #![allow(clippy::unwrap_used)]
 
@@ -23,7 +23,7 @@ fn simulate(flags: &str) -> serde_json::Value {
 /// rack 2 sends at its links' 6 Gbit/s.
 #[test]
 fn two_groups_are_the_racks() {
-    let run = simulate("--racks=2 --iterations 30");
+    let run = simulate("--aggregated-groups=2 --iterations 30");
     let groups = run["groups"].as_array().unwrap();
     let workers: Vec<_> = groups.iter().map(|group| group["workers"].as_array().unwrap().len()).collect();
     assert_eq!(workers, [4, 2]);
@@ -38,13 +38,13 @@ fn two_groups_are_the_racks() {
 /// Computing leaves the network idle here, so more than one group is the rule's choice, and it is faster.
 #[test]
 fn the_rule_is_faster_than_all_together() {
-    let run = simulate("--racks --iterations 60");
+    let run = simulate("--aggregated-groups --iterations 60");
     let groups = run["groups"].as_array().unwrap().len();
     assert!((2..=6).contains(&groups), "{groups}");
     let [own, together] = ["iteration_s", "together_s"].map(|key| run[key].as_f64().unwrap());
     assert!(own < together * 0.95, "{own} {together}");
     assert_eq!(run["staleness"]["max"].as_u64().unwrap(), groups as u64 - 1);
-    let text = inart(&format!("simulate {NETWORK} --sync r2sp --racks"));
+    let text = inart(&format!("simulate {NETWORK} --sync r2sp --aggregated-groups"));
     let text = String::from_utf8(text.stdout).unwrap();
     assert!(text.contains("groups, and what is predicted: 1 "), "{text}");
     assert_eq!(text.matches("\ngroup ").count(), groups, "{text}");
@@ -53,18 +53,18 @@ fn the_rule_is_faster_than_all_together() {
 #[test]
 fn what_has_no_meaning_is_refused() {
     for (flags, named) in [
-        ("--sync r2sp --racks=0", "--racks=0"),
-        ("--sync r2sp --racks=7", "from 1 to 6"),
-        ("--sync r2sp --racks=x", "--racks=x"),
-        ("--sync r2sp --racks=1e-320", "--racks=1e-320"),
-        ("--sync bsp --racks", "--racks"),
-        ("--sync fl-r2sp --racks", "--racks"),
-        ("--sync r2sp --racks --relaxation 0.5", "--relaxation"),
-        ("--sync r2sp --racks --tune-batches", "--tune-batches"),
-        ("--sync r2sp --racks --apply in-turn", "--apply"),
-        ("--sync r2sp --racks --absent w1=1s..2s", "--absent"),
-        ("--sync r2sp --racks --patience 3s", "--patience"),
-        ("--sync r2sp --racks --iterations 1", "--iterations 1"),
+        ("--sync r2sp --aggregated-groups=0", "--aggregated-groups=0"),
+        ("--sync r2sp --aggregated-groups=7", "from 1 to 6"),
+        ("--sync r2sp --aggregated-groups=x", "--aggregated-groups=x"),
+        ("--sync r2sp --aggregated-groups=1e-320", "--aggregated-groups=1e-320"),
+        ("--sync bsp --aggregated-groups", "--aggregated-groups"),
+        ("--sync fl-r2sp --aggregated-groups", "--aggregated-groups"),
+        ("--sync r2sp --aggregated-groups --relaxation 0.5", "--relaxation"),
+        ("--sync r2sp --aggregated-groups --tune-batches", "--tune-batches"),
+        ("--sync r2sp --aggregated-groups --apply in-turn", "--apply"),
+        ("--sync r2sp --aggregated-groups --absent w1=1s..2s", "--absent"),
+        ("--sync r2sp --aggregated-groups --push-timeout 3s", "--push-timeout"),
+        ("--sync r2sp --aggregated-groups --iterations 1", "--iterations 1"),
     ] {
         let output = inart(&format!("simulate {NETWORK} {flags}"));
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -72,7 +72,7 @@ fn what_has_no_meaning_is_refused() {
         assert!(text.contains(named) && text.trim().lines().count() == 1, "{flags}: {text}");
     }
     let fig1 = NETWORK.replace("-computing", "");
-    let output = inart(&format!("simulate {fig1} --sync r2sp --racks"));
+    let output = inart(&format!("simulate {fig1} --sync r2sp --aggregated-groups"));
     assert_eq!(output.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&output.stderr).contains("compute"));
 }
@@ -93,7 +93,7 @@ fn emulated(network: &str, flags: &str) -> Option<serde_json::Value> {
 /// One group, and three: the emulation computes every sum, answer and version again.
 #[test]
 fn processes_train_in_groups_and_every_turn_is_computed_again() {
-    let Some(report) = emulated(NETWORK, "--racks=1,3 --iterations 5 --scale 1/500") else { return };
+    let Some(report) = emulated(NETWORK, "--aggregated-groups=1,3 --iterations 5 --scale 1/500") else { return };
     // Computed is for 0.4066 s by the clock: the model is 1/492 of the document's, the rates are 1/500.
     assert!((report["compute_s"].as_f64().unwrap() - 0.4).abs() < 1e-9, "{report}");
     let divisions = report["divisions"].as_array().unwrap();
@@ -130,7 +130,7 @@ fn two_groups_push_at_once() {
     let network = folder.path().join("wide.yaml");
     std::fs::write(&network, AT_ONCE).unwrap();
     let Some(report) =
-        emulated(&network.display().to_string(), "--racks=2 --iterations 8 --scale 1/500 --drop 2%")
+        emulated(&network.display().to_string(), "--aggregated-groups=2 --iterations 8 --scale 1/500 --drop 2%")
     else {
         return;
     };
@@ -163,7 +163,7 @@ fn who_dies_is_named() {
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_inart"));
         let line = format!(
-            "emulate {NETWORK} --sync r2sp --racks=2 --iterations 1000 --scale 1/500 --peer-timeout 2s"
+            "emulate {NETWORK} --sync r2sp --aggregated-groups=2 --iterations 1000 --scale 1/500 --peer-timeout 2s"
         );
         command.args(line.split_whitespace()).stderr(Stdio::piped()).stdout(Stdio::null());
         let mut emulation = command.spawn().unwrap();
@@ -195,20 +195,20 @@ fn who_dies_is_named() {
 #[test]
 fn an_emulation_in_groups_that_cannot_be_is_refused() {
     for (flags, named) in [
-        ("--sync r2sp --racks=0", "--racks=0"),
-        ("--sync r2sp --racks=1,7", "from 1 to 6"),
-        ("--sync r2sp --racks=x", "--racks=x"),
-        ("--sync bsp --racks", "--racks"),
-        ("--sync fl-r2sp --racks=2", "--racks"),
-        ("--sync r2sp,bsp --racks=2", "--racks"),
-        ("--sync r2sp --racks --iterations 2", "--iterations 2"),
-        ("--sync r2sp --racks --batch 0", "'0' for '--batch <BATCH>': give a whole number from 1"),
-        ("--sync r2sp --racks --step nan", "--step"),
-        ("--sync r2sp --racks --relaxation 0.5", "--relaxation"),
-        ("--sync r2sp --racks=2 --window 3 --scale 1/500", "window: 3"),
-        ("--sync r2sp --racks=2 --values 7", "--values"),
-        ("--sync r2sp --racks=2 --drop 2", "--drop"),
-        ("--sync r2sp --racks=2 --job x", "--job x"),
+        ("--sync r2sp --aggregated-groups=0", "--aggregated-groups=0"),
+        ("--sync r2sp --aggregated-groups=1,7", "from 1 to 6"),
+        ("--sync r2sp --aggregated-groups=x", "--aggregated-groups=x"),
+        ("--sync bsp --aggregated-groups", "--aggregated-groups"),
+        ("--sync fl-r2sp --aggregated-groups=2", "--aggregated-groups"),
+        ("--sync r2sp,bsp --aggregated-groups=2", "--aggregated-groups"),
+        ("--sync r2sp --aggregated-groups --iterations 2", "--iterations 2"),
+        ("--sync r2sp --aggregated-groups --batch 0", "'0' for '--batch <BATCH>': give a whole number from 1"),
+        ("--sync r2sp --aggregated-groups --learning-rate nan", "--learning-rate"),
+        ("--sync r2sp --aggregated-groups --relaxation 0.5", "--relaxation"),
+        ("--sync r2sp --aggregated-groups=2 --window 3 --scale 1/500", "window: 3"),
+        ("--sync r2sp --aggregated-groups=2 --values 7", "--values"),
+        ("--sync r2sp --aggregated-groups=2 --drop 2", "--drop"),
+        ("--sync r2sp --aggregated-groups=2 --job x", "--job x"),
     ] {
         let output = inart(&format!("emulate {NETWORK} {flags}"));
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
@@ -221,7 +221,7 @@ fn an_emulation_in_groups_that_cannot_be_is_refused() {
         let text = std::fs::read_to_string(NETWORK).unwrap();
         let changed = text.replace("{name: digits, ", &format!("{{name: digits, {key}, "));
         std::fs::write(&network, changed).unwrap();
-        let output = inart(&format!("emulate {} --sync r2sp --racks=2", network.display()));
+        let output = inart(&format!("emulate {} --sync r2sp --aggregated-groups=2", network.display()));
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         assert!(output.status.code() == Some(2) && text.contains(named), "{text}");
     }
@@ -232,18 +232,18 @@ fn hosts_of_groups_that_cannot_be_are_refused() {
     for (line, named) in [
         ("rack-server --interface lo --shard 0", "--assignment"),
         ("rack-server --interface lo --shard 0 --controller unix:/nowhere", "--job"),
-        ("rack-server --interface lo --shard 0 --assignment a --assignment b --at-once 3", "--at-once 3"),
+        ("rack-server --interface lo --shard 0 --assignment a --assignment b --concurrent-groups 3", "--concurrent-groups 3"),
         ("rack-server --interface lo --shard 0 --assignment /nowhere/a.json", "/nowhere/a.json"),
         ("rack-server --interface lo --shard 0 --assignment a --iterations 0", "--iterations"),
-        ("rack-worker --interface lo --rank 0 --assignment a --groups 0 --part 0/1", "--groups"),
-        ("rack-worker --interface lo --rank 0 --assignment a --groups 2 --part 2/2", "--part"),
-        ("rack-worker --interface lo --rank 0 --assignment a --groups 2 --part 0/2 --step 0", "--step 0"),
+        ("rack-worker --interface lo --rank 0 --assignment a --groups 0 --data-shard 0/1", "--groups"),
+        ("rack-worker --interface lo --rank 0 --assignment a --groups 2 --data-shard 2/2", "--data-shard"),
+        ("rack-worker --interface lo --rank 0 --assignment a --groups 2 --data-shard 0/2 --learning-rate 0", "--learning-rate 0"),
         (
-            "rack-worker --interface lo --rank 0 --assignment a --groups 2 --part 0/2 --compute-cv 1",
+            "rack-worker --interface lo --rank 0 --assignment a --groups 2 --data-shard 0/2 --compute-cv 1",
             "--compute",
         ),
         (
-            "rack-worker --interface lo --rank 0 --assignment /nowhere/a.json --groups 2 --part 0/2",
+            "rack-worker --interface lo --rank 0 --assignment /nowhere/a.json --groups 2 --data-shard 0/2",
             "/nowhere/a.json",
         ),
     ] {

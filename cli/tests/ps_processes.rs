@@ -69,7 +69,7 @@ fn workers_learn_in_turn_and_every_update_is_applied_once() {
     let cluster = Cluster::new();
     for flags in ["--sync r2sp --iterations 40", "--sync bsp --iterations 40 --half"] {
         let server = cluster.start("s1", flags);
-        let workers = WORKERS.map(|name| (name, cluster.start(name, "--step 0.3")));
+        let workers = WORKERS.map(|name| (name, cluster.start(name, "--learning-rate 0.3")));
         let told = workers.iter().map(|(name, worker)| (*name, worker.until("iterations")));
         let told: Vec<_> = told.collect();
         let said = server.until("accuracy");
@@ -116,21 +116,21 @@ fn a_kept_model_is_resumed_aloud_and_by_its_own_training_only() {
     let _turn = turn();
     let cluster = Cluster::of(&["w1"]);
     let train = |flags: &str, step: &str| {
-        let server = cluster.start("s1", &format!("--sync bsp --keep model.kept {flags}"));
+        let server = cluster.start("s1", &format!("--sync bsp --checkpoint model.kept {flags}"));
         let worker = cluster.start("w1", step);
         (server, worker)
     };
-    let (server, worker) = train("--iterations 3", "--step 0.3");
+    let (server, worker) = train("--iterations 3", "--learning-rate 0.3");
     worker.until("iterations");
     server.until("accuracy");
     // Another seed, which its own process knows; more iterations are no other training.
     cluster.refused(
         "s1",
-        "--sync bsp --keep model.kept --seed 2",
+        "--sync bsp --checkpoint model.kept --seed 2",
         &["model.kept", "it has seed 1", "seed 2"],
     );
-    cluster.refused("s1", "--sync asp --keep model.kept", &["model.kept", "it has order bsp", "order asp"]);
-    let (server, worker) = train("--iterations 5", "--step 0.3");
+    cluster.refused("s1", "--sync asp --checkpoint model.kept", &["model.kept", "it has order bsp", "order asp"]);
+    let (server, worker) = train("--iterations 5", "--learning-rate 0.3");
     worker.until("iterations");
     let said = server.until("accuracy");
     let resumed = said.iter().find(|line| line["resumed"].is_string()).expect("it says so");
@@ -138,9 +138,9 @@ fn a_kept_model_is_resumed_aloud_and_by_its_own_training_only() {
     let last = said.last().unwrap();
     assert_eq!((&last["applied_updates"], &last["resumed_from_version"]), (&2.into(), &3.into()), "{last}");
     // Another step, which only the worker knows: the file has it.
-    let server = cluster.start("s1", "--sync bsp --keep model.kept --iterations 9");
+    let server = cluster.start("s1", "--sync bsp --checkpoint model.kept --iterations 9");
     server.until("resumed");
-    cluster.refused("w1", "--step 0.05", &["w1 has step 0.05", "s1 has step 0.3"]);
+    cluster.refused("w1", "--learning-rate 0.05", &["w1 has step 0.05", "s1 has step 0.3"]);
 }
 
 #[test]
@@ -150,9 +150,9 @@ fn what_cannot_be_is_refused() {
     cluster.refused("s1", "--sync r2sp --relaxation 2", &["--relaxation", "from 0 to 1"]);
     cluster.refused("s1", "--sync bsp --worker w1=127.0.0.1:1", &["--worker w1", "twice"]);
     cluster.refused("s1", "--sync bsp --worker w9=127.0.0.1:1", &["w9", "w1, w2, w3"]);
-    cluster.refused("s1", "--sync bsp --gather 0s", &["--gather", "0s", "above 0"]);
-    cluster.refused("w1", "--step 0", &["--step 0", "above 0"]);
-    cluster.refused("w1", "--patience 10ms", &["worker w1", "no server"]);
+    cluster.refused("s1", "--sync bsp --join-timeout 0s", &["--join-timeout", "0s", "above 0"]);
+    cluster.refused("w1", "--learning-rate 0", &["--learning-rate 0", "above 0"]);
+    cluster.refused("w1", "--server-timeout 10ms", &["worker w1", "no server"]);
     cluster.bench.write("three.yaml", NETWORK.replace("203304 B", "1 MB"));
     cluster.refused("s1", "--sync bsp", &["job digits", "203304 B"]);
     cluster.refused("w1", "", &["job digits", "203304 B"]);
@@ -213,7 +213,7 @@ fn an_emulation_that_cannot_be_is_refused() {
     refused("emulate fl64.yaml --sync r2sp", &["job cnn has clients", "fl-r2sp"]);
     refused("emulate ps16.yaml --sync r2sp --iterations 1", &["--iterations 1"]);
     refused("emulate ps16.yaml --sync r2sp --batch 0", &["--batch", "'0'", "from 1 to 1000"]);
-    refused("emulate ps16.yaml --sync r2sp --step -1", &["--step -1"]);
+    refused("emulate ps16.yaml --sync r2sp --learning-rate -1", &["--learning-rate -1"]);
     refused("emulate ps16.yaml --sync bsp --relaxation 0.5", &["--relaxation", "r2sp"]);
     refused("emulate ps16.yaml --sync fl-r2sp", &["fl-r2sp"]);
 }
@@ -226,7 +226,7 @@ fn the_doctor_names_a_stopped_worker_as_the_cause_for_which_the_server_and_the_o
     let start = |name: &str, flags: &str| {
         cluster.start(name, &format!("{flags} --status {}", doctor::socket(&cluster.bench, name)))
     };
-    let _server = start("s1", "--sync bsp --patience 200s --absence 200s");
+    let _server = start("s1", "--sync bsp --push-timeout 200s --reconnect-grace 200s");
     let workers = WORKERS.map(|name| start(name, ""));
     workers[0].until("sent");
     doctor::names_the_stopped(&cluster.bench, ("w2", &workers[1].child), "s1, w1, w3 wait");

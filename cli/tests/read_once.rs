@@ -62,7 +62,7 @@ fn a_document_from_a_pipe_is_as_one_from_a_file() {
         (&["simulate"], "geo9.yaml", &["--rounds", "1", "--scheme", "mst"]),
         (&["simulate"], "mesh4.yaml", &["--rounds", "2"]),
         (&["simulate"], "ps16.yaml", &["--sync", "bsp", "--iterations", "5"]),
-        (&["simulate"], "fig1-computing.yaml", &["--sync", "r2sp", "--racks=2", "--iterations", "5"]),
+        (&["simulate"], "fig1-computing.yaml", &["--sync", "r2sp", "--aggregated-groups=2", "--iterations", "5"]),
         (&["topology", "check"], "fig1.yaml", &[]),
         (&["topology", "wiring"], "fig1.yaml", &[]),
         (&["topology", "draw"], "fig1.yaml", &[]),
@@ -134,7 +134,7 @@ fn words_of_a_program_and_values_of_flags_are_no_networks() {
         &["cat", "pipe"][..],
         &["python3", "train.py", "geo9.yaml"],
         &["python3", "train.py", "--sync", "r2sp"],
-        &["python3", "train.py", "--sync=r2sp", "--racks=2"],
+        &["python3", "train.py", "--sync=r2sp", "--aggregated-groups=2"],
         &["cat", "mesh4.yaml"],
     ] {
         let arguments = [&["emulate", "rack.yaml"], &rest[..], program].concat();

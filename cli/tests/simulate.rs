@@ -53,7 +53,7 @@ fn a_run_that_does_not_end_is_status_1_and_says_who_waits() {
 #[test]
 fn random_trials_tell_what_was_tried() {
     let bench = Workbench::new();
-    let output = bench.inart(&["simulate", "--soak", "20", "--first", "1", "--json"]);
+    let output = bench.inart(&["simulate", "--trials", "20", "--first-seed", "1", "--json"]);
     let document: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!((output.status.code(), &document["trials"]), (Some(0), &20.into()), "{document}");
     assert!(document["sums_checked"].as_u64().unwrap() > 0);
@@ -66,7 +66,7 @@ fn what_makes_no_sense_is_refused_in_a_line() {
     bench.write("rate.yaml", "links: [{drop: most}]");
     bench.refused(&["simulate"], &["the network is missing"]);
     bench.refused(&["simulate", "none.yaml"], &["none.yaml"]);
-    bench.refused(&["simulate", "fig1.yaml", "--soak", "1"], &["--soak"]);
+    bench.refused(&["simulate", "fig1.yaml", "--trials", "1"], &["--trials"]);
     bench.refused(&with(&["--faults", "none.yaml"]), &["none.yaml"]);
     bench.refused(&with(&["--faults", "name.yaml", "--log", "run.log"]), &["name.yaml", "events[0]", "w9"]);
     bench.refused(&with(&["--faults", "rate.yaml"]), &["rate.yaml", "line 1", "most"]);
@@ -85,7 +85,7 @@ fn switches_may_be_tofinos() {
         let text = String::from_utf8(output.stdout).unwrap();
         assert!(output.status.success() && text.contains("all equal"), "{target}: {text}");
         assert!(!text.contains(" 0 frames summed in switches"), "{target}: {text}");
-        let output = bench.inart(&["simulate", "--soak", "3", "--target", target, "--json"]);
+        let output = bench.inart(&["simulate", "--trials", "3", "--target", target, "--json"]);
         let document: Value = serde_json::from_slice(&output.stdout).unwrap();
         assert_eq!((output.status.code(), &document["trials"]), (Some(0), &3.into()), "{target}: {document}");
     }

@@ -24,7 +24,7 @@ fn waits(said: &str) -> Vec<&str> {
 fn a_site_alone_names_its_neighbors_with_address_and_cause_and_ends() {
     let _turn = turn();
     let ring = Ring::new(20);
-    let n1 = with(ring.site_command("n1"), &["--meeting-patience", "8s"]);
+    let n1 = with(ring.site_command("n1"), &["--connect-timeout", "8s"]);
     let (status, said) = n1.end();
     let first = waits(&said)[0];
     assert!(first.contains("n2 (127.0.0.1:") && first.contains("): no connection"), "{said}");
@@ -129,7 +129,7 @@ fn a_site_that_is_gone_for_good_is_named_until_patience_ends() {
     let _turn = turn();
     let ring = Ring::new(1_000_000);
     let mut sites: std::collections::BTreeMap<_, _> =
-        SITES.map(|name| (name, with(ring.site_command(name), &["--patience", "12s"]))).into();
+        SITES.map(|name| (name, with(ring.site_command(name), &["--progress-timeout", "12s"]))).into();
     sites.values().for_each(|site| site.wait_for_round(3));
     // Killed when it is dropped.
     sites.remove("n3");

@@ -52,7 +52,7 @@ fn flags_choose_roots_paths_and_knowledge() {
         (three["trees"].as_array().unwrap().len(), three["auxiliary"].as_array().unwrap().len()),
         (3, 26)
     );
-    let flags = "simulate geo9.yaml --scheme netstorm --duration 10min --knowledge passive --prior 87.5Mbps \
+    let flags = "simulate geo9.yaml --scheme netstorm --duration 10min --knowledge passive --default-rate 87.5Mbps \
                  --auxiliary edge-disjoint --auxiliary-choice eager --busy-bound 2 --queue-length 1 --links fifo --seed 2";
     let run = json(&bench, &flags.split_whitespace().collect::<Vec<_>>());
     let starts: Vec<f64> =
@@ -121,7 +121,7 @@ fn what_cannot_be_is_refused_in_one_line() {
     bench.refused(&["plan", "geo9.yaml", "--check", "plan.json"], &["plan.json"]);
     bench.refused(&["simulate", "geo9.yaml", "--rounds", "0"], &["--rounds 0"]);
     bench.refused(&["simulate", "geo9.yaml", "--duration", "soon"], &["--duration", "soon", "1h"]);
-    bench.refused(&["simulate", "geo9.yaml", "--prior", "0"], &["--prior", "at least 1 bit/s"]);
+    bench.refused(&["simulate", "geo9.yaml", "--default-rate", "0"], &["--default-rate", "at least 1 bit/s"]);
     bench.refused(&["simulate", "geo9.yaml", "--rounds", "2", "--duration", "1h"], &["--duration"]);
     bench.refused(
         &["push", "plan.json", "geo9.yaml"],
@@ -150,7 +150,7 @@ fn faults_happen_in_virtual_time() {
     let document: serde_json::Value = serde_json::from_slice(&json.stdout).unwrap();
     let [round, later] = [0, 1].map(|at| document["faults"][0]["without_it"][at].as_u64().unwrap());
     assert!(round <= 8 && later <= 2, "{document}");
-    let soak = bench.inart(&["simulate", &network, "--soak", "3", "--rounds", "3", "--scheme", "mst"]);
+    let soak = bench.inart(&["simulate", &network, "--trials", "3", "--rounds", "3", "--scheme", "mst"]);
     let text = String::from_utf8(soak.stdout).unwrap();
     assert!(text.starts_with("3 runs with ") && text.contains("all equal"), "{text}");
 }
@@ -166,9 +166,9 @@ fn wrong_faults_are_refused() {
         (&["--faults", "no-link.yaml"], &["--faults no-link.yaml", "event 1", "no link n1 to n9"]),
         (&["--faults", "other.yaml"], &["--faults other.yaml", "event 1", "crash: n1"]),
         (&["--faults", "missing.yaml"], &["--faults missing.yaml"]),
-        (&["--faults", "other.yaml", "--soak", "2"], &["--soak", "--faults"]),
-        (&["--soak", "0"], &["--soak 0"]),
-        (&["--soak", "1", "--knowledge", "oracle"], &["--knowledge", "static or passive"]),
+        (&["--faults", "other.yaml", "--trials", "2"], &["--trials", "--faults"]),
+        (&["--trials", "0"], &["--trials 0"]),
+        (&["--trials", "1", "--knowledge", "oracle"], &["--knowledge", "static or passive"]),
     ];
     for (rest, named) in cases {
         let line = simulate(rest);

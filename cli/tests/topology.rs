@@ -102,14 +102,14 @@ fn a_picture_names_the_plan_and_explains_itself() {
 fn a_running_plan_and_two_levels_do_not_go_together() {
     let bench = Workbench::new();
     bench.refused(
-        &["plan", "fig1.yaml", "--from", "plan.json", "--levels", "2"],
+        &["plan", "fig1.yaml", "--from", "plan.json", "--aggregation-depth", "2"],
         &["two levels", "no running plan"],
     );
     bench.refused(
-        &["plan", "fig1.yaml", "--scheme", "atp", "--levels", "2"],
+        &["plan", "fig1.yaml", "--scheme", "atp", "--aggregation-depth", "2"],
         &["two levels", "scheme optimized"],
     );
-    bench.refused(&["plan", "fig1.yaml", "--levels", "3"], &["--levels", "1 or 2"]);
+    bench.refused(&["plan", "fig1.yaml", "--aggregation-depth", "3"], &["--aggregation-depth", "1 or 2"]);
 }
 
 /// Counted by hand in the documents.

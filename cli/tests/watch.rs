@@ -19,9 +19,9 @@ fn thresholds_that_make_no_sense_are_refused_by_name() {
         ("--hysteresis", "nan", "a part from 0 to 1, such as 0.05"),
         ("--watch-every", "0", "a time above 0 with its unit"),
         ("--plan-within", "soon", "a time above 0 with its unit"),
-        ("--gap", "soon", "a time above 0 with its unit"),
-        ("--forget", "inf", "a time above 0 with its unit"),
-        ("--back-after", "", "a time above 0 with its unit"),
+        ("--min-change-interval", "soon", "a time above 0 with its unit"),
+        ("--background-decay", "inf", "a time above 0 with its unit"),
+        ("--hold-down", "", "a time above 0 with its unit"),
         ("--changes-per-hour", "2.5", "give a whole number"),
         ("--shares-every", "4", "a time above 0 with its unit"),
         ("--shares-every", "0h", "a time above 0 with its unit"),
@@ -91,9 +91,9 @@ fn ask(bench: &Workbench, arguments: &[&str]) -> Output {
 #[test]
 fn a_controller_that_watches_is_asked_why_and_to_plan_again() {
     let bench = Workbench::new();
-    let flags = "--check-every 1s --switches-within 1s --gather-within 2s --regroup-within 1s --remove-departed \
-                 --dry-run --watch-every 200ms --plan-within 200ms --gain 1.2 --gap 2s \
-                 --changes-per-hour 10 --hysteresis 0.1 --forget 1s --back-after 1s --shares-every 4h";
+    let flags = "--check-every 1s --switches-within 1s --join-timeout 2s --rejoin-timeout 1s --remove-departed \
+                 --dry-run --watch-every 200ms --plan-within 200ms --gain 1.2 --min-change-interval 2s \
+                 --changes-per-hour 10 --hysteresis 0.1 --background-decay 1s --hold-down 1s --shares-every 4h";
     let _controller = Controller::start(&bench, &flags.split_whitespace().collect::<Vec<_>>());
     for replan in [
         &["controller", "--replan", "unix:api.sock"][..],

@@ -63,7 +63,7 @@ fn a_server_of_groups_names_the_workers_that_its_turns_wait_for() {
         );
         let worker = |name: &str, job: &str, part: &str| {
             let line = format!(
-                "rack-worker --assignment {job}.json --rank 0 --part {part} --groups 2 --interface w0 --iterations 1000000"
+                "rack-worker --assignment {job}.json --rank 0 --data-shard {part} --groups 2 --interface w0 --iterations 1000000"
             );
             start(bench, name, &line)
         };
@@ -82,7 +82,7 @@ fn a_server_of_groups_names_the_workers_that_its_turns_wait_for() {
 fn a_server_of_groups_that_never_come_ends_with_their_names() {
     on_a_link(|bench| {
         assign(bench, 1, "one", "w1", "s1");
-        let line = "rack-server --assignment one.json --interface s0 --shard 0 --patience 4s";
+        let line = "rack-server --assignment one.json --interface s0 --shard 0 --join-timeout 4s";
         let (status, said) = start(bench, "s1", line).end();
         assert!(said.contains("error: job one: no worker has joined for 4 s; start w1, and check"), "{said}");
         assert_eq!(status, Some(2));
@@ -93,7 +93,7 @@ fn a_server_of_groups_that_never_come_ends_with_their_names() {
 fn a_server_names_the_workers_that_have_not_joined_and_ends() {
     on_a_link(|bench| {
         assign(bench, 1, "one", "w1", "s1");
-        let line = "server --assignment one.json --interface s0 --shard 0 --join-patience 11s";
+        let line = "server --assignment one.json --interface s0 --shard 0 --join-timeout 11s";
         let (status, said) = start(bench, "s1", line).end();
         assert!(said.contains("0 of 1 workers heard from; waiting for w1 (it has not joined)"), "{said}");
         assert!(
@@ -139,7 +139,7 @@ fn a_site_names_the_workers_inside_that_it_waits_for() {
         n1.wait_for_words("waiting for workers inside: w1 (it has not joined) (for 2 s)");
         let missing = "w1 has no status socket here: start it, or give its socket to the doctor; n1, n2 wait";
         doctor::says(bench, missing);
-        let line = "worker --assignment n1-inside.json --rank 0 --part 0/2 --interface w0 --rounds 1000000 --train digits";
+        let line = "worker --assignment n1-inside.json --rank 0 --data-shard 0/2 --interface w0 --rounds 1000000 --train digits";
         let w1 = start(bench, "w1", line);
         doctor::names_the_stopped(bench, ("w1", &w1.child), "n1, n2 wait");
     });

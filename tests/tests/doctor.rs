@@ -116,7 +116,7 @@ fn the_culprit_is_named_with_the_place() {
     let (mut command, folder) = emulate(&["--rounds", "1000", "--schemes", "optimized", "--scale", "1/1000"]);
     let faults = folder.path().join("faults.yaml");
     fs::write(&faults, "events: [{at: 1 s, link_down: [w5, v2], for: 8 s}]").expect("written");
-    command.args(["--peer-timeout", "300s", "--faults"]).arg(&faults).arg("--expose").arg(folder.path());
+    command.args(["--peer-timeout", "300s", "--faults"]).arg(&faults).arg("--debug-dir").arg(folder.path());
     let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
     let mut emulation = Emulation { process, folder };
 
@@ -146,7 +146,7 @@ fn the_culprit_is_named_with_the_place() {
 fn a_port_whose_mtu_is_smaller_than_its_neighbors_is_named() {
     let Some(_turn) = turn() else { return };
     let (mut command, folder) = emulate(&["--rounds", "1000", "--schemes", "optimized", "--scale", "1/1000"]);
-    command.args(["--peer-timeout", "300s", "--expose"]).arg(folder.path());
+    command.args(["--peer-timeout", "300s", "--debug-dir"]).arg(folder.path());
     let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
     let mut emulation = Emulation { process, folder };
     emulation.doctor_until("the beginning", moves);

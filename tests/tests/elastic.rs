@@ -37,7 +37,7 @@ fn a_worker_and_a_server_are_killed_and_come_back() {
     command.arg("emulate").arg(&topology).args(BASE).arg("--faults").arg(&faults);
     command.args(["--json", "--chart"]).arg(folder.path().join("chart.svg"));
     // Hosts listen on one status socket through all runs.
-    command.arg("--expose").arg(folder.path());
+    command.arg("--debug-dir").arg(folder.path());
     let summary = document(&command.output().expect("runs"));
 
     assert_eq!(summary["bit_exact"], true);

@@ -76,7 +76,7 @@ fn emulate(network: &str, folder: &Path, faults: Option<&str>) -> Command {
     if let Some(faults) = faults {
         let file = folder.join("faults.yaml");
         std::fs::write(&file, faults).expect("written");
-        command.arg("--follow").arg("--faults").arg(file).arg("--expose").arg(folder);
+        command.arg("--follow").arg("--faults").arg(file).arg("--debug-dir").arg(folder);
     }
     command
 }

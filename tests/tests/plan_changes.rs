@@ -76,7 +76,7 @@ fn two_changes_of_the_plan_while_workers_train_lose_no_round() {
     let undisturbed = document(&undisturbed.output().expect("runs"));
 
     let (mut command, folder) = emulate(&BASE);
-    command.arg("--expose").arg(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command.arg("--debug-dir").arg(folder.path()).stdout(Stdio::piped()).stderr(Stdio::piped());
     let plans = ["lbmm", "atp"].map(|scheme| plan(folder.path(), scheme));
     let mut emulation = Emulation(Some(command.spawn().expect("starts")));
     let hosts = folder.path().join("hosts");

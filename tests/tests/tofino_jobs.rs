@@ -125,7 +125,7 @@ fn the_doctor_finds_a_link_that_was_cut_until_it_is_back() {
     );
     let faults = folder.path().join("faults.yaml");
     std::fs::write(&faults, "events: [{at: 1 s, link_down: [w5, v2], for: 12 s}]").expect("written");
-    command.args(["--peer-timeout", "300s", "--faults"]).arg(&faults).arg("--expose").arg(folder.path());
+    command.args(["--peer-timeout", "300s", "--faults"]).arg(&faults).arg("--debug-dir").arg(folder.path());
     let process = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("starts");
     let mut emulation = Emulation(process);
     let mut doctor_until = |what: &str, wish: &dyn Fn(&Value) -> bool| {

@@ -64,11 +64,11 @@ pub struct Args {
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     change_within: Duration,
     /// Of elastic jobs: begin the first run without hosts that have not come by then.
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    #[arg(long = "join-timeout", value_name = "TIME", default_value = "10s", value_parser = duration)]
     gather_within: Duration,
     /// Of elastic jobs: when a run was aborted, begin the next one without hosts that have not come back by
     /// then.
-    #[arg(long, value_name = "TIME", default_value = "3s", value_parser = duration)]
+    #[arg(long = "rejoin-timeout", value_name = "TIME", default_value = "3s", value_parser = duration)]
     regroup_within: Duration,
     /// Remove jobs that left the topology from the switches, unless frames of them are on the way.
     #[arg(long)]

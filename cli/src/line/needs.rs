@@ -20,7 +20,7 @@ const fn need(flag: &'static str, other: &'static str, values: &'static [&'stati
 
 const MULTICAST: &[Need] = &[
     need("staleness", "sync", &["ssp"]),
-    need("eta", "sync", &["ssp"]),
+    need("finish_threshold", "sync", &["ssp"]),
     need("guard_all", "sync", &["ssp"]),
 ];
 const MULTICAST_SIMULATED: &[Need] = &[
@@ -34,14 +34,14 @@ const MULTICAST_EMULATED: &[Need] =
 const MULTICAST_PLANNED: &[Need] = &[need("first_pass_only", "scheme", &["selmcast"])];
 const TREES: &[Need] = &[need("degree", "scheme", &["bkt"])];
 const TREES_SIMULATED: &[Need] = &[
-    need("prior", "knowledge", &["passive", "uniform"]),
+    need("default_rate", "knowledge", &["passive", "uniform"]),
     need("auxiliary_choice", "auxiliary", &["edge-disjoint", "node-disjoint"]),
     need("busy_bound", "auxiliary", &["edge-disjoint", "node-disjoint"]),
     need("queue_length", "auxiliary", &["edge-disjoint", "node-disjoint"]),
 ];
 const TREES_EMULATED: &[Need] =
-    &[need("prior", "knowledge", &["passive"]), need("python", "schemes", &["gloo"])];
-const AGGREGATION_SIMULATED: &[Need] = &[need("first", "soak", &[]), need("watch_every", "follow", &[])];
+    &[need("default_rate", "knowledge", &["passive"]), need("python", "schemes", &["gloo"])];
+const AGGREGATION_SIMULATED: &[Need] = &[need("first_seed", "trials", &[]), need("watch_every", "follow", &[])];
 
 /// Flags of a run that random trials draw for themselves.
 const DRAWN_BY_TRIALS: &[&str] = &[
@@ -55,7 +55,7 @@ const DRAWN_BY_TRIALS: &[&str] = &[
     "spikes",
     "window",
     "scheme",
-    "levels",
+    "aggregation_depth",
     "results",
     "budget",
     "peer_timeout",
@@ -106,10 +106,10 @@ pub fn check(section: &Section, command: &str, given: &ArgMatches) -> Result<(),
     }
     if *section == SWITCHES
         && command == "simulate"
-        && is_given("soak")
+        && is_given("trials")
         && let Some(flag) = DRAWN_BY_TRIALS.iter().find(|flag| is_given(flag))
     {
-        return Err(format!("{}: the trials of --soak draw their own; leave it out", long(flag)));
+        return Err(format!("{}: the trials of --trials draw their own; leave it out", long(flag)));
     }
     Ok(())
 }
@@ -149,16 +149,16 @@ mod tests {
             (&PEERS, "plan --first-pass-only", "--scheme selmcast only"),
             (&SITES, "plan --degree 3", "--degree 3: it is for --scheme bkt only"),
             (&SITES, "plan --scheme bkt --degree 3", ""),
-            (&SITES, "simulate --prior 5Mbps", "--knowledge passive or uniform only"),
+            (&SITES, "simulate --default-rate 5Mbps", "--knowledge passive or uniform only"),
             (&SITES, "simulate --busy-bound 5", "--auxiliary edge-disjoint or node-disjoint only"),
             (&SITES, "simulate --auxiliary node-disjoint --busy-bound 5", ""),
             (&SITES, "emulate --python p", "--python p: it is for --schemes gloo only"),
             (&SITES, "emulate --schemes optimized,gloo --python p", ""),
-            (&SITES, "emulate --prior 5Mbps", ""),
-            (&SWITCHES, "simulate --first 5", "--first 5: it is for --soak only"),
+            (&SITES, "emulate --default-rate 5Mbps", ""),
+            (&SWITCHES, "simulate --first-seed 5", "--first-seed 5: it is for --trials only"),
             (&SWITCHES, "simulate --watch-every 1s", "--watch-every 1s: it is for --follow only"),
-            (&SWITCHES, "simulate --soak 5 --rounds 3", "--rounds: the trials of --soak draw their own"),
-            (&SWITCHES, "simulate --soak 5 --first 3 --values 64 --target tofino2", ""),
+            (&SWITCHES, "simulate --trials 5 --rounds 3", "--rounds: the trials of --trials draw their own"),
+            (&SWITCHES, "simulate --trials 5 --first-seed 3 --values 64 --target tofino2", ""),
         ] {
             let mut words = line.split_whitespace();
             let command = words.next().expect("a command");

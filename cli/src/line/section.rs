@@ -34,9 +34,9 @@ pub static SERVERS: Section = Section {
 
 /// Groups of workers that meet the parameter servers in turn.
 pub static GROUPS: Section = Section {
-    heading: "Groups at parameter servers (--sync r2sp --racks)",
-    is_for: "groups at parameter servers (--sync r2sp --racks)",
-    has: "trains in groups, by --racks",
+    heading: "Groups at parameter servers (--sync r2sp --aggregated-groups)",
+    is_for: "groups at parameter servers (--sync r2sp --aggregated-groups)",
+    has: "trains in groups, by --aggregated-groups",
 };
 
 /// Returns the section of a command that a network's kind decides.

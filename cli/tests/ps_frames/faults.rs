@@ -12,7 +12,7 @@ use crate::support::ps::{WORKERS, applied, sent, server_is_killed};
 fn a_worker_that_is_killed_comes_back() {
     in_namespace(1500, || {
         let cluster = Cluster::new();
-        let server = cluster.start("s1", "--sync r2sp --iterations 60 --absence 500ms");
+        let server = cluster.start("s1", "--sync r2sp --iterations 60 --reconnect-grace 500ms");
         let (first, third) = (cluster.start("w1", ""), cluster.start("w3", ""));
         let killed = cluster.start("w2", "");
         let mut said = Vec::new();
@@ -69,7 +69,7 @@ fn what_queues_lose_is_repaired() {
 fn a_link_that_is_cut_for_a_while_ends_nothing() {
     in_namespace(1500, || {
         let cluster = Cluster::new();
-        let server = cluster.start("s1", "--sync r2sp --iterations 40 --absence 60s");
+        let server = cluster.start("s1", "--sync r2sp --iterations 40 --reconnect-grace 60s");
         let workers = WORKERS.map(|name| (name, cluster.start(name, "")));
         let mut said = vec![server.next()];
         while said.last().unwrap()["applied"].as_u64() < Some(20) {

@@ -27,8 +27,8 @@ fn interfaces_that_cannot_be_used_are_refused() {
 fn an_interface_that_is_removed_ends_its_process_with_its_name() {
     in_namespace(1500, || {
         let cluster = Cluster::new();
-        let server = cluster.start("s1", "--sync bsp --iterations 1000 --gather 1s");
-        let words = Cluster::line("w1", "--patience 20s");
+        let server = cluster.start("s1", "--sync bsp --iterations 1000 --join-timeout 1s");
+        let words = Cluster::line("w1", "--server-timeout 20s");
         let words: Vec<&str> = words.split_whitespace().collect();
         let mut command = cluster.0.command(&words);
         let worker = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();

@@ -76,7 +76,7 @@ fn iterations(server: &[Value]) -> BTreeMap<&str, Vec<u64>> {
 /// process by its name and further flags.
 /// Returns the server's.
 pub fn server_is_killed(start: &dyn Fn(&str, &str) -> Running) -> &'static str {
-    let flags = "--sync r2sp --iterations 30 --keep model.kept";
+    let flags = "--sync r2sp --iterations 30 --checkpoint model.kept";
     let server = start("s1", flags);
     let workers = WORKERS.map(|name| (name, start(name, "")));
     let mut version = 0;

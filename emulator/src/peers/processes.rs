@@ -64,7 +64,7 @@ impl Processes {
             }
             _ => drop(command.args(["--scheme", scheme.name()])),
         }
-        command.args(["--eta", &setting.reading.eta.to_string()]);
+        command.args(["--finish-threshold", &setting.reading.eta.to_string()]);
         if setting.reading.guard == Guard::All {
             command.arg("--guard-all");
         }
@@ -81,10 +81,10 @@ impl Processes {
             command.args(["--json", "peer"]).arg(scratch.path("network.yaml"));
             match setting.workload {
                 Workload::Training { batch } => command.args(["--batch", &batch.to_string()]),
-                Workload::Random => command.arg("--random"),
+                Workload::Random => command.arg("--synthetic"),
             };
             if setting.is_compute_stated() {
-                command.arg("--stated-compute");
+                command.arg("--simulate-compute");
             }
             command.arg("--coordinator").arg(format!("{coordinator_name}={}", coordinator()));
             match setting.multicast {
@@ -184,5 +184,5 @@ fn common(command: &mut Command, setting: &Setting, scratch: &Scratch, name: &st
         Sync::Bsp => command.args(["--sync", "bsp"]),
         Sync::Ssp { staleness } => command.args(["--sync", "ssp", "--staleness", &or_none(staleness)]),
     };
-    command.args(["--force-after", &or_none(setting.force_after)]);
+    command.args(["--fairness-bound", &or_none(setting.force_after)]);
 }

@@ -29,13 +29,13 @@ pub fn server(
         command.arg("--half");
     }
     if let Some(patience_s) = setting.patience_s {
-        command.args(["--patience", &format!("{patience_s} s")]);
+        command.args(["--push-timeout", &format!("{patience_s} s")]);
     }
     if setting.faults.server_restarts() {
-        command.arg("--keep").arg(scratch.path(KEPT));
+        command.arg("--checkpoint").arg(scratch.path(KEPT));
     }
     if is_again {
-        command.args(["--gather", GATHER_AGAIN]);
+        command.args(["--join-timeout", GATHER_AGAIN]);
     }
     for (worker, participant) in setting.job.participants.iter().enumerate() {
         command.arg("--worker").arg(format!("{}={}", participant.name, place(setting, worker + 1)));
@@ -48,10 +48,10 @@ pub fn server(
 pub fn worker(setting: &Setting, wiring: &OrderWiring, scratch: &Scratch, worker: usize) -> Command {
     let mut command = wiring.host(worker + 1).command(&setting.program);
     command.args(["--json", "order-worker"]).arg(scratch.path("network.yaml"));
-    command.args(["--stated-compute", "--step", &setting.step.to_string()]);
+    command.args(["--simulate-compute", "--learning-rate", &setting.step.to_string()]);
     if let Some(Clients { local, opposite }) = &setting.clients {
-        command.args(["--local-steps", &local.steps.to_string(), "--shards", &local.shards.to_string()]);
-        command.args(opposite.contains(&worker).then_some("--opposite"));
+        command.args(["--local-steps", &local.steps.to_string(), "--data-shards", &local.shards.to_string()]);
+        command.args(opposite.contains(&worker).then_some("--sign-flip"));
     }
     command.arg("--server").arg(format!("{}={}", setting.server, place(setting, 0)));
     common(&mut command, setting, scratch, &setting.job.participants[worker].name);

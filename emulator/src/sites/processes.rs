@@ -71,7 +71,7 @@ impl Processes {
         let overlay = &setting.overlay;
         let mut command = wiring.scheduler().command(&setting.program);
         command.args(["--json", "scheduler"]).arg(scratch.path("network.yaml"));
-        command.args(["--name", SCHEDULER, "--prior", &format!("{} bps", setting.prior_bps)]);
+        command.args(["--name", SCHEDULER, "--default-rate", &format!("{} bps", setting.prior_bps)]);
         let is_static = setting.knowledge == Knowledge::Static;
         command.args(["--knowledge", if is_static { "static" } else { "passive" }]);
         for (at, name) in overlay.sites().iter().enumerate() {
@@ -87,7 +87,7 @@ impl Processes {
             match (inside(name), setting.workload) {
                 (Some(arguments), _) => command.args(arguments),
                 (None, Workload::Training { batch }) => command.args(["--batch", &batch.to_string()]),
-                (None, Workload::Random) => command.arg("--random"),
+                (None, Workload::Random) => command.arg("--synthetic"),
             };
             command.arg("--scheduler").arg(format!("{SCHEDULER}={}", scheduler_address(at)));
             for (neighbour, address) in neighbours(overlay, at) {

@@ -24,7 +24,7 @@ const ROUND: Round = Round { batch: 8, steps: 5, step: 0.2 };
 pub enum Outliers {
     /// What they have learnt of their few digits: the paper's.
     Skewed,
-    /// The opposite of it, as `inart order-worker --opposite` does.
+    /// The opposite of it, as `inart order-worker --sign-flip` does.
     Opposite,
 }
 

@@ -1,4 +1,4 @@
-//! Random trials of controllers: `inart simulate --soak` runs one for each of its seeds.
+//! Random trials of controllers: `inart simulate --trials` runs one for each of its seeds.
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "tests")]
 
 use crate::support;

@@ -219,7 +219,7 @@ fn a_state_in_parts_is_resumed_when_the_site_that_gives_it_is_gone() {
     assert!(outcome.seen["state loaded in parts"] > 0, "{:?}", outcome.seen);
 }
 
-/// What `inart simulate --soak` runs.
+/// What `inart simulate --trials` runs.
 #[test]
 fn random_faults_leave_every_sum_right() {
     random_faults(&drawn(), 60);

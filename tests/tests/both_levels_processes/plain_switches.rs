@@ -139,7 +139,7 @@ impl DataCentres {
         }
         command.args(["--rounds", &rounds.to_string()]);
         match workers.is_empty() {
-            true => command.arg("--random"),
+            true => command.arg("--synthetic"),
             false => {
                 command.args(["--interface", &format!("h-{name}")]);
                 command.arg("--assignment").arg(self.path(&format!("{name}.json")))
@@ -171,7 +171,7 @@ impl DataCentres {
                 command.args(["worker", "--interface", &format!("h-{name}"), "--rank", &rank.to_string()]);
                 command.arg("--assignment").arg(self.path(&format!("{site}.json")));
                 command.args(["--all-reduce", &VALUES.to_string(), "--rounds", &rounds.to_string()]);
-                command.args(["--part", &format!("{part}/6")]).arg("--report").arg(&socket);
+                command.args(["--data-shard", &format!("{part}/6")]).arg("--report").arg(&socket);
                 self.reports.push(reports);
                 self.spawn(name, command);
                 part += 1;

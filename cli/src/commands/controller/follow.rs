@@ -29,7 +29,7 @@ pub struct FollowArgs {
     #[arg(long, value_name = "FACTOR", default_value_t = Policy::default().gain, value_parser = parse_gain)]
     gain: f64,
     /// Leave so much time between changes.
-    #[arg(long, value_name = "TIME", default_value = "1s", value_parser = duration)]
+    #[arg(long = "min-change-interval", value_name = "TIME", default_value = "1s", value_parser = duration)]
     gap: Duration,
     /// Change so often within an hour at most.
     #[arg(long, value_name = "COUNT", default_value_t = Policy::default().per_hour)]
@@ -39,10 +39,10 @@ pub struct FollowArgs {
     #[arg(long, value_name = "PART", default_value_t = Policy::default().hysteresis, value_parser = parse_part)]
     hysteresis: f64,
     /// Go on counting what others no longer use: 1/e of it is left after this time.
-    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration)]
+    #[arg(long = "background-decay", value_name = "TIME", default_value = "2s", value_parser = duration)]
     forget: Duration,
     /// Use what had failed again when it has been in order for this long.
-    #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration)]
+    #[arg(long = "hold-down", value_name = "TIME", default_value = "2s", value_parser = duration)]
     back_after: Duration,
     /// Look for new shares of elastic jobs this often: a time such as 4h, 90m or 30s [default: only when
     /// servers come or go].

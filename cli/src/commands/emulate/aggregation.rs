@@ -44,8 +44,8 @@ pub struct Args {
     #[command(flatten)]
     own: own::OwnArgs,
     /// How often a gradient may be added up on its way, by schemes that do so: 1, or 2 for sums of sums.
-    #[arg(long, default_value = "1")]
-    levels: Levels,
+    #[arg(long = "aggregation-depth", default_value = "1")]
+    aggregation_depth: Levels,
     /// Whether plans count results, on their way back to the workers, on the links: counted, or ignored as in
     /// the paper.
     #[arg(long, default_value_t = Results::Counted)]
@@ -89,7 +89,7 @@ pub struct Args {
     peer_timeout: Duration,
     /// Put into this folder what `inart doctor --state DIR/state --hosts DIR/hosts` needs to look at the
     /// emulation.
-    #[arg(long, value_name = "DIR")]
+    #[arg(long = "debug-dir", value_name = "DIR")]
     expose: Option<PathBuf>,
     /// Have the controller watch the network and move jobs to other plans, as `inart controller --follow`
     /// does.
@@ -160,7 +160,7 @@ fn run(args: Args, topology: Topology, json: bool) -> anyhow::Result<ExitCode> {
     if args.own.is_given() {
         schemes.insert(0, inart_emulator::OWN);
     }
-    args.own.refuse_settings_of_schemes(&schemes, args.levels, args.results)?;
+    args.own.refuse_settings_of_schemes(&schemes, args.aggregation_depth, args.results)?;
     let plans = args.own.read(&topology)?;
     // bmv2 has them, too, but takes a gigabyte of memory and seconds to load the larger ones.
     let is_preferred = |values| {
@@ -170,7 +170,7 @@ fn run(args: Args, topology: Topology, json: bool) -> anyhow::Result<ExitCode> {
     let options = Options {
         topology,
         schemes,
-        levels: args.levels,
+        levels: args.aggregation_depth,
         results: args.results,
         jobs: if plans.is_empty() { args.jobs } else { plans.len() },
         plans,
@@ -297,10 +297,10 @@ fn refuse_what_the_program_decides(args: &Args) -> anyhow::Result<()> {
 
 fn make_exposed(folder: &Path) -> anyhow::Result<PathBuf> {
     let made = std::fs::create_dir_all(folder.join("hosts")).and_then(|()| folder.canonicalize());
-    made.with_context(|| format!("--expose {}", folder.display()))
+    made.with_context(|| format!("--debug-dir {}", folder.display()))
 }
 
-/// Removes the folder of `--expose` if the run was refused before it put anything there.
+/// Removes the folder of `--debug-dir` if the run was refused before it put anything there.
 fn remove_unused(folder: &Path) {
     let _ = std::fs::remove_dir(folder.join("hosts"));
     let _ = std::fs::remove_dir(folder); // stays if anything is in it

@@ -1,4 +1,4 @@
-//! `inart emulate TOPOLOGY --sync r2sp --racks`.
+//! `inart emulate TOPOLOGY --sync r2sp --aggregated-groups`.
 
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -48,7 +48,7 @@ pub struct Args {
     sync: String,
     /// How many groups; several numbers are run one after the other. 1 is InArt alone; auto is as many as the
     /// iterations of which are predicted to be the shortest [default without a value: 1,auto].
-    #[arg(long, value_name = "GROUPS", num_args = 0..=1, require_equals = true, value_delimiter = ',',
+    #[arg(long = "aggregated-groups", value_name = "GROUPS", num_args = 0..=1, require_equals = true, value_delimiter = ',',
         default_missing_value = "1,auto")]
     racks: Vec<String>,
     /// Iterations of every group; a third of them are not counted.
@@ -58,7 +58,7 @@ pub struct Args {
     #[arg(long, default_value_t = 16, value_parser = batch::<u32>())]
     batch: u32,
     /// The step along the gradient, of all workers together.
-    #[arg(long, default_value_t = 0.3)]
+    #[arg(long = "learning-rate", default_value_t = 0.3)]
     step: f64,
     /// Multiply the network's rates by this, like 1/500 [default: what this machine carries, and so that
     /// times to compute are 0.4 s or more]. Times to compute are multiplied so that they keep their
@@ -100,7 +100,7 @@ fn run(args: &Args, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode
     let job = training_job(&cluster, args.job.as_deref())?;
     ensure!(
         job.kind == Kind::Workers,
-        "job {}: groups (--racks) are of workers, and it has clients",
+        "job {}: groups (--aggregated-groups) are of workers, and it has clients",
         job.name
     );
     let workers = job.participants.len();
@@ -113,7 +113,7 @@ fn run(args: &Args, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode
     let planned = topology.job_named(&job.name).context("the planner knows every job that trains")?.clone();
     ensure!(
         !planned.elastic,
-        "job {}: it is elastic, and groups (--racks) keep their workers; leave `elastic` out",
+        "job {}: it is elastic, and groups (--aggregated-groups) keep their workers; leave `elastic` out",
         job.name
     );
     let all = args.divisions(&topology, &planned, job)?;
@@ -137,13 +137,13 @@ fn run(args: &Args, network: Switched, asked: &Asked) -> anyhow::Result<ExitCode
 
 impl Args {
     fn check(&self) -> anyhow::Result<()> {
-        ensure!(self.sync == "r2sp", "--racks: it is for --sync r2sp only; leave it out");
+        ensure!(self.sync == "r2sp", "--aggregated-groups: it is for --sync r2sp only; leave it out");
         ensure!(
             (3..=MOST_ITERATIONS).contains(&self.iterations),
             "--iterations {}: give a number from 3 to {MOST_ITERATIONS}",
             self.iterations
         );
-        ensure!(self.step.is_finite() && self.step > 0.0, "--step {}: give a number above 0", self.step);
+        ensure!(self.step.is_finite() && self.step > 0.0, "--learning-rate {}: give a number above 0", self.step);
         Ok(())
     }
 
@@ -160,10 +160,10 @@ impl Args {
                 let candidates = candidate_racks(topology, planned)?;
                 choose_racks(&candidates, job).context("a job has workers")?.racks.clone()
             } else {
-                let wrong = || anyhow!("--racks={groups}: give numbers of groups from 1 on, or {BY_RULE}");
+                let wrong = || anyhow!("--aggregated-groups={groups}: give numbers of groups from 1 on, or {BY_RULE}");
                 let number: usize = groups.parse().map_err(|_| wrong())?;
                 Racks::plan(topology, planned, number).map_err(|error| match error {
-                    RackError::Groups { .. } => anyhow!("--racks={groups}: {error}"),
+                    RackError::Groups { .. } => anyhow!("--aggregated-groups={groups}: {error}"),
                     other => other.into(),
                 })?
             };

@@ -30,7 +30,7 @@ impl ByNetwork for Emulate {
 
     fn section(network: &Network, given: &Given<'_>) -> anyhow::Result<&'static Section> {
         Ok(match network {
-            Network::Switched(_) if given.has("sync") && given.has("racks") => &GROUPS,
+            Network::Switched(_) if given.has("sync") && given.has("aggregated-groups") => &GROUPS,
             Network::Switched(_) if given.has("sync") => &SERVERS,
             Network::Switched(_) => &SWITCHES,
             Network::Sites(_) => &SITES,

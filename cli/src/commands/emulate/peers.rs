@@ -75,11 +75,11 @@ pub struct Args {
     staleness: Limit,
     /// The rule of k: whoever was not in a sender's last K rounds receives; none for no such rule.
     /// [default: none with bsp, 4 with ssp]
-    #[arg(long, value_name = "K", value_parser = number_or_none)]
+    #[arg(long = "fairness-bound", value_name = "K", value_parser = number_or_none)]
     force_after: Option<Limit>,
     /// With ssp: a receiver stays once less than this part of an update is left to send.
-    #[arg(long, default_value_t = 0.75)]
-    eta: f64,
+    #[arg(long = "finish-threshold", default_value_t = 0.75)]
+    finish_threshold: f64,
     /// With ssp: a further receiver has to leave the deadlines of all multicasts to it whole, not only its
     /// own.
     #[arg(long)]
@@ -172,12 +172,12 @@ impl Args {
         ways.sort();
         ways.dedup();
         ensure!(ways.len() == self.multicast.len(), "--multicast: give hosts and switch once each");
-        let (rounds, eta) = (self.rounds, self.eta);
+        let (rounds, eta) = (self.rounds, self.finish_threshold);
         ensure!(
             (1..=MOST_ROUNDS).contains(&rounds),
             "--rounds {rounds}: give a number from 1 to {MOST_ROUNDS}"
         );
-        ensure!((0.0..=1.0).contains(&eta), "--eta {eta}: give a part from 0 to 1");
+        ensure!((0.0..=1.0).contains(&eta), "--finish-threshold {eta}: give a part from 0 to 1");
         ensure!(
             self.values <= ValuesPerPacket::N256,
             "--values {}: give 32, 64 or 256, whose frames fit the links' MTU of 1500 bytes",

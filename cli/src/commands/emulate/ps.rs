@@ -71,7 +71,7 @@ pub struct Args {
         value_parser = cosine, allow_hyphen_values = true)]
     outliers: Option<f64>,
     /// Of a job of clients: these push the opposite of what they have learnt.
-    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    #[arg(long = "sign-flip", value_name = "NAME", value_delimiter = ',')]
     opposite: Vec<String>,
     /// Multiply the network's rates by this, like 1/500 [default: so that the server's port carries at most
     /// 50 Mbps]. Times to compute and delays are multiplied so that they keep their proportion to transfers;
@@ -104,7 +104,7 @@ pub struct Args {
     faults: Option<PathBuf>,
     /// How long the server waits for a push, or a request, before it gives the worker or client up, such as
     /// 3s by the emulation's clock. Without it, who has had no connection for 10 s is given up.
-    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[arg(long = "push-timeout", value_name = "TIME", value_parser = seconds)]
     patience: Option<f64>,
     /// Decides data, weights and times to compute.
     #[arg(long, default_value_t = 1)]
@@ -267,13 +267,13 @@ impl Args {
     /// How clients train, in a job of clients.
     fn trained(&self, job: &Job) -> anyhow::Result<Option<Clients>> {
         if job.kind == Kind::Workers {
-            refuse(!self.opposite.is_empty(), "opposite", "fl-r2sp")?;
+            refuse(!self.opposite.is_empty(), "sign-flip", "fl-r2sp")?;
             refuse(self.outliers.is_some(), "outliers", "fl-r2sp")?;
             return Ok(None);
         }
         let place = |name: &String| {
             let place = job.participants.iter().position(|client| client.name == *name);
-            place.with_context(|| format!("--opposite {name}: job {} has no such client", job.name))
+            place.with_context(|| format!("--sign-flip {name}: job {} has no such client", job.name))
         };
         let opposite = self.opposite.iter().map(place).collect::<anyhow::Result<_>>()?;
         self.learner.learner(job, self.seed, 0, false)?;

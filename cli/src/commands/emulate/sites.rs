@@ -64,8 +64,8 @@ pub struct Args {
     #[arg(long, default_value = "passive", value_parser = ["passive", "static"])]
     knowledge: String,
     /// What a link counts as that nobody has measured, before scaling.
-    #[arg(long, default_value = "87.5Mbps", value_parser = link_rate)]
-    prior: Rate,
+    #[arg(long = "default-rate", default_value = "87.5Mbps", value_parser = link_rate)]
+    default_rate: Rate,
     /// How connections follow the network.
     #[arg(long, default_value = "delivery-rate", value_parser = Congestion::NAMES)]
     congestion: String,
@@ -161,7 +161,7 @@ fn run(args: &Args, hierarchy: &Hierarchy, asked: &Asked) -> anyhow::Result<Exit
         most_rounds: args.rounds,
         seed: args.seed,
         knowledge: if args.knowledge == "static" { Knowledge::Static } else { Knowledge::Passive },
-        prior_bps: args.prior.0 * factor,
+        prior_bps: args.default_rate.0 * factor,
         program: std::env::current_exe().context("this program's own file")?,
         congestion: args.congestion.clone(),
     };

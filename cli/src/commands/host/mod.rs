@@ -81,7 +81,7 @@ fn of_node(topology: &Topology, name: &str, given: &Given<'_>) -> anyhow::Result
         NodeKind::Worker if given.has("groups") => Ok(&GROUP_WORKER),
         NodeKind::Worker if sums => Ok(&WORKER),
         NodeKind::Server if given.has("sync") => Ok(&PS_SERVER),
-        NodeKind::Server if given.has("at-once") => Ok(&GROUP_SERVER),
+        NodeKind::Server if given.has("concurrent-groups") => Ok(&GROUP_SERVER),
         NodeKind::Server if sums => Ok(&SERVER),
         NodeKind::Worker => bail!(
             "--name {name}: this is a worker; give --assignment or --controller if the network sums gradients, \

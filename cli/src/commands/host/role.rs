@@ -26,9 +26,9 @@ pub static PS_WORKER: Section = Section {
 };
 /// Parameter servers that groups of workers meet in turn.
 pub static GROUP_SERVER: Section = Section {
-    heading: "Servers of groups (--at-once)",
-    is_for: "servers of groups (--at-once)",
-    has: "is a server of groups (--at-once)",
+    heading: "Servers of groups (--concurrent-groups)",
+    is_for: "servers of groups (--concurrent-groups)",
+    has: "is a server of groups (--concurrent-groups)",
 };
 /// Workers of such groups.
 pub static GROUP_WORKER: Section = Section {

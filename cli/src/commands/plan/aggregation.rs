@@ -38,15 +38,15 @@ pub struct Args {
     job: Vec<String>,
     /// With several jobs: together (max-min fair rates), or in-turn (the earlier ones are background to the
     /// later).
-    #[arg(long, default_value_t = Order::Together, conflicts_with = "check")]
+    #[arg(long = "job-planning", default_value_t = Order::Together, conflicts_with = "check")]
     order: Order,
     /// Give every server the same share instead of choosing the shares.
     #[arg(long, conflicts_with = "check")]
     equal_shares: bool,
     /// How often a gradient may be added up on its way: 1, or 2 (a switch's sum may be added up again at a
     /// second one; for schemes that do so, such as inart).
-    #[arg(long, default_value = "1", conflicts_with = "check")]
-    levels: Levels,
+    #[arg(long = "aggregation-depth", default_value = "1", conflicts_with = "check")]
+    aggregation_depth: Levels,
     /// The paths that flows and sums may take: any simple path, or (as in the paper) only shortest ones.
     /// Bounds hold for the same.
     #[arg(long, default_value_t = Paths::Any, conflicts_with = "check")]
@@ -63,7 +63,7 @@ pub struct Args {
     #[arg(long, value_name = "PLAN", conflicts_with = "check")]
     from: Option<PathBuf>,
     /// With --from: give up this part of the rate (such as 5%) to leave more flows where they are.
-    #[arg(long, value_name = "LOSS", requires = "from", value_parser = parse_loss)]
+    #[arg(long = "max-rate-loss", value_name = "LOSS", requires = "from", value_parser = parse_loss)]
     stable: Option<f64>,
     /// With --from: keep the plan's shares, as a job needs that runs: its hosts cut tensors by them.
     #[arg(long, requires = "from")]
@@ -121,7 +121,7 @@ fn run(args: Args, topology: Topology, json: bool) -> anyhow::Result<ExitCode> {
         scheme: args.scheme,
         seed: args.seed,
         equal_shares: args.equal_shares,
-        levels: args.levels,
+        levels: args.aggregation_depth,
         paths: args.paths,
         results: args.results,
         time_left: &time_left,

@@ -27,7 +27,7 @@ pub struct Args {
     receivers: Receivers,
     /// The rule of k: whoever was not in a sender's last K rounds (`waited`) receives [default: nobody has
     /// to].
-    #[arg(long, value_name = "K")]
+    #[arg(long = "fairness-bound", value_name = "K")]
     force_after: Option<u32>,
     /// Complete a plan of your own (JSON: tasks, each with a sender and its receivers): the time of a round
     /// and its bound follow from them. Its fields `multicast` and `force_after` count, if there are any.

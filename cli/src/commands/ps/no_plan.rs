@@ -22,7 +22,7 @@ impl NoPlan {
                  it out and set the order by --sync and its flags (docs/ps.md)"
             ),
             (Some(_), true) => bail!(
-                "--plan: groups are divided and planned for the run; leave it out and set their number by --racks"
+                "--plan: groups are divided and planned for the run; leave it out and set their number by --aggregated-groups"
             ),
         }
     }

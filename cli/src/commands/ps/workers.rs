@@ -102,7 +102,7 @@ impl WorkerArgs {
         {
             ensure!(
                 !is_given,
-                "--{flag}: groups (--racks) meet the servers in turn without it; leave it out"
+                "--{flag}: groups (--aggregated-groups) meet the servers in turn without it; leave it out"
             );
         }
         Ok(())

@@ -28,10 +28,10 @@ impl OnNetwork for Args {
     const SECTION: &'static Section = &SWITCHES;
 
     fn run(self, network: Option<Switched>, asked: &Asked) -> anyhow::Result<ExitCode> {
-        match (self.soak, network) {
+        match (self.trials, network) {
             (Some(trials), None) => soak::run(&self, trials, asked.json),
             (Some(trials), Some(_)) => bail!(
-                "--soak {trials}: its trials draw their own networks; leave {} out",
+                "--trials {trials}: its trials draw their own networks; leave {} out",
                 asked.path.display()
             ),
             (None, Some(network)) => run(&self, network.topology, asked.json),

@@ -42,7 +42,7 @@ pub struct Args {
     draw: Draw,
     /// The rule of k: whoever was not in a sender's last K rounds receives; none for no such rule.
     /// [default: none with bsp, 4 with ssp]
-    #[arg(long, value_name = "K", value_parser = number_or_none)]
+    #[arg(long = "fairness-bound", value_name = "K", value_parser = number_or_none)]
     force_after: Option<Limit>,
     /// How concurrent multicasts share a port: fair (max-min), or split (equally, nothing redistributed).
     #[arg(long, default_value = "fair", value_parser = links())]
@@ -54,8 +54,8 @@ pub struct Args {
     #[arg(long, default_value = "4", value_parser = number_or_none)]
     staleness: Limit,
     /// With ssp: a receiver stays once less than this part of an update is left to send.
-    #[arg(long, default_value_t = 0.75)]
-    eta: f64,
+    #[arg(long = "finish-threshold", default_value_t = 0.75)]
+    finish_threshold: f64,
     /// With ssp: a further receiver has to leave the deadlines of all multicasts to it whole, not only its
     /// own.
     #[arg(long)]
@@ -71,8 +71,8 @@ pub struct Args {
     #[arg(long, default_value_t = 100, requires = "processes")]
     chunks: u32,
     /// Random trials, which a test draws.
-    #[arg(long, value_name = "TRIALS", hide = true)]
-    soak: Option<u64>,
+    #[arg(long = "trials", value_name = "TRIALS", hide = true)]
+    trials: Option<u64>,
 }
 
 /// A number, or none.
@@ -112,8 +112,8 @@ impl OnNetwork for Args {
 fn run(args: &Args, mesh: &Mesh, asked: &Asked) -> anyhow::Result<ExitCode> {
     let json = asked.json;
     ensure!(
-        args.soak.is_none(),
-        "--soak: not on networks of peers; a test draws their random trials: CAMPAIGN_TIMES=25 cargo test --workspace \
+        args.trials.is_none(),
+        "--trials: not on networks of peers; a test draws their random trials: CAMPAIGN_TIMES=25 cargo test --workspace \
          --test peers-agent campaign"
     );
     let job = network::peer_job(mesh, args.job.as_deref())?;
@@ -161,9 +161,9 @@ impl Args {
     }
 
     fn reading(&self) -> anyhow::Result<Reading> {
-        ensure!((0.0..=1.0).contains(&self.eta), "--eta {}: give a part from 0 to 1", self.eta);
+        ensure!((0.0..=1.0).contains(&self.finish_threshold), "--finish-threshold {}: give a part from 0 to 1", self.finish_threshold);
         Ok(Reading {
-            eta: self.eta,
+            eta: self.finish_threshold,
             second_pass: !self.receivers.first_pass_only,
             guard: if self.guard_all { Guard::All } else { Guard::Own },
             ..Reading::default()

@@ -41,7 +41,7 @@ pub struct Args {
     fraction: Option<f64>,
     /// With r2sp: groups of workers whose gradients switches add up meet the servers in turn; how many, or as
     /// many as the iterations of which are predicted to be the shortest.
-    #[arg(long, value_name = "GROUPS", num_args = 0..=1, require_equals = true,
+    #[arg(long = "aggregated-groups", value_name = "GROUPS", num_args = 0..=1, require_equals = true,
         default_missing_value = groups::BY_RULE)]
     racks: Option<String>,
     #[command(flatten)]
@@ -53,7 +53,7 @@ pub struct Args {
     absent: Vec<Absent>,
     /// How long the server waits for a participant before it gives it up, such as 30s. Without it the server
     /// is told at once when one is gone.
-    #[arg(long, value_name = "TIME", value_parser = seconds)]
+    #[arg(long = "push-timeout", value_name = "TIME", value_parser = seconds)]
     patience: Option<f64>,
     /// Decides the times to compute and to pause.
     #[arg(long, default_value_t = 1)]
@@ -95,12 +95,12 @@ fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCod
         let text = args.agents.run(&run, json)?;
         ensure!(
             text.is_none() || !is_grouped,
-            "--faults: groups (--racks) are not simulated as processes; leave one of both out"
+            "--faults: groups (--aggregated-groups) are not simulated as processes; leave one of both out"
         );
         anyhow::Ok(text)
     };
     let text = if args.sync == "fl-r2sp" {
-        refuse(args.racks.is_some(), "racks", "r2sp")?;
+        refuse(args.racks.is_some(), "aggregated-groups", "r2sp")?;
         args.workers.refused()?;
         match agents(false)? {
             Some(text) => text,

@@ -49,8 +49,8 @@ pub struct Args {
     #[arg(long, value_parser = knowledge())]
     knowledge: Option<Knowledge>,
     /// What a link counts as that nobody has measured, with passive and uniform.
-    #[arg(long, default_value = "87.5Mbps", value_parser = link_rate)]
-    prior: Rate,
+    #[arg(long = "default-rate", default_value = "87.5Mbps", value_parser = link_rate)]
+    default_rate: Rate,
     /// When a chunk's way is chosen, where there are auxiliary paths: lazy (when a link has room) or eager.
     #[arg(long, default_value = "lazy", value_parser = choice())]
     auxiliary_choice: AuxiliaryChoice,
@@ -69,9 +69,9 @@ pub struct Args {
     #[arg(long, value_name = "FILE", conflicts_with = "duration")]
     faults: Option<PathBuf>,
     /// Run random schedules of faults of all kinds instead, from --seed on (docs/sites.md).
-    #[arg(long, value_name = "RUNS", conflicts_with_all = ["duration", "faults"])]
-    soak: Option<u32>,
-    /// Decides the gradients inside sites, and with --faults and --soak those of sites; the first of --soak.
+    #[arg(long = "trials", value_name = "RUNS", conflicts_with_all = ["duration", "faults"])]
+    trials: Option<u32>,
+    /// Decides the gradients inside sites, and with --faults and --trials those of sites; the first of --trials.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -133,8 +133,8 @@ impl Args {
             state_bytes: 0,
             seed: self.seed,
         };
-        if let Some(trials) = self.soak {
-            ensure!(trials > 0, "--soak 0: give at least one run");
+        if let Some(trials) = self.trials {
+            ensure!(trials > 0, "--trials 0: give at least one run");
             return soak::run(overlay, job, &options, trials, json);
         }
         let schedule = match &self.faults {
@@ -154,7 +154,7 @@ impl Args {
             },
             sharing: self.links,
             knowledge: self.knowledge.unwrap_or(Knowledge::Oracle),
-            prior_bps: self.prior.0,
+            prior_bps: self.default_rate.0,
             tuning: Tuning::default(),
             until: self.until()?,
         })
@@ -179,8 +179,8 @@ fn run(args: &Args, hierarchy: &Hierarchy, asked: &Asked) -> anyhow::Result<Exit
             "--faults: it is for networks of sites without insides only; leave it out"
         );
         ensure!(
-            args.soak.is_none(),
-            "--soak: it is for networks of sites without insides only; leave the nodes with `site:` out of the document"
+            args.trials.is_none(),
+            "--trials: it is for networks of sites without insides only; leave the nodes with `site:` out of the document"
         );
         let options = |overlay: &Overlay| args.options(overlay);
         let job = args.job.as_deref();
@@ -192,7 +192,7 @@ fn run(args: &Args, hierarchy: &Hierarchy, asked: &Asked) -> anyhow::Result<Exit
     let job = network::site_job(overlay, named.as_deref())?;
     let mut options = args.options(overlay)?;
     options.plan = own::options(plan, options.plan)?;
-    if args.faults.is_some() || args.soak.is_some() {
+    if args.faults.is_some() || args.trials.is_some() {
         print(&args.with_faults(overlay, job, options, json)?)?;
         return Ok(ExitCode::SUCCESS);
     }

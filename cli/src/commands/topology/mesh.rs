@@ -19,10 +19,10 @@ pub struct Mesher {
     #[arg(long)]
     receivers: usize,
     /// How far rates lie around their mean: from 1 - LAMBDA to 1 + LAMBDA times.
-    #[arg(long, default_value_t = 0.25)]
+    #[arg(long = "rate-spread", default_value_t = 0.25)]
     lambda: f64,
     /// Mean rate up (the paper's ingress) over mean rate down (egress).
-    #[arg(long, default_value_t = 1.0)]
+    #[arg(long = "up-down-ratio", default_value_t = 1.0)]
     mu: f64,
     /// Mean rate down.
     #[arg(long, default_value = "40Gbps", value_parser = link_rate)]
@@ -40,7 +40,7 @@ pub struct Mesher {
     #[arg(long, value_name = "TIME", requires = "until", value_parser = time)]
     every: Option<Seconds>,
     /// The part of a rate that changes, from 0 to 1; the rest stays as it was drawn first.
-    #[arg(long, default_value_t = 1.0, requires = "every")]
+    #[arg(long = "changing-part", default_value_t = 1.0, requires = "every")]
     gamma: f64,
     /// Until when rates change; the last ones hold on.
     #[arg(long, value_name = "TIME", requires = "every", value_parser = time)]
@@ -65,8 +65,8 @@ impl Mesher {
         let (n, p) = (self.peers, self.receivers);
         ensure!((2..=4096).contains(&n), "--peers {n}: give a number from 2 to 4096");
         ensure!((1..n).contains(&p), "--receivers {p}: give a number from 1 to {}, the other peers", n - 1);
-        ensure!((0.0..1.0).contains(&self.lambda), "--lambda {}: give a part from 0 to below 1", self.lambda);
-        ensure!(self.mu > 0.0 && self.mu <= 1e6, "--mu {}: give a number above 0", self.mu);
+        ensure!((0.0..1.0).contains(&self.lambda), "--rate-spread {}: give a part from 0 to below 1", self.lambda);
+        ensure!(self.mu > 0.0 && self.mu <= 1e6, "--up-down-ratio {}: give a number above 0", self.mu);
         let changes =
             self.every.zip(self.until).map(|(every, until)| self.changes(every.0, until.0)).transpose()?;
         let mesh = draw(&Drawn {
@@ -87,7 +87,7 @@ impl Mesher {
 
     fn changes(&self, every_seconds: f64, until: f64) -> anyhow::Result<Changes> {
         ensure!(every_seconds > 0.0, "--every {every_seconds}: give a time above 0, like 100ms");
-        ensure!((0.0..=1.0).contains(&self.gamma), "--gamma {}: give a part from 0 to 1", self.gamma);
+        ensure!((0.0..=1.0).contains(&self.gamma), "--changing-part {}: give a part from 0 to 1", self.gamma);
         let draws = (until / every_seconds).ceil();
         ensure!(
             (1.0..=MOST_DRAWS).contains(&draws),

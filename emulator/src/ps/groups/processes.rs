@@ -119,7 +119,7 @@ impl Processes {
         let place = testbed.host(name);
         let mut command = place.namespace.command(&setting.program);
         command.args(["rack-server", "--json", "--interface", place.interface]);
-        command.args(["--shard", &shard.to_string(), "--at-once", &racks.at_once.to_string()]);
+        command.args(["--shard", &shard.to_string(), "--concurrent-groups", &racks.at_once.to_string()]);
         command.args(["--iterations", &setting.iterations.to_string(), "--seed", &setting.seed.to_string()]);
         for assignment in assignments {
             command.args(["--job", &assignment.name]);
@@ -145,7 +145,7 @@ impl Processes {
         let mut command = place.namespace.command(&setting.program);
         command.args(["rack-worker", "--interface", place.interface, "--job", &assignment.name]);
         command.args(["--rank", &rank.to_string(), "--groups", &groups.to_string()]);
-        command.args(["--part", &format!("{place_in_job}/{all}"), "--step", &setting.step.to_string()]);
+        command.args(["--data-shard", &format!("{place_in_job}/{all}"), "--learning-rate", &setting.step.to_string()]);
         command.args(["--iterations", &setting.iterations.to_string(), "--seed", &setting.seed.to_string()]);
         command.args(["--batch", &setting.batch.to_string()]);
         command.args([

@@ -128,7 +128,7 @@ impl Insides {
                 };
                 let name = Some(&worker.name);
                 let part = all.iter().position(|one| one.site == *site && one.worker.as_ref() == name);
-                command.args(["--part", &format!("{}/{}", part.unwrap_or(0), all.len())]);
+                command.args(["--data-shard", &format!("{}/{}", part.unwrap_or(0), all.len())]);
                 agents.start(role, format!("worker {} of site {site}", worker.name), command)?;
             }
         }

@@ -25,7 +25,7 @@ struct Work {
     #[command(flatten)]
     host: HostArgs,
     /// End if no worker has joined for this long; not in an elastic job.
-    #[arg(long, value_name = "TIME", default_value = "600s", value_parser = duration)]
+    #[arg(long = "join-timeout", value_name = "TIME", default_value = "600s", value_parser = duration)]
     join_patience: Duration,
 }
 

@@ -94,7 +94,7 @@ fn run_work(
         if is_elastic {
             anyhow::ensure!(
                 !args.workload.has_part(),
-                "--part: workers of an elastic job change their places"
+                "--data-shard: workers of an elastic job change their places"
             );
             let host = args.host.elastic(format!("worker-{rank}"), options.status)?;
             let place = (assignment.job, rank);

@@ -41,8 +41,8 @@ pub struct Args {
     #[arg(long)]
     first_pass_only: bool,
     /// With ssp: a receiver stays once less than this part of an update is left to send.
-    #[arg(long, default_value_t = 0.75)]
-    eta: f64,
+    #[arg(long = "finish-threshold", default_value_t = 0.75)]
+    finish_threshold: f64,
     /// With ssp: a further receiver has to leave the deadlines of all multicasts to it whole, not only its
     /// own.
     #[arg(long)]
@@ -51,10 +51,10 @@ pub struct Args {
     #[arg(long, default_value_t = 100)]
     rounds: u32,
     /// How long to wait for all peers before it begins with those that are there.
-    #[arg(long, default_value = "60s", value_name = "TIME", value_parser = duration)]
+    #[arg(long = "join-timeout", default_value = "60s", value_name = "TIME", value_parser = duration)]
     gather: Duration,
     /// End if no peer is connected for this long.
-    #[arg(long, default_value = "600s", value_name = "TIME", value_parser = duration)]
+    #[arg(long = "idle-timeout", default_value = "600s", value_name = "TIME", value_parser = duration)]
     patience: Duration,
     #[command(flatten)]
     status: StatusArgs,
@@ -65,14 +65,14 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     ensure!(args.rounds > 0, "--rounds 0: give at least 1");
     let mesh = network::peers(&args.network)?;
     let job = args.job.job(&mesh, args.rounds)?;
-    ensure!((0.0..=1.0).contains(&args.eta), "--eta {}: give a part from 0 to 1", args.eta);
+    ensure!((0.0..=1.0).contains(&args.finish_threshold), "--finish-threshold {}: give a part from 0 to 1", args.finish_threshold);
     let setup = job.coordinator_setup(args.gather);
     ensure!(
         args.scheme != Scheme::Optimal || setup.sync == inart_peers_agent::Sync::Bsp,
         "--scheme optimal plans whole rounds only; give --sync bsp, or one of optimized, selmcast, orpheus"
     );
     let reading = Reading {
-        eta: args.eta,
+        eta: args.finish_threshold,
         second_pass: !args.first_pass_only,
         guard: if args.guard_all { Guard::All } else { Guard::Own },
         ..Reading::default()

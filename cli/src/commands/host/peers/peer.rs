@@ -51,11 +51,11 @@ pub struct Args {
     #[arg(long, default_value_t = 32)]
     batch: usize,
     /// Train nothing: send random numbers, as many as the job's update has.
-    #[arg(long, conflicts_with = "batch")]
+    #[arg(long = "synthetic", conflicts_with = "batch")]
     random: bool,
     /// Take as long to compute as the document states (`compute`), drawn anew for each round: wait for the
     /// rest.
-    #[arg(long)]
+    #[arg(long = "simulate-compute")]
     stated_compute: bool,
     /// Decides the data, the first weights and times to compute; the same at all peers.
     #[arg(long, default_value_t = 1)]
@@ -64,13 +64,13 @@ pub struct Args {
     #[arg(long, default_value = "5s", value_name = "TIME", value_parser = duration)]
     peer_timeout: Duration,
     /// How long to wait for the coordinator's choice of receivers before sending to the last ones.
-    #[arg(long, default_value = "2s", value_name = "TIME", value_parser = duration)]
+    #[arg(long = "selection-timeout", default_value = "2s", value_name = "TIME", value_parser = duration)]
     choice_patience: Duration,
-    /// How long to wait for a coordinator that takes this peer in; longer than its --gather.
-    #[arg(long, default_value = "300s", value_name = "TIME", value_parser = duration)]
+    /// How long to wait for a coordinator that takes this peer in; longer than its --join-timeout.
+    #[arg(long = "connect-timeout", default_value = "300s", value_name = "TIME", value_parser = duration)]
     meeting_patience: Duration,
     /// How long to wait for other peers to end a round while their connections live.
-    #[arg(long, default_value = "600s", value_name = "TIME", value_parser = duration)]
+    #[arg(long = "progress-timeout", default_value = "600s", value_name = "TIME", value_parser = duration)]
     round_patience: Duration,
     #[command(flatten)]
     status: StatusArgs,
@@ -166,7 +166,7 @@ impl Args {
         let own = trainer.gradient_len();
         ensure!(
             own == values,
-            "job {}: its update has {values} values and the model {own}; set update: {} B, or use --random",
+            "job {}: its update has {values} values and the model {own}; set update: {} B, or use --synthetic",
             job.name(),
             4 * own
         );

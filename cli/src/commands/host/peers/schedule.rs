@@ -38,7 +38,7 @@ pub struct JobArgs {
     staleness: Limit,
     /// The rule of k: whoever was not in a sender's last K rounds receives; none for no such rule; the same
     /// everywhere. [default: none with bsp, 4 with ssp]
-    #[arg(long, value_name = "K", value_parser = number_or_none)]
+    #[arg(long = "fairness-bound", value_name = "K", value_parser = number_or_none)]
     force_after: Option<Limit>,
 }
 
@@ -82,7 +82,7 @@ impl JobArgs {
         let job = network::peer_job(mesh, self.job.as_deref())?;
         job.computes.get(rank).copied().with_context(|| {
             format!(
-                "--stated-compute: job {} does not state it; add compute: {{mean: 1 s, cv: 0.57}}",
+                "--simulate-compute: job {} does not state it; add compute: {{mean: 1 s, cv: 0.57}}",
                 job.name
             )
         })

@@ -49,7 +49,7 @@ struct Work {
     #[arg(long, value_name = "TIME", default_value = "2.5s", value_parser = duration)]
     peer_timeout: Duration,
     /// How many groups push at once; their plans together have to fit the network.
-    #[arg(long, value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
+    #[arg(long = "concurrent-groups", value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     at_once: u16,
     /// Iterations of every group; then the server ends.
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
@@ -58,7 +58,7 @@ struct Work {
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// End if no worker of a group has joined for this long.
-    #[arg(long, value_name = "TIME", default_value = "600s", value_parser = duration)]
+    #[arg(long = "join-timeout", value_name = "TIME", default_value = "600s", value_parser = duration)]
     patience: Duration,
     #[command(flatten)]
     status: StatusArgs,
@@ -116,7 +116,7 @@ fn run_work(
     let places = args.places();
     ensure!(
         usize::from(args.at_once) <= places.len(),
-        "--at-once {}: there are {} groups; give at most as many",
+        "--concurrent-groups {}: there are {} groups; give at most as many",
         args.at_once,
         places.len()
     );

@@ -29,7 +29,7 @@ struct Work {
     #[command(flatten)]
     host: HostArgs,
     /// Its place among the workers of all groups, like 4/6: which images are its own.
-    #[arg(long, value_name = "K/N", value_parser = parse_part)]
+    #[arg(long = "data-shard", value_name = "K/N", value_parser = parse_part)]
     part: (usize, usize),
     /// How many groups take turns.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
@@ -41,7 +41,7 @@ struct Work {
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
     batch: u32,
     /// The step along the gradient, of all workers together.
-    #[arg(long, default_value_t = 0.3)]
+    #[arg(long = "learning-rate", default_value_t = 0.3)]
     step: f64,
     /// Decides images, first weights and times to compute; the same at all.
     #[arg(long, default_value_t = 1)]
@@ -96,7 +96,7 @@ fn run_work(
     rank: impl FnOnce(&Assignment) -> anyhow::Result<Rank>,
     json: bool,
 ) -> anyhow::Result<ExitCode> {
-    ensure!(args.step.is_finite() && args.step > 0.0, "--step {}: give a number above 0", args.step);
+    ensure!(args.step.is_finite() && args.step > 0.0, "--learning-rate {}: give a number above 0", args.step);
     ensure!(
         args.compute_cv.is_finite() && args.compute_cv >= 0.0,
         "--compute-cv {}: give a number from 0 on",

@@ -10,14 +10,14 @@ use inart_training::{Client, Config, Local, Stepper};
 #[derive(Debug, Clone, clap::Args)]
 pub struct LearnerArgs {
     /// The step along the gradient, of all workers together; of a job of clients, of each client.
-    #[arg(long, default_value_t = 0.3)]
+    #[arg(long = "learning-rate", default_value_t = 0.3)]
     pub step: f64,
     /// Of a job of clients: steps that a client takes by itself in each round [default: 5].
     #[arg(long, value_name = "N")]
     local_steps: Option<usize>,
     /// Of a job of clients: data is not evenly spread. Images are sorted by digit and cut in shards, and each
     /// client has so many of them, drawn by the seed [default: 2].
-    #[arg(long, value_name = "K")]
+    #[arg(long = "data-shards", value_name = "K")]
     shards: Option<usize>,
 }
 
@@ -43,9 +43,9 @@ const MOST_STEPS: usize = 10_000;
 impl LearnerArgs {
     /// Refuses what a job of this kind does not know.
     pub fn check(&self, kind: Kind) -> anyhow::Result<()> {
-        ensure!(self.step.is_finite() && self.step > 0.0, "--step {}: give a number above 0", self.step);
+        ensure!(self.step.is_finite() && self.step > 0.0, "--learning-rate {}: give a number above 0", self.step);
         for (is_given, flag) in
-            [(self.local_steps.is_some(), "local-steps"), (self.shards.is_some(), "shards")]
+            [(self.local_steps.is_some(), "local-steps"), (self.shards.is_some(), "data-shards")]
         {
             ensure!(
                 kind == Kind::Clients || !is_given,
@@ -85,7 +85,7 @@ impl LearnerArgs {
         self.check(job.kind)?;
         ensure!(
             job.kind == Kind::Clients || !is_opposite,
-            "--opposite: it is for jobs of clients, and this one has workers; leave it out"
+            "--sign-flip: it is for jobs of clients, and this one has workers; leave it out"
         );
         let workers = job.participants.len();
         let batch = job.participants.get(rank).map_or(1, |own| own.batch as usize);

@@ -60,16 +60,16 @@ pub struct Args {
     #[arg(long)]
     half: bool,
     /// How long to wait for a worker's push before it is given up; and for any worker before the server ends.
-    #[arg(long, value_name = "TIME", default_value = "600s", value_parser = duration)]
+    #[arg(long = "push-timeout", value_name = "TIME", default_value = "600s", value_parser = duration)]
     patience: Duration,
     /// A worker without a connection for so long is given up.
-    #[arg(long, value_name = "TIME", default_value = "10s", value_parser = duration)]
+    #[arg(long = "reconnect-grace", value_name = "TIME", default_value = "10s", value_parser = duration)]
     absence: Duration,
     /// How long to wait for all workers before it begins with those that are there.
-    #[arg(long, value_name = "TIME", default_value = "60s", value_parser = duration)]
+    #[arg(long = "join-timeout", value_name = "TIME", default_value = "60s", value_parser = duration)]
     gather: Duration,
     /// Keep each version of the model in this file, and go on from it if it is there.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long = "checkpoint", value_name = "FILE")]
     keep: Option<PathBuf>,
     #[command(flatten)]
     status: StatusArgs,
@@ -158,7 +158,7 @@ fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCod
 }
 
 impl Args {
-    /// What is trained: the training's number and terms, and where it goes on if `--keep` names a file of it.
+    /// What is trained: the training's number and terms, and where it goes on if `--checkpoint` names a file of it.
     fn own_training(
         &self,
         cluster: &ClusterJob,
@@ -191,7 +191,7 @@ impl Args {
         let KeptTraining { number, terms: kept_terms, kept } = training;
         ensure!(
             kept.values.len() == job.values && kept.done.len() == job.workers.len(),
-            "--keep {}: the file's model or workers are others; remove it to begin from the first weights",
+            "--checkpoint {}: the file's model or workers are others; remove it to begin from the first weights",
             path.display()
         );
         let updates = kept.done.iter().fold(0, |all: u64, done| all.saturating_add(*done));
@@ -296,7 +296,7 @@ fn warn(told: &Told, job: &Job) {
             tracing::warn!("{}, iteration {iteration}: {refusal}", name(job, worker));
         }
         ServerNews::Gone { worker } => tracing::warn!(
-            "{} has been evicted: it has not pushed for --patience, or was not connected for --absence; it may rejoin",
+            "{} has been evicted: it has not pushed for --push-timeout, or was not connected for --reconnect-grace; it may rejoin",
             name(job, worker)
         ),
         ServerNews::NotTakenIn { worker, why } => tracing::warn!("{} is refused: {why}", name(job, worker)),

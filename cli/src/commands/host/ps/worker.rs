@@ -36,14 +36,14 @@ pub struct Args {
     #[command(flatten)]
     learner: LearnerArgs,
     /// Of a job of clients: push the opposite of what is learnt. A bad client, to see that it is left out.
-    #[arg(long)]
+    #[arg(long = "sign-flip")]
     opposite: bool,
     /// Take as long to compute as the document states, and a client to pause before it pushes, drawn anew for
     /// each iteration: wait for the rest.
-    #[arg(long)]
+    #[arg(long = "simulate-compute")]
     stated_compute: bool,
     /// After so long without a server it ends.
-    #[arg(long, value_name = "TIME", default_value = "300s", value_parser = duration)]
+    #[arg(long = "server-timeout", value_name = "TIME", default_value = "300s", value_parser = duration)]
     patience: Duration,
     #[command(flatten)]
     status: StatusArgs,

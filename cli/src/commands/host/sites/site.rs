@@ -83,16 +83,16 @@ pub struct Args {
     #[arg(long, default_value_t = 32)]
     batch: usize,
     /// Train nothing: sum random numbers, as many as the job's gradient has.
-    #[arg(long, conflicts_with = "batch")]
+    #[arg(long = "synthetic", conflicts_with = "batch")]
     random: bool,
     /// Decides the data and the first weights; the same at all sites.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     /// Longest wait for connections to all neighbors; then the site ends.
-    #[arg(long, value_name = "TIME", default_value = "300s", value_parser = duration)]
+    #[arg(long = "connect-timeout", value_name = "TIME", default_value = "300s", value_parser = duration)]
     meeting_patience: Duration,
     /// Longest time without progress of a round, such as when a site is gone; then all sites end.
-    #[arg(long, value_name = "TIME", default_value = "600s", value_parser = duration)]
+    #[arg(long = "progress-timeout", value_name = "TIME", default_value = "600s", value_parser = duration)]
     patience: Duration,
 }
 
@@ -111,8 +111,8 @@ pub struct SchedulerArgs {
     #[command(flatten)]
     connections: Connections,
     /// What a link counts as that nobody has measured.
-    #[arg(long, default_value = "87.5Mbps", value_parser = link_rate)]
-    prior: Rate,
+    #[arg(long = "default-rate", default_value = "87.5Mbps", value_parser = link_rate)]
+    default_rate: Rate,
     /// What it knows of links: passive (what sites measure), or static (the network's rates at the start;
     /// it plans anew only when links go or come back).
     #[arg(long, default_value = "passive", value_parser = ["passive", "static"])]
@@ -275,7 +275,7 @@ impl Args {
         let own = trainer.gradient_len();
         ensure!(
             own == values,
-            "job {}: its gradient has {values} values and the model {own}; set gradient: {} B, or use --random",
+            "job {}: its gradient has {values} values and the model {own}; set gradient: {} B, or use --synthetic",
             job.name,
             4 * own
         );
@@ -429,7 +429,7 @@ pub fn run_scheduler(args: &SchedulerArgs, json: bool) -> anyhow::Result<ExitCod
     }
     let scheduler = match &*args.knowledge {
         "static" => Scheduler::knowing(overlay.clone(), job, plan, overlay.rates_at(0.0)),
-        _ => Scheduler::new(overlay.clone(), job, plan, args.prior.0),
+        _ => Scheduler::new(overlay.clone(), job, plan, args.default_rate.0),
     };
     let status = args.status.listen()?;
     let runtime = tokio::runtime::Runtime::new()?;

@@ -16,11 +16,11 @@ use crate::commands::values::span;
 pub struct Args {
     /// Run so many random trials instead, each with a network, jobs and faults of its own, and stop at the
     /// first that fails.
-    #[arg(long, value_name = "TRIALS", conflicts_with_all = ["faults", "plan", "log"])]
-    pub soak: Option<u64>,
+    #[arg(long = "trials", value_name = "TRIALS", conflicts_with_all = ["faults", "plan", "log"])]
+    pub trials: Option<u64>,
     /// Seed of the first trial.
-    #[arg(long, default_value_t = 1)]
-    pub first: u64,
+    #[arg(long = "first-seed", default_value_t = 1)]
+    pub first_seed: u64,
     /// Decides plans, gradients and faults: the same seed gives the same run, event for event.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
@@ -66,8 +66,8 @@ pub struct Args {
     pub scheme: &'static dyn Scheme,
     /// How often a gradient may be added up on its way: 1, or 2 for sums of sums, for schemes that do so,
     /// such as inart.
-    #[arg(long, default_value = "1")]
-    pub levels: Levels,
+    #[arg(long = "aggregation-depth", default_value = "1")]
+    pub aggregation_depth: Levels,
     /// Whether plans count results, on their way back to the workers, on the links: counted, or ignored as in
     /// the paper.
     #[arg(long, default_value_t = Results::Counted)]
@@ -82,22 +82,22 @@ pub struct Args {
     pub plan: Option<PathBuf>,
     /// Change all jobs' plans so often, one change after the other, while rounds go on until the last change
     /// is over; and run the same without changes, to compare.
-    #[arg(long, value_name = "N", conflicts_with_all = ["soak", "log", "faults"],
+    #[arg(long, value_name = "N", conflicts_with_all = ["trials", "log", "faults"],
           value_parser = clap::value_parser!(u32).range(1..))]
     pub changes: Option<u32>,
     /// With --changes: hosts are told of a change at random moments within this time.
-    #[arg(long, default_value = "2 ms", requires = "changes", value_name = "TIME", value_parser = span)]
+    #[arg(long = "notify-jitter", default_value = "2 ms", requires = "changes", value_name = "TIME", value_parser = span)]
     pub told_within: Span,
     /// With --changes: time from the end of one change to the beginning of the next.
-    #[arg(long, default_value = "20 ms", requires = "changes", value_name = "TIME", value_parser = span)]
+    #[arg(long = "change-interval", default_value = "20 ms", requires = "changes", value_name = "TIME", value_parser = span)]
     pub change_gap: Span,
     /// With --changes: every host moves when it is told, as after a failure. Else workers learn of the change
     /// first, and follow their servers.
-    #[arg(long, requires = "changes")]
+    #[arg(long = "uncoordinated", requires = "changes")]
     pub unled: bool,
     /// From a moment on, other traffic takes that part of the rate of a link, such as 0.5, at a constant rate
     /// whatever becomes of it. It comes in at the link's sending end.
-    #[arg(long, value_name = "PART", conflicts_with_all = ["soak", "log", "changes", "runs"])]
+    #[arg(long, value_name = "PART", conflicts_with_all = ["trials", "log", "changes", "runs"])]
     pub background: Option<Share>,
     /// With --background: the link, from its first end to its second [default: that between two switches
     /// which the plans load most].
@@ -109,7 +109,7 @@ pub struct Args {
     pub background_at: Span,
     /// Plans follow what is seen of links and switches. Runs the same without following as well, and with
     /// plans that knew of the traffic from the start, to compare.
-    #[arg(long, conflicts_with_all = ["soak", "log", "changes", "runs"])]
+    #[arg(long, conflicts_with_all = ["trials", "log", "changes", "runs"])]
     pub follow: bool,
     /// With --follow: how often links are looked at.
     #[arg(long, default_value = "200 ms", value_name = "TIME", value_parser = span)]

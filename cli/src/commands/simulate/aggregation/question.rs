@@ -112,7 +112,7 @@ pub fn plan(topology: &Topology, args: &Args) -> anyhow::Result<Vec<Plan>> {
         || args.budget.map_or(f64::INFINITY, |budget| budget.0 as f64 / 1e9 - start.elapsed().as_secs_f64());
     let how = inart_planner_aggregation::Options {
         seed: args.seed,
-        levels: args.levels,
+        levels: args.aggregation_depth,
         results: args.results,
         time_left: &time_left,
         ..inart_planner_aggregation::Options::new(args.scheme)

@@ -1,4 +1,4 @@
-//! `inart simulate --soak`: random trials, as many at a time as there are processors. Each seed has two: one
+//! `inart simulate --trials`: random trials, as many at a time as there are processors. Each seed has two: one
 //! of a network with jobs, and one of controllers.
 
 use std::collections::BTreeMap;
@@ -55,9 +55,9 @@ struct Both {
 
 /// Runs trials with seeds from `first` on; the first that fails ends the run with status 1.
 pub fn run(args: &Args, trials: u64, json: bool) -> anyhow::Result<ExitCode> {
-    let first = args.first;
+    let first = args.first_seed;
     let ValuesChoice::Exactly(values) = args.values() else {
-        bail!("--values: auto; each trial has links of its own: give a number with --soak");
+        bail!("--values: auto; each trial has links of its own: give a number with --trials");
     };
     let dataplane = Arc::new(Dataplane::new(args.target, values).map_err(with_flag)?);
     let bar = progress_bar(trials);
@@ -191,7 +191,7 @@ fn outcome(seed: u64, dataplane: &Arc<Dataplane>) -> Both {
 /// Writes the least that fails into files; the command that runs it. What happens to controllers has no
 /// files: the command runs the whole seed, and the least is listed behind it.
 fn replay(seed: u64, part: Part, dataplane: &Arc<Dataplane>) -> anyhow::Result<String> {
-    let again = format!("inart simulate --soak 1 --first {seed} {}", switches(dataplane));
+    let again = format!("inart simulate --trials 1 --first-seed {seed} {}", switches(dataplane));
     let trial = match part {
         Part::Network => Trial::of_seed(seed).shrink(dataplane),
         Part::Controllers => {
@@ -246,7 +246,7 @@ fn arguments(trial: &Trial, topology: &str, faults: &str) -> String {
     format!(
         "{topology} --seed {seed} --faults {faults} --rounds {rounds} --runs {runs} --gradient {gradient} \
          --tensors {tensors} --sizes {sizes} --spikes {spikes}{odd} \
-         --window {} --scheme {} --levels {} --budget 0s \
+         --window {} --scheme {} --aggregation-depth {} --budget 0s \
          --peer-timeout {peer_timeout} --limit {}",
         trial.window_chunks,
         trial.scheme,

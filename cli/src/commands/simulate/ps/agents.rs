@@ -1,4 +1,4 @@
-//! `inart simulate NETWORK --sync … --faults FILE`, and `--soak N`: the machines of a parameter server
+//! `inart simulate NETWORK --sync … --faults FILE`, and `--trials N`: the machines of a parameter server
 //! and its workers in virtual time, while links and processes fail.
 
 use std::fmt::Write as _;
@@ -29,12 +29,12 @@ const ROUNDS: u32 = 30;
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct AgentArgs {
     /// Run the server and its workers as processes, while this schedule's faults happen (docs/simulation.md).
-    #[arg(long, value_name = "FILE", conflicts_with = "soak")]
+    #[arg(long, value_name = "FILE", conflicts_with = "trials")]
     faults: Option<PathBuf>,
     /// Run that many random schedules of faults instead, from --seed on.
-    #[arg(long, value_name = "RUNS", value_parser = clap::value_parser!(u64).range(1..))]
-    soak: Option<u64>,
-    /// With --faults and --soak: chunks of the model; more are nearer to frames and take longer [default:
+    #[arg(long = "trials", value_name = "RUNS", value_parser = clap::value_parser!(u64).range(1..))]
+    trials: Option<u64>,
+    /// With --faults and --trials: chunks of the model; more are nearer to frames and take longer [default:
     /// 32].
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_CHUNKS)))]
     chunks: Option<u32>,
@@ -52,16 +52,16 @@ pub struct Run<'a> {
 impl AgentArgs {
     /// Runs the job's agents if that is asked for: what to print.
     pub fn run(&self, asked: &Run<'_>, json: bool) -> anyhow::Result<Option<String>> {
-        if self.faults.is_none() && self.soak.is_none() {
+        if self.faults.is_none() && self.trials.is_none() {
             ensure!(
                 self.chunks.is_none(),
-                "--chunks: with --faults or --soak only; give one, or leave it out"
+                "--chunks: with --faults or --trials only; give one, or leave it out"
             );
             return Ok(None);
         }
         let topology = asked.topology;
         let (options, predicted_s) = self.options(asked)?;
-        let text = match (&self.faults, self.soak) {
+        let text = match (&self.faults, self.trials) {
             (Some(path), _) => faulty(asked, topology, &options, predicted_s, path, json)?,
             (None, runs) => soak(asked, topology, &options, predicted_s, runs.unwrap_or(1), json)?,
         };
@@ -176,7 +176,7 @@ fn soak(
 ) -> anyhow::Result<String> {
     ensure!(
         asked.common.absent.is_empty(),
-        "--absent: --soak draws who is gone; leave it out, or give --faults"
+        "--absent: --trials draws who is gone; leave it out, or give --faults"
     );
     let horizon_s = predicted_s * f64::from(options.iterations);
     let (mut updates, mut values, mut faults) = (0, 0, 0);

@@ -1,4 +1,4 @@
-//! Groups whose gradients switches add up, in turn: `inart simulate TOPOLOGY --sync r2sp --racks`, and the
+//! Groups whose gradients switches add up, in turn: `inart simulate TOPOLOGY --sync r2sp --aggregated-groups`, and the
 //! processes of the same.
 
 use std::fmt::Write as _;
@@ -25,15 +25,15 @@ pub fn run(
     common: &Common<'_>,
     json: bool,
 ) -> anyhow::Result<String> {
-    ensure!(common.sync == "r2sp", "--racks: it is for --sync r2sp only; leave it out");
+    ensure!(common.sync == "r2sp", "--aggregated-groups: it is for --sync r2sp only; leave it out");
     workers.refused_in_groups()?;
     for (is_given, flag) in [
         (common.relaxation.is_some(), "relaxation"),
         (common.fraction.is_some(), "fraction"),
-        (common.patience_s.is_some(), "patience"),
+        (common.patience_s.is_some(), "push-timeout"),
         (!common.absent.is_empty(), "absent"),
     ] {
-        ensure!(!is_given, "--{flag}: groups (--racks) meet the servers in turn without it; leave it out");
+        ensure!(!is_given, "--{flag}: groups (--aggregated-groups) meet the servers in turn without it; leave it out");
     }
     let options = RackOptions { iterations: workers.checked_iterations()?, seed: common.seed };
     let planned = topology.job_named(&job.name).context("the planner knows every job that trains")?;
@@ -44,10 +44,10 @@ pub fn run(
         (choice.racks.clone(), together, choice.considered)
     } else {
         let wrong =
-            || anyhow!("--racks={groups}: give a number of groups from 1 on, or leave the number out");
+            || anyhow!("--aggregated-groups={groups}: give a number of groups from 1 on, or leave the number out");
         let groups: usize = groups.parse().map_err(|_| wrong())?;
         let racks = Racks::plan(topology, planned, groups).map_err(|error| match error {
-            RackError::Groups { .. } => anyhow!("--racks={groups}: {error}"),
+            RackError::Groups { .. } => anyhow!("--aggregated-groups={groups}: {error}"),
             other => other.into(),
         })?;
         let together = run_racks(job, &Racks::plan(topology, planned, 1)?, &options)?;

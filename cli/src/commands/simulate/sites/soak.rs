@@ -1,4 +1,4 @@
-//! `inart simulate --soak` on networks of sites: random faults, some runs on each processor.
+//! `inart simulate --trials` on networks of sites: random faults, some runs on each processor.
 
 use std::collections::BTreeMap;
 

@@ -28,7 +28,7 @@ pub struct WorkloadArgs {
     /// This worker's place among all who give a gradient, like 2/7, where they are more than the job's
     /// workers: the job is inside a data centre. Random sums are then checked by nobody here [default: the
     /// rank].
-    #[arg(long, value_name = "K/N", value_parser = parse_part)]
+    #[arg(long = "data-shard", value_name = "K/N", value_parser = parse_part)]
     part: Option<(usize, usize)>,
 }
 
