@@ -4,7 +4,7 @@
 
 builds the network and gives Mininet's prompt. Each switch is a process with a P4Runtime server on loopback, at port
 9559 for the first switch of the file, 9560 for the second and so on, with device id 0. It forwards nothing before a plan has
-been pushed (`inart push`). Further arguments: `inart,FILE,switch=bmv2,scale=0.01`.
+been pushed (`inart apply`). Further arguments: `inart,FILE,switch=bmv2,scale=0.01`.
 
 Port numbers and addresses come from `inart topology wiring`, so that they are those of the tables. The command is taken from
 INART, else from target/release or target/debug of this tree, else from the PATH.

@@ -96,7 +96,7 @@ def main():
         net.start()
         if args.cli:
             addresses = " ".join(f"--switch {switch.name}={switch.address}" for switch in net.switches)
-            print(f"P4Runtime: inart push PLAN {args.topology} {addresses}")
+            print(f"P4Runtime: inart apply PLAN {args.topology} {addresses}")
             CLI(net)
             return 0
         return train(net, args, scale)

@@ -22,7 +22,7 @@ fn refusal(arguments: &[String]) -> Option<String> {
     let root = Path::new(ROOT);
     let checked = match &cli.command {
         Command::Plan(line) => line.check(root),
-        Command::Push(line) => line.check(root),
+        Command::Apply(line) => line.check(root),
         Command::Host(line) => line.check(root),
         Command::Emulate(line) => line.check(root),
         Command::Simulate(line) => line.check(root),

@@ -7,6 +7,7 @@ mod commands;
 mod documented;
 mod line;
 mod parser;
+mod renamed;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;
@@ -40,7 +41,7 @@ fn run(command: Command, json: bool) -> anyhow::Result<ExitCode> {
     match command {
         Command::Topology(args) => commands::topology::run(args, json),
         Command::Plan(line) => line.run(json),
-        Command::Push(line) => line.run(json),
+        Command::Apply(line) => line.run(json),
         Command::Diff(line) => line.run(json),
         Command::Rollback(args) => commands::rollback::run(args, json),
         Command::Remove(args) => commands::remove::run(args, json),
@@ -57,8 +58,8 @@ fn run(command: Command, json: bool) -> anyhow::Result<ExitCode> {
         Command::Coordinator(args) => commands::host::peers::coordinator::run(&args, json),
         Command::Worker(args) => commands::host::aggregation::worker::run(args, json),
         Command::Server(args) => commands::host::aggregation::server::run(args, json),
-        Command::RackServer(args) => commands::host::ps::group_server::run(&args, json),
-        Command::RackWorker(args) => commands::host::ps::group_worker::run(&args, json),
+        Command::GroupServer(args) => commands::host::ps::group_server::run(&args, json),
+        Command::GroupWorker(args) => commands::host::ps::group_worker::run(&args, json),
         Command::Decode(args) => commands::decode::run(args, json),
     }
 }

@@ -23,11 +23,11 @@ pub enum Command {
     Topology(commands::topology::Args),
     /// Plan a job on a network of any kind, or check a plan.
     Plan(Line<commands::plan::Plan>),
-    /// Write the switches' tables of a plan, or those by which switches copy updates between peers.
-    Push(Line<commands::push::Push>),
-    /// Show what a push would change.
+    /// Install a plan on the switches, or the tables by which they copy updates between peers.
+    Apply(Line<commands::apply::Apply>),
+    /// Show what `inart apply` would change.
     Diff(Line<commands::diff::Diff>),
-    /// Return to the plan installed before the last push.
+    /// Return to the plan installed before the last `inart apply`.
     Rollback(commands::rollback::Args),
     /// Remove jobs from the switches, or list those that they hold.
     Remove(commands::remove::Args),
@@ -62,10 +62,10 @@ pub enum Command {
     Server(commands::host::aggregation::server::Args),
     /// Run a server of groups by its shard in their assignments.
     #[command(hide = true)]
-    RackServer(Box<commands::host::ps::group_server::Args>),
+    GroupServer(Box<commands::host::ps::group_server::Args>),
     /// Run a worker of a group by its rank in the group's assignment.
     #[command(hide = true)]
-    RackWorker(Box<commands::host::ps::group_worker::Args>),
+    GroupWorker(Box<commands::host::ps::group_worker::Args>),
     /// Print the INART frames of a pcap file.
     Decode(commands::decode::Args),
 }

@@ -118,7 +118,7 @@ fn wrong_plans() {
         let said = String::from_utf8(output.stdout).unwrap();
         assert_eq!(output.status.code(), Some(1), "{place}: a plan that does not hold");
         assert!(named.iter().all(|name| said.contains(name)), "{place}: {said}");
-        for command in ["push", "diff"] {
+        for command in ["apply", "diff"] {
             bench.refused(&push(command), &["bad.json", "inart plan"]);
         }
     }
@@ -131,11 +131,11 @@ fn wrong_plans() {
     bench.write("other.yaml", other);
     let named = ["plan.json", "\"fig1\"", "\"other\""];
     bench.refused(&["plan", "--check", "plan.json", "other.yaml"], &named);
-    for command in ["push", "diff"] {
+    for command in ["apply", "diff"] {
         let named = ["other.yaml", "a network of switches", "name a plan"];
         bench.refused(&[command, "other.yaml", "fig1.yaml"], &named);
     }
-    bench.refused(&["push", "plan.json", "other.yaml"], &named);
+    bench.refused(&["apply", "plan.json", "other.yaml"], &named);
     bench.refused(&["diff", "plan.json", "other.yaml"], &named);
 }
 
@@ -143,7 +143,7 @@ fn wrong_plans() {
 fn wrong_ways_to_the_switches() {
     let bench = Workbench::new();
     let refused = |arguments: &[&str], named: &[&str]| {
-        bench.refused(&[&["push", "plan.json", "fig1.yaml"], arguments].concat(), named);
+        bench.refused(&[&["apply", "plan.json", "fig1.yaml"], arguments].concat(), named);
     };
     refused(&[], &["switch v1", "--switch v1=HOST:PORT"]);
     refused(&["--switch", "v1"], &["NAME=HOST:PORT"]);
@@ -181,7 +181,7 @@ fn a_program_that_does_not_match_its_source() {
         }
     }
     let all = ["--switch", "v1=127.0.0.1:1", "--switch", "v2=127.0.0.1:1", "--p4", "p4"];
-    let push = [&["push", "plan.json", "fig1.yaml"], &all[..]].concat();
+    let push = [&["apply", "plan.json", "fig1.yaml"], &all[..]].concat();
     bench.refused(&push, &["127.0.0.1:1"]); // the program is well, the switch is not there
     bench.write("p4/inart.p4", bench.read("p4/inart.p4") + "\n");
     bench.refused(&push, &["--p4 p4", "does not match its source", "inart.p4", "recompile"]);
@@ -194,14 +194,14 @@ fn frames_that_the_links_do_not_carry() {
     let bench = Workbench::new();
     let all = ["--switch", "v1=127.0.0.1:1", "--switch", "v2=127.0.0.1:1", "--values", "1024"];
     let named = ["--values", "link ", "MTU of 1500", "1024 values need 4126", "`mtu`", "256 values"];
-    bench.refused(&[&["push", "plan.json", "fig1.yaml"], &all[..]].concat(), &named);
+    bench.refused(&[&["apply", "plan.json", "fig1.yaml"], &all[..]].concat(), &named);
     bench.refused(&[&["remove", "digits", "fig1.yaml"], &all[..]].concat(), &named);
     bench.refused(&["emulate", "fig1.yaml", "--values", "1024"], &named);
     bench.refused(&["simulate", "fig1.yaml", "--values", "1024"], &named);
     // Links that carry them: the switch is not there.
     bench.write("jumbo.yaml", bench.read("fig1.yaml").replacen("nodes:", "mtu: 9000\nnodes:", 1));
     bench.refused(
-        &[&["push", "plan.json", "jumbo.yaml"], &all[..]].concat(),
+        &[&["apply", "plan.json", "jumbo.yaml"], &all[..]].concat(),
         &["switch v1", "start the switch"],
     );
     for value in ["0", "100", "9217"] {
@@ -274,7 +274,7 @@ fn wrong_hosts() {
     };
     bench.refused(&worker("job.json", "0"), &["nosuch0"]);
     bench.refused(&worker("job.json", "1"), &["rank 1", "digits"]);
-    bench.refused(&worker("bad.json", "0"), &["--assignment bad.json", "inart push --assignments"]);
+    bench.refused(&worker("bad.json", "0"), &["--assignment bad.json", "inart apply --assignments"]);
     bench.refused(&worker("missing.json", "0"), &["--assignment missing.json"]);
     let server = |assignment, shard| {
         ["server", "--interface", "nosuch0", "--assignment", assignment, "--shard", shard]

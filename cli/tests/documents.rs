@@ -43,7 +43,8 @@ fn commands_exist(page: &PathBuf) -> usize {
         let mut command = Command::new(env!("CARGO_BIN_EXE_inart"));
         // And on the order at a server.
         let order = words.iter().position(|word| *word == "--sync").map_or(&[][..], |at| &words[at..at + 2]);
-        let racks = words.iter().any(|word| word.starts_with("--aggregated-groups")).then_some("--aggregated-groups");
+        let racks =
+            words.iter().any(|word| word.starts_with("--aggregated-groups")).then_some("--aggregated-groups");
         let command = command.args(&words[..depth]).args(order).args(racks).arg("--help");
         let help = command.current_dir(root()).output().unwrap();
         assert!(help.status.success(), "{}: inart {}", page.display(), words.join(" "));

@@ -99,7 +99,7 @@ fn a_push_has_a_precedence() {
     let push = |id: &str, status| {
         printed(
             &bench,
-            &format!("push plan.json fig1.yaml --state state --election-id {id} {places}"),
+            &format!("apply plan.json fig1.yaml --state state --election-id {id} {places}"),
             status,
         )
     };

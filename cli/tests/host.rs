@@ -31,7 +31,10 @@ fn the_document_decides_the_role() {
             "fig1.yaml --name s1 --assignment job.json --interface lo",
             &["--name s1", "not in the assignment of job digits", "s9"],
         ),
-        ("fig1.yaml --name s1 --assignment job.json --concurrent-groups 1 --interface lo", &["not in the assignment"]),
+        (
+            "fig1.yaml --name s1 --assignment job.json --concurrent-groups 1 --interface lo",
+            &["not in the assignment"],
+        ),
         ("fig1.yaml --name w1 --assignment job.json --groups 2 --interface lo", &["--data-shard"]),
         ("fig1.yaml --name w1", &["this is a worker", "--assignment or --controller", "--server"]),
         ("fig1.yaml --name s1", &["this is a server", "--assignment or --controller", "--sync"]),

@@ -56,7 +56,7 @@ fn an_assignment_serves_one_run() {
 
     let second = server(&assignment).output().unwrap();
     assert_eq!(second.status.code(), Some(2), "{}", text(&second));
-    assert!(text(&second).contains("push the plan with --new-epoch"), "{}", text(&second));
+    assert!(text(&second).contains("apply the plan with --new-plan-version"), "{}", text(&second));
     assert_eq!(text(&second).lines().count(), 1, "{}", text(&second));
 
     // The next push writes another epoch into the file.

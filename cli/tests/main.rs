@@ -1,6 +1,7 @@
 //! Runs the tests that need no root as one program: cargo links one program sooner than many.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+mod apply;
 mod bad_input;
 #[path = "../../switch/tests/bf_rt/mod.rs"]
 mod bf_rt;
@@ -18,7 +19,6 @@ mod peers;
 mod ports;
 mod ps;
 mod ps_faults;
-mod push;
 mod read_once;
 mod remove;
 mod simulate;

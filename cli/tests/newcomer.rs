@@ -122,7 +122,10 @@ fn flags_out_of_range_are_refused_by_name_before_the_run() {
         ),
         ("emulate geo9.yaml --default-rate 0", ["--default-rate", "at least 1 bit/s", "'0'"]),
         ("emulate geo9.yaml --default-rate 1e30Tbps", ["--default-rate", "at most 1e18 bit/s", "1e30Tbps"]),
-        ("simulate geo9.yaml --knowledge passive --default-rate 1e30Tbps", ["--default-rate", "at most 1e18", "1e30Tbps"]),
+        (
+            "simulate geo9.yaml --knowledge passive --default-rate 1e30Tbps",
+            ["--default-rate", "at most 1e18", "1e30Tbps"],
+        ),
         ("emulate geo9.yaml --scale 1e-12", ["--scale", "20 Mbps", "at least 1/2000"]),
         ("emulate geo9.yaml --gradient 4B", ["--scale", "slower than 10 kbps", "at least 1/2000"]),
         ("emulate mesh4.yaml --scale 1e-12", ["--scale", "500 Mbps", "at least 1/50000"]),

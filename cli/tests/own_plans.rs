@@ -194,7 +194,10 @@ fn what_does_not_go_with_a_plan_is_refused_by_name() {
         ("emulate fig1.yaml --plan trees.json", &["--plan trees.json", "flows"]),
         ("emulate ps16.yaml --sync bsp --plan trees.json", &["--plan", "follows no plan", "--sync"]),
         ("simulate ps16.yaml --sync r2sp --plan trees.json", &["--plan", "follows no plan", "--sync"]),
-        ("emulate ps16.yaml --sync r2sp --aggregated-groups=2 --plan trees.json", &["--plan", "--aggregated-groups"]),
+        (
+            "emulate ps16.yaml --sync r2sp --aggregated-groups=2 --plan trees.json",
+            &["--plan", "--aggregated-groups"],
+        ),
     ] {
         bench.refused(&line.split_whitespace().collect::<Vec<_>>(), named);
     }

@@ -128,7 +128,8 @@ fn stale_synchronous_peers_follow_their_rule_of_k() {
     let _turn = turn();
     let mesh = Mesh::new();
     let flags = "--sync ssp --staleness 2 --fairness-bound 3 --rounds 20 --synthetic";
-    let coordinator = "--sync ssp --staleness 2 --fairness-bound 3 --rounds 20 --scheme optimized --guard-all";
+    let coordinator =
+        "--sync ssp --staleness 2 --fairness-bound 3 --rounds 20 --scheme optimized --guard-all";
     let told = run_all(&mesh, flags, coordinator);
     let sent = sent(&told);
     assert!(compare(&told, &sent) > 0);
@@ -224,7 +225,12 @@ fn bad_flags_are_refused_in_one_line() {
     refused(others("p1", "ca.pem", "none.pem"), &["none.pem"]);
     let text = mesh.bench.read("mesh4.yaml");
     for (name, part, by, named) in [
-        ("short.yaml", "203304 B", "100 B", &["job digits", "25 values", "update: 203304 B", "--synthetic"][..]),
+        (
+            "short.yaml",
+            "203304 B",
+            "100 B",
+            &["job digits", "25 values", "update: 203304 B", "--synthetic"][..],
+        ),
         ("half.yaml", "203304 B", "102 B", &["update of p1 is 102 bytes", "multiple of 4"]),
         ("two.yaml", "203304 B", "200 B, updates: {p2: 400 B}", &["update of p2 has another length"]),
         ("one.yaml", "receivers: 2", "receivers: 2, required: [[p1, p2]]", &["job digits", "one round"]),

@@ -60,8 +60,7 @@ fn stale_synchronous_training_has_its_flags_and_figures() {
         assert!(run["rounds"].as_u64().unwrap() > 16 && run["max_gap"].as_u64().unwrap() <= 3, "{run}");
         assert!(run["longest_wait"].as_u64().unwrap() <= 3, "{run}");
     }
-    let free =
-        "simulate mesh16.yaml --scheme orpheus --draw fixed --sync ssp --staleness none --fairness-bound none";
+    let free = "simulate mesh16.yaml --scheme orpheus --draw fixed --sync ssp --staleness none --fairness-bound none";
     let free = json(&bench, &free.split_whitespace().collect::<Vec<_>>());
     assert!(free["longest_wait"].as_u64().unwrap() > 4, "{free}");
     let guarded = |more: &[&str]| {
@@ -93,8 +92,7 @@ fn instances_are_drawn_by_command() {
         let unit = 200e6 * 8.0 / 40e9;
         assert!((plan["seconds"].as_f64().unwrap() / unit - time).abs() < 1e-9, "{plan}");
     }
-    let flags =
-        "topology mesh --peers 6 --receivers 2 --compute 1s --cv 0.3 --every 100ms --changing-part 0.5 --until 2s";
+    let flags = "topology mesh --peers 6 --receivers 2 --compute 1s --cv 0.3 --every 100ms --changing-part 0.5 --until 2s";
     let output = bench.inart(&flags.split_whitespace().collect::<Vec<_>>());
     bench.write("mesh.yaml", &output.stdout);
     assert!(String::from_utf8_lossy(&output.stdout).contains("traces:"));
@@ -153,30 +151,35 @@ fn what_cannot_be_is_refused_in_one_line() {
     );
     bench.refused(&["simulate", "mesh16.yaml", "--sync", "asp"], &["--sync", "ssp"]);
     bench.refused(
-        &["push", "plan.json", "mesh16.yaml"],
+        &["apply", "plan.json", "mesh16.yaml"],
         &["PLAN is for networks of switches", "mesh16.yaml has peers"],
     );
     bench.refused(
-        &["push", "mesh16.yaml", "--window", "8"],
+        &["apply", "mesh16.yaml", "--window", "8"],
         &["--window is for networks of switches", "mesh16.yaml has peers"],
     );
     for flag in ["--controller", "--assignments"] {
-        bench.refused(&["push", "mesh16.yaml", flag, "x"], &[flag, "mesh16.yaml has peers"]);
+        bench.refused(&["apply", "mesh16.yaml", flag, "x"], &[flag, "mesh16.yaml has peers"]);
     }
     for (flag, value, named) in [
         ("--controller", "127.0.0.1:1", "--peers"),
         ("--assignments", "jobs", "leave it out"),
         ("--window", "8", "mesh16.yaml: --window: it is for plans"),
     ] {
-        bench.refused(&["push", "mesh16.yaml", "fig1.yaml", flag, value], &[flag, named]);
+        bench.refused(&["apply", "mesh16.yaml", "fig1.yaml", flag, value], &[flag, named]);
     }
     bench.refused(
         &["topology", "mesh", "--peers", "4", "--receivers", "4"],
         &["--receivers 4", "from 1 to 3"],
     );
-    bench
-        .refused(&["topology", "mesh", "--peers", "4", "--receivers", "2", "--rate-spread", "1"], &["--rate-spread 1"]);
-    bench.refused(&["topology", "mesh", "--peers", "4", "--receivers", "2", "--up-down-ratio", "0"], &["--up-down-ratio 0"]);
+    bench.refused(
+        &["topology", "mesh", "--peers", "4", "--receivers", "2", "--rate-spread", "1"],
+        &["--rate-spread 1"],
+    );
+    bench.refused(
+        &["topology", "mesh", "--peers", "4", "--receivers", "2", "--up-down-ratio", "0"],
+        &["--up-down-ratio 0"],
+    );
     bench.refused(
         &["topology", "mesh", "--peers", "4", "--receivers", "2", "--update", "0"],
         &["--update", "'0'", "at least a byte"],

@@ -138,9 +138,9 @@ impl World {
     /// A switch that serves both jobs.
     fn with_both(self) -> Self {
         let world = self;
-        let pushed = format!("push plan.json net.yaml --assignments jobs --switch s={}", world.address);
+        let pushed = format!("apply plan.json net.yaml --assignments jobs --switch s={}", world.address);
         assert!(world.updates(&pushed) > 0);
-        assert!(world.updates("push three.yaml net.yaml") > 0, "beside the other job");
+        assert!(world.updates("apply three.yaml net.yaml") > 0, "beside the other job");
         world
     }
 
@@ -236,7 +236,7 @@ impl World {
 fn a_switch_sums_for_one_job_and_copies_for_another_and_either_goes_on_alone() {
     in_namespace(|| {
         let world = World::new().with_both();
-        for same in ["diff plan.json net.yaml", "diff three.yaml net.yaml", "push three.yaml net.yaml"] {
+        for same in ["diff plan.json net.yaml", "diff three.yaml net.yaml", "apply three.yaml net.yaml"] {
             assert_eq!(world.updates(same), 0, "{same}");
         }
         let (hosts, peers) = (world.sum(PUSHED), world.train(ROUNDS));
@@ -259,15 +259,15 @@ fn a_switch_sums_for_one_job_and_copies_for_another_and_either_goes_on_alone() {
         let peers = world.train(ROUNDS);
         world.averaged(peers);
 
-        assert!(world.updates("push plan.json net.yaml --assignments jobs") > 0);
+        assert!(world.updates("apply plan.json net.yaml --assignments jobs") > 0);
         assert!(world.updates("remove all net.yaml --force") > 0);
         assert_eq!(names(&world.document("remove net.yaml")), ["digits"]);
         let hosts = world.sum(PUSHED);
         world.summed(hosts);
 
         // Two peers instead of three, and back.
-        assert!(world.updates("push three.yaml net.yaml") > 0);
-        assert!(world.updates("push two.yaml net.yaml") > 0);
+        assert!(world.updates("apply three.yaml net.yaml") > 0);
+        assert!(world.updates("apply two.yaml net.yaml") > 0);
         assert!(world.updates("diff three.yaml net.yaml") > 0);
         assert!(world.updates("rollback net.yaml --job all") > 0);
         assert_eq!(world.updates("diff three.yaml net.yaml"), 0);

@@ -1,4 +1,4 @@
-//! `inart switch`, `inart push`, `inart coordinator` and `inart peer --multicast switch` as processes on veth
+//! `inart switch`, `inart apply`, `inart coordinator` and `inart peer --multicast switch` as processes on veth
 //! links, as somebody would start them: a peer that dies in the middle of its multicast, and frames of
 //! strangers. Needs root, and skips without.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
@@ -82,7 +82,7 @@ impl World {
     fn push(&self) -> u64 {
         let switch = format!("s={}", self.address);
         let output =
-            self.bench.inart(&["--json", "push", "four.yaml", "--state", "state", "--switch", &switch]);
+            self.bench.inart(&["--json", "apply", "four.yaml", "--state", "state", "--switch", &switch]);
         assert!(output.status.success(), "{output:?}");
         serde_json::from_slice::<Value>(&output.stdout).unwrap()["updates"].as_u64().unwrap()
     }
@@ -101,8 +101,9 @@ impl World {
     fn peer(&self, peer: usize, rounds: u32, timeout: &str) -> Running {
         let name = format!("p{peer}");
         let coordinator = "--coordinator c=127.0.0.1:7500";
-        let rest =
-            format!("--synthetic --rounds {rounds} --peer-timeout {timeout} --interface u{peer} {coordinator}");
+        let rest = format!(
+            "--synthetic --rounds {rounds} --peer-timeout {timeout} --interface u{peer} {coordinator}"
+        );
         let listen = 7500 + peer;
         self.start(&format!("--json peer four.yaml --listen 127.0.0.1:{listen} {} {rest}", common(&name)))
     }

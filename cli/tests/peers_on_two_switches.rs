@@ -1,4 +1,4 @@
-//! Two switches with a link between them, filled by `inart push`: which copies of an update cross that link,
+//! Two switches with a link between them, filled by `inart apply`: which copies of an update cross that link,
 //! reach a host, or die in a switch. Needs root, and skips without.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
@@ -138,7 +138,7 @@ fn a_copy_crosses_the_link_between_switches_only_for_who_is_behind_it() {
         bench.write("two.yaml", document());
         let (_s, at_s) = switch(&bench, "-i 1@d1 -i 2@d2 -i 3@x");
         let (_t, at_t) = switch(&bench, "-i 1@d3 -i 68@d70 -i 69@y");
-        let push = ["push", "two.yaml", "--switch", &format!("s={at_s}"), "--switch", &format!("t={at_t}")];
+        let push = ["apply", "two.yaml", "--switch", &format!("s={at_s}"), "--switch", &format!("t={at_t}")];
         let output = bench.inart(&push);
         assert!(output.status.success(), "{output:?}");
         let mut sender = open("u1");

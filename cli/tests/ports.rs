@@ -96,7 +96,7 @@ fn ports_are_listed_brought_up_once_and_told_of() {
     let ports = |more: &[&'static str]| with(&["ports", "pair.yaml"], more);
     let early = [vec!["ports", "pair.yaml", "--state", "state"], switch.reach()].concat();
     is_refusal(&bench.inart(&early), &early, &["switch v1", "push a plan first"]);
-    with(&["push", "pair.json", "pair.yaml"], &[]);
+    with(&["apply", "pair.json", "pair.yaml"], &[]);
 
     let found = ports(&[]);
     assert_eq!(found["changed"], 0);
@@ -136,7 +136,7 @@ fn what_cannot_be_brought_up_is_refused_by_name() {
     let bench = workbench();
     // Front ports of no board: 9/0 is another port there.
     let switch = Switch::start(&bench, &[]);
-    let push = [vec!["push", "pair.json", "pair.yaml"], switch.reach()].concat();
+    let push = [vec!["apply", "pair.json", "pair.yaml"], switch.reach()].concat();
     document(&bench, &push);
     let bring_up =
         |topology| [vec!["ports", topology, "--state", "state", "--bring-up"], switch.reach()].concat();

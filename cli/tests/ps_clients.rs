@@ -105,9 +105,10 @@ fn merged(server: &[Value], clients: &[Vec<Value>], groups: usize) -> usize {
 fn clients_with_few_digits_learn_in_groups_and_each_model_counts_once() {
     let _turn = turn();
     let cluster = Cluster::new();
-    for (flags, groups) in
-        [("--sync fl-r2sp --groups 2 --fraction 0.6 --rounds 40", 2), ("--sync bsp --rounds 40 --half", 1)]
-    {
+    for (flags, groups) in [
+        ("--sync fl-r2sp --groups 2 --fraction 0.6 --rounds 40", 2),
+        ("--sync bsp --rounds 40 --dtype float16", 1),
+    ] {
         let server = cluster.start("s1", flags);
         let clients = cluster.clients("--local-steps 10 --data-shards 4");
         let told: Vec<_> = clients.iter().map(|client| client.until("iterations")).collect();
@@ -194,7 +195,8 @@ fn who_pushes_the_opposite_of_what_it_learns_is_left_out_and_nobody_else() {
     let mut accuracies = Vec::new();
     for outliers in ["", "--outliers=-0.2"] {
         let server = cluster.start("s1", &format!("{flags} {outliers}"));
-        let more = |name: &str| if name == "c5" { "--data-shards 10 --sign-flip" } else { "--data-shards 10" };
+        let more =
+            |name: &str| if name == "c5" { "--data-shards 10 --sign-flip" } else { "--data-shards 10" };
         let _clients: Vec<_> = CLIENTS.iter().map(|name| cluster.start(name, more(name))).collect();
         let said = server.until("accuracy");
         let last = said.last().unwrap();

@@ -147,7 +147,7 @@ fn times_of_orders_are_those_of_the_document() {
 #[test]
 fn frames_serve_every_order_and_clients_whoever_is_killed() {
     let bench = bench();
-    let line = "three.yaml --sync bsp,asp,ssp,safa,r2sp --iterations 8 --transport frames --half";
+    let line = "three.yaml --sync bsp,asp,ssp,safa,r2sp --iterations 8 --transport frames --dtype float16";
     let Some(schemes) = emulated(&bench, line) else { return };
     for scheme in &schemes {
         assert!(count(scheme, "updates_checked") >= 24, "{scheme}");

@@ -93,7 +93,9 @@ fn emulated(network: &str, flags: &str) -> Option<serde_json::Value> {
 /// One group, and three: the emulation computes every sum, answer and version again.
 #[test]
 fn processes_train_in_groups_and_every_turn_is_computed_again() {
-    let Some(report) = emulated(NETWORK, "--aggregated-groups=1,3 --iterations 5 --scale 1/500") else { return };
+    let Some(report) = emulated(NETWORK, "--aggregated-groups=1,3 --iterations 5 --scale 1/500") else {
+        return;
+    };
     // Computed is for 0.4066 s by the clock: the model is 1/492 of the document's, the rates are 1/500.
     assert!((report["compute_s"].as_f64().unwrap() - 0.4).abs() < 1e-9, "{report}");
     let divisions = report["divisions"].as_array().unwrap();
@@ -129,9 +131,10 @@ fn two_groups_push_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let network = folder.path().join("wide.yaml");
     std::fs::write(&network, AT_ONCE).unwrap();
-    let Some(report) =
-        emulated(&network.display().to_string(), "--aggregated-groups=2 --iterations 8 --scale 1/500 --drop 2%")
-    else {
+    let Some(report) = emulated(
+        &network.display().to_string(),
+        "--aggregated-groups=2 --iterations 8 --scale 1/500 --drop 2%",
+    ) else {
         return;
     };
     let one = &report["divisions"][0];
@@ -158,8 +161,8 @@ fn process_of(emulation: u32, words: &[&str]) -> Option<i32> {
 fn who_dies_is_named() {
     let _turn = turn();
     for (words, named) in [
-        (["rack-worker\0", "\0--part\x004/6\0"], "worker w5"),
-        (["rack-server\0", "\0--shard\x001\0"], "server s2"),
+        (["group-worker\0", "\0--part\x004/6\0"], "worker w5"),
+        (["group-server\0", "\0--shard\x001\0"], "server s2"),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_inart"));
         let line = format!(
@@ -202,7 +205,10 @@ fn an_emulation_in_groups_that_cannot_be_is_refused() {
         ("--sync fl-r2sp --aggregated-groups=2", "--aggregated-groups"),
         ("--sync r2sp,bsp --aggregated-groups=2", "--aggregated-groups"),
         ("--sync r2sp --aggregated-groups --iterations 2", "--iterations 2"),
-        ("--sync r2sp --aggregated-groups --batch 0", "'0' for '--batch <BATCH>': give a whole number from 1"),
+        (
+            "--sync r2sp --aggregated-groups --batch 0",
+            "'0' for '--batch <BATCH>': give a whole number from 1",
+        ),
         ("--sync r2sp --aggregated-groups --learning-rate nan", "--learning-rate"),
         ("--sync r2sp --aggregated-groups --relaxation 0.5", "--relaxation"),
         ("--sync r2sp --aggregated-groups=2 --window 3 --scale 1/500", "window: 3"),
@@ -230,20 +236,26 @@ fn an_emulation_in_groups_that_cannot_be_is_refused() {
 #[test]
 fn hosts_of_groups_that_cannot_be_are_refused() {
     for (line, named) in [
-        ("rack-server --interface lo --shard 0", "--assignment"),
-        ("rack-server --interface lo --shard 0 --controller unix:/nowhere", "--job"),
-        ("rack-server --interface lo --shard 0 --assignment a --assignment b --concurrent-groups 3", "--concurrent-groups 3"),
-        ("rack-server --interface lo --shard 0 --assignment /nowhere/a.json", "/nowhere/a.json"),
-        ("rack-server --interface lo --shard 0 --assignment a --iterations 0", "--iterations"),
-        ("rack-worker --interface lo --rank 0 --assignment a --groups 0 --data-shard 0/1", "--groups"),
-        ("rack-worker --interface lo --rank 0 --assignment a --groups 2 --data-shard 2/2", "--data-shard"),
-        ("rack-worker --interface lo --rank 0 --assignment a --groups 2 --data-shard 0/2 --learning-rate 0", "--learning-rate 0"),
+        ("group-server --interface lo --shard 0", "--assignment"),
+        ("group-server --interface lo --shard 0 --controller unix:/nowhere", "--job"),
         (
-            "rack-worker --interface lo --rank 0 --assignment a --groups 2 --data-shard 0/2 --compute-cv 1",
+            "group-server --interface lo --shard 0 --assignment a --assignment b --concurrent-groups 3",
+            "--concurrent-groups 3",
+        ),
+        ("group-server --interface lo --shard 0 --assignment /nowhere/a.json", "/nowhere/a.json"),
+        ("group-server --interface lo --shard 0 --assignment a --iterations 0", "--iterations"),
+        ("group-worker --interface lo --rank 0 --assignment a --groups 0 --data-shard 0/1", "--groups"),
+        ("group-worker --interface lo --rank 0 --assignment a --groups 2 --data-shard 2/2", "--data-shard"),
+        (
+            "group-worker --interface lo --rank 0 --assignment a --groups 2 --data-shard 0/2 --learning-rate 0",
+            "--learning-rate 0",
+        ),
+        (
+            "group-worker --interface lo --rank 0 --assignment a --groups 2 --data-shard 0/2 --compute-cv 1",
             "--compute",
         ),
         (
-            "rack-worker --interface lo --rank 0 --assignment /nowhere/a.json --groups 2 --data-shard 0/2",
+            "group-worker --interface lo --rank 0 --assignment /nowhere/a.json --groups 2 --data-shard 0/2",
             "/nowhere/a.json",
         ),
     ] {

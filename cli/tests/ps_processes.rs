@@ -67,7 +67,7 @@ impl Cluster {
 fn workers_learn_in_turn_and_every_update_is_applied_once() {
     let _turn = turn();
     let cluster = Cluster::new();
-    for flags in ["--sync r2sp --iterations 40", "--sync bsp --iterations 40 --half"] {
+    for flags in ["--sync r2sp --iterations 40", "--sync bsp --iterations 40 --dtype float16"] {
         let server = cluster.start("s1", flags);
         let workers = WORKERS.map(|name| (name, cluster.start(name, "--learning-rate 0.3")));
         let told = workers.iter().map(|(name, worker)| (*name, worker.until("iterations")));
@@ -129,7 +129,11 @@ fn a_kept_model_is_resumed_aloud_and_by_its_own_training_only() {
         "--sync bsp --checkpoint model.kept --seed 2",
         &["model.kept", "it has seed 1", "seed 2"],
     );
-    cluster.refused("s1", "--sync asp --checkpoint model.kept", &["model.kept", "it has order bsp", "order asp"]);
+    cluster.refused(
+        "s1",
+        "--sync asp --checkpoint model.kept",
+        &["model.kept", "it has order bsp", "order asp"],
+    );
     let (server, worker) = train("--iterations 5", "--learning-rate 0.3");
     worker.until("iterations");
     let said = server.until("accuracy");
@@ -198,7 +202,8 @@ fn an_emulation_trains_under_every_order_and_computes_every_update_again() {
             _ => {}
         }
     }
-    let arguments = ["three.yaml", "--sync", "r2sp", "--iterations", "6", "--half", "--tune-batches"];
+    let arguments =
+        ["three.yaml", "--sync", "r2sp", "--iterations", "6", "--dtype", "float16", "--tune-batches"];
     let half = emulated(bench, &arguments).unwrap();
     assert!(half["schemes"][0]["updates_checked"].as_u64().unwrap() >= 18);
 }

@@ -62,7 +62,11 @@ fn a_document_from_a_pipe_is_as_one_from_a_file() {
         (&["simulate"], "geo9.yaml", &["--rounds", "1", "--scheme", "mst"]),
         (&["simulate"], "mesh4.yaml", &["--rounds", "2"]),
         (&["simulate"], "ps16.yaml", &["--sync", "bsp", "--iterations", "5"]),
-        (&["simulate"], "fig1-computing.yaml", &["--sync", "r2sp", "--aggregated-groups=2", "--iterations", "5"]),
+        (
+            &["simulate"],
+            "fig1-computing.yaml",
+            &["--sync", "r2sp", "--aggregated-groups=2", "--iterations", "5"],
+        ),
         (&["topology", "check"], "fig1.yaml", &[]),
         (&["topology", "wiring"], "fig1.yaml", &[]),
         (&["topology", "draw"], "fig1.yaml", &[]),
@@ -86,7 +90,7 @@ fn a_document_from_a_pipe_is_as_one_from_a_file() {
     let check = piped(&bench, &["plan", "fig1.yaml", "--check", "/dev/stdin"], plan.as_bytes());
     assert!(check.status.success(), "{check:?}");
     let push =
-        ["push", "/dev/stdin", "fig1.yaml", "--switch", "v1=127.0.0.1:1", "--switch", "v2=127.0.0.1:1"];
+        ["apply", "/dev/stdin", "fig1.yaml", "--switch", "v1=127.0.0.1:1", "--switch", "v2=127.0.0.1:1"];
     is_refusal(&piped(&bench, &push, plan.as_bytes()), &push, &["switch v1", "start the switch"]);
 }
 

@@ -19,7 +19,7 @@ fn jobs_are_listed_and_removed() {
     let list = || document(&bench, &["remove", "net.yaml"])["jobs"].clone();
     let empty = document(&bench, &[&["remove", "net.yaml"], &at[..]].concat());
     assert_eq!(empty, json!({"jobs": []}));
-    document(&bench, &[&["push", "set.json", "net.yaml"], &at[..]].concat());
+    document(&bench, &[&["apply", "set.json", "net.yaml"], &at[..]].concat());
     let held = list();
     assert_eq!((&held[0]["name"], &held[1]["name"]), (&json!("digits"), &json!("letters")), "{held}");
     assert!(held[1]["slots"]["v1"].as_u64().unwrap() >= 64, "{held}");

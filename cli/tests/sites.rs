@@ -124,7 +124,7 @@ fn what_cannot_be_is_refused_in_one_line() {
     bench.refused(&["simulate", "geo9.yaml", "--default-rate", "0"], &["--default-rate", "at least 1 bit/s"]);
     bench.refused(&["simulate", "geo9.yaml", "--rounds", "2", "--duration", "1h"], &["--duration"]);
     bench.refused(
-        &["push", "plan.json", "geo9.yaml"],
+        &["apply", "plan.json", "geo9.yaml"],
         &["geo9.yaml has sites", "networks of switches", "networks of peers"],
     );
     bench.refused(&["emulate", "geo9.yaml", "--schemes", "fast"], &["--schemes fast", "netstorm+"]);

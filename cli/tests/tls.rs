@@ -1,4 +1,4 @@
-//! P4Runtime by mutual TLS: `inart push` to `inart switch`, and to `simple_switch_grpc` where it is on the
+//! P4Runtime by mutual TLS: `inart apply` to `inart switch`, and to `simple_switch_grpc` where it is on the
 //! PATH; both take the same options.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
@@ -96,7 +96,7 @@ fn push(bench: &Workbench, switches: &[Switch; 2], options: &[&str], log: &str) 
     let state = state.path().to_str().unwrap();
     let [one, two] = [&switches[0], &switches[1]].map(|switch| switch.address);
     let (one, two) = (format!("v1={one}"), format!("v2={two}"));
-    let push = ["push", "plan.json", "fig1.yaml", "--state", state, "--switch", &one, "--switch", &two];
+    let push = ["apply", "plan.json", "fig1.yaml", "--state", state, "--switch", &one, "--switch", &two];
     bench.command(&[&push[..], options].concat()).env("INART_LOG", log).output().unwrap()
 }
 
@@ -194,7 +194,7 @@ fn the_controller_answers_only_who_is_known() {
         let answer = ask(options);
         is_refusal(&answer, options, &[address]);
         // Nor does it change a plan for them.
-        let push = ["push", "plan.json", "fig1.yaml", "--controller", address];
+        let push = ["apply", "plan.json", "fig1.yaml", "--controller", address];
         is_refusal(&bench.inart(&[&push[..], options].concat()), options, &[address]);
     }
     let status: serde_json::Value = serde_json::from_slice(&ask(&OURS).stdout).unwrap();
@@ -204,7 +204,7 @@ fn the_controller_answers_only_who_is_known() {
 #[test]
 fn plain_connections_stay_on_this_machine() {
     let bench = Workbench::new();
-    let push = ["push", "plan.json", "fig1.yaml", "--switch", "v2=127.0.0.1:1", "--switch"];
+    let push = ["apply", "plan.json", "fig1.yaml", "--switch", "v2=127.0.0.1:1", "--switch"];
     // An address for documentation (RFC 5737): nobody is there.
     let remote = "v1=192.0.2.1:9559";
     bench.refused(
@@ -221,7 +221,7 @@ fn files_that_will_not_do_are_named() {
     bench.write("broken.pem", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n");
     bench.write("broken.key", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n");
     let push = [
-        "push",
+        "apply",
         "plan.json",
         "fig1.yaml",
         "--switch",

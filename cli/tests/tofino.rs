@@ -1,4 +1,4 @@
-//! `inart push --target tofino` over BFRuntime, against `inart switch --bfrt`, with the built-in program.
+//! `inart apply --target tofino` over BFRuntime, against `inart switch --bfrt`, with the built-in program.
 #![allow(clippy::unwrap_used)]
 
 use crate::support;
@@ -48,11 +48,11 @@ fn a_plan_is_pushed_over_bfruntime_compared_and_rolled_back() {
     };
     let updates = |document: &Value| document["updates"].as_u64().unwrap();
 
-    assert!(updates(&command("push", "plan.json", &to)) > 0);
-    assert_eq!(updates(&command("push", "plan.json", &[])), 0, "a second push changes nothing");
+    assert!(updates(&command("apply", "plan.json", &to)) > 0);
+    assert_eq!(updates(&command("apply", "plan.json", &[])), 0, "a second push changes nothing");
     assert_eq!(updates(&command("diff", "plan.json", &[])), 0);
     assert!(updates(&command("diff", "lbmm.json", &[])) > 0);
-    assert!(updates(&command("push", "lbmm.json", &[])) > 0);
+    assert!(updates(&command("apply", "lbmm.json", &[])) > 0);
     let rollback = document(&bench, &[&["rollback"], &target[..]].concat());
     assert!(updates(&rollback) > 0);
     assert_eq!(updates(&command("diff", "plan.json", &[])), 0);
@@ -73,7 +73,7 @@ fn entries_for_updates_between_peers_are_pushed_over_bfruntime() {
     let switch = start(&bench);
     let at = format!("s1={},device=4", switch.address);
     let push = |more: &[&str]| {
-        let command = ["--json", "push", "mesh4.yaml", "--target", "tofino", "--switch", &at];
+        let command = ["--json", "apply", "mesh4.yaml", "--target", "tofino", "--switch", &at];
         let output = bench.inart(&[&command[..], more].concat());
         assert!(output.status.success(), "{output:?}");
         serde_json::from_slice::<Value>(&output.stdout).unwrap()
@@ -82,11 +82,11 @@ fn entries_for_updates_between_peers_are_pushed_over_bfruntime() {
     // Who sends: four peers; who is behind which port: four ports; the way of other frames: four addresses.
     assert!(first["updates"].as_u64().unwrap() >= 12, "{first}");
     assert_eq!(push(&[])["updates"], 0, "a second push changes nothing");
-    let sums = ["push", "plan.json", "fig1.yaml", "--target", "tofino", "--switch"];
+    let sums = ["apply", "plan.json", "fig1.yaml", "--target", "tofino", "--switch"];
     let [v1, v2] = ["v1=", "v2="].map(|name| at.replace("s1=", name));
     let arguments = [&sums[..], &[v1.as_str(), "--switch", v2.as_str()]].concat();
     is_refusal(&bench.inart(&arguments), &arguments, &["--replace-program"]);
-    let wrong = ["push", "mesh4.yaml", "--target", "tofino", "--switch", &at, "--values", "64"];
+    let wrong = ["apply", "mesh4.yaml", "--target", "tofino", "--switch", &at, "--values", "64"];
     is_refusal(&bench.inart(&wrong), &wrong, &["64 values", "give 256"]);
 }
 
@@ -107,12 +107,12 @@ fn a_tofino_sums_or_copies_and_says_so() {
         let switches = [at("v1", &one), at("v2", &two)];
         let state = ["--target", "tofino", "--state", if first == "plan.json" { "summed" } else { "copied" }];
         let to = ["--switch", &switches[0], "--switch", &switches[1]];
-        let pushed = bench.inart(&[&["push", first, "fig1.yaml"], &state[..], &to].concat());
+        let pushed = bench.inart(&[&["apply", first, "fig1.yaml"], &state[..], &to].concat());
         assert!(pushed.status.success(), "{pushed:?}");
         // Without the number of values that is installed, the missing program is named first.
         let replaced: &[&[&str]] = if first == "plan.json" { &[&[], &["--replace-program"]] } else { &[&[]] };
         for &more in replaced {
-            let arguments = [&["push", second, "fig1.yaml"], &state[..], more].concat();
+            let arguments = [&["apply", second, "fig1.yaml"], &state[..], more].concat();
             is_refusal(&bench.inart(&arguments), &arguments, &[both, "inart remove lstm TOPOLOGY"]);
         }
         let same = bench.inart(&[&["--json", "diff", first, "fig1.yaml"], &state[..]].concat());

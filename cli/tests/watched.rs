@@ -54,7 +54,7 @@ fn a_server_of_groups_names_the_workers_that_its_turns_wait_for() {
     on_a_link(|bench| {
         assign(bench, 1, "one", "w1", "s1");
         assign(bench, 2, "two", "w2", "s1");
-        let line = "rack-server --assignment one.json --assignment two.json --interface s0 --shard 0 --iterations 1000000";
+        let line = "group-server --assignment one.json --assignment two.json --interface s0 --shard 0 --iterations 1000000";
         let server = start(bench, "s1", line);
         server.wait_for_words("waiting for w1 (job one: it has not joined), for 2 s");
         doctor::says(
@@ -63,7 +63,7 @@ fn a_server_of_groups_names_the_workers_that_its_turns_wait_for() {
         );
         let worker = |name: &str, job: &str, part: &str| {
             let line = format!(
-                "rack-worker --assignment {job}.json --rank 0 --data-shard {part} --groups 2 --interface w0 --iterations 1000000"
+                "group-worker --assignment {job}.json --rank 0 --data-shard {part} --groups 2 --interface w0 --iterations 1000000"
             );
             start(bench, name, &line)
         };
@@ -82,7 +82,7 @@ fn a_server_of_groups_names_the_workers_that_its_turns_wait_for() {
 fn a_server_of_groups_that_never_come_ends_with_their_names() {
     on_a_link(|bench| {
         assign(bench, 1, "one", "w1", "s1");
-        let line = "rack-server --assignment one.json --interface s0 --shard 0 --join-timeout 4s";
+        let line = "group-server --assignment one.json --interface s0 --shard 0 --join-timeout 4s";
         let (status, said) = start(bench, "s1", line).end();
         assert!(said.contains("error: job one: no worker has joined for 4 s; start w1, and check"), "{said}");
         assert_eq!(status, Some(2));

@@ -114,7 +114,7 @@ pub enum PeersError {
     /// A switch sums for jobs that the document does not know.
     #[error(
         "switch {switch} sums gradients for {jobs} jobs, and what all jobs share follows from their topology: push the \
-         network of peers on it, `inart push PEERS TOPOLOGY`"
+         network of peers on it, `inart apply PEERS TOPOLOGY`"
     )]
     OtherJobs {
         /// The switch.

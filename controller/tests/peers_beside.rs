@@ -390,7 +390,7 @@ fn a_network_of_peers_alone_is_refused_where_switches_sum() {
     assert_eq!(
         error,
         "switch s sums gradients for 1 jobs, and what all jobs share follows from their topology: push the network of \
-         peers on it, `inart push PEERS TOPOLOGY`"
+         peers on it, `inart apply PEERS TOPOLOGY`"
     );
     assert_eq!(tables(&mut alone), tables(&mut controller));
 }

@@ -87,7 +87,7 @@ def join(
     A process may be a worker of several jobs. What is not given is read from the environment.
 
     Args:
-        assignment: the job's assignment, a file as ``inart push --assignments`` writes it
+        assignment: the job's assignment, a file as ``inart apply --assignments`` writes it
             (``INART_ASSIGNMENT``).
         controller: instead of that, the address of a controller, ``HOST:PORT`` or ``unix:/path``
             (``INART_CONTROLLER``). It is waited for up to 30 s, until it has installed the plan.

@@ -63,7 +63,7 @@ fn plan(folder: &Path, scheme: &str) -> String {
 /// Has the controller move the job to a plan; what it prints of that.
 fn change(folder: &Path, plan: &str) -> Value {
     let mut command = Command::new(inart());
-    command.args(["--json", "push", plan]).arg(workspace().join("topologies/fig1.yaml"));
+    command.args(["--json", "apply", plan]).arg(workspace().join("topologies/fig1.yaml"));
     command.args(["--controller", &format!("unix:{}", folder.join("controller.sock").display())]);
     let changed: Value = document(&command.output().expect("runs"));
     changed["changes"][0].clone()

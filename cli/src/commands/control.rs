@@ -1,4 +1,4 @@
-//! What `inart push`, `diff`, `rollback` and `remove` have in common: where the switches are, what they run,
+//! What `inart apply`, `diff`, `rollback` and `remove` have in common: where the switches are, what they run,
 //! and what to print.
 
 use std::collections::BTreeMap;

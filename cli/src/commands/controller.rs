@@ -21,9 +21,9 @@ use inart_topologies::switched::Topology;
 use inart_topologies::units::display_rate;
 use tokio::signal::unix::{SignalKind, signal};
 
+use crate::commands::apply::aggregation::Settings;
 use crate::commands::control::{ControlArgs, SwitchNetwork};
 use crate::commands::network;
-use crate::commands::push::aggregation::Settings;
 use crate::commands::security::ListenArgs;
 use crate::commands::values::duration;
 
@@ -312,7 +312,7 @@ fn table(status: &proto::Status) -> String {
         network.late.iter().for_each(|late| out += &format!("  {}: {}\n", late.host, late.why));
     }
     for change in &status.changes {
-        out += &format!("  {}\n", crate::commands::push::aggregation::change_line(change));
+        out += &format!("  {}\n", crate::commands::apply::aggregation::change_line(change));
     }
     out
 }

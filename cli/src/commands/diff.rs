@@ -9,9 +9,9 @@ use inart_targets::Session;
 use inart_topologies::peers::Mesh;
 use inart_topologies::{Network, Switched};
 
+use crate::commands::apply::aggregation::{File, PlanArgs};
+use crate::commands::apply::peers::PeersArgs;
 use crate::commands::control::{self, Purpose};
-use crate::commands::push::aggregation::{File, PlanArgs};
-use crate::commands::push::peers::PeersArgs;
 use crate::line::section::{self, PEERS, SWITCHES, Section};
 use crate::line::{Asked, ByNetwork, Entry, Given, OnNetwork, Words};
 
@@ -34,7 +34,7 @@ impl ByNetwork for Diff {
 /// Arguments of `inart diff` on a network of switches.
 #[derive(clap::Args)]
 struct OfSwitches {
-    /// The plan or network of peers, as `inart push` takes it.
+    /// The plan or network of peers, as `inart apply` takes it.
     #[arg(value_name = "PLAN")]
     plan: Option<PathBuf>,
     #[command(flatten)]

@@ -7,7 +7,7 @@ use anyhow::{Context, bail};
 use inart_controller::api::Client;
 use inart_controller::api::proto::{ChangeStage, ChangeStatus, JobStatus, Status};
 
-use crate::commands::push::aggregation::{change_document, change_ended};
+use crate::commands::apply::aggregation::{change_document, change_ended};
 use crate::commands::security::ClientArgs;
 
 /// Arguments of `inart jobs`.
@@ -35,7 +35,7 @@ enum What {
         /// That job's name [default: the only one that the controller does not run].
         job: Option<String>,
         /// Chunks in flight per worker and shard, a power of two [default: as the jobs that run].
-        #[arg(long, value_name = "CHUNKS", value_parser = crate::commands::push::aggregation::parse_window)]
+        #[arg(long, value_name = "CHUNKS", value_parser = crate::commands::apply::aggregation::parse_window)]
         window: Option<u32>,
     },
     /// End the run of an elastic job at a boundary, until it is resumed. Its hosts wait.

@@ -1,6 +1,7 @@
 //! One file or folder per command; each has `Args` and `run`. Commands that run on networks of every kind
 //! have a file per kind: `aggregation`, `sites`, `peers` and `ps`.
 
+pub mod apply;
 mod control;
 pub mod controller;
 pub mod decode;
@@ -21,7 +22,6 @@ pub mod plan;
 mod plans;
 pub mod ports;
 mod ps;
-pub mod push;
 pub mod remove;
 pub mod rollback;
 mod scheme;

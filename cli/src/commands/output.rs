@@ -6,6 +6,7 @@ use anyhow::Context;
 use inart_report::Line;
 
 use crate::commands::flags::with_flags;
+use crate::renamed;
 
 /// Writes to standard output; a reader that has gone away is no error.
 pub fn print(text: &str) -> anyhow::Result<()> {
@@ -44,6 +45,9 @@ pub fn one_line(error: &anyhow::Error) -> String {
 
 /// The parser's message about wrong usage, less the usage itself: `inart COMMAND --help` has that.
 pub fn usage_line(message: &str) -> String {
+    if let Some(line) = renamed::explained(message) {
+        return line;
+    }
     let about = |paragraph: &&str| !paragraph.starts_with("Usage:") && !paragraph.starts_with("For more");
     // To pass a flag as a value is never what was meant.
     let advice = |line: &&str| !line.trim_start().starts_with("tip: to pass ");

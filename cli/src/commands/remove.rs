@@ -27,7 +27,7 @@ pub struct Args {
     /// Remove jobs whose hosts may still run: theirs end with an error.
     #[arg(long)]
     force: bool,
-    /// Values per frame of the switches' program, as for `inart push`.
+    /// Values per frame of the switches' program, as for `inart apply`.
     #[arg(long, default_value_t = ValuesChoice::Auto)]
     values: ValuesChoice,
     #[command(flatten)]

@@ -140,7 +140,7 @@ fn values(argument: &Arg) -> String {
 mod tests {
     use super::*;
     use crate::commands::{
-        diff::Diff, emulate::Emulate, host::Host, plan::Plan, push::Push, simulate::Simulate,
+        apply::Apply, diff::Diff, emulate::Emulate, host::Host, plan::Plan, simulate::Simulate,
     };
     use crate::line::ByNetwork;
 
@@ -149,7 +149,7 @@ mod tests {
             (Plan::NAME, Plan::entries()),
             (Simulate::NAME, Simulate::entries()),
             (Emulate::NAME, Emulate::entries()),
-            (Push::NAME, Push::entries()),
+            (Apply::NAME, Apply::entries()),
             (Diff::NAME, Diff::entries()),
             (Host::NAME, Host::entries()),
         ]

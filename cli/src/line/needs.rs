@@ -41,7 +41,8 @@ const TREES_SIMULATED: &[Need] = &[
 ];
 const TREES_EMULATED: &[Need] =
     &[need("default_rate", "knowledge", &["passive"]), need("python", "schemes", &["gloo"])];
-const AGGREGATION_SIMULATED: &[Need] = &[need("first_seed", "trials", &[]), need("watch_every", "follow", &[])];
+const AGGREGATION_SIMULATED: &[Need] =
+    &[need("first_seed", "trials", &[]), need("watch_every", "follow", &[])];
 
 /// Flags of a run that random trials draw for themselves.
 const DRAWN_BY_TRIALS: &[&str] = &[

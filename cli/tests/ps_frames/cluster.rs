@@ -15,7 +15,7 @@ pub fn run(program: &str, words: &str) {
     assert!(Command::new(program).args(words.split(' ')).status().unwrap().success(), "{program} {words}");
 }
 
-/// The address of a host's interface, as `inart push` tells switches of it.
+/// The address of a host's interface, as `inart apply` tells switches of it.
 pub fn address(host: &str) -> String {
     format!("02:49:4e:41:00:{:02x}", HOSTS.iter().position(|name| *name == host).unwrap() + 1)
 }

@@ -13,7 +13,7 @@ fn workers_learn_by_frames_and_every_update_is_applied_once() {
         // Also at the end nobody was lost without a word.
         let ended = |last: &Value| last["connections"]["ended"].as_u64().unwrap();
         assert_eq!((ended(&server), ended(&worker)), (0, 0), "{server}, {worker}");
-        trained(&cluster, "--sync bsp --iterations 40 --half", "--pace");
+        trained(&cluster, "--sync bsp --iterations 40 --dtype float16", "--pace");
         // As InArt switches need it: frames of one length.
         trained(&cluster, "--sync r2sp --iterations 40", "--frame-values 64");
         // Frames that are longer than the interface carries.
@@ -53,7 +53,7 @@ fn frames_cross_an_inart_switch_that_has_a_plan_of_the_job() {
         let at = format!("v={}", switch.line().strip_prefix("listening on ").unwrap());
         let plan = bench.inart(&["--json", "plan", "three.yaml"]);
         bench.write("plan.json", plan.stdout);
-        let pushed = bench.inart(&["push", "plan.json", "three.yaml", "--switch", &at, "--state", "state"]);
+        let pushed = bench.inart(&["apply", "plan.json", "three.yaml", "--switch", &at, "--state", "state"]);
         assert!(pushed.status.success(), "{pushed:?}");
         let (_, worker) = trained(&cluster, "--sync r2sp --iterations 40", "--frame-values 256");
         assert_eq!(worker["connections"]["strangers"], 0, "{worker}");

@@ -1,4 +1,4 @@
-//! Kinds of switch: what each is to the controller, the doctor, `inart push`, and the emulator.
+//! Kinds of switch: what each is to the controller, the doctor, `inart apply`, and the emulator.
 //!
 //! - A [`Target`] is a kind of switch: its ports, their numbers, and its compiled [`Program`].
 //! - A [`Program`] says how much fits ([`inart_tables::Limits`]) and opens a [`Session`] with a switch at a

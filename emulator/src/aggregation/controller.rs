@@ -36,7 +36,7 @@ impl ControllerProcess {
     pub fn start(program: &Path, socket: &Path, arguments: Vec<OsString>) -> Result<Self, Error> {
         let address = format!("unix:{}", socket.display());
         // Not when it is started again: hosts run with the epochs that there are then.
-        let first = [&arguments[..], &["--new-epoch".into()]].concat();
+        let first = [&arguments[..], &["--new-plan-version".into()]].concat();
         let (child, stdout) = spawn(program.as_os_str(), &first, &address)?;
         Ok(Self { program: program.into(), arguments, address, child, _stdout: stdout })
     }

@@ -26,7 +26,7 @@ pub fn server(
     let length = if scheme.order.groups().is_some() { "--rounds" } else { "--iterations" };
     command.args(&scheme.flags).args([length, &setting.iterations.to_string()]);
     if setting.precision == Precision::Half {
-        command.arg("--half");
+        command.args(["--dtype", "float16"]);
     }
     if let Some(patience_s) = setting.patience_s {
         command.args(["--push-timeout", &format!("{patience_s} s")]);

@@ -143,7 +143,11 @@ impl Args {
             "--iterations {}: give a number from 3 to {MOST_ITERATIONS}",
             self.iterations
         );
-        ensure!(self.step.is_finite() && self.step > 0.0, "--learning-rate {}: give a number above 0", self.step);
+        ensure!(
+            self.step.is_finite() && self.step > 0.0,
+            "--learning-rate {}: give a number above 0",
+            self.step
+        );
         Ok(())
     }
 
@@ -160,7 +164,9 @@ impl Args {
                 let candidates = candidate_racks(topology, planned)?;
                 choose_racks(&candidates, job).context("a job has workers")?.racks.clone()
             } else {
-                let wrong = || anyhow!("--aggregated-groups={groups}: give numbers of groups from 1 on, or {BY_RULE}");
+                let wrong = || {
+                    anyhow!("--aggregated-groups={groups}: give numbers of groups from 1 on, or {BY_RULE}")
+                };
                 let number: usize = groups.parse().map_err(|_| wrong())?;
                 Racks::plan(topology, planned, number).map_err(|error| match error {
                     RackError::Groups { .. } => anyhow!("--aggregated-groups={groups}: {error}"),

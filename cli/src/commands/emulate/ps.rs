@@ -12,7 +12,6 @@ use inart_emulator::machine::scale::{Scale, Scaling, check_slowest};
 use inart_emulator::ps::{
     Clients, Order, ProcessFaults, Scheme, Setting, Transport, chart, emulate_order, scaled,
 };
-use inart_ps_agent::Precision;
 use inart_topologies::Switched;
 use inart_topologies::faults::Faults;
 use inart_topologies::ps::{Cluster, Job, Kind};
@@ -29,6 +28,7 @@ use crate::commands::output::print;
 use crate::commands::ps::absent::{Absent, disjoint};
 use crate::commands::ps::clients::{ClientArgs, Shape, cosine};
 use crate::commands::ps::common::{Common, refuse};
+use crate::commands::ps::dtype::Dtype;
 use crate::commands::ps::no_plan::NoPlan;
 use crate::commands::ps::workers::WorkerArgs;
 use crate::commands::values::{batch, seconds};
@@ -81,9 +81,9 @@ pub struct Args {
     /// Images per worker and iteration; the time to compute is that of the document's batch.
     #[arg(long, default_value_t = 16, value_parser = batch::<u32>())]
     batch: u32,
-    /// Send values as float16, rounded, both ways.
-    #[arg(long)]
-    half: bool,
+    /// Data type of values in messages; float16 rounds them, both ways.
+    #[arg(long, value_enum, default_value_t, value_name = "TYPE")]
+    dtype: Dtype,
     /// How processes speak: by quic, as across routed networks, or by raw frames inside one network.
     #[arg(long, default_value = "quic", value_parser = ["quic", "frames"])]
     transport: String,
@@ -206,7 +206,7 @@ impl Args {
             schemes,
             clients,
             tuning: self.order.tuning(),
-            precision: if self.half { Precision::Half } else { Precision::Single },
+            precision: self.dtype.precision(),
             iterations,
             step: self.learner.step,
             seed: self.seed,

@@ -21,7 +21,7 @@ use crate::commands::values::duration;
 /// Arguments of every host.
 #[derive(clap::Args)]
 pub struct HostArgs {
-    /// The job's assignment: a JSON file, as `inart push --assignments` writes it.
+    /// The job's assignment: a JSON file, as `inart apply --assignments` writes it.
     #[arg(long, value_name = "FILE", required_unless_present = "controller", conflicts_with = "controller")]
     assignment: Option<PathBuf>,
     /// Ask this controller (HOST:PORT or unix:/path) for the assignment, and wait until it has installed the
@@ -215,11 +215,11 @@ fn told(error: SourceError) -> anyhow::Error {
     };
     let problem = match problem {
         FileProblem::Malformed(error) => {
-            anyhow::anyhow!("{error}; `inart push --assignments DIR` writes one")
+            anyhow::anyhow!("{error}; `inart apply --assignments DIR` writes one")
         }
         FileProblem::Used { who } => anyhow::anyhow!(
             "{who} has run with it before, and switches may still hold sums of that run; \
-             push the plan with --new-epoch and start all hosts with the assignment it writes"
+             apply the plan with --new-plan-version and start all hosts with the assignment it writes"
         ),
         problem => problem.into(),
     };

@@ -44,7 +44,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "check")]
     equal_shares: bool,
     /// How often a gradient may be added up on its way: 1, or 2 (a switch's sum may be added up again at a
-    /// second one; for schemes that do so, such as inart).
+    /// second one; for schemes that do so, such as optimized).
     #[arg(long = "aggregation-depth", default_value = "1", conflicts_with = "check")]
     aggregation_depth: Levels,
     /// The paths that flows and sums may take: any simple path, or (as in the paper) only shortest ones.
@@ -59,7 +59,7 @@ pub struct Args {
     #[arg(long, conflicts_with = "check", value_name = "TIME", value_parser = time)]
     budget: Option<Seconds>,
     /// Start from this plan (JSON), which is in force on an earlier state of the network; for schemes that do
-    /// so, such as inart.
+    /// so, such as optimized.
     #[arg(long, value_name = "PLAN", conflicts_with = "check")]
     from: Option<PathBuf>,
     /// With --from: give up this part of the rate (such as 5%) to leave more flows where they are.

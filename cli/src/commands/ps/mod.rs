@@ -3,5 +3,6 @@
 pub mod absent;
 pub mod clients;
 pub mod common;
+pub mod dtype;
 pub mod no_plan;
 pub mod workers;

@@ -161,7 +161,11 @@ impl Args {
     }
 
     fn reading(&self) -> anyhow::Result<Reading> {
-        ensure!((0.0..=1.0).contains(&self.finish_threshold), "--finish-threshold {}: give a part from 0 to 1", self.finish_threshold);
+        ensure!(
+            (0.0..=1.0).contains(&self.finish_threshold),
+            "--finish-threshold {}: give a part from 0 to 1",
+            self.finish_threshold
+        );
         Ok(Reading {
             eta: self.finish_threshold,
             second_pass: !self.receivers.first_pass_only,

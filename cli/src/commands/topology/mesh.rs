@@ -65,7 +65,11 @@ impl Mesher {
         let (n, p) = (self.peers, self.receivers);
         ensure!((2..=4096).contains(&n), "--peers {n}: give a number from 2 to 4096");
         ensure!((1..n).contains(&p), "--receivers {p}: give a number from 1 to {}, the other peers", n - 1);
-        ensure!((0.0..1.0).contains(&self.lambda), "--rate-spread {}: give a part from 0 to below 1", self.lambda);
+        ensure!(
+            (0.0..1.0).contains(&self.lambda),
+            "--rate-spread {}: give a part from 0 to below 1",
+            self.lambda
+        );
         ensure!(self.mu > 0.0 && self.mu <= 1e6, "--up-down-ratio {}: give a number above 0", self.mu);
         let changes =
             self.every.zip(self.until).map(|(every, until)| self.changes(every.0, until.0)).transpose()?;

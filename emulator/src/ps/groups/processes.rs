@@ -118,7 +118,7 @@ impl Processes {
         let name = &first.shards[shard].server;
         let place = testbed.host(name);
         let mut command = place.namespace.command(&setting.program);
-        command.args(["rack-server", "--json", "--interface", place.interface]);
+        command.args(["group-server", "--json", "--interface", place.interface]);
         command.args(["--shard", &shard.to_string(), "--concurrent-groups", &racks.at_once.to_string()]);
         command.args(["--iterations", &setting.iterations.to_string(), "--seed", &setting.seed.to_string()]);
         for assignment in assignments {
@@ -143,9 +143,14 @@ impl Processes {
         let compute = &setting.job.participants[place_in_job].compute;
         let all = setting.job.participants.len();
         let mut command = place.namespace.command(&setting.program);
-        command.args(["rack-worker", "--interface", place.interface, "--job", &assignment.name]);
+        command.args(["group-worker", "--interface", place.interface, "--job", &assignment.name]);
         command.args(["--rank", &rank.to_string(), "--groups", &groups.to_string()]);
-        command.args(["--data-shard", &format!("{place_in_job}/{all}"), "--learning-rate", &setting.step.to_string()]);
+        command.args([
+            "--data-shard",
+            &format!("{place_in_job}/{all}"),
+            "--learning-rate",
+            &setting.step.to_string(),
+        ]);
         command.args(["--iterations", &setting.iterations.to_string(), "--seed", &setting.seed.to_string()]);
         command.args(["--batch", &setting.batch.to_string()]);
         command.args([

@@ -30,7 +30,7 @@ pub(crate) fn awaited(part: &Part, seats: &[Seat], iterations: u32) -> Vec<Proce
 pub(crate) fn status(name: &str, part: &Part, seats: &[Seat], waits: Vec<ProcessWait>) -> ProcessStatus {
     ProcessStatus {
         name: name.to_owned(),
-        role: "rack-server".to_owned(),
+        role: "group-server".to_owned(),
         progress: part.turns(),
         waits,
         computing_seconds: None,

@@ -14,7 +14,7 @@ use tempfile::TempDir;
 use super::namespace::switch_end;
 use crate::packets::network::MARKER_PORT;
 
-/// Names the P4 folder with what p4c printed for the chip, as `inart push --p4` takes it.
+/// Names the P4 folder with what p4c printed for the chip, as `inart apply --p4` takes it.
 const FOLDER: &str = "INART_TOFINO_P4";
 const MODEL: &str = "tofino-model";
 const DRIVER: &str = "bf_switchd";

@@ -36,7 +36,9 @@ impl OwnArgs {
         results: Results,
     ) -> anyhow::Result<()> {
         let is_alone = self.is_given() && schemes == [OWN];
-        for (flag, is_set) in [("aggregation-depth", levels != Levels::One), ("results", results != Results::Counted)] {
+        for (flag, is_set) in
+            [("aggregation-depth", levels != Levels::One), ("results", results != Results::Counted)]
+        {
             ensure!(
                 !(is_alone && is_set),
                 "--{flag}: is for plans that schemes make, and --plan gives them; leave it out, or name --schemes"

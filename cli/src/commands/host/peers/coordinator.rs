@@ -65,7 +65,11 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     ensure!(args.rounds > 0, "--rounds 0: give at least 1");
     let mesh = network::peers(&args.network)?;
     let job = args.job.job(&mesh, args.rounds)?;
-    ensure!((0.0..=1.0).contains(&args.finish_threshold), "--finish-threshold {}: give a part from 0 to 1", args.finish_threshold);
+    ensure!(
+        (0.0..=1.0).contains(&args.finish_threshold),
+        "--finish-threshold {}: give a part from 0 to 1",
+        args.finish_threshold
+    );
     let setup = job.coordinator_setup(args.gather);
     ensure!(
         args.scheme != Scheme::Optimal || setup.sync == inart_peers_agent::Sync::Bsp,

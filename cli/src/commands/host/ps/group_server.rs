@@ -72,7 +72,7 @@ struct Host {
     status: StatusSocket,
 }
 
-/// Arguments of `inart rack-server`.
+/// Arguments of `inart group-server`.
 #[derive(clap::Args)]
 pub struct Args {
     /// The part of the model to hold, counted from 0: the shard of this server in the jobs of all groups.
@@ -103,7 +103,7 @@ impl OnNetwork for Named {
     }
 }
 
-/// Runs `inart rack-server`.
+/// Runs `inart group-server`.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     run_work(&args.work, |_| Ok(args.shard), json)
 }

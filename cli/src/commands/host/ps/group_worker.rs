@@ -54,7 +54,7 @@ struct Work {
     compute_cv: f64,
 }
 
-/// Arguments of `inart rack-worker`.
+/// Arguments of `inart group-worker`.
 #[derive(clap::Args)]
 pub struct Args {
     /// This worker's rank in its group's job, counted from 0.
@@ -86,7 +86,7 @@ impl OnNetwork for Named {
     }
 }
 
-/// Runs `inart rack-worker`.
+/// Runs `inart group-worker`.
 pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     run_work(&args.work, |_| Ok(args.rank), json)
 }

@@ -43,7 +43,11 @@ const MOST_STEPS: usize = 10_000;
 impl LearnerArgs {
     /// Refuses what a job of this kind does not know.
     pub fn check(&self, kind: Kind) -> anyhow::Result<()> {
-        ensure!(self.step.is_finite() && self.step > 0.0, "--learning-rate {}: give a number above 0", self.step);
+        ensure!(
+            self.step.is_finite() && self.step > 0.0,
+            "--learning-rate {}: give a number above 0",
+            self.step
+        );
         for (is_given, flag) in
             [(self.local_steps.is_some(), "local-steps"), (self.shards.is_some(), "data-shards")]
         {

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use inart_host_agent::StopSignal;
 use inart_protocol_ps::{Batch, GroupOptions, Options, OutlierRule, WorkerNo, fraction_of, relaxation_of};
-use inart_ps_agent::{InGroups, InOrder, Kept, Precision, Sequencer, ServerNews};
+use inart_ps_agent::{InGroups, InOrder, Kept, Sequencer, ServerNews};
 use inart_ps_host::{Job, KeptFile, KeptTraining, ServerHost, ServerOptions, Told, new_training};
 use inart_report::{Applied, AppliedUpdate, Line, Pushed, digest, monotonic_ns};
 use inart_terms::Terms;
@@ -23,6 +23,7 @@ use crate::commands::host::role::PS_SERVER;
 use crate::commands::output::{print_event, print_line};
 use crate::commands::ps::clients::{ClientArgs, cosine};
 use crate::commands::ps::common::{Common, refuse};
+use crate::commands::ps::dtype::Dtype;
 use crate::commands::ps::workers::WorkerArgs;
 use crate::commands::status::StatusArgs;
 use crate::commands::values::duration;
@@ -56,9 +57,9 @@ pub struct Args {
     #[arg(long, value_name = "COSINE", num_args = 0..=1, require_equals = true, default_missing_value = "0.5",
         value_parser = cosine, allow_hyphen_values = true)]
     outliers: Option<f64>,
-    /// Send values as float16, rounded, both ways.
-    #[arg(long)]
-    half: bool,
+    /// Data type of values in messages; float16 rounds them, both ways.
+    #[arg(long, value_enum, default_value_t, value_name = "TYPE")]
+    dtype: Dtype,
     /// How long to wait for a worker's push before it is given up; and for any worker before the server ends.
     #[arg(long = "push-timeout", value_name = "TIME", default_value = "600s", value_parser = duration)]
     patience: Duration,
@@ -172,7 +173,7 @@ impl Args {
             of("relaxation", self.relaxation.clone()),
             of("fraction", self.fraction.map(|fraction| fraction.to_string())),
             of("outliers", self.outliers.map(|outliers| outliers.to_string())),
-            self.half.then(|| "--half".to_owned()),
+            (self.dtype == Dtype::Float16).then(|| "--dtype float16".to_owned()),
         ];
         let order: Vec<_> = order.into_iter().flatten().chain(flags).collect();
         let mut more = shared_terms(cluster, self.connections.seed, first);
@@ -237,7 +238,7 @@ impl Args {
     ) -> anyhow::Result<(S, Host)> {
         let rates = cluster.participants.iter().map(|worker| self.connections.rate_bps(worker.nic.in_bps));
         let server = ServerOptions {
-            precision: if self.half { Precision::Half } else { Precision::Single },
+            precision: self.dtype.precision(),
             rates_bps: rates.collect(),
             gather: self.gather,
             absence: self.absence,

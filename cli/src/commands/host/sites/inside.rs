@@ -23,7 +23,7 @@ pub struct InsideArgs {
     /// The network interface towards the workers of this site.
     #[arg(long, value_name = "NAME")]
     interface: Option<String>,
-    /// The assignment of the workers' job: a JSON file, as `inart push --assignments` writes it.
+    /// The assignment of the workers' job: a JSON file, as `inart apply --assignments` writes it.
     #[arg(long, value_name = "FILE", conflicts_with = "controller")]
     assignment: Option<PathBuf>,
     /// Ask this controller of the site's switches (HOST:PORT or unix:/path) for the assignment.

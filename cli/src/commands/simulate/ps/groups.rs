@@ -33,7 +33,10 @@ pub fn run(
         (common.patience_s.is_some(), "push-timeout"),
         (!common.absent.is_empty(), "absent"),
     ] {
-        ensure!(!is_given, "--{flag}: groups (--aggregated-groups) meet the servers in turn without it; leave it out");
+        ensure!(
+            !is_given,
+            "--{flag}: groups (--aggregated-groups) meet the servers in turn without it; leave it out"
+        );
     }
     let options = RackOptions { iterations: workers.checked_iterations()?, seed: common.seed };
     let planned = topology.job_named(&job.name).context("the planner knows every job that trains")?;
@@ -43,8 +46,11 @@ pub fn run(
         let choice = choose_racks(&candidates, job).context("a job has workers")?;
         (choice.racks.clone(), together, choice.considered)
     } else {
-        let wrong =
-            || anyhow!("--aggregated-groups={groups}: give a number of groups from 1 on, or leave the number out");
+        let wrong = || {
+            anyhow!(
+                "--aggregated-groups={groups}: give a number of groups from 1 on, or leave the number out"
+            )
+        };
         let groups: usize = groups.parse().map_err(|_| wrong())?;
         let racks = Racks::plan(topology, planned, groups).map_err(|error| match error {
             RackError::Groups { .. } => anyhow!("--aggregated-groups={groups}: {error}"),

@@ -120,6 +120,8 @@ pub fn knowledge(asked: Option<ideal::Knowledge>) -> anyhow::Result<Knowledge> {
     match asked {
         None | Some(ideal::Knowledge::Static) => Ok(Knowledge::Static),
         Some(ideal::Knowledge::Passive) => Ok(Knowledge::Passive),
-        Some(_) => Err(anyhow!("--knowledge: with --faults and --trials a scheduler knows static or passive")),
+        Some(_) => {
+            Err(anyhow!("--knowledge: with --faults and --trials a scheduler knows static or passive"))
+        }
     }
 }

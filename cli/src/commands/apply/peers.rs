@@ -1,4 +1,4 @@
-//! `inart push` on a network of peers alone: the entries by which its switches copy updates.
+//! `inart apply` on a network of peers alone: the entries by which its switches copy updates.
 
 use std::process::ExitCode;
 
@@ -35,7 +35,7 @@ impl PeersArgs {
     }
 }
 
-/// Arguments of `inart push` on a network of peers.
+/// Arguments of `inart apply` on a network of peers.
 #[derive(clap::Args)]
 pub struct Args {
     #[command(flatten)]

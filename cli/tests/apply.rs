@@ -1,4 +1,4 @@
-//! `inart push`, `diff` and `rollback` against two switches on the loopback interface.
+//! `inart apply`, `diff` and `rollback` against two switches on the loopback interface.
 #![allow(clippy::unwrap_used)]
 
 use crate::support;
@@ -18,7 +18,7 @@ fn a_plan_is_pushed_compared_and_rolled_back() {
     let [one, two] = [(); 2].map(|()| start(&bench, "127.0.0.1:0"));
     let switches = [format!("v1={}", one.address), format!("v2={}", two.address)];
     let push = [
-        "push",
+        "apply",
         "plan.json",
         "fig1.yaml",
         "--switch",
@@ -28,7 +28,7 @@ fn a_plan_is_pushed_compared_and_rolled_back() {
         "--assignments",
         "jobs",
     ];
-    let (again, other) = (["push", "plan.json", "fig1.yaml"], ["push", "lbmm.json", "fig1.yaml"]);
+    let (again, other) = (["apply", "plan.json", "fig1.yaml"], ["apply", "lbmm.json", "fig1.yaml"]);
     let updates = |document: &Value| document["updates"].as_u64().unwrap();
     let differs = |plan| updates(&document(&bench, &["diff", plan, "fig1.yaml"])) > 0;
 
@@ -66,9 +66,12 @@ fn a_new_epoch_can_be_rolled_back() {
     let bench = Workbench::new();
     let [one, two] = [(); 2].map(|()| start(&bench, "127.0.0.1:0"));
     let switches = [format!("v1={}", one.address), format!("v2={}", two.address)];
-    document(&bench, &["push", "plan.json", "fig1.yaml", "--switch", &switches[0], "--switch", &switches[1]]);
+    document(
+        &bench,
+        &["apply", "plan.json", "fig1.yaml", "--switch", &switches[0], "--switch", &switches[1]],
+    );
     let epoch = |document: &Value| document["assignments"][0]["epoch"].as_u64().unwrap();
-    assert_eq!(epoch(&document(&bench, &["push", "plan.json", "fig1.yaml", "--new-epoch"])), 2);
+    assert_eq!(epoch(&document(&bench, &["apply", "plan.json", "fig1.yaml", "--new-plan-version"])), 2);
     assert_eq!(epoch(&document(&bench, &["rollback"])), 3, "the hosts' sequences start anew");
 }
 
@@ -79,15 +82,15 @@ fn frames_are_as_long_as_links_carry_and_stay_so() {
     bench.write("jumbo.yaml", bench.read("fig1.yaml").replacen("nodes:", "mtu: 9000\nnodes:", 1));
     let [one, two] = [(); 2].map(|()| start(&bench, "127.0.0.1:0"));
     let switches = [format!("v1={}", one.address), format!("v2={}", two.address)];
-    let first = ["push", "plan.json", "fig1.yaml", "--switch", &switches[0], "--switch", &switches[1]];
+    let first = ["apply", "plan.json", "fig1.yaml", "--switch", &switches[0], "--switch", &switches[1]];
     let values = |document: &Value| document["assignments"][0]["values_per_packet"].as_u64().unwrap();
     assert_eq!(values(&document(&bench, &first)), 256);
-    assert_eq!(values(&document(&bench, &["push", "plan.json", "jumbo.yaml"])), 256, "the program stays");
+    assert_eq!(values(&document(&bench, &["apply", "plan.json", "jumbo.yaml"])), 256, "the program stays");
     document(&bench, &["remove", "digits", "jumbo.yaml"]);
-    assert_eq!(values(&document(&bench, &["push", "plan.json", "jumbo.yaml"])), 256, "even without a job");
-    let replaced = ["push", "plan.json", "jumbo.yaml", "--replace-program"];
+    assert_eq!(values(&document(&bench, &["apply", "plan.json", "jumbo.yaml"])), 256, "even without a job");
+    let replaced = ["apply", "plan.json", "jumbo.yaml", "--replace-program"];
     assert_eq!(values(&document(&bench, &replaced)), 2048);
-    assert_eq!(values(&document(&bench, &["push", "plan.json", "jumbo.yaml"])), 2048);
+    assert_eq!(values(&document(&bench, &["apply", "plan.json", "jumbo.yaml"])), 2048);
 }
 
 /// A host was added since the push that is returned to, at the front: ports and addresses have other numbers
@@ -103,8 +106,11 @@ fn a_rollback_keeps_to_the_topology_of_today() {
     bench.write("lbmm.json", lbmm.stdout);
     let [one, two] = [(); 2].map(|()| start(&bench, "127.0.0.1:0"));
     let switches = [format!("v1={}", one.address), format!("v2={}", two.address)];
-    document(&bench, &["push", "plan.json", "fig1.yaml", "--switch", &switches[0], "--switch", &switches[1]]);
-    document(&bench, &["push", "lbmm.json", "today.yaml"]);
+    document(
+        &bench,
+        &["apply", "plan.json", "fig1.yaml", "--switch", &switches[0], "--switch", &switches[1]],
+    );
+    document(&bench, &["apply", "lbmm.json", "today.yaml"]);
     document(&bench, &["rollback", "--assignments", "jobs"]);
     let left = document(&bench, &["diff", "plan.json", "today.yaml"]);
     assert_eq!(left["updates"], 0, "{left}");
@@ -124,7 +130,7 @@ fn a_job_whose_hosts_do_not_follow_is_not_moved() {
     let places = ["--listen", "unix:api.sock", "--switch", &switches[0], "--switch", &switches[1]];
     let mut controller = bench.command(&[&controller[..], &places].concat());
     let _controller = Killed(controller.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
-    let push = ["push", "lbmm.json", "fig1.yaml", "--controller", "unix:api.sock"];
+    let push = ["apply", "lbmm.json", "fig1.yaml", "--controller", "unix:api.sock"];
     let begun = Instant::now();
     let output = loop {
         let output = bench.inart(&push);

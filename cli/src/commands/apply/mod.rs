@@ -1,4 +1,4 @@
-//! `inart push`: tables of switches, by the kind of the network.
+//! `inart apply`: tables of switches, by the kind of the network.
 
 pub mod aggregation;
 pub mod peers;
@@ -9,10 +9,10 @@ use crate::line::section::{self, Section};
 use crate::line::{ByNetwork, Entry, Given, Words};
 
 /// The command.
-pub struct Push;
+pub struct Apply;
 
-impl ByNetwork for Push {
-    const NAME: &'static str = "push";
+impl ByNetwork for Apply {
+    const NAME: &'static str = "apply";
     const WORDS: Words = Words::PlanAndNetwork;
 
     fn entries() -> Vec<Entry> {

@@ -1,4 +1,4 @@
-//! `inart push --controller`: a running controller moves jobs that run to other plans.
+//! `inart apply --controller`: a running controller moves jobs that run to other plans.
 
 use std::path::Path;
 use std::process::ExitCode;

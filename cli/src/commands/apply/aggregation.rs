@@ -1,4 +1,4 @@
-//! `inart push` and `inart diff` on a network of switches: plans, or a network of peers on the same switches.
+//! `inart apply` and `inart diff` on a network of switches: plans, or a network of peers on the same switches.
 
 mod live;
 
@@ -44,8 +44,8 @@ pub struct Settings {
     /// What the hosts' rates are multiplied by, for a network that is slower than its topology says.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_scale)]
     rate_scale: f64,
-    /// Take a new epoch even if this plan is installed: for a job that starts again from its first round.
-    #[arg(long)]
+    /// Take a new plan version even if this plan is installed: for a job that starts again from its first round.
+    #[arg(long = "new-plan-version")]
     new_epoch: bool,
 }
 
@@ -55,7 +55,7 @@ impl Settings {
         let given = [
             ("--window", self.window != WINDOW),
             ("--rate-scale", self.rate_scale != 1.0),
-            ("--new-epoch", self.new_epoch),
+            ("--new-plan-version", self.new_epoch),
         ];
         match given.iter().find(|(_, is_given)| *is_given) {
             Some((flag, _)) => bail!("{flag}: it is for plans, and this is a network of peers; leave it out"),
@@ -88,7 +88,7 @@ fn parse_scale(text: &str) -> Result<f64, String> {
     scale.ok_or_else(|| "give a number above 0, such as 0.01".to_owned())
 }
 
-/// Arguments of `inart push` on a network of switches.
+/// Arguments of `inart apply` on a network of switches.
 #[derive(clap::Args)]
 pub struct Args {
     /// The plan, or the plans of several jobs (JSON), as `inart plan --json` prints them; or a network of
@@ -174,7 +174,7 @@ impl OnNetwork for Args {
 fn run(args: &Args, topology: Topology, json: bool) -> anyhow::Result<ExitCode> {
     let plan = args.plan.as_deref();
     let plan =
-        plan.context("PLAN is missing; name the plan (JSON) before the network: inart push PLAN NETWORK")?;
+        plan.context("PLAN is missing; name the plan (JSON) before the network: inart apply PLAN NETWORK")?;
     let file = File::read(plan)?;
     if file.peers.is_some() {
         ensure!(
