@@ -11,7 +11,7 @@ use std::thread;
 
 use inart_host_agent::{InProcess, InProcessPort, Options, Server, Worker};
 use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
-use inart_wire::{MacAddr, ValuesPerPacket};
+use inart_wire::{MacAddr, ValuesPerFrame};
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -84,7 +84,7 @@ fn assignment() -> Assignment {
         job: 1.into(),
         name: "example".into(),
         epoch: 1.into(),
-        values_per_packet: ValuesPerPacket::N256,
+        values_per_frame: ValuesPerFrame::N256,
         window_chunks: 64,
         exact_sums: false,
         workers: (0..WORKERS).map(worker).collect(),

@@ -29,7 +29,7 @@ use inart_targets::memory::InMemory;
 use inart_targets::{Place, Precedence, Target};
 use inart_tls::Security;
 use inart_topologies::switched::Topology;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -162,7 +162,7 @@ async fn control(topology: Topology, records: Records, listen: &str) -> Result<(
         peers: None,
         topology,
         jobs: vec![job],
-        program: InMemory::new(ValuesPerPacket::N64, limits).program(ValuesPerPacket::N64, None)?,
+        program: InMemory::new(ValuesPerFrame::N64, limits).program(ValuesPerFrame::N64, None)?,
         switches: BTreeMap::from([("v".to_owned(), Place::local("v", 0))]),
         precedence: Precedence(1),
         records,

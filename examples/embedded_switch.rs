@@ -12,7 +12,7 @@ use inart_switch::{Port, Program, Sink, Switch};
 use inart_tables::{PortNo, SlotRange, Steer, SteerAction, SteerKey, Table};
 use inart_wire::{
     ChunkSeq, Contributors, Epoch, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, JobId, Kind,
-    MacAddr, Seat, ShardId, ValuesPerPacket,
+    MacAddr, Seat, ShardId, ValuesPerFrame,
 };
 
 type Result<T> = std::result::Result<T, Box<dyn std::error::Error>>;
@@ -22,7 +22,7 @@ const JOB: u16 = 1;
 const SHARD: u16 = 0;
 const WORKERS: u16 = 3;
 const TO_SERVER: u16 = 4;
-const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
+const VALUES: ValuesPerFrame = ValuesPerFrame::N32;
 
 fn main() -> Result<()> {
     for sent in run()? {
@@ -123,7 +123,7 @@ fn frame_of(worker: u16) -> Result<Vec<u8>> {
     let frame = FrameRepr {
         destination: MacAddr([2, 0, 0, 0, 0, 9]),
         source: MacAddr([2, 0, 0, 0, 0, worker as u8]),
-        values_per_packet: VALUES,
+        values_per_frame: VALUES,
         header,
     };
     let mut bytes = vec![0; frame.buffer_len()];

@@ -15,7 +15,7 @@ use inart_p4runtime::p4::v1::{MulticastGroupEntry, Update};
 use inart_p4runtime::{Client, DeviceId, Entry, Pipeline, PipelineAction, Schema, Target};
 use inart_switch::Switch;
 use inart_switch::server::{Server, Wiring};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use tokio::net::TcpListener;
 use tokio::sync::mpsc;
 
@@ -45,7 +45,7 @@ pub async fn run() -> Result<[Vec<Entry>; 2]> {
     client.wait_primary(Duration::from_secs(5)).await?;
     println!("primary of device {} at {address}, P4Runtime {}", DEVICE.0, client.api_version().await?);
 
-    let artifact = inart_p4::artifact(ValuesPerPacket::N32);
+    let artifact = inart_p4::artifact(ValuesPerFrame::N32);
     let schema = Schema::from_text(&artifact.p4info)?;
     let pipeline =
         Pipeline { p4info: schema.info().clone(), device_config: artifact.json.to_vec(), cookie: Some(42) };

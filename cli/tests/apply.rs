@@ -83,7 +83,7 @@ fn frames_are_as_long_as_links_carry_and_stay_so() {
     let [one, two] = [(); 2].map(|()| start(&bench, "127.0.0.1:0"));
     let switches = [format!("v1={}", one.address), format!("v2={}", two.address)];
     let first = ["apply", "plan.json", "fig1.yaml", "--switch", &switches[0], "--switch", &switches[1]];
-    let values = |document: &Value| document["assignments"][0]["values_per_packet"].as_u64().unwrap();
+    let values = |document: &Value| document["assignments"][0]["values_per_frame"].as_u64().unwrap();
     assert_eq!(values(&document(&bench, &first)), 256);
     assert_eq!(values(&document(&bench, &["apply", "plan.json", "jumbo.yaml"])), 256, "the program stays");
     document(&bench, &["remove", "digits", "jumbo.yaml"]);

@@ -10,7 +10,7 @@ use inart_protocol_aggregation::Assignment;
 use crate::support::turn;
 
 const ASSIGNMENT: &str = r#"{
-    "job": 1, "name": "digits", "epoch": 3, "values_per_packet": 32, "window_chunks": 4,
+    "job": 1, "name": "digits", "epoch": 3, "values_per_frame": 32, "window_chunks": 4,
     "workers": [{"name": "w1", "mac": "02:00:00:00:00:01"}],
     "shards": [{"server": "s1", "mac": "02:00:00:00:00:02", "share": 1.0, "rate_bps": 1e6}]
 }"#;

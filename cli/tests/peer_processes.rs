@@ -111,7 +111,7 @@ fn every_update_arrives_as_it_was_sent_and_the_models_learn() {
         let last = lines.last().unwrap();
         let count = |key: &str| last[key].as_u64().unwrap();
         assert!(last["accuracy"].as_f64().unwrap() > 0.7, "{name}: {last}");
-        let lost = ["abandoned", "given_up", "gone", "without_choice"].map(count);
+        let lost = ["abandoned", "given_up", "gone", "rounds_with_previous_receivers"].map(count);
         assert_eq!(lost, [0; 4], "{name}: {last}");
         // Each round: one's own and at least one other's, all of this round.
         let averaged = lines.iter().filter(|line| line.get("averaged").is_some());

@@ -210,7 +210,7 @@ impl World {
         let lines_of: BTreeMap<&str, Vec<Value>> = PEERS
             .into_iter()
             .zip(&processes[1..])
-            .map(|(name, peer)| (name, peer.until("not_mine")))
+            .map(|(name, peer)| (name, peer.until("misdelivered")))
             .collect();
         for round in 1..=ROUNDS {
             let updates: Vec<_> = (0..3).map(|rank| random_gradient(1, rank, round, VALUES)).collect();

@@ -13,7 +13,7 @@ use inart_p4::Reason;
 use inart_targets::{Access, DEFAULT, Place, Running as Runs};
 use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, FrameRepr, Group, HeaderRepr, Kind, MacAddr, Seat, ShardId,
-    ValuesPerPacket,
+    ValuesPerFrame,
 };
 use serde_json::Value;
 
@@ -21,7 +21,7 @@ use crate::support::processes::{Running, certify};
 use crate::support::{Workbench, turn};
 
 const NAMES: [&str; 4] = ["p1", "p2", "p3", "p4"];
-const VALUES: ValuesPerPacket = ValuesPerPacket::N256;
+const VALUES: ValuesPerFrame = ValuesPerFrame::N256;
 
 /// Four hosts at one switch; the job's peers, each of which sends to all others. A round takes about as long
 /// as `others` updates of 1.7 Mbit at 8 Mbps.
@@ -177,7 +177,7 @@ fn a_peer_that_dies_in_the_middle_of_its_multicast_is_named_and_the_others_go_on
         drop(dying);
         // What a peer has counted is what it tells last.
         let mut told: BTreeMap<_, _> =
-            peers.iter().map(|(name, peer)| (name.clone(), peer.until("not_mine"))).collect();
+            peers.iter().map(|(name, peer)| (name.clone(), peer.until("misdelivered"))).collect();
         for (name, lines) in &told {
             let ended = |round: u32| {
                 let is_it = |line: &&Value| line["round"] == round && line["complete"].is_array();
@@ -190,7 +190,7 @@ fn a_peer_that_dies_in_the_middle_of_its_multicast_is_named_and_the_others_go_on
                 |line: &Value| line.get("received").is_some() && line["from"] == "p4" && line["round"] == 3;
             assert!(!lines.iter().any(whole), "{name} has an update that was never sent whole");
             let last = lines.last().unwrap();
-            assert_eq!((&last["gone"], &last["not_mine"]), (&1.into(), &0.into()), "{name}: {last}");
+            assert_eq!((&last["gone"], &last["misdelivered"]), (&1.into(), &0.into()), "{name}: {last}");
         }
         told.insert("p4".to_owned(), of_dying);
         // Three rounds of four peers to three others at least, and three of three to two.
@@ -226,10 +226,10 @@ fn a_receiver_that_is_slow_slows_nobody_else() {
         let mut lines = slow.so_far();
         let arrived = lines.iter().filter(|line| is_in(line, 1)).count();
         assert_eq!(arrived, 0, "p4 has what takes five times as long: {lines:?}");
-        lines.extend(slow.until("not_mine"));
+        lines.extend(slow.until("misdelivered"));
         told.insert("p4".to_owned(), lines);
         for (name, peer) in &peers {
-            told.get_mut(name).unwrap().extend(peer.until("not_mine"));
+            told.get_mut(name).unwrap().extend(peer.until("misdelivered"));
         }
         for (name, lines) in &told {
             let ended = lines.iter().filter(|line| line["complete"].is_array());
@@ -263,7 +263,7 @@ fn frame(change: impl FnOnce(&mut FrameRepr)) -> Vec<u8> {
         incarnation: 77.into(),
     };
     let (destination, source) = (MacAddr::results_of(0x8000.into()), MacAddr([2, 0x49, 0x4e, 0x50, 0, 1]));
-    let mut repr = FrameRepr { destination, source, values_per_packet: VALUES, header };
+    let mut repr = FrameRepr { destination, source, values_per_frame: VALUES, header };
     change(&mut repr);
     let mut bytes = vec![0; repr.buffer_len()];
     repr.emit(&[7; 256], &mut bytes).unwrap();
@@ -302,7 +302,7 @@ fn frames_of_strangers_die_in_the_switch_and_what_is_unknown_is_counted_by_peers
         send(&mut inside, &frame(|_| {})[..200], 9);
         let mut told: BTreeMap<String, Vec<Value>> = (1..=3)
             .zip(&peers)
-            .map(|(peer, running)| (format!("p{peer}"), running.until("not_mine")))
+            .map(|(peer, running)| (format!("p{peer}"), running.until("misdelivered")))
             .collect();
         told.get_mut("p1").unwrap().insert(0, first);
         assert_eq!(compare(&told, &["p1", "p2", "p3"]), 3 * 2 * 3);
@@ -313,9 +313,9 @@ fn frames_of_strangers_die_in_the_switch_and_what_is_unknown_is_counted_by_peers
             [6, 7, 8, 9],
             "{last}"
         );
-        assert!(of("other_life") >= 5, "{last}");
+        assert!(of("stale_incarnation") >= 5, "{last}");
         for lines in told.values() {
-            assert_eq!(lines.last().unwrap()["not_mine"], 0);
+            assert_eq!(lines.last().unwrap()["misdelivered"], 0);
         }
         assert_eq!(world.drops(Reason::NoUpdateRoute), 13);
     });

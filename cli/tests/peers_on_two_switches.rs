@@ -11,13 +11,13 @@ use inart_host_agent::{BatchedPort, Transport};
 use inart_targets::{Access, DEFAULT, Place};
 use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, Seat,
-    ShardId, ValuesPerPacket,
+    ShardId, ValuesPerFrame,
 };
 
 use crate::support::processes::Running;
 use crate::support::{Workbench, turn};
 
-const VALUES: ValuesPerPacket = ValuesPerPacket::N256;
+const VALUES: ValuesPerFrame = ValuesPerFrame::N256;
 /// Longer than anything takes; only a failure waits for it.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// In two blocks of 64: p1 and p2 are at s, all others at t, where p3's port is 1 and p70's 68.
@@ -87,7 +87,7 @@ fn frame(block: u8, bitmap: u64) -> Vec<u8> {
         incarnation: 77.into(),
     };
     let (destination, source) = (MacAddr::results_of(0x8000.into()), MacAddr([2, 0x49, 0x4e, 0x50, 0, 0]));
-    let repr = FrameRepr { destination, source, values_per_packet: VALUES, header };
+    let repr = FrameRepr { destination, source, values_per_frame: VALUES, header };
     let mut bytes = vec![0; repr.buffer_len()];
     repr.emit(&[7; 256], &mut bytes).unwrap();
     bytes

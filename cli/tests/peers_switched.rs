@@ -185,10 +185,10 @@ fn several_switches_copy_and_no_copy_crosses_a_link_for_nobody() {
         // A chunk comes to all ports but the one it came in by; two at most of seven are for somebody.
         let unwanted = switch["unwanted"].as_u64().unwrap();
         assert!(unwanted >= 2 * 4 * 4 * chunks, "{switch}");
-        let kept_off = switch["unwanted_at_trunks"].as_u64().unwrap();
+        let kept_off = switch["pruned_at_trunks"].as_u64().unwrap();
         assert!(kept_off < unwanted, "{switch}");
     }
     // Of 32 updates one in seven is for two peers behind the sender's own switch.
-    let kept_off: u64 = switches.iter().map(|switch| switch["unwanted_at_trunks"].as_u64().unwrap()).sum();
+    let kept_off: u64 = switches.iter().map(|switch| switch["pruned_at_trunks"].as_u64().unwrap()).sum();
     assert!(kept_off >= chunks, "{switches:?}");
 }

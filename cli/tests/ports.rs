@@ -9,7 +9,7 @@ use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
 use inart_p4runtime::Schema;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use serde_json::{Value, json};
 use support::switches::document;
 use support::{Workbench, is_refusal};
@@ -61,7 +61,7 @@ impl Switch {
 /// A folder with a program for 32 values, a topology and a plan.
 fn workbench() -> Workbench {
     let bench = Workbench::new();
-    let artifact = inart_p4::artifact(ValuesPerPacket::N32);
+    let artifact = inart_p4::artifact(ValuesPerFrame::N32);
     let info = bf_rt::bf_rt(&Schema::from_text(&artifact.p4info).unwrap());
     std::fs::create_dir_all(bench.path("p4/tofino/build")).unwrap();
     bench.write(

@@ -35,10 +35,10 @@ fn every_order_of_workers() {
     // 0.7 + 2 N S/B, and the slowest of 16 draws.
     assert!((9.65..9.9).contains(&number(&bsp, "iteration_s")), "{bsp}");
     assert_eq!(bsp["staleness"]["max"], 0);
-    assert!(number(&bsp, "zero_gaps") > 0.8);
+    assert!(number(&bsp, "bunched_arrivals") > 0.8);
     let r2sp = run("r2sp");
     assert!(number(&r2sp, "iteration_s") < number(&bsp, "iteration_s") / 1.4, "{r2sp}");
-    assert!(number(&r2sp, "iteration_s") > 4.5 && number(&r2sp, "zero_gaps") < 0.02, "{r2sp}");
+    assert!(number(&r2sp, "iteration_s") > 4.5 && number(&r2sp, "bunched_arrivals") < 0.02, "{r2sp}");
     assert_eq!((r2sp["staleness"]["max"].as_u64(), number(&r2sp, "relaxation")), (Some(15), 0.8));
     let quantiles = ["0.5", "0.95"].map(|name| number(&r2sp["gap_quantiles_s"], name));
     assert!(quantiles[0] > 0.2 && quantiles[0] < quantiles[1] && quantiles[1] < 0.6, "{quantiles:?}");

@@ -41,7 +41,7 @@ fn the_rule_is_faster_than_all_together() {
     let run = simulate("--aggregated-groups --iterations 60");
     let groups = run["groups"].as_array().unwrap().len();
     assert!((2..=6).contains(&groups), "{groups}");
-    let [own, together] = ["iteration_s", "together_s"].map(|key| run[key].as_f64().unwrap());
+    let [own, together] = ["iteration_s", "single_group_s"].map(|key| run[key].as_f64().unwrap());
     assert!(own < together * 0.95, "{own} {together}");
     assert_eq!(run["staleness"]["max"].as_u64().unwrap(), groups as u64 - 1);
     let text = inart(&format!("simulate {NETWORK} --sync r2sp --aggregated-groups"));
@@ -138,7 +138,7 @@ fn two_groups_push_at_once() {
         return;
     };
     let one = &report["divisions"][0];
-    assert_eq!(one["at_once"], 2, "{one}");
+    assert_eq!(one["concurrent_groups"], 2, "{one}");
     assert_eq!((&one["turns_checked"], &one["staleness_max"]), (&16.into(), &1.into()));
 }
 

@@ -3,7 +3,7 @@
 use inart_planner_aggregation::Plan;
 use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
 use inart_topologies::switched::Topology;
-use inart_wire::{Epoch, JobId, MacAddr, ValuesPerPacket};
+use inart_wire::{Epoch, JobId, MacAddr, ValuesPerFrame};
 
 use crate::peers::is_of_peers;
 use crate::plan_error::PlanError;
@@ -45,7 +45,7 @@ pub fn of_job(
     ports: &PortMap,
     roles: &Roles,
     job: &JobPlan,
-    values: ValuesPerPacket,
+    values: ValuesPerFrame,
 ) -> Result<Assignment, PlanError> {
     let mac = |name: &str| -> Result<MacAddr, PlanError> {
         ports.mac(name).ok_or_else(|| PlanError::Stranger {
@@ -73,7 +73,7 @@ pub fn of_job(
         job: job.job,
         name: roles.job.to_owned(),
         epoch: Epoch::from(0),
-        values_per_packet: values,
+        values_per_frame: values,
         window_chunks: job.window_chunks,
         exact_sums: job.plan.exact,
         workers: roles.workers.iter().map(worker).collect::<Result<_, PlanError>>()?,

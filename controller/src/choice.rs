@@ -4,7 +4,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use inart_topologies::switched::{LinkId, Topology};
-use inart_wire::{ParseError, ValuesPerPacket};
+use inart_wire::{ParseError, ValuesPerFrame};
 
 /// Values per frame, as a user asks for them. As text: `auto`, or the number.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -14,7 +14,7 @@ pub enum ValuesChoice {
     #[default]
     Auto,
     /// So many, or an error.
-    Exactly(ValuesPerPacket),
+    Exactly(ValuesPerFrame),
 }
 
 impl fmt::Display for ValuesChoice {
@@ -49,13 +49,13 @@ impl FromStr for ValuesChoice {
 )]
 pub struct FrameTooLong {
     /// Values per frame that were asked for.
-    pub values: ValuesPerPacket,
+    pub values: ValuesPerFrame,
     /// The ends of the link, with a `-` between.
     pub link: String,
     /// Its MTU, in bytes.
     pub mtu: u16,
     /// The most values for which it has room.
-    pub room: ValuesPerPacket,
+    pub room: ValuesPerFrame,
 }
 
 impl ValuesChoice {
@@ -67,9 +67,9 @@ impl ValuesChoice {
     pub fn of(
         self,
         topology: &Topology,
-        running: Option<ValuesPerPacket>,
-        has_program: impl Fn(ValuesPerPacket) -> bool,
-    ) -> Result<ValuesPerPacket, FrameTooLong> {
+        running: Option<ValuesPerFrame>,
+        has_program: impl Fn(ValuesPerFrame) -> bool,
+    ) -> Result<ValuesPerFrame, FrameTooLong> {
         if let Self::Exactly(values) = self {
             return frames_fit(topology, values).map(|()| values);
         }
@@ -77,7 +77,7 @@ impl ValuesChoice {
         if let Some(running) = running.filter(|values| *values <= room) {
             return Ok(running);
         }
-        let fitting = || ValuesPerPacket::ALL.into_iter().rev().filter(|values| *values <= room);
+        let fitting = || ValuesPerFrame::ALL.into_iter().rev().filter(|values| *values <= room);
         Ok(fitting().find(|values| has_program(*values)).unwrap_or(room))
     }
 }
@@ -86,7 +86,7 @@ impl ValuesChoice {
 ///
 /// # Errors
 /// The link with the least MTU, if it is too small.
-pub fn frames_fit(topology: &Topology, values: ValuesPerPacket) -> Result<(), FrameTooLong> {
+pub fn frames_fit(topology: &Topology, values: ValuesPerFrame) -> Result<(), FrameTooLong> {
     match narrowest(topology) {
         Some(link) if topology.link(link).mtu < values.mtu() => {
             let [a, b] = topology.link(link).ends.map(|end| topology.node(end).name.as_str());
@@ -98,10 +98,10 @@ pub fn frames_fit(topology: &Topology, values: ValuesPerPacket) -> Result<(), Fr
 }
 
 /// The most values for which all links that jobs may use have room.
-fn room(topology: &Topology) -> ValuesPerPacket {
+fn room(topology: &Topology) -> ValuesPerFrame {
     let mtu = narrowest(topology).map_or(u16::MAX, |link| topology.link(link).mtu);
-    let fitting = ValuesPerPacket::ALL.into_iter().rev().find(|values| values.mtu() <= mtu);
-    fitting.unwrap_or(ValuesPerPacket::N32)
+    let fitting = ValuesPerFrame::ALL.into_iter().rev().find(|values| values.mtu() <= mtu);
+    fitting.unwrap_or(ValuesPerFrame::N32)
 }
 
 /// The first link of the least MTU among those that jobs may use.

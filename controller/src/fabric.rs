@@ -8,7 +8,7 @@ use inart_protocol_aggregation::Assignment;
 use inart_tables::Limits;
 use inart_topologies::peers::PeerJob;
 use inart_topologies::switched::{Job, Topology};
-use inart_wire::{Epoch, JobId, ValuesPerPacket};
+use inart_wire::{Epoch, JobId, ValuesPerFrame};
 
 use crate::assignment::{self, JobPlan};
 use crate::error::InstallError;
@@ -25,7 +25,7 @@ use crate::{multicast, pipes};
 pub struct Fabric {
     pub(crate) topology: Topology,
     pub(crate) ports: PortMap,
-    pub(crate) values: ValuesPerPacket,
+    pub(crate) values: ValuesPerFrame,
     pub(crate) limits: Limits,
     /// The network of peers on the same switches, if there is one.
     pub(crate) peers: Option<Peers>,
@@ -51,7 +51,7 @@ impl Fabric {
     ///
     /// # Errors
     /// A topology that is too large to number.
-    pub fn new(topology: Topology, values: ValuesPerPacket, limits: Limits) -> Result<Self, InstallError> {
+    pub fn new(topology: Topology, values: ValuesPerFrame, limits: Limits) -> Result<Self, InstallError> {
         let ports = PortMap::new(&topology)?;
         ports.check_ports(limits.ports)?;
         Ok(Self { topology, ports, values, limits, peers: None })

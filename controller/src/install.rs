@@ -12,7 +12,7 @@ use inart_tables::{Limits, Op, Update, diff};
 use inart_targets::{Running, Session, SwitchError, SwitchErrors};
 use inart_topologies::peers::Mesh;
 use inart_topologies::switched::Topology;
-use inart_wire::{Epoch, JobId, ValuesPerPacket};
+use inart_wire::{Epoch, JobId, ValuesPerFrame};
 
 use crate::assignment::JobPlan;
 use crate::changes;
@@ -52,7 +52,7 @@ pub struct InstallReport {
     /// The jobs of peers that are in force then, by name.
     pub peers: Vec<String>,
     /// Values per frame of the switches' program, which peers need.
-    pub values: ValuesPerPacket,
+    pub values: ValuesPerFrame,
     /// What every switch shall hold in the end.
     pub desired: Network,
     /// By job, epochs that no host uses: a switch that was not there loses their entries, too.
@@ -85,7 +85,7 @@ impl<D: Session> Controller<D> {
     /// Switches that are not the topology's, or a topology that is too large to number.
     pub fn new(
         topology: Topology,
-        values: ValuesPerPacket,
+        values: ValuesPerFrame,
         limits: Limits,
         switches: BTreeMap<String, D>,
         records: Records,

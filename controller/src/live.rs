@@ -169,7 +169,7 @@ fn difference(now: &Assignment, wanted: &Assignment) -> Option<(String, String, 
     if now.exact_sums != wanted.exact_sums {
         return Some(("the kind of sums".to_owned(), exact(now), exact(wanted)));
     }
-    let values = |of: &Assignment| of.values_per_packet.to_string();
-    (now.values_per_packet != wanted.values_per_packet)
+    let values = |of: &Assignment| of.values_per_frame.to_string();
+    (now.values_per_frame != wanted.values_per_frame)
         .then(|| ("the number of values per frame".to_owned(), values(now), values(wanted)))
 }

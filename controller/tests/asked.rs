@@ -12,7 +12,7 @@ use inart_controller_api::Joining;
 use inart_planner_aggregation::{Options, plan, schemes};
 use inart_targets::memory::InMemory;
 use inart_tls::Security;
-use inart_wire::{Incarnation, ValuesPerPacket};
+use inart_wire::{Incarnation, ValuesPerFrame};
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use support::daemon::{Daemon, config};
 use support::{LIMITS, fig1, job};
@@ -22,7 +22,7 @@ use tokio::io::{AsyncReadExt, AsyncWriteExt};
 async fn daemon(folder: &TempDir) -> Daemon {
     let topology = fig1();
     let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::ATP)).unwrap();
-    let target = InMemory::new(ValuesPerPacket::N64, LIMITS);
+    let target = InMemory::new(ValuesPerFrame::N64, LIMITS);
     Daemon::start(config(&target, folder.path(), topology, vec![job(1, &first)]), folder.path()).await
 }
 
@@ -120,7 +120,7 @@ async fn changes_that_wait_are_bounded() {
 async fn at_a_port(folder: &TempDir) -> Daemon {
     let topology = fig1();
     let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::ATP)).unwrap();
-    let target = InMemory::new(ValuesPerPacket::N64, LIMITS);
+    let target = InMemory::new(ValuesPerFrame::N64, LIMITS);
     let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().to_string();
     Daemon::at(config(&target, folder.path(), topology, vec![job(1, &first)]), free).await
 }

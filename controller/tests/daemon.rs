@@ -17,7 +17,7 @@ use inart_planner_aggregation::{Options, plan, schemes};
 use inart_tables::SwitchTables;
 use inart_targets::{Access, Memory, Precedence, Running};
 use inart_tls::Security;
-use inart_wire::{Epoch, Incarnation, ValuesPerPacket};
+use inart_wire::{Epoch, Incarnation, ValuesPerFrame};
 use support::embedded::{Mortal, place, program};
 use support::{LIMITS, fig1, job};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
@@ -25,7 +25,7 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
 
-const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
+const VALUES: ValuesPerFrame = ValuesPerFrame::N32;
 
 /// Of a host.
 fn life(number: u32) -> Incarnation {

@@ -18,14 +18,14 @@ use inart_topologies::switched::Topology;
 use inart_topologies::switched::generate::{Equipment, fat_tree, leaf_spine};
 use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, Rank, Seat,
-    ShardId, ValuesPerPacket,
+    ShardId, ValuesPerFrame,
 };
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
 use support::embedded::{Embedded, embedded, place, program};
 use support::{fig1, job, plans};
 
-const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
+const VALUES: ValuesPerFrame = ValuesPerFrame::N32;
 
 struct Net {
     switches: BTreeMap<String, Embedded>,
@@ -138,7 +138,7 @@ fn frame(
     header: HeaderRepr,
     values: &[i32],
 ) -> Vec<u8> {
-    let repr = FrameRepr { destination, source, values_per_packet: told.values_per_packet, header };
+    let repr = FrameRepr { destination, source, values_per_frame: told.values_per_frame, header };
     let mut bytes = vec![0; repr.buffer_len()];
     repr.emit(values, &mut bytes).unwrap();
     bytes

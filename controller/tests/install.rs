@@ -10,7 +10,7 @@ use inart_controller::{Cause, Controller, InstallError, JobPlan, Records};
 use inart_planner_aggregation::{Plan, schemes};
 use inart_tables::{Limits, MacAction, SlotRange, SteerAction};
 use inart_targets::{Failpoint, Memory, Running, SwitchError, SwitchErrors};
-use inart_wire::{Epoch, JobId, ValuesPerPacket};
+use inart_wire::{Epoch, JobId, ValuesPerFrame};
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand_chacha::ChaCha8Rng;
@@ -222,7 +222,7 @@ fn without_records_nothing_is_removed_and_nothing_is_done_twice() {
     now(first.install(std::slice::from_ref(&new))).unwrap();
     let forgetful = |first: &mut Controller<Memory>| {
         let switches = first.switches().clone();
-        Controller::new(topology.clone(), ValuesPerPacket::N64, LIMITS, switches, Records::default()).unwrap()
+        Controller::new(topology.clone(), ValuesPerFrame::N64, LIMITS, switches, Records::default()).unwrap()
     };
     let report = now(forgetful(&mut first).install(std::slice::from_ref(&new))).unwrap();
     assert_eq!((report.updates(), epochs(&report)), (0, vec![2]));
@@ -251,7 +251,7 @@ fn old_records_do_not_remove_a_newer_plan() {
     now(mine.install(std::slice::from_ref(&a))).unwrap();
     let (switches, records) = (mine.switches().clone(), mine.records().clone());
     let mut theirs =
-        Controller::new(topology.clone(), ValuesPerPacket::N64, LIMITS, switches, records).unwrap();
+        Controller::new(topology.clone(), ValuesPerFrame::N64, LIMITS, switches, records).unwrap();
     for push in [&b, &c] {
         now(theirs.install(std::slice::from_ref(push))).unwrap();
     }
@@ -296,7 +296,7 @@ fn a_plan_that_does_not_hold_is_refused_before_anything_is_touched() {
 fn switches_must_be_those_of_the_topology() {
     let new = |names: &[&str]| {
         let switches = names.iter().map(|name| ((*name).to_owned(), Memory::new(LIMITS)));
-        Controller::new(fig1(), ValuesPerPacket::N64, LIMITS, switches.collect(), Records::default())
+        Controller::new(fig1(), ValuesPerFrame::N64, LIMITS, switches.collect(), Records::default())
             .err()
             .unwrap()
     };
@@ -328,7 +328,7 @@ fn records_survive_on_disk() {
     now(first.install(std::slice::from_ref(&b))).unwrap();
     assert_eq!(open(), *first.records());
     let switches = first.switches().clone();
-    let mut second = Controller::new(fig1(), ValuesPerPacket::N64, LIMITS, switches, open()).unwrap();
+    let mut second = Controller::new(fig1(), ValuesPerFrame::N64, LIMITS, switches, open()).unwrap();
     assert_eq!(epochs(&now(second.rollback(JobId::from(1))).unwrap()), [3]);
     std::fs::write(state.join("fig1.json"), "{").unwrap();
     let error = Records::open(&state, "fig1").unwrap_err().to_string();
@@ -360,7 +360,7 @@ proptest! {
         let topology = plans::network(&mut rng);
         let limits = Limits { slots: 4096, ..LIMITS };
         let switches = support::switches(&topology, limits);
-        let (values, records) = (ValuesPerPacket::N64, Records::default());
+        let (values, records) = (ValuesPerFrame::N64, Records::default());
         let mut controller =
             Controller::new(topology.clone(), values, limits, switches, records).unwrap();
         let mut live: BTreeMap<u16, (JobPlan, u16)> = BTreeMap::new();

@@ -17,7 +17,7 @@ use inart_tables::SwitchTables;
 use inart_targets::memory::InMemory;
 use inart_targets::{Failpoint, Precedence};
 use inart_topologies::switched::Topology;
-use inart_wire::{JobId, ValuesPerPacket};
+use inart_wire::{JobId, ValuesPerFrame};
 use support::daemon::{Daemon, config};
 use support::{LIMITS, job};
 
@@ -133,7 +133,7 @@ fn epochs(target: &InMemory, job: u16) -> usize {
 }
 
 fn network() -> (InMemory, tempfile::TempDir) {
-    (InMemory::new(ValuesPerPacket::N64, LIMITS), tempfile::tempdir().unwrap())
+    (InMemory::new(ValuesPerFrame::N64, LIMITS), tempfile::tempdir().unwrap())
 }
 
 #[tokio::test]

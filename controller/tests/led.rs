@@ -15,7 +15,7 @@ use inart_host_agent::{InProcess, MoveError, Mover, Options, Server, Stopper, Wo
 use inart_planner_aggregation::{Options as PlanOptions, Plan, Scheme, plan, schemes};
 use inart_protocol_aggregation::{MoveProgress, MoveStep, WorkerCounters};
 use inart_targets::memory::InMemory;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use support::daemon::{Daemon, config};
 use support::{LIMITS, fig1, job};
 use tempfile::TempDir;
@@ -56,7 +56,7 @@ impl Job {
 
     /// Worker 3 begins no round while it is held.
     async fn held(before: Before, held: Arc<AtomicBool>) -> Self {
-        let (target, folder) = (InMemory::new(ValuesPerPacket::N64, LIMITS), TempDir::new().unwrap());
+        let (target, folder) = (InMemory::new(ValuesPerFrame::N64, LIMITS), TempDir::new().unwrap());
         let jobs = vec![job(1, &planned(schemes::ATP))];
         let config = config(&target, folder.path(), fig1(), jobs);
         let daemon = Daemon::start(config, folder.path()).await;

@@ -17,7 +17,7 @@ use inart_planner_aggregation::{Options, Plan, Scheme, plan, schemes};
 use inart_protocol_aggregation::{MoveProgress, MoveStep};
 use inart_targets::memory::InMemory;
 use inart_targets::{Failpoint, Precedence};
-use inart_wire::{Epoch, Incarnation, JobId, ValuesPerPacket};
+use inart_wire::{Epoch, Incarnation, JobId, ValuesPerFrame};
 use support::daemon::{Daemon, config};
 use support::walker::{Walker, check_own_slots};
 use support::{LIMITS, fig1, job};
@@ -183,7 +183,7 @@ fn walks(target: &InMemory, plan: &Plan, epoch: u16) {
 }
 
 fn target() -> InMemory {
-    InMemory::new(ValuesPerPacket::N64, LIMITS)
+    InMemory::new(ValuesPerFrame::N64, LIMITS)
 }
 
 /// Longer than anything takes here; only a failure waits for it.

@@ -12,7 +12,7 @@ use inart_protocol_aggregation::Assignment;
 use inart_tables::Limits;
 use inart_targets::Memory;
 use inart_topologies::switched::Topology;
-use inart_wire::{Epoch, JobId, ValuesPerPacket};
+use inart_wire::{Epoch, JobId, ValuesPerFrame};
 use support::walker::{Walker, check_mac, check_own_slots};
 use support::{LIMITS, fig1, job, now, switches};
 
@@ -28,7 +28,7 @@ fn planned(scheme: &dyn Scheme) -> Plan {
 /// A controller that has installed ATP's plan, what the switches hold, and what the hosts were told.
 fn installed(limits: Limits) -> (Controller<Memory>, Network, Assignment) {
     let topology = fig1();
-    let (switches, values) = (switches(&topology, limits), ValuesPerPacket::N64);
+    let (switches, values) = (switches(&topology, limits), ValuesPerFrame::N64);
     let mut controller = Controller::new(topology, values, limits, switches, Records::default()).unwrap();
     let report = now(controller.install(&[job(1, &planned(schemes::ATP))])).unwrap();
     let assignment = report.assignments[0].clone();
@@ -164,7 +164,7 @@ fn a_push_during_a_change_leaves_both_epochs_alone() {
     kept["jobs"]["1"]["change"] = serde_json::json!({"stage": "moving", "other": 2});
     std::fs::write(&file, kept.to_string()).unwrap();
 
-    let values = ValuesPerPacket::N64;
+    let values = ValuesPerFrame::N64;
     let mut next = Controller::new(topology.clone(), values, LIMITS, switches, records()).unwrap();
     let again = now(next.install(std::slice::from_ref(&atp))).unwrap();
     assert_eq!((again.updates(), again.assignments[0].epoch.get()), (0, 1));

@@ -14,13 +14,13 @@ use inart_tables::{GroupId, ReceiversAction, SwitchTables, UpdatesAction};
 use inart_topologies::peers::Mesh;
 use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, Rank,
-    ShardId, ValuesPerPacket,
+    ShardId, ValuesPerFrame,
 };
 use proptest::prelude::*;
 
 use crate::support::LIMITS;
 
-const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
+const VALUES: ValuesPerFrame = ValuesPerFrame::N32;
 const JOB: u16 = 7;
 const EPOCH: u16 = 3;
 
@@ -143,7 +143,7 @@ fn update(from: usize, receivers: Contributors) -> Vec<u8> {
     let repr = FrameRepr {
         destination: MacAddr([1, 0, 0x5e, 0, 0, 7]),
         source: MacAddr([2, 0, 0, 0, 0, 1]),
-        values_per_packet: VALUES,
+        values_per_frame: VALUES,
         header: HeaderRepr {
             kind: Kind::Update,
             flags: Flags::LAST,

@@ -12,7 +12,7 @@ use inart_planner_aggregation::{Options, plan_all, schemes};
 use inart_tables::Limits;
 use inart_targets::memory::InMemory;
 use inart_topologies::switched::Topology;
-use inart_wire::{JobId, ValuesPerPacket};
+use inart_wire::{JobId, ValuesPerFrame};
 use support::daemon::{Daemon, LIFE, config};
 use support::{LIMITS, job};
 use tempfile::TempDir;
@@ -94,7 +94,7 @@ async fn until_gone(target: &InMemory, job: u16) {
 
 #[tokio::test]
 async fn a_paused_job_gives_its_slots_back_and_gets_others_when_it_is_resumed() {
-    let (target, folder) = (InMemory::new(ValuesPerPacket::N64, LIMITS), TempDir::new().unwrap());
+    let (target, folder) = (InMemory::new(ValuesPerFrame::N64, LIMITS), TempDir::new().unwrap());
     let daemon = both(&target, &folder).await;
     let _hosts = daemon.hosts("one", &["worker-0", "worker-1", "server-0"]).await;
     let beside = rate(&daemon, "one").await;
@@ -126,7 +126,7 @@ async fn a_paused_job_gives_its_slots_back_and_gets_others_when_it_is_resumed() 
 async fn a_job_whose_slots_are_gone_says_so_and_waits_for_them() {
     // Room for two jobs of 64 slots.
     let limits = Limits { slots: 128, ..LIMITS };
-    let (target, folder) = (InMemory::new(ValuesPerPacket::N64, limits), TempDir::new().unwrap());
+    let (target, folder) = (InMemory::new(ValuesPerFrame::N64, limits), TempDir::new().unwrap());
     let daemon = both(&target, &folder).await;
     let number = daemon.api.submit(topology(THREE).to_yaml(), "three", None).await.unwrap();
     let refused = daemon.end_of(number).await;
@@ -166,7 +166,7 @@ async fn a_job_whose_slots_are_gone_says_so_and_waits_for_them() {
 /// A change that waits for the end of a run ends with its job; clients that ask for it would wait for ever.
 #[tokio::test]
 async fn a_change_for_the_next_run_of_a_job_that_is_deleted_ends() {
-    let (target, folder) = (InMemory::new(ValuesPerPacket::N64, LIMITS), TempDir::new().unwrap());
+    let (target, folder) = (InMemory::new(ValuesPerFrame::N64, LIMITS), TempDir::new().unwrap());
     let daemon = both(&target, &folder).await;
     join(&daemon).await;
     let assignment = daemon.api.assignment("two").await.unwrap();

@@ -15,14 +15,14 @@ use inart_topologies::peers::Mesh;
 use inart_topologies::switched::Topology;
 use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Kind, MacAddr, Rank,
-    ShardId, ValuesPerPacket,
+    ShardId, ValuesPerFrame,
 };
 
 use crate::multicast::Net;
 use crate::support::daemon::{self, Daemon};
 use crate::support::{LIMITS, job, now};
 
-const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
+const VALUES: ValuesPerFrame = ValuesPerFrame::N32;
 /// The number of the first job of peers.
 pub const COPIED: u16 = 0x8000;
 
@@ -107,7 +107,7 @@ fn frame(kind: Kind, (job, epoch): (u16, u16), from: usize, to: Contributors, va
     let repr = FrameRepr {
         destination: MacAddr([2, 0, 0, 0, 0, 9]),
         source: MacAddr([2, 0, 0, 0, 0, 1]),
-        values_per_packet: VALUES,
+        values_per_frame: VALUES,
         header: HeaderRepr {
             kind,
             flags: Flags::NONE,
@@ -452,7 +452,7 @@ fn updates_are_described_by_the_names_of_peers() {
 #[tokio::test]
 async fn the_daemon_keeps_a_job_of_each_kind() {
     let folder = tempfile::tempdir().unwrap();
-    let target = InMemory::new(ValuesPerPacket::N64, LIMITS);
+    let target = InMemory::new(ValuesPerFrame::N64, LIMITS);
     let config = |peers, precedence| Config {
         peers,
         precedence: Precedence(precedence),
@@ -480,7 +480,7 @@ async fn the_daemon_keeps_a_job_of_each_kind() {
 #[tokio::test]
 async fn the_daemon_keeps_a_network_of_peers_alone() {
     let folder = tempfile::tempdir().unwrap();
-    let target = InMemory::new(ValuesPerPacket::N64, LIMITS);
+    let target = InMemory::new(ValuesPerFrame::N64, LIMITS);
     let alone = three().as_topology().unwrap();
     let config = Config { peers: Some(three()), ..daemon::config(&target, folder.path(), alone, Vec::new()) };
     let daemon = Daemon::start(config, folder.path()).await;

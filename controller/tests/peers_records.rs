@@ -4,7 +4,7 @@
 use std::collections::BTreeMap;
 
 use inart_controller::{PeersPush, Records, RecordsError};
-use inart_wire::{Epoch, JobId, ValuesPerPacket};
+use inart_wire::{Epoch, JobId, ValuesPerFrame};
 
 /// The number of the first job of peers.
 const COPIED: fn() -> JobId = || JobId::from(0x8000);
@@ -18,7 +18,7 @@ fn push(jobs: usize) -> PeersPush {
          [{{ends: [p1, s], rate: 1 Gbps}}, {{ends: [p2, s], rate: 1 Gbps}}], jobs: [{}]}}",
         jobs.join(", ")
     );
-    PeersPush { mesh, values: ValuesPerPacket::N256, removed: Default::default() }
+    PeersPush { mesh, values: ValuesPerFrame::N256, removed: Default::default() }
 }
 
 fn succeed(records: &mut Records, struck: usize, push: PeersPush) {
@@ -35,7 +35,7 @@ fn pushes_of_peers_are_kept_in_the_file_and_the_newest_sixteen_only() {
         // The same push again is not another one.
         succeed(&mut open(), 0, push(jobs));
     }
-    assert_eq!(open().installed_values(), Some(ValuesPerPacket::N256));
+    assert_eq!(open().installed_values(), Some(ValuesPerFrame::N256));
     let mut newest = Vec::new();
     loop {
         let mut records = open();

@@ -10,7 +10,7 @@ use inart_controller::{Claim, Controller, InstallError, Records, RecordsError};
 use inart_planner_aggregation::{Options, Scheme, plan, schemes};
 use inart_tables::{SwitchTables, Update};
 use inart_targets::{Memory, Precedence, Running, Session, SwitchCounters, SwitchError};
-use inart_wire::{Epoch, Incarnation, JobId, ValuesPerPacket};
+use inart_wire::{Epoch, Incarnation, JobId, ValuesPerFrame};
 use support::{LIMITS, controller, fig1, job, now};
 
 const JOB: fn() -> JobId = || JobId::from(1);
@@ -163,15 +163,14 @@ fn a_push_that_another_one_overtakes_touches_nothing() {
                 let switches = ["v1", "v2"].map(|name| (name.to_owned(), inner_copy.clone())).into();
                 let records = Records::open(&path, "fig1").unwrap();
                 let mut other =
-                    Controller::new(fig1(), ValuesPerPacket::N64, LIMITS, switches, records).unwrap();
+                    Controller::new(fig1(), ValuesPerFrame::N64, LIMITS, switches, records).unwrap();
                 now(other.install(&[planned(schemes::LBMM)])).unwrap();
             }) as Box<dyn FnOnce() + Send>
         });
         (name, Meddler { inner, other })
     });
     let records = Records::open(folder.path(), "fig1").unwrap();
-    let mut slow =
-        Controller::new(fig1(), ValuesPerPacket::N64, LIMITS, switches.collect(), records).unwrap();
+    let mut slow = Controller::new(fig1(), ValuesPerFrame::N64, LIMITS, switches.collect(), records).unwrap();
     let error = now(slow.install(&[planned(schemes::OPTIMIZED)])).unwrap_err();
     assert!(matches!(error, InstallError::Records(RecordsError::Raced { .. })), "{error}");
     for (name, switch) in slow.switches() {

@@ -11,7 +11,7 @@ use inart_planner_aggregation::{Options, Scheme, plan, schemes};
 use inart_tables::Limits;
 use inart_targets::{Failpoint, Memory, Running};
 use inart_topologies::switched::Topology;
-use inart_wire::{Epoch, JobId, ValuesPerPacket};
+use inart_wire::{Epoch, JobId, ValuesPerFrame};
 use support::walker::{check_mac, check_own_slots};
 use support::{LIMITS, fig1, job, now};
 
@@ -24,7 +24,7 @@ fn planned(number: u16, scheme: &dyn Scheme) -> JobPlan {
 fn narrow() -> Controller<Memory> {
     let limits = Limits { slots: 256, ..LIMITS };
     let switches = support::switches(&fig1(), limits);
-    Controller::new(fig1(), ValuesPerPacket::N64, limits, switches, Records::default()).unwrap()
+    Controller::new(fig1(), ValuesPerFrame::N64, limits, switches, Records::default()).unwrap()
 }
 
 fn network(controller: &mut Controller<Memory>) -> Network {
@@ -143,7 +143,7 @@ fn jobs_are_found_by_number_and_by_name_with_records_and_without() {
     let switches = controller.switches().clone();
     let records = controller.records().clone();
     let at =
-        |records| Controller::new(fig1(), ValuesPerPacket::N64, LIMITS, switches.clone(), records).unwrap();
+        |records| Controller::new(fig1(), ValuesPerFrame::N64, LIMITS, switches.clone(), records).unwrap();
     let mut newer = at(records);
     assert_eq!(
         names(&now(newer.held()).unwrap()),

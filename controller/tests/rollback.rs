@@ -7,7 +7,7 @@ use inart_controller::{Controller, InstallError, PortMap, Records};
 use inart_planner_aggregation::{Options, plan, schemes};
 use inart_targets::Memory;
 use inart_topologies::switched::Topology;
-use inart_wire::{JobId, ValuesPerPacket};
+use inart_wire::{JobId, ValuesPerFrame};
 use support::pushes::{epochs, network, planned, walks};
 use support::{LIMITS, controller, fig1, job, now};
 
@@ -49,7 +49,7 @@ fn moved(from: &mut Controller<Memory>, topology: &Topology) -> Controller<Memor
         .switches()
         .map(|name| (name.to_owned(), kept.get(name).cloned().unwrap_or_else(|| Memory::new(LIMITS))));
     let records = from.records().clone();
-    Controller::new(topology.clone(), ValuesPerPacket::N64, LIMITS, switches.collect(), records).unwrap()
+    Controller::new(topology.clone(), ValuesPerFrame::N64, LIMITS, switches.collect(), records).unwrap()
 }
 
 /// A job that goes back gets the older plan on the ports of today; what all jobs share stays as it is.

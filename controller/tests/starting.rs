@@ -23,7 +23,7 @@ use inart_targets::{
 };
 use inart_tls::Security;
 use inart_topologies::switched::Topology;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use support::{FIG1, LIMITS, fig1, job};
 use tokio::task::JoinHandle;
 
@@ -53,7 +53,7 @@ impl Switches {
     }
 
     fn of(limits: Limits, owners: bool) -> Self {
-        let inner = InMemory::new(ValuesPerPacket::N64, limits);
+        let inner = InMemory::new(ValuesPerFrame::N64, limits);
         let (away, broken, later) = Default::default();
         Switches { inner, away, broken, owners: owners.then(Arc::default), later }
     }
@@ -97,7 +97,7 @@ impl Switches {
 const LATER: Precedence = Precedence(30_000_000);
 
 impl Program for Switches {
-    fn values(&self) -> ValuesPerPacket {
+    fn values(&self) -> ValuesPerFrame {
         self.inner.values()
     }
 

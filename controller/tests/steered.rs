@@ -19,7 +19,7 @@ use inart_targets::memory::InMemory;
 use inart_targets::{Counts, Failpoint};
 use inart_topologies::switched::Topology;
 use inart_topologies::switched::generate::{Equipment, fat_tree};
-use inart_wire::{JobId, ValuesPerPacket};
+use inart_wire::{JobId, ValuesPerFrame};
 use support::daemon::{Daemon, LIFE, config};
 use support::{LIMITS, job};
 use tempfile::TempDir;
@@ -82,7 +82,7 @@ impl Session {
 
     async fn with(topology: Topology, policy: Policy, scheme: &'static dyn Scheme) -> Self {
         let first = plan(&topology, &topology.jobs()[0], &Options::new(schemes::OPTIMIZED)).unwrap();
-        let (target, folder) = (InMemory::new(ValuesPerPacket::N64, LIMITS), TempDir::new().unwrap());
+        let (target, folder) = (InMemory::new(ValuesPerFrame::N64, LIMITS), TempDir::new().unwrap());
         let every = Duration::from_millis(50);
         let config = Config {
             check_every: Duration::from_millis(50),

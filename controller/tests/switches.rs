@@ -14,7 +14,7 @@ use inart_p4::{Outcome, Reason};
 use inart_planner_aggregation::{Options, Scheme, plan, schemes};
 use inart_targets::{Access, Memory, Place, Precedence, Program, Running, Session, SwitchError};
 use inart_topologies::switched::Topology;
-use inart_wire::{JobId, ValuesPerPacket};
+use inart_wire::{JobId, ValuesPerFrame};
 use support::embedded::{embedded, place, program};
 use support::{fig1, job, now};
 
@@ -73,7 +73,7 @@ async fn connect(
 async fn controller(
     topology: &Topology,
     addresses: &BTreeMap<&str, String>,
-    values: ValuesPerPacket,
+    values: ValuesPerFrame,
     election: u128,
     records: Records,
 ) -> Controller<Box<dyn Session>> {
@@ -92,7 +92,7 @@ fn planned(topology: &Topology, scheme: &dyn Scheme) -> JobPlan {
 /// What a user does, step by step.
 async fn story(addresses: BTreeMap<&str, String>) {
     let topology = fig1();
-    let values = ValuesPerPacket::N64;
+    let values = ValuesPerFrame::N64;
     let mut real = controller(&topology, &addresses, values, 1, Records::default()).await;
     let mut model = support::controller(&topology, Records::default());
     let [a, b] = [schemes::OPTIMIZED, schemes::ATP].map(|scheme| planned(&topology, scheme));
@@ -118,7 +118,7 @@ async fn story(addresses: BTreeMap<&str, String>) {
 
     // Somebody else is primary now: nothing is written.
     let records = real.records().clone();
-    let mut other = controller(&topology, &addresses, ValuesPerPacket::N32, 2, records.clone()).await;
+    let mut other = controller(&topology, &addresses, ValuesPerFrame::N32, 2, records.clone()).await;
     let error = real.install(&[b]).await.unwrap_err();
     assert!(error.to_string().contains("primary"), "{error}");
     let program = program(values);
@@ -138,7 +138,7 @@ async fn story(addresses: BTreeMap<&str, String>) {
 /// A job with a server and a job of peers on the same switches, step by step.
 async fn story_of_both(addresses: BTreeMap<&str, String>) {
     let (topology, planned) = (peers_beside::topology(), peers_beside::planned());
-    let mut real = controller(&topology, &addresses, ValuesPerPacket::N64, 1, Records::default()).await;
+    let mut real = controller(&topology, &addresses, ValuesPerFrame::N64, 1, Records::default()).await;
     let mut model = support::controller(&topology, Records::default());
     let small = || peers_beside::mesh(&["p1", "p2"], "lstm");
     for (mesh, jobs) in [
@@ -202,7 +202,7 @@ async fn a_dead_switch_fails_the_push_and_harms_nothing() {
     let (Some(v1), Some(v2)) = (bmv2(), bmv2()) else { return };
     let topology = fig1();
     let addresses = [("v1", v1.address.clone()), ("v2", v2.address.clone())].into();
-    let mut real = controller(&topology, &addresses, ValuesPerPacket::N32, 1, Records::default()).await;
+    let mut real = controller(&topology, &addresses, ValuesPerFrame::N32, 1, Records::default()).await;
     real.install(&[planned(&topology, schemes::ATP)]).await.unwrap();
     let before = real.switches().get_mut("v1").unwrap().read().await.unwrap();
     drop(v2);

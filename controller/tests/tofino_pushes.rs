@@ -16,11 +16,11 @@ use inart_switch::bfrt::Server;
 use inart_targets::tofino::TOFINO;
 use inart_targets::{Access, Memory, Place, Precedence, Program, Running, Session, SwitchError, Target};
 use inart_topologies::switched::Topology;
-use inart_wire::{JobId, ValuesPerPacket};
+use inart_wire::{JobId, ValuesPerFrame};
 use support::pushes::walks;
 use support::{fig1, job, now};
 
-const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
+const VALUES: ValuesPerFrame = ValuesPerFrame::N32;
 
 fn compiled() -> Arc<dyn Program> {
     TOFINO.program(VALUES, None).unwrap()

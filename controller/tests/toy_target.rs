@@ -19,7 +19,7 @@ use inart_targets::{
     Access, Place, Precedence, Program, ProgramError, Running, Session, SwitchCounters, SwitchError, Target,
     open_all,
 };
-use inart_wire::{Epoch, JobId, ValuesPerPacket};
+use inart_wire::{Epoch, JobId, ValuesPerFrame};
 use support::walker::{Walker, check_mac, check_own_slots};
 use support::{LIMITS, fig1, job};
 use tokio::sync::watch;
@@ -74,14 +74,14 @@ impl Target for Toy {
         PortNo::try_from(port).ok().filter(|port| port.get() <= self.ports())
     }
 
-    fn program(&self, _: ValuesPerPacket, _: Option<&Path>) -> Result<Arc<dyn Program>, ProgramError> {
+    fn program(&self, _: ValuesPerFrame, _: Option<&Path>) -> Result<Arc<dyn Program>, ProgramError> {
         Ok(Arc::new(self.clone()))
     }
 }
 
 impl Program for Toy {
-    fn values(&self) -> ValuesPerPacket {
-        ValuesPerPacket::N64
+    fn values(&self) -> ValuesPerFrame {
+        ValuesPerFrame::N64
     }
 
     fn limits(&self) -> Limits {
@@ -231,7 +231,7 @@ fn planned() -> JobPlan {
 #[tokio::test]
 async fn a_plan_is_pushed_to_a_target_that_no_crate_knows() {
     let (toy, topology, job) = (Toy::default(), fig1(), planned());
-    let program = toy.program(ValuesPerPacket::N64, None).unwrap();
+    let program = toy.program(ValuesPerFrame::N64, None).unwrap();
     let sessions = open_all(&*program, places(), Access::Write(Precedence(1))).await.unwrap();
     let (values, limits) = (program.values(), program.limits());
     let mut controller =
@@ -266,7 +266,7 @@ fn a_topology_with_too_many_links_is_refused() {
     let toy = Toy::default();
     let limits = Limits { ports: 3, ..Program::limits(&toy) };
     let sessions = BTreeMap::<String, Box<dyn Session>>::new();
-    let refused = Controller::new(fig1(), ValuesPerPacket::N64, limits, sessions, Records::default());
+    let refused = Controller::new(fig1(), ValuesPerFrame::N64, limits, sessions, Records::default());
     let Err(error @ InstallError::Ports(_)) = refused else { panic!("it was taken") };
     assert!(error.to_string().contains("a switch can have 3: spread them"), "{error}");
 }
@@ -290,7 +290,7 @@ async fn in_order(toy: &Toy, wanted: &BTreeMap<String, SwitchTables>) {
 #[tokio::test(flavor = "local")]
 async fn the_daemon_keeps_such_a_target_in_order_until_another_controller_takes_over() {
     let toy = Toy::default();
-    let program = toy.program(ValuesPerPacket::N64, None).unwrap();
+    let program = toy.program(ValuesPerFrame::N64, None).unwrap();
     let mut model = support::controller(&fig1(), Records::default());
     let wanted = support::now(model.install(&[planned()])).unwrap().desired;
     let config = Config {

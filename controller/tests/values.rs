@@ -5,7 +5,7 @@
 use inart_controller::ValuesChoice::{Auto, Exactly};
 use inart_controller::{ValuesChoice, frames_fit};
 use inart_topologies::switched::Topology;
-use inart_wire::ValuesPerPacket::{self, N32, N64, N256, N1024, N2048};
+use inart_wire::ValuesPerFrame::{self, N32, N64, N256, N1024, N2048};
 
 fn fig1() -> Topology {
     Topology::from_yaml(include_str!("../../topologies/fig1.yaml")).unwrap()
@@ -19,7 +19,7 @@ fn with_one(every: u16, ends: &str, mtu: u16) -> Topology {
     Topology::from_yaml(&text.replacen(&link, &format!("{link}mtu: {mtu}, "), 1)).unwrap()
 }
 
-fn auto(topology: &Topology) -> ValuesPerPacket {
+fn auto(topology: &Topology) -> ValuesPerFrame {
     Auto.of(topology, None, |_| true).unwrap()
 }
 
@@ -40,7 +40,7 @@ fn the_most_that_fits_is_chosen() {
     ] {
         let topology = fig1().with_mtu(mtu);
         assert_eq!(auto(&topology), values, "MTU {mtu}");
-        for asked in ValuesPerPacket::ALL {
+        for asked in ValuesPerFrame::ALL {
             assert_eq!(frames_fit(&topology, asked).is_ok(), asked <= values, "MTU {mtu}, {asked} values");
         }
     }

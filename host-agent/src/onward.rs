@@ -114,7 +114,7 @@ impl OnwardServer {
         transport: impl Transport + 'static,
         options: Options,
     ) -> Result<Self, Error> {
-        let frame_bytes = assignment.values_per_packet.frame_bytes();
+        let frame_bytes = assignment.values_per_frame.frame_bytes();
         let rate_bps = assignment.shards.get(shard.index()).map_or(f64::INFINITY, |shard| shard.rate_bps);
         let frame_time = Duration::try_from_secs_f64(8.0 * frame_bytes as f64 / rate_bps).unwrap_or_default();
         let (incarnation, peer_timeout) = (options.incarnation, options.peer_timeout);

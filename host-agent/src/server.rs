@@ -83,7 +83,7 @@ impl Server {
         open: impl FnOnce() -> Result<Box<dyn Transport>, Error>,
         options: Options,
     ) -> Result<Self, Error> {
-        let frame_bytes = assignment.values_per_packet.frame_bytes();
+        let frame_bytes = assignment.values_per_frame.frame_bytes();
         let peer_timeout = options.peer_timeout;
         let shard = ServerShard::new(assignment, shard, options.incarnation, peer_timeout)?;
         Ok(Self {

@@ -100,7 +100,7 @@ impl Worker {
         open: impl FnOnce() -> Result<Box<dyn Transport>, Error>,
         options: Options,
     ) -> Result<Self, Error> {
-        let frame_bytes = assignment.values_per_packet.frame_bytes();
+        let frame_bytes = assignment.values_per_frame.frame_bytes();
         let flow = WorkerFlow::new(assignment, rank, options.incarnation, options.peer_timeout)?
             .with_non_finite(options.non_finite);
         let driver = Driver::start(flow, Agent::new(open()?, frame_bytes, options)?)?;

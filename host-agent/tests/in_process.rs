@@ -12,7 +12,7 @@ use inart_host_agent::{
     Error, InProcess, InProcessPort, Options, PortError, Server, Transport, Wake, Worker,
 };
 use inart_protocol_aggregation::{Assignment, Failure, NonFinite, ShardAssignment, WorkerAddress};
-use inart_wire::{AbortReason, MacAddr, ValuesPerPacket};
+use inart_wire::{AbortReason, MacAddr, ValuesPerFrame};
 
 const PEER_TIMEOUT: Duration = Duration::from_secs(20);
 
@@ -26,7 +26,7 @@ fn assignment() -> Assignment {
         job: 1.into(),
         name: "threads".into(),
         epoch: 1.into(),
-        values_per_packet: ValuesPerPacket::N64,
+        values_per_frame: ValuesPerFrame::N64,
         window_chunks: 16,
         exact_sums: false,
         workers: (0..2).map(|rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) }).collect(),

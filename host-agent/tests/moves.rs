@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use inart_host_agent::{InProcess, MoveError, Mover, Options, Server, Stopper, Worker};
 use inart_protocol_aggregation::{Assignment, RerouteError, ShardAssignment, WorkerAddress};
-use inart_wire::{Epoch, MacAddr, Seat, ValuesPerPacket};
+use inart_wire::{Epoch, MacAddr, Seat, ValuesPerFrame};
 
 const WORKERS: u16 = 3;
 const LEN: usize = 3000;
@@ -33,7 +33,7 @@ fn assignment(epoch: u16) -> Assignment {
         job: 1.into(),
         name: "moved".into(),
         epoch: epoch.into(),
-        values_per_packet: ValuesPerPacket::N32,
+        values_per_frame: ValuesPerFrame::N32,
         window_chunks: 8,
         exact_sums: false,
         workers: (0..WORKERS)

@@ -9,7 +9,7 @@ use inart_protocol_aggregation::{
     Assignment, ServerCounters, ShardAssignment, WorkerAddress, WorkerCounters,
 };
 use inart_report::Trained;
-use inart_wire::{MacAddr, ValuesPerPacket};
+use inart_wire::{MacAddr, ValuesPerFrame};
 
 fn assignment() -> Assignment {
     let mac = |last| MacAddr([2, 0, 0, 0, 0, last]);
@@ -24,7 +24,7 @@ fn assignment() -> Assignment {
         job: 1.into(),
         name: "digits".into(),
         epoch: 9.into(),
-        values_per_packet: ValuesPerPacket::N64,
+        values_per_frame: ValuesPerFrame::N64,
         window_chunks: 16,
         exact_sums: false,
         workers: vec![WorkerAddress { name: "w1".into(), mac: mac(1) }],

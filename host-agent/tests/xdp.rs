@@ -15,7 +15,7 @@ use inart_ethernet::interface_index;
 use inart_ethernet::xdp::{Written, XdpSocket};
 use inart_host_agent::{Error, Options, PortError, Server, Transport, Worker, XdpPort};
 use inart_protocol_aggregation::Assignment;
-use inart_wire::{ETHER_TYPE, ValuesPerPacket};
+use inart_wire::{ETHER_TYPE, ValuesPerFrame};
 use nix::sched::{CloneFlags, unshare};
 use nix::unistd::gettid;
 
@@ -139,7 +139,7 @@ fn an_interface_has_one_port_by_way_of_xdp_and_no_program_afterwards() {
 fn frames_that_no_piece_of_memory_holds_are_refused() {
     on_a_bridge(|| {
         assert!(ip("link set w0 mtu 9000"));
-        let jumbo = Assignment { values_per_packet: ValuesPerPacket::N1024, ..assignment() };
+        let jumbo = Assignment { values_per_frame: ValuesPerFrame::N1024, ..assignment() };
         let port = XdpPort::open("w0").unwrap();
         let error = Worker::with_options(jumbo, 0u16.try_into().unwrap(), port, options()).err().unwrap();
         assert!(matches!(&error, Error::Port(PortError::XdpFrame { .. })), "{error}");

@@ -1,7 +1,7 @@
 use std::borrow::Cow;
 use std::path::Path;
 
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use crate::embedded::embedded;
 use crate::folder::{read, read_text};
@@ -11,7 +11,7 @@ use crate::{Error, manifest};
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Artifact {
     /// Values per frame.
-    pub values: ValuesPerPacket,
+    pub values: ValuesPerFrame,
     /// The program for bmv2 and the embedded switch: bmv2 JSON.
     pub json: Cow<'static, [u8]>,
     /// Its P4Info, as protobuf text.
@@ -19,7 +19,7 @@ pub struct Artifact {
 }
 
 /// The artifact built into this crate. Its first use decompresses it.
-pub fn artifact(values: ValuesPerPacket) -> Artifact {
+pub fn artifact(values: ValuesPerFrame) -> Artifact {
     macro_rules! built_in {
         ($n:literal) => {
             Artifact {
@@ -30,11 +30,11 @@ pub fn artifact(values: ValuesPerPacket) -> Artifact {
         };
     }
     match values {
-        ValuesPerPacket::N32 => built_in!(32),
-        ValuesPerPacket::N64 => built_in!(64),
-        ValuesPerPacket::N256 => built_in!(256),
-        ValuesPerPacket::N1024 => built_in!(1024),
-        ValuesPerPacket::N2048 => built_in!(2048),
+        ValuesPerFrame::N32 => built_in!(32),
+        ValuesPerFrame::N64 => built_in!(64),
+        ValuesPerFrame::N256 => built_in!(256),
+        ValuesPerFrame::N1024 => built_in!(1024),
+        ValuesPerFrame::N2048 => built_in!(2048),
     }
 }
 
@@ -43,13 +43,13 @@ pub fn artifact(values: ValuesPerPacket) -> Artifact {
 ///
 /// # Errors
 /// If a file cannot be read or is damaged, or the artifacts are not those of the sources.
-pub fn load_dir(dir: &Path, values: ValuesPerPacket) -> Result<Artifact, Error> {
+pub fn load_dir(dir: &Path, values: ValuesPerFrame) -> Result<Artifact, Error> {
     let [json, p4info] = files(values);
     manifest::check(dir, manifest::MANIFEST, &[json.clone(), p4info.clone()])?;
     Ok(Artifact { values, json: read(dir, &json)?.into(), p4info: read_text(dir, &p4info)?.into() })
 }
 
 /// Bmv2 JSON and P4Info, both compressed, relative to the P4 folder.
-pub(crate) fn files(values: ValuesPerPacket) -> [String; 2] {
+pub(crate) fn files(values: ValuesPerFrame) -> [String; 2] {
     ["json", "p4info.txtpb"].map(|kind| format!("build/inart-n{values}.{kind}.xz"))
 }

@@ -1,6 +1,6 @@
 use std::path::{Path, PathBuf};
 
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use crate::compressed::CompressionError;
 use crate::tofino::Variant;
@@ -58,7 +58,7 @@ pub enum Error {
     #[error("p4c-bm2-ss refused inart.p4 for {values} values: {message}")]
     Compile {
         /// Values per frame.
-        values: ValuesPerPacket,
+        values: ValuesPerFrame,
         /// What p4c printed.
         message: String,
     },
@@ -89,7 +89,7 @@ pub enum Error {
     #[error("p4c-bm2-ss printed no JSON for {values} values: {source}")]
     Json {
         /// Values per frame.
-        values: ValuesPerPacket,
+        values: ValuesPerFrame,
         /// Where it is not.
         source: serde_json::Error,
     },

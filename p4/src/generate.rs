@@ -1,9 +1,9 @@
 //! The part of the program that repeats for every value of a frame, printed from their number.
 
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 /// Where [`values_p4`] belongs, relative to the P4 folder.
-pub fn generated_path(values: ValuesPerPacket) -> String {
+pub fn generated_path(values: ValuesPerFrame) -> String {
     format!("generated/values_n{values}.p4")
 }
 
@@ -13,7 +13,7 @@ pub fn generated_path(values: ValuesPerPacket) -> String {
 /// Every action is the same statements for each value, so that a switch which compiles the program can run
 /// the values side by side. Sums wrap at first; a second action saturates them in the rare frame in which one
 /// did not fit, which is cheaper than saturating all of them always.
-pub fn values_p4(values: ValuesPerPacket) -> String {
+pub fn values_p4(values: ValuesPerFrame) -> String {
     let for_each = |statements: &[&str]| -> String {
         (0..values.get())
             .flat_map(|index| {

@@ -8,7 +8,7 @@ use inart_p4::{
     Barefoot, CASES, Error, P4c, P4test, P4testgen, build_tofino, build_tofino_multicast, generated_path,
     tofino_generated, values_p4,
 };
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 fn main() -> ExitCode {
     match run(Path::new(env!("CARGO_MANIFEST_DIR"))) {
@@ -21,7 +21,7 @@ fn main() -> ExitCode {
 }
 
 fn run(dir: &Path) -> Result<(), Error> {
-    for values in ValuesPerPacket::ALL {
+    for values in ValuesPerFrame::ALL {
         let path = dir.join(generated_path(values));
         std::fs::write(&path, values_p4(values)).map_err(|source| Error::File { path, source })?;
     }

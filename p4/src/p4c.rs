@@ -3,7 +3,7 @@
 use std::path::Path;
 use std::process::Command;
 
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use serde_json::Value;
 
 use crate::artifact::files;
@@ -48,7 +48,7 @@ impl P4c {
     ///
     /// # Errors
     /// If p4c cannot be run, refuses the program, or prints something else than expected.
-    pub fn compile(&self, dir: &Path, values: ValuesPerPacket) -> Result<(Vec<u8>, String), Error> {
+    pub fn compile(&self, dir: &Path, values: ValuesPerFrame) -> Result<(Vec<u8>, String), Error> {
         let scratch = Scratch::new(&format!("n{values}"))?;
         let (json, p4info) = (scratch.path().join("program.json"), scratch.path().join("p4info.txtpb"));
         let output = Command::new(P4C)
@@ -79,7 +79,7 @@ impl P4c {
     /// If p4c fails, or a file cannot be written.
     pub fn build(&self, dir: &Path) -> Result<(), Error> {
         let mut artifacts = Vec::new();
-        for values in ValuesPerPacket::ALL {
+        for values in ValuesPerFrame::ALL {
             let (json, p4info) = self.compile(dir, values)?;
             let [json_file, p4info_file] = files(values);
             write(dir, &json_file, &json)?;

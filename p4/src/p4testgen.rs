@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 use std::path::Path;
 use std::process::Command;
 
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use crate::scratch::Scratch;
 use crate::{Error, manifest};
@@ -17,7 +17,7 @@ pub const CASES: &str = "tests/p4testgen";
 const CASES_MANIFEST: &str = "tests/p4testgen/SOURCES.sha256";
 
 /// Values per frame: the fewest, for small files. More take the same paths.
-pub const CASES_FOR: ValuesPerPacket = ValuesPerPacket::N32;
+pub const CASES_FOR: ValuesPerFrame = ValuesPerFrame::N32;
 /// Bits of the packets it may make up: frames of 32 values, and some more.
 const PACKET_BITS: &str = "0:2400";
 

@@ -10,7 +10,7 @@ use inart_p4::{
     CASES, Error, Outcome, P4c, Reason, SLOTS, artifact, check_cases, compress, generated_path, load_dir,
     values_p4, write_manifest,
 };
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 fn folder() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -22,7 +22,7 @@ fn source(file: &str) -> String {
 
 #[test]
 fn sources_and_artifacts_have_the_listed_hashes() {
-    for values in ValuesPerPacket::ALL {
+    for values in ValuesPerFrame::ALL {
         let loaded = load_dir(folder(), values).unwrap_or_else(|error| panic!("{error}"));
         assert!(
             loaded == artifact(values),
@@ -33,7 +33,7 @@ fn sources_and_artifacts_have_the_listed_hashes() {
 
 #[test]
 fn the_generated_code_is_what_the_generator_prints() {
-    for values in ValuesPerPacket::ALL {
+    for values in ValuesPerFrame::ALL {
         let file = generated_path(values);
         assert!(source(&file) == values_p4(values), "{file} is not up to date: `cargo run -p inart-p4`");
     }
@@ -41,16 +41,16 @@ fn the_generated_code_is_what_the_generator_prints() {
 
 #[test]
 fn the_artifacts_are_what_p4c_prints() {
-    artifacts_are_what_p4c_prints(|values| values <= ValuesPerPacket::N256);
+    artifacts_are_what_p4c_prints(|values| values <= ValuesPerFrame::N256);
 }
 
 /// A minute's work for p4c, so beside the others.
 #[test]
 fn the_artifacts_for_jumbo_frames_are_what_p4c_prints() {
-    artifacts_are_what_p4c_prints(|values| values > ValuesPerPacket::N256);
+    artifacts_are_what_p4c_prints(|values| values > ValuesPerFrame::N256);
 }
 
-fn artifacts_are_what_p4c_prints(wanted: impl Fn(ValuesPerPacket) -> bool) {
+fn artifacts_are_what_p4c_prints(wanted: impl Fn(ValuesPerFrame) -> bool) {
     let Some(p4c) = P4c::find() else {
         eprintln!("skipped: p4c-bm2-ss is not on the PATH");
         return;
@@ -60,7 +60,7 @@ fn artifacts_are_what_p4c_prints(wanted: impl Fn(ValuesPerPacket) -> bool) {
         eprintln!("skipped: p4c-bm2-ss is {}, the artifacts are by {used}", p4c.version());
         return;
     }
-    for values in ValuesPerPacket::ALL.into_iter().filter(|values| wanted(*values)) {
+    for values in ValuesPerFrame::ALL.into_iter().filter(|values| wanted(*values)) {
         let (json, p4info) = p4c.compile(folder(), values).unwrap_or_else(|error| panic!("{error}"));
         let committed = artifact(values);
         assert!(
@@ -73,7 +73,7 @@ fn artifacts_are_what_p4c_prints(wanted: impl Fn(ValuesPerPacket) -> bool) {
 
 #[test]
 fn no_path_of_the_machine_is_in_the_artifacts() {
-    for values in ValuesPerPacket::ALL {
+    for values in ValuesPerFrame::ALL {
         let artifact = artifact(values);
         let json = String::from_utf8(artifact.json.into_owned()).unwrap();
         assert!(json.contains(r#""program":"inart.p4""#));
@@ -162,7 +162,7 @@ fn copy() -> tempfile::TempDir {
 fn refusal(spoil: impl FnOnce(&Path)) -> String {
     let copy = copy();
     spoil(copy.path());
-    let error: Error = load_dir(copy.path(), ValuesPerPacket::N32).expect_err("the folder is spoilt");
+    let error: Error = load_dir(copy.path(), ValuesPerFrame::N32).expect_err("the folder is spoilt");
     error.to_string().replace(&copy.path().display().to_string(), "DIR")
 }
 
@@ -213,7 +213,7 @@ fn a_damaged_artifact_is_refused() {
 #[test]
 fn xz_reads_the_artifacts() {
     let xz = |path: &Path| Command::new("xz").arg("-dc").arg(path).output();
-    for values in ValuesPerPacket::ALL {
+    for values in ValuesPerFrame::ALL {
         let path = folder().join(format!("build/inart-n{values}.json.xz"));
         let Ok(printed) = xz(&path) else {
             eprintln!("skipped: xz is not on the PATH");
@@ -241,6 +241,6 @@ fn a_folder_that_is_not_ours_is_refused() {
         garbage,
         "DIR/build/SOURCES.sha256: line 1 is not a SHA-256 and a file; recompile with `cargo run -p inart-p4`"
     );
-    let nothing = load_dir(Path::new("/nonexistent"), ValuesPerPacket::N32).expect_err("no such folder");
+    let nothing = load_dir(Path::new("/nonexistent"), ValuesPerFrame::N32).expect_err("no such folder");
     assert!(nothing.to_string().starts_with("/nonexistent/"), "{nothing}");
 }

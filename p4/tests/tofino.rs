@@ -9,7 +9,7 @@ use std::path::Path;
 use inart_p4::{
     Barefoot, Chip, P4test, Resources, Variant, load_tofino_dir, tofino_artifact, tofino_generated,
 };
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use serde_json::Value;
 
 const FOLDERS: [&str; 5] = ["include", "tofino", "tofino/include", "tofino/generated", "tofino/build"];
@@ -27,7 +27,7 @@ fn sources_and_artifacts_have_the_listed_hashes() {
             "the built-in artifact for {variant} is not the one on disk"
         );
     }
-    let none = Variant { chip: Chip::Tofino1, values: ValuesPerPacket::N2048 };
+    let none = Variant { chip: Chip::Tofino1, values: ValuesPerFrame::N2048 };
     assert_eq!(tofino_artifact(none), None);
 }
 

@@ -9,7 +9,7 @@ use inart_p4::{
     Barefoot, Chip, MULTICAST, P4test, Resources, Variant, load_tofino_multicast, print_tofino_multicast,
     tofino_multicast_artifact, tofino_multicast_version,
 };
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 const FOLDERS: [&str; 3] = ["include", "tofino/multicast", "tofino/multicast/build"];
 
@@ -29,7 +29,7 @@ fn sources_and_artifact_have_the_listed_hashes() {
             "it says where it was compiled"
         );
     }
-    let none = Variant { chip: Chip::Tofino1, values: ValuesPerPacket::N32 };
+    let none = Variant { chip: Chip::Tofino1, values: ValuesPerFrame::N32 };
     assert_eq!(tofino_multicast_artifact(none), None);
 }
 

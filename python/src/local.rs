@@ -2,7 +2,7 @@
 
 use inart_host_agent::{Error, InProcess, Options, Server, Worker as Agent};
 use inart_protocol_aggregation::{Assignment, NonFinite, ShardAssignment, WorkerAddress};
-use inart_wire::{MacAddr, Rank, ShardId, ValuesPerPacket};
+use inart_wire::{MacAddr, Rank, ShardId, ValuesPerFrame};
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 
@@ -94,7 +94,7 @@ fn assignment(workers: u16, servers: u16, exact_sums: bool) -> Assignment {
         job: 1.into(),
         name: "local".into(),
         epoch: 1.into(),
-        values_per_packet: ValuesPerPacket::N256,
+        values_per_frame: ValuesPerFrame::N256,
         window_chunks: 64,
         exact_sums,
         workers: (0..workers).map(worker).collect(),

@@ -54,7 +54,7 @@ class Joining(unittest.TestCase):
             "job": 1,
             "name": "pair",
             "epoch": 1,
-            "values_per_packet": 64,
+            "values_per_frame": 64,
             "window_chunks": 16,
             "workers": [worker(0), worker(1)],
             "shards": [shard],

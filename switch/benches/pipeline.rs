@@ -9,7 +9,7 @@ use std::sync::Arc;
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
 use inart_p4::Variant;
 use inart_switch::{Port, Program, Sink};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use support::{Gradient, first_hop_switch, port_of};
 
 const WORKERS: u16 = 8;
@@ -30,7 +30,7 @@ impl Sink for Checked {
 /// Every program that is built in: its name, values per frame, and what the switch makes of it.
 fn programs() -> Vec<(String, usize, Arc<Program>)> {
     let compile = |json: &[u8]| Program::compile(json).expect("it compiles");
-    let v1model = ValuesPerPacket::ALL
+    let v1model = ValuesPerFrame::ALL
         .into_iter()
         .map(|values| (values.to_string(), values.get(), compile(&inart_p4::artifact(values).json)));
     let tofino = Variant::ALL.into_iter().filter_map(|variant| {

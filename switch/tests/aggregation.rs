@@ -3,7 +3,7 @@
 use crate::support;
 
 use inart_switch::{Program, Switch};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use proptest::prelude::*;
 use support::{Gradient, Sent, aggregating_switch, port_of, values};
 
@@ -15,7 +15,7 @@ fn run(switch: &mut Switch, worker: u16, frame: &[u8]) -> Vec<(u32, Vec<u8>)> {
 
 #[test]
 fn sums_are_exact_for_every_size() {
-    for choice in ValuesPerPacket::ALL {
+    for choice in ValuesPerFrame::ALL {
         let size = choice.get();
         let program = Program::compile(&inart_p4::artifact(choice).json).expect("it compiles");
         assert!(program.statistics().0 >= 4, "adding, saturating, storing and loading are fused");
@@ -58,7 +58,7 @@ proptest! {
             (0..4u16, 0..6u32, prop::collection::vec(value(), 32), any::<u8>()), 1..24
         )
     ) {
-        let json = inart_p4::artifact(ValuesPerPacket::N32).json;
+        let json = inart_p4::artifact(ValuesPerFrame::N32).json;
         let mut fused = aggregating_switch(Program::compile(&json).expect("it compiles"), 4);
         let mut scalar = aggregating_switch(Program::compile_unfused(&json).expect("it compiles"), 4);
         for (worker, sequence, values, flags) in &frames {

@@ -30,7 +30,7 @@ fn python(name: &str, packages: &[&str], arguments: &[&str]) -> Option<Output> {
 
 async fn client_is_content(name: &'static str, packages: &'static [&'static str]) {
     let rig = Rig::start().await;
-    let artifact = artifact(inart_wire::ValuesPerPacket::N32);
+    let artifact = artifact(inart_wire::ValuesPerFrame::N32);
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-program"));
     std::fs::create_dir_all(&folder).unwrap();
     let (p4info, json) = (folder.join("inart.p4info.txtpb"), folder.join("inart.json"));

@@ -24,7 +24,7 @@ fn cases_of_a_folder_pass() {
 #[test]
 fn a_case_passes_or_says_why_not() {
     let folder = tempfile::tempdir().expect("a folder for cases");
-    let json = inart_p4::artifact(inart_wire::ValuesPerPacket::N32).json;
+    let json = inart_p4::artifact(inart_wire::ValuesPerFrame::N32).json;
     let script = |expected: &str| {
         format!(
             "# ordinary traffic is switched by its destination\n\

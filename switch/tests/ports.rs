@@ -10,12 +10,12 @@ use std::time::Duration;
 
 use inart_switch::ports::{Options, PortError, replay, start};
 use inart_switch::{Port, Program, Switch};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use nix::sched::{CloneFlags, unshare};
 use support::{Gradient, aggregating_switch, port_of, values};
 
 fn program() -> Arc<Program> {
-    Program::compile(&inart_p4::artifact(ValuesPerPacket::N32).json).expect("it compiles")
+    Program::compile(&inart_p4::artifact(ValuesPerFrame::N32).json).expect("it compiles")
 }
 
 /// A namespace with interfaces `left` and `right` joined, alive as long as the sender is.

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use inart_switch::control::{ActionCall, Entry, EntryAction, Match, Replica};
 use inart_switch::{Port, Program, Switch};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use proptest::prelude::*;
 use serde_json::Value;
 use support::{Sent, aggregating_switch};
@@ -45,7 +45,7 @@ proptest! {
     #[test]
     fn frames(frames in prop::collection::vec((0..520u32, frame()), 1..16)) {
         let everything = Program::compile(EVERYTHING.as_bytes()).expect("it compiles");
-        let inart = Program::compile(&inart_p4::artifact(ValuesPerPacket::N32).json).expect("it compiles");
+        let inart = Program::compile(&inart_p4::artifact(ValuesPerFrame::N32).json).expect("it compiles");
         for mut switch in [aggregating_switch(inart, 4), loaded(everything)] {
             for (port, frame) in &frames {
                 switch.process(Port(*port), frame, 7, &mut Sent::default());

@@ -10,7 +10,7 @@ use inart_p4::{Chip, Variant};
 use inart_switch::conformance::run_directory_for;
 use inart_switch::control::{Port, Replica};
 use inart_switch::{Architecture, Program, Switch};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use support::{Gradient, Sent, first_hop_switch, port_of, values};
 
 const WORKERS: u16 = 4;
@@ -19,7 +19,7 @@ const WORKERS: u16 = 4;
 fn tna_program() -> Arc<Program> {
     static PROGRAM: OnceLock<Arc<Program>> = OnceLock::new();
     let compile = || {
-        let variant = Variant { chip: Chip::Tofino1, values: ValuesPerPacket::N32 };
+        let variant = Variant { chip: Chip::Tofino1, values: ValuesPerFrame::N32 };
         let built = inart_p4::tofino_artifact(variant).expect("it is built in");
         Program::compile(&built.json).expect("it compiles")
     };
@@ -28,7 +28,7 @@ fn tna_program() -> Arc<Program> {
 
 fn v1model_program() -> Arc<Program> {
     static PROGRAM: OnceLock<Arc<Program>> = OnceLock::new();
-    let compile = || Program::compile(&inart_p4::artifact(ValuesPerPacket::N32).json).expect("it compiles");
+    let compile = || Program::compile(&inart_p4::artifact(ValuesPerFrame::N32).json).expect("it compiles");
     Arc::clone(PROGRAM.get_or_init(compile))
 }
 

@@ -15,7 +15,7 @@ use inart_p4runtime::p4::v1::{
 };
 use inart_p4runtime::{Entry, Pipeline, PipelineAction, Schema};
 use inart_switch::{Port, Sink, Switch};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use rig::Rig;
 
 const GROUP: u32 = 3;
@@ -35,7 +35,7 @@ fn pipeline(variant: Variant) -> Pipeline {
 const WORKERS: [(u16, u16); 2] = [(0, 1), (1, 2)];
 
 /// The gradient of a worker.
-fn gradient(values: ValuesPerPacket, worker: u16, value: i32) -> Vec<u8> {
+fn gradient(values: ValuesPerFrame, worker: u16, value: i32) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, 9, 0x88, 0xb5, 0x31, 0];
     [1, 1, 0, worker].iter().for_each(|field: &u16| frame.extend(field.to_be_bytes()));
     frame.extend(5u32.to_be_bytes());
@@ -53,7 +53,7 @@ fn stray() -> Vec<u8> {
 }
 
 /// Feeds the frames that both servers' switches get, and says what came out by which port.
-fn feed(values: ValuesPerPacket, mut send: impl FnMut(u32, &[u8]) -> Vec<(u32, Vec<u8>)>) {
+fn feed(values: ValuesPerFrame, mut send: impl FnMut(u32, &[u8]) -> Vec<(u32, Vec<u8>)>) {
     assert_eq!(send(1, &gradient(values, 0, 40)), []);
     let sums = send(2, &gradient(values, 1, 2));
     assert_eq!((sums.len(), sums[0].0), (1, 9));

@@ -11,7 +11,7 @@ use inart_tables::{Item, Op, Update};
 use inart_targets::{Access, Place, Precedence, Running};
 use inart_tests::{emulate, inart, turn, workspace};
 use inart_topologies::switched::Topology;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::{Value, json};
@@ -180,7 +180,7 @@ fn remove_entries(folder: &Path, switch: &str, rank: u16) {
     let records: Value = serde_json::from_slice(&records).expect("JSON");
     let address = records["switches"][switch].as_str().expect("known");
     let (address, device) = address.split_once(",device=").expect("with its number");
-    let program = inart_targets::DEFAULT.program(ValuesPerPacket::N256, None).expect("ours");
+    let program = inart_targets::DEFAULT.program(ValuesPerFrame::N256, None).expect("ours");
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("started");
     runtime.block_on(async {
         let place = Place::local(address, device.parse().expect("a number"));

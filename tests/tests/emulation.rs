@@ -12,7 +12,7 @@ use inart_emulator::{Options, Testbed};
 use inart_planner_aggregation::{Results, schemes};
 use inart_tests::{document, emulate, inart, is_root, turn, workspace};
 use inart_topologies::switched::Topology;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -189,7 +189,7 @@ fn ordinary_traffic_crosses_the_switches_beside_it() {
         plans: Vec::new(),
         jobs: 1,
         target: inart_targets::DEFAULT,
-        values: ValuesPerPacket::N64,
+        values: ValuesPerFrame::N64,
         window_chunks: 64,
         scale: None,
         drop: "0".parse().expect("a rate"),

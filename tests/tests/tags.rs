@@ -17,13 +17,13 @@ use inart_tables::{
 use inart_tests::turn;
 use inart_wire::{
     AbortReason, Contributors, ControlMessage, Flags, FrameRepr, HeaderRepr, Kind, MacAddr, Rank, Seat,
-    ValuesPerPacket,
+    ValuesPerFrame,
 };
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 use nix::sched::{CloneFlags, unshare};
 use nix::sys::socket::{MsgFlags, recv};
 
-const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
+const VALUES: ValuesPerFrame = ValuesPerFrame::N32;
 const ATTACKER: MacAddr = MacAddr([2, 0, 0, 0, 0, 1]);
 const VICTIM: MacAddr = MacAddr([2, 0, 0, 0, 0, 2]);
 const ATTACKER_PORT: Port = Port(1);
@@ -69,7 +69,7 @@ fn frame(kind: Kind, contributors: Contributors, values: &[i32]) -> Vec<u8> {
         incarnation: 9.into(),
     };
     let mut bytes = vec![0; VALUES.frame_bytes()];
-    let repr = FrameRepr { destination: VICTIM, source: ATTACKER, values_per_packet: VALUES, header };
+    let repr = FrameRepr { destination: VICTIM, source: ATTACKER, values_per_frame: VALUES, header };
     repr.emit(values, &mut bytes).expect("the buffer is a frame long");
     bytes
 }

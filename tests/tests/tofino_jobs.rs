@@ -164,7 +164,7 @@ fn what_no_program_is_for_gets_one_line_and_status_2() {
         (
             "tofino2",
             &["--values", "32"],
-            "no program for 32 values per packet on tofino2 is built in: give 64",
+            "no program for 32 values per frame on tofino2 is built in: give 64",
         ),
         ("tofino", &["--switch", "simple_switch_grpc"], "--target: tofino"),
         ("tofino3", &[], "v1model, tofino, tofino2"),

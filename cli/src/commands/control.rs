@@ -15,7 +15,7 @@ use inart_tls::Security;
 use inart_topologies::Network;
 use inart_topologies::peers::Mesh;
 use inart_topologies::switched::Topology;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use serde::Deserialize;
 
 use crate::commands::network;
@@ -56,7 +56,7 @@ impl SwitchNetwork {
 }
 
 /// Values per frame that processes of peers have by default.
-const PEERS_VALUES: ValuesPerPacket = ValuesPerPacket::N256;
+const PEERS_VALUES: ValuesPerFrame = ValuesPerFrame::N256;
 
 /// Arguments of every command that talks to switches.
 #[derive(clap::Args)]
@@ -190,7 +190,7 @@ impl ControlArgs {
     /// A number of values without a program.
     pub fn program_for(
         &self,
-        values: ValuesPerPacket,
+        values: ValuesPerFrame,
         peers: Option<&Mesh>,
         records: &Records,
     ) -> anyhow::Result<Arc<dyn Program>> {
@@ -206,7 +206,7 @@ impl ControlArgs {
     }
 
     /// The compiled program for that many values.
-    pub fn program(&self, values: ValuesPerPacket) -> anyhow::Result<Arc<dyn Program>> {
+    pub fn program(&self, values: ValuesPerFrame) -> anyhow::Result<Arc<dyn Program>> {
         let program = self.target.program(values, self.p4.as_deref());
         match &self.p4 {
             Some(folder) => program.with_context(|| format!("--p4 {}", folder.display())),
@@ -222,7 +222,7 @@ impl ControlArgs {
         topology: &Topology,
         for_peers: bool,
         records: &Records,
-    ) -> anyhow::Result<ValuesPerPacket> {
+    ) -> anyhow::Result<ValuesPerFrame> {
         let running = if self.replace_program { None } else { records.installed_values() };
         let choice = match (choice, running) {
             (ValuesChoice::Auto, None) if for_peers => ValuesChoice::Exactly(PEERS_VALUES),
@@ -279,7 +279,7 @@ impl ControlArgs {
         &self,
         topology: Topology,
         peers: Option<Mesh>,
-        values: ValuesPerPacket,
+        values: ValuesPerFrame,
         mut records: Records,
         purpose: Purpose,
     ) -> anyhow::Result<Controller<Box<dyn Session>>> {

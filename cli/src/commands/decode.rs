@@ -87,7 +87,7 @@ struct FrameJson {
     feedback: Option<String>,
     exponent: i8,
     length: u16,
-    values_per_packet: usize,
+    values_per_frame: usize,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -212,7 +212,7 @@ fn frame_json(captured: &Captured<'_>, frame: &Frame<&[u8]>, repr: &FrameRepr, v
         feedback: header.feedback().map(|feedback| feedback.to_string()),
         exponent: header.exponent.get(),
         length: header.length,
-        values_per_packet: repr.values_per_packet.get(),
+        values_per_frame: repr.values_per_frame.get(),
         message: message(frame),
         values: values.then(|| meaningful_values(frame)),
     }

@@ -84,7 +84,7 @@ impl Cluster {
 pub fn are_clean(last: &Value) {
     let connections = &last["connections"];
     assert_eq!((&connections["strangers"], &connections["malformed"]), (&0.into(), &0.into()), "{last}");
-    assert_eq!((&last["malformed"], &last["other_life"]), (&0.into(), &0.into()), "{last}");
+    assert_eq!((&last["malformed"], &last["stale_incarnation"]), (&0.into(), &0.into()), "{last}");
 }
 
 /// Trains; the last lines of the server, and of a worker.

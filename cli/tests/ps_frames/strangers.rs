@@ -3,7 +3,7 @@
 use inart_host_agent::{BatchedPort, Transport};
 use inart_wire::{
     ChunkSeq, Contributors, Epoch, Exponent, Flags, FrameRepr, HeaderRepr, Incarnation, JobId, Kind, MacAddr,
-    Seat, ShardId, ValuesPerPacket,
+    Seat, ShardId, ValuesPerFrame,
 };
 
 use super::cluster::{Cluster, address, in_namespace};
@@ -24,8 +24,8 @@ fn hello(source: MacAddr, seat: u16, job: u16, words: &[i32]) -> Vec<u8> {
         length: words.len() as u16,
         incarnation: Incarnation::from(7),
     };
-    let (destination, values_per_packet) = (address("s1").parse().unwrap(), ValuesPerPacket::N32);
-    let frame = FrameRepr { destination, source, values_per_packet, header };
+    let (destination, values_per_frame) = (address("s1").parse().unwrap(), ValuesPerFrame::N32);
+    let frame = FrameRepr { destination, source, values_per_frame, header };
     let mut bytes = vec![0; frame.buffer_len()];
     frame.emit(words, &mut bytes).unwrap();
     bytes
@@ -58,7 +58,7 @@ fn frames_of_strangers_and_frames_without_sense_are_dropped_and_counted() {
         );
         let count = wrong.len();
         let mut port = BatchedPort::open("on-x").unwrap();
-        port.prepare(ValuesPerPacket::N256.frame_bytes()).unwrap();
+        port.prepare(ValuesPerFrame::N256.frame_bytes()).unwrap();
         let mut left = wrong.into_iter();
         port.transmit(&mut |buffer| {
             let frame = left.next()?;

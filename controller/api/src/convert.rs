@@ -1,7 +1,7 @@
 //! Assignments as messages, and back.
 
 use inart_protocol_aggregation::{Assignment, MoveStep, ShardAssignment, WorkerAddress};
-use inart_wire::{Epoch, JobId, MacAddr, Rank, ValuesPerPacket};
+use inart_wire::{Epoch, JobId, MacAddr, Rank, ValuesPerFrame};
 
 use crate::instruction::{Ending, Instruction};
 use crate::proto;
@@ -22,7 +22,7 @@ impl From<&Assignment> for proto::Assignment {
             job: assignment.job.get().into(),
             name: assignment.name.clone(),
             epoch: assignment.epoch.get().into(),
-            values_per_packet: assignment.values_per_packet.get() as u32,
+            values_per_frame: assignment.values_per_frame.get() as u32,
             window_chunks: assignment.window_chunks,
             exact: assignment.exact_sums,
             elastic: false,
@@ -57,13 +57,13 @@ impl TryFrom<proto::Assignment> for Assignment {
                 seats: seats.collect::<Result<_, _>>()?,
             })
         };
-        let values = i64::from(message.values_per_packet);
+        let values = i64::from(message.values_per_frame);
         let assignment = Assignment {
             job: number::<JobId>("job", message.job)?,
             name: message.name,
             epoch: number::<Epoch>("epoch", message.epoch)?,
-            values_per_packet: ValuesPerPacket::try_from(values)
-                .map_err(|_| format!("{values} values per packet"))?,
+            values_per_frame: ValuesPerFrame::try_from(values)
+                .map_err(|_| format!("{values} values per frame"))?,
             window_chunks: message.window_chunks,
             exact_sums: message.exact,
             workers: message.workers.into_iter().map(worker).collect::<Result<_, _>>()?,
@@ -188,7 +188,7 @@ mod tests {
                 job: 7.into(),
                 name: "digits".to_owned(),
                 epoch: 3.into(),
-                values_per_packet: ValuesPerPacket::N64,
+                values_per_frame: ValuesPerFrame::N64,
                 window_chunks: 16,
                 exact_sums: exact,
                 workers: vec![WorkerAddress { name: "w1".to_owned(), mac: mac(1) }],

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 use inart_controller_api::{FileProblem, Source, SourceError};
 use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
-use inart_wire::{Incarnation, MacAddr, ValuesPerPacket};
+use inart_wire::{Incarnation, MacAddr, ValuesPerFrame};
 
 fn assignment(epoch: u16) -> Assignment {
     let mac = |host| MacAddr([2, 0, 0, 0, 0, host]);
@@ -15,7 +15,7 @@ fn assignment(epoch: u16) -> Assignment {
         job: 1.into(),
         name: "digits".into(),
         epoch: epoch.into(),
-        values_per_packet: ValuesPerPacket::N64,
+        values_per_frame: ValuesPerFrame::N64,
         window_chunks: 16,
         exact_sums: false,
         workers: vec![WorkerAddress { name: "w".into(), mac: mac(0) }],

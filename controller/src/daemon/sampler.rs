@@ -112,7 +112,7 @@ mod tests {
     use inart_tables::Limits;
     use inart_targets::memory::InMemory;
     use inart_targets::{Precedence, SwitchError};
-    use inart_wire::ValuesPerPacket;
+    use inart_wire::ValuesPerFrame;
     use tokio::sync::Semaphore;
 
     use super::*;
@@ -125,7 +125,7 @@ mod tests {
     }
 
     impl Program for Slow {
-        fn values(&self) -> ValuesPerPacket {
+        fn values(&self) -> ValuesPerFrame {
             self.switches.values()
         }
 
@@ -159,7 +159,7 @@ mod tests {
             receivers: 1,
             mac: 1,
         };
-        let switches = InMemory::new(ValuesPerPacket::N32, limits);
+        let switches = InMemory::new(ValuesPerFrame::N32, limits);
         let place = Place::local("here", 0);
         let access = Access::Write(Precedence(1));
         switches.open(place.clone(), access).await.unwrap().load_program().await.unwrap();

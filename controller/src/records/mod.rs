@@ -17,7 +17,7 @@ use std::sync::Arc;
 use inart_planner_aggregation::Plan;
 use inart_topologies::peers::FIRST_JOB;
 use inart_topologies::switched::Topology;
-use inart_wire::{Epoch, Incarnation, JobId, ValuesPerPacket};
+use inart_wire::{Epoch, Incarnation, JobId, ValuesPerFrame};
 use serde::{Deserialize, Serialize};
 
 use crate::assignment::JobPlan;
@@ -43,7 +43,7 @@ pub struct Push {
     /// The topology document it was pushed on.
     pub topology: String,
     /// Values per frame of the switches' program.
-    pub values: ValuesPerPacket,
+    pub values: ValuesPerFrame,
     /// Chunks in flight per worker and shard.
     pub window_chunks: u32,
     /// What the plan's rates were multiplied by for the hosts.
@@ -145,7 +145,7 @@ pub struct Records {
     /// Values per frame of the program that the switches had at the newest push of any job; absent in records
     /// of versions that did not note it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    values: Option<ValuesPerPacket>,
+    values: Option<ValuesPerFrame>,
     /// What is known of its jobs.
     #[serde(default)]
     pub jobs: BTreeMap<JobId, JobRecord>,
@@ -229,7 +229,7 @@ impl Records {
     }
 
     /// Values per frame of the program that the switches had at the newest push, if there was any.
-    pub fn installed_values(&self) -> Option<ValuesPerPacket> {
+    pub fn installed_values(&self) -> Option<ValuesPerFrame> {
         let of_jobs = || self.jobs.values().find_map(|record| Some(record.live()?.values));
         self.values.or_else(of_jobs)
     }

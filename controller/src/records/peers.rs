@@ -4,7 +4,7 @@ use std::collections::{BTreeSet, VecDeque};
 
 use inart_topologies::NetworkError;
 use inart_topologies::peers::Mesh;
-use inart_wire::{JobId, ValuesPerPacket};
+use inart_wire::{JobId, ValuesPerFrame};
 use serde::{Deserialize, Serialize};
 
 use crate::peers::Peers;
@@ -16,7 +16,7 @@ pub struct PeersPush {
     /// Its document.
     pub mesh: String,
     /// Values per frame of the switches' program.
-    pub values: ValuesPerPacket,
+    pub values: ValuesPerFrame,
     /// Jobs that were removed since.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub removed: BTreeSet<JobId>,

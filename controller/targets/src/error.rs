@@ -3,7 +3,7 @@
 use std::fmt;
 
 use inart_tables::{Foreign, Mismatch};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 /// Why a switch did not do what it was asked. The texts are the target's own, and name place and fix.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -44,20 +44,20 @@ pub enum ProgramError {
     #[error("{0}")]
     Folder(String),
     /// What the compiler printed is not what the target takes.
-    #[error("the program for {values} values per packet: {reason}; compile it again")]
+    #[error("the program for {values} values per frame: {reason}; compile it again")]
     Artifact {
         /// Values per frame.
-        values: ValuesPerPacket,
+        values: ValuesPerFrame,
         /// What is wrong.
         reason: String,
     },
     /// Its tables are others.
     #[error(
-        "the program for {values} values per packet: {reason}; take the sources of this version and compile them"
+        "the program for {values} values per frame: {reason}; take the sources of this version and compile them"
     )]
     Tables {
         /// Values per frame.
-        values: ValuesPerPacket,
+        values: ValuesPerFrame,
         /// The first difference.
         reason: Mismatch,
     },

@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use futures::future::{BoxFuture, join_all};
 use inart_tables::{Limits, PortNo, SwitchTables, Update};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use crate::counters::{SwitchCounters, Traffic};
 use crate::error::{ProgramError, SwitchError, SwitchErrors};
@@ -46,12 +46,12 @@ pub trait Target: Send + Sync {
     }
 
     /// Whether there is a program for that many values per frame, built in or in a folder.
-    fn has_program(&self, values: ValuesPerPacket, folder: Option<&Path>) -> bool {
+    fn has_program(&self, values: ValuesPerFrame, folder: Option<&Path>) -> bool {
         self.program(values, folder).is_ok()
     }
 
     /// Whether it may be chosen for users who do not say how many values frames shall carry.
-    fn prefers(&self, values: ValuesPerPacket, folder: Option<&Path>) -> bool {
+    fn prefers(&self, values: ValuesPerFrame, folder: Option<&Path>) -> bool {
         self.has_program(values, folder)
     }
 
@@ -73,7 +73,7 @@ pub trait Target: Send + Sync {
     /// The folder has no such program, or its tables are not those that are declared.
     fn program(
         &self,
-        values: ValuesPerPacket,
+        values: ValuesPerFrame,
         folder: Option<&Path>,
     ) -> Result<Arc<dyn Program>, ProgramError>;
 
@@ -82,7 +82,7 @@ pub trait Target: Send + Sync {
     ///
     /// # Errors
     /// There is none.
-    fn multicast_program(&self, values: ValuesPerPacket) -> Result<Arc<dyn Program>, ProgramError> {
+    fn multicast_program(&self, values: ValuesPerFrame) -> Result<Arc<dyn Program>, ProgramError> {
         self.program(values, None)
     }
 }
@@ -90,7 +90,7 @@ pub trait Target: Send + Sync {
 /// Our program, compiled for a target.
 pub trait Program: Send + Sync {
     /// Values per frame that it is compiled for.
-    fn values(&self) -> ValuesPerPacket;
+    fn values(&self) -> ValuesPerFrame;
 
     /// How much fits.
     fn limits(&self) -> Limits;

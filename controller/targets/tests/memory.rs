@@ -4,7 +4,7 @@ use futures::FutureExt;
 use inart_tables::{Limits, MacAction, MacKey, PortNo, SwitchTables, diff};
 use inart_targets::memory::InMemory;
 use inart_targets::{Access, DEFAULT, Place, Precedence, Program, Running, Session, SwitchError};
-use inart_wire::{MacAddr, ValuesPerPacket};
+use inart_wire::{MacAddr, ValuesPerFrame};
 
 /// What comes of a future that waits for nothing.
 fn now<T>(future: impl Future<Output = T>) -> T {
@@ -27,7 +27,7 @@ fn sessions_share_a_switch_and_the_greatest_rank_writes() {
         receivers: 1,
         mac: 1,
     };
-    let target = InMemory::new(ValuesPerPacket::N64, limits);
+    let target = InMemory::new(ValuesPerFrame::N64, limits);
     let mut first = open(&target, Access::Write(Precedence(3))).expect("nobody else is there");
     now(first.load_program()).expect("it may");
     let mut tables = SwitchTables::default();
@@ -69,7 +69,7 @@ fn the_listed_targets_have_names_of_their_own_and_ports_that_come_back() {
 
 #[test]
 fn the_built_in_programs_have_the_declared_tables() {
-    for values in ValuesPerPacket::ALL {
+    for values in ValuesPerFrame::ALL {
         let limits = DEFAULT.program(values, None).expect("it was compiled from these sources").limits();
         assert_eq!((limits.slots, limits.steer, limits.results), (4096, 65536, 4096));
         assert_eq!((limits.mac, limits.switch_ports, limits.ports), (4096, 512, 510));
@@ -79,9 +79,9 @@ fn the_built_in_programs_have_the_declared_tables() {
 /// A program whose table differs from the declaration is refused when it is loaded, in one line.
 #[test]
 fn a_program_with_other_tables_is_refused() {
-    let artifact = inart_p4::artifact(ValuesPerPacket::N32);
+    let artifact = inart_p4::artifact(ValuesPerFrame::N32);
     let load = |p4info: &str| {
-        let loaded = inart_targets::v1model::Compiled::new(ValuesPerPacket::N32, &artifact.json, p4info);
+        let loaded = inart_targets::v1model::Compiled::new(ValuesPerFrame::N32, &artifact.json, p4info);
         loaded.err().map(|error| error.to_string())
     };
     assert_eq!(load(&artifact.p4info), None);

@@ -16,11 +16,11 @@ use inart_tables::{
 };
 use inart_targets::tofino::{Compiled, Image, TOFINO, TOFINO2};
 use inart_targets::{Access, Place, PortNumbers, Precedence, Program, Running, Session, SwitchError, Target};
-use inart_wire::{Contributors, MacAddr, Seat, ValuesPerPacket};
+use inart_wire::{Contributors, MacAddr, Seat, ValuesPerFrame};
 
 use crate::bf_rt;
 
-const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
+const VALUES: ValuesPerFrame = ValuesPerFrame::N32;
 const DEVICE: u32 = 1;
 
 struct Quiet;
@@ -113,7 +113,7 @@ fn tables() -> SwitchTables {
 }
 
 /// A gradient of worker 0 or 1.
-fn gradient(values: ValuesPerPacket, worker: u8) -> Vec<u8> {
+fn gradient(values: ValuesPerFrame, worker: u8) -> Vec<u8> {
     let mut frame = vec![2, 0, 0, 0, 1, 0, 2, 0, 0, 0, 0, worker, 0x88, 0xb5];
     frame.extend([0x31, 0, 0, 1, 0, 1, 0, 0, 0, worker]);
     frame.extend(5u32.to_be_bytes());
@@ -360,8 +360,8 @@ fn a_program_with_other_tables_is_refused() {
 
 #[test]
 fn each_chip_has_programs_of_its_own() {
-    let values = |target: &dyn Target| -> Vec<ValuesPerPacket> {
-        ValuesPerPacket::ALL.into_iter().filter(|values| target.has_program(*values, None)).collect()
+    let values = |target: &dyn Target| -> Vec<ValuesPerFrame> {
+        ValuesPerFrame::ALL.into_iter().filter(|values| target.has_program(*values, None)).collect()
     };
     for variant in inart_p4::Variant::ALL {
         let target: &dyn Target = match variant.chip {
@@ -370,10 +370,10 @@ fn each_chip_has_programs_of_its_own() {
         };
         assert!(values(target).contains(&variant.values), "{variant}");
     }
-    let chosen = |target: &dyn Target| -> Vec<ValuesPerPacket> {
-        ValuesPerPacket::ALL.into_iter().filter(|values| target.prefers(*values, None)).collect()
+    let chosen = |target: &dyn Target| -> Vec<ValuesPerFrame> {
+        ValuesPerFrame::ALL.into_iter().filter(|values| target.prefers(*values, None)).collect()
     };
-    assert_eq!((chosen(&TOFINO), chosen(&TOFINO2)), (vec![ValuesPerPacket::N32], vec![ValuesPerPacket::N64]));
-    let missing = TOFINO2.program(ValuesPerPacket::N32, None).err().unwrap().to_string();
-    assert!(missing.contains("no program for 32 values per packet on tofino2"), "{missing}");
+    assert_eq!((chosen(&TOFINO), chosen(&TOFINO2)), (vec![ValuesPerFrame::N32], vec![ValuesPerFrame::N64]));
+    let missing = TOFINO2.program(ValuesPerFrame::N32, None).err().unwrap().to_string();
+    assert!(missing.contains("no program for 32 values per frame on tofino2"), "{missing}");
 }

@@ -16,7 +16,7 @@ use inart_targets::memory::InMemory;
 use inart_targets::{Place, Precedence, Target};
 use inart_tls::Security;
 use inart_topologies::switched::Topology;
-use inart_wire::{Incarnation, ValuesPerPacket};
+use inart_wire::{Incarnation, ValuesPerFrame};
 use tokio::sync::oneshot;
 
 /// In which all hosts of these tests live.
@@ -30,7 +30,7 @@ pub fn config(target: &InMemory, folder: &Path, topology: Topology, jobs: Vec<Jo
     Config {
         peers: None,
         jobs,
-        program: target.program(ValuesPerPacket::N64, None).unwrap(),
+        program: target.program(ValuesPerFrame::N64, None).unwrap(),
         switches: ports.switches().map(place).collect(),
         precedence: Precedence(1),
         records: Records::open(folder, topology.name()).unwrap(),

@@ -7,7 +7,7 @@ use inart_p4runtime::DeviceId;
 use inart_switch::Switch;
 use inart_switch::server::{Server, Wiring};
 use inart_targets::{Place, Program};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 pub const DEVICE: DeviceId = DeviceId(1);
 
@@ -58,7 +58,7 @@ impl Drop for Mortal {
 }
 
 /// The built-in program.
-pub fn program(values: ValuesPerPacket) -> Arc<dyn Program> {
+pub fn program(values: ValuesPerFrame) -> Arc<dyn Program> {
     inart_targets::DEFAULT.program(values, None).unwrap()
 }
 

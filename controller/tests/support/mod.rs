@@ -15,7 +15,7 @@ use inart_planner_aggregation::Plan;
 use inart_tables::Limits;
 use inart_targets::Memory;
 use inart_topologies::switched::Topology;
-use inart_wire::{JobId, ValuesPerPacket};
+use inart_wire::{JobId, ValuesPerFrame};
 
 /// Sizes as in the real program.
 pub const LIMITS: Limits = Limits {
@@ -49,7 +49,7 @@ pub fn job(number: u16, plan: &Plan) -> JobPlan {
 /// A controller of switches in memory.
 pub fn controller(topology: &Topology, records: Records) -> Controller<Memory> {
     let switches = switches(topology, LIMITS);
-    Controller::new(topology.clone(), ValuesPerPacket::N64, LIMITS, switches, records).unwrap()
+    Controller::new(topology.clone(), ValuesPerFrame::N64, LIMITS, switches, records).unwrap()
 }
 
 pub fn switches(topology: &Topology, limits: Limits) -> BTreeMap<String, Memory> {

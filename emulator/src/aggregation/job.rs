@@ -224,7 +224,7 @@ impl JobRun {
         let workers = done.len();
         let split = Split::new(&self.assignment, gradient_len);
         let chunks = split.chunks().count();
-        let frame_bytes = chunks * self.assignment.values_per_packet.frame_bytes();
+        let frame_bytes = chunks * self.assignment.values_per_frame.frame_bytes();
         let pace = Pace::of(&seconds, frame_bytes, gradient_len, scale);
         let numbers = split.numbers_per_value() * gradient_len;
         Ok(JobFigures {
@@ -256,7 +256,7 @@ mod tests {
     use inart_planner_aggregation::{Options, schemes};
     use inart_protocol_aggregation::{ShardAssignment, WorkerAddress};
     use inart_topologies::switched::Topology;
-    use inart_wire::{Epoch, JobId, MacAddr, Rank, ShardId, ValuesPerPacket};
+    use inart_wire::{Epoch, JobId, MacAddr, Rank, ShardId, ValuesPerFrame};
 
     use super::*;
 
@@ -269,7 +269,7 @@ mod tests {
             job: JobId::try_from(i64::from(JOB)).expect("small"),
             name: "digits".into(),
             epoch: Epoch::from(1u16),
-            values_per_packet: ValuesPerPacket::N32,
+            values_per_frame: ValuesPerFrame::N32,
             window_chunks: 2,
             exact_sums: false,
             workers: vec![worker(0), worker(1)],

@@ -7,7 +7,7 @@ use inart_planner_aggregation::{Levels, Plan, Results, Scheme, schemes};
 use inart_targets::Target;
 use inart_topologies::faults::{Capabilities, Faults, LinkFaults, Schedule};
 use inart_topologies::switched::{DEFAULT_MTU, Job, Topology};
-use inart_wire::{ETHERNET_BYTES, ValuesPerPacket};
+use inart_wire::{ETHERNET_BYTES, ValuesPerFrame};
 
 use crate::aggregation::external::ExternalTestbed;
 use crate::aggregation::own::OWN;
@@ -38,7 +38,7 @@ pub struct Options {
     /// What kind of switch the switches are.
     pub target: &'static dyn Target,
     /// Values per frame, for which the target has a program.
-    pub values: ValuesPerPacket,
+    pub values: ValuesPerFrame,
     /// Chunks in flight per worker and shard: a power of two.
     pub window_chunks: u32,
     /// What the topology's rates are multiplied by; `None` chooses what this machine can carry.
@@ -215,7 +215,7 @@ mod tests {
             results: Results::Counted,
             jobs: 1,
             target: inart_targets::DEFAULT,
-            values: ValuesPerPacket::N64,
+            values: ValuesPerFrame::N64,
             window_chunks: 64,
             scale: None,
             drop: "0".parse().expect("a rate"),
@@ -277,7 +277,7 @@ mod tests {
             ),
             (Options { changes: Some(1), follow: true, ..options() }, "follow: the controller"),
             (
-                Options { target: &TOFINO2, values: ValuesPerPacket::N256, ..options() },
+                Options { target: &TOFINO2, values: ValuesPerFrame::N256, ..options() },
                 "values: no program for 256",
             ),
             (

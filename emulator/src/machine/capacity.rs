@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_index};
 use inart_planner_aggregation::Plan;
 use inart_topologies::switched::DEFAULT_MTU;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use crate::error::Error;
 use crate::machine::namespace::Namespace;
@@ -22,7 +22,7 @@ const SHARE: f64 = if cfg!(debug_assertions) { 0.02 } else { 0.1 };
 
 /// Frames per second that an emulation may ask of this machine, all hops counted: what one core passes over a
 /// veth pair just now, times the cores, times a share that leaves room for everything else.
-pub fn measure(values: ValuesPerPacket) -> Result<f64, Error> {
+pub fn measure(values: ValuesPerFrame) -> Result<f64, Error> {
     crate::machine::permission::check()?;
     let namespace = wiring::namespace()?;
     let per_second =
@@ -31,7 +31,7 @@ pub fn measure(values: ValuesPerPacket) -> Result<f64, Error> {
     Ok(per_second * cores as f64 * SHARE)
 }
 
-fn try_out(namespace: &Namespace, values: ValuesPerPacket) -> io::Result<f64> {
+fn try_out(namespace: &Namespace, values: ValuesPerFrame) -> io::Result<f64> {
     let mtu = values.mtu().max(DEFAULT_MTU);
     namespace.batch(
         "ip",
@@ -56,7 +56,7 @@ fn try_out(namespace: &Namespace, values: ValuesPerPacket) -> io::Result<f64> {
 
 /// Frames per second on all hops together when a plan's job sends at the plan's rate: gradients, partials,
 /// and results.
-pub fn demand(plan: &Plan, values: ValuesPerPacket) -> f64 {
+pub fn demand(plan: &Plan, values: ValuesPerFrame) -> f64 {
     let frame_bits = 8.0 * values.frame_bytes() as f64;
     let hops = |server: &str| {
         let flows = plan.flows.iter().filter(|flow| flow.server == server).map(|flow| flow.path.len() - 1);
@@ -87,8 +87,8 @@ mod tests {
         .expect("valid");
         let plan = plan(&topology, &topology.jobs()[0], &Options::new(schemes::LBMM)).expect("planned");
         // Two gradients over two links each, one result to the switch and on to two workers.
-        let frames = plan.rate_bps / 8.0 / ValuesPerPacket::N256.frame_bytes() as f64;
-        let seen = demand(&plan, ValuesPerPacket::N256);
+        let frames = plan.rate_bps / 8.0 / ValuesPerFrame::N256.frame_bytes() as f64;
+        let seen = demand(&plan, ValuesPerFrame::N256);
         assert!((seen - frames * 7.0).abs() < 1e-6 * seen, "{seen} against {}", frames * 7.0);
     }
 }

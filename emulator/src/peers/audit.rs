@@ -47,8 +47,8 @@ pub fn check(setting: &Setting, said: &Said) -> Result<u64, Error> {
         }
     }
     for (&rank, counted) in &said.counted {
-        if counted.not_mine > 0 {
-            return Err(failed(rank, format!("{} copies for others came to it", counted.not_mine)));
+        if counted.misdelivered > 0 {
+            return Err(failed(rank, format!("{} copies for others came to it", counted.misdelivered)));
         }
     }
     Ok(said.received.len() as u64)
@@ -61,7 +61,7 @@ mod tests {
 
     use inart_planner_peers::{Multicast, Reading};
     use inart_topologies::peers::Mesh;
-    use inart_wire::ValuesPerPacket;
+    use inart_wire::ValuesPerFrame;
 
     use inart_report::{MulticastEnd, PeerEnd, PeerSent};
 
@@ -79,7 +79,7 @@ mod tests {
             schemes: Vec::new(),
             given: None,
             multicast: Multicast::Hosts,
-            values_per_packet: ValuesPerPacket::N256,
+            values_per_frame: ValuesPerFrame::N256,
             target: inart_targets::DEFAULT,
             sync: Sync::Bsp,
             force_after: None,
@@ -104,7 +104,7 @@ mod tests {
             given_up: Vec::new(),
             seconds: 0.1,
             ended_ns: 0,
-            without_choice: false,
+            rounds_with_previous_receivers: false,
         };
         said.sent.insert((0, 1), sent);
         said.ended.insert((0, 1), ended);
@@ -135,7 +135,7 @@ mod tests {
     fn a_copy_for_others_is_named() {
         let setting = setting(Workload::Training { batch: 1 });
         let mut said = said("a");
-        said.counted.insert(1, PeerEnd { not_mine: 3, ..PeerEnd::default() });
+        said.counted.insert(1, PeerEnd { misdelivered: 3, ..PeerEnd::default() });
         let error = check(&setting, &said).expect_err("a copy that nobody wants").to_string();
         assert!(error.contains("p2: 3 copies for others"), "{error}");
     }

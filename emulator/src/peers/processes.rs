@@ -173,7 +173,7 @@ fn common(command: &mut Command, setting: &Setting, scratch: &Scratch, name: &st
         "--multicast",
         setting.multicast.name(),
         "--values",
-        &setting.values_per_packet.to_string(),
+        &setting.values_per_frame.to_string(),
     ]);
     command.args(["--listen", &listen().to_string(), "--congestion", &setting.congestion]);
     command.arg("--tls-ca").arg(scratch.path("ca.pem"));

@@ -59,7 +59,7 @@ pub struct SchemeReport {
     /// Peers that others took for gone.
     pub gone: u64,
     /// Multicasts to the last receivers, since no choice came.
-    pub without_choice: u64,
+    pub rounds_with_previous_receivers: u64,
     /// Chunks that were sent again.
     pub sent_again: u64,
     /// What ports carried, with what made the connections, over what they could have carried from the first
@@ -217,7 +217,7 @@ pub fn report(
         updates_checked,
         given_up: said.ended.values().map(|ended| ended.given_up.len() as u64).sum(),
         gone: counted().map(|counted| counted.gone).sum(),
-        without_choice: counted().map(|counted| counted.without_choice).sum(),
+        rounds_with_previous_receivers: counted().map(|counted| counted.rounds_with_previous_receivers).sum(),
         sent_again: counted().map(|counted| counted.failed + counted.repairs).sum(),
         port_load: loads.iter().sum::<f64>() / loads.len() as f64,
         port_load_most: loads.iter().copied().fold(0.0, f64::max),

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use inart_planner_peers::{Multicast, Pairs, PlanTask, Reading, Scheme};
 use inart_targets::Target;
 use inart_topologies::peers::{Mesh, PeerJob};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use crate::machine::scale::Scaling;
 
@@ -48,7 +48,7 @@ pub struct Setting {
     /// Who makes the copies of updates.
     pub multicast: Multicast,
     /// Where switches make the copies: values per frame.
-    pub values_per_packet: ValuesPerPacket,
+    pub values_per_frame: ValuesPerFrame,
     /// What kind of switches those are.
     pub target: &'static dyn Target,
     /// When peers go on.
@@ -99,7 +99,7 @@ impl Setting {
         match self.multicast {
             Multicast::Hosts => 8.0 * self.job().update_bytes[0],
             Multicast::Switch => {
-                let frame = self.values_per_packet;
+                let frame = self.values_per_frame;
                 8.0 * (self.values().div_ceil(frame.get()) * frame.frame_bytes()) as f64
             }
         }

@@ -12,7 +12,7 @@ use inart_targets::{
     Access, Place, Precedence, Program, Running, SwitchCounters, SwitchError, Target, open_all,
 };
 use inart_topologies::peers::Mesh;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use serde::Serialize;
 use tokio::runtime::Runtime;
 
@@ -31,7 +31,7 @@ pub struct SwitchReport {
     /// Copies that died in it, since nobody behind the port was among the receivers.
     pub unwanted: u64,
     /// Those of them that died at ports to other switches, and so crossed no link between switches.
-    pub unwanted_at_trunks: u64,
+    pub pruned_at_trunks: u64,
     /// Frames that it dropped, by reason.
     pub dropped: BTreeMap<String, u64>,
 }
@@ -61,7 +61,7 @@ impl PeersSwitches {
     pub fn start<'n>(
         mesh: &Mesh,
         wired: &Wired,
-        (target, values): (&'static dyn Target, ValuesPerPacket),
+        (target, values): (&'static dyn Target, ValuesPerFrame),
         command: &Path,
         place: &dyn Fn(usize) -> &'n Namespace,
     ) -> Result<Self, Error> {
@@ -145,7 +145,7 @@ fn report(switch: &WiredSwitch, target: &dyn Target, counters: &SwitchCounters) 
     SwitchReport {
         switch: switch.name.clone(),
         unwanted: switch.ports.iter().map(|port| at(port.number)).sum(),
-        unwanted_at_trunks: trunks.map(|port| at(port.number)).sum(),
+        pruned_at_trunks: trunks.map(|port| at(port.number)).sum(),
         dropped: Reason::ALL.iter().map(dropped).filter(|(_, count)| *count > 0).collect(),
     }
 }

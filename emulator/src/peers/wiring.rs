@@ -78,7 +78,7 @@ impl PeersWiring {
         })?;
         let mut wiring = Self { copiers: None, cables, wired, peers };
         if *multicast == Multicast::Switch {
-            let (program, command) = ((setting.target, setting.values_per_packet), &setting.program);
+            let (program, command) = ((setting.target, setting.values_per_frame), &setting.program);
             let place = |switch: usize| wiring.cables.namespace(peers + switch);
             let switches = PeersSwitches::start(mesh, &wiring.wired, program, command, &place)?;
             wiring.copiers = Some(switches);

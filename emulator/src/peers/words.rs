@@ -56,7 +56,7 @@ pub fn without_words(
     setting: &Setting,
     round_s: impl Fn(&Mesh) -> Result<f64, Error>,
 ) -> Result<Mesh, Error> {
-    let (job, frame) = (setting.job(), setting.values_per_packet);
+    let (job, frame) = (setting.job(), setting.values_per_frame);
     let frame_bits = 8.0 * frame.frame_bytes() as f64;
     let left = |seconds: f64| {
         let words = taken(job.peers.len(), job.receivers, frame_bits, seconds);
@@ -91,7 +91,7 @@ mod tests {
     use std::sync::Arc;
 
     use inart_planner_peers::{Multicast, Reading};
-    use inart_wire::ValuesPerPacket;
+    use inart_wire::ValuesPerFrame;
 
     use super::super::setting::{Sync, Workload};
     use super::*;
@@ -110,7 +110,7 @@ mod tests {
             schemes: Vec::new(),
             given: None,
             multicast: Multicast::Switch,
-            values_per_packet: ValuesPerPacket::N256,
+            values_per_frame: ValuesPerFrame::N256,
             target: inart_targets::DEFAULT,
             sync: Sync::Bsp,
             force_after: None,
@@ -126,7 +126,7 @@ mod tests {
     #[test]
     fn a_round_is_as_long_as_its_updates_and_its_words_take() {
         let setting = setting(1024);
-        let frame_bits = 8.0 * ValuesPerPacket::N256.frame_bytes() as f64;
+        let frame_bits = 8.0 * ValuesPerFrame::N256.frame_bytes() as f64;
         // So many frames of updates in each port.
         let round_s = |frames: f64| {
             move |mesh: &Mesh| Ok(frames * frame_bits / mesh.ports_at(&mesh.jobs()[0], 0.0).down_bps[0])

@@ -25,11 +25,11 @@ pub struct Checked {
     /// Updates, at their worker, on arrival and in the model.
     pub updates: u64,
     /// Updates that were computed and not taken.
-    pub in_vain: u64,
+    pub wasted_updates: u64,
     /// Updates that were taken, and gone with a server that was killed.
     pub lost: u64,
     /// When the model was how good: nanoseconds on the system's clock.
-    pub learnt: Vec<(u64, Evaluation)>,
+    pub evaluations: Vec<(u64, Evaluation)>,
 }
 
 /// Trains again what the processes have trained.
@@ -39,7 +39,7 @@ pub struct Checked {
 pub fn check(setting: &Setting, said: &Said) -> Result<Checked, Error> {
     let mut audit = Audit::new(setting, said)?;
     let every = evaluated_every(said, audit.steppers.len());
-    let mut learnt = Vec::new();
+    let mut evaluations = Vec::new();
     for (at, applied) in said.applied.iter().enumerate() {
         while audit.versions.life < applied.life {
             audit.start_again()?;
@@ -47,14 +47,14 @@ pub fn check(setting: &Setting, said: &Said) -> Result<Checked, Error> {
         audit.apply(applied)?;
         audit.versions.forget(at + 1);
         if audit.versions.version % every == 0 || at + 1 == said.applied.len() {
-            learnt.push((applied.at_ns, audit.steppers[0].evaluate(&audit.versions.model)));
+            evaluations.push((applied.at_ns, audit.steppers[0].evaluate(&audit.versions.model)));
         }
     }
     while audit.versions.life < said.restarts.len() {
         audit.start_again()?;
     }
-    let (in_vain, lost) = audit.versions.losses(|_, _, _, _| false)?;
-    Ok(Checked { updates: audit.updates, in_vain, lost, learnt })
+    let (wasted_updates, lost) = audit.versions.losses(|_, _, _, _| false)?;
+    Ok(Checked { updates: audit.updates, wasted_updates, lost, evaluations })
 }
 
 struct Audit<'a> {

@@ -30,7 +30,7 @@ const WORDS: Words = Words {
 /// What differs, is there twice, or is lacking.
 pub fn check(setting: &Setting, clients: &Clients, groups: usize, said: &Said) -> Result<Checked, Error> {
     let mut audit = Audit::new(setting, clients, groups, said)?;
-    let mut learnt = Vec::new();
+    let mut evaluations = Vec::new();
     for (at, applied) in said.applied.iter().enumerate() {
         while audit.versions.life < applied.life {
             audit.start_again()?;
@@ -38,7 +38,7 @@ pub fn check(setting: &Setting, clients: &Clients, groups: usize, said: &Said) -
         audit.apply(applied)?;
         audit.versions.forget(at + 1);
         if audit.versions.version.is_multiple_of(groups as u64) || at + 1 == said.applied.len() {
-            learnt.push((applied.at_ns, audit.clients[0].evaluate(&audit.versions.model)));
+            evaluations.push((applied.at_ns, audit.clients[0].evaluate(&audit.versions.model)));
         }
     }
     while audit.versions.life < said.restarts.len() {
@@ -47,8 +47,8 @@ pub fn check(setting: &Setting, clients: &Clients, groups: usize, said: &Said) -
     let is_excused = |versions: &Versions<'_>, client: usize, name: &str, sent: &Sent| {
         is_late(versions, groups, client, name, sent)
     };
-    let (in_vain, lost) = audit.versions.losses(is_excused)?;
-    Ok(Checked { updates: audit.counts.iter().sum(), in_vain, lost, learnt })
+    let (wasted_updates, lost) = audit.versions.losses(is_excused)?;
+    Ok(Checked { updates: audit.counts.iter().sum(), wasted_updates, lost, evaluations })
 }
 
 struct Audit<'a> {

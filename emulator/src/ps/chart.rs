@@ -29,7 +29,7 @@ pub fn chart(report: &Report) -> String {
     learning.frame(&mut svg, "Test accuracy", "%");
     for scheme in schemes {
         let points: Vec<_> =
-            scheme.learnt.iter().map(|now| learning.at(now.at_s, now.accuracy * 100.0)).collect();
+            scheme.evaluations.iter().map(|now| learning.at(now.at_s, now.accuracy * 100.0)).collect();
         svg.curve(&points, color(&scheme.scheme), 3.0, "");
     }
     stalenesses(&mut svg, schemes, top + LEARNING);

@@ -97,8 +97,8 @@ impl<'a> Ledger<'a> {
         let told =
             updates.filter_map(|update| self.arrived(life, &update.worker, update.iteration)?.base.into());
         let killed_ns = self.said.restarts.get(life).map(|again| again.at_ns);
-        let open =
-            killed_ns.map(|at_ns| self.in_vain().into_iter().filter(move |(_, sent)| sent.began_ns < at_ns));
+        let open = killed_ns
+            .map(|at_ns| self.wasted_updates().into_iter().filter(move |(_, sent)| sent.began_ns < at_ns));
         told.chain(open.into_iter().flatten().map(|(_, sent)| sent.base)).min()
     }
 
@@ -117,7 +117,7 @@ impl<'a> Ledger<'a> {
     }
 
     /// Updates that were computed, and never taken: whose.
-    pub fn in_vain(&self) -> Vec<(usize, &'a Sent)> {
+    pub fn wasted_updates(&self) -> Vec<(usize, &'a Sent)> {
         let copies = self.said.sent.iter().flat_map(|((worker, iteration), copies)| {
             copies.iter().enumerate().map(move |(place, sent)| ((*worker, *iteration, place), sent))
         });

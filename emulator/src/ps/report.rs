@@ -37,7 +37,7 @@ pub struct SchemeReport {
     /// counted. Of clients: mean time between aggregations of a group, but for the first three.
     pub iteration_s: f64,
     /// The part of the gaps between pushes below a tenth of iteration / workers.
-    pub zero_gaps: f64,
+    pub bunched_arrivals: f64,
     /// Quantiles of these gaps, in seconds.
     pub gap_quantiles_s: BTreeMap<&'static str, f64>,
     /// Mean staleness, of all but the first third.
@@ -68,7 +68,7 @@ pub struct SchemeReport {
     pub updates_checked: u64,
     /// Updates that were computed and not taken: their process or the server's was killed, or they were given
     /// up, or of clients came after their round.
-    pub in_vain: u64,
+    pub wasted_updates: u64,
     /// Updates that were taken, and gone with a server that was killed.
     pub lost: u64,
     /// Processes of workers that were killed.
@@ -90,7 +90,7 @@ pub struct SchemeReport {
     /// Seconds until the model told 90 % of test images rightly, if it did.
     pub to_90_s: Option<f64>,
     /// Over time.
-    pub learnt: Vec<Learnt>,
+    pub evaluations: Vec<Learnt>,
     /// The same in virtual time.
     pub simulated: Simulated,
 }
@@ -153,8 +153,8 @@ pub fn report(
     }
     let counted = staleness_counts.values().sum::<u64>().max(1) as f64;
     let stale: u64 = staleness_counts.iter().map(|(staleness, count)| staleness * count).sum();
-    let learnt: Vec<Learnt> = checked
-        .learnt
+    let evaluations: Vec<Learnt> = checked
+        .evaluations
         .iter()
         .map(|(at_ns, of)| Learnt { at_s: since(*at_ns), accuracy: of.accuracy, loss: of.loss })
         .collect();
@@ -166,7 +166,7 @@ pub fn report(
     let by_the_clock = SchemeReport {
         scheme: scheme.name.clone(),
         iteration_s,
-        zero_gaps: zero / gaps.len().max(1) as f64,
+        bunched_arrivals: zero / gaps.len().max(1) as f64,
         gap_quantiles_s: [("0.05", 0.05), ("0.5", 0.5), ("0.95", 0.95)]
             .map(|(name, part)| (name, quantile(&gaps, part)))
             .into(),
@@ -182,7 +182,7 @@ pub fn report(
         utilisation_out: used(bytes[1], setting.job.server.out_bps),
         seconds,
         updates_checked: checked.updates,
-        in_vain: checked.in_vain,
+        wasted_updates: checked.wasted_updates,
         lost: checked.lost,
         killed: said.killed.len(),
         returned: said.returned,
@@ -191,9 +191,9 @@ pub fn report(
         refused,
         given_up: said.gone.len() as u64,
         dropped,
-        accuracy: learnt.last().map_or(0.0, |last| last.accuracy),
-        to_90_s: learnt.iter().find(|at| at.accuracy >= 0.9).map(|at| at.at_s),
-        learnt,
+        accuracy: evaluations.last().map_or(0.0, |last| last.accuracy),
+        to_90_s: evaluations.iter().find(|at| at.accuracy >= 0.9).map(|at| at.at_s),
+        evaluations,
         simulated: simulated(setting, scheme)?,
     };
     Ok(by_the_clock.at_own_rates(setting.scale))
@@ -205,7 +205,7 @@ impl SchemeReport {
         scale.apply([&mut self.iteration_s, &mut self.blocking_s, &mut self.seconds]);
         scale.apply([&mut self.simulated.iteration_s]);
         scale.apply(self.gap_quantiles_s.values_mut().chain(&mut self.to_90_s));
-        scale.apply(self.learnt.iter_mut().map(|learnt| &mut learnt.at_s));
+        scale.apply(self.evaluations.iter_mut().map(|evaluations| &mut evaluations.at_s));
         self
     }
 }

@@ -4,7 +4,7 @@ use inart_ps_agent::Precision;
 use inart_ps_host::CHUNK_VALUES;
 use inart_simulator_ps::{ClientOptions, RunError, WorkerOptions, run_clients, run_workers};
 use inart_topologies::ps::Job;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use serde::Serialize;
 
 use super::setting::{Order, Scheme, Setting, Transport};
@@ -20,7 +20,7 @@ pub struct Simulated {
     pub staleness_mean: Option<f64>,
     /// The part of gaps that is about none; of workers.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub zero_gaps: Option<f64>,
+    pub bunched_arrivals: Option<f64>,
 }
 
 /// By QUIC: of the 1494 bytes of a full frame 1418 are a message's; an acknowledgement of about 90 bytes for
@@ -34,7 +34,7 @@ const CHUNK_HEAD_BYTES: usize = 1 + 1 + 4 + 4 + 8 + 8 + 4;
 const PART_HEAD_VALUES: usize = 6;
 const PARTS_PER_ANSWER: f64 = 16.0;
 /// The values of a full frame at an MTU of 1500.
-const FULL: ValuesPerPacket = ValuesPerPacket::N256;
+const FULL: ValuesPerFrame = ValuesPerFrame::N256;
 
 /// The part of a port's rate that is there for values.
 fn payload_share(transport: Transport, precision: Precision) -> f64 {
@@ -45,9 +45,9 @@ fn payload_share(transport: Transport, precision: Precision) -> f64 {
     let (values, most) = (CHUNK_VALUES * value_bytes, 4 * (FULL.get() - PART_HEAD_VALUES));
     let packet = CHUNK_HEAD_BYTES + values;
     let last = (packet % most).div_ceil(4) + PART_HEAD_VALUES;
-    let last = ValuesPerPacket::ALL.into_iter().find(|room| room.get() >= last);
+    let last = ValuesPerFrame::ALL.into_iter().find(|room| room.get() >= last);
     let carried = packet / most * FULL.frame_bytes() + last.unwrap_or(FULL).frame_bytes();
-    let answers = ValuesPerPacket::N32.frame_bytes() as f64 / (PARTS_PER_ANSWER * FULL.frame_bytes() as f64);
+    let answers = ValuesPerFrame::N32.frame_bytes() as f64 / (PARTS_PER_ANSWER * FULL.frame_bytes() as f64);
     values as f64 / carried as f64 * (1.0 - answers)
 }
 
@@ -76,7 +76,7 @@ pub fn simulated(setting: &Setting, scheme: &Scheme) -> Result<Simulated, Error>
             Ok(Simulated {
                 iteration_s: run.iteration_s,
                 staleness_mean: Some(run.staleness.mean),
-                zero_gaps: Some(run.zero_gaps),
+                bunched_arrivals: Some(run.bunched_arrivals),
             })
         }
         Order::Groups { groups, fraction, relaxation } => {
@@ -91,7 +91,7 @@ pub fn simulated(setting: &Setting, scheme: &Scheme) -> Result<Simulated, Error>
                 usage_s: None,
             };
             let iteration_s = run_clients(&job, &options).map_err(failed)?.round_s;
-            Ok(Simulated { iteration_s, staleness_mean: None, zero_gaps: None })
+            Ok(Simulated { iteration_s, staleness_mean: None, bunched_arrivals: None })
         }
     }
 }

@@ -196,14 +196,14 @@ impl<'a> Versions<'a> {
                 return Err(self.server(format!("it has lost {name}'s {what} {iteration}")));
             }
         }
-        let in_vain = self.ledger.in_vain();
-        for (worker, sent) in &in_vain {
+        let wasted_updates = self.ledger.wasted_updates();
+        for (worker, sent) in &wasted_updates {
             let name = &self.setting.job.participants[*worker].name;
             if !self.ledger.may_be_in_vain(*worker, name, sent) && !is_excused(self, *worker, name, sent) {
                 let why = format!("it has not taken what {name} {computed} {}", sent.iteration);
                 return Err(self.server(why));
             }
         }
-        Ok((in_vain.len() as u64, lost.len() as u64))
+        Ok((wasted_updates.len() as u64, lost.len() as u64))
     }
 }

@@ -216,7 +216,7 @@ fn peers(network: &str, multicast: &'static str) -> peers::Report {
             updates_checked: 1,
             given_up: 0,
             gone: 0,
-            without_choice: 0,
+            rounds_with_previous_receivers: 0,
             sent_again: 0,
             port_load: 0.8,
             port_load_most: 0.9,
@@ -241,7 +241,7 @@ const ORDERS: [&str; 6] = ["bsp", "asp", "ssp", "safa", "r2sp", "fl-r2sp"];
 fn orders(network: &str, names: &[&str], slower: f64) -> ps::Report {
     let scheme = |(at, name): (usize, &&str)| {
         let iteration_s = 8.75 * slower / (1.0 + at as f64);
-        let learnt = |now: u32| ps::Learnt {
+        let evaluations = |now: u32| ps::Learnt {
             at_s: iteration_s * f64::from(now),
             accuracy: 0.95 - 0.9 / f64::from(1 + now),
             loss: 1.0,
@@ -249,7 +249,7 @@ fn orders(network: &str, names: &[&str], slower: f64) -> ps::Report {
         ps::SchemeReport {
             scheme: (*name).to_owned(),
             iteration_s,
-            zero_gaps: 0.1,
+            bunched_arrivals: 0.1,
             gap_quantiles_s: [("0.5", 1.0)].into(),
             staleness_mean: 3.0,
             staleness_max: 37,
@@ -263,7 +263,7 @@ fn orders(network: &str, names: &[&str], slower: f64) -> ps::Report {
             utilisation_out: 0.8,
             seconds: iteration_s * 40.0,
             updates_checked: 1,
-            in_vain: 0,
+            wasted_updates: 0,
             lost: 0,
             killed: 0,
             returned: 0,
@@ -274,8 +274,8 @@ fn orders(network: &str, names: &[&str], slower: f64) -> ps::Report {
             dropped: 0,
             accuracy: 0.942,
             to_90_s: Some(iteration_s * 20.0),
-            learnt: (0..40).map(learnt).collect(),
-            simulated: ps::Simulated { iteration_s, staleness_mean: None, zero_gaps: None },
+            evaluations: (0..40).map(evaluations).collect(),
+            simulated: ps::Simulated { iteration_s, staleness_mean: None, bunched_arrivals: None },
         }
     };
     ps::Report {

@@ -193,7 +193,7 @@ impl Case {
         match self.measure {
             Measure::Iteration => run.iteration_s,
             Measure::Communication => run.iteration_s - self.model.compute_s(),
-            Measure::ZeroGaps => run.zero_gaps,
+            Measure::ZeroGaps => run.bunched_arrivals,
             Measure::Blocking => run.blocking_s,
             Measure::BlockingOf(at) => {
                 of(at).and_then(|name| run.blockings_s.get(name)).copied().unwrap_or(0.0)

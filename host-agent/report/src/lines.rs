@@ -66,7 +66,7 @@ pub enum Line {
     /// A choice of receivers that failed.
     NotChosen {
         /// The reason.
-        not_chosen: String,
+        selection_failed: String,
     },
     /// A peer with another job, which a coordinator refused.
     OtherJob {
@@ -115,7 +115,7 @@ pub enum Line {
     /// A worker that the parameter server refused.
     NotTakenIn {
         /// The worker's name.
-        not_taken_in: String,
+        rejected: String,
         /// The reason.
         why: String,
     },

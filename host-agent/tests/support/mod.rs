@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use inart_host_agent::Options;
 use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
-use inart_wire::{MacAddr, ValuesPerPacket};
+use inart_wire::{MacAddr, ValuesPerFrame};
 use nix::sched::{CloneFlags, unshare};
 
 fn mac(host: u8) -> MacAddr {
@@ -20,7 +20,7 @@ pub fn assignment() -> Assignment {
         job: 1.into(),
         name: "bridge".into(),
         epoch: 1.into(),
-        values_per_packet: ValuesPerPacket::N64,
+        values_per_frame: ValuesPerFrame::N64,
         window_chunks: 32,
         exact_sums: false,
         workers: (0..2).map(|rank| WorkerAddress { name: format!("w{rank}"), mac: mac(rank) }).collect(),

@@ -2,7 +2,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use super::{Chip, Variant};
 use crate::embedded::embedded;
@@ -49,9 +49,9 @@ pub fn tofino_artifact(variant: Variant) -> Option<TofinoArtifact> {
         };
     }
     Some(match (variant.chip, variant.values) {
-        (Chip::Tofino1, ValuesPerPacket::N32) => built_in!("tofino1-n32"),
-        (Chip::Tofino1, ValuesPerPacket::N64) => built_in!("tofino1-n64"),
-        (Chip::Tofino2, ValuesPerPacket::N64) => built_in!("tofino2-n64"),
+        (Chip::Tofino1, ValuesPerFrame::N32) => built_in!("tofino1-n32"),
+        (Chip::Tofino1, ValuesPerFrame::N64) => built_in!("tofino1-n64"),
+        (Chip::Tofino2, ValuesPerFrame::N64) => built_in!("tofino2-n64"),
         _ => return None,
     })
 }

@@ -13,7 +13,7 @@ mod seats;
 mod values;
 mod variant;
 
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 pub use artifact::{TofinoArtifact, load_tofino_dir, tofino_artifact};
 pub use barefoot::{Barefoot, Compiled};
@@ -29,7 +29,7 @@ pub use variant::{Chip, Variant};
 /// The generated sources of the program for Tofino: file, relative to the P4 folder, and text.
 pub fn tofino_generated() -> Vec<(String, String)> {
     let mut files = vec![("tofino/generated/seats.p4".to_owned(), seats::seats_p4())];
-    for values in [ValuesPerPacket::N32, ValuesPerPacket::N64] {
+    for values in [ValuesPerFrame::N32, ValuesPerFrame::N64] {
         files.push((format!("tofino/generated/values_n{values}.p4"), values::values_p4(values)));
         files.push((format!("tofino/generated/slots_n{values}.p4"), values::slots_p4(values)));
     }

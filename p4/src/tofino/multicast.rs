@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::path::Path;
 
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use super::artifact::read;
 use super::barefoot::{Barefoot, Source};
@@ -25,8 +25,8 @@ const SHARED: [&str; 3] = ["include/constants.p4", "include/reasons.p4", "includ
 
 /// What it is compiled for. How many values an update's frame has decides nothing but how long it must be.
 pub const MULTICAST: [Variant; 2] = [
-    Variant { chip: Chip::Tofino1, values: ValuesPerPacket::N256 },
-    Variant { chip: Chip::Tofino2, values: ValuesPerPacket::N256 },
+    Variant { chip: Chip::Tofino1, values: ValuesPerFrame::N256 },
+    Variant { chip: Chip::Tofino2, values: ValuesPerFrame::N256 },
 ];
 
 /// The artifact built into this crate; none if there is none for this variant. Its first use decompresses it.
@@ -48,8 +48,8 @@ pub fn tofino_multicast_artifact(variant: Variant) -> Option<TofinoArtifact> {
         };
     }
     Some(match (variant.chip, variant.values) {
-        (Chip::Tofino1, ValuesPerPacket::N256) => built_in!("tofino1"),
-        (Chip::Tofino2, ValuesPerPacket::N256) => built_in!("tofino2"),
+        (Chip::Tofino1, ValuesPerFrame::N256) => built_in!("tofino1"),
+        (Chip::Tofino2, ValuesPerFrame::N256) => built_in!("tofino2"),
         _ => return None,
     })
 }

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use super::printed::PRINTED;
 use super::seats::rows;
@@ -22,7 +22,7 @@ const PER_LIMITS: usize = 8;
 const FRONT: usize = PER_STAGE;
 
 /// The P4 source of `tofino/generated/values_n{values}.p4`: the headers that hold the values of a pass.
-pub fn values_p4(values: ValuesPerPacket) -> String {
+pub fn values_p4(values: ValuesPerFrame) -> String {
     let fields = |indices: Range<usize>| -> String {
         indices.map(|index| format!("    bit<32> v{index};\n")).collect()
     };
@@ -41,7 +41,7 @@ header rest_h {{
 
 /// The P4 source of `tofino/generated/slots_n{values}.p4`: a register and a table for each value of a pass,
 /// and the tables that look for sums which did not fit.
-pub fn slots_p4(values: ValuesPerPacket) -> String {
+pub fn slots_p4(values: ValuesPerFrame) -> String {
     let n = values.get();
     let order: Vec<usize> = (0..n).rev().collect();
     let (first, later) = order.split_at(PER_STAGE.min(n));

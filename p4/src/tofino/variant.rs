@@ -1,6 +1,6 @@
 use std::fmt;
 
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 /// A chip that the program for Tofino is compiled for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -17,21 +17,21 @@ pub struct Variant {
     /// The chip.
     pub chip: Chip,
     /// Values per frame.
-    pub values: ValuesPerPacket,
+    pub values: ValuesPerFrame,
 }
 
 impl Variant {
     /// As many values as fit one pass of each chip, and as many as fit two of Tofino 1.
     pub const ALL: [Self; 3] = [
-        Self { chip: Chip::Tofino1, values: ValuesPerPacket::N32 },
-        Self { chip: Chip::Tofino1, values: ValuesPerPacket::N64 },
-        Self { chip: Chip::Tofino2, values: ValuesPerPacket::N64 },
+        Self { chip: Chip::Tofino1, values: ValuesPerFrame::N32 },
+        Self { chip: Chip::Tofino1, values: ValuesPerFrame::N64 },
+        Self { chip: Chip::Tofino2, values: ValuesPerFrame::N64 },
     ];
 
     /// How often a frame that a slot takes passes the chip: Tofino 1 adds 32 values in a pass.
     pub fn passes(self) -> usize {
         match self.chip {
-            Chip::Tofino1 => self.values.get().div_ceil(ValuesPerPacket::N32.get()),
+            Chip::Tofino1 => self.values.get().div_ceil(ValuesPerFrame::N32.get()),
             Chip::Tofino2 => 1,
         }
     }

@@ -2,7 +2,7 @@
 //! how many frames one leaves behind there is a matter of chance. That sums keep a mark is a case that runs
 //! on both (`slots.rs`).
 
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use super::embedded::Embedded;
 use super::frame::{BYPASS, CONGESTION, Inart, LAST, RESEND, ordinary};
@@ -33,7 +33,7 @@ async fn switch(program: Built, queues: &[(u16, u32)]) -> Embedded {
 #[tokio::test]
 async fn a_frame_that_leaves_more_than_sixteen_behind_is_marked() {
     // Sixty switches each: of jumbo frames the largest.
-    let sizes = [ValuesPerPacket::N32, ValuesPerPacket::N64, ValuesPerPacket::N256, ValuesPerPacket::N2048];
+    let sizes = [ValuesPerFrame::N32, ValuesPerFrame::N64, ValuesPerFrame::N256, ValuesPerFrame::N2048];
     for program in sizes.into_iter().map(Built::V1model).chain(Built::on_tofino()) {
         let n = program.values();
         let gradient = |shard, sequence| Inart::gradient(n, shard, 0, sequence);

@@ -1,6 +1,6 @@
 //! Any frame that a hostile host may send.
 
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use proptest::prelude::*;
 
 use super::case::Case;
@@ -13,13 +13,13 @@ use super::run::Switch;
 use super::updates::UPDATE;
 
 /// Any frame of any job but the host's own, perhaps behind VLAN tags.
-pub fn frame(n: ValuesPerPacket) -> impl Strategy<Value = Vec<u8>> {
+pub fn frame(n: ValuesPerFrame) -> impl Strategy<Value = Vec<u8>> {
     let tags =
         prop_oneof![3 => Just(vec![]), 1 => prop::collection::vec(prop::sample::select(&TAGS[..]), 1..7)];
     (untagged(n), tags).prop_map(|(frame, tags)| tagged(&frame.bytes(), &tags))
 }
 
-fn untagged(n: ValuesPerPacket) -> impl Strategy<Value = Inart> {
+fn untagged(n: ValuesPerFrame) -> impl Strategy<Value = Inart> {
     let like = |usual: u32, any: BoxedStrategy<u32>| prop_oneof![4 => 0..usual, 1 => any];
     let header = (
         prop_oneof![

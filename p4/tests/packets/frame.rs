@@ -1,6 +1,6 @@
 //! Frames written byte by byte from the layout, so that they also check the programs that share `inart-wire`.
 
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 pub const RESEND: u8 = 0x01;
 pub const BYPASS: u8 = 0x02;
@@ -48,7 +48,7 @@ pub fn value(worker: u16, lane: usize) -> i32 {
 
 impl Inart {
     /// The gradient of epoch 1, job 1 in run 0x0a0b0c0d that `worker` sends.
-    pub fn gradient(n: ValuesPerPacket, shard: u16, worker: u16, sequence: u32) -> Self {
+    pub fn gradient(n: ValuesPerFrame, shard: u16, worker: u16, sequence: u32) -> Self {
         Self {
             dst: mac(0x55),
             version: 3,

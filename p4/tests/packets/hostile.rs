@@ -3,7 +3,7 @@
 
 use inart_p4::Outcome::{Added, Completed, Repeated, Stored};
 use inart_p4::Reason::{self, *};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use super::case::{Case, Step, case, consumed, dropped, leaves, switched};
 use super::frame::{BYPASS, CONGESTION, Inart, LAST, OVERFLOW, RESEND, TAGS, tagged};
@@ -16,7 +16,7 @@ pub const RESULT: u8 = 3;
 /// The hostile host's own.
 pub const OWN_JOB: u16 = 2;
 
-pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
+pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
     let gradient = |worker, sequence| Inart::gradient(n, 0, worker, sequence);
     let partial_34 = Inart::gradient(n, 1, 4, 6).completing(&[3, 4]);
     let again = gradient(1, 6).with(|f| f.flags = RESEND);
@@ -57,7 +57,7 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
 }
 
 /// Frames of job 1 with other values, and why they are dropped at the hostile host's port.
-fn forged(n: ValuesPerPacket) -> Vec<(Reason, Inart)> {
+fn forged(n: ValuesPerFrame) -> Vec<(Reason, Inart)> {
     let wrong = || vec![0x0bad_cafe; n.get()];
     let missing = || Inart::gradient(n, 0, 2, 5).with(|f| f.values = wrong());
     let but = |change: &dyn Fn(&mut Inart)| missing().with(|f| change(f));
@@ -114,7 +114,7 @@ fn forged(n: ValuesPerPacket) -> Vec<(Reason, Inart)> {
 
 /// The same frames behind VLAN tags, which the kernel of whoever gets them takes off: behind one of each
 /// kind, and behind stacks of up to nine, more than the parser has room for.
-fn in_vlans(n: ValuesPerPacket) -> impl Iterator<Item = Step> {
+fn in_vlans(n: ValuesPerFrame) -> impl Iterator<Item = Step> {
     let single = TAGS.iter().map(|&tag| vec![tag]);
     let stacks = (1..=9).cycle().zip(0..).map(|(depth, first)| {
         (0..depth).map(|place| TAGS[(first + place * place) % TAGS.len()]).collect::<Vec<_>>()
@@ -127,7 +127,7 @@ fn in_vlans(n: ValuesPerPacket) -> impl Iterator<Item = Step> {
 
 /// Frames of the hostile host's own job: whatever its sequence, it comes to its own slots only, and nobody
 /// else sends in its name.
-fn own(n: ValuesPerPacket) -> Vec<Step> {
+fn own(n: ValuesPerFrame) -> Vec<Step> {
     let own = |worker, sequence| Inart::gradient(n, 0, worker, sequence).with(|f| f.job = OWN_JOB);
     let refused =
         |reason, change: &dyn Fn(&mut Inart)| dropped(HOSTILE, own(0, 5).with(|f| change(f)).bytes(), reason);

@@ -3,7 +3,7 @@
 
 use inart_p4::Outcome::{Added, Completed, Stored};
 use inart_p4::Reason::{NoMacRoute, Stranger, Tagged};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use super::case::{Case, Step, case, consumed, dropped, leaves, switched};
 use super::frame::{Inart, TAGS, mac, tagged};
@@ -18,11 +18,11 @@ const SERVER: u16 = 5;
 const WORKERS: [(u16, u16); 5] = [(0, 1), (1, 2), (2, 3), (70, 6), (71, 7)];
 
 /// One of worker 0 about shard 0, or to it.
-fn message(n: ValuesPerPacket) -> Inart {
+fn message(n: ValuesPerFrame) -> Inart {
     Inart::gradient(n, 0, 0, 5).with(|f| (f.kind, f.dst, f.contributors) = (CONTROL, AT_PORT_2, 0))
 }
 
-pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
+pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
     let of = |change: &dyn Fn(&mut Inart)| message(n).with(|f| change(f)).bytes();
     let gradient = |worker| Inart::gradient(n, 0, worker, 5);
     vec![

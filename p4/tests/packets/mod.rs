@@ -23,7 +23,7 @@ mod updates;
 mod wired;
 
 use inart_p4::{Outcome, Reason};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use proptest::prelude::*;
 use proptest::strategy::ValueTree;
 use proptest::test_runner::TestRunner;
@@ -61,7 +61,7 @@ fn every_reason_and_outcome_has_a_case() {
 #[test]
 fn every_rule_of_tofino_has_a_case() {
     let document = include_str!("../../../docs/protocol.md").split_whitespace().collect::<Vec<_>>().join(" ");
-    let steps: Vec<_> = cases(ValuesPerPacket::N32).into_iter().flat_map(|case| case.steps).collect();
+    let steps: Vec<_> = cases(ValuesPerFrame::N32).into_iter().flat_map(|case| case.steps).collect();
     for rule in Rule::ALL {
         assert!(document.contains(rule.words()), "docs/protocol.md does not say: {}", rule.words());
         let met = steps.iter().filter_map(|step| step.on_tofino.as_ref()).any(|(named, _)| *named == rule);
@@ -75,12 +75,12 @@ async fn bmv2_agrees() {
         eprintln!("skipped: simple_switch_grpc is not on the PATH");
         return;
     };
-    for program in Built::on_v1model().filter(|program| program.values() <= ValuesPerPacket::N256) {
+    for program in Built::on_v1model().filter(|program| program.values() <= ValuesPerFrame::N256) {
         run_all(&mut switch, program).await;
     }
     let mut runner = TestRunner::deterministic();
     for _ in 0..4 {
-        let case = model::cases(ValuesPerPacket::N32).new_tree(&mut runner).expect("no filter").current();
+        let case = model::cases(ValuesPerFrame::N32).new_tree(&mut runner).expect("no filter").current();
         run(&mut switch, Built::N32, &case).await;
     }
 }
@@ -91,7 +91,7 @@ async fn bmv2_agrees_on_jumbo_frames() {
         eprintln!("skipped: simple_switch_grpc is not on the PATH");
         return;
     };
-    for n in [ValuesPerPacket::N1024, ValuesPerPacket::N2048] {
+    for n in [ValuesPerFrame::N1024, ValuesPerFrame::N2048] {
         let all = cases(n);
         for name in OF_JUMBO_FRAMES {
             let case = all.iter().find(|case| case.name == name).expect("a case of that name");
@@ -118,7 +118,7 @@ async fn the_programs_for_tofino_agree() {
 async fn a_copy_of_an_update_that_nobody_wants_is_counted_where_it_dies() {
     let mut switch = Embedded::new();
     switch.load(Built::N32).await;
-    let update = updates::update(ValuesPerPacket::N32, 0, 0b110);
+    let update = updates::update(ValuesPerFrame::N32, 0, 0b110);
     assert_eq!(switch.send(1, &update.bytes()).await.len(), 2);
     let counted = |cells: Vec<u64>| -> Vec<(usize, u64)> {
         cells.into_iter().enumerate().filter(|(_, packets)| *packets > 0).collect()
@@ -141,7 +141,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(64))]
 
     #[test]
-    fn the_embedded_switch_follows_the_slot_rules(case in model::cases(ValuesPerPacket::N32)) {
+    fn the_embedded_switch_follows_the_slot_rules(case in model::cases(ValuesPerFrame::N32)) {
         block_on(run(&mut Embedded::new(), Built::N32, &case));
     }
 
@@ -152,8 +152,8 @@ proptest! {
 
     #[test]
     fn whatever_a_hostile_host_sends_is_dropped_and_changes_nothing(
-        case in model::cases(ValuesPerPacket::N32),
-        forged in prop::collection::vec(forged::frame(ValuesPerPacket::N32), 1..60),
+        case in model::cases(ValuesPerFrame::N32),
+        forged in prop::collection::vec(forged::frame(ValuesPerFrame::N32), 1..60),
     ) {
         block_on(forged::between(&mut Embedded::new(), Built::N32, &case, &forged));
     }

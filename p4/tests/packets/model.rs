@@ -1,7 +1,7 @@
 //! The slot rules once more, in Rust, against any sequence of frames.
 
 use inart_p4::Outcome;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use proptest::prelude::*;
 
 use super::case::{Case, Step, case, consumed, leaves};
@@ -110,7 +110,7 @@ fn partial(frame: &Inart, slot: &Slot) -> Inart {
 }
 
 /// A frame of one of the three workers, most often one that fits the others.
-pub fn frame(n: ValuesPerPacket) -> impl Strategy<Value = Inart> {
+pub fn frame(n: ValuesPerFrame) -> impl Strategy<Value = Inart> {
     let sequence = prop_oneof![6 => 0u32..6, 1 => 6u32..12, 1 => 0xffff_fffau32..];
     let flags = prop_oneof![
         8 => Just(0),
@@ -146,7 +146,7 @@ pub fn frame(n: ValuesPerPacket) -> impl Strategy<Value = Inart> {
 }
 
 /// Any sequence of frames, with what should become of each.
-pub fn cases(n: ValuesPerPacket) -> impl Strategy<Value = Case> {
+pub fn cases(n: ValuesPerFrame) -> impl Strategy<Value = Case> {
     prop::collection::vec(frame(n), 1..120).prop_map(|frames| {
         let mut slots = Slots::default();
         case(

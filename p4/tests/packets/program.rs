@@ -4,7 +4,7 @@ use std::borrow::Cow;
 use std::fmt;
 
 use inart_p4::{Chip, Variant};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 /// Bytes of the headers before the values, and of the frame check sequence, which the chip counts.
 const HEADER_BYTES: usize = 44;
@@ -13,15 +13,15 @@ const CHECK_BYTES: usize = 4;
 /// One compiled program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Built {
-    V1model(ValuesPerPacket),
+    V1model(ValuesPerFrame),
     Tofino(Variant),
 }
 
 impl Built {
-    pub const N32: Self = Self::V1model(ValuesPerPacket::N32);
+    pub const N32: Self = Self::V1model(ValuesPerFrame::N32);
 
     pub fn on_v1model() -> impl Iterator<Item = Self> {
-        ValuesPerPacket::ALL.into_iter().map(Self::V1model)
+        ValuesPerFrame::ALL.into_iter().map(Self::V1model)
     }
 
     pub fn on_tofino() -> impl Iterator<Item = Self> {
@@ -33,7 +33,7 @@ impl Built {
         matches!(self, Self::Tofino(variant) if variant.passes() == 2)
     }
 
-    pub fn values(self) -> ValuesPerPacket {
+    pub fn values(self) -> ValuesPerFrame {
         match self {
             Self::V1model(values) => values,
             Self::Tofino(variant) => variant.values,

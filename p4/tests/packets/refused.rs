@@ -2,7 +2,7 @@
 
 use inart_p4::Outcome::{Absorbed, Added, Completed, Stored};
 use inart_p4::Reason::{self, *};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use super::case::{Case, Step, case, consumed, dropped, kept, leaves, switched};
 use super::frame::{Inart, LAST, RESEND, TAGS, mac, ordinary, tagged};
@@ -14,7 +14,7 @@ const PARTIAL: u8 = 2;
 const RESULT: u8 = 3;
 
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
+pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
     let gradient = |worker| Inart::gradient(n, 0, worker, 5);
     let of_kind = |kind| Inart::gradient(n, 0, 0, 5).with(|f| f.kind = kind);
     let to = |dst, kind| of_kind(kind).with(|f| f.dst = dst);
@@ -119,7 +119,7 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
 }
 
 /// Cut within each header, and within the values.
-fn too_short(n: ValuesPerPacket) -> impl Iterator<Item = Vec<u8>> {
+fn too_short(n: ValuesPerFrame) -> impl Iterator<Item = Vec<u8>> {
     let frame = Inart::gradient(n, 0, 0, 5).bytes();
     let partial = Inart::gradient(n, 0, 0, 5).completing(&[0]).bytes();
     let runt = ordinary(AT_PORT_2)[..13].to_vec();
@@ -128,12 +128,12 @@ fn too_short(n: ValuesPerPacket) -> impl Iterator<Item = Vec<u8>> {
 }
 
 /// Frames of worker 1 that are sound but for bytes behind them.
-fn too_long(n: ValuesPerPacket) -> impl Iterator<Item = Vec<u8>> {
+fn too_long(n: ValuesPerFrame) -> impl Iterator<Item = Vec<u8>> {
     [1, 1000].into_iter().map(move |more| [Inart::gradient(n, 0, 1, 5).bytes(), vec![0; more]].concat())
 }
 
 /// Frames of worker 1 that must not be summed, with the reason.
-fn malformed(n: ValuesPerPacket) -> Vec<(Reason, Vec<u8>)> {
+fn malformed(n: ValuesPerFrame) -> Vec<(Reason, Vec<u8>)> {
     let sound = || Inart::gradient(n, 0, 1, 5);
     let but = |change: &dyn Fn(&mut Inart)| sound().with(|f| change(f)).bytes();
     let mut frames = vec![
@@ -191,7 +191,7 @@ fn in_vlans() -> Vec<Step> {
     steps
 }
 
-fn by_mac(n: ValuesPerPacket) -> Vec<Step> {
+fn by_mac(n: ValuesPerFrame) -> Vec<Step> {
     let unknown = mac(0x77);
     let broadcast = [0xff; 6];
     let frames = |worker, dst| {

@@ -2,7 +2,7 @@
 
 use inart_p4::Outcome::*;
 use inart_p4::Reason::{NoResultRoute, WrongSize};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use super::case::{Case, case, consumed, dropped, leaves, passes, switched};
 use super::frame::{CONGESTION, Inart, LAST, OVERFLOW, RESEND};
@@ -11,7 +11,7 @@ use super::rule::Rule;
 
 const RESULT: u8 = 3;
 
-pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
+pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
     vec![
         two_tags_with_one_mark(n),
         a_tag_whose_mark_is_zero(n),
@@ -22,7 +22,7 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
 }
 
 /// Epochs 1 and 2 share slots, and a worker in another run may have the mark of the first.
-fn two_tags_with_one_mark(n: ValuesPerPacket) -> Case {
+fn two_tags_with_one_mark(n: ValuesPerFrame) -> Case {
     let first = |worker, sequence| Inart::gradient(n, 0, worker, sequence);
     let same = mark::of(&first(0, 5));
     let second = |worker, sequence| mark::with(&first(worker, sequence).with(|f| f.epoch = 2), same);
@@ -50,7 +50,7 @@ fn two_tags_with_one_mark(n: ValuesPerPacket) -> Case {
 }
 
 /// A slot that nobody used holds zeros.
-fn a_tag_whose_mark_is_zero(n: ValuesPerPacket) -> Case {
+fn a_tag_whose_mark_is_zero(n: ValuesPerFrame) -> Case {
     let of_zero = |worker, sequence| mark::with(&Inart::gradient(n, 0, worker, sequence), 0);
     assert_eq!(mark::of(&of_zero(0, 0)), 0);
     case(
@@ -66,7 +66,7 @@ fn a_tag_whose_mark_is_zero(n: ValuesPerPacket) -> Case {
 }
 
 /// Ingress looks for their way first, and egress at every copy; one of them is for the port it came by.
-fn lengths_of_results(n: ValuesPerPacket) -> Case {
+fn lengths_of_results(n: ValuesPerFrame) -> Case {
     let result = Inart::gradient(n, 0, 0, 5).with(|f| (f.kind, f.flags) = (RESULT, LAST));
     let (sound, no_way) = (result.bytes(), result.with(|f| f.shard = 1).bytes());
     let lengths = |frame: &[u8]| [frame[..frame.len() - 4].to_vec(), [frame, &[0]].concat()];
@@ -86,7 +86,7 @@ fn lengths_of_results(n: ValuesPerPacket) -> Case {
 }
 
 /// A worker's own value at a limit is no overflow of a sum.
-fn an_overflow_of_one_worker(n: ValuesPerPacket) -> Case {
+fn an_overflow_of_one_worker(n: ValuesPerFrame) -> Case {
     let steps = [i32::MAX, i32::MIN, i32::MAX - 1].into_iter().zip(0..).map(|(value, sequence)| {
         let alone = Inart::gradient(n, 3, 0, sequence).with(|f| f.values[1] = value);
         let whole = alone.completing(&[0]).with(|f| f.values[1] = value);
@@ -97,7 +97,7 @@ fn an_overflow_of_one_worker(n: ValuesPerPacket) -> Case {
 }
 
 /// A congestion mark of a repeat, and who answers for it.
-fn flags_of_repeats(n: ValuesPerPacket) -> Case {
+fn flags_of_repeats(n: ValuesPerFrame) -> Case {
     let gradient = |worker, flags| Inart::gradient(n, 0, worker, 5).with(|f| f.flags = flags);
     let whole = |last: &Inart, flags| last.completing(&[0, 1, 2]).with(|f| f.flags = flags);
     let (third, again) = (gradient(2, 0), gradient(0, RESEND));

@@ -1,7 +1,7 @@
 //! Runs cases, and compares what comes out and what is counted.
 
 use inart_p4::{Outcome, Reason};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use super::case::{Case, Counted};
 use super::program::Built;
@@ -27,7 +27,7 @@ pub trait Switch {
     async fn slots(&mut self) -> Option<Vec<Vec<u8>>>;
 }
 
-pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
+pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
     let more = refused::cases(n).into_iter().chain(messages::cases(n)).chain(hostile::cases(n));
     slots::cases(n).into_iter().chain(more).chain(rules::cases(n)).collect()
 }
@@ -70,7 +70,7 @@ pub async fn run(switch: &mut impl Switch, program: Built, case: &Case) {
         let answer = step.answer(program);
         let at = format!("{program}, {}, step {}", case.name, index + 1);
         // To read those of larger frames takes long, and tells no more.
-        let untouched = program.values() == ValuesPerPacket::N32
+        let untouched = program.values() == ValuesPerFrame::N32
             && (step.port == network::HOSTILE || matches!(answer.counted, Counted::Drop(_)));
         let before = if untouched { switch.slots().await } else { None };
         let mut out = switch.send(step.port, &step.frame).await;

@@ -1,14 +1,14 @@
 //! Every outcome of the slot rules.
 
 use inart_p4::Outcome::*;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use super::case::{Case, case, consumed, leaves, passes};
 use super::frame::{BYPASS, CONGESTION, Inart, LAST, MAXIMA, OVERFLOW, RESEND};
 use super::rule::Rule;
 
 #[expect(clippy::too_many_lines, reason = "a table of cases")]
-pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
+pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
     let gradient = |worker, sequence| Inart::gradient(n, 0, worker, sequence);
     let whole = |worker, sequence| gradient(worker, sequence).completing(&[0, 1, 2]);
     let first = gradient(0, 5);
@@ -317,7 +317,7 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
 }
 
 /// Of sizes the greatest counts, in each lane for itself, and repeats change nothing.
-fn maxima(n: ValuesPerPacket) -> Case {
+fn maxima(n: ValuesPerFrame) -> Case {
     let last = n.get() - 1;
     // Compared without a sign: the lowest number is above all others.
     let sizes = |worker, [first, second, other]: [i32; 3]| {
@@ -352,7 +352,7 @@ fn maxima(n: ValuesPerPacket) -> Case {
 }
 
 /// Three workers with `terms` in the last lane and ordinary values in the others.
-fn sum(n: ValuesPerPacket, name: &'static str, terms: [i32; 3], flags: u8) -> Case {
+fn sum(n: ValuesPerFrame, name: &'static str, terms: [i32; 3], flags: u8) -> Case {
     let lane = n.get() - 1;
     let [first, second, third] = [0, 1, 2]
         .map(|worker| Inart::gradient(n, 0, worker, 5).with(|f| f.values[lane] = terms[usize::from(worker)]));
@@ -388,10 +388,10 @@ fn sum(n: ValuesPerPacket, name: &'static str, terms: [i32; 3], flags: u8) -> Ca
     )
 }
 
-fn overflow(n: ValuesPerPacket, name: &'static str, first: i32, second: i32, third: i32) -> Case {
+fn overflow(n: ValuesPerFrame, name: &'static str, first: i32, second: i32, third: i32) -> Case {
     sum(n, name, [first, second, third], OVERFLOW)
 }
 
-fn exact(n: ValuesPerPacket, name: &'static str, terms: [i32; 3]) -> Case {
+fn exact(n: ValuesPerFrame, name: &'static str, terms: [i32; 3]) -> Case {
     sum(n, name, terms, 0)
 }

@@ -1,7 +1,7 @@
 //! The slot rules of docs/protocol.md, section "On Tofino", in Rust, against any sequence of frames.
 
 use inart_p4::Outcome;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use proptest::prelude::*;
 
 use super::case::{Case, Step, case, consumed, leaves};
@@ -121,7 +121,7 @@ impl Slot {
 }
 
 /// Any sequence of frames, with what should become of each.
-pub fn cases(n: ValuesPerPacket) -> impl Strategy<Value = Case> {
+pub fn cases(n: ValuesPerFrame) -> impl Strategy<Value = Case> {
     prop::collection::vec(frame(n), 1..120).prop_map(|frames| {
         let mut slots = Slots::default();
         let steps = frames.iter().map(|frame| -> Step {

@@ -6,7 +6,7 @@ use inart_p4::Reason::{
     BadContributors, BadLength, BadVersion, NoUpdateRoute, Stranger, Tagged, TooShort, UnknownFlag,
     UnknownKind, WrongSize,
 };
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use super::case::{Case, Step, case, consumed, copied, dropped, leaves, switched};
 use super::frame::{Inart, LAST, RESEND, TAGS, tagged};
@@ -17,7 +17,7 @@ pub const UPDATE: u8 = 6;
 
 /// The update of a peer for the peers of block 0 in `receivers`; some of its values are not numbers, as
 /// floats.
-pub fn update(n: ValuesPerPacket, rank: u16, receivers: u64) -> Inart {
+pub fn update(n: ValuesPerFrame, rank: u16, receivers: u64) -> Inart {
     Inart::gradient(n, 0, rank, 5).with(|f| {
         (f.kind, f.job, f.shard, f.contributors, f.group) = (UPDATE, PEER_JOB, 0x1234, receivers, 0);
         f.values[0] = f32::NAN.to_bits() as i32;
@@ -26,11 +26,11 @@ pub fn update(n: ValuesPerPacket, rank: u16, receivers: u64) -> Inart {
 }
 
 /// The same for peers of block 1.
-fn of_block_1(n: ValuesPerPacket, rank: u16, receivers: u64) -> Inart {
+fn of_block_1(n: ValuesPerFrame, rank: u16, receivers: u64) -> Inart {
     update(n, rank, receivers).with(|f| f.group = 1)
 }
 
-pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
+pub fn cases(n: ValuesPerFrame) -> Vec<Case> {
     let to = |rank, receivers| update(n, rank, receivers);
     vec![
         case(
@@ -97,12 +97,12 @@ pub fn cases(n: ValuesPerPacket) -> Vec<Case> {
 }
 
 /// What a program does that has no tables for them.
-pub fn refused(n: ValuesPerPacket) -> Vec<Case> {
+pub fn refused(n: ValuesPerFrame) -> Vec<Case> {
     let ports = [1, 4, HOSTILE].map(|port| dropped(port, update(n, 0, 0b110).bytes(), UnknownKind));
     vec![case("a program that copies no updates drops them", ports)]
 }
 
-fn strangers(n: ValuesPerPacket) -> Vec<Step> {
+fn strangers(n: ValuesPerFrame) -> Vec<Step> {
     let refused = |port, frame: Inart| dropped(port, frame.bytes(), NoUpdateRoute);
     let own = || update(n, 0, 0b110);
     // A peer's name at every port but its own.
@@ -124,7 +124,7 @@ fn strangers(n: ValuesPerPacket) -> Vec<Step> {
     forged.chain(others).chain([copied(1, &own(), &[(2, 0b10), (3, 0b100)])]).collect()
 }
 
-fn malformed(n: ValuesPerPacket) -> Vec<Step> {
+fn malformed(n: ValuesPerFrame) -> Vec<Step> {
     let but = |change: &dyn Fn(&mut Inart)| update(n, 0, 0b110).with(|f| change(f)).bytes();
     let whole = but(&|_| {});
     vec![
@@ -142,7 +142,7 @@ fn malformed(n: ValuesPerPacket) -> Vec<Step> {
 }
 
 /// Control and probe frames about updates.
-fn spoken(n: ValuesPerPacket) -> Vec<Step> {
+fn spoken(n: ValuesPerFrame) -> Vec<Step> {
     let as_peer = |kind, rank| {
         update(n, rank, 0).with(|f| (f.kind, f.dst, f.shard, f.length) = (kind, AT_PORT_2, 0, 6)).bytes()
     };

@@ -78,15 +78,18 @@ fn groups_that_push_at_once_exceed_no_capacity() {
                 assert!(shares.iter().all(|share| (share - shares[0]).abs() < 1e-9), "{shares:?}");
                 assert!(group.plan.rate_bps <= group.plan.bound_bps() * (1.0 + 1e-6));
             }
-            let mut is_tight = racks.at_once == groups;
+            let mut is_tight = racks.concurrent_groups == groups;
             for (name, mut uses) in by_resource {
                 uses.sort_by(|a, b| b.total_cmp(a));
                 let most = capacity(&topology, &name);
                 let together = |count: usize| uses.iter().take(count).sum::<f64>();
-                assert!(together(racks.at_once) <= most * (1.0 + 2e-6), "{name}: {uses:?} of {most}");
-                is_tight |= together(racks.at_once + 1) > most;
+                assert!(
+                    together(racks.concurrent_groups) <= most * (1.0 + 2e-6),
+                    "{name}: {uses:?} of {most}"
+                );
+                is_tight |= together(racks.concurrent_groups + 1) > most;
             }
-            assert!(is_tight, "{groups} groups: more than {} at once would do", racks.at_once);
+            assert!(is_tight, "{groups} groups: more than {} at once would do", racks.concurrent_groups);
         }
     }
 }

@@ -3,7 +3,7 @@
 use alloc::string::String;
 use alloc::vec::Vec;
 
-use inart_wire::{Epoch, JobId, MacAddr, Rank, Seat, ShardId, ValuesPerPacket};
+use inart_wire::{Epoch, JobId, MacAddr, Rank, Seat, ShardId, ValuesPerFrame};
 use serde::{Deserialize, Serialize};
 use thiserror::Error;
 
@@ -19,7 +19,7 @@ pub struct Assignment {
     /// The installed plan that steers the job's frames.
     pub epoch: Epoch,
     /// Values per frame, as the switches' program is compiled.
-    pub values_per_packet: ValuesPerPacket,
+    pub values_per_frame: ValuesPerFrame,
     /// Chunks in flight per worker and shard, and slots per (job, shard, switch): a power of two.
     pub window_chunks: u32,
     /// Whether the sums of tensors of any length are exact ([`crate::exact_sum`]). Short ones always are.

@@ -81,7 +81,7 @@ impl Assignment {
         next.validate()?;
         same("job", next.job, self.job)?;
         same("name", &next.name, &self.name)?;
-        same("values_per_packet", next.values_per_packet.get(), self.values_per_packet.get())?;
+        same("values_per_frame", next.values_per_frame.get(), self.values_per_frame.get())?;
         same("window_chunks", next.window_chunks, self.window_chunks)?;
         same("exact", next.exact_sums, self.exact_sums)?;
         same("workers", next.workers.len(), self.workers.len())?;

@@ -3,7 +3,7 @@
 use alloc::vec::Vec;
 use core::ops::Range;
 
-use inart_wire::{ShardId, ValuesPerPacket};
+use inart_wire::{ShardId, ValuesPerFrame};
 
 use crate::Assignment;
 use crate::exact_sum::{DIGITS_VALUES, Digits, EXACT_VALUES};
@@ -44,7 +44,7 @@ impl Chunk {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Split {
     shards: Vec<Range<usize>>,
-    values_per_packet: usize,
+    values_per_frame: usize,
     form: Form,
 }
 
@@ -67,12 +67,12 @@ impl Split {
             Form::Scaled
         };
         let shares = assignment.shards.iter().map(|shard| shard.share);
-        Self::of_shares(shares, assignment.values_per_packet, form, len)
+        Self::of_shares(shares, assignment.values_per_frame, form, len)
     }
 
     fn of_shares(
         shares: impl ExactSizeIterator<Item = f64> + Clone,
-        values_per_packet: ValuesPerPacket,
+        values_per_frame: ValuesPerFrame,
         form: Form,
         len: usize,
     ) -> Self {
@@ -89,7 +89,7 @@ impl Split {
             range
         });
         let shards = shards.collect();
-        Self { shards, values_per_packet: values_per_packet.get(), form }
+        Self { shards, values_per_frame: values_per_frame.get(), form }
     }
 
     /// Numbers that a value takes in frames.
@@ -102,7 +102,7 @@ impl Split {
 
     /// Values of a full chunk of values.
     fn per_chunk(&self) -> usize {
-        self.values_per_packet / self.numbers_per_value()
+        self.values_per_frame / self.numbers_per_value()
     }
 
     /// The blocks of a shard whose maxima workers have to know.
@@ -121,7 +121,7 @@ impl Split {
     /// Number of chunks of a shard; none for a shard the split does not have.
     pub fn chunk_count(&self, shard: ShardId) -> usize {
         self.shards.get(shard.index()).map_or(0, |values| {
-            let maxima = self.scaled_blocks(values).len().div_ceil(self.values_per_packet);
+            let maxima = self.scaled_blocks(values).len().div_ceil(self.values_per_frame);
             maxima + values.len().div_ceil(self.per_chunk())
         })
     }
@@ -134,7 +134,7 @@ impl Split {
                 Form::Digits(_) => Chunk::Digits,
                 Form::Floats => Chunk::Floats,
             };
-            let maxima = pieces(self.scaled_blocks(shard), self.values_per_packet).map(Chunk::Maxima);
+            let maxima = pieces(self.scaled_blocks(shard), self.values_per_frame).map(Chunk::Maxima);
             maxima.chain(pieces(shard.clone(), self.per_chunk()).map(of_values))
         })
     }
@@ -153,13 +153,13 @@ mod tests {
     use super::*;
     use Chunk::{Maxima, Scaled};
 
-    fn split(shares: &[f64], values: ValuesPerPacket, form: Form, len: usize) -> Split {
+    fn split(shares: &[f64], values: ValuesPerFrame, form: Form, len: usize) -> Split {
         Split::of_shares(shares.iter().copied(), values, form, len)
     }
 
     #[test]
     fn shards_are_whole_blocks_and_their_maxima_come_first() {
-        let cut = split(&[0.6, 0.4], ValuesPerPacket::N256, Form::Scaled, 600);
+        let cut = split(&[0.6, 0.4], ValuesPerFrame::N256, Form::Scaled, 600);
         assert_eq!(cut.shards(), [0..512, 512..600]);
         let chunks = [Maxima(0..2), Scaled(0..256), Scaled(256..512), Maxima(2..3), Scaled(512..600)];
         assert_eq!(cut.chunks().collect::<Vec<_>>(), chunks);
@@ -168,7 +168,7 @@ mod tests {
 
     #[test]
     fn a_block_may_take_several_frames_and_a_frame_have_several_blocks() {
-        let cut = split(&[1.0], ValuesPerPacket::N64, Form::Scaled, 300);
+        let cut = split(&[1.0], ValuesPerFrame::N64, Form::Scaled, 300);
         let chunks = [
             Maxima(0..2),
             Scaled(0..64),
@@ -178,7 +178,7 @@ mod tests {
             Scaled(256..300),
         ];
         assert_eq!(cut.chunks().collect::<Vec<_>>(), chunks);
-        let cut = split(&[1.0], ValuesPerPacket::N1024, Form::Scaled, 1100);
+        let cut = split(&[1.0], ValuesPerFrame::N1024, Form::Scaled, 1100);
         assert_eq!(cut.chunks().collect::<Vec<_>>(), vec![Maxima(0..5), Scaled(0..1024), Scaled(1024..1100)]);
     }
 
@@ -186,14 +186,14 @@ mod tests {
     fn digits_of_a_value_are_in_one_frame() {
         let digits = Digits::for_workers(4);
         assert_eq!(digits.per_float(), 12);
-        let cut = split(&[0.5, 0.5], ValuesPerPacket::N32, Form::Digits(digits), 5);
+        let cut = split(&[0.5, 0.5], ValuesPerFrame::N32, Form::Digits(digits), 5);
         assert_eq!(cut.shards(), [0..256, 256..256].map(|range| range.start.min(5)..range.end.min(5)));
         assert_eq!(cut.chunks().collect::<Vec<_>>(), [0..2, 2..4, 4..5].map(Chunk::Digits));
     }
 
     #[test]
     fn floats_fill_frames() {
-        let cut = split(&[0.5, 0.5], ValuesPerPacket::N64, Form::Floats, 150);
+        let cut = split(&[0.5, 0.5], ValuesPerFrame::N64, Form::Floats, 150);
         assert_eq!(cut.chunks().collect::<Vec<_>>(), [0..64, 64..128, 128..150].map(Chunk::Floats));
         assert_eq!([0, 1].map(|shard: u16| cut.chunk_count(ShardId::from(shard))), [3, 0]);
     }
@@ -208,7 +208,7 @@ mod tests {
                 Form::Floats,
                 Form::Digits(Digits::for_workers(9)),
             ]),
-            values in proptest::sample::select(&ValuesPerPacket::ALL[..]),
+            values in proptest::sample::select(&ValuesPerFrame::ALL[..]),
         ) {
             let total: f64 = weights.iter().sum();
             prop_assume!(total > 0.0);

@@ -2,7 +2,7 @@
 
 use std::vec;
 
-use inart_wire::{ChunkSeq, Incarnation, MacAddr, Rank, ValuesPerPacket};
+use inart_wire::{ChunkSeq, Incarnation, MacAddr, Rank, ValuesPerFrame};
 
 use crate::{Assignment, Instant, ServerShard, ShardAssignment, StateMachine, WorkerAddress, WorkerFlow};
 use core::time::Duration;
@@ -12,7 +12,7 @@ fn job() -> Assignment {
         job: 1.into(),
         name: "old".into(),
         epoch: 1.into(),
-        values_per_packet: ValuesPerPacket::N32,
+        values_per_frame: ValuesPerFrame::N32,
         window_chunks: 4,
         exact_sums: false,
         workers: vec![WorkerAddress { name: "w1".into(), mac: MacAddr([2, 0, 0, 0, 0, 1]) }],

@@ -5,7 +5,7 @@
 use inart_protocol_aggregation::Assignment;
 
 const JSON: &str = r#"{
-    "job": 1, "name": "vgg19", "epoch": 2, "values_per_packet": 256, "window_chunks": 64,
+    "job": 1, "name": "vgg19", "epoch": 2, "values_per_frame": 256, "window_chunks": 64,
     "workers": [{"name": "w1", "mac": "02:00:00:00:00:01"}, {"name": "w2", "mac": "02:00:00:00:00:02"}],
     "shards": [
         {"server": "s1", "mac": "02:00:00:00:00:11", "share": 0.6, "rate_bps": 1.5e9},
@@ -84,7 +84,7 @@ fn text_that_is_no_assignment_is_refused_at_its_place() {
         |old, new| serde_json::from_str::<Assignment>(&JSON.replacen(old, new, 1)).unwrap_err().to_string();
     assert!(
         refusal("256", "128")
-            .starts_with("values per packet 128: expected 32, 64, 256, 1024 or 2048 at line 2")
+            .starts_with("values per frame 128: expected 32, 64, 256, 1024 or 2048 at line 2")
     );
     assert!(refusal("02:00:00:00:00:01", "nobody").starts_with("not a MAC address: expected six bytes"));
     assert!(refusal(r#""job""#, r#""jib""#).starts_with("unknown field `jib`"));

@@ -5,7 +5,7 @@ use std::time::Duration;
 use inart_protocol_aggregation::{
     Assignment, Instant, ServerShard, ShardAssignment, StateMachine, WorkerAddress, WorkerFlow,
 };
-use inart_wire::{Flags, Frame, HeaderRepr, Incarnation, Kind, MacAddr, Rank, ValuesPerPacket};
+use inart_wire::{Flags, Frame, HeaderRepr, Incarnation, Kind, MacAddr, Rank, ValuesPerFrame};
 
 /// Where a frame has its flags (`inart_wire`).
 const FLAGS: usize = 15;
@@ -15,7 +15,7 @@ fn job() -> Assignment {
         job: 1.into(),
         name: "marked".into(),
         epoch: 1.into(),
-        values_per_packet: ValuesPerPacket::N32,
+        values_per_frame: ValuesPerFrame::N32,
         window_chunks: 4,
         exact_sums: false,
         workers: vec![WorkerAddress { name: "w1".into(), mac: MacAddr([2, 0, 0, 0, 0, 1]) }],

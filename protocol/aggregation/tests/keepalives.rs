@@ -5,7 +5,7 @@ use std::time::Duration;
 use inart_protocol_aggregation::{
     Assignment, Instant, ServerShard, ShardAssignment, StateMachine, WorkerAddress, WorkerFlow,
 };
-use inart_wire::{Frame, FrameRepr, Incarnation, Kind, MacAddr, Rank, ValuesPerPacket};
+use inart_wire::{Frame, FrameRepr, Incarnation, Kind, MacAddr, Rank, ValuesPerFrame};
 
 const PEER_TIMEOUT: Duration = Duration::from_secs(2);
 const STEP: Duration = Duration::from_micros(100);
@@ -16,7 +16,7 @@ fn job(workers: u8) -> Assignment {
         job: 1.into(),
         name: "kept".into(),
         epoch: 1.into(),
-        values_per_packet: ValuesPerPacket::N32,
+        values_per_frame: ValuesPerFrame::N32,
         window_chunks: 4,
         exact_sums: false,
         workers: (0..workers).map(worker).collect(),

@@ -14,7 +14,7 @@ use inart_protocol_aggregation::{
     Assignment, Instant, NonFinite, RoundRecord, ServerShard, ShardAssignment, StateMachine, WorkerAddress,
     WorkerFlow,
 };
-use inart_wire::{ChunkSeq, Exponent, Frame, Incarnation, MacAddr, Rank, ValuesPerPacket};
+use inart_wire::{ChunkSeq, Exponent, Frame, Incarnation, MacAddr, Rank, ValuesPerFrame};
 
 const PEER_TIMEOUT: Duration = Duration::from_secs(10);
 
@@ -118,7 +118,7 @@ fn assignment(workers: usize) -> Assignment {
         job: 1.into(),
         name: "policy".into(),
         epoch: 1.into(),
-        values_per_packet: ValuesPerPacket::N32,
+        values_per_frame: ValuesPerFrame::N32,
         window_chunks: 4,
         exact_sums: false,
         workers: (0..workers)
@@ -170,7 +170,7 @@ impl<P: Policy> Net<P> {
     }
 
     fn poll(&mut self) {
-        let mut buffer = [0; ValuesPerPacket::LONGEST_FRAME_BYTES];
+        let mut buffer = [0; ValuesPerFrame::LONGEST_FRAME_BYTES];
         let mut state_machines: Vec<&mut dyn StateMachine> =
             self.workers.iter_mut().map(|worker| worker as &mut dyn StateMachine).collect();
         state_machines.push(&mut self.server);
@@ -446,10 +446,10 @@ fn sums_go_on_and_what_comes_back_however_late_is_the_result_at_all() {
 fn sums_of_other_sizes_come_back() {
     let factors = [1.0, 2f32.powi(-40), 2f32.powi(40), 1e30, 1.7e-30, 0.0, -3.3];
     // Blocks of several frames each, and several in one frame.
-    let sizes = [ValuesPerPacket::N32, ValuesPerPacket::N2048];
-    for (factor, values_per_packet) in factors.into_iter().flat_map(|factor| sizes.map(|size| (factor, size)))
+    let sizes = [ValuesPerFrame::N32, ValuesPerFrame::N2048];
+    for (factor, values_per_frame) in factors.into_iter().flat_map(|factor| sizes.map(|size| (factor, size)))
     {
-        let job = Assignment { values_per_packet, ..assignment(3) };
+        let job = Assignment { values_per_frame, ..assignment(3) };
         let mut net = Net::of_job(job, Onward::new(3), 11);
         for len in [LEN, 700, 300] {
             let size = |index: usize| [1e3, 1e-3, 1.0][index / 256];

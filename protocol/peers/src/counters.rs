@@ -47,11 +47,11 @@ pub struct Refused {
     /// Of another installed plan.
     pub other_epoch: u64,
     /// From another life of a peer than the one that takes part, or to another life of this one.
-    pub other_life: u64,
+    pub stale_incarnation: u64,
     /// From a rank that is not in the job, that is this peer's own, or that is not the connection's.
     pub strangers: u64,
     /// For others: this peer is not among the receivers.
-    pub not_mine: u64,
+    pub misdelivered: u64,
     /// No frame or message at all.
     pub malformed: u64,
 }

@@ -2,7 +2,7 @@
 
 use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Kind, MacAddr, Rank, ShardId,
-    ValuesPerPacket, WireError,
+    ValuesPerFrame, WireError,
 };
 
 use crate::members::Members;
@@ -21,7 +21,7 @@ pub struct FrameWriter {
     /// The job's multicast address.
     pub everybody: MacAddr,
     /// How many values a frame has room for.
-    pub values_per_packet: ValuesPerPacket,
+    pub values_per_frame: ValuesPerFrame,
     values: Vec<i32>,
 }
 
@@ -59,8 +59,8 @@ pub enum FrameContent<W> {
 
 impl FrameWriter {
     /// Frames from `source`, chunks to the job's multicast address.
-    pub fn new(source: MacAddr, everybody: MacAddr, values_per_packet: ValuesPerPacket) -> Self {
-        FrameWriter { source, everybody, values_per_packet, values: Vec::new() }
+    pub fn new(source: MacAddr, everybody: MacAddr, values_per_frame: ValuesPerFrame) -> Self {
+        FrameWriter { source, everybody, values_per_frame, values: Vec::new() }
     }
 
     /// Writes the frame of a chunk for the receivers of one block, which are its contributors, and returns
@@ -152,8 +152,8 @@ impl FrameWriter {
     }
 
     fn emit(&self, destination: MacAddr, header: HeaderRepr, buffer: &mut [u8]) -> Result<usize, WireError> {
-        let (source, values_per_packet) = (self.source, self.values_per_packet);
-        FrameRepr { destination, source, values_per_packet, header }.emit(&self.values, buffer)
+        let (source, values_per_frame) = (self.source, self.values_per_frame);
+        FrameRepr { destination, source, values_per_frame, header }.emit(&self.values, buffer)
     }
 }
 

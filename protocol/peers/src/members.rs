@@ -82,7 +82,7 @@ impl Members {
 
     /// Counts what is for others.
     pub(crate) fn refuse_not_mine(&mut self) {
-        self.refused.not_mine += 1;
+        self.refused.misdelivered += 1;
     }
 
     /// Whether that is this job, and steered by the plan in force; counted if not.
@@ -102,18 +102,18 @@ impl Members {
             return false;
         }
         let is_known = life != Incarnation::UNKNOWN && self.life(from) == life;
-        self.refused.other_life += u64::from(!is_known);
+        self.refused.stale_incarnation += u64::from(!is_known);
         is_known
     }
 
     /// Whether a message is from such a peer and for this one in this life; counted if not.
     pub(crate) fn admits_message(&mut self, between: &Envelope) -> bool {
         if between.to != self.me {
-            self.refused.not_mine += 1;
+            self.refused.misdelivered += 1;
             return false;
         }
         if between.to_life != self.life(self.me) {
-            self.refused.other_life += 1;
+            self.refused.stale_incarnation += 1;
             return false;
         }
         self.admits(between.from, between.life)

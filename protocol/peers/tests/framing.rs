@@ -6,7 +6,7 @@ use inart_protocol_peers::{
     Cut, FrameContent, FrameWriter, Members, Message, PacketContent, Ranges, Receivers, Transmission,
     chunk_packet, message_packet, notice_packet, read_frame, read_packet,
 };
-use inart_wire::{Frame, HeaderRepr, Incarnation, MacAddr, Rank, ValuesPerPacket};
+use inart_wire::{Frame, HeaderRepr, Incarnation, MacAddr, Rank, ValuesPerFrame};
 
 const EVERYBODY: MacAddr = MacAddr([0x01, 0, 0, 0, 0, 9]);
 
@@ -20,7 +20,7 @@ fn members(me: u16) -> Members {
 }
 
 fn writer() -> FrameWriter {
-    FrameWriter::new(MacAddr([2, 0, 0, 0, 0, 1]), EVERYBODY, ValuesPerPacket::try_from(32).unwrap())
+    FrameWriter::new(MacAddr([2, 0, 0, 0, 0, 1]), EVERYBODY, ValuesPerFrame::try_from(32).unwrap())
 }
 
 /// The frames of the last chunk of an update of 40 words, from peer 3 to peers 5, 6 and 80.
@@ -84,7 +84,7 @@ fn what_is_not_for_a_member_is_dropped_and_counted() {
     let refused = |me: &mut Members, bytes: &[u8]| {
         assert_eq!(read(me, bytes), None);
         let of = me.refused();
-        [of.other_job, of.other_epoch, of.other_life, of.strangers, of.not_mine, of.malformed]
+        [of.other_job, of.other_epoch, of.stale_incarnation, of.strangers, of.misdelivered, of.malformed]
     };
     let mut other_job = Members::new(rank(5), 9.into(), 2.into(), vec![Incarnation::new(1); 100]);
     assert_eq!(refused(&mut other_job, frame), [1, 0, 0, 0, 0, 0]);
@@ -119,7 +119,10 @@ fn messages_reach_the_peer_and_the_life_that_they_are_for() {
     others[1].set_life(rank(3), Incarnation::new(50));
     others[2].set_life(rank(5), Incarnation::new(50));
     assert!(others.iter_mut().all(|me| read(me, frame).is_none()));
-    assert_eq!(others.map(|me| (me.refused().not_mine, me.refused().other_life)), [(1, 0), (0, 1), (0, 1)]);
+    assert_eq!(
+        others.map(|me| (me.refused().misdelivered, me.refused().stale_incarnation)),
+        [(1, 0), (0, 1), (0, 1)]
+    );
     // The header names another sender than the message.
     let mut lying = buffer;
     lying[23] = 6;
@@ -146,7 +149,7 @@ fn a_notice_is_one_frame_for_a_block_of_peers() {
     let expected = FrameContent::Notice { from: rank(3), words: vec![8, 9] };
     assert_eq!(read(&mut members(5), &buffer[..len]), Some(expected));
     let mut other = members(60);
-    assert_eq!((read(&mut other, &buffer[..len]), other.refused().not_mine), (None, 1));
+    assert_eq!((read(&mut other, &buffer[..len]), other.refused().misdelivered), (None, 1));
 }
 
 #[test]
@@ -172,7 +175,7 @@ fn packets_are_from_the_peer_at_the_other_end() {
     assert_eq!(me.refused().strangers, 3);
     me.set_life(rank(3), Incarnation::new(77));
     assert!([&chunk, &message, &notice].iter().all(|bytes| read(&mut me, 3, bytes).is_none()));
-    assert_eq!(me.refused().other_life, 3);
+    assert_eq!(me.refused().stale_incarnation, 3);
     for cut in [0, 2, 10, 16, chunk.len() - 1] {
         assert_eq!(read(&mut me, 3, &chunk[..cut]), None);
     }

@@ -41,14 +41,14 @@ pub enum TurnOutput {
 pub enum TurnError {
     /// Numbers that no job has.
     #[error(
-        "{groups} groups, {at_once} at once, {chunks} chunks: give at least 1 of each, and at most as many \
+        "{groups} groups, {concurrent_groups} at once, {chunks} chunks: give at least 1 of each, and at most as many \
          at once as groups"
     )]
     Numbers {
         /// Groups.
         groups: usize,
         /// Turns at once.
-        at_once: usize,
+        concurrent_groups: usize,
         /// Chunks of a sum.
         chunks: usize,
     },
@@ -90,7 +90,7 @@ struct Open {
 /// The turns of a job's groups, as each of its servers counts them.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Turns {
-    at_once: usize,
+    concurrent_groups: usize,
     /// By group: whether it waits for its turn.
     ready: Vec<bool>,
     /// By group: the version that it has.
@@ -109,12 +109,12 @@ impl Turns {
     ///
     /// # Errors
     /// [`TurnError::Numbers`].
-    pub fn new(groups: usize, at_once: usize, chunks: usize) -> Result<Self, TurnError> {
-        if groups == 0 || chunks == 0 || !(1..=groups).contains(&at_once) {
-            return Err(TurnError::Numbers { groups, at_once, chunks });
+    pub fn new(groups: usize, concurrent_groups: usize, chunks: usize) -> Result<Self, TurnError> {
+        if groups == 0 || chunks == 0 || !(1..=groups).contains(&concurrent_groups) {
+            return Err(TurnError::Numbers { groups, concurrent_groups, chunks });
         }
         Ok(Turns {
-            at_once,
+            concurrent_groups,
             ready: vec![false; groups],
             has: vec![0; groups],
             begun: 0,
@@ -182,7 +182,7 @@ impl Turns {
         let pushing =
             self.open.iter().filter(|(_, open)| open.missing > 0).map(|(turn, _)| self.group_of(*turn));
         let next = self.next_group();
-        let is_next = self.pushing() < self.at_once && !self.ready[next];
+        let is_next = self.pushing() < self.concurrent_groups && !self.ready[next];
         pushing.chain(is_next.then_some(next)).collect()
     }
 
@@ -196,7 +196,7 @@ impl Turns {
 
     /// Begins the turns that may begin.
     fn begin(&mut self) {
-        while self.ready[self.next_group()] && self.pushing() < self.at_once {
+        while self.ready[self.next_group()] && self.pushing() < self.concurrent_groups {
             let (group, turn, chunks) = (self.next_group(), self.begun, self.applied.len());
             self.ready[group] = false;
             self.begun += 1;

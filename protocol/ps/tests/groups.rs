@@ -189,7 +189,7 @@ fn nobody_is_judged_when_most_look_like_outliers() {
     for _ in 0..5 {
         assert!(judged(&mut server, &[0.4, 0.3, 0.1, 0.9]).is_empty());
     }
-    assert_eq!((server.size(0), server.counters().unjudged), (4, 5));
+    assert_eq!((server.size(0), server.counters().rounds_unscored), (4, 5));
 }
 
 proptest! {

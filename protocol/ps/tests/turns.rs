@@ -15,15 +15,15 @@ const SERVERS: usize = 2;
 
 /// A server's turns, right or wrong.
 trait Machine: Clone + Debug + PartialEq + Eq + Hash + Send + Sync + 'static {
-    fn new(groups: usize, at_once: usize, chunks: usize) -> Self;
+    fn new(groups: usize, concurrent_groups: usize, chunks: usize) -> Self;
     fn ready(&mut self, group: usize);
     fn chunk(&mut self, group: usize, chunk: usize);
     fn next_output(&mut self) -> Option<TurnOutput>;
 }
 
 impl Machine for Turns {
-    fn new(groups: usize, at_once: usize, chunks: usize) -> Self {
-        Turns::new(groups, at_once, chunks).unwrap()
+    fn new(groups: usize, concurrent_groups: usize, chunks: usize) -> Self {
+        Turns::new(groups, concurrent_groups, chunks).unwrap()
     }
 
     fn ready(&mut self, group: usize) {
@@ -47,7 +47,7 @@ const OUT_OF_TURN: u8 = 2;
 /// The same by other code, with mistakes. A turn is gone when it is applied whole.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 struct Loose<const MISTAKE: u8> {
-    at_once: usize,
+    concurrent_groups: usize,
     chunks: usize,
     ready: Vec<bool>,
     last: Vec<u64>,
@@ -66,7 +66,7 @@ impl<const MISTAKE: u8> Loose<MISTAKE> {
                 _ => here.iter().any(|here| !here),
             };
             let pushing = self.open.values().filter(|(here, _)| waits(here)).count();
-            if !self.ready[group] || pushing >= self.at_once {
+            if !self.ready[group] || pushing >= self.concurrent_groups {
                 return;
             }
             self.ready[group] = false;
@@ -104,9 +104,17 @@ impl<const MISTAKE: u8> Loose<MISTAKE> {
 }
 
 impl<const MISTAKE: u8> Machine for Loose<MISTAKE> {
-    fn new(groups: usize, at_once: usize, chunks: usize) -> Self {
+    fn new(groups: usize, concurrent_groups: usize, chunks: usize) -> Self {
         let (ready, last) = (vec![false; groups], vec![0; groups]);
-        Loose { at_once, chunks, ready, last, begun: 0, open: BTreeMap::new(), outputs: VecDeque::new() }
+        Loose {
+            concurrent_groups,
+            chunks,
+            ready,
+            last,
+            begun: 0,
+            open: BTreeMap::new(),
+            outputs: VecDeque::new(),
+        }
     }
 
     fn ready(&mut self, group: usize) {
@@ -164,7 +172,7 @@ enum Action {
 
 struct Job<M> {
     groups: usize,
-    at_once: usize,
+    concurrent_groups: usize,
     chunks: usize,
     iterations: u64,
     machine: PhantomData<M>,
@@ -227,7 +235,7 @@ impl<M: Machine> Model for Job<M> {
     fn init_states(&self) -> Vec<State<M>> {
         let group = Group { iteration: 0, is_computing: true, at: vec![self.place(); SERVERS] };
         vec![State {
-            servers: vec![M::new(self.groups, self.at_once, self.chunks); SERVERS],
+            servers: vec![M::new(self.groups, self.concurrent_groups, self.chunks); SERVERS],
             groups: vec![group; self.groups],
             applied: vec![vec![Vec::new(); self.chunks]; SERVERS],
             has: vec![vec![vec![0; self.groups]; self.chunks]; SERVERS],
@@ -281,7 +289,7 @@ impl<M: Machine> Model for Job<M> {
                 state.wrong.is_none()
             }),
             Property::always("no more push at once", |job: &Job<M>, state: &State<M>| {
-                (0..SERVERS).all(|server| Self::pushing(state, server) <= job.at_once)
+                (0..SERVERS).all(|server| Self::pushing(state, server) <= job.concurrent_groups)
             }),
             Property::always("all chunks at all servers have one sequence", |_, state: &State<M>| {
                 let all = || state.applied.iter().flatten();
@@ -303,23 +311,24 @@ impl<M: Machine> Model for Job<M> {
     }
 }
 
-fn job<M: Machine>(groups: usize, at_once: usize, iterations: u64) -> Job<M> {
-    Job { groups, at_once, chunks: 2, iterations, machine: PhantomData }
+fn job<M: Machine>(groups: usize, concurrent_groups: usize, iterations: u64) -> Job<M> {
+    Job { groups, concurrent_groups, chunks: 2, iterations, machine: PhantomData }
 }
 
 /// The names of the properties that do not hold.
-fn broken<M: Machine>(groups: usize, at_once: usize) -> Vec<&'static str> {
-    let checker = job::<M>(groups, at_once, 2).checker().threads(2).spawn_bfs().join();
+fn broken<M: Machine>(groups: usize, concurrent_groups: usize) -> Vec<&'static str> {
+    let checker = job::<M>(groups, concurrent_groups, 2).checker().threads(2).spawn_bfs().join();
     let found = checker.discoveries().into_keys();
     found.filter(|name| *name != "a sum is as stale").collect()
 }
 
 #[test]
 fn turns_are_in_order_at_all_servers_whatever_arrives_when() {
-    for (groups, at_once, iterations) in [(1, 1, 3), (2, 1, 3), (2, 2, 3), (3, 1, 2), (3, 2, 2)] {
-        let checker = job::<Turns>(groups, at_once, iterations).checker().threads(2).spawn_bfs().join();
+    for (groups, concurrent_groups, iterations) in [(1, 1, 3), (2, 1, 3), (2, 2, 3), (3, 1, 2), (3, 2, 2)] {
+        let checker =
+            job::<Turns>(groups, concurrent_groups, iterations).checker().threads(2).spawn_bfs().join();
         checker.assert_properties();
-        println!("{groups} groups, {at_once} at once: {} states", checker.unique_state_count());
+        println!("{groups} groups, {concurrent_groups} at once: {} states", checker.unique_state_count());
     }
 }
 
@@ -332,8 +341,11 @@ fn mistakes_are_noticed() {
 
 #[test]
 fn what_cannot_be_is_named() {
-    for (groups, at_once, chunks) in [(0, 1, 1), (2, 0, 1), (2, 3, 1), (2, 1, 0)] {
-        assert_eq!(Turns::new(groups, at_once, chunks), Err(TurnError::Numbers { groups, at_once, chunks }));
+    for (groups, concurrent_groups, chunks) in [(0, 1, 1), (2, 0, 1), (2, 3, 1), (2, 1, 0)] {
+        assert_eq!(
+            Turns::new(groups, concurrent_groups, chunks),
+            Err(TurnError::Numbers { groups, concurrent_groups, chunks })
+        );
     }
     let mut turns = Turns::new(2, 1, 2).unwrap();
     assert_eq!(turns.ready(2), Err(TurnError::NoGroup { group: 2, groups: 2 }));

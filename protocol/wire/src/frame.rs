@@ -3,7 +3,7 @@
 use crate::field::*;
 use crate::{
     ChunkSeq, Contributors, Epoch, Exponent, Flags, Group, Incarnation, JobId, Kind, MacAddr, Seat, ShardId,
-    ValuesPerPacket, WireError,
+    ValuesPerFrame, WireError,
 };
 
 /// A view of bytes that are an INART frame: right EtherType, version, length and ranges.
@@ -35,7 +35,7 @@ impl<T: AsRef<[u8]>> Frame<T> {
         if version != VERSION {
             return Err(WireError::Version { seen: version });
         }
-        let values = ValuesPerPacket::of_frame(seen).ok_or(WireError::FrameLength { seen })?.get();
+        let values = ValuesPerFrame::of_frame(seen).ok_or(WireError::FrameLength { seen })?.get();
         let worker = frame.u16(WORKER);
         if worker > Seat::MAX.get() {
             return Err(WireError::Worker { seen: worker });
@@ -121,8 +121,8 @@ impl<T: AsRef<[u8]>> Frame<T> {
     }
 
     /// Number of values, meaningful or padding.
-    pub fn values_per_packet(&self) -> ValuesPerPacket {
-        ValuesPerPacket::of_frame(self.bytes().len()).expect("new_checked saw one of the frame lengths")
+    pub fn values_per_frame(&self) -> ValuesPerFrame {
+        ValuesPerFrame::of_frame(self.bytes().len()).expect("new_checked saw one of the frame lengths")
     }
 
     /// All N values, the padding included.

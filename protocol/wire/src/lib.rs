@@ -53,7 +53,7 @@ pub use id::{Epoch, Incarnation, JobId, Rank, Seat, ShardId};
 pub use input::{ParseError, RangeError};
 pub use kind::Kind;
 pub use mac::MacAddr;
-pub use number::{Exponent, ValuesPerPacket};
+pub use number::{Exponent, ValuesPerFrame};
 pub use repr::{FrameRepr, HeaderRepr};
 pub use sequence::ChunkSeq;
 pub use short_text::ShortText;

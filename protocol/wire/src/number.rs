@@ -10,7 +10,7 @@ use crate::{ParseError, RangeError};
 #[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 #[cfg_attr(feature = "serde", serde(try_from = "i64", into = "i64"))]
 #[repr(u16)]
-pub enum ValuesPerPacket {
+pub enum ValuesPerFrame {
     /// 32 values, frames of 172 bytes.
     N32 = 32,
     /// 64 values, frames of 300 bytes.
@@ -25,7 +25,7 @@ pub enum ValuesPerPacket {
 
 const VALUES_EXPECTED: &str = "32, 64, 256, 1024 or 2048";
 
-impl ValuesPerPacket {
+impl ValuesPerFrame {
     /// Every choice, smallest first.
     pub const ALL: [Self; 5] = [Self::N32, Self::N64, Self::N256, Self::N1024, Self::N2048];
 
@@ -54,41 +54,41 @@ impl ValuesPerPacket {
     }
 }
 
-impl From<ValuesPerPacket> for u16 {
-    fn from(values: ValuesPerPacket) -> u16 {
+impl From<ValuesPerFrame> for u16 {
+    fn from(values: ValuesPerFrame) -> u16 {
         values as u16
     }
 }
 
-impl From<ValuesPerPacket> for i64 {
-    fn from(values: ValuesPerPacket) -> i64 {
+impl From<ValuesPerFrame> for i64 {
+    fn from(values: ValuesPerFrame) -> i64 {
         (values as u16).into()
     }
 }
 
-impl TryFrom<i64> for ValuesPerPacket {
+impl TryFrom<i64> for ValuesPerFrame {
     type Error = RangeError;
 
     fn try_from(number: i64) -> Result<Self, RangeError> {
         Self::ALL.into_iter().find(|n| n.get() as i64 == number).ok_or(RangeError {
-            what: "values per packet",
+            what: "values per frame",
             seen: number,
             expected: VALUES_EXPECTED,
         })
     }
 }
 
-impl fmt::Display for ValuesPerPacket {
+impl fmt::Display for ValuesPerFrame {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.get().fmt(f)
     }
 }
 
-impl FromStr for ValuesPerPacket {
+impl FromStr for ValuesPerFrame {
     type Err = ParseError;
 
     fn from_str(text: &str) -> Result<Self, ParseError> {
-        let error = ParseError { what: "number of values per packet", expected: VALUES_EXPECTED };
+        let error = ParseError { what: "number of values per frame", expected: VALUES_EXPECTED };
         Self::try_from(text.parse::<i64>().map_err(|_| error)?).map_err(|_| error)
     }
 }

@@ -5,7 +5,7 @@ use core::fmt;
 use crate::field::*;
 use crate::{
     ChunkSeq, Contributors, Epoch, Exponent, Feedback, Flags, Frame, Incarnation, JobId, Kind, MacAddr, Seat,
-    ShardId, ValuesPerPacket, WireError,
+    ShardId, ValuesPerFrame, WireError,
 };
 
 /// The INART header of a valid frame.
@@ -106,7 +106,7 @@ pub struct FrameRepr {
     /// Ethernet source.
     pub source: MacAddr,
     /// How many values the frame has room for.
-    pub values_per_packet: ValuesPerPacket,
+    pub values_per_frame: ValuesPerFrame,
     /// The INART header.
     pub header: HeaderRepr,
 }
@@ -120,14 +120,14 @@ impl FrameRepr {
         Ok(Self {
             destination: frame.destination(),
             source: frame.source(),
-            values_per_packet: frame.values_per_packet(),
+            values_per_frame: frame.values_per_frame(),
             header: HeaderRepr::parse(frame)?,
         })
     }
 
     /// Bytes that [`emit`](Self::emit) writes.
     pub const fn buffer_len(&self) -> usize {
-        self.values_per_packet.frame_bytes()
+        self.values_per_frame.frame_bytes()
     }
 
     /// Writes the frame to the front of `buffer`, every byte of it, and returns its length. `values` are the
@@ -141,8 +141,8 @@ impl FrameRepr {
         if values.len() != usize::from(header.length) {
             return Err(WireError::ValueCount { seen: values.len(), length: header.length });
         }
-        if values.len() > self.values_per_packet.get() {
-            let values = self.values_per_packet.get();
+        if values.len() > self.values_per_frame.get() {
+            let values = self.values_per_frame.get();
             return Err(WireError::Length { seen: header.length, values });
         }
         let seen = buffer.len();

@@ -33,12 +33,12 @@ fn header() -> impl Strategy<Value = HeaderRepr> {
 
 fn frame() -> impl Strategy<Value = (FrameRepr, Vec<i32>)> {
     let values = proptest::collection::vec(any::<i32>(), 32);
-    (header(), any::<[u8; 6]>(), any::<[u8; 6]>(), 0..ValuesPerPacket::ALL.len(), values).prop_map(
+    (header(), any::<[u8; 6]>(), any::<[u8; 6]>(), 0..ValuesPerFrame::ALL.len(), values).prop_map(
         |(header, destination, source, size, mut values)| {
             values.truncate(header.length.into());
-            let values_per_packet = ValuesPerPacket::ALL[size];
+            let values_per_frame = ValuesPerFrame::ALL[size];
             let (destination, source) = (MacAddr(destination), MacAddr(source));
-            (FrameRepr { destination, source, values_per_packet, header }, values)
+            (FrameRepr { destination, source, values_per_frame, header }, values)
         },
     )
 }
@@ -56,7 +56,7 @@ proptest! {
         let frame = Frame::new_checked(&dirty[..length]).unwrap();
         prop_assert_eq!(FrameRepr::parse(&frame), Ok(repr));
         let mut padded = values.clone();
-        padded.resize(repr.values_per_packet.get(), 0);
+        padded.resize(repr.values_per_frame.get(), 0);
         prop_assert_eq!(frame.values().collect::<Vec<_>>(), &padded[..]);
         let middle = 5..padded.len() - 5;
         prop_assert_eq!(frame.values_at(middle.clone()).collect::<Vec<_>>(), &padded[middle]);
@@ -83,7 +83,7 @@ proptest! {
         let mut bytes = vec![0xa5; repr.buffer_len()];
         repr.emit(&values, &mut bytes).unwrap();
         let frame = Frame::new_checked(&bytes[..]).unwrap();
-        values.resize(repr.values_per_packet.get() - short, 0);
+        values.resize(repr.values_per_frame.get() - short, 0);
         let before: Vec<i32> = (0..values.len() as i32).map(|place| begin.wrapping_mul(place | 1)).collect();
         let fit = values.iter().all(|value| i64::from(*value).abs() <= i64::from(most));
         let mut sums = before.clone();
@@ -126,7 +126,7 @@ fn vector() -> FrameRepr {
     FrameRepr {
         destination: MacAddr([0x02, 0, 0, 0, 0, 0x51]),
         source: MacAddr([0x02, 0, 0, 0, 0, 0x01]),
-        values_per_packet: ValuesPerPacket::N32,
+        values_per_frame: ValuesPerFrame::N32,
         header: HeaderRepr {
             kind: Kind::Partial,
             flags: Flags::RESEND | Flags::LAST | Flags(0x80),

@@ -29,7 +29,7 @@ proptest! {
         reads_back(Exponent::from(byte));
         reads_back(ChunkSeq::from(word));
         reads_back(MacAddr(mac));
-        ValuesPerPacket::ALL.into_iter().for_each(reads_back);
+        ValuesPerFrame::ALL.into_iter().for_each(reads_back);
     }
 
     #[test]
@@ -78,8 +78,8 @@ fn numbers_out_of_range_are_refused_with_the_range() {
         "exponent 128: expected a whole number from -128 to 127"
     );
     assert_eq!(
-        ValuesPerPacket::try_from(128i64).unwrap_err().to_string(),
-        "values per packet 128: expected 32, 64, 256, 1024 or 2048"
+        ValuesPerFrame::try_from(128i64).unwrap_err().to_string(),
+        "values per frame 128: expected 32, 64, 256, 1024 or 2048"
     );
     assert_eq!(Exponent::saturating(1000), Exponent::MAX);
     assert_eq!(Exponent::saturating(-1000), Exponent::MIN);
@@ -93,11 +93,11 @@ fn frames_fit_the_mtu_that_they_ask_for() {
     // The MTU counts what follows 14 bytes of Ethernet header: 30 of INART's, and 4 per value.
     let expected =
         [(32, 172, 158), (64, 300, 286), (256, 1068, 1054), (1024, 4140, 4126), (2048, 8236, 8222)];
-    let seen = ValuesPerPacket::ALL.map(|n| (n.get(), n.frame_bytes(), n.mtu()));
+    let seen = ValuesPerFrame::ALL.map(|n| (n.get(), n.frame_bytes(), n.mtu()));
     assert_eq!(seen, expected);
-    for n in ValuesPerPacket::ALL {
-        assert_eq!(ValuesPerPacket::of_frame(n.frame_bytes()), Some(n));
-        assert!(n.frame_bytes() <= ValuesPerPacket::LONGEST_FRAME_BYTES);
+    for n in ValuesPerFrame::ALL {
+        assert_eq!(ValuesPerFrame::of_frame(n.frame_bytes()), Some(n));
+        assert!(n.frame_bytes() <= ValuesPerFrame::LONGEST_FRAME_BYTES);
     }
 }
 
@@ -117,8 +117,8 @@ fn strings_that_are_no_numbers_are_refused() {
         assert!(text.parse::<MacAddr>().is_err(), "{text:?}");
     }
     assert_eq!(
-        "33".parse::<ValuesPerPacket>().unwrap_err().to_string(),
-        "not a number of values per packet: expected 32, 64, 256, 1024 or 2048"
+        "33".parse::<ValuesPerFrame>().unwrap_err().to_string(),
+        "not a number of values per frame: expected 32, 64, 256, 1024 or 2048"
     );
 }
 

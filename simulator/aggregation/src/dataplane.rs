@@ -6,7 +6,7 @@ use std::sync::Arc;
 use inart_switch::control::{Match, Replica};
 use inart_switch::{ControlError, Port, Program, Switch};
 use inart_tables::{Entity, Limits, Op, PortNo, ProgramTable, Row, SPECS, SwitchTables, Update};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use crate::Error;
 use crate::switch_kind::SwitchKind;
@@ -15,7 +15,7 @@ use crate::switch_kind::SwitchKind;
 #[derive(Clone, Debug)]
 pub struct Dataplane {
     kind: SwitchKind,
-    pub(crate) values: ValuesPerPacket,
+    pub(crate) values: ValuesPerFrame,
     pub(crate) limits: Limits,
     program: Arc<Program>,
 }
@@ -25,9 +25,9 @@ impl Dataplane {
     ///
     /// # Errors
     /// [`Error::Option`] if there is none, and [`Error::Program`] if the switch cannot run it.
-    pub fn new(kind: SwitchKind, values: ValuesPerPacket) -> Result<Self, Error> {
+    pub fn new(kind: SwitchKind, values: ValuesPerFrame) -> Result<Self, Error> {
         let document = kind.program(values).ok_or_else(|| {
-            let all = ValuesPerPacket::ALL.into_iter().filter(|values| kind.has_program(*values));
+            let all = ValuesPerFrame::ALL.into_iter().filter(|values| kind.has_program(*values));
             let all: Vec<_> = all.map(|values| values.to_string()).collect();
             let problem = format!("no program for {kind} has {values}; give {}", all.join(" or "));
             Error::Option { option: "values", problem }
@@ -43,7 +43,7 @@ impl Dataplane {
     }
 
     /// Values per frame.
-    pub fn values(&self) -> ValuesPerPacket {
+    pub fn values(&self) -> ValuesPerFrame {
         self.values
     }
 

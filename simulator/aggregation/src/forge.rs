@@ -106,7 +106,7 @@ fn message(rng: &mut impl Rng, assignment: &Assignment, frame: &[u8]) -> Vec<u8>
     // The run that was overheard; no forger sees a worker's messages to its server.
     let incarnation = frame[INCARNATION].iter().fold(0, |number, byte| number << 8 | u32::from(*byte)).into();
     let words = message.words(Incarnation::from(rng.random::<u32>()));
-    let mut frame = vec![0; assignment.values_per_packet.frame_bytes()];
+    let mut frame = vec![0; assignment.values_per_frame.frame_bytes()];
     let (destination, source) = match rng.random() {
         true => (server.mac, worker.mac),
         false => (worker.mac, server.mac),
@@ -124,7 +124,7 @@ fn message(rng: &mut impl Rng, assignment: &Assignment, frame: &[u8]) -> Vec<u8>
         length: words.len() as u16,
         incarnation,
     };
-    FrameRepr { destination, source, values_per_packet: assignment.values_per_packet, header }
+    FrameRepr { destination, source, values_per_frame: assignment.values_per_frame, header }
         .emit(&words, &mut frame)
         .expect("the buffer is one frame long");
     frame

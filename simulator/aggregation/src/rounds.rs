@@ -185,7 +185,7 @@ impl Rounds {
 mod tests {
     use inart_protocol_aggregation::{ShardAssignment, WorkerAddress};
     use inart_topologies::faults::quantity::Share;
-    use inart_wire::{Epoch, JobId, MacAddr, ValuesPerPacket};
+    use inart_wire::{Epoch, JobId, MacAddr, ValuesPerFrame};
 
     use super::*;
     use crate::gradients::Sizes;
@@ -200,7 +200,7 @@ mod tests {
             job: JobId::from(1u16),
             name: "digits".into(),
             epoch: Epoch::from(1u16),
-            values_per_packet: ValuesPerPacket::N32,
+            values_per_frame: ValuesPerFrame::N32,
             window_chunks: 2,
             exact_sums: false,
             workers: vec![worker(1), worker(2)],

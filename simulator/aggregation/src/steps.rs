@@ -160,7 +160,7 @@ impl Simulation<'_> {
             let repr = FrameRepr {
                 destination: frame.destination(),
                 source: frame.source(),
-                values_per_packet: frame.values_per_packet(),
+                values_per_frame: frame.values_per_frame(),
                 header: HeaderRepr { epoch: Epoch::from(header.epoch.get().wrapping_sub(1)), ..header },
             };
             let mut stale = vec![0; repr.buffer_len()];

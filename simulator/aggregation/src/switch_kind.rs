@@ -9,7 +9,7 @@ use inart_switch::Port;
 use inart_targets::Target;
 use inart_targets::tofino::{TOFINO, TOFINO2};
 use inart_targets::v1model::V1Model;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 /// A kind of switch. As text: its name.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -37,18 +37,18 @@ impl SwitchKind {
     }
 
     /// Whether there is a program for that many values per frame.
-    pub fn has_program(self, values: ValuesPerPacket) -> bool {
+    pub fn has_program(self, values: ValuesPerFrame) -> bool {
         self.chip().is_none_or(|chip| Variant::ALL.contains(&Variant { chip, values }))
     }
 
     /// The fewest values per frame that there is a program for.
-    pub fn least_values(self) -> ValuesPerPacket {
-        let all = ValuesPerPacket::ALL.into_iter();
-        all.filter(|values| self.has_program(*values)).min().unwrap_or(ValuesPerPacket::N32)
+    pub fn least_values(self) -> ValuesPerFrame {
+        let all = ValuesPerFrame::ALL.into_iter();
+        all.filter(|values| self.has_program(*values)).min().unwrap_or(ValuesPerFrame::N32)
     }
 
     /// Our program, as the embedded switch reads it; none if there is none for that many values per frame.
-    pub(crate) fn program(self, values: ValuesPerPacket) -> Option<Cow<'static, [u8]>> {
+    pub(crate) fn program(self, values: ValuesPerFrame) -> Option<Cow<'static, [u8]>> {
         match self.chip() {
             None => Some(inart_p4::artifact(values).json),
             Some(chip) => Some(tofino_artifact(Variant { chip, values })?.json),

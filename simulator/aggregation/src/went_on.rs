@@ -150,7 +150,7 @@ fn has_placeholder(shard: &ShardAssignment) -> bool {
 #[cfg(test)]
 mod tests {
     use inart_protocol_aggregation::WorkerAddress;
-    use inart_wire::{ChunkSeq, MacAddr, ValuesPerPacket};
+    use inart_wire::{ChunkSeq, MacAddr, ValuesPerFrame};
 
     use super::*;
 
@@ -169,7 +169,7 @@ mod tests {
             job: 1.into(),
             name: "part".into(),
             epoch: 1.into(),
-            values_per_packet: ValuesPerPacket::N32,
+            values_per_frame: ValuesPerFrame::N32,
             window_chunks: 2,
             exact_sums: false,
             workers: vec![WorkerAddress { name: "w1".into(), mac: mac(1) }],

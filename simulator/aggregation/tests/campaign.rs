@@ -11,7 +11,7 @@ use inart_simulator_aggregation::campaign::Trial;
 use inart_simulator_aggregation::{Dataplane, SwitchKind, Tally};
 use inart_topologies::faults::Faults;
 use inart_topologies::faults::quantity::Span;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use support::dataplane;
 
 #[test]
@@ -82,10 +82,10 @@ fn end_in_right_sums_or_named_failures(trials: u64) {
 #[test]
 fn random_trials_on_tofino_end_in_right_sums_or_named_failures() {
     end_in_right_sums_on_tofino([
-        (SwitchKind::Tofino, ValuesPerPacket::N32, 1..=8),
+        (SwitchKind::Tofino, ValuesPerFrame::N32, 1..=8),
         // Two passes.
-        (SwitchKind::Tofino, ValuesPerPacket::N64, 31..=46),
-        (SwitchKind::Tofino2, ValuesPerPacket::N64, 61..=70),
+        (SwitchKind::Tofino, ValuesPerFrame::N64, 31..=46),
+        (SwitchKind::Tofino2, ValuesPerFrame::N64, 61..=70),
     ]);
 }
 
@@ -93,13 +93,13 @@ fn random_trials_on_tofino_end_in_right_sums_or_named_failures() {
 #[ignore = "soak: about 40 s"]
 fn seventy_random_trials_on_tofino_end_in_right_sums_or_named_failures() {
     end_in_right_sums_on_tofino([
-        (SwitchKind::Tofino, ValuesPerPacket::N32, 1..=30),
-        (SwitchKind::Tofino, ValuesPerPacket::N64, 31..=60),
-        (SwitchKind::Tofino2, ValuesPerPacket::N64, 61..=70),
+        (SwitchKind::Tofino, ValuesPerFrame::N32, 1..=30),
+        (SwitchKind::Tofino, ValuesPerFrame::N64, 31..=60),
+        (SwitchKind::Tofino2, ValuesPerFrame::N64, 61..=70),
     ]);
 }
 
-fn end_in_right_sums_on_tofino(programs: [(SwitchKind, ValuesPerPacket, RangeInclusive<u64>); 3]) {
+fn end_in_right_sums_on_tofino(programs: [(SwitchKind, ValuesPerFrame, RangeInclusive<u64>); 3]) {
     let mut failed = Vec::new();
     for (kind, values, seeds) in programs {
         let dataplane = Arc::new(Dataplane::new(kind, values).unwrap());
@@ -117,7 +117,7 @@ fn end_in_right_sums_on_tofino(programs: [(SwitchKind, ValuesPerPacket, RangeInc
             tally.by_name()
         );
         assert!(sums > 0 && summed > 0 && tally.restarts > 0 && tally.reordered > 0, "{kind}: {tally:?}");
-        let two_passes = (kind, values) == (SwitchKind::Tofino, ValuesPerPacket::N64);
+        let two_passes = (kind, values) == (SwitchKind::Tofino, ValuesPerFrame::N64);
         assert_eq!(tally.recirculated > 0, two_passes, "{kind}, {values} values: {tally:?}");
     }
     assert!(failed.is_empty(), "{}", failed.join("\n"));
@@ -126,7 +126,7 @@ fn end_in_right_sums_on_tofino(programs: [(SwitchKind, ValuesPerPacket, RangeInc
 /// Two epochs had one range of slots and other ways, which the driver took for two ways of one sum.
 #[test]
 fn a_seed_whose_epochs_share_slots_on_tofino() {
-    let dataplane = Arc::new(Dataplane::new(SwitchKind::Tofino, ValuesPerPacket::N32).unwrap());
+    let dataplane = Arc::new(Dataplane::new(SwitchKind::Tofino, ValuesPerFrame::N32).unwrap());
     assert_eq!(Trial::of_seed(1480).run(&dataplane).unwrap().failure, None);
 }
 

@@ -12,7 +12,7 @@ use inart_topologies::faults::Faults;
 use inart_topologies::faults::quantity::Span;
 use inart_topologies::switched::generate::{Equipment, fat_tree};
 use inart_topologies::switched::{NodeKind, Topology};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 const SECOND: u64 = 1_000_000_000;
 /// When the traffic begins.
@@ -79,7 +79,7 @@ fn following_is_worth_it_and_as_good_as_a_plan_that_knew() {
         seed: 1,
     };
     let topology = fat_tree(4, &equipment).unwrap();
-    let dataplane = Arc::new(Dataplane::new(SwitchKind::V1model, ValuesPerPacket::N256).unwrap());
+    let dataplane = Arc::new(Dataplane::new(SwitchKind::V1model, ValuesPerFrame::N256).unwrap());
     let plans = plan(&topology);
     let [from, to] = busiest(&topology, &plans);
     let link = [&from, &to].map(|name| topology.node_named(name).unwrap());
@@ -91,10 +91,10 @@ fn following_is_worth_it_and_as_good_as_a_plan_that_knew() {
     for seed in [1, 2] {
         let [with, without] = [true, false].map(|follows| run(&network, &traffic, follows, seed));
         let knew = run(&clairvoyant, &traffic, false, seed);
-        let [gain, of_clairvoyant] =
+        let [gain, vs_oracle] =
             [&without, &knew].map(|other| with.goodput_ratio(other, SETTLED, END).unwrap());
         let decisions = with.decisions.iter().map(ToString::to_string).collect::<Vec<_>>().join("\n");
         assert!(gain > 1.0, "seed {seed}: {gain}\n{decisions}");
-        assert!(of_clairvoyant >= 0.95, "seed {seed}: {of_clairvoyant}\n{decisions}");
+        assert!(vs_oracle >= 0.95, "seed {seed}: {vs_oracle}\n{decisions}");
     }
 }

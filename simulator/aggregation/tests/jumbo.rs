@@ -8,14 +8,14 @@ use std::sync::Arc;
 use inart_planner_aggregation::{Options as Planning, plan_all, schemes};
 use inart_simulator_aggregation::{Dataplane, InstalledNetwork, Options, SwitchKind, simulate};
 use inart_topologies::faults::Faults;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use support::fig1;
 
 #[test]
 fn every_sum_is_right_with_and_without_loss() {
     let topology = fig1().with_mtu(9000);
     let plans = plan_all(&topology, &Planning::new(schemes::OPTIMIZED)).unwrap();
-    for values in [ValuesPerPacket::N1024, ValuesPerPacket::N2048] {
+    for values in [ValuesPerFrame::N1024, ValuesPerFrame::N2048] {
         let dataplane = Arc::new(Dataplane::new(SwitchKind::V1model, values).unwrap());
         let network = InstalledNetwork::install(&topology, &dataplane, &plans, 16).unwrap();
         // 300,000 values are no whole number of frames.
@@ -37,7 +37,7 @@ fn every_sum_is_right_with_and_without_loss() {
 fn frames_that_the_links_do_not_carry_are_refused() {
     let topology = fig1();
     let plans = plan_all(&topology, &Planning::new(schemes::LBMM)).unwrap();
-    let dataplane = Arc::new(Dataplane::new(SwitchKind::V1model, ValuesPerPacket::N1024).unwrap());
+    let dataplane = Arc::new(Dataplane::new(SwitchKind::V1model, ValuesPerFrame::N1024).unwrap());
     let refused = InstalledNetwork::install(&topology, &dataplane, &plans, 16).unwrap_err().to_string();
     assert!(refused.starts_with("values: link ") && refused.contains("MTU of 1500"), "{refused}");
 }

@@ -25,7 +25,7 @@ pub struct Outcome {
     /// Times that a peer was taken for gone.
     pub gone: u64,
     /// Rounds whose receivers were the last ones, because no choice came.
-    pub without_choice: u64,
+    pub rounds_with_previous_receivers: u64,
     /// Chunks that were sent again.
     pub repairs: u64,
     /// Frames, or chunks on connections, that were lost on links.

@@ -84,7 +84,9 @@ fn outcome(
         given_up: audit.given_up,
         withdrawn: audit.withdrawn,
         gone: counters().map(|(peer, ..)| peer.gone).sum(),
-        without_choice: counters().map(|(peer, ..)| peer.without_choice).sum(),
+        rounds_with_previous_receivers: counters()
+            .map(|(peer, ..)| peer.rounds_with_previous_receivers)
+            .sum(),
         repairs: counters().map(|(_, sender, _)| sender.repairs).sum::<u64>() + links.again,
         lost,
         overflowed,

@@ -6,7 +6,7 @@ use inart_peers_agent::{CoordinatorSetup, Setup, Sync};
 use inart_planner_peers::{Multicast, Scheme};
 use inart_protocol_peers::{Copies, ReceiverOptions, SenderOptions};
 use inart_topologies::peers::{Mesh, PeerJob, Ports};
-use inart_wire::{Epoch, Incarnation, JobId, Rank, ValuesPerPacket};
+use inart_wire::{Epoch, Incarnation, JobId, Rank, ValuesPerFrame};
 
 use crate::error::SimulationError;
 use crate::options::{Options, Until};
@@ -14,10 +14,10 @@ use crate::options::{Options, Until};
 /// Words that stand for a chunk's values.
 pub(crate) const WORDS: usize = 8;
 /// Frames that have room for them, and for messages.
-pub(crate) const FRAME: ValuesPerPacket = ValuesPerPacket::N32;
+pub(crate) const FRAME: ValuesPerFrame = ValuesPerFrame::N32;
 /// What a message takes on the wire where switches make the copies: frames have one length, the default of
 /// `inart peer --values`.
-pub(crate) const MESSAGE_FRAME: ValuesPerPacket = ValuesPerPacket::N256;
+pub(crate) const MESSAGE_FRAME: ValuesPerFrame = ValuesPerFrame::N256;
 /// Chunks under way to one receiver, as `inart peer` has them.
 const WINDOW: usize = 16;
 /// More rounds than anybody waits for.

@@ -42,7 +42,7 @@ fn an_iteration_takes_what_is_computed_by_hand() {
     let run = run(&document(0, 0.0), Sync::Order(Policy::bsp()), 6, "").unwrap();
     assert!((run.iteration_s - 1.64).abs() < 1e-3, "{run:?}");
     assert_eq!((run.updates, run.versions, run.staleness_most), (24, 6, 0));
-    assert_eq!((run.in_vain, run.lost_messages, run.disconnected), (0, 0, 0));
+    assert_eq!((run.wasted_updates, run.lost_messages, run.disconnected), (0, 0, 0));
     // Each applied update, each pulled and each applied model: 32 chunks of 4 values.
     assert_eq!(run.values_compared, 128 * (24 + 24 + 6));
 }

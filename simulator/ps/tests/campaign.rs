@@ -18,7 +18,7 @@ impl Seen {
     fn add(&mut self, run: &AgentRun) {
         let own = [
             ("an update applied", run.updates),
-            ("an update in vain", run.in_vain),
+            ("an update in vain", run.wasted_updates),
             ("an update lost with its server", run.lost_updates),
             ("a worker given up", run.given_up),
             ("a process killed", run.kills),

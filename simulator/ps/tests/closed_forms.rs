@@ -53,7 +53,7 @@ fn bsp_is_its_closed_form() {
         let run = run_workers(&job(16, exactly(compute_s), size_s), &WorkerOptions::new(Policy::bsp(), 9));
         let run = run.unwrap();
         assert!(near(run.iteration_s, bsp_s, 1e-6), "{model}: {}", run.iteration_s);
-        assert_eq!(run.zero_gaps, 15.0 / 16.0, "{model}");
+        assert_eq!(run.bunched_arrivals, 15.0 / 16.0, "{model}");
         assert_eq!((run.staleness.mean, run.staleness.max), (0.0, 0));
     }
 }
@@ -63,9 +63,9 @@ fn bsp_is_its_closed_form() {
 fn asp_stays_in_lockstep_without_noise() {
     let options = WorkerOptions::new(Policy::asp(), 30);
     let even = run_workers(&job(16, exactly(0.7), 0.2825), &options).unwrap();
-    assert!(near(even.iteration_s, 9.74, 1e-6) && even.zero_gaps == 15.0 / 16.0);
+    assert!(near(even.iteration_s, 9.74, 1e-6) && even.bunched_arrivals == 15.0 / 16.0);
     let noisy = run_workers(&job(16, Time { mean_s: 0.7, cv: 0.05 }, 0.2825), &options).unwrap();
-    assert!(noisy.zero_gaps < 0.9 && noisy.iteration_s < 9.74, "{noisy:?}");
+    assert!(noisy.bunched_arrivals < 0.9 && noisy.iteration_s < 9.74, "{noisy:?}");
 }
 
 #[test]
@@ -77,7 +77,7 @@ fn r2sp_comes_near_its_bound_and_not_below() {
         // Of a part of a run: what was queued at its start may be gone at its end.
         assert!(run.iteration_s >= bound_s * (1.0 - 1e-3), "{model}: {}", run.iteration_s);
         assert!(near(run.iteration_s, bound_s, 0.05), "{model}: {}", run.iteration_s);
-        assert!(run.staleness.max <= 15 && run.zero_gaps == 0.0, "{run:?}");
+        assert!(run.staleness.max <= 15 && run.bunched_arrivals == 0.0, "{run:?}");
     }
 }
 

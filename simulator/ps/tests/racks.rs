@@ -98,8 +98,8 @@ fn turns_take_what_the_closed_form_says() {
             let turns: f64 = racks.groups.iter().map(|group| rate / group.plan.rate_bps).sum();
             let longest = racks.groups.iter().map(|group| compute_s + rate / group.plan.rate_bps);
             let longest = longest.fold(0.0, f64::max);
-            let (iteration_s, at_once) = (run.iteration_s, racks.at_once);
-            if at_once == 1 {
+            let (iteration_s, concurrent_groups) = (run.iteration_s, racks.concurrent_groups);
+            if concurrent_groups == 1 {
                 let wanted = longest.max(turns);
                 assert!((iteration_s / wanted - 1.0).abs() < 1e-3, "{groups}: {iteration_s}, {wanted}");
             } else {

@@ -79,7 +79,7 @@ fn workers() {
         let mut ours = [0.0; 4];
         for seed in 1..=3 {
             let run = run_workers(&job, &WorkerOptions { seed, ..WorkerOptions::new(policy, 200) }).unwrap();
-            let values = [run.iteration_s, run.zero_gaps, run.staleness.mean, run.blocking_s];
+            let values = [run.iteration_s, run.bunched_arrivals, run.staleness.mean, run.blocking_s];
             ours.iter_mut().zip(values).for_each(|(sum, value)| *sum += value / 3.0);
         }
         // Of three seeds, about three times what they vary.

@@ -89,7 +89,7 @@ fn compile(text: &[u8], fusion: Fusion, stop: Option<&AtomicBool>) -> Result<Pro
 #[cfg(test)]
 mod tests {
     use inart_p4::tofino_artifact;
-    use inart_wire::ValuesPerPacket;
+    use inart_wire::ValuesPerFrame;
 
     use super::*;
 
@@ -110,7 +110,7 @@ mod tests {
 
     #[test]
     fn our_programs_take_a_small_part_of_the_steps() {
-        let largest = inart_p4::artifact(ValuesPerPacket::N2048);
+        let largest = inart_p4::artifact(ValuesPerFrame::N2048);
         let tofino = inart_p4::Variant::ALL.iter().filter_map(|variant| tofino_artifact(*variant));
         let texts = tofino.map(|artifact| artifact.json.to_vec()).chain([largest.json.to_vec()]);
         for (n, text) in texts.enumerate() {

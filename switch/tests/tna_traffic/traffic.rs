@@ -1,6 +1,6 @@
 //! Random frames: sound ones most often, and whatever else may come.
 
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use proptest::prelude::*;
 
 use super::network::{ADDRESSES, RESULTS, senders};
@@ -137,7 +137,7 @@ fn values(n: usize) -> impl Strategy<Value = Vec<i32>> {
 }
 
 /// A gradient or partial, nearly always of a sender at its own port.
-fn summed(n: ValuesPerPacket) -> impl Strategy<Value = Arrival> {
+fn summed(n: ValuesPerFrame) -> impl Strategy<Value = Arrival> {
     let flags = prop_oneof![
         10 => Just(0),
         4 => Just(RESEND),
@@ -189,7 +189,7 @@ fn summed(n: ValuesPerPacket) -> impl Strategy<Value = Arrival> {
 }
 
 /// A result, a message, or ordinary traffic.
-fn switched(n: ValuesPerPacket) -> impl Strategy<Value = Arrival> {
+fn switched(n: ValuesPerFrame) -> impl Strategy<Value = Arrival> {
     let kind = prop_oneof![2 => Just(RESULT), 1 => Just(4u8), 1 => Just(5u8), 1 => Just(0u8)];
     let from = prop::sample::select(RESULTS.to_vec());
     let dst = prop::sample::select(ADDRESSES.to_vec());
@@ -247,7 +247,7 @@ fn forgery() -> impl Strategy<Value = Forgery> {
 }
 
 /// Any frame.
-pub fn arrival(n: ValuesPerPacket) -> impl Strategy<Value = Arrival> {
+pub fn arrival(n: ValuesPerFrame) -> impl Strategy<Value = Arrival> {
     let frame = prop_oneof![8 => summed(n).boxed(), 1 => switched(n).boxed()];
     (frame, forgery()).prop_map(|(mut arrival, forgery)| {
         match forgery {

@@ -7,7 +7,7 @@ use anyhow::{Context, Result, bail, ensure};
 use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_index};
 use inart_wire::{
     ChunkSeq, Contributors, Epoch, Exponent, Flags, Frame, FrameRepr, Group, HeaderRepr, Incarnation, JobId,
-    Kind, MacAddr, Seat, ShardId, ValuesPerPacket,
+    Kind, MacAddr, Seat, ShardId, ValuesPerFrame,
 };
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
@@ -62,7 +62,7 @@ pub struct Load {
 }
 
 impl Load {
-    pub fn new(values: ValuesPerPacket, window: u32) -> Result<Self> {
+    pub fn new(values: ValuesPerFrame, window: u32) -> Result<Self> {
         let options = SocketOptions { bypass_queueing: true, ..SocketOptions::EVERYTHING };
         let open = |name: &str| -> Result<PacketSocket> {
             let index = interface_index(name).with_context(|| name.to_owned())?;
@@ -182,12 +182,12 @@ fn value(chunk: usize, rank: u16, lane: usize) -> i32 {
     (mixed.wrapping_mul(0x27d4_eb2f) as i32) >> 4
 }
 
-fn gradient(values: ValuesPerPacket, rank: u16, lanes: &[i32]) -> Result<Vec<u8>> {
+fn gradient(values: ValuesPerFrame, rank: u16, lanes: &[i32]) -> Result<Vec<u8>> {
     let worker = Seat::try_from(rank).context("rank")?;
     let frame = FrameRepr {
         destination: MacAddr([2, 0, 0, 0, 0, 0xfe]),
         source: MacAddr([2, 0, 0, 0, 0, rank as u8]),
-        values_per_packet: values,
+        values_per_frame: values,
         header: HeaderRepr {
             kind: Kind::Gradient,
             flags: Flags::default(),

@@ -19,7 +19,7 @@ use std::time::Duration;
 
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use load::{Load, Outcome};
 use rival::Rival;
@@ -66,7 +66,7 @@ fn main() -> Result<()> {
     }
     let mut rows = Vec::new();
     for &values in &arguments.values {
-        let values = ValuesPerPacket::try_from(i64::from(values)).context("--values")?;
+        let values = ValuesPerFrame::try_from(i64::from(values)).context("--values")?;
         let mut contestants = vec![("embedded", arguments.inart.as_str(), Vec::new())];
         if bmv2 {
             contestants.push(("bmv2", "simple_switch_grpc", Vec::new()));
@@ -100,7 +100,7 @@ fn summary(outcomes: &[Outcome]) -> Outcome {
     Outcome { repeats: outcomes.iter().map(|outcome| outcome.repeats).sum(), ..median }
 }
 
-type Row = (ValuesPerPacket, Outcome, Option<Outcome>);
+type Row = (ValuesPerFrame, Outcome, Option<Outcome>);
 
 #[expect(clippy::print_stdout, reason = "a command's result")]
 fn print_table(rows: &[Row]) {

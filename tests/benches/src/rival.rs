@@ -6,7 +6,7 @@ use std::time::{Duration, Instant};
 use anyhow::{Context, Result, bail};
 use inart_tables::{PortNo, SlotRange, SteerAction, SteerKey, SwitchTables, diff};
 use inart_targets::{Access, Place, Precedence};
-use inart_wire::{Contributors, Group, Seat, ValuesPerPacket};
+use inart_wire::{Contributors, Group, Seat, ValuesPerFrame};
 
 use crate::load::{EPOCH, JOB, SHARD, WORKERS};
 use crate::network;
@@ -22,7 +22,7 @@ pub fn on_path(program: &str) -> bool {
 
 impl Rival {
     /// Starts `program` with simple_switch_grpc's command line on the ports and installs what the load needs.
-    pub fn start(name: &str, program: &str, values: ValuesPerPacket, window: u32) -> Result<Self> {
+    pub fn start(name: &str, program: &str, values: ValuesPerFrame, window: u32) -> Result<Self> {
         let address = std::net::TcpListener::bind("127.0.0.1:0")?.local_addr()?.to_string();
         let mut command = Command::new(program);
         // Both take simple_switch_grpc's command line.
@@ -53,7 +53,7 @@ impl Drop for Rival {
     }
 }
 
-async fn install(address: &str, values: ValuesPerPacket, window: u32) -> Result<()> {
+async fn install(address: &str, values: ValuesPerFrame, window: u32) -> Result<()> {
     let program = inart_targets::DEFAULT.program(values, None)?;
     let deadline = Instant::now() + Duration::from_secs(10);
     let mut session = loop {

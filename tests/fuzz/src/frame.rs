@@ -1,12 +1,12 @@
 //! The packet parser: any bytes are either no frame, or one that reads, prints and writes itself again.
 
-use inart_wire::{ControlMessage, Frame, FrameRepr, ValuesPerPacket};
+use inart_wire::{ControlMessage, Frame, FrameRepr, ValuesPerFrame};
 
 /// A frame is the bytes, or as many of them as a frame is long with zeros after them: the lengths that a
 /// frame may have are few.
 pub fn run(bytes: &[u8]) {
     read(bytes);
-    let mut padded = [0; ValuesPerPacket::N32.frame_bytes()];
+    let mut padded = [0; ValuesPerFrame::N32.frame_bytes()];
     for (to, byte) in padded.iter_mut().zip(bytes) {
         *to = *byte;
     }

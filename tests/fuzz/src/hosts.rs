@@ -10,10 +10,10 @@ use inart_protocol_aggregation::{
 };
 use inart_wire::{
     Contributors, Flags, Frame, FrameRepr, Group, HeaderRepr, Incarnation, Kind, MacAddr, Rank,
-    ValuesPerPacket,
+    ValuesPerFrame,
 };
 
-const VALUES: ValuesPerPacket = ValuesPerPacket::N32;
+const VALUES: ValuesPerFrame = ValuesPerFrame::N32;
 const FRAME_BYTES: usize = VALUES.frame_bytes();
 const PEER_TIMEOUT: Duration = Duration::from_secs(2);
 /// Most frames under way: more are lost.
@@ -67,7 +67,7 @@ impl Job {
             job: 7.into(),
             name: "fuzz".into(),
             epoch: 3.into(),
-            values_per_packet: VALUES,
+            values_per_frame: VALUES,
             window_chunks: 1 << (shape >> 1 & 1),
             exact_sums: shape >> 5 & 1 == 1,
             workers: (0..workers)

@@ -11,7 +11,7 @@ use inart_switch::{Port, Program, Sink, Switch};
 use inart_tables::{Mac, MacAction, PortNo, Row, SlotRange, Steer, SteerAction, SteerKey, Table};
 use inart_wire::{
     Contributors, ETHERNET_BYTES, Exponent, Flags, Frame, FrameRepr, Group, HEADER_BYTES, HeaderRepr, Kind,
-    MacAddr, Seat, ShardId, ValuesPerPacket,
+    MacAddr, Seat, ShardId, ValuesPerFrame,
 };
 
 const JOB: u16 = 1;
@@ -23,13 +23,13 @@ pub(crate) const UP: u32 = 9;
 /// The port to another switch, which in shard 1 sums workers 1 and 2.
 const BELOW: u32 = 8;
 const EXPECTED: u64 = 0b111;
-const FRAME_BYTES: usize = ValuesPerPacket::N32.frame_bytes();
+const FRAME_BYTES: usize = ValuesPerFrame::N32.frame_bytes();
 /// Bytes of the Ethernet and INART headers.
 const HEADERS: usize = ETHERNET_BYTES + HEADER_BYTES;
 
 thread_local! {
     static RIG: RefCell<Rig> = RefCell::new(Rig {
-        switch: loaded(Program::compile(&artifact(ValuesPerPacket::N32).json).expect("it compiles"), BASES),
+        switch: loaded(Program::compile(&artifact(ValuesPerFrame::N32).json).expect("it compiles"), BASES),
         bases: BASES,
         owner: "InArtIngress.aggregate.contributors",
     });
@@ -155,7 +155,7 @@ fn step(switch: &mut Switch, input: &mut Unstructured) -> Result<()> {
     let repr = FrameRepr {
         destination: MacAddr([2, 0, 0, 0, 0, 9]),
         source: MacAddr([2, 0, 0, 0, 0, 1]),
-        values_per_packet: ValuesPerPacket::N32,
+        values_per_frame: ValuesPerFrame::N32,
         header,
     };
     repr.emit(&sums(&header), &mut bytes).expect("the buffer is a frame long");

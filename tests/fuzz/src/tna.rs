@@ -5,7 +5,7 @@ use std::cell::RefCell;
 
 use inart_p4::{Chip, Variant, tofino_artifact};
 use inart_switch::{Port, Program, Sink};
-use inart_wire::{ETHER_TYPE, Frame, HeaderRepr, ValuesPerPacket};
+use inart_wire::{ETHER_TYPE, Frame, HeaderRepr, ValuesPerFrame};
 
 use crate::switch::{self, Rig, UP};
 
@@ -17,7 +17,7 @@ thread_local! {
 }
 
 fn rig() -> Rig {
-    let variant = Variant { chip: Chip::Tofino1, values: ValuesPerPacket::N32 };
+    let variant = Variant { chip: Chip::Tofino1, values: ValuesPerFrame::N32 };
     let built = tofino_artifact(variant).expect("it is built in");
     let program = Program::compile(&built.json).expect("it compiles");
     Rig { switch: switch::loaded(program, BASES), bases: BASES, owner: "InArtIngress.slots.marks.mark" }
@@ -54,7 +54,7 @@ pub fn run(bytes: &[u8]) {
 fn any_frame(rig: &mut Rig, first: u8, bytes: &[u8]) {
     let mut frame = bytes.to_vec();
     if first & 1 == 1 {
-        frame.resize(frame.len().max(ValuesPerPacket::N32.frame_bytes()), first);
+        frame.resize(frame.len().max(ValuesPerFrame::N32.frame_bytes()), first);
         frame[12..14].copy_from_slice(&ETHER_TYPE.to_be_bytes());
     }
     let port = Port(u32::from(first >> 1 & 0xf));

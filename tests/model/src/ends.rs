@@ -38,7 +38,7 @@ impl System {
         if state.server.place == Place::Before && state.workers.iter().any(|worker| worker.place.knows()) {
             state.server.move_on(self.mutant);
         }
-        let (mut stage, mut in_vain) = (Stage::Repeat, 0);
+        let (mut stage, mut wasted_updates) = (Stage::Repeat, 0);
         for _ in 0..MOST_TIMEOUTS {
             if self.waiting_workers(&state).next().is_none() {
                 return state
@@ -54,11 +54,11 @@ impl System {
                 let results = self.come_back(&mut state, sequence);
                 self.carry(&mut state, results);
             }
-            in_vain = if state.workers == before.workers { in_vain + 1 } else { 0 };
-            if state != before && in_vain < TIMEOUTS_IN_VAIN {
+            wasted_updates = if state.workers == before.workers { wasted_updates + 1 } else { 0 };
+            if state != before && wasted_updates < TIMEOUTS_IN_VAIN {
                 continue;
             }
-            in_vain = 0;
+            wasted_updates = 0;
             stage = match stage {
                 Stage::Repeat => Stage::Bypass,
                 Stage::Bypass => Stage::PeerTimeout,

@@ -11,7 +11,7 @@ use inart_emulator::machine::namespace::Namespace;
 use inart_host_agent::{Options, Port, Server, Stopper};
 use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
 use inart_tests::workspace;
-use inart_wire::{MacAddr, ShardId, ValuesPerPacket};
+use inart_wire::{MacAddr, ShardId, ValuesPerFrame};
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -133,7 +133,7 @@ fn assignment(job: u16) -> Assignment {
         job: job.into(),
         name: format!("job{job}"),
         epoch: 1.into(),
-        values_per_packet: ValuesPerPacket::N256,
+        values_per_frame: ValuesPerFrame::N256,
         window_chunks: 32,
         exact_sums: false,
         workers: (0..RANKS as u8).map(worker).collect(),

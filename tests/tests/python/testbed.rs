@@ -8,7 +8,7 @@ use inart_emulator::{Options, Testbed};
 use inart_planner_aggregation::{Levels, Results, schemes};
 use inart_tests::inart;
 use inart_topologies::switched::Topology;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 /// A topology with one job, at `scale` times its rates, with the job's plan installed.
 pub fn of(topology: &str, scale: f64) -> Testbed {
@@ -21,7 +21,7 @@ pub fn of(topology: &str, scale: f64) -> Testbed {
         plans: Vec::new(),
         jobs: 1,
         target: inart_targets::DEFAULT,
-        values: ValuesPerPacket::N64,
+        values: ValuesPerFrame::N64,
         window_chunks: 64,
         scale: None,
         drop: "0".parse().expect("a rate"),

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use inart_wire::{
     ChunkSeq, Contributors, Epoch, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, JobId, Kind,
-    MacAddr, Rank, Seat, ShardId, ValuesPerPacket, WireError,
+    MacAddr, Rank, Seat, ShardId, ValuesPerFrame, WireError,
 };
 
 use crate::error::Error;
@@ -32,7 +32,7 @@ pub struct Addresses {
     others: Vec<(MacAddr, Seat)>,
     places: BTreeMap<MacAddr, usize>,
     /// The room of the longest frames, and whether all are so long.
-    values: ValuesPerPacket,
+    values: ValuesPerFrame,
     is_one_length: bool,
 }
 
@@ -70,7 +70,7 @@ impl Addresses {
         own: MacAddr,
         me: Option<Rank>,
         others: &[MacAddr],
-        values: ValuesPerPacket,
+        values: ValuesPerFrame,
         options: &FrameOptions,
     ) -> Result<Self, Error> {
         if let Some((name, &address)) = options.peers.iter().find(|(_, address)| **address == own) {
@@ -113,8 +113,8 @@ impl Addresses {
         let Some(&(destination, worker)) = self.others.get(to) else {
             return Err(WireError::Buffer { seen: 0, needed: 0 });
         };
-        let has_room = |values: &ValuesPerPacket| values.get() >= words.len() && *values <= self.values;
-        let shortest = ValuesPerPacket::ALL.into_iter().find(has_room).filter(|_| !self.is_one_length);
+        let has_room = |values: &ValuesPerFrame| values.get() >= words.len() && *values <= self.values;
+        let shortest = ValuesPerFrame::ALL.into_iter().find(has_room).filter(|_| !self.is_one_length);
         let header = HeaderRepr {
             kind: Kind::Control,
             flags: Flags::NONE,
@@ -128,9 +128,9 @@ impl Addresses {
             length: u16::try_from(words.len()).unwrap_or(u16::MAX),
             incarnation: Incarnation::from(words.get(1).copied().unwrap_or(0)),
         };
-        let values_per_packet = shortest.unwrap_or(self.values);
+        let values_per_frame = shortest.unwrap_or(self.values);
         let values: Vec<i32> = words.iter().map(|&word| word as i32).collect();
-        FrameRepr { destination, source: self.own, values_per_packet, header }.emit(&values, buffer)
+        FrameRepr { destination, source: self.own, values_per_frame, header }.emit(&values, buffer)
     }
 }
 
@@ -152,18 +152,18 @@ mod tests {
         }
     }
 
-    fn server(values: Option<ValuesPerPacket>) -> Addresses {
+    fn server(values: Option<ValuesPerFrame>) -> Addresses {
         let options = FrameOptions { values, ..options(&[("w1", mac(1)), ("w2", mac(2))]) };
         let names = ["w1".to_owned(), "w2".to_owned()];
         let all = checked(&names, &options).unwrap();
-        Addresses::new(mac(9), None, &all, ValuesPerPacket::N256, &options).unwrap()
+        Addresses::new(mac(9), None, &all, ValuesPerFrame::N256, &options).unwrap()
     }
 
     fn second_worker() -> Addresses {
         let options = options(&[("s", mac(9))]);
         let all = checked(&["s".to_owned()], &options).unwrap();
         let me = Rank::try_from(1usize).ok();
-        Addresses::new(mac(2), me, &all, ValuesPerPacket::N256, &options).unwrap()
+        Addresses::new(mac(2), me, &all, ValuesPerFrame::N256, &options).unwrap()
     }
 
     #[test]
@@ -178,7 +178,7 @@ mod tests {
         }
         assert_eq!(server.write(1, &[7; 257], &mut buffer).ok(), None);
         assert_eq!(server.write(2, &[7; 4], &mut buffer).ok(), None, "there is nobody");
-        let equal = self::server(Some(ValuesPerPacket::N256));
+        let equal = self::server(Some(ValuesPerFrame::N256));
         assert_eq!(equal.write(1, &[7; 4], &mut buffer).unwrap(), 1068);
     }
 
@@ -219,7 +219,7 @@ mod tests {
         refused(&[("w1", MacAddr([0; 6])), ("w2", mac(2))], &["w1", "no host's"]);
         let own = options(&[("w1", mac(1)), ("w2", mac(2))]);
         let all = checked(&names, &own).unwrap();
-        let same = Addresses::new(mac(2), None, &all, ValuesPerPacket::N256, &own).unwrap_err().to_string();
+        let same = Addresses::new(mac(2), None, &all, ValuesPerFrame::N256, &own).unwrap_err().to_string();
         assert!(same.contains("w2 at") && same.contains("interface eth0"), "{same}");
         let many: Vec<String> = (0..16385).map(|worker| format!("w{worker}")).collect();
         let at = |n: usize| MacAddr([2, 0, 0, 0, (n >> 8) as u8, n as u8]);

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use inart_quic::Congestion;
 use inart_tls::MutualTls;
-use inart_wire::{JobId, MacAddr, ValuesPerPacket};
+use inart_wire::{JobId, MacAddr, ValuesPerFrame};
 
 /// Settings of QUIC connections, across routed networks.
 #[derive(Debug, Clone)]
@@ -39,7 +39,7 @@ pub struct FrameOptions {
     pub job: JobId,
     /// All frames have room for so many values, as InArt switches need it; otherwise those with parts of
     /// packets have room for as many as the interface's MTU carries, and others are short.
-    pub values: Option<ValuesPerPacket>,
+    pub values: Option<ValuesPerFrame>,
 }
 
 /// Settings of frames that switches copy.

@@ -5,7 +5,7 @@ use std::os::fd::AsFd;
 use std::time::{Duration, Instant};
 
 use inart_ethernet::{BatchedPort, PortError, Transport, Watch};
-use inart_wire::{MacAddr, ValuesPerPacket};
+use inart_wire::{MacAddr, ValuesPerFrame};
 
 /// Frames that are due within this time leave together.
 const LEAST_SLEEP: Duration = Duration::from_micros(50);
@@ -21,9 +21,9 @@ fn refused(name: &str, source: io::Error) -> PortError {
 }
 
 /// The most values of a frame that an MTU has room for; the least that there are where it has room for none.
-fn most_values(mtu: usize) -> ValuesPerPacket {
-    let fits = |values: &ValuesPerPacket| usize::from(values.mtu()) <= mtu;
-    ValuesPerPacket::ALL.into_iter().rev().find(fits).unwrap_or(ValuesPerPacket::N32)
+fn most_values(mtu: usize) -> ValuesPerFrame {
+    let fits = |values: &ValuesPerFrame| usize::from(values.mtu()) <= mtu;
+    ValuesPerFrame::ALL.into_iter().rev().find(fits).unwrap_or(ValuesPerFrame::N32)
 }
 
 impl Port {
@@ -32,7 +32,7 @@ impl Port {
     ///
     /// # Errors
     /// An interface that there is not, that is down, whose MTU is too small, or that may not be opened.
-    pub fn open(name: &str, values: Option<ValuesPerPacket>) -> Result<(Self, ValuesPerPacket), PortError> {
+    pub fn open(name: &str, values: Option<ValuesPerFrame>) -> Result<(Self, ValuesPerFrame), PortError> {
         let port = BatchedPort::open(name)?;
         let values = match values {
             Some(values) => values,

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use inart_wire::{AbortReason, Contributors, HeaderRepr, MacAddr, ValuesPerPacket};
+use inart_wire::{AbortReason, Contributors, HeaderRepr, MacAddr, ValuesPerFrame};
 
 use crate::commands::decode::*;
 
@@ -9,7 +9,7 @@ fn frame(kind: Kind, values: &[i32]) -> Vec<u8> {
     let repr = FrameRepr {
         destination: MacAddr([2, 0, 0, 0, 0, 9]),
         source: MacAddr([2, 0, 0, 0, 0, 3]),
-        values_per_packet: ValuesPerPacket::N32,
+        values_per_frame: ValuesPerFrame::N32,
         header: HeaderRepr {
             kind,
             flags: Flags::RESEND | Flags::LAST,

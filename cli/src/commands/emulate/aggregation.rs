@@ -24,7 +24,7 @@ use inart_topologies::Switched;
 use inart_topologies::faults::Faults;
 use inart_topologies::switched::Topology;
 use inart_topologies::units::Size;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use crate::commands::document::refuse_network;
 use crate::commands::drawing::{try_file, write_file};
@@ -164,7 +164,7 @@ fn run(args: Args, topology: Topology, json: bool) -> anyhow::Result<ExitCode> {
     let plans = args.own.read(&topology)?;
     // bmv2 has them, too, but takes a gigabyte of memory and seconds to load the larger ones.
     let is_preferred = |values| {
-        (args.switch.is_none() || values <= ValuesPerPacket::N256) && args.target.prefers(values, None)
+        (args.switch.is_none() || values <= ValuesPerFrame::N256) && args.target.prefers(values, None)
     };
     let values = args.values.of(&topology, None, is_preferred).context("--values")?;
     let options = Options {

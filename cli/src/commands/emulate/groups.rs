@@ -16,7 +16,7 @@ use inart_topologies::ps::{Job, Kind};
 use inart_topologies::switched::Topology;
 use inart_topologies::units::display_size;
 use inart_training::PARAMETERS;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::commands::network::training_job;
@@ -66,8 +66,8 @@ pub struct Args {
     #[arg(long)]
     scale: Option<Scale>,
     /// Values per frame: 32, 64 or 256.
-    #[arg(long, default_value_t = ValuesPerPacket::N64)]
-    values: ValuesPerPacket,
+    #[arg(long, default_value_t = ValuesPerFrame::N64)]
+    values: ValuesPerFrame,
     /// Chunks in flight per worker and server: a power of two.
     #[arg(long, value_name = "CHUNKS", default_value_t = 64)]
     window: u32,
@@ -241,7 +241,7 @@ fn text_of(table: &RackTable, own_bytes: f64) -> String {
             "{:>6}  {:>7}  {:>9.3}  {:>11.3}  {:>7.3}  {:>11.3}  {:>6.1}%  {:>9.2}  {:>4}  {to_90:>9}  \
              {:>7.1}%",
             one.groups.len(),
-            one.at_once,
+            one.concurrent_groups,
             one.iteration_s,
             one.simulated.iteration_s,
             one.waiting_s,

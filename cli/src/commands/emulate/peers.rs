@@ -18,7 +18,7 @@ use inart_targets::Target;
 use inart_topologies::peers::{Mesh, PeerJob};
 use inart_topologies::units::{Size, display_size};
 use inart_training::{Config, Trainer};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use indicatif::{ProgressBar, ProgressStyle};
 
 use crate::commands::control::parse_target;
@@ -60,8 +60,8 @@ pub struct Args {
     multicast: Vec<String>,
     /// With switch: values per frame, 32, 64 or 256. What peers tell each other takes a frame each, so that
     /// short ones are better for many peers with small updates.
-    #[arg(long, default_value_t = ValuesPerPacket::N256)]
-    values: ValuesPerPacket,
+    #[arg(long, default_value_t = ValuesPerFrame::N256)]
+    values: ValuesPerFrame,
     /// With switch: what kind of switch the switches are. v1model, or tofino or tofino2: the program that
     /// copies updates there, run by the embedded switch.
     #[arg(long, value_name = "NAME", default_value = inart_targets::DEFAULT.name(), value_parser = parse_target)]
@@ -179,7 +179,7 @@ impl Args {
         );
         ensure!((0.0..=1.0).contains(&eta), "--finish-threshold {eta}: give a part from 0 to 1");
         ensure!(
-            self.values <= ValuesPerPacket::N256,
+            self.values <= ValuesPerFrame::N256,
             "--values {}: give 32, 64 or 256, whose frames fit the links' MTU of 1500 bytes",
             self.values
         );
@@ -221,7 +221,7 @@ impl Args {
             schemes: if given.is_some() { vec![Scheme::Own] } else { self.schemes.clone() },
             given,
             multicast: multicast(&self.multicast[0]),
-            values_per_packet: self.values,
+            values_per_frame: self.values,
             target: self.target,
             sync: if is_bsp { Sync::Bsp } else { Sync::Ssp { staleness: self.staleness.0 } },
             force_after: self.force_after.unwrap_or(Limit(if is_bsp { None } else { Some(4) })).0,
@@ -290,7 +290,7 @@ fn table(report: &Report, own_bytes: f64) -> String {
         _ => "scheme    copies  computing  simulated  reached  simulated  rounds  simulated  ahead   load  accuracy\n",
     });
     for scheme in &report.schemes {
-        let learnt = scheme.accuracy.map_or(String::new(), |share| format!("{:.1}%", share * 100.0));
+        let evaluations = scheme.accuracy.map_or(String::new(), |share| format!("{:.1}%", share * 100.0));
         let figures = match &scheme.figures {
             Figures::Bsp(figures) => bsp_row(figures),
             Figures::Ssp(figures) => ssp_row(figures),
@@ -298,7 +298,7 @@ fn table(report: &Report, own_bytes: f64) -> String {
         let load = scheme.port_load * 100.0;
         let _ = writeln!(
             out,
-            "{:8}  {:6}  {figures}  {load:>4.0}%  {learnt:>8}",
+            "{:8}  {:6}  {figures}  {load:>4.0}%  {evaluations:>8}",
             scheme.scheme, scheme.multicast
         );
     }
@@ -308,7 +308,7 @@ fn table(report: &Report, own_bytes: f64) -> String {
         "{} updates arrived, each as it was sent; {} receivers given up, {} choices late, {} chunks sent again",
         sum(|scheme| scheme.updates_checked),
         sum(|scheme| scheme.given_up),
-        sum(|scheme| scheme.without_choice),
+        sum(|scheme| scheme.rounds_with_previous_receivers),
         sum(|scheme| scheme.sent_again),
     );
     out + &copied(report)
@@ -322,7 +322,7 @@ fn copied(report: &Report) -> String {
             None => switches.push(switch.clone()),
             Some(known) => {
                 known.unwanted += switch.unwanted;
-                known.unwanted_at_trunks += switch.unwanted_at_trunks;
+                known.pruned_at_trunks += switch.pruned_at_trunks;
                 for (reason, count) in &switch.dropped {
                     *known.dropped.entry(reason.clone()).or_default() += count;
                 }
@@ -336,7 +336,7 @@ fn copied(report: &Report) -> String {
             "switch {}: {} copies that nobody wanted died there, {} of them at ports to other switches{}\n",
             switch.switch,
             switch.unwanted,
-            switch.unwanted_at_trunks,
+            switch.pruned_at_trunks,
             dropped.collect::<String>()
         )
     };

@@ -230,7 +230,7 @@ fn table(report: &Report, own_bytes: u64, args: &Args) -> String {
     for scheme in &report.schemes {
         let beside = ours.map_or(String::new(), |ours| format!("{:.2}", scheme.mean_s / ours));
         let simulated_s = scheme.simulated.map(|simulated| simulated.after_first_s);
-        let learnt = scheme.accuracy.map_or(String::new(), |share| format!("{:.1}%", share * 100.0));
+        let evaluations = scheme.accuracy.map_or(String::new(), |share| format!("{:.1}%", share * 100.0));
         let _ = writeln!(
             out,
             "{:10}  {:>6}  {:>7.2}  {:>7.2}  {:>11}  {:>5}  {:>11.2}  {:>8}  {:>8}  {:>7}",
@@ -242,7 +242,7 @@ fn table(report: &Report, own_bytes: u64, args: &Args) -> String {
             simulated_s.map_or(String::new(), |seconds| format!("{:.2}", scheme.after_first_s / seconds)),
             scheme.compute_s,
             beside,
-            learnt,
+            evaluations,
             scheme.relayed,
         );
     }

@@ -14,7 +14,7 @@ use inart_experiments::{
 };
 use inart_planner_aggregation::{Levels, Results, Scheme};
 use inart_topologies::switched::Topology;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use crate::commands::experiment::files::{Document, make, place};
 use crate::commands::output::print;
@@ -49,7 +49,7 @@ const MOST_TRIES: u32 = 3;
 /// How long hosts wait for each other at the topology's own rates, in seconds: their notes that they are
 /// there shall be few beside the frames.
 const PEER_TIMEOUT_SECONDS: f64 = 10.0;
-const VALUES: ValuesPerPacket = ValuesPerPacket::N256;
+const VALUES: ValuesPerFrame = ValuesPerFrame::N256;
 
 impl MeasureArgs {
     pub fn is_wanted(&self) -> bool {

@@ -192,7 +192,7 @@ fn table(job: &Job, policy: &Policy, is_tuned: bool, run: &WorkerRun) -> String 
         job.participants.len(),
         run.iteration_s,
         run.blocking_s,
-        run.zero_gaps * 100.0,
+        run.bunched_arrivals * 100.0,
         quantile("0.5"),
         quantile("0.95"),
         run.staleness.mean,

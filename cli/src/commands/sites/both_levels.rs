@@ -12,13 +12,13 @@ use inart_simulator_sites::ideal::{RunOptions, Timeline, timeline};
 use inart_topologies::faults::Faults;
 use inart_topologies::sites::{Hierarchy, Inside, SiteJob};
 use inart_topologies::units::{display_rate, display_size};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use serde::Serialize;
 
 use crate::commands::network;
 
 /// Values per frame inside sites.
-pub const VALUES: ValuesPerPacket = ValuesPerPacket::N256;
+pub const VALUES: ValuesPerFrame = ValuesPerFrame::N256;
 /// Chunks in flight per worker inside sites.
 const WINDOW: u32 = 64;
 /// Of a gradient so many bytes are simulated inside sites: their rate is then known.

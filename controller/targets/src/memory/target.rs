@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use futures::FutureExt;
 use futures::future::{BoxFuture, ready};
 use inart_tables::{Limits, PortNo, SwitchTables, Update};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use super::switch::Memory;
 use crate::counters::{SwitchCounters, Traffic};
@@ -18,7 +18,7 @@ use crate::target::{Program, Running, Session, Target};
 /// The target, with all its switches. Cheap to clone; clones share the switches. Ports keep our numbers.
 #[derive(Debug, Clone)]
 pub struct InMemory {
-    values: ValuesPerPacket,
+    values: ValuesPerFrame,
     limits: Limits,
     switches: Arc<Mutex<BTreeMap<String, Shared>>>,
 }
@@ -35,7 +35,7 @@ impl Shared {
 
 impl InMemory {
     /// A target whose switches run nothing yet, and hold that much.
-    pub fn new(values: ValuesPerPacket, limits: Limits) -> Self {
+    pub fn new(values: ValuesPerFrame, limits: Limits) -> Self {
         InMemory { values, limits, switches: Arc::default() }
     }
 
@@ -75,7 +75,7 @@ impl Target for InMemory {
 
     fn program(
         &self,
-        values: ValuesPerPacket,
+        values: ValuesPerFrame,
         _folder: Option<&Path>,
     ) -> Result<Arc<dyn Program>, ProgramError> {
         Ok(Arc::new(InMemory { values, ..self.clone() }))
@@ -83,7 +83,7 @@ impl Target for InMemory {
 }
 
 impl Program for InMemory {
-    fn values(&self) -> ValuesPerPacket {
+    fn values(&self) -> ValuesPerFrame {
         self.values
     }
 

@@ -24,7 +24,7 @@ fn info(variant: Variant, stem: &Path) -> Result<Vec<u8>, ProgramError> {
         read_compressed(&beside)
     } else {
         Err(ProgramError::Folder(format!(
-            "{} has no program for {} values per packet (inart-{variant}.bf-rt.json.xz): compile it",
+            "{} has no program for {} values per frame (inart-{variant}.bf-rt.json.xz): compile it",
             stem.parent().unwrap_or(stem).display(),
             variant.values
         )))

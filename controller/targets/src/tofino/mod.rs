@@ -19,7 +19,7 @@ use futures::future::BoxFuture;
 use futures::{FutureExt, TryFutureExt};
 use inart_p4::{Chip, MULTICAST, Variant};
 use inart_tables::{Limits, PortNo, SwitchTables, diff};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use crate::error::{ProgramError, SwitchError};
 use crate::numbers::PortNumbers;
@@ -71,10 +71,10 @@ impl Target for Tofino {
     }
 
     /// As many values as the chip sums in one pass, if there is a program for them: more cost a second pass.
-    fn prefers(&self, values: ValuesPerPacket, folder: Option<&Path>) -> bool {
+    fn prefers(&self, values: ValuesPerFrame, folder: Option<&Path>) -> bool {
         let one_pass = match self.chip {
-            Chip::Tofino1 => ValuesPerPacket::N32,
-            Chip::Tofino2 => ValuesPerPacket::N64,
+            Chip::Tofino1 => ValuesPerFrame::N32,
+            Chip::Tofino2 => ValuesPerFrame::N64,
         };
         values == one_pass && self.has_program(values, folder)
     }
@@ -89,7 +89,7 @@ impl Target for Tofino {
 
     fn program(
         &self,
-        values: ValuesPerPacket,
+        values: ValuesPerFrame,
         folder: Option<&Path>,
     ) -> Result<Arc<dyn Program>, ProgramError> {
         let variant = Variant { chip: self.chip, values };
@@ -99,13 +99,13 @@ impl Target for Tofino {
         }))
     }
 
-    fn multicast_program(&self, values: ValuesPerPacket) -> Result<Arc<dyn Program>, ProgramError> {
+    fn multicast_program(&self, values: ValuesPerFrame) -> Result<Arc<dyn Program>, ProgramError> {
         let variant = Variant { chip: self.chip, values };
         let Some(artifact) = inart_p4::tofino_multicast_artifact(variant) else {
             let there = MULTICAST.iter().filter(|built| built.chip == self.chip);
             let there: Vec<_> = there.map(|built| built.values.to_string()).collect();
             return Err(ProgramError::Folder(format!(
-                "no program that copies updates of {values} values per packet on {} is built in: give {}",
+                "no program that copies updates of {values} values per frame on {} is built in: give {}",
                 self.chip,
                 there.join(" or ")
             )));
@@ -132,7 +132,7 @@ fn built_in(variant: Variant) -> Result<Compiled, ProgramError> {
         let there = Variant::ALL.iter().filter(|built| built.chip == variant.chip);
         let there: Vec<_> = there.map(|built| built.values.to_string()).collect();
         return Err(ProgramError::Folder(format!(
-            "no program for {values} values per packet on {} is built in: give {}, or the folder of one",
+            "no program for {values} values per frame on {} is built in: give {}, or the folder of one",
             variant.chip,
             there.join(" or ")
         )));
@@ -141,7 +141,7 @@ fn built_in(variant: Variant) -> Result<Compiled, ProgramError> {
 }
 
 impl Program for Compiled {
-    fn values(&self) -> ValuesPerPacket {
+    fn values(&self) -> ValuesPerFrame {
         self.values()
     }
 

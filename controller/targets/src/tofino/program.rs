@@ -6,7 +6,7 @@ use inart_bfruntime::{Action, DataField, Info, MatchType, Profile, Table, TableK
 use inart_tables::{
     Limits, ProgramAction, ProgramField, ProgramTable, Steer, Table as _, TableSpec, tables_of,
 };
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use super::ports::PORTS;
 use crate::error::ProgramError;
@@ -28,7 +28,7 @@ pub struct Image {
 pub struct Compiled(Arc<Inner>);
 
 struct Inner {
-    values: ValuesPerPacket,
+    values: ValuesPerFrame,
     limits: Limits,
     specs: Vec<&'static TableSpec>,
     info: Info,
@@ -41,7 +41,7 @@ impl Compiled {
     /// # Errors
     /// The `bf-rt.json` cannot be read, tells no number of slots, or has other tables than those that are
     /// declared.
-    pub fn new(values: ValuesPerPacket, bf_rt: &[u8], image: Image) -> Result<Self, ProgramError> {
+    pub fn new(values: ValuesPerFrame, bf_rt: &[u8], image: Image) -> Result<Self, ProgramError> {
         let wrong = |reason| ProgramError::Artifact { values, reason };
         let info = Info::from_json(bf_rt).map_err(|error| wrong(error.to_string()))?;
         let tables: Vec<_> = info.tables().iter().filter(|table| is_filled(table)).map(of_table).collect();
@@ -79,7 +79,7 @@ impl Compiled {
     }
 
     /// Values per frame that it is compiled for.
-    pub fn values(&self) -> ValuesPerPacket {
+    pub fn values(&self) -> ValuesPerFrame {
         self.0.values
     }
 

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use futures::FutureExt;
 use futures::future::BoxFuture;
 use inart_tables::{Limits, PortNo};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use crate::error::{ProgramError, SwitchError};
 use crate::place::{Access, Place, Precedence};
@@ -44,13 +44,13 @@ impl Target for V1Model {
     }
 
     /// Those that are built in need not be read.
-    fn has_program(&self, values: ValuesPerPacket, folder: Option<&Path>) -> bool {
+    fn has_program(&self, values: ValuesPerFrame, folder: Option<&Path>) -> bool {
         folder.is_none() || self.program(values, folder).is_ok()
     }
 
     fn program(
         &self,
-        values: ValuesPerPacket,
+        values: ValuesPerFrame,
         folder: Option<&Path>,
     ) -> Result<Arc<dyn Program>, ProgramError> {
         let artifact = match folder {
@@ -64,7 +64,7 @@ impl Target for V1Model {
 }
 
 impl Program for Compiled {
-    fn values(&self) -> ValuesPerPacket {
+    fn values(&self) -> ValuesPerFrame {
         self.values()
     }
 

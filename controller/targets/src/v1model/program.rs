@@ -7,7 +7,7 @@ use inart_p4runtime::p4::config::v1::match_field::MatchType;
 use inart_p4runtime::p4::config::v1::{Action, Table};
 use inart_p4runtime::{Pipeline, Schema, SchemaError};
 use inart_tables::{Limits, ProgramAction, ProgramField, ProgramTable, TableSpec, tables_of};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use sha2::{Digest, Sha256};
 
 use super::ports::PORTS;
@@ -18,7 +18,7 @@ use crate::error::ProgramError;
 pub struct Compiled(Arc<Inner>);
 
 struct Inner {
-    values: ValuesPerPacket,
+    values: ValuesPerFrame,
     limits: Limits,
     specs: Vec<&'static TableSpec>,
     schema: Arc<Schema>,
@@ -32,7 +32,7 @@ impl Compiled {
     ///
     /// # Errors
     /// The P4Info cannot be read, tells no number of slots, or has other tables than those that are declared.
-    pub fn new(values: ValuesPerPacket, json: &[u8], p4info: &str) -> Result<Self, ProgramError> {
+    pub fn new(values: ValuesPerFrame, json: &[u8], p4info: &str) -> Result<Self, ProgramError> {
         let wrong = |reason| ProgramError::Artifact { values, reason };
         let unreadable = |error: SchemaError| wrong(format!("its P4Info: {error}"));
         let schema = Schema::from_text(p4info).map_err(unreadable)?;
@@ -66,7 +66,7 @@ impl Compiled {
     }
 
     /// Values per frame that it is compiled for.
-    pub fn values(&self) -> ValuesPerPacket {
+    pub fn values(&self) -> ValuesPerFrame {
         self.0.values
     }
 

@@ -39,7 +39,7 @@ pub struct Audit {
     /// By turn: the digest of each server's part of the model.
     versions: Vec<Vec<String>>,
     /// By turn, of some: how good the model was.
-    learnt: Vec<(u64, Evaluation)>,
+    evaluations: Vec<(u64, Evaluation)>,
 }
 
 fn wrong(who: &str, what: String) -> Error {
@@ -68,7 +68,7 @@ impl Audit {
             turns: 0,
             sums: 0,
             versions: Vec::new(),
-            learnt: Vec::new(),
+            evaluations: Vec::new(),
         })
     }
 
@@ -130,7 +130,7 @@ impl Audit {
         let groups = self.workers.len() as u64;
         if self.turns.is_multiple_of(groups) {
             let (_, stepper) = &mut self.workers[0][0];
-            self.learnt.push((self.turns - 1, stepper.evaluate(&self.model)));
+            self.evaluations.push((self.turns - 1, stepper.evaluate(&self.model)));
         }
         Ok(())
     }
@@ -171,6 +171,6 @@ impl Audit {
                 }
             }
         }
-        Ok(self.learnt.clone())
+        Ok(self.evaluations.clone())
     }
 }

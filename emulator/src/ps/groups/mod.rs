@@ -71,9 +71,9 @@ fn run(setting: &RackSetting, racks: &Racks, tell: &mut dyn FnMut(u64)) -> Resul
         }
     }
     let said = processes.end()?;
-    let learnt = audit.end(&said)?;
+    let evaluations = audit.end(&said)?;
     let summed = testbed.counters()?.aggregated;
-    report::report(setting, racks, &said, &audit, &learnt, summed)
+    report::report(setting, racks, &said, &audit, &evaluations, summed)
 }
 
 /// Installs the plans of all groups; what to tell their hosts.
@@ -92,12 +92,12 @@ fn install(testbed: &mut Testbed, setting: &RackSetting, racks: &Racks) -> Resul
 ///
 /// # Errors
 /// What the system refuses.
-pub fn fitting_scale(all: &[Racks], values: inart_wire::ValuesPerPacket) -> Result<Scale, Error> {
+pub fn fitting_scale(all: &[Racks], values: inart_wire::ValuesPerFrame) -> Result<Scale, Error> {
     let demand = |racks: &Racks| {
         let mut each: Vec<f64> =
             racks.groups.iter().map(|group| crate::machine::capacity::demand(&group.plan, values)).collect();
         each.sort_by(|a, b| b.total_cmp(a));
-        each.iter().take(racks.at_once).sum::<f64>()
+        each.iter().take(racks.concurrent_groups).sum::<f64>()
     };
     let most = all.iter().map(demand).fold(0.0, f64::max);
     Ok(Scale::fitting(most * inart_targets::DEFAULT.frame_cost(), crate::machine::capacity::measure(values)?))

@@ -119,7 +119,12 @@ impl Processes {
         let place = testbed.host(name);
         let mut command = place.namespace.command(&setting.program);
         command.args(["group-server", "--json", "--interface", place.interface]);
-        command.args(["--shard", &shard.to_string(), "--concurrent-groups", &racks.at_once.to_string()]);
+        command.args([
+            "--shard",
+            &shard.to_string(),
+            "--concurrent-groups",
+            &racks.concurrent_groups.to_string(),
+        ]);
         command.args(["--iterations", &setting.iterations.to_string(), "--seed", &setting.seed.to_string()]);
         for assignment in assignments {
             command.args(["--job", &assignment.name]);

@@ -32,7 +32,7 @@ pub struct RackReport {
     /// By group: its workers.
     pub groups: Vec<Vec<String>>,
     /// How many groups may push at once.
-    pub at_once: usize,
+    pub concurrent_groups: usize,
     /// Mean over groups of the time between the ends of their own turns, in seconds.
     pub iteration_s: f64,
     /// From when a group was ready until its turn began at all servers, in seconds.
@@ -143,7 +143,7 @@ pub fn report(
     racks: &Racks,
     said: &Said,
     audit: &Audit,
-    learnt: &[(u64, Evaluation)],
+    evaluations: &[(u64, Evaluation)],
     summed_in_switches: u64,
 ) -> Result<RackReport, Error> {
     let groups = racks.groups.len();
@@ -172,14 +172,14 @@ pub fn report(
         until = until.max(turn.ends);
     }
     let total_s = seconds(began, ended);
-    let evaluation = learnt.last().map(|(_, evaluation)| *evaluation);
-    let to_90 = learnt.iter().find(|(_, evaluation)| evaluation.accuracy >= 0.9);
+    let evaluation = evaluations.last().map(|(_, evaluation)| *evaluation);
+    let to_90 = evaluations.iter().find(|(_, evaluation)| evaluation.accuracy >= 0.9);
     let names = |members: &[usize]| {
         members.iter().map(|&at| setting.job.participants[at].name.clone()).collect::<Vec<_>>()
     };
     let by_the_clock = RackReport {
         groups: racks.groups.iter().map(|group| names(&group.members)).collect(),
-        at_once: racks.at_once,
+        concurrent_groups: racks.concurrent_groups,
         iteration_s: intervals.iter().sum::<f64>() / intervals.len().max(1) as f64,
         waiting_s: mean(&|times| seconds(times.ready, times.begins)),
         busy: if total_s > 0.0 { busy_ns as f64 * 1e-9 / total_s } else { 0.0 },

@@ -9,7 +9,7 @@ use inart_topologies::faults::Faults;
 use inart_topologies::ps::Job;
 use inart_topologies::switched::Topology;
 use inart_training::{Config, ConfigError, Stepper};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use crate::aggregation::options::Options;
 use crate::machine::fault::DropRate;
@@ -36,7 +36,7 @@ pub struct RackSetting {
     /// Decides data, weights and times to compute.
     pub seed: u64,
     /// Values per frame.
-    pub values: ValuesPerPacket,
+    pub values: ValuesPerFrame,
     /// Chunks in flight per worker and server.
     pub window_chunks: u32,
     /// Share of frames that every link drops.

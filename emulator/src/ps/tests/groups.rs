@@ -59,7 +59,7 @@ fn what_is_lost_doubled_or_not_what_it_has_to_be_is_named() {
         run.end()
     };
     let all = checked(&said()).unwrap();
-    assert!(all.updates >= 15 && (all.in_vain, all.lost) == (0, 0), "{all:?}");
+    assert!(all.updates >= 15 && (all.wasted_updates, all.lost) == (0, 0), "{all:?}");
     type Change = fn(&mut Said);
     let cases: [(Change, &str); 12] = [
         (|said| drop(said.applied.pop()), "s1: it has lost"),
@@ -139,7 +139,7 @@ fn who_comes_late_trains_in_vain_and_nobody_else() {
     };
     let right = said();
     let all = checked(&right).unwrap();
-    assert!(all.in_vain > 0 && all.lost == 0, "{all:?}");
+    assert!(all.wasted_updates > 0 && all.lost == 0, "{all:?}");
     // In the last round of its group, a model that is not there is lost.
     let last = right.pushed.last().unwrap().clone();
     refused(
@@ -162,7 +162,7 @@ fn who_was_killed_or_given_up_has_trained_in_vain() {
             run.end()
         };
         let all = checked(&said()).unwrap();
-        assert_eq!((all.in_vain, all.lost), (1, 0), "{is_killed}");
+        assert_eq!((all.wasted_updates, all.lost), (1, 0), "{is_killed}");
         let clear = |said: &mut Said| {
             said.killed.clear();
             said.gone.clear();
@@ -180,7 +180,7 @@ fn a_killed_server_goes_on_from_a_version_that_is_merged_again() {
     };
     for untold in [0, 1] {
         let all = checked(&said(untold)).unwrap();
-        assert!(all.in_vain > 0, "{untold}: {all:?}");
+        assert!(all.wasted_updates > 0, "{untold}: {all:?}");
     }
     let value = |said: &mut Said| said.restarts[0].kept.as_mut().unwrap().values[9] += 1.0;
     refused(said(0), value, "what it has kept is not its version 5");

@@ -59,8 +59,8 @@ fn records_of_right_runs_are_right() {
         let mut run = run(policy);
         run.until(if policy.name() == "bsp" { 4 } else { 11 });
         let checked = check(&three(), &run.end()).unwrap();
-        assert!(checked.updates >= 11 && (checked.in_vain, checked.lost) == (0, 0), "{checked:?}");
-        assert!(!checked.learnt.is_empty());
+        assert!(checked.updates >= 11 && (checked.wasted_updates, checked.lost) == (0, 0), "{checked:?}");
+        assert!(!checked.evaluations.is_empty());
     }
     let mut tuned = run(Policy::asp());
     tuned.until(6);
@@ -151,7 +151,7 @@ fn who_was_killed_or_given_up_has_computed_in_vain() {
     };
     for is_killed in [true, false] {
         let checked = check(&three(), &said(is_killed)).unwrap();
-        assert_eq!((checked.in_vain, checked.lost), (1, 0));
+        assert_eq!((checked.wasted_updates, checked.lost), (1, 0));
     }
     let why = "s1: it has not taken what w2 computed";
     refused(said(true), |said| said.killed.clear(), why);
@@ -173,7 +173,7 @@ fn what_a_killed_server_had_not_kept_may_be_lost_and_nothing_else() {
         let said = said(untold);
         let checked = check(&three(), &said).unwrap();
         assert_eq!(checked.updates + checked.lost, said.pushed.len() as u64, "{untold}");
-        assert!(checked.in_vain > 0, "{untold}");
+        assert!(checked.wasted_updates > 0, "{untold}");
     }
     let kept = |said: &mut Said, change: fn(&mut Kept)| change(said.restarts[0].kept.as_mut().unwrap());
     refused(

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use inart_planner_aggregation::Plan;
 use inart_topologies::sites::{Contributor, Hierarchy};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use super::super::setting::{Setting, Workload};
 
@@ -24,7 +24,7 @@ pub struct BothSetting {
     /// Rounds to run.
     pub rounds: u32,
     /// Values per frame inside sites.
-    pub values: ValuesPerPacket,
+    pub values: ValuesPerFrame,
     /// Chunks in flight per worker inside sites.
     pub window_chunks: u32,
     /// How long hosts wait for a silent peer.

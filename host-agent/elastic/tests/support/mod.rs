@@ -22,7 +22,7 @@ use inart_targets::memory::InMemory;
 use inart_targets::{Place, Precedence, Target};
 use inart_tls::Security;
 use inart_topologies::switched::Topology;
-use inart_wire::{MacAddr, ValuesPerPacket};
+use inart_wire::{MacAddr, ValuesPerFrame};
 use tempfile::TempDir;
 use tokio::sync::oneshot;
 
@@ -92,7 +92,7 @@ impl Controller {
         let folder = Arc::new(TempDir::new().unwrap());
         let address = format!("unix:{}", folder.path().join("api.sock").display());
         let (network, ports) = (InProcess::new(), Arc::new(PortMap::new(&topology).unwrap()));
-        let (running, target) = (Arc::default(), InMemory::new(ValuesPerPacket::N64, LIMITS));
+        let (running, target) = (Arc::default(), InMemory::new(ValuesPerFrame::N64, LIMITS));
         let controller = Self { topology, follows, running, target, network, ports, address, folder };
         controller.begin(1);
         controller
@@ -241,7 +241,7 @@ async fn run(
     let config = Config {
         peers: None,
         jobs: jobs.collect(),
-        program: target.program(ValuesPerPacket::N64, None).unwrap(),
+        program: target.program(ValuesPerFrame::N64, None).unwrap(),
         switches: BTreeMap::from([("v1".to_owned(), Place::local("v1", 0))]),
         precedence: Precedence(precedence),
         records: Records::open(folder, topology.name()).unwrap(),

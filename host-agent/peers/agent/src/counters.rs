@@ -12,7 +12,7 @@ pub struct PeerCounters {
     /// Receivers that a choice would add to a multicast that goes on.
     pub added: u64,
     /// Rounds whose receivers are the last ones, because no choice came.
-    pub without_choice: u64,
+    pub rounds_with_previous_receivers: u64,
     /// Receivers added by the rule of k.
     pub forced: u64,
     /// Whole updates that a newer one of the same peer replaced before they were averaged, or of a round that
@@ -37,7 +37,7 @@ pub struct PeerCounters {
     pub passed: u64,
     /// Times that it had begun anew, no other sent it a model, and it went on from the weights of its
     /// program.
-    pub from_first_weights: u64,
+    pub restarted_from_init: u64,
 }
 
 /// Of a coordinator.

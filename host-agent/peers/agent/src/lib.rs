@@ -4,12 +4,12 @@
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 #![forbid(unsafe_code)]
 
+mod admission_error;
 mod average;
 mod coordinator;
 mod counters;
 mod message;
 mod meter;
-mod not_taken_in;
 mod notice;
 mod peer;
 mod process;
@@ -17,6 +17,7 @@ mod select;
 mod setup;
 mod term;
 
+pub use admission_error::NotTakenIn;
 pub use average::{Average, Received, average, is_finite};
 pub use coordinator::process::{CoordinatorNews, CoordinatorProcess};
 pub use coordinator::{Coordinator, CoordinatorOutput, CoordinatorSetup};
@@ -26,7 +27,6 @@ pub use message::{
     Body, Choice, Ended, Hello, Left, Message, MessageError, OtherJob, Ready, Roster, Sample, Seen, decode,
     encode,
 };
-pub use not_taken_in::NotTakenIn;
 pub use notice::Notice;
 pub use peer::{Awaited, Output, Peer, Start, UpdateError};
 pub use process::{Framing, PeerNews, PeerProcess};

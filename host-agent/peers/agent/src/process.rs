@@ -10,8 +10,8 @@ use inart_protocol_peers::{
 };
 use inart_wire::{Contributors, Incarnation, MacAddr, Rank, WireError};
 
+use crate::admission_error::NotTakenIn;
 use crate::average::Received;
-use crate::not_taken_in::NotTakenIn;
 use crate::notice::Notice;
 use crate::peer::{Output as PeerOutput, Peer, Start, UpdateError};
 
@@ -39,7 +39,7 @@ pub enum PeerNews {
         /// How it ended; each of its receivers is named.
         outcome: Outcome,
         /// Whether no choice came, and the receivers were the last ones.
-        without_choice: bool,
+        rounds_with_previous_receivers: bool,
     },
     /// End of the last round.
     Finished(Start),
@@ -74,7 +74,7 @@ pub struct Framing {
 impl Framing {
     /// Creates it from a writer, and the Ethernet addresses of all peers by rank.
     pub fn new(writer: FrameWriter, addresses: Vec<MacAddr>) -> Self {
-        let frame_bytes = writer.values_per_packet.frame_bytes();
+        let frame_bytes = writer.values_per_frame.frame_bytes();
         Framing { writer, addresses, frame_bytes, buffer: BytesMut::new(), blocks: VecDeque::new() }
     }
 
@@ -180,8 +180,8 @@ impl PeerProcess {
             }
             PeerOutput::Received(update) => self.report(PeerNews::Received(update)),
             PeerOutput::Compute(start) => self.report(PeerNews::Compute(start)),
-            PeerOutput::Ended { outcome, without_choice } => {
-                self.report(PeerNews::Ended { outcome, without_choice });
+            PeerOutput::Ended { outcome, rounds_with_previous_receivers } => {
+                self.report(PeerNews::Ended { outcome, rounds_with_previous_receivers });
             }
             PeerOutput::Finished(start) => {
                 self.finished = Some(now);

@@ -280,7 +280,7 @@ impl World {
         let is_new = at == NEWCOMER && self.has_begun_anew;
         let Some(average) = &start.average else {
             // In the first round nobody has a model; later, nobody has sent it one for so many rounds.
-            let counted = self.peers[at].counters().0.from_first_weights;
+            let counted = self.peers[at].counters().0.restarted_from_init;
             return match start.round > 1 && counted == 0 {
                 true => Err(format!("peer {at} begins round {} from nothing", start.round)),
                 false => Ok(!is_new || !self.is_late),

@@ -3,7 +3,7 @@
 use inart_connections::CopyOptions;
 use inart_peers_agent::{Framing, Setup};
 use inart_protocol_peers::FrameWriter;
-use inart_wire::{MacAddr, ValuesPerPacket};
+use inart_wire::{MacAddr, ValuesPerFrame};
 
 /// The interface by which a peer's frames leave and arrive, and where the others' are.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -16,7 +16,7 @@ pub struct Interface {
 
 impl Interface {
     /// Returns how a peer writes frames, and the settings of their transport.
-    pub(crate) fn framing(&self, setup: &Setup, values: ValuesPerPacket) -> (Framing, CopyOptions) {
+    pub(crate) fn framing(&self, setup: &Setup, values: ValuesPerFrame) -> (Framing, CopyOptions) {
         let own = self.addresses.get(setup.me.index()).copied().unwrap_or(MacAddr([0; 6]));
         let writer = FrameWriter::new(own, MacAddr::results_of(setup.job), values);
         let options = CopyOptions { interface: self.name.clone(), frame_bytes: values.frame_bytes() };

@@ -8,7 +8,7 @@ use inart_planner_peers::Multicast;
 use inart_protocol_peers::{Copies, ReceiverOptions, SenderOptions};
 use inart_terms::Terms;
 use inart_topologies::peers::{Mesh, PeerJob};
-use inart_wire::{Epoch, Incarnation, JobId, Rank, ValuesPerPacket};
+use inart_wire::{Epoch, Incarnation, JobId, Rank, ValuesPerFrame};
 
 use crate::options::Patience;
 
@@ -97,7 +97,7 @@ pub enum CopiedBy {
     /// Hosts: a message per chunk and receiver, on connections.
     Hosts,
     /// Switches: a frame per chunk, of so many values.
-    Switches(ValuesPerPacket),
+    Switches(ValuesPerFrame),
 }
 
 /// How long a peer waits for others to end a round, unless [`Setup::round_patience`] is set.

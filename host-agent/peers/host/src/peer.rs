@@ -151,7 +151,9 @@ impl PeerHost {
                     let _ = self.handle.command(update);
                 }
                 News::Received(update) => training.received(&update),
-                News::Ended { outcome, without_choice } => training.ended(&outcome, without_choice),
+                News::Ended { outcome, rounds_with_previous_receivers } => {
+                    training.ended(&outcome, rounds_with_previous_receivers)
+                }
                 News::Finished(start) => training.finish(&start),
                 News::Left(left) => {
                     self.handle.join();

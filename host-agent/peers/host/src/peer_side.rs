@@ -18,7 +18,7 @@ use crate::status::{Connected, coordinators, number};
 pub(crate) enum News {
     Compute(Start),
     Received(Received),
-    Ended { outcome: Outcome, without_choice: bool },
+    Ended { outcome: Outcome, rounds_with_previous_receivers: bool },
     Finished(Start),
     Left(Box<Result<Ending, HostError>>),
 }
@@ -82,9 +82,9 @@ impl Host<PeerProcess> for PeerSide {
         let news = match news {
             PeerNews::Compute(start) => News::Compute(start),
             PeerNews::Received(update) => News::Received(update),
-            PeerNews::Ended { outcome, without_choice } => {
+            PeerNews::Ended { outcome, rounds_with_previous_receivers } => {
                 tracing::debug!("{}", process.peer().told());
-                News::Ended { outcome, without_choice }
+                News::Ended { outcome, rounds_with_previous_receivers }
             }
             PeerNews::Finished(start) => {
                 self.finished = Some(Instant::now());

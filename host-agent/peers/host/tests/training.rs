@@ -126,7 +126,7 @@ fn without_a_coordinator_the_last_receivers_go_on() {
     assert_eq!((seen.averages, seen.given_up), (4 * rounds as usize, 0));
     let last: Vec<_> = (10..=rounds).map(|round| peers[1].complete(round)).collect();
     assert!(last.windows(2).all(|pair| pair[0] == pair[1]), "{last:?}");
-    assert!(peers.iter().all(|peer| peer.without_choice > 0));
+    assert!(peers.iter().all(|peer| peer.rounds_with_previous_receivers > 0));
 }
 
 #[test]

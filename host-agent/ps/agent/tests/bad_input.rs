@@ -232,7 +232,7 @@ fn a_server_that_restarts_in_the_middle_of_a_push_asks_for_a_new_one() {
     both.workers[0].down(SERVER, ZERO);
     // A chunk of the last life comes late.
     both.server.received(PeerNo(0), &data, None, ZERO);
-    assert_eq!(both.server.counters().other_life, 1);
+    assert_eq!(both.server.counters().stale_incarnation, 1);
     both.server.up(PeerNo(0), ZERO);
     both.workers[0].up(SERVER, ZERO);
     both.settle(ZERO);
@@ -307,7 +307,7 @@ fn what_cannot_be_read_or_makes_no_sense_is_counted() {
     let stranger = chunk_packet(&Tag { worker_life: 4, ..tag }, 0, &[1.0; 4], Precision::Single);
     both.server.received(PeerNo(0), &stranger, None, ZERO);
     both.server.received(PeerNo(0), &message_packet(1, 8, Body::Request(Request {})), None, ZERO);
-    assert_eq!(both.server.counters().other_life, 2);
+    assert_eq!(both.server.counters().stale_incarnation, 2);
     let hello = Hello { number: 1, model: MODEL, values: VALUES as u64, ..Hello::default() };
     both.server.received(PeerNo(7), &message_packet(1, 0, Body::Hello(hello)), None, ZERO);
     assert_eq!(both.server.counters().malformed, packets.len() as u64 + 1, "there is no worker 7");

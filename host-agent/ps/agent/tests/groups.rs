@@ -196,8 +196,8 @@ fn who_goes_another_way_than_its_group_is_left_out() {
     }
     assert_eq!(world.server.sequencer().left_out(), [WorkerNo(3)]);
     assert_eq!(world.server.sequencer().server().size(0), 3);
-    let barred = world.server.sequencer().server().counters().barred;
-    assert_eq!(barred, 0, "it does not train in vain");
+    let excluded = world.server.sequencer().server().counters().excluded;
+    assert_eq!(excluded, 0, "it does not train in vain");
     assert!(world.said.contains(&ServerNews::LeftOut { worker: WorkerNo(3) }));
     assert_eq!((&world.left_out[..], world.clients[3].is_over()), (&[3][..], true));
     // A process that starts again hears so at once.

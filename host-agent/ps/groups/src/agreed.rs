@@ -40,7 +40,7 @@ impl Agreed {
         agreed.add("number of values", Some(first.len().to_string()));
         agreed.add("first weights", Some(digest_of_values(first)));
         agreed.add(OF_SERVERS[0], turns.map(|(jobs, _)| jobs.join(", ")));
-        agreed.add(OF_SERVERS[1], turns.map(|(_, at_once)| at_once.to_string()));
+        agreed.add(OF_SERVERS[1], turns.map(|(_, concurrent_groups)| concurrent_groups.to_string()));
         agreed
     }
 

@@ -101,7 +101,7 @@ impl Part {
         (shape, shard): (&Shape, ShardId),
         model: &[f32],
         groups: usize,
-        at_once: usize,
+        concurrent_groups: usize,
     ) -> Result<Self, RackError> {
         let range = shape.part(shard);
         if model.len() != shape.values() {
@@ -123,7 +123,7 @@ impl Part {
         let frames = before + of_gradient.len();
         let chunks: Vec<_> = (before..).zip(of_gradient).filter(|(_, values)| !values.is_empty()).collect();
         Ok(Part {
-            turns: Turns::new(groups, at_once, chunks.len())?,
+            turns: Turns::new(groups, concurrent_groups, chunks.len())?,
             groups: vec![group; groups],
             model,
             first,

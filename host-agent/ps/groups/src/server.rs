@@ -62,7 +62,7 @@ pub struct RackServer {
 }
 
 impl RackServer {
-    /// The server of that shard of all groups' jobs, in the order of turns; `at_once` of them push at once.
+    /// The server of that shard of all groups' jobs, in the order of turns; `concurrent_groups` of them push at once.
     /// It ends after so many iterations of each.
     ///
     /// # Errors
@@ -71,7 +71,7 @@ impl RackServer {
     pub fn new(
         shard: ShardId,
         groups: Vec<RackGroup>,
-        at_once: usize,
+        concurrent_groups: usize,
         model: &[f32],
         iterations: u32,
     ) -> Result<Self, RackError> {
@@ -91,7 +91,7 @@ impl RackServer {
                 }
                 Some(_) => {}
                 None => {
-                    let own = Part::new((&shape, shard), model, number, at_once)?;
+                    let own = Part::new((&shape, shard), model, number, concurrent_groups)?;
                     part = Some((own, shape, assignment.name.clone()));
                 }
             }
@@ -108,10 +108,12 @@ impl RackServer {
             servers.push(server);
         }
         let Some((part, shape, _)) = part else {
-            return Err(inart_protocol_ps::TurnError::Numbers { groups: 0, at_once, chunks: 0 }.into());
+            return Err(
+                inart_protocol_ps::TurnError::Numbers { groups: 0, concurrent_groups, chunks: 0 }.into()
+            );
         };
         let jobs: Vec<_> = seats.iter().map(|seat: &Seat| seat.job.clone()).collect();
-        let agreed = Agreed::new(number, model, Some((&jobs, at_once)));
+        let agreed = Agreed::new(number, model, Some((&jobs, concurrent_groups)));
         let workers = seats.iter().map(|seat| seat.workers.len()).collect();
         let part = part.with_terms((&shape, shard), agreed, workers);
         Ok(RackServer {

@@ -94,8 +94,8 @@ fn groups(jobs: Vec<Assignment>) -> Vec<RackGroup> {
     jobs.into_iter().map(group).collect()
 }
 
-fn refused(jobs: Vec<Assignment>, at_once: usize, values: usize) -> String {
-    let server = RackServer::new(0.into(), groups(jobs), at_once, &vec![0.0; values], 1);
+fn refused(jobs: Vec<Assignment>, concurrent_groups: usize, values: usize) -> String {
+    let server = RackServer::new(0.into(), groups(jobs), concurrent_groups, &vec![0.0; values], 1);
     server.err().expect("it cannot be").to_string()
 }
 

@@ -53,7 +53,7 @@ pub struct MulticastEnd {
     /// When it ended, in nanoseconds.
     pub ended_ns: u64,
     /// Whether the receivers were the last ones, since no choice arrived.
-    pub without_choice: bool,
+    pub rounds_with_previous_receivers: bool,
 }
 
 /// The end of a peer: its counts.
@@ -74,17 +74,17 @@ pub struct PeerEnd {
     /// Peers that recovered.
     pub back: u64,
     /// Rounds to the last receivers, since no choice arrived.
-    pub without_choice: u64,
+    pub rounds_with_previous_receivers: u64,
     /// Rounds that the peer skipped when it rejoined.
-    pub passed: u64,
+    pub rounds_skipped: u64,
     /// Times that the peer restarted from the first weights.
-    pub from_first_weights: u64,
+    pub restarted_from_init: u64,
     /// Receivers that were forced for their age.
     pub forced: u64,
     /// Choices that a newer one replaced.
     pub superseded: u64,
     /// Messages and frames for another incarnation.
-    pub other_life: u64,
+    pub stale_incarnation: u64,
     /// Connections of processes that are not in the job.
     pub strangers: u64,
     /// Requests for missing chunks.
@@ -92,7 +92,7 @@ pub struct PeerEnd {
     /// Chunks that were sent again in frames.
     pub repairs: u64,
     /// Frames of updates for others.
-    pub not_mine: u64,
+    pub misdelivered: u64,
     /// Frames of another job.
     pub other_job: u64,
     /// Frames of another epoch.

@@ -105,7 +105,7 @@ pub struct PsServerEnd {
     /// Packets that cannot be decoded.
     pub malformed: u64,
     /// Packets for another incarnation.
-    pub other_life: u64,
+    pub stale_incarnation: u64,
     /// Updates of another model.
     pub other_model: u64,
     /// Connections of processes that are not in the job.
@@ -123,10 +123,10 @@ pub struct PsServerEnd {
     pub repeated_rounds: Option<u64>,
     /// Models of clients that are left out.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub barred: Option<u64>,
+    pub excluded: Option<u64>,
     /// Rounds without a judgment of clients.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub unjudged: Option<u64>,
+    pub rounds_unscored: Option<u64>,
     /// Names of the clients that are left out for their data.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<Vec<String>>,
@@ -150,7 +150,7 @@ pub struct PsWorkerEnd {
     /// Packets that cannot be decoded.
     pub malformed: u64,
     /// Packets for another incarnation.
-    pub other_life: u64,
+    pub stale_incarnation: u64,
     /// Why the client was left out; `None` if it was not.
     pub left_out: Option<String>,
     /// Counts of the connections.

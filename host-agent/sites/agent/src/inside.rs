@@ -121,7 +121,7 @@ impl Inside {
             return Err(InsideError::Empty { tensor });
         }
         let (mut places, mut frames, mut chunks) = (Vec::<Place>::new(), 0, Vec::new());
-        let frame = assignment.values_per_packet.get();
+        let frame = assignment.values_per_frame.get();
         let mut values_of = chunk_values.iter();
         for (tensor, &values) in tensors.iter().enumerate() {
             // Where the chunk ends that frames are of.

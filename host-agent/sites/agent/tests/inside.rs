@@ -6,16 +6,16 @@ use std::collections::BTreeMap;
 use inart_protocol_aggregation::policy::{Answer, OwnSum};
 use inart_protocol_aggregation::{Assignment, Chunk, ShardAssignment, Split, WorkerAddress};
 use inart_sites_agent::{Inside, InsideError};
-use inart_wire::{MacAddr, ValuesPerPacket};
+use inart_wire::{MacAddr, ValuesPerFrame};
 use proptest::prelude::*;
 
-fn assignment(values_per_packet: ValuesPerPacket, window_chunks: u32) -> Assignment {
+fn assignment(values_per_frame: ValuesPerFrame, window_chunks: u32) -> Assignment {
     let worker = |host: u8| WorkerAddress { name: format!("w{host}"), mac: MacAddr([2, 0, 0, 0, 0, host]) };
     Assignment {
         job: 1.into(),
         name: "inside".into(),
         epoch: 1.into(),
-        values_per_packet,
+        values_per_frame,
         window_chunks,
         exact_sums: false,
         workers: (0..3).map(worker).collect(),
@@ -51,7 +51,7 @@ proptest! {
     #[test]
     fn what_workers_sum_goes_up_whole_and_comes_back_to_the_frames_it_is_of(
         tensors in prop::collection::vec(prop_oneof![1..=256usize, 257..3000usize], 1..4),
-        frame_values in prop::sample::select(vec![ValuesPerPacket::N32, ValuesPerPacket::N256]),
+        frame_values in prop::sample::select(vec![ValuesPerFrame::N32, ValuesPerFrame::N256]),
         per_chunk in 1..5usize,
         rounds in 1..4u32,
         order in prop::collection::vec(any::<prop::sample::Index>(), 40),
@@ -103,7 +103,7 @@ proptest! {
 
 #[test]
 fn a_tensor_without_values_is_refused() {
-    let assignment = assignment(ValuesPerPacket::N32, 16);
+    let assignment = assignment(ValuesPerFrame::N32, 16);
     for (tensors, tensor) in [(vec![0], 0), (vec![300, 0], 1)] {
         let error = Inside::new(&tensors, &[300], &assignment).unwrap_err();
         assert_eq!(error, InsideError::Empty { tensor });
@@ -113,7 +113,7 @@ fn a_tensor_without_values_is_refused() {
 #[test]
 fn frames_of_maxima_take_numbers_and_no_window() {
     // A block and a half: a frame of maxima, and 12 of 32 values. Then digits, two values in a frame.
-    let job = |window| Inside::new(&[384, 5], &[256, 128, 5], &assignment(ValuesPerPacket::N32, window));
+    let job = |window| Inside::new(&[384, 5], &[256, 128, 5], &assignment(ValuesPerFrame::N32, window));
     let inside = job(8).unwrap();
     assert_eq!([1, 2].map(|rounds| inside.end_of(rounds).get()), [16, 32]);
     assert_eq!(job(4).unwrap_err(), InsideError::Window { window: 4, needed: 8, least: 8 });
@@ -121,7 +121,7 @@ fn frames_of_maxima_take_numbers_and_no_window() {
 
 #[test]
 fn what_does_not_fit_is_named() {
-    let narrow = |window| assignment(ValuesPerPacket::N32, window);
+    let narrow = |window| assignment(ValuesPerFrame::N32, window);
     let error = Inside::new(&[2000], &[1280, 720], &narrow(16)).unwrap_err();
     assert_eq!(error, InsideError::Window { window: 16, needed: 40, least: 64 });
     // Neither whole frames nor whole blocks, and whole frames alone.
@@ -129,8 +129,7 @@ fn what_does_not_fit_is_named() {
         let error = Inside::new(&[1000], &[chunk, 1000 - chunk], &narrow(64)).unwrap_err();
         assert_eq!(error, InsideError::Frames { frame: 32, chunk });
     }
-    let error =
-        Inside::new(&[3000], &[1280, 1280, 440], &assignment(ValuesPerPacket::N1024, 64)).unwrap_err();
+    let error = Inside::new(&[3000], &[1280, 1280, 440], &assignment(ValuesPerFrame::N1024, 64)).unwrap_err();
     assert_eq!(error, InsideError::Frames { frame: 1024, chunk: 1280 });
     // Tensors that end too early, whatever workers have told of the one before, and one that goes on.
     for (length, last, told, theirs) in [(20, true, 340, 20), (32, true, 340, 32), (32, false, 350, 350)] {

@@ -34,7 +34,7 @@ pub struct Racks {
     pub groups: Vec<Group>,
     /// How many groups may push at once, at the rates of their plans: the most of which any so many together
     /// exceed no capacity.
-    pub at_once: usize,
+    pub concurrent_groups: usize,
     /// What all servers together take in, in bit/s.
     pub servers_bps: f64,
 }
@@ -67,7 +67,11 @@ impl Racks {
             Ok(Group { members, plan: plan(&network, &own, &options)? })
         };
         let groups = divided.into_iter().enumerate().map(group).collect::<Result<Vec<_>, _>>()?;
-        Ok(Racks { at_once: at_once(&groups), groups, servers_bps: servers_bps(topology, job) })
+        Ok(Racks {
+            concurrent_groups: concurrent_groups(&groups),
+            groups,
+            servers_bps: servers_bps(topology, job),
+        })
     }
 
     /// Proven lower bound on the time of an iteration, in seconds, whose groups compute for so long at least:
@@ -85,13 +89,13 @@ impl Racks {
         let alone = self.groups.iter().zip(computes_s);
         let alone = alone.map(|(group, compute_s)| compute_s + group.push_s(bits));
         // As many groups as may push at once are no queue.
-        let queue_s = if self.groups.len() > 1 { turns / self.at_once as f64 } else { 0.0 };
+        let queue_s = if self.groups.len() > 1 { turns / self.concurrent_groups as f64 } else { 0.0 };
         alone.fold(queue_s, f64::max)
     }
 }
 
 /// The greatest k of which the k largest uses of every resource are no more than there is.
-fn at_once(groups: &[Group]) -> usize {
+fn concurrent_groups(groups: &[Group]) -> usize {
     let mut parts: BTreeMap<&str, Vec<f64>> = BTreeMap::new();
     for load in groups.iter().flat_map(|group| &group.plan.load) {
         parts.entry(&load.resource).or_default().push(load.used_bps / load.capacity_bps);

@@ -110,7 +110,7 @@ impl<P: Policy> ServerShard<P> {
                 false
             }
             Opening::Yes => {
-                let values = self.assignment.values_per_packet.get();
+                let values = self.assignment.values_per_frame.get();
                 let reduction = self.policy.reduction(values, header.exponent);
                 let members = &self.seats.members()[cohort];
                 stream.open(Chunk::open(now, header, sender, reduction, members));

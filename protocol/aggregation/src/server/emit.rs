@@ -175,8 +175,8 @@ impl<P: Policy> ServerShard<P> {
 
     fn emit(&self, destination: MacAddr, header: HeaderRepr, values: &[i32], buffer: &mut [u8]) -> usize {
         let source = self.assignment.shards[self.shard.index()].mac;
-        let values_per_packet = self.assignment.values_per_packet;
-        FrameRepr { destination, source, values_per_packet, header }
+        let values_per_frame = self.assignment.values_per_frame;
+        FrameRepr { destination, source, values_per_frame, header }
             .emit(values, buffer)
             .expect("the caller's buffer has room for one frame")
     }

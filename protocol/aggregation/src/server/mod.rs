@@ -195,7 +195,7 @@ impl<P: Policy> ServerShard<P> {
         let for_this_shard = matches!(header.kind, Kind::Gradient | Kind::Partial | Kind::Control)
             && header.job == self.assignment.job
             && header.shard == self.shard
-            && frame.values_per_packet() == self.assignment.values_per_packet
+            && frame.values_per_frame() == self.assignment.values_per_frame
             && frame.destination() == self.assignment.shards[self.shard.index()].mac;
         let seats = &self.epochs.route(header.epoch).filter(|_| for_this_shard)?.seats;
         seats.rank(header.worker).filter(|rank| seats.are_with(*rank, header.contributors))

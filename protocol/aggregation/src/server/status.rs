@@ -28,7 +28,7 @@ impl<P: Policy> ServerShard<P> {
             shard: self.shard,
             server: told.server.clone(),
             completed: self.counters.chunks,
-            frame_bytes: self.assignment.values_per_packet.frame_bytes(),
+            frame_bytes: self.assignment.values_per_frame.frame_bytes(),
             counters: self.counters,
             in_flight: self.streams.iter().map(|stream| stream.open_chunks().count() as u32).sum(),
             oldest: oldest.map(|(_, chunk)| OpenChunk {

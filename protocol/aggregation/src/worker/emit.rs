@@ -88,7 +88,7 @@ impl<P: Due> WorkerFlow<P> {
         let frame = FrameRepr {
             destination: self.assignment.shards[shard].mac,
             source: self.assignment.workers[self.rank.index()].mac,
-            values_per_packet: self.assignment.values_per_packet,
+            values_per_frame: self.assignment.values_per_frame,
             header,
         };
         frame.emit(values, buffer).expect("the caller's buffer has room for one frame")

@@ -100,7 +100,7 @@ impl<P: Due> WorkerFlow<P> {
     ) -> Result<Self, AssignmentError> {
         assignment.validate()?;
         assignment.worker(rank)?;
-        let frame_bytes = assignment.values_per_packet.frame_bytes();
+        let frame_bytes = assignment.values_per_frame.frame_bytes();
         let sizes = (assignment.window_chunks, assignment.workers.len() as u32);
         let flow = |rate_bps| ShardFlow::new(sizes, frame_bytes, rate_bps, peer_timeout);
         Ok(Self {
@@ -284,7 +284,7 @@ impl<P: Due> WorkerFlow<P> {
             && frame.destination() == assignment.workers[self.rank.index()].mac
             && header.worker == seat;
         header.job == assignment.job
-            && frame.values_per_packet() == assignment.values_per_packet
+            && frame.values_per_frame() == assignment.values_per_frame
             && assignment.shards.get(header.shard.index()).is_some_and(|shard| shard.mac == frame.source())
             && (to_all || to_me)
     }

@@ -29,7 +29,7 @@ impl<P: Due> WorkerFlow<P> {
                 })
                 .collect(),
             busy_seconds: self.busy.total(now).as_secs_f64(),
-            frame_bytes: self.assignment.values_per_packet.frame_bytes(),
+            frame_bytes: self.assignment.values_per_frame.frame_bytes(),
             counters: self.counters,
             failure: self.failure.as_ref().map(|failure| failure.to_string()),
         }

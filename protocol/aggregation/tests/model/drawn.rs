@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use inart_protocol_aggregation::{Assignment, NonFinite};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use proptest::prelude::*;
 
 use super::network::{Network, assignment};
@@ -127,7 +127,7 @@ pub fn drawn() -> impl Strategy<Value = Drawn> {
 #[derive(Clone, Debug)]
 pub struct Plan {
     shares: Vec<f64>,
-    values: ValuesPerPacket,
+    values: ValuesPerFrame,
     window_log: u32,
     /// The ranks that the switch adds up.
     aggregated: u64,
@@ -145,7 +145,7 @@ pub fn plan() -> impl Strategy<Value = Plan> {
         vec![0.25; 4],
         vec![0.01, 0.99],
     ]);
-    let values = proptest::sample::select(&ValuesPerPacket::ALL[..]);
+    let values = proptest::sample::select(&ValuesPerFrame::ALL[..]);
     let calm = Weather { lost_percent: 0, doubled_percent: 0, late_percent: 0, latest_micros: 1 };
     let bad = (0..8u32, 0..8u32, 0..30u32, 1..3000u64).prop_map(|(lost, doubled, late, latest_micros)| {
         Weather { lost_percent: lost, doubled_percent: doubled, late_percent: late, latest_micros }
@@ -168,7 +168,7 @@ impl Plan {
     /// The job by this plan.
     pub fn assignment(&self, workers: usize, exact_sums: bool) -> Assignment {
         Assignment {
-            values_per_packet: self.values,
+            values_per_frame: self.values,
             exact_sums,
             ..assignment(workers, &self.shares, 1 << self.window_log)
         }

@@ -175,7 +175,7 @@ fn bytes(job: &Assignment, header: HeaderRepr, values: &[i32]) -> Vec<u8> {
     let frame = FrameRepr {
         destination: job.shards[0].mac,
         source: job.workers[0].mac,
-        values_per_packet: job.values_per_packet,
+        values_per_frame: job.values_per_frame,
         header,
     };
     let mut bytes = vec![0; 2048];

@@ -228,8 +228,8 @@ fn drive<S: StateMachine>(
     let mut buffer = [0; 2048];
     for (step, (header, values)) in frames.into_iter().enumerate() {
         let now = Instant::from_nanos(step as u64 * 30_000_000);
-        let values_per_packet = inart_wire::ValuesPerPacket::N32;
-        let frame = FrameRepr { destination: to[step % 2], source: from, values_per_packet, header };
+        let values_per_frame = inart_wire::ValuesPerFrame::N32;
+        let frame = FrameRepr { destination: to[step % 2], source: from, values_per_frame, header };
         let length = frame.emit(&values, &mut buffer).unwrap();
         state_machine.handle_frame(now, &buffer[..length]);
         // Cut short, too.
@@ -325,9 +325,9 @@ proptest! {
                 incarnation: SERVER,
             };
             let (as_worker, as_server) = (job.workers[usize::from(speaker)].mac, job.shards[0].mac);
-            let values_per_packet = inart_wire::ValuesPerPacket::N32;
+            let values_per_frame = inart_wire::ValuesPerFrame::N32;
             for (source, destination) in [(as_worker, as_server), (as_server, job.workers[2].mac)] {
-                let frame = FrameRepr { destination, source, values_per_packet, header };
+                let frame = FrameRepr { destination, source, values_per_frame, header };
                 let words = [code, first, second, host(2).get() as i32, 0, 0];
                 let length = frame.emit(&words, &mut buffer).unwrap();
                 match destination == as_server {

@@ -8,7 +8,7 @@ use inart_protocol_aggregation::{
 };
 use inart_virtual::Timeline;
 use inart_wire::{
-    ControlMessage, Frame, FrameRepr, HeaderRepr, Incarnation, Kind, MacAddr, Rank, ShardId, ValuesPerPacket,
+    ControlMessage, Frame, FrameRepr, HeaderRepr, Incarnation, Kind, MacAddr, Rank, ShardId, ValuesPerFrame,
 };
 
 use super::switch::Switch;
@@ -83,7 +83,7 @@ pub fn assignment(workers: usize, shares: &[f64], window_chunks: u32) -> Assignm
         job: 7.into(),
         name: "model".into(),
         epoch: 3.into(),
-        values_per_packet: ValuesPerPacket::N32,
+        values_per_frame: ValuesPerFrame::N32,
         window_chunks,
         exact_sums: false,
         workers: (0..workers)
@@ -276,7 +276,7 @@ impl Network {
     }
 
     pub fn transmit(&mut self) {
-        let mut buffer = [0xa5; ValuesPerPacket::LONGEST_FRAME_BYTES];
+        let mut buffer = [0xa5; ValuesPerFrame::LONGEST_FRAME_BYTES];
         for rank in 0..self.workers.len() {
             while let Some(length) = self.workers[rank].poll_transmit(self.now, &mut buffer) {
                 if !self.dead_workers.contains(&rank) && !self.forgets(&buffer[..length]) {

@@ -8,7 +8,7 @@ use crate::part::Part;
 /// A group's round.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Group {
-    /// Clients that take part and are not barred.
+    /// Clients that take part and are not excluded.
     pub size: usize,
     /// The round that it collects for.
     pub round: u64,
@@ -18,13 +18,13 @@ pub struct Group {
     pub last: Duration,
     /// When enough were in.
     pub full_at: Option<Duration>,
-    /// Clients that are barred.
-    pub barred: usize,
+    /// Clients that are excluded.
+    pub excluded: usize,
 }
 
 impl Group {
     pub fn new(now: Duration) -> Self {
-        Group { size: 0, round: 0, collected: BTreeSet::new(), last: now, full_at: None, barred: 0 }
+        Group { size: 0, round: 0, collected: BTreeSet::new(), last: now, full_at: None, excluded: 0 }
     }
 
     /// Whether enough updates are in: a number of them, counted.

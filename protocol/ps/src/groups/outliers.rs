@@ -35,12 +35,12 @@ impl Strikes {
     }
 
     /// Whom a round's cosines show to be an outlier, the least alike first; `None` if nobody was judged. A
-    /// group has `members` clients, of whom `barred` are left out already.
+    /// group has `members` clients, of whom `excluded` are left out already.
     pub fn judge(
         &mut self,
         cosines: &[(ClientNo, f64)],
         members: usize,
-        barred: usize,
+        excluded: usize,
     ) -> Option<Vec<ClientNo>> {
         let mut sorted: Vec<_> = cosines.iter().filter(|(_, cosine)| !cosine.is_nan()).copied().collect();
         sorted.sort_by(|a, b| a.1.total_cmp(&b.1).then(a.0.cmp(&b.0)));
@@ -56,6 +56,6 @@ impl Strikes {
         let most = self.rule.most.at_most_of(members).min(members.saturating_sub(1));
         let is_out = |client: &ClientNo| self.by_client[client.index()] >= self.rule.rounds;
         let out = sorted.into_iter().map(|(client, _)| client).filter(is_out);
-        Some(out.take(most.saturating_sub(barred)).collect())
+        Some(out.take(most.saturating_sub(excluded)).collect())
     }
 }

@@ -69,11 +69,11 @@ pub struct GroupCounters {
     /// Updates with a NaN or an infinity.
     pub not_finite: u64,
     /// Pushes of clients that are left out, or take no part.
-    pub barred: u64,
+    pub excluded: u64,
     /// Clients that were given up.
     pub silent: u64,
     /// Rounds in which nobody was judged, since most looked like outliers.
-    pub unjudged: u64,
+    pub rounds_unscored: u64,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -154,7 +154,7 @@ impl GroupServer {
     ) -> Arrival {
         let standing = self.clients.get(client.index()).copied().unwrap_or(Standing::Away);
         if matches!(standing, Standing::Away | Standing::Barred) {
-            self.counters.barred += 1;
+            self.counters.excluded += 1;
             return Arrival::Barred;
         }
         let group = &self.groups[self.group_of(client)];
@@ -188,14 +188,14 @@ impl GroupServer {
         let known = cosines.iter().filter(|(client, _)| client.index() % self.groups.len() == group);
         let known: Vec<_> =
             known.filter(|(client, _)| client.index() < self.clients.len()).copied().collect();
-        let Some(out) = strikes.judge(&known, of.size + of.barred, of.barred) else {
-            self.counters.unjudged += 1;
+        let Some(out) = strikes.judge(&known, of.size + of.excluded, of.excluded) else {
+            self.counters.rounds_unscored += 1;
             return Vec::new();
         };
         for client in &out {
             let standing = std::mem::replace(&mut self.clients[client.index()], Standing::Barred);
             let group = &mut self.groups[group];
-            group.barred += 1;
+            group.excluded += 1;
             group.size -= usize::from(matches!(standing, Standing::Training(_) | Standing::Collected));
         }
         self.settle(now);

@@ -7,7 +7,7 @@ use std::time::Duration;
 use futures::FutureExt;
 use inart_tables::{Limits, SwitchTables, Update};
 use inart_targets::{Failpoint, Memory, Running, Session, SwitchError};
-use inart_wire::{Epoch, JobId, ValuesPerPacket};
+use inart_wire::{Epoch, JobId, ValuesPerFrame};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha8Rng;
 use tokio::sync::Notify;
@@ -22,7 +22,7 @@ const LATENCY_MS: u64 = 8;
 /// All switches. Clones are the same switches.
 #[derive(Clone)]
 pub(super) struct Plant {
-    pub values: ValuesPerPacket,
+    pub values: ValuesPerFrame,
     pub limits: Limits,
     /// Whether switches serve the client that came first.
     pub first_come: bool,
@@ -190,7 +190,7 @@ pub(super) fn superseded(greatest: u128) -> SwitchError {
 
 impl Plant {
     pub fn new<'a>(
-        values: ValuesPerPacket,
+        values: ValuesPerFrame,
         limits: Limits,
         first_come: bool,
         switches: impl Iterator<Item = &'a str>,

@@ -8,7 +8,7 @@ use inart_tables::{Limits, PortNo, SwitchTables, Update};
 use inart_targets::{
     Access, Place, Precedence, Program, Running, Session, SwitchCounters, SwitchError, Traffic,
 };
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use tokio::time::Instant;
 
 use super::plant::{CALL, Inner, Line, Plant, superseded};
@@ -25,7 +25,7 @@ pub(super) struct Client {
 }
 
 impl Program for Client {
-    fn values(&self) -> ValuesPerPacket {
+    fn values(&self) -> ValuesPerFrame {
         self.plant.values
     }
 

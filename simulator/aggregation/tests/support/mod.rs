@@ -7,12 +7,12 @@ use inart_planner_aggregation::{Options, Scheme, plan_all};
 use inart_simulator_aggregation::{Dataplane, InstalledNetwork, SwitchKind};
 use inart_topologies::switched::Topology;
 use inart_topologies::switched::generate::{Equipment, leaf_spine};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 /// The program for frames of 32 values.
 pub fn dataplane() -> &'static Arc<Dataplane> {
     static DATAPLANE: OnceLock<Arc<Dataplane>> = OnceLock::new();
-    DATAPLANE.get_or_init(|| Arc::new(Dataplane::new(SwitchKind::V1model, ValuesPerPacket::N32).unwrap()))
+    DATAPLANE.get_or_init(|| Arc::new(Dataplane::new(SwitchKind::V1model, ValuesPerFrame::N32).unwrap()))
 }
 
 /// The paper's Fig. 1.

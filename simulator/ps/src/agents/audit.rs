@@ -89,7 +89,7 @@ pub struct Audit {
     pub updates: u64,
     pub values: u64,
     pub versions: u64,
-    pub in_vain: u64,
+    pub wasted_updates: u64,
     /// Held updates that a killed server had taken.
     pub lost: u64,
     pub stalenesses: Vec<u64>,
@@ -116,7 +116,7 @@ impl Audit {
             updates: 0,
             values: 0,
             versions: 0,
-            in_vain: 0,
+            wasted_updates: 0,
             lost: 0,
             stalenesses: Vec::new(),
         }
@@ -181,7 +181,7 @@ impl Audit {
         }
         self.computed.insert(key, new);
         self.missing[worker] += 1;
-        self.in_vain += 1;
+        self.wasted_updates += 1;
         true
     }
 
@@ -203,7 +203,7 @@ impl Audit {
             return wrong("has replaced another one".to_owned());
         }
         self.missing[worker] -= 1;
-        self.in_vain -= 1;
+        self.wasted_updates -= 1;
         self.values += values.len() as u64;
         self.complete(worker)
     }

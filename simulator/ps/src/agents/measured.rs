@@ -48,7 +48,7 @@ pub fn run<B>(
         staleness: mean(&stale),
         staleness_most: audit.stalenesses.iter().copied().max().unwrap_or(0),
         staleness_bound,
-        in_vain: audit.in_vain,
+        wasted_updates: audit.wasted_updates,
         lost_updates: audit.lost,
         given_up: trainer.given_up,
         kills: trainer.kills,
@@ -57,10 +57,10 @@ pub fn run<B>(
         sent_again: workers.sent_again,
         dropped: server.repeated
             + server.unasked
-            + server.other_life
+            + server.stale_incarnation
             + workers.repeated
             + workers.superseded
-            + workers.other_life,
+            + workers.stale_incarnation,
         faults,
     }
 }

@@ -34,7 +34,7 @@ pub struct AgentRun {
     /// The bound that was checked; none for orders without one.
     pub staleness_bound: Option<u64>,
     /// Updates that were computed and never arrived, as a fault explains each.
-    pub in_vain: u64,
+    pub wasted_updates: u64,
     /// Updates that a killed server had and had not applied.
     pub lost_updates: u64,
     /// Workers that the server gave up.

@@ -251,7 +251,7 @@ where
                 let own = agent.counters();
                 self.server.repeated += own.repeated;
                 self.server.unasked += own.unasked;
-                self.server.other_life += own.other_life;
+                self.server.stale_incarnation += own.stale_incarnation;
                 own.malformed
             }
             Agent::Worker(agent) => {
@@ -260,7 +260,7 @@ where
                 self.workers.superseded += own.superseded;
                 self.workers.sent_again += own.sent_again;
                 self.workers.unasked += own.unasked;
-                self.workers.other_life += own.other_life;
+                self.workers.stale_incarnation += own.stale_incarnation;
                 own.malformed
             }
         };

@@ -35,7 +35,7 @@ pub struct WorkerRun {
     /// Mean over workers of the time between arrivals of their own pushes, in seconds.
     pub iteration_s: f64,
     /// The part of the gaps between pushes that is below a tenth of iteration / workers.
-    pub zero_gaps: f64,
+    pub bunched_arrivals: f64,
     /// Quantiles of the gaps between arrivals of pushes at the server, in seconds.
     pub gap_quantiles_s: BTreeMap<&'static str, f64>,
     /// How stale updates were.
@@ -156,7 +156,7 @@ impl Record {
         WorkerRun {
             sync,
             iteration_s,
-            zero_gaps: zero as f64 / gaps.len().max(1) as f64,
+            bunched_arrivals: zero as f64 / gaps.len().max(1) as f64,
             gap_quantiles_s: QUANTILES.map(|(name, part)| (name, quantile(&gaps, part))).into(),
             staleness: self.stalenesses(),
             blocking_s: total / pulls.max(1) as f64,

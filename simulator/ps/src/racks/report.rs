@@ -28,12 +28,12 @@ pub struct RackRun {
     /// In the order of turns.
     pub groups: Vec<GroupRun>,
     /// How many groups may push at once.
-    pub at_once: usize,
+    pub concurrent_groups: usize,
     /// Mean over groups of the time between arrivals of their own sums, in seconds.
     pub iteration_s: f64,
     /// The same without groups: all workers' gradients in one sum, which waits for all of them (InArt alone).
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub together_s: Option<f64>,
+    pub single_group_s: Option<f64>,
     /// What no iteration of these groups is shorter than, in seconds, if times to compute do not vary.
     pub bound_s: f64,
     /// How stale sums were.
@@ -112,9 +112,9 @@ impl Record {
         RackRun {
             sync,
             groups: racks.groups.iter().map(group).collect(),
-            at_once: racks.at_once,
+            concurrent_groups: racks.concurrent_groups,
             iteration_s: intervals.iter().sum::<f64>() / intervals.len().max(1) as f64,
-            together_s: None,
+            single_group_s: None,
             bound_s: racks.bound_s(&racks.computes_s(job), job.bits),
             waiting_s: self.waited_s / self.waits.max(1) as f64,
             busy: if seconds > 0.0 { self.busy_s / seconds } else { 0.0 },

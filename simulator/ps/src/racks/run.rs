@@ -80,7 +80,7 @@ pub fn run_racks_watched(
         return Err(RackError::Groups { job: job.name.clone(), groups, workers }.into());
     }
     let policy = Policy::r2sp(0.0, Applied::InTurn).map_err(RunError::from)?;
-    let turns = Turns::new(racks.groups.len(), racks.at_once, 1)?;
+    let turns = Turns::new(racks.groups.len(), racks.concurrent_groups, 1)?;
     let mut world = World::new(job, racks, options, (policy, turns), watch);
     world.start();
     while !world.record.is_over() {

@@ -18,7 +18,7 @@ use std::path::PathBuf;
 use anyhow::{Context, Result, ensure};
 use clap::Parser;
 use inart_topologies::units::{Rate, Size};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use measure::{Commands, Pair};
 use network::Network;
@@ -45,8 +45,8 @@ struct Arguments {
     #[arg(long, default_value_t = 5)]
     repeats: u32,
     /// Values per frame.
-    #[arg(long, default_value_t = ValuesPerPacket::N256)]
-    values: ValuesPerPacket,
+    #[arg(long, default_value_t = ValuesPerFrame::N256)]
+    values: ValuesPerFrame,
     /// The `inart` command to measure.
     #[arg(long, default_value = "target/release/inart")]
     inart: String,

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 use anyhow::{Context, Result, bail, ensure};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 use serde_json::Value;
 use tempfile::TempDir;
 
@@ -17,7 +17,7 @@ const RING: &str = include_str!("ring.py");
 pub struct Commands {
     inart: String,
     python: String,
-    values: ValuesPerPacket,
+    values: ValuesPerFrame,
     repeats: u32,
     folder: TempDir,
 }
@@ -43,7 +43,7 @@ pub struct Pair {
 
 impl Commands {
     /// With this `inart` and this Python.
-    pub fn new(inart: &str, python: &str, values: ValuesPerPacket, repeats: u32) -> Result<Self> {
+    pub fn new(inart: &str, python: &str, values: ValuesPerFrame, repeats: u32) -> Result<Self> {
         let mut import = Command::new(python);
         let import = import.args(["-c", "import torch.distributed"]).stderr(Stdio::null());
         let found = import.status().with_context(|| format!("--python {python}: cannot run it"))?;

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use anyhow::{Context, Result};
 use inart_topologies::switched::Topology;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 /// Bytes of a full Ethernet frame of TCP, without preamble, check sequence and gap, as HTB counts them.
 const TCP_FRAME_BYTES: f64 = 1514.0;
@@ -64,7 +64,7 @@ impl Network {
     }
 
     /// Least seconds in which all frames of a tensor of so many values leave a worker at a plan's rate.
-    pub fn limit_seconds(&self, values: usize, per_frame: ValuesPerPacket, planned_bps: f64) -> f64 {
+    pub fn limit_seconds(&self, values: usize, per_frame: ValuesPerFrame, planned_bps: f64) -> f64 {
         let frames = values.div_ceil(per_frame.get());
         8.0 * (frames * per_frame.frame_bytes()) as f64 / planned_bps
     }
@@ -91,7 +91,7 @@ mod tests {
     fn limits_count_frames_and_the_ring_both_its_phases() {
         let star = Network::star(4, 1e6);
         // Two frames of 1068 bytes.
-        assert!((star.limit_seconds(257, ValuesPerPacket::N256, 1e6) - 0.017_088).abs() < 1e-9);
+        assert!((star.limit_seconds(257, ValuesPerFrame::N256, 1e6) - 0.017_088).abs() < 1e-9);
         // One and a half times 4 x 362 bytes, in frames of 1448.
         let ring = star.ring_limit_seconds(362).expect("all links are alike");
         assert!((ring - 1.5 * 8.0 * 1514.0 / 1e6).abs() < 1e-9);

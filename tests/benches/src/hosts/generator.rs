@@ -52,7 +52,7 @@ impl<'a> Generator<'a> {
             gate,
             socket,
             queue: Queue::default(),
-            receiver: Receiver::with_room(64, assignment.values_per_packet.frame_bytes()),
+            receiver: Receiver::with_room(64, assignment.values_per_frame.frame_bytes()),
             window: assignment.window_chunks,
             workers: assignment.workers.len() as u64,
             gradients: Vec::new(),
@@ -62,7 +62,7 @@ impl<'a> Generator<'a> {
             arrived: vec![false; assignment.window_chunks as usize],
         };
         let run = generator.meet(assignment)?;
-        let values = assignment.values_per_packet.get();
+        let values = assignment.values_per_frame.get();
         for chunk in 0..DIFFERENT {
             let mut sum = vec![0i32; values];
             let mut frames = Vec::new();
@@ -163,7 +163,7 @@ fn frame(
     let frame = FrameRepr {
         destination: assignment.shards[0].mac,
         source: assignment.workers[usize::from(rank)].mac,
-        values_per_packet: assignment.values_per_packet,
+        values_per_frame: assignment.values_per_frame,
         header: HeaderRepr {
             kind,
             flags: Flags::default(),

@@ -101,7 +101,7 @@ fn switch(assignment: &Assignment) -> Result<Switch> {
     let key = ResultsKey { epoch, job, shard, ingress: port(WORKERS) };
     tables.results.insert(key, ResultsAction::Replicate { group });
 
-    let program = Program::compile(&inart_p4::artifact(assignment.values_per_packet).json)?;
+    let program = Program::compile(&inart_p4::artifact(assignment.values_per_frame).json)?;
     let mut switch = Switch::new(0);
     switch.load(program)?;
     for (group, ports) in &tables.groups {

@@ -18,7 +18,7 @@ mod turn;
 use anyhow::{Result, ensure};
 use clap::Parser;
 use inart_host_agent::PortKind;
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use turn::{Outcome, Role};
 
@@ -26,8 +26,8 @@ use turn::{Outcome, Role};
 #[derive(Parser)]
 struct Arguments {
     /// Values per frame.
-    #[arg(long, default_value_t = ValuesPerPacket::N256)]
-    values: ValuesPerPacket,
+    #[arg(long, default_value_t = ValuesPerFrame::N256)]
+    values: ValuesPerFrame,
     /// Chunks in flight; a power of two.
     #[arg(long, default_value_t = 64)]
     window: u32,

@@ -8,7 +8,7 @@ use inart_protocol_aggregation::policy::{Reduction, Sum};
 use inart_protocol_aggregation::scale::{dequantise_all, largest_size, quantise};
 use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, Kind, MacAddr, Seat,
-    ShardId, ValuesPerPacket,
+    ShardId, ValuesPerFrame,
 };
 
 /// How long each loop runs; the quickest of so many tries counts.
@@ -17,8 +17,8 @@ const TRIES: usize = 5;
 
 /// Prints what one chunk takes in each loop.
 #[expect(clippy::print_stdout, reason = "a command's result")]
-pub fn print(values_per_packet: ValuesPerPacket) {
-    let values = values_per_packet.get();
+pub fn print(values_per_frame: ValuesPerFrame) {
+    let values = values_per_frame.get();
     println!("\nwhere the time goes: loops over the values of a frame, warm in the cache");
     println!("{:<34}{:>10}{:>10}", "", "ns/frame", "GB/s");
     let row = |name: &str, mut run: Box<dyn FnMut()>| {
@@ -29,7 +29,7 @@ pub fn print(values_per_packet: ValuesPerPacket) {
     let step = -20;
     let mut quantised = Vec::new();
     quantise(&floats, step, &mut quantised);
-    let (repr, bytes) = frame(values_per_packet, &quantised);
+    let (repr, bytes) = frame(values_per_frame, &quantised);
 
     let (from, mut to) = (bytes.clone(), bytes.clone());
     row("memcpy", Box::new(move || black_box(&mut to).copy_from_slice(black_box(&from))));
@@ -77,7 +77,7 @@ pub fn print(values_per_packet: ValuesPerPacket) {
         }),
     );
     let mut sum = Sum::new(values, Exponent::from(0));
-    sum.add(&Frame::new_checked(&frame(values_per_packet, &quantised).1[..]).expect("it is one"), i32::MAX);
+    sum.add(&Frame::new_checked(&frame(values_per_frame, &quantised).1[..]).expect("it is one"), i32::MAX);
     row("a sum's result, copy included", Box::new(move || _ = black_box(sum.clone().result())));
     let mut start = Instant::now();
     row("reading the clock", Box::new(move || start = black_box(start).max(Instant::now())));
@@ -96,12 +96,12 @@ fn time(run: &mut dyn FnMut()) -> f64 {
     tries.fold(f64::INFINITY, f64::min)
 }
 
-fn frame(values_per_packet: ValuesPerPacket, values: &[i32]) -> (FrameRepr, Vec<u8>) {
+fn frame(values_per_frame: ValuesPerFrame, values: &[i32]) -> (FrameRepr, Vec<u8>) {
     let worker = Seat::try_from(0u16).expect("the first seat");
     let repr = FrameRepr {
         destination: MacAddr([2, 0, 0, 0, 0, 1]),
         source: MacAddr([2, 0, 0, 0, 0, 2]),
-        values_per_packet,
+        values_per_frame,
         header: HeaderRepr {
             kind: Kind::Gradient,
             flags: Flags::NONE,

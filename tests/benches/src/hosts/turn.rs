@@ -65,7 +65,7 @@ pub fn assignment(workers: u16, arguments: &Arguments) -> Assignment {
         job: 1.into(),
         name: "hosts".into(),
         epoch: 1.into(),
-        values_per_packet: arguments.values,
+        values_per_frame: arguments.values,
         window_chunks: arguments.window,
         exact_sums: false,
         workers: (0..workers).map(worker).collect(),

@@ -7,7 +7,7 @@ use inart_wire::{
     HeaderRepr, Incarnation, Kind, MacAddr, Rank, Seat,
 };
 
-use super::numbers::{halves, values_per_packet};
+use super::numbers::{halves, values_per_frame};
 
 pub const EPOCH: u16 = 2;
 pub const OLD_EPOCH: u16 = 1;
@@ -145,7 +145,7 @@ impl Codec {
             job: JOB.into(),
             name: "model".into(),
             epoch: EPOCH.into(),
-            values_per_packet: values_per_packet(&config),
+            values_per_frame: values_per_frame(&config),
             window_chunks: config.window.into(),
             exact_sums: false,
             workers: (0..workers).map(name).collect(),
@@ -168,18 +168,18 @@ impl Codec {
             sequence: u32::from(sequence).into(),
             contributors: Contributors::default(),
             exponent: WireExponent::from(0),
-            length: values_per_packet(&self.config).get() as u16,
+            length: values_per_frame(&self.config).get() as u16,
             incarnation: server_of(&self.config, Run::First),
         }
     }
 
     fn write(&self, destination: MacAddr, source: MacAddr, header: HeaderRepr, values: &[i32]) -> Vec<u8> {
-        let values_per_packet = values_per_packet(&self.config);
-        let frame = FrameRepr { destination, source, values_per_packet, header };
+        let values_per_frame = values_per_frame(&self.config);
+        let frame = FrameRepr { destination, source, values_per_frame, header };
         let mut bytes = vec![0; frame.buffer_len()];
         frame.emit(&values[..header.length.into()], &mut bytes).unwrap();
         // Switches sum all numbers of a frame.
-        let (lanes, _) = bytes[frame.buffer_len() - 4 * values_per_packet.get()..].as_chunks_mut::<4>();
+        let (lanes, _) = bytes[frame.buffer_len() - 4 * values_per_frame.get()..].as_chunks_mut::<4>();
         lanes.iter_mut().zip(values).for_each(|(lane, value)| *lane = value.to_be_bytes());
         bytes
     }

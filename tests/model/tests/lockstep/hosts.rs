@@ -7,7 +7,7 @@ use inart_protocol_aggregation::policy::{Answer, Lockstep, Onward, OwnSum, Polic
 use inart_protocol_aggregation::{
     Assignment, Failure, Instant, NonFinite, ServerShard, StateMachine, TensorId, WorkerFlow,
 };
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use super::codec::{Codec, Seen, host, rank, server_of};
 
@@ -145,7 +145,7 @@ impl<M: StateMachine> Host<M> {
 
     /// All that it sends now.
     pub fn send(&mut self, codec: &Codec) -> Vec<(Node, Seen)> {
-        let mut buffer = [0; ValuesPerPacket::LONGEST_FRAME_BYTES];
+        let mut buffer = [0; ValuesPerFrame::LONGEST_FRAME_BYTES];
         let mut sent = Vec::new();
         while let Some(length) = self.state_machine.poll_transmit(self.now, &mut buffer) {
             sent.push(codec.read(&buffer[..length]));

@@ -6,7 +6,7 @@ use inart_model::{
 };
 use inart_protocol_aggregation::exact_sum::Digits;
 use inart_protocol_aggregation::scale::{BLOCK_VALUES, exponent_of, largest_size, quantise, step};
-use inart_wire::{Exponent as WireExponent, ValuesPerPacket};
+use inart_wire::{Exponent as WireExponent, ValuesPerFrame};
 
 use super::codec::Codec;
 
@@ -19,11 +19,11 @@ const UNIT: f32 = 1.0 / (1 << 18) as f32;
 
 /// The values of a frame. Where real workers scale a tensor, of more values than are summed exactly, all of
 /// it has to be in a few chunks.
-pub fn values_per_packet(config: &Config) -> ValuesPerPacket {
+pub fn values_per_frame(config: &Config) -> ValuesPerFrame {
     match () {
-        () if config.halves => ValuesPerPacket::N64,
-        () if has_scaled_workers(config) => ValuesPerPacket::N1024,
-        () => ValuesPerPacket::N32,
+        () if config.halves => ValuesPerFrame::N64,
+        () if has_scaled_workers(config) => ValuesPerFrame::N1024,
+        () => ValuesPerFrame::N32,
     }
 }
 
@@ -32,7 +32,7 @@ pub fn values_per_packet(config: &Config) -> ValuesPerPacket {
 pub fn halves(config: &Config) -> [Vec<usize>; 2] {
     match config.halves {
         true => [(0..4).chain(8..36).collect(), (4..8).chain(36..64).collect()],
-        false => [(); 2].map(|()| (0..values_per_packet(config).get()).collect()),
+        false => [(); 2].map(|()| (0..values_per_frame(config).get()).collect()),
     }
 }
 
@@ -87,7 +87,7 @@ impl Codec {
             0 => EXACT_FLOATS,
             _ if !has_scaled_workers(&self.config) => NUMBERS / 2,
             _ if self.config.is_last(0, sequence) => BLOCK_VALUES + 1,
-            _ => ValuesPerPacket::N1024.get(),
+            _ => ValuesPerFrame::N1024.get(),
         }
     }
 
@@ -187,7 +187,7 @@ impl Codec {
 
     /// A frame of numbers; halves are alike.
     pub fn spread(&self, numbers: &[i32]) -> Vec<i32> {
-        let mut frame = vec![0; values_per_packet(&self.config).get()];
+        let mut frame = vec![0; values_per_frame(&self.config).get()];
         for half in halves(&self.config) {
             half.iter().zip(numbers).for_each(|(place, number)| frame[*place] = *number);
         }
@@ -205,7 +205,7 @@ impl Codec {
             _ => (self.exponent(exponent), self.numbers(sequence, exponent, sum)),
         };
         numbers.truncate(self.length(sequence, exponent));
-        numbers.resize(values_per_packet(&self.config).get(), 0);
+        numbers.resize(values_per_frame(&self.config).get(), 0);
         (header, numbers)
     }
 

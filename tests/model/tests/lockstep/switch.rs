@@ -6,10 +6,10 @@ use inart_model::{Config, Entry, Ranks, Run, Slots, one, slot_of};
 use inart_p4::{Chip, Outcome, Variant, artifact, tofino_artifact};
 use inart_switch::{Port, Program, Sink, Switch};
 use inart_tables::{PortNo, SlotRange, Steer, SteerAction, SteerKey, Table};
-use inart_wire::{Contributors, Seat, ValuesPerPacket};
+use inart_wire::{Contributors, Seat, ValuesPerFrame};
 
 use super::codec::{JOB, epoch_of};
-use super::numbers::values_per_packet;
+use super::numbers::values_per_frame;
 use super::registers;
 
 /// First slot of the job's ranges, a multiple of their length. With a second range they pass the last slot,
@@ -37,23 +37,23 @@ pub struct RealSwitch {
 
 /// The compiled program of the model's switches.
 fn program(config: &Config) -> Arc<Program> {
-    static V1MODEL: LazyLock<Arc<Program>> = LazyLock::new(|| v1model(ValuesPerPacket::N32));
-    static LONG_FRAMES: LazyLock<Arc<Program>> = LazyLock::new(|| v1model(ValuesPerPacket::N1024));
-    static ONE_PASS: LazyLock<Arc<Program>> = LazyLock::new(|| tofino(ValuesPerPacket::N32));
-    static TWO_PASSES: LazyLock<Arc<Program>> = LazyLock::new(|| tofino(ValuesPerPacket::N64));
+    static V1MODEL: LazyLock<Arc<Program>> = LazyLock::new(|| v1model(ValuesPerFrame::N32));
+    static LONG_FRAMES: LazyLock<Arc<Program>> = LazyLock::new(|| v1model(ValuesPerFrame::N1024));
+    static ONE_PASS: LazyLock<Arc<Program>> = LazyLock::new(|| tofino(ValuesPerFrame::N32));
+    static TWO_PASSES: LazyLock<Arc<Program>> = LazyLock::new(|| tofino(ValuesPerFrame::N64));
     Arc::clone(match (config.tofino, config.halves) {
-        (None, _) if values_per_packet(config) == ValuesPerPacket::N1024 => &LONG_FRAMES,
+        (None, _) if values_per_frame(config) == ValuesPerFrame::N1024 => &LONG_FRAMES,
         (None, _) => &V1MODEL,
         (Some(_), false) => &ONE_PASS,
         (Some(_), true) => &TWO_PASSES,
     })
 }
 
-fn v1model(values: ValuesPerPacket) -> Arc<Program> {
+fn v1model(values: ValuesPerFrame) -> Arc<Program> {
     Program::compile(&artifact(values).json).expect("it compiles")
 }
 
-fn tofino(values: ValuesPerPacket) -> Arc<Program> {
+fn tofino(values: ValuesPerFrame) -> Arc<Program> {
     let built = tofino_artifact(Variant { chip: Chip::Tofino1, values }).expect("it is built in");
     Program::compile(&built.json).expect("it compiles")
 }

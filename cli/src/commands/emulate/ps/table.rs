@@ -28,7 +28,7 @@ pub fn table(report: &Report, own_bytes: f64) -> String {
             scheme.simulated.iteration_s,
             scheme.utilisation_in * 100.0,
             scheme.utilisation_out * 100.0,
-            scheme.zero_gaps * 100.0,
+            scheme.bunched_arrivals * 100.0,
             scheme.staleness_mean,
             scheme.staleness_max,
             scheme.accuracy * 100.0,
@@ -73,12 +73,13 @@ fn tuned(scheme: &SchemeReport) -> Option<String> {
 
 /// What became of those that were killed.
 fn absences(scheme: &SchemeReport) -> Option<String> {
-    let SchemeReport { scheme: name, killed, returned, server_restarts, given_up, in_vain, lost, .. } =
-        scheme;
+    let SchemeReport {
+        scheme: name, killed, returned, server_restarts, given_up, wasted_updates, lost, ..
+    } = scheme;
     (killed + server_restarts > 0 || *given_up > 0).then(|| {
         format!(
             "{name}: {killed} processes were killed, {returned} started again, the server {server_restarts} \
-             times; {given_up} times one was given up; {in_vain} updates computed in vain, {lost} gone with \
+             times; {given_up} times one was given up; {wasted_updates} updates computed in vain, {lost} gone with \
              the server\n"
         )
     })

@@ -277,21 +277,28 @@ impl Training for Program {
         }
     }
 
-    fn ended(&mut self, outcome: &Outcome, without_choice: bool) {
+    fn ended(&mut self, outcome: &Outcome, rounds_with_previous_receivers: bool) {
         let (round, seconds) = (outcome.round, outcome.took.as_secs_f64());
         let [complete, withdrawn, given_up] =
             [&outcome.complete, &outcome.withdrawn, &outcome.given_up].map(|all| self.names(all));
         if self.json {
             let ended_ns = monotonic_ns();
-            let end =
-                MulticastEnd { round, complete, withdrawn, given_up, seconds, ended_ns, without_choice };
+            let end = MulticastEnd {
+                round,
+                complete,
+                withdrawn,
+                given_up,
+                seconds,
+                ended_ns,
+                rounds_with_previous_receivers,
+            };
             return self.print(&Line::MulticastEnded(end));
         }
         let lacking = match given_up[..] {
             [] => String::new(),
             _ => format!(", given up: {}", given_up.join(" ")),
         };
-        let last = if without_choice { " (the last receivers)" } else { "" };
+        let last = if rounds_with_previous_receivers { " (the last receivers)" } else { "" };
         if self.printed.is_ok() {
             let complete = complete.join(" ");
             self.printed =
@@ -310,16 +317,16 @@ fn peer_end(accuracy: Option<f64>, ending: &Ending) -> PeerEnd {
         failed: sender.failed,
         gone: peer.gone,
         back: peer.back,
-        without_choice: peer.without_choice,
-        passed: peer.passed,
-        from_first_weights: peer.from_first_weights,
+        rounds_with_previous_receivers: peer.rounds_with_previous_receivers,
+        rounds_skipped: peer.passed,
+        restarted_from_init: peer.restarted_from_init,
         forced: peer.forced,
         superseded: peer.superseded,
-        other_life: refused.other_life,
+        stale_incarnation: refused.stale_incarnation,
         strangers: connections.strangers + connections.refused,
         asks: receiver.asks,
         repairs: sender.repairs,
-        not_mine: refused.not_mine,
+        misdelivered: refused.misdelivered,
         other_job: refused.other_job,
         other_epoch: refused.other_epoch,
         unknown: refused.strangers,
@@ -330,14 +337,14 @@ fn peer_end(accuracy: Option<f64>, ending: &Ending) -> PeerEnd {
 fn last_words(accuracy: Option<f64>, ending: &Ending) -> String {
     let Ending { peer, sender, receiver, .. } = ending;
     let learnt = accuracy.map_or(String::new(), |share| format!("accuracy {:.1}%; ", share * 100.0));
-    let anew = match peer.from_first_weights {
+    let anew = match peer.restarted_from_init {
         0 => "",
         _ => "began anew, nobody sent it a model, and it went on with the first weights; ",
     };
     format!(
         "{learnt}{anew}{} updates received, {} rounds to the last receivers, {} peers taken for gone, {} chunks sent again",
         receiver.complete,
-        peer.without_choice,
+        peer.rounds_with_previous_receivers,
         peer.gone,
         sender.failed + sender.repairs
     )

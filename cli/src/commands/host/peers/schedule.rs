@@ -9,7 +9,7 @@ use inart_peers_agent::Sync;
 use inart_peers_host::{CopiedBy, Interface, Job, Schedule};
 use inart_planner_peers::Pairs;
 use inart_topologies::peers::{Compute, Mesh};
-use inart_wire::ValuesPerPacket;
+use inart_wire::ValuesPerFrame;
 
 use crate::commands::network;
 use crate::commands::peers::own::OwnArgs;
@@ -27,8 +27,8 @@ pub struct JobArgs {
     multicast: String,
     /// With switch: values per frame, 32, 64, 256, 1024 or 2048, for which the switches' program is compiled;
     /// the same everywhere.
-    #[arg(long, default_value_t = ValuesPerPacket::N256)]
-    values: ValuesPerPacket,
+    #[arg(long, default_value_t = ValuesPerFrame::N256)]
+    values: ValuesPerFrame,
     /// When peers go on: bsp (all at once, when all copies have arrived), or ssp (each by itself); the same
     /// everywhere.
     #[arg(long, default_value = "bsp", value_parser = ["bsp", "ssp"])]

@@ -12,7 +12,7 @@ use inart_tls::{IdentityFiles, MutualTls};
 use inart_topologies::Switched;
 use inart_topologies::ps::{Cluster, Job as ClusterJob};
 use inart_topologies::switched::Topology;
-use inart_wire::{JobId, MacAddr, ValuesPerPacket};
+use inart_wire::{JobId, MacAddr, ValuesPerFrame};
 
 use crate::commands::host::connections::place;
 use crate::commands::network::training_job;
@@ -41,7 +41,7 @@ pub struct Connections {
     /// With --interface: all frames have room for so many values, as InArt switches on the way need it
     /// [default: as many as the interface's MTU carries, and short frames where little is said].
     #[arg(long, value_name = "N")]
-    frame_values: Option<ValuesPerPacket>,
+    frame_values: Option<ValuesPerFrame>,
     /// Where to listen, by UDP; needed without --interface, as certificates are.
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<SocketAddr>,

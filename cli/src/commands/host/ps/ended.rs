@@ -51,8 +51,8 @@ pub struct Ended {
 struct Groups {
     late: u64,
     repeated: u64,
-    barred: u64,
-    unjudged: u64,
+    excluded: u64,
+    rounds_unscored: u64,
     left_out: Vec<String>,
 }
 
@@ -87,8 +87,8 @@ impl Ended {
             groups: Some(Groups {
                 late: counters.late,
                 repeated: counters.repeated,
-                barred: counters.barred,
-                unjudged: counters.unjudged,
+                excluded: counters.excluded,
+                rounds_unscored: counters.rounds_unscored,
                 left_out: left_out.cloned().collect(),
             }),
             host,
@@ -103,9 +103,15 @@ impl Ended {
 
     fn dropped(&self) -> u64 {
         let ServerCounters {
-            repeated, unasked, malformed, other_life, pulls_repeated, not_permitted, ..
+            repeated,
+            unasked,
+            malformed,
+            stale_incarnation,
+            pulls_repeated,
+            not_permitted,
+            ..
         } = self.host.0;
-        repeated + unasked + malformed + other_life + pulls_repeated + not_permitted
+        repeated + unasked + malformed + stale_incarnation + pulls_repeated + not_permitted
     }
 
     /// As an event.
@@ -122,15 +128,15 @@ impl Ended {
             repeated: agent.repeated,
             unasked: agent.unasked,
             malformed: agent.malformed,
-            other_life: agent.other_life,
+            stale_incarnation: agent.stale_incarnation,
             other_model: agent.other_model,
             strangers: connections.strangers,
             connections: counted(connections),
             resumed_from_version: self.resumed.as_ref().map(|resumed| resumed.version),
             late: groups.map(|groups| groups.late),
             repeated_rounds: groups.map(|groups| groups.repeated),
-            barred: groups.map(|groups| groups.barred),
-            unjudged: groups.map(|groups| groups.unjudged),
+            excluded: groups.map(|groups| groups.excluded),
+            rounds_unscored: groups.map(|groups| groups.rounds_unscored),
             left_out: groups.map(|groups| groups.left_out.clone()),
         }))
     }

@@ -50,7 +50,7 @@ struct Work {
     peer_timeout: Duration,
     /// How many groups push at once; their plans together have to fit the network.
     #[arg(long = "concurrent-groups", value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
-    at_once: u16,
+    concurrent_groups: u16,
     /// Iterations of every group; then the server ends.
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     iterations: u32,
@@ -115,9 +115,9 @@ fn run_work(
 ) -> anyhow::Result<ExitCode> {
     let places = args.places();
     ensure!(
-        usize::from(args.at_once) <= places.len(),
+        usize::from(args.concurrent_groups) <= places.len(),
         "--concurrent-groups {}: there are {} groups; give at most as many",
-        args.at_once,
+        args.concurrent_groups,
         places.len()
     );
     let own_status = args.status.listen()?;
@@ -146,7 +146,7 @@ fn run_work(
     let shard = shard(&first.assignment)?;
     let config = Config { seed: args.seed, rank: 0, workers: 1, batch: 1 };
     let first = Stepper::new(config, 1.0)?.first_model();
-    let server = RackServer::new(shard, groups, args.at_once.into(), &first, args.iterations)?;
+    let server = RackServer::new(shard, groups, args.concurrent_groups.into(), &first, args.iterations)?;
     let mut server = server
         .with_patience(args.patience)
         .with_term("seed", Some(args.seed.to_string()))

@@ -340,7 +340,7 @@ fn event(told: &Told, job: &Job) -> Option<Line> {
         ServerNews::Joined { worker } => Line::Joined { joined: name(worker), at_ns },
         ServerNews::Gone { worker } => Line::Gone { gone: name(worker), at_ns },
         ServerNews::NotTakenIn { worker, why } => {
-            Line::NotTakenIn { not_taken_in: name(worker), why: why.clone() }
+            Line::NotTakenIn { rejected: name(worker), why: why.clone() }
         }
         ServerNews::LeftOut { worker } => Line::LeavesOut { leaves_out: name(worker), at_ns },
         ServerNews::Discarded { worker, iteration, refusal } => {

@@ -108,7 +108,7 @@ fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCod
             superseded: counters.superseded,
             unasked: counters.unasked,
             malformed: counters.malformed,
-            other_life: counters.other_life,
+            stale_incarnation: counters.stale_incarnation,
             left_out: ending.left_out,
             connections: counted(&ending.connections),
         })))?,

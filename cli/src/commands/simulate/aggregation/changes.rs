@@ -44,7 +44,7 @@ pub fn of(args: &Args, count: u32, topology: &Topology, plans: &[Plan]) -> anyho
 /// The time that the slowest flow takes to send those windows that come before anything is measured.
 pub fn warm_up(network: &InstalledNetwork) -> Span {
     let shards = network.assignments().iter().flat_map(|job| {
-        let bits = 8.0 * job.values_per_packet.frame_bytes() as f64 * f64::from(job.window_chunks);
+        let bits = 8.0 * job.values_per_frame.frame_bytes() as f64 * f64::from(job.window_chunks);
         job.shards.iter().filter(|shard| shard.share > 0.0).map(move |shard| bits / shard.rate_bps)
     });
     Span((WINDOWS_BEFORE * 1e9 * shards.fold(0.0, f64::max)) as u64)

@@ -59,13 +59,13 @@ pub fn run(args: &Args, topology: Topology, json: bool) -> anyhow::Result<ExitCo
         if let Some(traffic) = &traffic {
             let known = with_traffic(&topology, traffic);
             let network = question.network.another(&known, &plan(&known, args)?, args.window)?;
-            compared.push(("of_clairvoyant", once(&network, false)?));
+            compared.push(("vs_oracle", once(&network, false)?));
         }
     }
     let document =
         document(&report, &compared, traffic.as_ref(), &moments, question.faults == Faults::default())?;
     print(&if json { format!("{}\n", serde_json::to_string(&document)?) } else { text(&report, &document) })?;
-    let failures = compared.iter().filter(|(name, _)| *name == "of_clairvoyant");
+    let failures = compared.iter().filter(|(name, _)| *name == "vs_oracle");
     let failure = failures.map(|(_, run)| run).chain([&report]).find_map(|run| run.failure.as_ref());
     Ok(match failure {
         None => ExitCode::SUCCESS,
@@ -183,7 +183,7 @@ fn text(report: &Report, document: &serde_json::Value) -> String {
     let percent = |name: &str| document[name].as_f64().map(|ratio| format!("{:.1} %", 100.0 * ratio));
     if let Some(ratio) = percent("goodput_ratio") {
         text += &format!("goodput {ratio} of that without following, after {} s", SETTLES.0 / 1_000_000_000);
-        if let Some(ratio) = percent("of_clairvoyant") {
+        if let Some(ratio) = percent("vs_oracle") {
             text += &format!("; {ratio} of that of a plan that knew of the traffic");
         }
         text.push('\n');

@@ -23,14 +23,21 @@ pub fn table(outcome: &Outcome) -> String {
             run.max_gap
         ),
     };
-    let Outcome { updates_compared, averages_compared, given_up, withdrawn, gone, without_choice, .. } =
-        outcome;
+    let Outcome {
+        updates_compared,
+        averages_compared,
+        given_up,
+        withdrawn,
+        gone,
+        rounds_with_previous_receivers,
+        ..
+    } = outcome;
     let Outcome { repairs, lost, overflowed, virtual_s, .. } = outcome;
     format!(
         "{scheme}, copies by {multicast}: {figures}\n\
          {virtual_s:.3} s of virtual time: {updates_compared} updates that arrived and \
          {averages_compared} averages compared, all as they have to be\n\
          receivers given up {given_up}, withdrawn {withdrawn}; taken for gone {gone}; \
-         rounds without a choice {without_choice}; chunks sent again {repairs}, lost {lost}, in full queues {overflowed}\n"
+         rounds without a choice {rounds_with_previous_receivers}; chunks sent again {repairs}, lost {lost}, in full queues {overflowed}\n"
     )
 }

@@ -154,7 +154,7 @@ fn table(job: &Job, predicted_s: f64, run: &AgentRun) -> String {
         run.staleness_most,
         run.updates,
         run.versions,
-        run.in_vain,
+        run.wasted_updates,
         run.given_up,
         run.lost_messages,
         run.disconnected,

@@ -60,7 +60,7 @@ pub fn run(
         (racks, Some(together), Vec::new())
     };
     let run = run_racks(job, &racks, &options)?;
-    let run = RackRun { together_s: together.map(|together| together.iteration_s), ..run };
+    let run = RackRun { single_group_s: together.map(|together| together.iteration_s), ..run };
     if json {
         return Ok(serde_json::to_string(&run)? + "\n");
     }
@@ -68,7 +68,7 @@ pub fn run(
 }
 
 fn table(run: &RackRun, considered: &[Considered]) -> String {
-    let alone = run.together_s.map(|s| format!("; InArt alone {s:.4} s")).unwrap_or_default();
+    let alone = run.single_group_s.map(|s| format!("; InArt alone {s:.4} s")).unwrap_or_default();
     let mut out = format!(
         "{} between {} groups, at most {} at once: {:.4} s per iteration{alone}\n\
          no iteration of these groups is shorter than {:.4} s; groups wait {:.4} s for their turn\n\
@@ -76,7 +76,7 @@ fn table(run: &RackRun, considered: &[Considered]) -> String {
          somebody pushes {:.1}% of the time; {} sums in {:.1} s\n",
         run.sync,
         run.groups.len(),
-        run.at_once,
+        run.concurrent_groups,
         run.iteration_s,
         run.bound_s,
         run.waiting_s,

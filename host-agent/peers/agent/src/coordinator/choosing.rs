@@ -71,7 +71,7 @@ impl<S: Selector> Coordinator<S> {
         };
         let chosen = match self.selector.round(&problem, &present.ranks) {
             Ok(chosen) => chosen,
-            Err(why) => return self.not_chosen(why),
+            Err(why) => return self.selection_failed(why),
         };
         // All end together when the fullest port is done: no port has more to carry than it can, with the
         // frames that ranks in several blocks make.
@@ -86,7 +86,7 @@ impl<S: Selector> Coordinator<S> {
         }
     }
 
-    fn not_chosen(&mut self, why: String) {
+    fn selection_failed(&mut self, why: String) {
         self.counters.failed += 1;
         self.outputs.push_back(CoordinatorOutput::NotChosen { why });
     }
@@ -174,7 +174,7 @@ impl<S: Selector> Coordinator<S> {
                 let chosen: Vec<(usize, Vec<usize>)> = tasks.iter().zip(chosen).map(of).collect();
                 self.share_out(&chosen, now);
             }
-            Err(why) => self.not_chosen(why),
+            Err(why) => self.selection_failed(why),
         }
     }
 

@@ -15,7 +15,7 @@ impl Peer {
     pub(super) fn enter(&mut self, now: Duration) {
         let is_over = self.ended >= self.setup.rounds;
         if self.ended == 0 || is_over {
-            self.counters.from_first_weights += u64::from(is_over);
+            self.counters.restarted_from_init += u64::from(is_over);
             return self.begin_round(None, now);
         }
         self.newcomer = Some(Newcomer { since: now, passed: 0 });
@@ -51,7 +51,7 @@ impl Peer {
         };
         if is_over || self.ended >= self.setup.rounds {
             self.newcomer = None;
-            self.counters.from_first_weights += 1;
+            self.counters.restarted_from_init += 1;
             self.begin_round(None, now);
             return true;
         }

@@ -75,7 +75,7 @@ impl Peer {
         if choice.is_none() && self.has_coordinator && !is_late {
             return false;
         }
-        self.counters.without_choice += u64::from(choice.is_none());
+        self.counters.rounds_with_previous_receivers += u64::from(choice.is_none());
         let receivers = self.receivers_of(choice.as_ref());
         if let Some(choice) = &choice {
             self.rate_bps = choice.rate_bps;

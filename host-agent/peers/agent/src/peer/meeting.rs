@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use super::{Output, Peer, Phase};
-use crate::not_taken_in::NotTakenIn;
+use crate::admission_error::NotTakenIn;
 
 impl Peer {
     /// Ends if nobody has taken it in for too long.

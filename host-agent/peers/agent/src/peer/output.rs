@@ -4,8 +4,8 @@ use bytes::Bytes;
 use inart_protocol_peers::{Message, Outcome, Receivers};
 use inart_wire::Rank;
 
+use crate::admission_error::NotTakenIn;
 use crate::average::{Average, Received};
-use crate::not_taken_in::NotTakenIn;
 use crate::notice::Notice;
 
 /// What the owner has to do.
@@ -36,7 +36,7 @@ pub enum Output {
         /// How; each of its receivers is named.
         outcome: Outcome,
         /// Whether no choice came, and the receivers were the last ones.
-        without_choice: bool,
+        rounds_with_previous_receivers: bool,
     },
     /// The last round is over.
     Finished(Start),

@@ -57,7 +57,8 @@ impl Peer {
     pub(super) fn end_round(&mut self, outcome: Outcome, now: Duration) {
         self.measure_up(&outcome);
         self.reach(&outcome, now);
-        self.outputs.push_back(Output::Ended { outcome, without_choice: self.followed.is_none() });
+        self.outputs
+            .push_back(Output::Ended { outcome, rounds_with_previous_receivers: self.followed.is_none() });
     }
 
     /// Tells all who have to know that this round is over here.

@@ -6,7 +6,7 @@ use inart_wire::Rank;
 
 use super::awaited::Awaited;
 use super::{Output, Peer, Phase};
-use crate::not_taken_in::NotTakenIn;
+use crate::admission_error::NotTakenIn;
 
 impl Peer {
     /// For whom this peer waits; `None` while its program computes, or when it is needed no more.

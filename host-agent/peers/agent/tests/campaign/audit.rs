@@ -17,7 +17,7 @@ pub struct Seen {
     pub gone: u64,
     pub back: u64,
     pub abandoned: u64,
-    pub without_choice: u64,
+    pub rounds_with_previous_receivers: u64,
     pub forced: u64,
     pub repairs: u64,
     pub repeated: u64,
@@ -25,18 +25,18 @@ pub struct Seen {
     pub old_term: u64,
     pub superseded_coordinators: u64,
     pub superseded_updates: u64,
-    pub other_life: u64,
+    pub stale_incarnation: u64,
     pub restarts: u64,
     pub overflowed: u64,
     pub failed: u64,
     /// Peers that began when nobody could take them in.
-    pub not_taken_in: u64,
+    pub rejected: u64,
     /// Peers that began anew and went on from others' updates.
     pub adopted: u64,
     /// Rounds that such a peer passed over.
     pub passed: u64,
     /// Peers that began anew, and no other had anything for them.
-    pub from_first_weights: u64,
+    pub restarted_from_init: u64,
     /// Messages of a coordinator and of a peer whose numbers were wild, and packets that nobody could use.
     pub wild_choices: u64,
     pub wild_reports: u64,
@@ -61,7 +61,7 @@ impl Seen {
             ("a peer taken for gone", self.gone),
             ("one that was taken for gone heard of", self.back),
             ("an update abandoned", self.abandoned),
-            ("a round without a choice", self.without_choice),
+            ("a round without a choice", self.rounds_with_previous_receivers),
             ("a receiver forced by the rule of k", self.forced),
             ("a repair", self.repairs),
             ("a chunk twice", self.repeated),
@@ -69,13 +69,13 @@ impl Seen {
             ("an older coordinator refused", self.old_term),
             ("a coordinator superseded", self.superseded_coordinators),
             ("an update replaced by a newer one", self.superseded_updates),
-            ("something from another life", self.other_life),
+            ("something from another life", self.stale_incarnation),
             ("a restart", self.restarts),
             ("a queue overflowed", self.overflowed),
             ("a connection that takes nothing", self.failed),
             ("a model of others adopted", self.adopted),
             ("a round passed over", self.passed),
-            ("nobody who had a model", self.from_first_weights),
+            ("nobody who had a model", self.restarted_from_init),
         ]
     }
 
@@ -96,9 +96,9 @@ impl Seen {
         macro_rules! add {
             ($($field:ident)*) => { $(self.$field += other.$field;)* };
         }
-        add!(received averaged given_up withdrawn gone back abandoned without_choice forced repairs repeated
-            late old_term superseded_coordinators superseded_updates other_life restarts overflowed failed
-            not_taken_in adopted passed from_first_weights wild_choices wild_reports hostile refused hung
+        add!(received averaged given_up withdrawn gone back abandoned rounds_with_previous_receivers forced repairs repeated
+            late old_term superseded_coordinators superseded_updates stale_incarnation restarts overflowed failed
+            rejected adopted passed restarted_from_init wild_choices wild_reports hostile refused hung
             ended_by_name);
         self.over_plan_least = over_plan_least.min(other.over_plan_least);
         self.over_plan_most = over_plan_most.max(other.over_plan_most);

@@ -36,7 +36,7 @@ fn whatever_happens_every_update_is_received_whole_and_once_or_the_round_says_wh
 fn without_faults_everybody_averages_exactly_what_was_sent_to_it() {
     for seed in 1..=30 * times() {
         let seen = world::run(Trial { seed, ..Trial::calm(seed) });
-        assert_eq!((seen.given_up, seen.gone, seen.without_choice), (0, 0, 0), "seed {seed}");
+        assert_eq!((seen.given_up, seen.gone, seen.rounds_with_previous_receivers), (0, 0, 0), "seed {seed}");
         // Algorithm 2 withdraws receivers; nothing else is abandoned.
         assert!(seen.received > 0 && seen.averaged > 0 && seen.abandoned <= seen.withdrawn);
     }
@@ -46,9 +46,9 @@ fn without_faults_everybody_averages_exactly_what_was_sent_to_it() {
 /// were.
 #[test]
 fn a_peer_that_nobody_takes_in_ends_and_says_so() {
-    assert_eq!(world::run(Trial::random(6543)).not_taken_in, 1);
+    assert_eq!(world::run(Trial::random(6543)).rejected, 1);
     for seed in 1..=30 {
-        assert_eq!(world::run(Trial::calm(seed)).not_taken_in, 0, "seed {seed}");
+        assert_eq!(world::run(Trial::calm(seed)).rejected, 0, "seed {seed}");
     }
 }
 

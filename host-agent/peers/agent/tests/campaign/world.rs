@@ -190,17 +190,17 @@ impl World {
         let seen = &mut self.audit.seen;
         seen.gone += own.gone;
         seen.back += own.back;
-        seen.without_choice += own.without_choice;
+        seen.rounds_with_previous_receivers += own.rounds_with_previous_receivers;
         seen.forced += own.forced;
         seen.old_term += own.old_term;
         seen.superseded_updates += own.superseded;
         seen.passed += own.passed;
-        seen.from_first_weights += own.from_first_weights;
+        seen.restarted_from_init += own.restarted_from_init;
         seen.repairs += sender.repairs;
         seen.failed += sender.failed;
         seen.repeated += receiver.repeated;
         seen.late += receiver.late;
-        seen.other_life += host.peer.members().refused().other_life;
+        seen.stale_incarnation += host.peer.members().refused().stale_incarnation;
         let may = |odd: fn(&Odd) -> bool| self.trial.odd.as_ref().is_some_and(odd);
         let malformed = if may(|odd| *odd == Odd::WildChoices) { 0 } else { own.malformed };
         let unknown = if may(|odd| matches!(odd, Odd::Hostile { .. })) { 0 } else { own.unknown_notices };
@@ -410,9 +410,11 @@ impl World {
                 }
             }
             Output::Received(update) => self.audit.receives(life, &update),
-            Output::Ended { outcome, without_choice } => {
+            Output::Ended { outcome, rounds_with_previous_receivers } => {
                 self.notice_who_is_gone();
-                if let Some(planned) = self.planned.get(&(at, outcome.round)).filter(|_| !without_choice) {
+                if let Some(planned) =
+                    self.planned.get(&(at, outcome.round)).filter(|_| !rounds_with_previous_receivers)
+                {
                     let over = outcome.took.as_secs_f64() / planned;
                     let seen = &mut self.audit.seen;
                     seen.over_plan_least = seen.over_plan_least.min(over);

@@ -22,7 +22,7 @@ pub struct Recorded {
     pub outcomes: BTreeMap<u32, Outcome>,
     /// By the round whose updates were averaged.
     pub averages: BTreeMap<u32, Average>,
-    pub without_choice: usize,
+    pub rounds_with_previous_receivers: usize,
     pub ending: Option<Ending>,
 }
 
@@ -61,7 +61,7 @@ impl Recorder {
             received: Vec::new(),
             outcomes: BTreeMap::new(),
             averages: BTreeMap::new(),
-            without_choice: 0,
+            rounds_with_previous_receivers: 0,
             ending: None,
         };
         Recorder { recorded, values, actions, takes: Duration::ZERO, spoils: None, dies_in: None }
@@ -114,8 +114,8 @@ impl Training for Recorder {
         self.recorded.received.push((update.from.index(), update.round, update.words.clone()));
     }
 
-    fn ended(&mut self, outcome: &Outcome, without_choice: bool) {
+    fn ended(&mut self, outcome: &Outcome, rounds_with_previous_receivers: bool) {
         self.recorded.outcomes.insert(outcome.round, outcome.clone());
-        self.recorded.without_choice += usize::from(without_choice);
+        self.recorded.rounds_with_previous_receivers += usize::from(rounds_with_previous_receivers);
     }
 }

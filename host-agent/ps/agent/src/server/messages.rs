@@ -18,7 +18,7 @@ impl<S: Sequencer> ServerAgent<S> {
             return self.hello(worker, worker_life, &hello, now);
         }
         if self.links[worker.index()].life != Some(worker_life) || server_life != self.setup.life {
-            self.counters.other_life += 1;
+            self.counters.stale_incarnation += 1;
             return self.say(worker, worker_life, Body::Unknown(Unknown {}));
         }
         match body {

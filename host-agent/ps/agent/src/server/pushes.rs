@@ -15,7 +15,7 @@ impl<S: Sequencer> ServerAgent<S> {
     pub(super) fn chunk(&mut self, worker: WorkerNo, tag: Tag, number: u32, values: &[f32], now: Duration) {
         let link = &mut self.links[worker.index()];
         if link.life != Some(tag.worker_life) || tag.server_life != self.setup.life {
-            self.counters.other_life += 1;
+            self.counters.stale_incarnation += 1;
             return self.say(worker, tag.worker_life, Body::Unknown(Unknown {}));
         }
         if link.ticket.is_none_or(|own| own.number != tag.ticket) || link.attempt == 0 {

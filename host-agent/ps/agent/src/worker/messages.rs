@@ -30,7 +30,7 @@ impl WorkerAgent {
     pub(super) fn message(&mut self, message: Message) {
         let Message { worker_life, server_life, body } = message;
         if worker_life != self.setup.life {
-            self.counters.other_life += 1;
+            self.counters.stale_incarnation += 1;
             // The hello of a process before this one came late, and the server has taken that one in.
             if self.is_up && matches!(body, Some(Body::Welcome(_))) {
                 self.hello();
@@ -56,7 +56,7 @@ impl WorkerAgent {
             _ => {}
         }
         if !self.is_welcome || self.server.is_none_or(|server| server.life != server_life) {
-            self.counters.other_life += 1;
+            self.counters.stale_incarnation += 1;
             return;
         }
         match body {

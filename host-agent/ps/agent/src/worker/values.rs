@@ -23,11 +23,11 @@ impl WorkerAgent {
 
     pub(super) fn chunk(&mut self, tag: Tag, number: u32, values: &[f32]) {
         let Some(server) = self.server.filter(|server| server.life == tag.server_life) else {
-            self.counters.other_life += 1;
+            self.counters.stale_incarnation += 1;
             return;
         };
         if tag.worker_life != self.setup.life {
-            self.counters.other_life += 1;
+            self.counters.stale_incarnation += 1;
             return;
         }
         let is_pulling = matches!(self.machine.reconnected(), Step::Pull { .. });

@@ -22,7 +22,7 @@ pub struct Seen {
     pub restarts_in_a_push: u64,
     pub chunks_repeated: u64,
     pub chunks_unasked: u64,
-    pub other_life: u64,
+    pub stale_incarnation: u64,
     pub superseded: u64,
     pub sent_again: u64,
     pub pulls_repeated: u64,
@@ -55,7 +55,7 @@ impl Seen {
             ("a server restarted in the middle of a push", self.restarts_in_a_push),
             ("a chunk twice", self.chunks_repeated),
             ("a chunk unasked", self.chunks_unasked),
-            ("a packet of another life", self.other_life),
+            ("a packet of another life", self.stale_incarnation),
             ("an update superseded", self.superseded),
             ("a chunk sent again", self.sent_again),
             ("a pull twice", self.pulls_repeated),
@@ -84,7 +84,7 @@ impl Seen {
         self.restarts_in_a_push += other.restarts_in_a_push;
         self.chunks_repeated += other.chunks_repeated;
         self.chunks_unasked += other.chunks_unasked;
-        self.other_life += other.other_life;
+        self.stale_incarnation += other.stale_incarnation;
         self.superseded += other.superseded;
         self.sent_again += other.sent_again;
         self.pulls_repeated += other.pulls_repeated;

@@ -477,7 +477,7 @@ impl World<'_> {
         assert_eq!((counters.malformed, refused), (0, 0), "seed {}", self.trial.seed);
         self.dropped.chunks_repeated += counters.repeated;
         self.dropped.chunks_unasked += counters.unasked;
-        self.dropped.other_life += counters.other_life;
+        self.dropped.stale_incarnation += counters.stale_incarnation;
         self.dropped.pulls_repeated += counters.pulls_repeated;
         if let Either::Groups(groups) = server.sequencer() {
             self.dropped.late += groups.server().counters().late;

@@ -12,7 +12,7 @@ use inart_host_agent::{InProcess, InProcessPort, Options, Transport};
 use inart_protocol_aggregation::audit::sum_of;
 use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
 use inart_ps_groups::{Ending, News, RackError, RackGroup, RackServer, RackWorker, Turn};
-use inart_wire::{MacAddr, ValuesPerPacket};
+use inart_wire::{MacAddr, ValuesPerFrame};
 
 const VALUES: usize = 700;
 
@@ -37,7 +37,7 @@ pub fn assignments(sizes: &[u8]) -> Vec<Assignment> {
             job: (group as u16 + 1).into(),
             name: format!("job-{}", group + 1),
             epoch: 1.into(),
-            values_per_packet: ValuesPerPacket::N64,
+            values_per_frame: ValuesPerFrame::N64,
             window_chunks: 4,
             exact_sums: false,
             workers: all.map(|host| WorkerAddress { name: format!("w{host}"), mac: mac(host) }).collect(),
@@ -75,7 +75,7 @@ pub type Served = Result<(Vec<(News, Vec<f32>)>, Ending), RackError>;
 pub fn train(
     wrap: fn(InProcessPort) -> Box<dyn Transport>,
     sizes: &[u8],
-    at_once: usize,
+    concurrent_groups: usize,
     peer_timeout: Duration,
     (serves, stops): ([u32; 2], &(dyn Fn(usize, usize) -> u32 + Sync)),
 ) -> (Vec<Vec<Worked>>, Vec<Served>) {
@@ -89,8 +89,14 @@ pub fn train(
                 options: options(peer_timeout),
             };
             let all = jobs.iter().map(group).collect();
-            RackServer::new(u16::from(shard).into(), all, at_once, &first_model(), serves[usize::from(shard)])
-                .unwrap()
+            RackServer::new(
+                u16::from(shard).into(),
+                all,
+                concurrent_groups,
+                &first_model(),
+                serves[usize::from(shard)],
+            )
+            .unwrap()
         })
         .collect();
     let all = sizes.iter().map(|size| usize::from(*size)).sum();
@@ -183,11 +189,11 @@ pub fn plain(port: InProcessPort) -> Box<dyn Transport> {
 pub fn all_is_right(
     wrap: fn(InProcessPort) -> Box<dyn Transport>,
     sizes: &[u8],
-    at_once: usize,
+    concurrent_groups: usize,
     iterations: u32,
 ) {
     let (workers, servers) =
-        train(wrap, sizes, at_once, Duration::from_secs(4), ([iterations; 2], &|_, _| iterations));
+        train(wrap, sizes, concurrent_groups, Duration::from_secs(4), ([iterations; 2], &|_, _| iterations));
     let worked: Vec<Vec<_>> =
         workers.into_iter().map(|group| group.into_iter().map(Result::unwrap).collect()).collect();
     let versions = again(sizes, iterations, &worked);

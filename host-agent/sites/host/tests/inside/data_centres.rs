@@ -16,7 +16,7 @@ use inart_sites_agent::{Inside, Setup};
 use inart_sites_host::{GatewayRound, HostError, HostOptions, Next, SiteHost};
 use inart_tls::{IdentityFiles, MutualTls};
 use inart_topologies::sites::Hierarchy;
-use inart_wire::{MacAddr, ValuesPerPacket};
+use inart_wire::{MacAddr, ValuesPerFrame};
 
 use crate::certificates::certify;
 use crate::three::{NETWORK, SITES, TENSORS};
@@ -96,7 +96,7 @@ impl DataCentres {
             job: 1.into(),
             name: topology.jobs()[0].name.clone(),
             epoch: 1.into(),
-            values_per_packet: ValuesPerPacket::N32,
+            values_per_frame: ValuesPerFrame::N32,
             // As many as the longest chunk between sites has frames.
             window_chunks: 128,
             exact_sums: false,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use inart_protocol_peers::{Cut, FrameWriter, Receivers, Transmission, chunk_packet};
-use inart_wire::{Contributors, MacAddr, Rank, ValuesPerPacket};
+use inart_wire::{Contributors, MacAddr, Rank, ValuesPerFrame};
 
 use super::{Event, VALUES, World, rank};
 
@@ -11,7 +11,7 @@ pub(super) fn writer() -> FrameWriter {
     FrameWriter::new(
         MacAddr([2, 0, 0, 0, 0, 1]),
         MacAddr([1; 6]),
-        ValuesPerPacket::try_from(VALUES as i64).unwrap(),
+        ValuesPerFrame::try_from(VALUES as i64).unwrap(),
     )
 }
 

@@ -11,7 +11,7 @@ impl World {
         let host = self.hosts[at].as_mut().unwrap();
         let (life, model) = ((at, host.life), host.model.clone());
         // Whoever begins behind the first round goes on from others' updates, unless there are none.
-        let is_told = start.average.is_some() || host.peer.counters().0.from_first_weights > 0;
+        let is_told = start.average.is_some() || host.peer.counters().0.restarted_from_init > 0;
         assert!(start.round == 1 || is_told, "{life:?} begins round {} from nothing", start.round);
         self.notice_who_is_gone();
         self.audit.averages(life, &model, &start);
@@ -67,7 +67,7 @@ impl World {
 
     /// Its process ends. There is nobody to train with, or nobody who says who trains.
     pub(super) fn stays_out(&mut self, at: usize) {
-        self.audit.seen.not_taken_in += 1;
+        self.audit.seen.rejected += 1;
         self.done[at] = true;
         let others = self.hosts.iter().zip(&self.done).any(|(host, done)| host.is_some() && !done);
         let is_led = self.coordinators.iter().any(Option::is_some);
