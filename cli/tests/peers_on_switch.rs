@@ -1,5 +1,5 @@
-//! `inart switch`, `inart apply`, `inart coordinator` and `inart peer --multicast switch` as processes on veth
-//! links, as somebody would start them: a peer that dies in the middle of its multicast, and frames of
+//! `inart switch`, `inart apply`, `inart coordinator` and `inart peer --multicast switch` as processes on
+//! veth links, as somebody would start them: a peer that dies in the middle of its multicast, and frames of
 //! strangers. Needs root, and skips without.
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 

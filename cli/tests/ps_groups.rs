@@ -1,5 +1,5 @@
-//! `inart simulate` and `inart emulate TOPOLOGY --sync r2sp --aggregated-groups`: groups in turn, from the document to
-//! the figures.
+//! `inart simulate` and `inart emulate TOPOLOGY --sync r2sp --aggregated-groups`: groups in turn, from the
+//! document to the figures.
 #![allow(clippy::unwrap_used)]
 
 use std::process::{Command, Output, Stdio};

@@ -1,5 +1,5 @@
-//! A paper's numbers, those that its schemes come to here, and those of `optimized` on the same networks: three
-//! columns, and what they differ in.
+//! A paper's numbers, those that its schemes come to here, and those of `optimized` on the same networks:
+//! three columns, and what they differ in.
 
 use serde::Serialize;
 
@@ -96,7 +96,8 @@ impl Beside {
 }
 
 /// A comparison as a CSV file, in the columns of the other experiments: series `here` is the paper's scheme
-/// as it comes out here, series `optimized` is InArt's own. Words, if there are any, get a file of other columns.
+/// as it comes out here, series `optimized` is InArt's own. Words, if there are any, get a file of other
+/// columns.
 pub fn comparison_csv(comparison: &Comparison) -> String {
     let mut writer = csv::Writer::from_writer(Vec::new());
     let mut write = |record: &[&str]| writer.write_record(record).expect("writing to memory does not fail");

@@ -91,8 +91,8 @@ fn printed(row: &Beside) -> Option<f64> {
 }
 
 impl<'p> Panel<'p> {
-    /// Nothing for words. Where `optimized` is the same in all rows it gets one row of its own. Rows that name no
-    /// scheme are of the panel's, or else of `own`.
+    /// Nothing for words. Where `optimized` is the same in all rows it gets one row of its own. Rows that
+    /// name no scheme are of the panel's, or else of `own`.
     fn of(panel: &'p Compared, own: &'static str) -> Option<Self> {
         let named = |text: &str| palette::scheme_in(text, list_of(own));
         let of_panel = named(&panel.title).unwrap_or(own);

@@ -124,9 +124,8 @@ fn a_line_has_a_bound_in_bytes() {
     };
     let longest = format!("{}; {OVER}", print(LINE_BYTES));
     let heard = until_over(&mut crew(&[&longest]), 1, LONG).expect("it is over");
-    assert!(
-        matches!(&heard[0].2, Line::NotChosen { selection_failed } if selection_failed.len() > LINE_BYTES - 100)
-    );
+    let Line::NotChosen { selection_failed: reason } = &heard[0].2 else { panic!("{heard:?}") };
+    assert!(reason.len() > LINE_BYTES - 100);
     let error = error_of_third_line(&print(LINE_BYTES + 1));
     assert!(error.starts_with("p1: line 3 of its output ") && error.contains("longer than"), "{error}");
     assert!(error.len() < 600, "{error}");

@@ -99,8 +99,8 @@ pub const STUDIES: [Study; 10] = [
         differs: "CHUNK_SIZE and PROBE_CHUNK_NUM are best about where the text has them; UPDATE_TIME makes no \
             difference below the time of a round, since a plan changes between rounds only and updates cost \
             nothing here, and a PROBE_CHUNK_SIZE beyond the collapse boundary (no chunk is a probe) costs \
-            NETSTORM little, since awareness gains it little; `optimized` loses all it has measured there, as \
-            its own chunks are shorter than 0.1 million parameters.",
+            NETSTORM little, since awareness gains it little; `optimized` loses all it has measured there, \
+            as its own chunks are shorter than 0.1 million parameters.",
         unreached: Some(
             "throughput at each setting, which is only drawn; the text states the recommended values.",
         ),

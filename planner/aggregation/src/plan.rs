@@ -84,8 +84,8 @@ pub enum Limit {
 const IGNORED_SILENTLY: &str = "atp-unlimited";
 
 impl<'de> Deserialize<'de> for Plan {
-    /// Plans of the scheme `atp-nocap` (now `atp-unlimited`) made before plans had `ignores` are read as if they said what they
-    /// ignore.
+    /// Plans of the scheme `atp-nocap` (now `atp-unlimited`) made before plans had `ignores` are read as if
+    /// they said what they ignore.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut plan = Plan::deserialize(deserializer)?;
         if plan.scheme == IGNORED_SILENTLY && plan.ignores.is_empty() {

@@ -155,7 +155,8 @@ proptest! {
         factor in 0.2f64..2.0,
     ) {
         let before = Topology::from_yaml(&text).unwrap();
-        let Ok(running) = plan(&before, before.jobs().last().unwrap(), &Options::new(schemes::OPTIMIZED)) else {
+        let job = before.jobs().last().unwrap();
+        let Ok(running) = plan(&before, job, &Options::new(schemes::OPTIMIZED)) else {
             return Ok(());
         };
         let unchanged = made(&before, &again(&running, 0.0));

@@ -105,8 +105,8 @@ fn what_rounding_leaves_of_a_load_proves_nothing() {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
 
-    /// No scheme beats the enumeration, `optimal` reaches it, `optimized` with equal updates too, and every bound
-    /// is one.
+    /// No scheme beats the enumeration, `optimal` reaches it, `optimized` with equal updates too, and every
+    /// bound is one.
     #[test]
     fn optimal_is_optimal_and_bounds_are_bounds(instance in instances(4)) {
         let mesh = instance.mesh();

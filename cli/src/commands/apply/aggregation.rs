@@ -1,4 +1,5 @@
-//! `inart apply` and `inart diff` on a network of switches: plans, or a network of peers on the same switches.
+//! `inart apply` and `inart diff` on a network of switches: plans, or a network of peers on the same
+//! switches.
 
 mod live;
 
@@ -44,7 +45,8 @@ pub struct Settings {
     /// What the hosts' rates are multiplied by, for a network that is slower than its topology says.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_scale)]
     rate_scale: f64,
-    /// Take a new plan version even if this plan is installed: for a job that starts again from its first round.
+    /// Take a new plan version even if this plan is installed: for a job that starts again from its first
+    /// round.
     #[arg(long = "new-plan-version")]
     new_epoch: bool,
 }

@@ -38,7 +38,8 @@ use refused::with_flag;
 /// Arguments of `inart emulate`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Schemes to compare [default: optimized,atp,lbmm,r-inart; optimized with a program, --changes or --timeline].
+    /// Schemes to compare [default: optimized,atp,lbmm,r-inart; optimized with a program, --changes or
+    /// --timeline].
     #[arg(long, value_delimiter = ',', value_parser = crate::commands::scheme::parser())]
     schemes: Vec<&'static dyn Scheme>,
     #[command(flatten)]

@@ -71,7 +71,8 @@ pub struct Args {
     /// Run random schedules of faults of all kinds instead, from --seed on (docs/sites.md).
     #[arg(long = "trials", value_name = "RUNS", conflicts_with_all = ["duration", "faults"])]
     trials: Option<u32>,
-    /// Decides the gradients inside sites, and with --faults and --trials those of sites; the first of --trials.
+    /// Decides the gradients inside sites, and with --faults and --trials those of sites; the first of
+    /// --trials.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }

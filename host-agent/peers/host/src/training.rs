@@ -15,7 +15,7 @@ pub trait Training {
     /// An update of another peer is here, whole. There is nothing to do.
     fn received(&mut self, _update: &Received) {}
 
-    /// The peer's own multicast of a round is over. `rounds_with_previous_receivers`: no choice of receivers came, so they
-    /// were the last ones. There is nothing to do.
+    /// The peer's own multicast of a round is over. `rounds_with_previous_receivers`: no choice of receivers
+    /// came, so they were the last ones. There is nothing to do.
     fn ended(&mut self, _outcome: &Outcome, _without_choice: bool) {}
 }

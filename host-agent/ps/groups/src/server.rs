@@ -62,8 +62,8 @@ pub struct RackServer {
 }
 
 impl RackServer {
-    /// The server of that shard of all groups' jobs, in the order of turns; `concurrent_groups` of them push at once.
-    /// It ends after so many iterations of each.
+    /// The server of that shard of all groups' jobs, in the order of turns; `concurrent_groups` of them push
+    /// at once. It ends after so many iterations of each.
     ///
     /// # Errors
     /// Groups of different shares, a model of another length, numbers that cannot be, or what is wrong with

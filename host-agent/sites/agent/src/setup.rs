@@ -178,8 +178,8 @@ impl Setup {
         &self.neighbours[self.me.index()]
     }
 
-    /// How many chunks for other sites a link may hold: those of two rounds of all sites, up and down. No plan
-    /// leads more over one link at a time.
+    /// Returns how many chunks for other sites a link may hold: those of two rounds of all sites, up and
+    /// down. No plan leads more over one link at a time.
     pub(crate) fn most_on_link(&self) -> usize {
         4 * self.chunk_values.len() * self.sites.len()
     }

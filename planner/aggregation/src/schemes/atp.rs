@@ -1,5 +1,5 @@
-//! `atp` and `atp-unlimited`: aggregation at the worker's own switch only, equal shares, as ATP's authors have
-//! it.
+//! `atp` and `atp-unlimited`: aggregation at the worker's own switch only, equal shares, as ATP's authors
+//! have it.
 
 use std::collections::BTreeMap;
 

@@ -159,7 +159,8 @@ fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCod
 }
 
 impl Args {
-    /// What is trained: the training's number and terms, and where it goes on if `--checkpoint` names a file of it.
+    /// What is trained: the training's number and terms, and where it goes on if `--checkpoint` names a file
+    /// of it.
     fn own_training(
         &self,
         cluster: &ClusterJob,

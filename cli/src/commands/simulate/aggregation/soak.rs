@@ -1,5 +1,5 @@
-//! `inart simulate --trials`: random trials, as many at a time as there are processors. Each seed has two: one
-//! of a network with jobs, and one of controllers.
+//! `inart simulate --trials`: random trials, as many at a time as there are processors. Each seed has two:
+//! one of a network with jobs, and one of controllers.
 
 use std::collections::BTreeMap;
 use std::ops::Range;

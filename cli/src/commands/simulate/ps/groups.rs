@@ -1,5 +1,5 @@
-//! Groups whose gradients switches add up, in turn: `inart simulate TOPOLOGY --sync r2sp --aggregated-groups`, and the
-//! processes of the same.
+//! Groups whose gradients switches add up, in turn: `inart simulate TOPOLOGY --sync r2sp
+//! --aggregated-groups`, and the processes of the same.
 
 use std::fmt::Write as _;
 

@@ -10,7 +10,7 @@ use crate::gradient::ChunkSum;
 use crate::message::{self, AskMessage, Body, ChunkMessage};
 
 use super::identity::Named;
-use super::passing::Passing;
+use super::phase::Passing;
 use super::{Driver, Peer, Phase};
 
 impl Driver {

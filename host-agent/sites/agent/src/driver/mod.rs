@@ -36,8 +36,7 @@ use crate::wait::Watch;
 pub use error::DriverError;
 use last_words::LastWords;
 pub use output::{Output, Peer};
-use passing::Passing;
-use phase::{Heard, Phase, RoundStart, Sent, Warning};
+use phase::{Heard, Passing, Phase, RoundStart, Sent, Warning};
 
 /// Samples of the links that wait for a report.
 const MOST_SAMPLES: usize = 256;

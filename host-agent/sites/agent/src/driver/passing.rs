@@ -1,19 +1,11 @@
-//! Messages that a site passes on over a link that has not come up yet. Its neighbors may begin the first round
-//! before it has met all of its own: without a place to wait here, what they send would be lost, and the
-//! round would stand still until somebody asks.
+//! Messages that a site passes on over a link that has not come up yet. Neighbors may begin the first round
+//! before this site has met all of its own. Their messages wait here: if they were dropped, the round would
+//! stand still until a site asks for them.
 
-use inart_protocol_sites::{Ask, Parcel, SiteNo};
+use inart_protocol_sites::SiteNo;
 
-use crate::gradient::ChunkSum;
-
+use super::phase::Passing;
 use super::{Driver, Peer};
-
-/// What waits for a link to come up for the first time.
-#[derive(Debug)]
-pub(super) enum Passing {
-    Chunk(Parcel<ChunkSum>),
-    Question(Ask),
-}
 
 impl Driver {
     /// Keeps what goes on over a link that has not been up since this process began; returns the rest.

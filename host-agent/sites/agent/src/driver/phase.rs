@@ -3,7 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_protocol_sites::{Parcel, Policy, SiteNo};
+use inart_protocol_sites::{Ask, Parcel, Policy, SiteNo};
 
 use crate::gradient::ChunkSum;
 use crate::state::TrainingState;
@@ -60,4 +60,11 @@ pub(super) struct Sent {
     pub(super) next: SiteNo,
     pub(super) parcel: Parcel<ChunkSum>,
     pub(super) tag: i32,
+}
+
+/// A message that waits for a link to come up for the first time.
+#[derive(Debug)]
+pub(super) enum Passing {
+    Chunk(Parcel<ChunkSum>),
+    Question(Ask),
 }

@@ -40,7 +40,8 @@ fn outcome(seed: u64, faults: bool) -> Outcome {
     world.run(6)
 }
 
-/// Seeds without faults, with random faults, and with many sites killed; a third of the latter two by default.
+/// Seeds without faults, with random faults, and with many sites killed; a third of the latter two by
+/// default.
 const CALM: u64 = 60;
 const FAULTY: u64 = 250;
 const KILLED: u64 = 300;

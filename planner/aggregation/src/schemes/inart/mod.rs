@@ -1,5 +1,5 @@
-//! `inart` and `r-inart`: InArt and R-InArt as the InArt paper publishes them. An optimum of LP-InArt for given
-//! shares, rounded at random.
+//! `inart` and `r-inart`: InArt and R-InArt as the InArt paper publishes them. An optimum of LP-InArt for
+//! given shares, rounded at random.
 
 pub(crate) mod rounding;
 

@@ -1,5 +1,5 @@
-//! `optimized`, the default: constructions, roundings and local search until a proven bound is met or the time is up;
-//! never worse than the best of R-InArt's roundings.
+//! `optimized`, the default: constructions, roundings and local search until a proven bound is met or the
+//! time is up; never worse than the best of R-InArt's roundings.
 
 pub(crate) mod expectations;
 pub(crate) mod groups;
