@@ -12,7 +12,7 @@
 //!
 //! `cargo run -p inart-p4` prints the generated P4 and, with `p4c-bm2-ss`, `p4test`, `p4c-barefoot` and
 //! `bfas` on the PATH, compiles the artifacts again; with `p4testgen` there too, it prints the cases again.
-//! The tables, actions and slot rules are described in `docs/protocol.md`.
+//! The tables, actions and slot rules are described in `docs/protocol/switch-rules.md`.
 
 mod artifact;
 mod compressed;

@@ -1,6 +1,7 @@
 //! The program for Tofino that copies updates, beside the one for v1model: the same tables and the same
-//! random frames, the same answers and counters but for the rules of docs/protocol.md, section "Updates on
-//! Tofino"; and copies of well-formed updates beside what a bitmap and a drawing of the network say.
+//! random frames, the same answers and counters but for the rules of docs/protocol/tofino.md, section
+//! "Updates on Tofino"; and copies of well-formed updates beside what a bitmap and a drawing of the network
+//! say.
 
 use std::collections::BTreeMap;
 use std::sync::Arc;

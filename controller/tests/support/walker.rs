@@ -1,4 +1,5 @@
-//! Follows table entries as frames would, and says where they end. Written from docs/protocol.md alone.
+//! Follows table entries as frames would, and says where they end. Written from docs/protocol/switch-rules.md
+//! alone.
 
 use std::collections::{BTreeMap, BTreeSet, VecDeque};
 

@@ -8,7 +8,7 @@ use crate::error::Error;
 
 /// A peer tells all others that it has ended a round.
 const AT_THE_END: f64 = 1.0;
-/// It tells them that it begins one; again so much later, in seconds (P1 in `docs/protocol.md`),
+/// It tells them that it begins one; again so much later, in seconds (P1 in `docs/protocol/peers.md`),
 const AGAIN_S: [f64; 2] = [0.05, 0.25];
 /// and then after each such time.
 const EVERY_S: f64 = 0.8;

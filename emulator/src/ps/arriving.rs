@@ -1,4 +1,4 @@
-//! Values as they arrive at the other side, by docs/protocol.md (U11), in the arithmetic of `f64`. Shares
+//! Values as they arrive at the other side, by docs/protocol/ps.md (U11), in the arithmetic of `f64`. Shares
 //! nothing with the processes.
 
 use inart_ps_agent::Precision;

@@ -2,7 +2,7 @@
 //! the server's model merged again from them. A server that was killed goes on from a version that is merged
 //! again as well; see [`Ledger`](super::ledger::Ledger) for what may be lost. In addition, a client trains in
 //! vain if its round ends without it, if what it pushed before it was killed is in the round
-//! (docs/protocol.md, U10, U10a), or if it is left out.
+//! (docs/protocol/ps.md, U10, U10a), or if it is left out.
 
 use std::collections::BTreeMap;
 

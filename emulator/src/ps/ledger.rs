@@ -4,7 +4,7 @@
 //! - its worker's process was killed, and this was the last that it computed;
 //! - the server's process was killed, and this was the last that the worker's process computed, or that the
 //!   server took of it, before the server was started again: what the server had not kept is gone with it
-//!   (docs/protocol.md, U8);
+//!   (docs/protocol/ps.md, U8);
 //! - the server has given the worker up meanwhile (U7, R8).
 
 use std::collections::{BTreeMap, BTreeSet};

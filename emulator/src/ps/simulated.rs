@@ -27,7 +27,7 @@ pub struct Simulated {
 /// every two frames goes the other way.
 const QUIC_SHARE: f64 = 1418.0 / 1494.0 * (1.0 - 90.0 / (2.0 * 1494.0));
 /// What a chunk has before its values: the packet's kind, format, two lives, permission, version, number
-/// (docs/protocol.md, "Push and pull").
+/// (docs/protocol/ps.md, "Push and pull").
 const CHUNK_HEAD_BYTES: usize = 1 + 1 + 4 + 4 + 8 + 8 + 4;
 /// Of a frame's values so many are its head: code, two numbers of the connection, part, place, bytes; and one
 /// frame goes the other way for so many ("Push and pull by frames", F4).

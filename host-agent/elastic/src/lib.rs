@@ -26,8 +26,8 @@
 //! ```
 //!
 //! [`load`](ElasticWorker::load) is [`regroup`](ElasticWorker::regroup) and
-//! [`broadcast`](ElasticWorker::broadcast) in one call. How runs begin and end is in docs/protocol.md,
-//! "Boundaries and regroups".
+//! [`broadcast`](ElasticWorker::broadcast) in one call. How runs begin and end is in
+//! docs/protocol/elastic.md.
 
 #![forbid(unsafe_code)]
 

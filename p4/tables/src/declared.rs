@@ -1,5 +1,5 @@
 //! The tables of the controls `InArtIngress` and `InArtEgress` (`p4/include/ingress.p4`, `egress.p4`): the
-//! one place to add a table, an action, or a field. What they mean is in `docs/protocol.md`.
+//! one place to add a table, an action, or a field. What they mean is in `docs/protocol/switch-rules.md`.
 
 use std::collections::{BTreeMap, BTreeSet};
 

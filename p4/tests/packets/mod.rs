@@ -60,10 +60,11 @@ fn every_reason_and_outcome_has_a_case() {
 /// Each rule that is another one on Tofino is documented, and changes the answer to a frame.
 #[test]
 fn every_rule_of_tofino_has_a_case() {
-    let document = include_str!("../../../docs/protocol.md").split_whitespace().collect::<Vec<_>>().join(" ");
+    let document =
+        include_str!("../../../docs/protocol/tofino.md").split_whitespace().collect::<Vec<_>>().join(" ");
     let steps: Vec<_> = cases(ValuesPerFrame::N32).into_iter().flat_map(|case| case.steps).collect();
     for rule in Rule::ALL {
-        assert!(document.contains(rule.words()), "docs/protocol.md does not say: {}", rule.words());
+        assert!(document.contains(rule.words()), "docs/protocol/tofino.md does not say: {}", rule.words());
         let met = steps.iter().filter_map(|step| step.on_tofino.as_ref()).any(|(named, _)| *named == rule);
         assert!(met, "no case has another answer by {rule:?}");
     }

@@ -1,6 +1,6 @@
 //! Where the programs for Tofino answer otherwise.
 
-/// A rule of docs/protocol.md, section "On Tofino". A step of a case whose answer is another one there names
+/// A rule of docs/protocol/tofino.md. A step of a case whose answer is another one there names
 /// the rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Rule {

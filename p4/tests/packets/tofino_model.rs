@@ -1,4 +1,4 @@
-//! The slot rules of docs/protocol.md, section "On Tofino", in Rust, against any sequence of frames.
+//! The slot rules of docs/protocol/tofino.md in Rust, against any sequence of frames.
 
 use inart_p4::Outcome;
 use inart_wire::ValuesPerFrame;

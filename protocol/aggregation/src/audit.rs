@@ -1,5 +1,5 @@
 //! The independent check of every sum: the bits of what each worker received, against what the rules of
-//! `docs/protocol.md` (section *Numbers*) make of the floats that all workers passed in. Whose values have to
+//! `docs/protocol/numbers.md` make of the floats that all workers passed in. Whose values have to
 //! be in a sum is what the job's policy says ([`Due`]). Shares no other code with the switches and the hosts.
 
 mod blocks;

@@ -26,7 +26,7 @@
 //! values. **Zero** is exact, and +0: so is the sum of negative zeros.
 //!
 //! An [exponent](Exponent) in a frame is M - 128, and all workers know M: its result came before
-//! (`docs/protocol.md`, section *Numbers*).
+//! (`docs/protocol/numbers.md`).
 
 use inart_wire::Exponent;
 

@@ -1,5 +1,5 @@
 //! Every order in which chunks and messages of two multicasts can arrive, be lost, come twice or come late,
-//! while a receiver or the sender dies or a receiver is withdrawn. docs/protocol.md, "Multicast".
+//! while a receiver or the sender dies or a receiver is withdrawn. docs/protocol/peers.md, "Multicast".
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;

@@ -96,7 +96,7 @@ impl<O: Order> Server<O> {
     }
 
     /// A server that goes on where another one was when its model was kept. Workers join again, with their
-    /// own counts; who had left begins at the least of the others' (docs/protocol.md, R9).
+    /// own counts; who had left begins at the least of the others' (docs/protocol/ps.md, R9).
     pub fn restored(order: O, options: Options, snapshot: &Snapshot) -> Self {
         let mut done = snapshot.done.clone();
         done.resize(options.batches.len(), 0);

@@ -1,5 +1,5 @@
 //! Every order in which groups can be ready and chunks of their sums can arrive at two servers, which do not
-//! talk to each other: turns of groups (`docs/protocol.md`, T1 to T6), and two mistakes that this notices.
+//! talk to each other: turns of groups (`docs/protocol/ps.md`, T1 to T6), and two mistakes that this notices.
 #![allow(clippy::print_stdout, reason = "a test prints what it found")]
 #![allow(clippy::unwrap_used)]
 

@@ -1,4 +1,4 @@
-//! What a site does when chunks are missing: it asks, and it answers (docs/protocol.md, S9).
+//! What a site does when chunks are missing: it asks, and it answers (docs/protocol/sites.md, S9).
 
 use std::collections::BTreeMap;
 

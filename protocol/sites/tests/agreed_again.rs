@@ -1,5 +1,5 @@
 //! Sites that knew what was agreed on have restarted, and the others have agreed again: every order in which
-//! chunks and greetings arrive ends with all sums at all sites. docs/protocol.md, "Between sites", S9a.
+//! chunks and greetings arrive ends with all sums at all sites. docs/protocol/sites.md, S9a.
 //!
 //! What a site does then is done by its owner; here the owner is the model, as `site-agent`'s driver does it.
 #![allow(clippy::unwrap_used)]

@@ -1,5 +1,5 @@
 //! Every order in which policies can reach three sites while rounds go on: all sites follow the same one in
-//! each round, and nobody waits for a policy. docs/protocol.md, "Between sites", S8.
+//! each round, and nobody waits for a policy. docs/protocol/sites.md, S8.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;

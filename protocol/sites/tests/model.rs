@@ -1,5 +1,5 @@
 //! Every order in which parcels of two rounds can arrive at three sites: one of them twice, some in the
-//! round before theirs. The policy changes between the rounds. docs/protocol.md, "Between sites".
+//! round before theirs. The policy changes between the rounds. docs/protocol/sites.md.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;

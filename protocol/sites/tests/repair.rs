@@ -1,5 +1,5 @@
 //! Every order of arrivals while a chunk is lost and a site restarts: all sites have the right sums of every
-//! round in the end, because they ask. docs/protocol.md, "Between sites", S9.
+//! round in the end, because they ask. docs/protocol/sites.md, S9.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};

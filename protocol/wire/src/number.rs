@@ -94,7 +94,7 @@ impl FromStr for ValuesPerFrame {
 }
 
 /// What a chunk's values are: `v` stands for `v · 2^step`, and the step follows from this exponent and the
-/// number of workers (`docs/protocol.md`, section *Numbers*). An exponent x says that the largest of the
+/// number of workers (`docs/protocol/numbers.md`). An exponent x says that the largest of the
 /// values that were scaled is below 2^(x + 2) in size. Three exponents, [`MAXIMA`](Self::MAXIMA),
 /// [`FLOATS`](Self::FLOATS) and [`DIGITS`](Self::DIGITS), scale nothing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]

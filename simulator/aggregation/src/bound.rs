@@ -1,4 +1,4 @@
-//! The error that `docs/protocol.md` states (*Numbers*), against the exact sums of the floats.
+//! The error that `docs/protocol/numbers.md` states, against the exact sums of the floats.
 
 use inart_protocol_aggregation::exact_sum::EXACT_VALUES;
 

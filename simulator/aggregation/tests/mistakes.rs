@@ -61,7 +61,7 @@ fn a_worker_that_is_not_there_has_no_length() {
     assert!("6".parse::<OddLength>().is_err());
 }
 
-/// The report is a failure if any sum is beyond the bound that `docs/protocol.md` states.
+/// The report is a failure if any sum is beyond the bound that `docs/protocol/numbers.md` states.
 #[test]
 fn sums_of_values_of_any_size_are_within_the_bound() {
     for sizes in Sizes::ALL {

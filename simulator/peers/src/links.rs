@@ -23,7 +23,7 @@ const LOST_AFTER: f64 = 9.0 / 8.0;
 const LEAST_NS: u64 = 1_000_000;
 /// Chunks leave after messages.
 const URGENT: i32 = i32::MAX;
-/// The sequence of a frame of kind update that is a notice (docs/protocol.md, "Multicast").
+/// The sequence of a frame of kind update that is a notice (docs/protocol/peers.md, "Multicast").
 const NOTICE: u32 = u32::MAX;
 
 /// The Ethernet address of a peer.

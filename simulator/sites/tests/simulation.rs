@@ -1,5 +1,5 @@
 //! Sites and their scheduler in virtual time: without faults as predicted, with faults as
-//! docs/protocol.md says; what is wrong is named.
+//! docs/protocol/sites.md says; what is wrong is named.
 #![allow(clippy::unwrap_used, clippy::print_stdout)]
 
 use inart_planner_sites::{AuxiliaryUse, Options as PlanOptions, Scheme, Sharing, Tuning};

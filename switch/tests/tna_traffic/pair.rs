@@ -1,5 +1,5 @@
 //! One program on both architectures, fed the same frames. Their answers may differ by the rules of
-//! docs/protocol.md, section "On Tofino", only: [`Pair::reason`] is the one place that says when.
+//! docs/protocol/tofino.md only: [`Pair::reason`] is the one place that says when.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;

@@ -11,7 +11,7 @@ use crate::server::{Chunk, Verdict};
 use crate::slot::{Slot, second_pass, slot_of};
 use crate::sum::{BEFORE, NEXT_TENSOR, SECOND_LIFE, SECOND_RUN, Sum, digit};
 
-/// An invariant of docs/protocol.md.
+/// An invariant of docs/protocol/reliability.md.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Invariant {
     /// 1. In particular, values are scaled by the maximum of all workers' sizes of their tensor, and sums are

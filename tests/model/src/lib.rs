@@ -1,6 +1,6 @@
 //! Workers, switches and a parameter server as a model whose reachable states are all explored, so that the
-//! invariants of docs/protocol.md are shown for every loss, duplication, reordering, delay and restart at
-//! once, in small networks.
+//! invariants of docs/protocol/reliability.md are shown for every loss, duplication, reordering, delay and
+//! restart at once, in small networks.
 //!
 //! **The network.** A frame once sent is under way for ever: it may arrive at any later moment, any number of
 //! times, or never. This is loss, duplication, reordering and delay without bounds. Restarts of switches are
@@ -42,7 +42,7 @@
 //! that was sent before, and comes late.
 //!
 //! **Tofino.** With [`Config::tofino`] switches follow the rules that the program for Tofino has
-//! (docs/protocol.md, "On Tofino"). Runs may have the same mark, which is that of an unused slot, too, if
+//! (docs/protocol/tofino.md). Runs may have the same mark, which is that of an unused slot, too, if
 //! wanted. What leaves a switch may be lost inside, before its egress has noticed. A partial tells whose
 //! frame made it leave, where that decides who has asked. A value at a limit stays there. With
 //! [`Config::halves`] what a slot takes passes the switch twice; in between it is under way as frames are on

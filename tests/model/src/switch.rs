@@ -1,4 +1,5 @@
-//! A switch: the slot rules of docs/protocol.md in their order, as `p4/include/aggregate.p4` has them.
+//! A switch: the slot rules of docs/protocol/switch-rules.md in their order, as `p4/include/aggregate.p4` has
+//! them.
 
 use inart_p4::Outcome;
 

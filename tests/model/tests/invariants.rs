@@ -170,10 +170,10 @@ fn explore_all(networks: impl Iterator<Item = (&'static str, Config)>) {
     }
 }
 
-/// Whoever reads docs/protocol.md reads what is checked here.
+/// Readers of docs/protocol/reliability.md read the invariants that are checked here.
 #[test]
 fn the_document_states_the_invariants_in_these_words() {
-    let document = include_str!("../../../docs/protocol.md");
+    let document = include_str!("../../../docs/protocol/reliability.md");
     let stated: Vec<String> = document
         .lines()
         .skip_while(|line| *line != "## Invariants")

@@ -3,6 +3,7 @@
 
 mod messages;
 mod page;
+mod protocol;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

@@ -27,7 +27,7 @@ pub struct QuicOptions {
     pub sample: Option<Duration>,
 }
 
-/// Settings of connections by frames, inside one network (docs/protocol.md, "Push and pull by frames").
+/// Settings of connections by frames, inside one network (docs/protocol/ps.md, "Push and pull by frames").
 /// Frames are neither authenticated nor encrypted.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct FrameOptions {

@@ -1,5 +1,5 @@
 //! A peer of decentralised training, and the coordinator that chooses receivers, as state machines without
-//! I/O and without a clock. docs/protocol.md, "Peers".
+//! I/O and without a clock. docs/protocol/peers.md, "Rounds".
 
 #![deny(clippy::disallowed_methods, clippy::disallowed_types)]
 #![forbid(unsafe_code)]

@@ -1,5 +1,5 @@
-//! What peers and their coordinator send each other, as protocol buffers (docs/protocol.md, "Peers and their
-//! coordinator"). Between peers there are frames, or packets, of the crate `multicast`.
+//! What peers and their coordinator send each other, as protocol buffers (docs/protocol/peers.md,
+//! "Rounds"). Between peers there are frames, or packets, of the crate `multicast`.
 
 use bytes::Bytes;
 use prost::Message as _;

@@ -1,7 +1,7 @@
 //! Two peers in bulk synchronous rounds and their coordinator, each of which is heard in the order in which
 //! it speaks, however fast the others are, with a peer that begins anew at any time: it goes on from the
-//! other's update, its first weights set nobody back, and both end (docs/protocol.md, P11). Peers cannot be
-//! copied, so a state is reached again by the steps that led to it.
+//! other's update, its first weights set nobody back, and both end (docs/protocol/peers.md, P11). Peers
+//! cannot be copied, so a state is reached again by the steps that led to it.
 #![allow(clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, HashSet};

@@ -1,5 +1,5 @@
 //! Push and pull between a parameter server and workers that meet it in an order: what both sides say on
-//! connections, as state machines without I/O and without a clock (docs/protocol.md, "Push and pull").
+//! connections, as state machines without I/O and without a clock (docs/protocol/ps.md, "Push and pull").
 //!
 //! A [`ServerAgent`] drives a [`Sequencer`], which decides who pulls when and what is applied; a
 //! [`WorkerAgent`] drives `inart_protocol_ps::Worker`. Values travel in chunks, each of which is taken or

@@ -1,5 +1,5 @@
-//! What a worker and the server say to each other beside chunks, as protocol buffers (docs/protocol.md, "Push
-//! and pull").
+//! What a worker and the server say to each other beside chunks, as protocol buffers (docs/protocol/ps.md,
+//! "Push and pull").
 
 use bytes::{BufMut, Bytes, BytesMut};
 use inart_terms::Term;

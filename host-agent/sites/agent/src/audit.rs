@@ -1,5 +1,5 @@
 //! What every sum between sites has to be, from the gradients that sites pass in: the rules of
-//! `docs/protocol.md`, section *Messages between sites*, in the arithmetic of `f64`. Shares nothing with
+//! `docs/protocol/sites.md` (S12) in the arithmetic of `f64`. Shares nothing with
 //! [`gradient`](crate::gradient).
 
 use inart_protocol_aggregation::audit::sum_of;

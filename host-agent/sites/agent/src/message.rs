@@ -1,5 +1,5 @@
-//! What sites and their scheduler send each other, as protocol buffers (docs/protocol.md, "Messages between
-//! sites").
+//! What sites and their scheduler send each other, as protocol buffers (docs/protocol/sites.md,
+//! "Connections").
 
 use bytes::Bytes;
 use inart_protocol_sites::{Ask, ChunkNo, MOST_NAMED, Parcel, Way};

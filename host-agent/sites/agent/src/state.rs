@@ -1,4 +1,5 @@
-//! State of a training program, as one site gives it to another that has restarted (docs/protocol.md, S19).
+//! State of a training program, as one site gives it to another that has restarted (docs/protocol/sites.md,
+//! S19).
 
 use bytes::Bytes;
 use sha2::{Digest as _, Sha256};

@@ -1,5 +1,5 @@
 //! A site that restarts loads another one's state, whatever its length, on links of a rate in virtual time
-//! (docs/protocol.md, S19).
+//! (docs/protocol/sites.md, S19).
 #![allow(clippy::unwrap_used)]
 
 use bytes::Bytes;

@@ -69,8 +69,8 @@ mod tests {
     }
 
     proptest! {
-        /// The rule of docs/protocol.md, section *Numbers*: by value, not by bits of many at once. Blocks may
-        /// have nothing but finite values; the last may be short.
+        /// The rule of docs/protocol/numbers.md, section *Maxima*: by value, not by bits of many at once.
+        /// Blocks may have nothing but finite values; the last may be short.
         #[test]
         fn maxima_are_those_of_the_values(
             mut values in proptest::collection::vec(value(), 0..1030),

@@ -1,5 +1,5 @@
-//! The invariants of docs/protocol.md on workers, servers and a switch on one virtual clock: every sum is
-//! right bit for bit whatever is lost, doubled, late or out of order, and every round ends.
+//! The invariants of docs/protocol/reliability.md on workers, servers and a switch on one virtual clock:
+//! every sum is right bit for bit whatever is lost, doubled, late or out of order, and every round ends.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, reason = "a test may panic, and prints what it found")]
 

@@ -1,5 +1,5 @@
-//! What sums are by the rules of docs/protocol.md, in whole numbers of any size: from the floats alone, and
-//! with nothing of the code under test.
+//! What sums are by the rules of docs/protocol/numbers.md, in whole numbers of any size: from the floats
+//! alone, and with nothing of the code under test.
 
 use num_bigint::{BigInt, BigUint, Sign};
 

@@ -1,4 +1,4 @@
-//! The slot rules of docs/protocol.md, as plainly as they can be written.
+//! The slot rules of docs/protocol/switch-rules.md, as plainly as they can be written.
 
 use inart_wire::{
     ChunkSeq, Contributors, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, Kind, Seat,

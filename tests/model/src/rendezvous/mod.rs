@@ -1,5 +1,5 @@
 //! The rendezvous of an elastic job as a model: how a run's workers agree on the boundary before which it
-//! ends, how they come back, and when the next run begins (docs/protocol.md, "Boundaries and regroups").
+//! ends, how they come back, and when the next run begins (docs/protocol/elastic.md).
 //!
 //! **What is in it.** The workers of a run start tensors one after the other; a tensor is complete at a
 //! worker once all members have started it. Somebody joins at any moment, and one worker may die at any

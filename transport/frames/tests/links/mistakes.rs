@@ -1,5 +1,5 @@
-//! Mistakes of a side, each of which breaks a rule of docs/protocol.md ("Push and pull by frames"): they are
-//! made in what it says and hears, so the links are those that are used.
+//! Mistakes of a side, each of which breaks a rule of docs/protocol/ps.md ("Push and pull by frames"): they
+//! are made in what it says and hears, so the links are those that are used.
 
 use std::collections::BTreeSet;
 

@@ -1,8 +1,8 @@
 //! Every order in which frames between two sides may arrive, be lost, come twice and come late, with a side
 //! that starts again and one that hears nothing for too long: each packet is handed over once at most, in the
 //! connection that it was sent in, what is told to be taken has arrived, and all packets arrive once nothing
-//! more goes wrong. Mistakes are noticed, each of which breaks a rule of docs/protocol.md ("Push and pull by
-//! frames").
+//! more goes wrong. Mistakes are noticed, each of which breaks a rule of docs/protocol/ps.md ("Push and pull
+//! by frames").
 #![allow(clippy::unwrap_used)]
 
 mod mistakes;

@@ -1,6 +1,6 @@
 //! The fault campaign of networks of peers: random networks, jobs and faults in virtual time. Every update is
 //! compared word for word at every receiver, every average with one computed in another way;
-//! `CAMPAIGN_TIMES=50` runs fifty times as many. docs/protocol.md, "Peers".
+//! `CAMPAIGN_TIMES=50` runs fifty times as many. docs/protocol/peers.md, "Rounds".
 // It reads how many trials are wanted.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 

@@ -1,6 +1,6 @@
 //! The fault campaign of push and pull: random orders, networks and faults in virtual time. Every update and
 //! every pulled model is compared bit for bit, and the model with one computed in another way;
-//! `CAMPAIGN_TIMES=50` runs fifty times as many. docs/protocol.md, "Push and pull".
+//! `CAMPAIGN_TIMES=50` runs fifty times as many. docs/protocol/ps.md, "Push and pull".
 // It reads how many trials are wanted.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 

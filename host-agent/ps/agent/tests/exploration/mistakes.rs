@@ -1,4 +1,4 @@
-//! Mistakes of hosts and of agents: each breaks one rule of docs/protocol.md ("Push and pull"). Those of
+//! Mistakes of hosts and of agents: each breaks one rule of docs/protocol/ps.md ("Push and pull"). Those of
 //! agents are made where they speak and hear, or behind the server's order, so the agents are those that are
 //! used.
 

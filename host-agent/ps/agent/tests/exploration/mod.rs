@@ -1,7 +1,7 @@
 //! Every order in which packets of small trainings may arrive, fail and arrive all the same, with connections
 //! that end, workers and a server that start again: each update is applied once, the model is the sum of what
-//! was applied, and the training ends. Mistakes are noticed, each of which breaks a rule of docs/protocol.md
-//! ("Push and pull").
+//! was applied, and the training ends. Mistakes are noticed, each of which breaks a rule of
+//! docs/protocol/ps.md ("Push and pull").
 #![allow(clippy::unwrap_used)]
 
 mod key;

@@ -1,7 +1,7 @@
 //! The fault campaign by frames: a server and its participants in virtual time, whose packets travel in
 //! frames that are lost, doubled, reordered and late, over links that are silent for a while, between
 //! processes that die and start again. Every update and every pulled model is compared bit for bit;
-//! `CAMPAIGN_TIMES=50` runs fifty times as many. docs/protocol.md, "Push and pull by frames".
+//! `CAMPAIGN_TIMES=50` runs fifty times as many. docs/protocol/ps.md, "Push and pull by frames".
 // It reads how many trials are wanted.
 #![allow(clippy::unwrap_used, clippy::disallowed_methods)]
 

@@ -147,7 +147,7 @@ pub fn train(
     })
 }
 
-/// The training once more, on one thread, by the rules of docs/protocol.md: what every worker has to have
+/// The training once more, on one thread, by the rules of docs/protocol/ps.md: what every worker has to have
 /// got, and every version of the model.
 fn again(sizes: &[u8], iterations: u32, worked: &[Vec<Turned>]) -> Vec<Vec<f32>> {
     let (mut model, mut versions) = (first_model(), Vec::new());

@@ -94,8 +94,9 @@ impl Driver {
 
     /// Goes on from the state of a neighbour that is where this site has to be. Others cannot complete this
     /// site's round, or not by its policy, if that neighbour
-    /// - is more than one round ahead: no site is (docs/protocol.md, S4), unless this one began anew while
-    ///   others went on, since all of its neighbours had restarted with it and nobody near knew the round;
+    /// - is more than one round ahead: no site is (docs/protocol/sites.md, S4), unless this one began anew
+    ///   while others went on, since all of its neighbours had restarted with it and nobody near knew the
+    ///   round;
     /// - is in this round by a newer policy, or in the next one, whose policy this site asked for in vain:
     ///   who knew what the sites agreed on has restarted, and others have agreed again or go on
     ///   [without it](Self::go_on_without).

@@ -1,6 +1,6 @@
 //! Random networks of sites in virtual time, with links that die, sites that are killed and start again, and
 //! a scheduler that is gone: every sum of every site in every round is what it has to be, bit for bit, and
-//! all rounds end. docs/protocol.md, "Between sites".
+//! all rounds end. docs/protocol/sites.md.
 #![allow(clippy::unwrap_used)]
 
 mod network;
