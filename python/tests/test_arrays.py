@@ -436,7 +436,7 @@ class Waits(unittest.TestCase):
         self.assertEqual(first[:2], [1 + 10, 10 + 100])
 
     def test_a_sum_of_one_value_after_each_step_finds_a_skipped_sum(self):
-        """What docs/reliability.md says a program can do."""
+        """What docs/programs.md says a program can do."""
 
         def steps(worker, skip):
             """The steps whose sums were all of one step."""

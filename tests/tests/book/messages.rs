@@ -1,4 +1,4 @@
-//! Messages that the page on troubleshooting quotes: the code prints them.
+//! Messages that the pages on troubleshooting and errors quote: the code prints them.
 
 use std::path::Path;
 
@@ -76,11 +76,20 @@ fn messages(page: &str) -> Vec<String> {
 
 #[test]
 fn quoted_messages_are_those_that_the_code_prints() {
-    let (page, sources) = (read(Path::new("docs/how-to/troubleshoot.md")), sources());
-    let messages = messages(&page);
-    assert!(messages.len() >= 40, "{} messages", messages.len());
+    let sources = sources();
     let is_printed = |message: &&String| fragments(message).iter().any(|part| sources.contains(part));
-    let unknown: Vec<_> = messages.iter().filter(|message| !is_printed(message)).collect();
-    assert!(unknown.is_empty(), "docs/how-to/troubleshoot.md quotes what nothing prints: {unknown:#?}");
+    for page in ["docs/how-to/troubleshoot.md", "docs/reference/errors.md"] {
+        let messages = messages(&read(Path::new(page)));
+        assert!(messages.len() >= 40, "{page}: {} messages", messages.len());
+        let unknown: Vec<_> = messages.iter().filter(|message| !is_printed(message)).collect();
+        assert!(unknown.is_empty(), "{page} quotes what nothing prints: {unknown:#?}");
+    }
     assert!(!is_printed(&&"the cable is of another color than planned".to_owned()));
+}
+
+#[test]
+fn errors_are_sorted_by_message() {
+    let found = messages(&read(Path::new("docs/reference/errors.md")));
+    let found: Vec<_> = found.iter().map(|message| message.to_lowercase()).collect();
+    assert!(found.iter().is_sorted(), "out of order: {:?}", found.windows(2).find(|two| two[0] > two[1]));
 }

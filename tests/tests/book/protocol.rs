@@ -109,13 +109,16 @@ fn each_rule_has_a_row_in_the_evidence_with_a_test() {
 
 #[test]
 fn tests_and_mistakes_that_the_evidence_names_exist() {
-    let text = evidence();
-    for (file, test) in named(&text) {
-        assert!(root().join(file).exists(), "docs/evidence/protocol.md names {file}, which does not exist");
-        if let Some(test) = test {
-            assert!(has_test(file, test), "{file} has no test {test}");
+    for page in ["docs/evidence/protocol.md", "docs/evidence/test-matrix.md"] {
+        let text = read(Path::new(page));
+        for (file, test) in named(&text) {
+            assert!(root().join(file).exists(), "{page} names {file}, which does not exist");
+            if let Some(test) = test {
+                assert!(has_test(file, test), "{file} has no test {test}");
+            }
         }
     }
+    let text = evidence();
     for row in rows(&text).into_iter().filter(|row| row.len() == 3) {
         let mut folders: Vec<_> = named(row[1]).filter_map(|(file, _)| Path::new(file).parent()).collect();
         folders.push(Path::new("tests/model/src"));
