@@ -20,8 +20,8 @@
 //! ```
 //!
 //! for m from 2^-125 on, or by nothing where e is -149, since all floats are multiples of that. In terms of
-//! the least power of two above m the bound is W · 2^(w - 32). Reading it as a float adds half of that float's
-//! last bit.
+//! the least power of two above m the bound is W · 2^(w - 32). Reading it as a float adds half of that
+//! float's last bit.
 //!
 //! **Not finite.** A block in which some worker has a NaN or an infinity has the sum NaN in all of its
 //! values. **Zero** is exact, and +0: so is the sum of negative zeros.

@@ -1,5 +1,5 @@
-//! The rules of the protocols: each is defined once in `docs/protocol/`, and `docs/evidence/protocol.md` has a
-//! row with the tests that cover it. Tests, mistakes and pages that are named exist.
+//! The rules of the protocols: each is defined once in `docs/protocol/`, and `docs/evidence/protocol.md` has
+//! a row with the tests that cover it. Tests, mistakes and pages that are named exist.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
