@@ -2,6 +2,7 @@
 //! runs the tests that there are.
 
 mod circles;
+mod commits;
 mod document;
 mod invariants;
 mod lines;
@@ -10,6 +11,7 @@ mod packages;
 mod solver;
 mod source;
 mod targets;
+mod words;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
