@@ -7,6 +7,8 @@ mod commands;
 mod documented;
 mod line;
 mod parser;
+#[cfg(test)]
+mod reference;
 mod renamed;
 
 use std::ffi::OsString;
