@@ -16,6 +16,7 @@ use clap::CommandFactory;
 use crate::commands::{diff::Diff, emulate::Emulate, host::Host, plan::Plan, push::Push, simulate::Simulate};
 use crate::line::{ByNetwork, Entry};
 use crate::parser::Cli;
+use page::commands;
 
 const ROOT: &str = env!("INART_ROOT");
 const FOLDER: &str = "docs/reference/cli";
@@ -35,11 +36,6 @@ fn entries(command: &str) -> Vec<Entry> {
         Simulate::NAME => Simulate::entries(),
         _ => Vec::new(),
     }
-}
-
-/// Commands that `inart --help` lists, by their names in its order.
-fn commands(root: &clap::Command) -> impl Iterator<Item = &clap::Command> {
-    root.get_subcommands().filter(|command| !command.is_hide_set() && command.get_name() != "help")
 }
 
 fn root() -> clap::Command {
@@ -88,7 +84,7 @@ fn the_pages_of_commands_are_those_of_the_parser() {
     let summary = fs::read_to_string(&path).unwrap();
     let wanted = with_commands(&summary, &root);
     if std::env::var_os("INART_WRITE").is_some() {
-        let _ = fs::remove_dir_all(&folder); // the first time, there is none
+        let _ = fs::remove_dir_all(&folder); // the first time, the folder does not exist
         fs::create_dir_all(&folder).unwrap();
         for (name, text) in &pages {
             fs::write(folder.join(name), text).unwrap();

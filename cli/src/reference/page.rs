@@ -2,7 +2,6 @@
 
 use std::fmt::Write as _;
 
-use super::commands;
 use super::flags::{flags, positionals};
 use super::text::cell;
 use crate::line::Entry;
@@ -14,7 +13,7 @@ const FLAGS: &str = "Flags";
 pub fn command(command: &clap::Command, entries: &[Entry]) -> String {
     let name = command.get_name();
     let mut out = format!("# inart {name}\n\nLook up here the flags of `inart {name}`. ");
-    let is_one = subcommands(command).next().is_none();
+    let is_one = commands(command).next().is_none();
     if !is_one {
         out += "Each subcommand has a section. ";
     }
@@ -33,7 +32,8 @@ pub fn command(command: &clap::Command, entries: &[Entry]) -> String {
     out + "\n"
 }
 
-fn subcommands(command: &clap::Command) -> impl Iterator<Item = &clap::Command> {
+/// Commands that help lists, in its order.
+pub fn commands(command: &clap::Command) -> impl Iterator<Item = &clap::Command> {
     command.get_subcommands().filter(|one| !one.is_hide_set() && one.get_name() != "help")
 }
 
@@ -50,7 +50,7 @@ fn body(out: &mut String, command: &clap::Command, path: &str, level: usize) {
         section(out, level, heading, &flags(own));
         seen.push(heading);
     }
-    for one in subcommands(command) {
+    for one in commands(command) {
         let path = format!("{path} {}", one.get_name());
         let _ = write!(out, "## {path}\n\n");
         body(out, one, &path, 3);

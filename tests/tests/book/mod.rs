@@ -1,8 +1,10 @@
 //! The documents form a book: each page is in `docs/SUMMARY.md`, each link leads somewhere, and the questions
 //! of a newcomer are answered within two clicks from README.md.
 
+mod environment;
 mod messages;
 mod page;
+mod printed;
 mod protocol;
 
 use std::collections::BTreeSet;

@@ -34,79 +34,93 @@ impl Field for Sum {
 keys! {
     /// A node.
     NodeEntry, "nodes", {
-        name: String, [Switched, Sites, Peers], "unique name, without blanks";
-        kind: String, [Switched, Sites, Peers], "`switch`, `server` or `worker`; `site`; `peer` or `switch`";
-        site: String, [Sites], "the site that a switch or a worker is inside";
-        aggregation: Rate, [Switched], "sum of the rates that a switch can add up; 0 if left out";
-        ingress: Rate, [Switched], "rate that a server can take in; as its links if left out";
-        board: String, [Switched], "board of a switch, which names its ports";
+        name: String, [Switched, Sites, Peers], "unique name, without blanks", "", "w1";
+        kind: String, [Switched, Sites, Peers], "`switch`, `server` or `worker`; `site`; `peer` or `switch`",
+            "", "switch";
+        site: String, [Sites], "the site that a switch or a worker is inside", "", "n1";
+        aggregation: Rate, [Switched], "sum of the rates that a switch can aggregate",
+            "0", "80 Gbps";
+        ingress: Rate, [Switched], "rate at which a server can receive",
+            "as its links", "10 Gbps";
+        board: String, [Switched], "board of a switch, which names its ports", "", "wedge100bf-32x";
     }
 }
 
 keys! {
     /// A link.
     LinkEntry, "links", {
-        ends: [String; 2], [Switched, Sites, Peers], "the two nodes";
+        ends: [String; 2], [Switched, Sites, Peers], "the two nodes", "", "[w1, v1]";
         rate: RatePair<Rate>, [Switched, Sites, Peers],
-            "one rate for both directions, or `[first end to second, back]`";
-        delay: Seconds, [Switched, Sites, Peers], "propagation delay; 0 if left out";
-        loss: Part, [Switched, Sites, Peers], "part of the packets that is lost, like `0.02%`; 0 if left out";
-        mtu: i64, [Switched], "longest frame in bytes, without the Ethernet header; the network's if left out";
-        ports: IndexMap<String, SwitchPort>, [Switched], "port of each end that is a switch, like `{v1: 9/0}`";
+            "one rate for both directions, or `[first end to second, back]`", "", "20 Mbps";
+        delay: Seconds, [Switched, Sites, Peers], "propagation delay", "0", "30 ms";
+        loss: Part, [Switched, Sites, Peers], "share of packets that is lost", "0", "0.02%";
+        mtu: i64, [Switched], "longest frame in bytes, without the Ethernet header",
+            "the network's", "9000";
+        ports: IndexMap<String, SwitchPort>, [Switched], "port of each end that is a switch",
+            "numbered in the order of links", "{v1: 9/0}";
     }
 }
 
 keys! {
     /// Other traffic.
     BackgroundEntry, "background", {
-        link: [String; 2], [Switched], "direction of a link, from the first node to the second";
-        node: String, [Switched], "a switch or a server, instead of a link";
-        rate: Rate, [Switched], "rate of the other traffic";
+        link: [String; 2], [Switched], "direction of a link, from the first node to the second",
+            "", "[v1, s1]";
+        node: String, [Switched], "a switch or a server, instead of a link", "", "v1";
+        rate: Rate, [Switched], "rate of the other traffic", "", "5 Gbps";
     }
 }
 
 keys! {
     /// How the rate of one direction of a link changes.
     TraceEntry, "traces", {
-        link: [String; 2], [Sites, Peers], "direction of a link, from the first node to the second";
-        every: Seconds, [Sites, Peers], "time that each rate holds";
-        rates: Vec<Rate>, [Sites, Peers], "rates that follow each other; the last one holds on";
+        link: [String; 2], [Sites, Peers], "direction of a link, from the first node to the second",
+            "", "[n1, n2]";
+        every: Seconds, [Sites, Peers], "time that each rate holds", "", "10 s";
+        rates: Vec<Rate>, [Sites, Peers], "rates that follow each other; the last one stays", "",
+            "[20 Mbps, 5 Mbps]";
     }
 }
 
 keys! {
     /// How long something takes: a distribution that is log-normal.
     TimeEntry, "compute", {
-        mean: Seconds, [Switched, Peers], "mean time";
-        cv: f64, [Switched, Peers], "coefficient of variation; 0 if left out";
-        speed: f64, [Switched], "samples per second of a batch beyond the first one";
+        mean: Seconds, [Switched, Peers], "mean time", "", "700 ms";
+        cv: f64, [Switched, Peers], "coefficient of variation", "0", "0.05";
+        speed: f64, [Switched], "samples per second of a batch beyond the first one",
+            "`batch` / `mean`", "2000";
     }
 }
 
 keys! {
     /// A job.
     JobEntry, "jobs", {
-        name: String, [Switched, Sites, Peers], "unique name, without blanks";
-        workers: Vec<String>, [Switched], "workers; all if left out";
-        clients: Vec<String>, [Switched], "clients of federated training, instead of workers";
-        servers: Vec<String>, [Switched], "parameter servers; all if left out";
-        sites: Vec<String>, [Sites], "sites; all if left out";
-        peers: Vec<String>, [Peers], "peers; all if left out";
-        gradient: Size, [Switched, Sites], "size of the gradient";
-        tensors: Vec<Size>, [Sites], "sizes of the tensors, instead of `gradient`";
-        chunk: Size, [Sites], "longest chunk; 4 MB if left out";
-        sum: Sum, [Switched], "`exact`: sums of the floats, rounded once";
-        elastic: bool, [Switched], "whether hosts may join and leave while the job runs";
-        receivers: i64, [Peers], "fewest receivers of an update";
-        update: Size, [Peers], "size of each update";
-        updates: BTreeMap<String, Size>, [Peers], "sizes of the updates of some peers";
-        required: Vec<[String; 2]>, [Peers], "pairs `[sender, receiver]` of the next round";
-        waited: Vec<(String, String, i64)>, [Peers], "rounds since a sender last sent to a receiver";
-        compute: TimeEntry, [Switched, Peers], "time to compute, like `{mean: 700 ms, cv: 0.05}`";
-        computes: BTreeMap<String, TimeEntry>, [Switched, Peers], "times to compute of some hosts";
-        batch: i64, [Switched], "samples of a batch; 1 if left out";
-        batches: BTreeMap<String, i64>, [Switched], "batches of some hosts";
-        pause: TimeEntry, [Switched], "time that a client waits before each push";
+        name: String, [Switched, Sites, Peers], "unique name, without blanks", "", "digits";
+        workers: Vec<String>, [Switched], "workers", "all", "[w1, w2]";
+        clients: Vec<String>, [Switched], "clients of federated training, instead of workers", "", "[w1, w2]";
+        servers: Vec<String>, [Switched], "parameter servers", "all", "[s1]";
+        sites: Vec<String>, [Sites], "sites", "all", "[n1, n2]";
+        peers: Vec<String>, [Peers], "peers", "all", "[p1, p2]";
+        gradient: Size, [Switched, Sites], "size of the gradient", "", "548 MB";
+        tensors: Vec<Size>, [Sites], "sizes of the tensors, instead of `gradient`", "", "[4 MB, 90 KB]";
+        chunk: Size, [Sites], "longest chunk", "4 MB", "1 MB";
+        sum: Sum, [Switched], "`exact`: sums of the floats, rounded once", "fixed-point sums", "exact";
+        elastic: bool, [Switched], "whether hosts may join and leave while the job runs", "false", "true";
+        receivers: i64, [Peers], "fewest receivers of an update", "", "2";
+        update: Size, [Peers], "size of each update", "", "200 MB";
+        updates: BTreeMap<String, Size>, [Peers], "sizes of the updates of some peers", "`update`",
+            "{p1: 100 MB}";
+        required: Vec<[String; 2]>, [Peers], "pairs `[sender, receiver]` of the next round", "none",
+            "[[p1, p2]]";
+        waited: Vec<(String, String, i64)>, [Peers], "rounds since a sender last sent to a receiver",
+            "none", "[[p1, p2, 3]]";
+        compute: TimeEntry, [Switched, Peers], "compute time", "",
+            "{mean: 700 ms, cv: 0.05}";
+        computes: BTreeMap<String, TimeEntry>, [Switched, Peers], "compute times of some hosts",
+            "`compute`", "{w1: {mean: 2 s}}";
+        batch: i64, [Switched], "samples of a batch", "1", "32";
+        batches: BTreeMap<String, i64>, [Switched], "batches of some hosts", "`batch`", "{w1: 64}";
+        pause: TimeEntry, [Switched], "time that a client waits before each push", "0", "{mean: 1 s}";
     }
 }
 
@@ -125,13 +139,18 @@ impl<E: Field> Field for At<E> {
 keys! {
     /// A document.
     Document, "network", {
-        name: String, [Switched, Sites, Peers], "name of the network";
-        mtu: i64, [Switched], "MTU of links that state none, in bytes; 1500 if left out";
-        nodes: Vec<At<NodeEntry>>, [Switched, Sites, Peers], "the nodes";
-        links: Vec<At<LinkEntry>>, [Switched, Sites, Peers], "the links";
-        background: Vec<At<BackgroundEntry>>, [Switched], "traffic that is not of the jobs";
-        traces: Vec<At<TraceEntry>>, [Sites, Peers], "rates of links that change";
-        jobs: Vec<At<JobEntry>>, [Switched, Sites, Peers], "the jobs; of switches, one of all hosts if left out";
+        name: String, [Switched, Sites, Peers], "name of the network", "", "fig1";
+        mtu: i64, [Switched], "MTU of links that state none, in bytes", "1500", "9000";
+        nodes: Vec<At<NodeEntry>>, [Switched, Sites, Peers], "the nodes", "",
+            "[{name: v1, kind: switch}]";
+        links: Vec<At<LinkEntry>>, [Switched, Sites, Peers], "the links", "",
+            "[{ends: [w1, v1], rate: 1 Gbps}]";
+        background: Vec<At<BackgroundEntry>>, [Switched], "traffic that is not of the jobs", "none",
+            "[{node: v1, rate: 1 Gbps}]";
+        traces: Vec<At<TraceEntry>>, [Sites, Peers], "rates of links that change", "none",
+            "[{link: [n1, n2], every: 10 s, rates: [5 Mbps, 9 Mbps]}]";
+        jobs: Vec<At<JobEntry>>, [Switched, Sites, Peers], "the jobs",
+            "of switches: one job of all hosts", "[{name: j, gradient: 4 MB}]";
     }
 }
 

@@ -11,8 +11,14 @@ pub struct Key {
     pub name: &'static str,
     /// The kinds of networks that know it.
     pub kinds: &'static [Kind],
+    /// Type in Rust.
+    pub value: &'static str,
     /// Meaning.
     pub about: &'static str,
+    /// The value of a document without it, in words; empty where it must be given.
+    pub default: &'static str,
+    /// A value in YAML.
+    pub example: &'static str,
 }
 
 impl Key {
@@ -25,13 +31,31 @@ impl Key {
             None => String::new(),
         }
     }
+
+    /// The values that the key takes, in words: "size, with unit".
+    pub fn value_in_words(&self) -> String {
+        match self.value {
+            "String" | "Sum" => "text".to_owned(),
+            "bool" => "`true` or `false`".to_owned(),
+            "i64" => "whole number".to_owned(),
+            "f64" => "number".to_owned(),
+            "Part" => "share, 0 to 1 or in %".to_owned(),
+            "Rate" | "RatePair<Rate>" => "rate with unit".to_owned(),
+            "Seconds" => "duration with unit".to_owned(),
+            "Size" => "size with unit".to_owned(),
+            "TimeEntry" => "distribution of durations".to_owned(),
+            "[String; 2]" => "two names".to_owned(),
+            value if value.starts_with("Vec<") => "list".to_owned(),
+            _ => "map from names".to_owned(),
+        }
+    }
 }
 
 /// Declares the entry of a section: for each key its type, the kinds of networks that know it, and what it
-/// states. Entries are read and written by this list alone.
+/// states, its default, and an example. Entries are read and written by this list alone.
 macro_rules! keys {
     ($(#[$doc:meta])* $name:ident, $section:literal,
-     {$($key:ident: $value:ty, [$($kind:ident),*], $about:literal;)*}) => {
+     {$($key:ident: $value:ty, [$($kind:ident),*], $about:literal, $default:literal, $example:literal;)*}) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Default, PartialEq, serde::Deserialize)]
         #[serde(deny_unknown_fields)]
@@ -45,7 +69,10 @@ macro_rules! keys {
                 section: $section,
                 name: stringify!($key),
                 kinds: &[$(Kind::$kind),*],
+                value: stringify!($value),
                 about: $about,
+                default: $default,
+                example: $example,
             }),*];
 
             /// The keys that are given, each with its line.

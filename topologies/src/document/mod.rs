@@ -8,7 +8,7 @@ mod field;
 mod keys;
 mod parse;
 mod part;
-mod reference;
+mod sections;
 mod traces;
 mod words;
 mod write;
@@ -22,5 +22,5 @@ pub use entries::{
 pub use field::Field;
 pub use keys::Key;
 pub use part::Part;
-pub use reference::{KEYS, reference};
+pub use sections::KEYS;
 pub(crate) use traces::trace;
