@@ -99,6 +99,9 @@ fn the_glossary_has_one_entry_per_term() {
     let entries: Vec<_> = text.lines().filter_map(|line| line.strip_prefix("- ")).map(terms).collect();
     assert!((1..=60).contains(&entries.len()), "{} entries; take out what a page explains", entries.len());
     assert!(entries.iter().all(|terms| !terms.is_empty()), "an entry has no term in bold");
+    let first: Vec<_> = entries.iter().map(|terms| terms[0].to_lowercase()).collect();
+    let unsorted = first.windows(2).find(|pair| pair[0] > pair[1]);
+    assert!(unsorted.is_none(), "docs/glossary.md is not in alphabetic order: {unsorted:?}");
     let mut seen = BTreeSet::new();
     for term in entries.into_iter().flatten() {
         assert!(seen.insert(term.clone()), "docs/glossary.md has two entries for {term}");
