@@ -1,6 +1,7 @@
 //! Help texts as Markdown in the cell of a table.
 
-/// Returns a help text in one line: paragraphs apart, signs of Markdown and HTML as themselves, pages as links.
+/// Returns a help text in one line: `<br>` between paragraphs, signs of Markdown and HTML escaped, pages as
+/// links.
 pub fn cell(help: &str) -> String {
     let paragraphs = help.split("\n\n").map(|paragraph| paragraph.split_whitespace().collect::<Vec<_>>());
     let text = paragraphs.map(|words| words.join(" ")).collect::<Vec<_>>().join("<br>");

@@ -55,7 +55,8 @@ impl Key {
 /// states, its default, and an example. Entries are read and written by this list alone.
 macro_rules! keys {
     ($(#[$doc:meta])* $name:ident, $section:literal,
-     {$($key:ident: $value:ty, [$($kind:ident),*], $about:literal, $default:literal, $example:literal;)*}) => {
+     {$($key:ident: $value:ty, [$($kind:ident),*],
+        $about:literal, $default:literal, $example:literal;)*}) => {
         $(#[$doc])*
         #[derive(Debug, Clone, Default, PartialEq, serde::Deserialize)]
         #[serde(deny_unknown_fields)]

@@ -16,7 +16,7 @@ pub fn openings(file: &str, text: &str) -> Vec<Found> {
             let rest = start.strip_prefix(opening);
             rest.is_some_and(|rest| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_'))
         };
-        let found = OPENINGS.iter().find(|(opening, _)| is_opening(&opening));
+        let found = OPENINGS.iter().find(|(opening, _)| is_opening(opening));
         found.map(|(_, word)| (*word, line))
     };
     starts.into_iter().filter_map(of).collect()

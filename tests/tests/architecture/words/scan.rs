@@ -47,8 +47,8 @@ impl Words {
 }
 
 /// Words in lower case with their lines, and `None` where punctuation separates two of them. Marks of
-/// comments separate nothing, so that a phrase is found across lines; parts of a name like `is_none` are words
-/// of their own.
+/// comments separate nothing, so that a phrase is found across lines. Parts of a name like `is_none` are
+/// words of their own.
 fn split(text: &str) -> Vec<(Option<String>, usize)> {
     let mut words: Vec<(Option<String>, usize)> = Vec::new();
     for (line, content) in (1..).zip(text.lines()) {

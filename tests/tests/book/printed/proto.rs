@@ -99,9 +99,28 @@ fn linked(name: &str) -> String {
 
 #[test]
 fn services_messages_and_enums_become_tables() {
-    let text = "// File.\nsyntax = \"proto3\";\n\nservice S {\n  // Does\n  // it.\n  rpc Get(A) returns (stream B);\n}\n\
-                // About.\nmessage A {\n  // One.\n  repeated B b = 1;\n  oneof o {\n    uint32 c = 2;\n  }\n}\n\
-                message B {}\nenum E {\n  // Zero.\n  Z = 0;\n}\n";
+    let text = "// File.
+syntax = \"proto3\";
+
+service S {
+  // Does
+  // it.
+  rpc Get(A) returns (stream B);
+}
+// About.
+message A {
+  // One.
+  repeated B b = 1;
+  oneof o {
+    uint32 c = 2;
+  }
+}
+message B {}
+enum E {
+  // Zero.
+  Z = 0;
+}
+";
     let expected = "
 ## Service `S`
 
