@@ -78,8 +78,9 @@ def parts(folder, tree, node, public):
     found = {}
     for base in node.bases:
         name = ast.unparse(base)
-        imported = any(isinstance(one, ast.ImportFrom) and one.level == 1 and name in [a.name for a in one.names] for one in tree.body)
-        if imported and name not in public:
+        imports = [one for one in tree.body if isinstance(one, ast.ImportFrom) and one.level == 1]
+        is_imported = any(name == alias.name for one in imports for alias in one.names)
+        if is_imported and name not in public:
             inherited = definition(folder, tree, name)
             found.update(parts(folder, tree, inherited, public))
     for part in node.body:
