@@ -13,7 +13,7 @@ use std::path::Path;
 
 use clap::CommandFactory;
 
-use crate::commands::{diff::Diff, emulate::Emulate, host::Host, plan::Plan, push::Push, simulate::Simulate};
+use crate::commands::{diff::Diff, emulate::Emulate, host::Host, plan::Plan, apply::Apply, simulate::Simulate};
 use crate::line::{ByNetwork, Entry};
 use crate::parser::Cli;
 use page::commands;
@@ -29,7 +29,7 @@ const LISTED: &str = "- [Command line](reference/cli/README.md)\n";
 fn entries(command: &str) -> Vec<Entry> {
     match command {
         Plan::NAME => Plan::entries(),
-        Push::NAME => Push::entries(),
+        Apply::NAME => Apply::entries(),
         Diff::NAME => Diff::entries(),
         Host::NAME => Host::entries(),
         Emulate::NAME => Emulate::entries(),
