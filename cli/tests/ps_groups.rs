@@ -166,7 +166,7 @@ fn who_dies_is_named() {
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_inart"));
         let line = format!(
-            "emulate {NETWORK} --sync r2sp --aggregated-groups=2 --iterations 1000 --scale 1/500 --peer-timeout 2s"
+            "emulate {NETWORK} --sync r2sp --aggregated-groups=2 --iterations 1000 --scale 1/500 --peer-timeout 60s"
         );
         command.args(line.split_whitespace()).stderr(Stdio::piped()).stdout(Stdio::null());
         let mut emulation = command.spawn().unwrap();

@@ -3,10 +3,11 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
-use std::net::UdpSocket;
+use std::net::{SocketAddr, UdpSocket};
 
 use serde_json::Value;
 
+use crate::support::loopback::loopback;
 use crate::support::processes::{Running, certify};
 use crate::support::ps::{NETWORK, WORKERS, applied, sent, server_is_killed};
 use crate::support::{Workbench, doctor, root, turn};
@@ -14,7 +15,7 @@ use crate::support::{Workbench, doctor, root, turn};
 struct Cluster {
     bench: Workbench,
     workers: &'static [&'static str],
-    ports: BTreeMap<&'static str, u16>,
+    places: BTreeMap<&'static str, SocketAddr>,
 }
 
 impl Cluster {
@@ -28,13 +29,13 @@ impl Cluster {
         bench.write("three.yaml", NETWORK.replace("[w1, w2, w3]", &format!("[{}]", workers.join(", "))));
         certify(&bench, WORKERS.into_iter().chain(["s1"]));
         let names = WORKERS.into_iter().chain(["s1"]);
-        let sockets: Vec<_> = names.map(|name| (name, UdpSocket::bind("127.0.0.1:0").unwrap())).collect();
-        let port = |(name, socket): &(&'static str, UdpSocket)| (*name, socket.local_addr().unwrap().port());
-        Cluster { ports: sockets.iter().map(port).collect(), bench, workers }
+        let sockets: Vec<_> = names.map(|name| (name, UdpSocket::bind((loopback(), 0)).unwrap())).collect();
+        let place = |(name, socket): &(&'static str, UdpSocket)| (*name, socket.local_addr().unwrap());
+        Cluster { places: sockets.iter().map(place).collect(), bench, workers }
     }
 
     fn at(&self, name: &str) -> String {
-        format!("127.0.0.1:{}", self.ports[name])
+        self.places[name].to_string()
     }
 
     fn arguments(&self, name: &str, more: &str) -> Vec<String> {

@@ -24,14 +24,15 @@ fn waits(said: &str) -> Vec<&str> {
 fn a_site_alone_names_its_neighbors_with_address_and_cause_and_ends() {
     let _turn = turn();
     let ring = Ring::new(20);
-    let n1 = with(ring.site_command("n1"), &["--connect-timeout", "8s"]);
+    let n1 = with(ring.site_command("n1"), &["--connect-timeout", "20s"]);
     let (status, said) = n1.end();
     let first = waits(&said)[0];
     assert!(first.contains("n2 (127.0.0.1:") && first.contains("): no connection"), "{said}");
     assert!(first.contains("; n3 (127.0.0.1:"), "{said}");
     assert!(waits(&said).iter().any(|line| line.contains("no connection (no answer)")), "{said}");
-    assert_eq!(waits(&said).len(), 2, "at once and after five seconds: {said}");
-    assert!(said.contains("error: site n1: no connection to n2, n3 after 8 s"), "{said}");
+    // A busy machine may be late with one.
+    assert!((2..=4).contains(&waits(&said).len()), "at once and every five seconds: {said}");
+    assert!(said.contains("error: site n1: no connection to n2, n3 after 20 s"), "{said}");
     assert_eq!(status, Some(2));
 }
 
@@ -91,7 +92,7 @@ fn a_second_process_of_one_name_is_refused_and_named_on_both_sides() {
     for (name, command, others) in seconds {
         let (status, said) = beside(&ring, name, command, others).end();
         assert!(said.contains(&format!("error: {name}: refused: ")), "{name}: {said}");
-        assert!(said.contains(&format!("{name} already runs (connected from 127.0.0.1:")), "{said}");
+        assert!(said.contains(&format!("{name} already runs (connected from 127.")), "{said}");
         assert!(said.contains("; stop one of the two"), "{said}");
         assert_eq!(status, Some(2), "{name}");
         // It has ended, so the process that refused it has said so.

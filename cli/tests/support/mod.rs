@@ -2,6 +2,8 @@
 #![allow(clippy::unwrap_used)]
 
 pub mod doctor;
+#[path = "../../../transport/quic/tests/support/loopback.rs"]
+pub mod loopback;
 pub mod processes;
 pub mod ps;
 pub mod ring;

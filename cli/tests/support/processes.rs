@@ -72,6 +72,14 @@ impl Running {
         event(&self.line())
     }
 
+    /// Kills it; all that it had told and nobody has read yet.
+    pub fn killed(mut self) -> Vec<Value> {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+        // The pipe has an end now.
+        self.lines.iter().map(|line| event(&line)).collect()
+    }
+
     /// What it has told by now and nobody has read yet.
     pub fn so_far(&self) -> Vec<Value> {
         self.lines.try_iter().map(|line| event(&line)).collect()

@@ -14,6 +14,7 @@ use std::time::{Duration, Instant};
 use serde_json::Value;
 
 use super::Workbench;
+use super::loopback::loopback;
 #[path = "../../../host-agent/sites/host/tests/support/certificates.rs"]
 mod certificates;
 pub use certificates::certify;
@@ -212,7 +213,7 @@ fn carry(
 
 pub struct Ring {
     pub bench: Workbench,
-    ports: BTreeMap<&'static str, u16>,
+    places: BTreeMap<&'static str, SocketAddr>,
     links: BTreeMap<(&'static str, &'static str), Relay>,
     pub rounds: u32,
 }
@@ -235,15 +236,14 @@ impl Ring {
         let names = [SITES[0], SITES[1], SITES[2], SCHEDULER];
         certify(&bench.path(""), &[&names[..], &[STRANGER]].concat());
         bench.write("net.yaml", NETWORK);
-        let sockets = names.map(|name| (name, UdpSocket::bind("127.0.0.1:0").unwrap()));
-        let port = |(name, socket): &(&'static str, UdpSocket)| (*name, socket.local_addr().unwrap().port());
-        let ports: BTreeMap<_, _> = sockets.iter().map(port).collect();
+        let sockets = names.map(|name| (name, UdpSocket::bind((loopback(), 0)).unwrap()));
+        let place = |(name, socket): &(&'static str, UdpSocket)| (*name, socket.local_addr().unwrap());
+        let places: BTreeMap<_, _> = sockets.iter().map(place).collect();
         // Of two sites the one whose name is less connects.
         let pairs = [(SITES[0], SITES[1]), (SITES[1], SITES[2]), (SITES[0], SITES[2])];
-        let links = pairs.into_iter().zip(paces).map(|(pair, pace)| {
-            (pair, Relay::start(SocketAddr::from(([127, 0, 0, 1], ports[pair.1])), pace))
-        });
-        Self { bench, links: links.collect(), ports, rounds }
+        let links =
+            pairs.into_iter().zip(paces).map(|(pair, pace)| (pair, Relay::start(places[pair.1], pace)));
+        Self { bench, links: links.collect(), places, rounds }
     }
 
     /// Cuts a link, or lets it carry again.
@@ -252,7 +252,7 @@ impl Ring {
     }
 
     pub fn at(&self, name: &str) -> String {
-        format!("127.0.0.1:{}", self.ports[name])
+        self.places[name].to_string()
     }
 
     /// A command with a network, certificates, and the ring's sites as peers.

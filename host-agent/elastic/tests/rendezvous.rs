@@ -142,6 +142,7 @@ fn a_worker_that_dies_is_left_behind_and_joins_again_with_the_newest_weights() {
     w1.watch.until(14);
     assert_eq!(*w1.watch.members.lock().unwrap(), ["w1", "w3"]);
     let w2 = Trainer::start(&controller, "w2", 60, |_| ());
+    controller.wait_for_host("w2");
     controller.wait_for_phase("until its workers have agreed|before tensor");
     for pausing in [&w1, &w3] {
         pausing.watch.may_go_on.store(true, Ordering::SeqCst);
@@ -185,6 +186,7 @@ fn a_worker_that_comes_late_joins_at_a_boundary_and_no_round_is_lost() {
     let [w1, w2] = ["w1", "w2"].map(|name| Trainer::start(&controller, name, 40, pauses));
     w1.watch.until(10);
     let w3 = Trainer::start(&controller, "w3", 40, |_| ());
+    controller.wait_for_host("w3");
     controller.wait_for_phase("until its workers have agreed|before tensor");
     for pausing in [&w1, &w2] {
         pausing.watch.may_go_on.store(true, Ordering::SeqCst);
@@ -257,6 +259,7 @@ fn the_controller_is_killed_and_started_again_and_the_run_goes_on() {
     controller.restart();
     // And it knows who is in the run, so that another worker is taken in at a boundary.
     let w3 = Trainer::start(&controller, "w3", 60, |_| ());
+    controller.wait_for_host("w3");
     controller.wait_for_phase("before tensor");
     for pausing in [&w1, &w2] {
         pausing.watch.may_go_on.store(true, Ordering::SeqCst);

@@ -11,6 +11,7 @@ use rcgen::{CertifiedKey, KeyPair, generate_simple_self_signed};
 use tokio::sync::mpsc::UnboundedSender;
 
 use crate::audit::Audit;
+use crate::loopback::loopback;
 use crate::ring::{Mistake, News, Ring};
 
 const COUNT: u32 = 4;
@@ -81,7 +82,7 @@ fn process(who: u32, all: &[String], places: &[SocketAddr], tls: MutualTls, audi
 
 #[test]
 fn threads_on_the_loopback_sum_as_in_virtual_time() {
-    let sockets: Vec<_> = (0..COUNT).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+    let sockets: Vec<_> = (0..COUNT).map(|_| UdpSocket::bind((loopback(), 0)).unwrap()).collect();
     let places: Vec<_> = sockets.into_iter().map(|socket| socket.local_addr().unwrap()).collect();
     let all: Vec<String> = (0..COUNT).map(|who| format!("p{who}")).collect();
     let audit = Mutex::new(Audit::new(COUNT));

@@ -168,8 +168,10 @@ impl Controller {
             let client = api::Client::connect(&self.address, &Security::Local).await.unwrap();
             loop {
                 match client.replan(true).await {
-                    Ok(decision) => return decision,
-                    // Between two runs nobody follows, and what is asked meanwhile is of no use.
+                    Ok(decision) if !decision.line.contains("does not follow") => return decision,
+                    // Between two runs no host follows, and those of a run that has just begun confirm it one
+                    // after the other. What is asked meanwhile is of no use.
+                    Ok(decision) => eprintln!("{}", decision.line),
                     Err(why) => eprintln!("{why}"),
                 }
                 tokio::time::sleep(Duration::from_millis(5)).await;
@@ -182,12 +184,13 @@ impl Controller {
         Source::Controller { address: self.address.clone(), job: String::new(), security: Security::Local }
     }
 
-    /// A host of that name, which notices within half a second that a peer is silent.
+    /// A host of that name, which notices within three seconds that a peer is silent: longer than a busy machine
+    /// keeps one from answering.
     pub fn host(&self, name: &str) -> Host {
         let (network, mac) = (self.network.clone(), self.ports.mac(name).unwrap_or(MacAddr([2; 6])));
         let open = move || Ok(Box::new(network.port(mac)) as Box<_>);
         Host::with_transport(self.source(), name, open)
-            .options(|| Ok(Options { peer_timeout: Duration::from_millis(500), ..Options::default() }))
+            .options(|| Ok(Options { peer_timeout: Duration::from_secs(3), ..Options::default() }))
     }
 
     /// Returns the hosts that wait for a run.
@@ -197,6 +200,25 @@ impl Controller {
             let client = api::Client::connect(&self.address, &Security::Local).await.unwrap();
             client.status().await.unwrap().jobs.remove(0).rendezvous.unwrap().waiting
         })
+    }
+
+    /// Waits until a host waits for the next run.
+    pub fn wait_for_host(&self, name: &str) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            for _ in 0..6000 {
+                // The controller may just be starting.
+                if let Ok(client) = api::Client::connect(&self.address, &Security::Local).await
+                    && let Ok(status) = client.status().await
+                    && let Some(rendezvous) = status.jobs.first().and_then(|job| job.rendezvous.clone())
+                    && rendezvous.waiting.iter().any(|host| host == name)
+                {
+                    return;
+                }
+                tokio::time::sleep(Duration::from_millis(5)).await;
+            }
+            panic!("in vain: {name}");
+        });
     }
 
     /// Waits until the job is at something, in the words of its status; several are separated by `|`.
@@ -248,11 +270,11 @@ async fn run(
         replace_program: false,
         switches_within: Duration::from_secs(60),
         check_every: Duration::from_secs(5),
-        change_within: Duration::from_secs(5),
+        change_within: Duration::from_secs(60),
         steer,
         timing: Timing {
-            gather_within: Duration::from_secs(1),
-            gone_after: Duration::from_secs(2),
+            gather_within: Duration::from_secs(3),
+            gone_after: Duration::from_secs(6),
             ..Timing::default()
         },
         remove_departed: false,

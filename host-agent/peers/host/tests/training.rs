@@ -165,11 +165,13 @@ fn strangers_are_turned_away() {
 #[test]
 fn who_cannot_take_part_says_why() {
     // Nobody takes it in.
-    let world = World::new(3, 1, 100, schedule(Sync::Bsp, None, 3)).hasty();
+    let mut world = World::new(3, 1, 100, schedule(Sync::Bsp, None, 3)).hasty();
+    world.patience.meeting = Duration::from_secs(2);
     let error = world.run_one("p1").unwrap_err();
     assert!(matches!(&error, HostError::NotTakenIn { error: NotTakenIn::Nobody { .. }, .. }), "{error}");
     assert!(error.to_string().starts_with("peer p1: no coordinator has taken peer 0 in for"), "{error}");
     // The coordinator has other rounds in mind.
+    world.patience.meeting = Duration::from_secs(60);
     let other = world.like(schedule(Sync::Bsp, Some(2), 3));
     let _coordinator = other.coordinator("c1");
     let error = world.run_one("p1").unwrap_err();

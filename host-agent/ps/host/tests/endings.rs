@@ -11,6 +11,7 @@ use inart_ps_host::{
     Ending, HostError, Job, ServerHost, ServerOptions, Start, Told, Training, WorkerHost, WorkerStopper,
 };
 
+use crate::loopback::loopback;
 use crate::support::{Identities, options};
 
 const VALUES: usize = 100;
@@ -34,7 +35,7 @@ impl Processes {
     fn new(workers: usize) -> Processes {
         let names: Vec<String> = (1..=workers).map(|worker| format!("w{worker}")).collect();
         let job = Job { name: "j".into(), server: "s".into(), workers: names, values: VALUES };
-        let sockets: Vec<_> = (0..=workers).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+        let sockets: Vec<_> = (0..=workers).map(|_| UdpSocket::bind((loopback(), 0)).unwrap()).collect();
         let places = sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
         Processes { identities: Identities::new(), job, places }
     }

@@ -10,6 +10,7 @@ use inart_ps_agent::{InOrder, Kept, Precision};
 use inart_ps_host::{Job, KeptFile, ServerHost, ServerOptions, Start, Told, Training, WorkerHost};
 use inart_terms::Terms;
 
+use crate::loopback::loopback;
 use crate::support::{Identities, options};
 
 const WORKERS: usize = 3;
@@ -32,7 +33,7 @@ fn what_is_told_is_kept() {
     let identities = Identities::new();
     let names: Vec<String> = (0..WORKERS).map(|worker| format!("w{worker}")).collect();
     let job = Job { name: "j".into(), server: "s".into(), workers: names.clone(), values: VALUES };
-    let sockets: Vec<_> = (0..=WORKERS).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+    let sockets: Vec<_> = (0..=WORKERS).map(|_| UdpSocket::bind((loopback(), 0)).unwrap()).collect();
     let places: Vec<SocketAddr> = sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
     drop(sockets);
     let workers: Vec<_> = (0..WORKERS)

@@ -11,6 +11,7 @@ use inart_protocol_ps::{GroupOptions, Part};
 use inart_ps_agent::{InGroups, Precision, ServerNews};
 use inart_ps_host::{HostOptions, Job, ServerHost, ServerOptions, Start, Told, Training, WorkerHost};
 
+use crate::loopback::loopback;
 use crate::support::{Identities, options};
 
 const CLIENTS: usize = 200;
@@ -68,7 +69,7 @@ fn two_hundred_clients_meet_one_server_in_groups() {
     let identities = Identities::new();
     let names: Vec<String> = (0..CLIENTS).map(|client| format!("c{client}")).collect();
     let job = Job { name: "j".into(), server: "s".into(), workers: names.clone(), values: VALUES };
-    let sockets: Vec<_> = (0..=CLIENTS).map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+    let sockets: Vec<_> = (0..=CLIENTS).map(|_| UdpSocket::bind((loopback(), 0)).unwrap()).collect();
     let places: Vec<SocketAddr> = sockets.iter().map(|socket| socket.local_addr().unwrap()).collect();
     drop(sockets);
     let clients: Vec<_> = (0..CLIENTS)

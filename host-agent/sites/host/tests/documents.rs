@@ -16,6 +16,7 @@ use inart_tls::{IdentityFiles, MutualTls};
 use inart_topologies::sites::Overlay;
 
 use crate::certificates::certify;
+use crate::loopback::loopback;
 
 const NAMES: [&str; 3] = ["n1", "n2", "n3"];
 const VALUES: usize = 1000;
@@ -35,7 +36,7 @@ impl World {
         let folder = tempfile::tempdir().unwrap();
         let names = ["n1", "n2", "n3", "scheduler"];
         certify(folder.path(), &names);
-        let sockets = names.map(|name| (name, UdpSocket::bind("127.0.0.1:0").unwrap()));
+        let sockets = names.map(|name| (name, UdpSocket::bind((loopback(), 0)).unwrap()));
         let addresses = sockets.iter().map(|(name, socket)| (*name, socket.local_addr().unwrap())).collect();
         World { folder, addresses }
     }

@@ -5,6 +5,8 @@
 mod certificates;
 mod documents;
 mod inside;
+#[path = "../../../../transport/quic/tests/support/loopback.rs"]
+mod loopback;
 mod not_finite;
 mod restarts;
 #[path = "support/three.rs"]

@@ -15,6 +15,7 @@ use inart_tls::{IdentityFiles, MutualTls};
 use inart_topologies::sites::Overlay;
 
 use crate::certificates::certify;
+use crate::loopback::loopback;
 
 const NAMES: [&str; 3] = ["n1", "n2", "n3"];
 const VALUES: usize = 1000;
@@ -61,7 +62,7 @@ fn all_sites_end_in_the_same_round_with_the_name_of_the_site() {
     certify(folder.path(), &NAMES);
     let overlay = Overlay::from_yaml(NETWORK).unwrap();
     for (value, culprit, round) in [(f32::NAN, 1, 3), (f32::NEG_INFINITY, 2, 2)] {
-        let sockets = NAMES.map(|name| (name, UdpSocket::bind("127.0.0.1:0").unwrap()));
+        let sockets = NAMES.map(|name| (name, UdpSocket::bind((loopback(), 0)).unwrap()));
         let addresses = sockets.iter().map(|(name, socket)| (*name, socket.local_addr().unwrap())).collect();
         drop(sockets);
         let sites = [0, 1, 2].map(|site| {

@@ -19,6 +19,7 @@ use inart_tls::{IdentityFiles, MutualTls};
 use inart_topologies::sites::Overlay;
 
 use crate::certificates::certify;
+use crate::loopback::loopback;
 
 const NETWORK: &str = "name: line
 nodes: [{name: n1, kind: site}, {name: n2, kind: site}]
@@ -45,7 +46,7 @@ fn open(folder: &Path, addresses: &BTreeMap<&str, SocketAddr>, me: usize) -> Sit
 }
 
 fn addresses() -> BTreeMap<&'static str, SocketAddr> {
-    let sockets = NAMES.map(|name| (name, UdpSocket::bind("127.0.0.1:0").unwrap()));
+    let sockets = NAMES.map(|name| (name, UdpSocket::bind((loopback(), 0)).unwrap()));
     sockets.iter().map(|(name, socket)| (*name, socket.local_addr().unwrap())).collect()
 }
 

@@ -10,6 +10,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
+use super::loopback::loopback;
 use certificates::{Authority, Knock};
 pub use check::check;
 use inart_peers_agent::Schemes;
@@ -58,7 +59,7 @@ fn job(document: &str, schedule: Schedule) -> Job {
 }
 
 fn free_addresses(names: &[String]) -> BTreeMap<String, SocketAddr> {
-    let sockets: Vec<_> = names.iter().map(|_| UdpSocket::bind("127.0.0.1:0").unwrap()).collect();
+    let sockets: Vec<_> = names.iter().map(|_| UdpSocket::bind((loopback(), 0)).unwrap()).collect();
     let address = |(name, socket): (&String, &UdpSocket)| (name.clone(), socket.local_addr().unwrap());
     names.iter().zip(&sockets).map(address).collect()
 }
@@ -103,12 +104,12 @@ impl World {
         }
     }
 
-    /// Peers that wait for nobody for long.
+    /// Peers that wait for nobody for long, and longer than a busy machine keeps one from answering.
     pub fn hasty(mut self) -> Self {
         self.patience = Patience {
             choice: Duration::from_millis(500),
-            peer_timeout: Duration::from_secs(2),
-            meeting: Duration::from_secs(3),
+            peer_timeout: Duration::from_secs(6),
+            meeting: Duration::from_secs(60),
         };
         self
     }

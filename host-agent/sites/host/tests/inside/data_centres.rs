@@ -19,6 +19,7 @@ use inart_topologies::sites::Hierarchy;
 use inart_wire::{MacAddr, ValuesPerFrame};
 
 use crate::certificates::certify;
+use crate::loopback::loopback;
 use crate::three::{NETWORK, SITES, TENSORS};
 
 /// A worker on a thread of its own.
@@ -61,7 +62,7 @@ fn identities(folder: &Path) -> BTreeMap<&'static str, MutualTls> {
 impl DataCentres {
     pub fn new(rounds: u32, peer_timeout: Duration) -> Self {
         let folder = tempfile::tempdir().unwrap();
-        let sockets = SITES.map(|(name, _)| (name, UdpSocket::bind("127.0.0.1:0").unwrap()));
+        let sockets = SITES.map(|(name, _)| (name, UdpSocket::bind((loopback(), 0)).unwrap()));
         let hierarchy = Hierarchy::from_yaml(NETWORK).unwrap();
         let addresses = sockets.iter().map(|(name, socket)| (*name, socket.local_addr().unwrap())).collect();
         Self { hierarchy, addresses, identities: identities(folder.path()), rounds, peer_timeout }

@@ -14,9 +14,9 @@ use inart_sites_agent::audit::sum_of_sites;
 use crate::three::{TENSORS, VALUES};
 
 /// Longer than anybody here is silent.
-const PATIENT: Duration = Duration::from_secs(10);
-/// How long a worker may be silent where it dies.
-const HASTY: Duration = Duration::from_secs(1);
+const PATIENT: Duration = Duration::from_secs(60);
+/// How long a worker may be silent where it dies: longer than the others are on a busy machine.
+const HASTY: Duration = Duration::from_secs(6);
 
 /// A worker's gradient: values of very different sizes, by round and place.
 fn gradient(place: usize, round: u32, values: usize) -> Vec<f32> {
