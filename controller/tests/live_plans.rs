@@ -4,6 +4,8 @@
 
 use crate::support;
 
+use std::collections::BTreeSet;
+
 use inart_controller::{
     Controller, LiveChange, LiveChangeError, Network, PortMap, Records, live_change, without,
 };
@@ -74,6 +76,20 @@ fn both_plans_walk_until_the_one_before_is_removed() {
         same.shards.iter_mut().zip(rates).for_each(|(shard, rate)| shard.rate_bps = rate);
         assert_eq!(change.assignment, same);
     }
+}
+
+/// After a second push switches still hold the epoch of the first, which no host uses.
+#[test]
+fn a_change_begins_with_the_removal_of_the_epoch_before_the_one_in_force() {
+    let (mut controller, ..) = installed(LIMITS);
+    let report = now(controller.install(&[job(1, &planned(schemes::OPTIMIZED))])).unwrap();
+    let held = |network: &Network| -> BTreeSet<u16> {
+        network.values().flat_map(|tables| tables.epochs(JOB())).map(Epoch::get).collect()
+    };
+    assert_eq!(held(&report.desired), [1, 2].into());
+    let before = (controller, report.desired, report.assignments[0].clone());
+    let change = change(&before, planned(schemes::LBMM)).unwrap();
+    assert_eq!((held(&change.kept), held(&change.both)), ([2].into(), [2, 3].into()));
 }
 
 #[test]

@@ -123,10 +123,12 @@ fn gone(switch: &str) -> Fault {
     Fault::Away { switch: switch.to_owned(), of: None, lasts: None }
 }
 
-fn assert_in_order(trial: &Trial) {
+/// What happened in a trial, which must end in order.
+fn assert_in_order(trial: &Trial) -> Tally {
     let outcome = trial.run(dataplane()).unwrap();
     assert_eq!(outcome.failure, None, "{trial}");
     assert!(outcome.sums_checked > 0);
+    outcome.tally
 }
 
 /// Both changed the records; the older one was replaced at the switches, and the newer one gave up.
@@ -134,6 +136,34 @@ fn assert_in_order(trial: &Trial) {
 fn of_two_controllers_that_start_at_once_on_the_same_records_one_stays() {
     for ms in 0..60 {
         assert_in_order(&trial(false, vec![(0, start(0, false)), (ms, start(1, true))]));
+    }
+}
+
+/// Hosts began by the plans of the one whose records the other overwrote.
+#[test]
+fn of_two_controllers_on_the_same_records_only_one_has_its_push_noted() {
+    let (mut replaced, moment) = (0, Fault::Stand { switch: "C0".to_owned(), lasts: Duration::ZERO });
+    for ms in (0..=60).step_by(5) {
+        for later in (10..=100).step_by(10) {
+            // Hosts begin at each event.
+            let events = [(0, start(0, false)), (ms, start(1, true)), (ms + later, moment.clone())];
+            let trial = trial(false, events.into());
+            replaced += assert_in_order(&trial).controllers_replaced;
+        }
+    }
+    assert!(replaced > 3, "{replaced}");
+}
+
+#[test]
+fn of_several_pushes_switches_hold_the_last_and_the_one_before() {
+    for first_come in [false, true] {
+        let starts = [(0, false), (3000, true), (6000, false), (9000, true)];
+        let restart = |(ms, other_plans): (u64, bool)| {
+            [(ms.saturating_sub(100), Fault::Kill { machine: 0 }), (ms, start(0, other_plans))]
+        };
+        let trial = trial(first_come, starts.into_iter().flat_map(restart).collect());
+        let tally = assert_in_order(&trial);
+        assert!(tally.controllers_replanned >= 3, "{tally:?}");
     }
 }
 
@@ -163,8 +193,7 @@ fn a_controller_killed_in_the_middle_of_an_update_leaves_the_plan_in_force() {
         let events = [(0, start(0, false)), (3000, kill.clone()), (3100, start(0, true))];
         let trial =
             trial(false, events.into_iter().chain([(3100 + ms, kill), (3600, start(0, false))]).collect());
-        assert_in_order(&trial);
-        writing += trial.run(dataplane()).unwrap().tally.controllers_killed_writing;
+        writing += assert_in_order(&trial).controllers_killed_writing;
     }
     assert!(writing > 3, "{writing}");
 }
@@ -191,8 +220,7 @@ fn an_epoch_that_a_switch_which_is_away_may_hold_is_not_used_again() {
             let last = Fault::Stand { switch: switch.to_owned(), lasts: Duration::ZERO };
             let trial =
                 trial(false, events.into_iter().chain([(700, start(0, true)), (2500, last)]).collect());
-            assert_in_order(&trial);
-            writing += trial.run(dataplane()).unwrap().tally.controllers_killed_writing;
+            writing += assert_in_order(&trial).controllers_killed_writing;
         }
     }
     assert!(writing > 3, "{writing}");
@@ -208,8 +236,7 @@ fn a_refused_install_names_switches_that_were_lost_before_it_was_undone() {
         let refuse = Fault::Refuse { switch: "T1".to_owned(), after: 0, stops: true };
         let events = vec![(0, start(0, false)), (ms - 41, gone("T0")), (ms, lost), (ms + 33, refuse)];
         let trial = trial(false, events);
-        assert_in_order(&trial);
-        refused += trial.run(dataplane()).unwrap().tally.installs_rolled_back;
+        refused += assert_in_order(&trial).installs_rolled_back;
     }
     assert!(refused > 3, "{refused}");
 }
@@ -226,8 +253,7 @@ fn a_controller_that_was_replaced_says_so_although_the_switches_are_away() {
             let away = ["C0", "C1", "T0", "T1"].map(|switch| (ms + later, away(switch)));
             let starts = [(0, start(0, false)), (ms, start(0, false))];
             let trial = trial(false, starts.into_iter().chain(away).collect());
-            assert_in_order(&trial);
-            replaced += trial.run(dataplane()).unwrap().tally.controllers_replaced;
+            replaced += assert_in_order(&trial).controllers_replaced;
         }
     }
     assert!(replaced > 3, "{replaced}");

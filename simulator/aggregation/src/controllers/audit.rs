@@ -16,6 +16,7 @@ use tokio::time::{Instant, sleep};
 
 use super::plant::Plant;
 use super::rows::{Held, Wanted};
+use super::trial::Fault;
 use super::world::{Process, World};
 use crate::{Error, InstalledNetwork, Options, simulate};
 
@@ -47,7 +48,8 @@ impl World<'_> {
         }
         self.hosts_begin();
         let reasons = self.all_ended_for_a_reason().and_then(|()| self.hosts_have_their_rows());
-        if let Err(why) = reasons.and_then(|()| self.no_plan_has_two_epochs()) {
+        let reasons = reasons.and_then(|()| self.no_plan_has_two_epochs());
+        if let Err(why) = reasons.and_then(|()| self.no_job_has_three_epochs()) {
             return Ok(Err(why));
         }
         if let Some(wrong) = self.plant.lock().wrong.take() {
@@ -221,6 +223,28 @@ impl World<'_> {
                 if one == other {
                     let (before, after) = (before.epoch, after.epoch);
                     return Err(format!("job {job} has the same plan under epochs {before} and {after}"));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// A push keeps the epoch before, which hosts may use, and removes all older ones: where nothing hinders
+    /// it, switches hold two epochs of a job at most.
+    fn no_job_has_three_epochs(&self) -> Result<(), String> {
+        let hinders = |fault: &Fault| match fault {
+            Fault::Start { .. } | Fault::Kill { .. } => false,
+            Fault::Stand { lasts, .. } => !lasts.is_zero(),
+            Fault::Away { .. } | Fault::Restart { .. } | Fault::Refuse { .. } | Fault::Lose { .. } => true,
+        };
+        if !self.trial.one_folder || self.trial.events.iter().any(|event| hinders(&event.fault)) {
+            return Ok(());
+        }
+        for (name, tables) in self.held() {
+            for job in tables.jobs() {
+                let epochs: Vec<_> = tables.epochs(job).into_iter().map(Epoch::get).collect();
+                if epochs.len() > 2 {
+                    return Err(format!("switch {name} holds rows of epochs {epochs:?} of job {job}"));
                 }
             }
         }
