@@ -3,13 +3,17 @@
 
 A block begins with "```sh". A word behind it says when the block runs:
 
-    ```sh           by default, two minutes in all
+    ```sh           by default, one minute in all
     ```sh long      with --all: builds, trainings, experiments
     ```sh lab       never: needs machines, hardware, or programs that are not in the tree
 
 The blocks of a document run in order, in one shell, in a scratch folder that has the tree's folders as links. The
-shell has network, mount and process namespaces of its own, and ends with all it started. A command that ends with
-"&" has two seconds to start, as between two commands that a person types.
+shell has network, mount and process namespaces of its own, and ends with all it started. Documents run side by side,
+but for those that work on the tree (make, cargo).
+
+After a command that ends with "&" the next one waits until the process is ready: a switch or a controller has printed
+that it listens, a host has opened its ports and its status socket. Other processes, and hosts before the first
+command that is not a host's, have two seconds.
 """
 
 import argparse
@@ -22,7 +26,9 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -33,6 +39,22 @@ LIMIT_S = {"quick": 300, "long": 4 * 3600}
 # Commands of these programs work on the tree, not on the scratch folder.
 IN_TREE = ["make", "cargo"]
 FENCE = re.compile(r"^```sh(?: +(\w+))?\s*$")
+# Seconds that hosts have for their first rounds, and other processes to start.
+FIRST_ROUNDS_S = 2
+# Shell functions that count what a process shows when it is ready, and wait for one more or the end of the process.
+READY = r"""
+listening() { grep -c '^listening on' "$LOG" || true; }
+ports() { cat /proc/net/packet /proc/net/udp | wc -l; }
+wait_for_more() {
+    until (( $("$2") > $3 )) || ! kill -0 "$1" 2> /dev/null; do sleep 0.02; done
+}
+wait_for_socket() {
+    until [[ -S $2 ]] || { [[ $2 == *:* ]] && (: < "/dev/tcp/${2%:*}/${2##*:}") 2> /dev/null; } || ! kill -0 "$1" 2> /dev/null
+    do sleep 0.02; done
+}
+"""
+# Process groups of the documents that run.
+RUNNING = set()
 
 
 @dataclass
@@ -91,16 +113,32 @@ def blocks(document):
     return found
 
 
+def around(command):
+    """Returns shell lines for before and after a command in the background, which wait until its process is ready."""
+    shows = {"switch": "listening", "controller": "listening", "host": "ports"}
+    name = re.match(r"inart (\w+)\b", command)
+    if not name or name[1] not in shows:
+        return [], [f"sleep {FIRST_ROUNDS_S}"]
+    shown, status = shows[name[1]], re.search(r"--status (\S+)", command)
+    waits = [f'wait_for_more $! {shown} "$before"', *([f"wait_for_socket $! {status[1]}"] if status else [])]
+    return [f"before=$({shown})"], waits
+
+
 def script(chosen, told):
     """Returns the shell script that runs the blocks and first writes each command to the file `told`."""
-    out = [f"exec 3>{shlex.quote(str(told))}", "set -Eeuo pipefail", "ip link set lo up"]
+    out = [f"exec 3>{shlex.quote(str(told))}", "set -Eeuo pipefail", READY, "ip link set lo up"]
     out += [f'{name}() {{ (cd "$ROOT" && command {name} "$@"); }}' for name in IN_TREE]
+    trains = False
     for block in chosen:
         for number, command in block.commands():
+            is_host = re.match(r"inart host\b", command)
+            if trains and not is_host:
+                out.append(f"sleep {FIRST_ROUNDS_S}")
+            in_background = re.search(r"&\s*(#.*)?$", command)
+            trains = bool(is_host and in_background)
             out.append(f"echo {shlex.quote(f'{block.document}:{number}: {command}')} >&3")
-            out.append(command)
-            if re.search(r"&\s*(#.*)?$", command):
-                out.append("sleep 2")
+            before, after = around(command) if in_background else ([], [])
+            out += [*before, command, *after]
     return "\n".join(out) + "\n"
 
 
@@ -120,8 +158,9 @@ def run(document, chosen, inart, limit_s):
         (Path(name) / "bin").mkdir()
         (Path(name) / "bin" / "inart").symlink_to(inart)
         path = f"{name}/bin:{os.environ['PATH']}"
-        environment = {**os.environ, "PATH": path, "ROOT": str(ROOT), "XDG_STATE_HOME": f"{name}/state"}
         told, log = Path(name) / "commands", Path(name) / "log"
+        own_paths = {"PATH": path, "ROOT": str(ROOT), "LOG": str(log), "XDG_STATE_HOME": f"{name}/state"}
+        environment = {**os.environ, **own_paths}
         own = ["unshare", "--net", "--mount", "--pid", "--fork", "--mount-proc", "--kill-child", "bash", "-c"]
         told.touch()
         with log.open("w") as output:
@@ -130,26 +169,47 @@ def run(document, chosen, inart, limit_s):
                 [*own, script(chosen, told)], cwd=folder, env=environment, stdin=subprocess.DEVNULL, stdout=output,
                 stderr=subprocess.STDOUT, start_new_session=True,
             )
+            RUNNING.add(process.pid)
             try:
                 status = process.wait(timeout=limit_s)
             except subprocess.TimeoutExpired:
                 status = f"no end within {limit_s} s"
-            except BaseException:
-                os.killpg(process.pid, signal.SIGKILL)
-                raise
             if process.poll() is None:
                 os.killpg(process.pid, signal.SIGKILL)
                 process.wait()
+            RUNNING.discard(process.pid)
         seconds = time.monotonic() - start
         commands = re.findall(r"^\S+?:\d+: .*", told.read_text(), re.M)
         if status == 0:
             print(f"{document}: {len(commands)} commands in {seconds:.1f} s")
             return True
         last = commands[-1] if commands else document
-        print(f"{last}\n    failed ({status}); the end of its output:", file=sys.stderr)
-        for line in log.read_text(errors="replace").splitlines()[-25:]:
-            print(f"    {line}", file=sys.stderr)
+        end = log.read_text(errors="replace").splitlines()[-25:]
+        lines = [last, f"    failed ({status}); the end of its output:", *(f"    {line}" for line in end)]
+        print("\n".join(lines), file=sys.stderr)
         return False
+
+
+def run_all(runs, inart, limit_s, at_once):
+    """Runs the blocks of each document, so many documents at once; returns whether all commands succeeded."""
+    tree = threading.Lock()
+
+    def one(document):
+        works_on_tree = any(re.match(rf"({'|'.join(IN_TREE)})\b", command)
+                            for block in runs[document] for _, command in block.commands())
+        if works_on_tree:
+            with tree:
+                return run(document, runs[document], inart, limit_s)
+        return run(document, runs[document], inart, limit_s)
+
+    with ThreadPoolExecutor(at_once) as pool:
+        try:
+            return all(list(pool.map(one, runs)))
+        except BaseException:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for group in list(RUNNING):
+                os.killpg(group, signal.SIGKILL)
+            raise
 
 
 def makefile():
@@ -186,6 +246,8 @@ def main():
     parser.add_argument("--all", action="store_true", help="also run the long blocks")
     parser.add_argument("--list", action="store_true", help="print the blocks that do not run by default, and end")
     parser.add_argument("--arguments", action="store_true", help="print [place, is shortened, [argument, ...]] for each `inart` command, the Makefile's too, and end")
+    parser.add_argument("--at-once", type=int, default=min(os.cpu_count() or 1, 4), metavar="N",
+                        help="run N documents side by side (default: one per processor, at most 4)")
     parser.add_argument("--inart", type=Path, help="the command (default: target/debug/inart)")
     arguments = parser.parse_args()
     known = sorted({str(path.relative_to(ROOT)) for glob in DOCUMENTS for path in ROOT.glob(glob)})
@@ -213,12 +275,9 @@ def main():
             sys.exit(f"error: {tool}: not found; install util-linux, iproute2 and bash")
     kinds = ("quick", "long") if arguments.all else ("quick",)
     limit_s = LIMIT_S["long" if arguments.all else "quick"]
-    good = True
-    for document, all_blocks in chosen.items():
-        runs = [block for block in all_blocks if block.kind in kinds]
-        if runs:
-            good = run(document, runs, inart, limit_s) and good
-    return 0 if good else 1
+    of_kinds = {document: [block for block in found if block.kind in kinds] for document, found in chosen.items()}
+    runs = {document: found for document, found in of_kinds.items() if found}
+    return 0 if run_all(runs, inart, limit_s, arguments.at_once) else 1
 
 
 if __name__ == "__main__":
