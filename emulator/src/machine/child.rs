@@ -18,8 +18,8 @@ const STDERR_BYTES: usize = 4096;
 /// A longer line of a program is handed over in pieces.
 pub const PIECE_BYTES: usize = 1 << 16;
 /// How long the output of a child that has ended is waited for: a process that left the child's process group
-/// may hold the pipe.
-const LONGEST_OUTPUT: Duration = Duration::from_secs(2);
+/// may hold the pipe. A busy machine may hold back the thread that reads for seconds.
+const LONGEST_OUTPUT: Duration = Duration::from_secs(10);
 
 /// Takes the lines of an output as they come, without their ends.
 pub type Lines = Box<dyn FnMut(&[u8]) + Send>;
