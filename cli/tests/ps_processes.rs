@@ -124,6 +124,7 @@ fn a_kept_model_is_resumed_aloud_and_by_its_own_training_only() {
     let (server, worker) = train("--iterations 3", "--learning-rate 0.3");
     worker.until("iterations");
     server.until("accuracy");
+    [server, worker].into_iter().for_each(Running::ended);
     // Another seed, which its own process knows; more iterations are no other training.
     cluster.refused(
         "s1",
@@ -142,6 +143,7 @@ fn a_kept_model_is_resumed_aloud_and_by_its_own_training_only() {
     assert_eq!((&resumed["from_version"], &resumed["updates"]), (&3.into(), &3.into()), "{resumed}");
     let last = said.last().unwrap();
     assert_eq!((&last["applied_updates"], &last["resumed_from_version"]), (&2.into(), &3.into()), "{last}");
+    [server, worker].into_iter().for_each(Running::ended);
     // Another step, which only the worker knows: the file has it.
     let server = cluster.start("s1", "--sync bsp --checkpoint model.kept --iterations 9");
     server.until("resumed");

@@ -15,7 +15,7 @@ use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use support::{Workbench, is_refusal};
 
 /// Longer than anything here takes; only a failure waits for it.
-const TIMEOUT: Duration = Duration::from_secs(20);
+const TIMEOUT: Duration = Duration::from_secs(120);
 
 /// Writes `NAME-ca.pem`, and certificates with keys of that authority for a switch and for a controller.
 fn found_authority(bench: &Workbench, name: &str) {
@@ -55,9 +55,9 @@ struct Switch {
 
 fn start(bench: &Workbench, program: &str, name: &str, clients: &[&str]) -> Switch {
     // Free a moment ago: simple_switch_grpc does not say which port it takes.
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
+    let free = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
     let log = bench.path(&format!("{name}.log"));
-    let listen = address.to_string();
+    let listen = if program == "inart" { "127.0.0.1:0".to_owned() } else { free.to_string() };
     // A bmv2 with a Thrift server ends when another one has its port, 9090 unless stated.
     let thrift = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port().to_string();
     let identity = ["--grpc-server-cert", "our-switch.pem", "--grpc-server-key", "our-switch.key"];
@@ -73,16 +73,27 @@ fn start(bench: &Workbench, program: &str, name: &str, clients: &[&str]) -> Swit
         }
     };
     command.env("INART_LOG", "trace").args(arguments.concat());
-    let (out, err) = (File::create(&log).unwrap(), File::options().append(true).open(&log).unwrap());
+    File::create(&log).unwrap();
+    let [out, err] = [(); 2].map(|()| File::options().append(true).open(&log).unwrap());
     let mut process = Running(command.stdout(out).stderr(err).spawn().unwrap());
+    let listens_at = || match program {
+        "inart" => std::fs::read_to_string(&log).unwrap().lines().find_map(|line| {
+            let address = line.strip_prefix("listening on ")?;
+            address.parse().ok()
+        }),
+        _ => TcpStream::connect(free).ok().map(|_| free),
+    };
     let begun = Instant::now();
-    while TcpStream::connect(address).is_err() {
+    let address = loop {
+        if let Some(address) = listens_at() {
+            break address;
+        }
         assert!(
             begun.elapsed() < TIMEOUT && process.0.try_wait().unwrap().is_none(),
             "{program} did not start"
         );
         std::thread::sleep(Duration::from_millis(10));
-    }
+    };
     Switch { _process: process, address, log }
 }
 

@@ -5,9 +5,8 @@
 use crate::support;
 use crate::tls::Running;
 
-use std::net::{TcpListener, TcpStream};
+use std::io::{BufRead, BufReader};
 use std::process::Stdio;
-use std::time::{Duration, Instant};
 
 use rcgen::{
     BasicConstraints, CertificateParams, DnType, ExtendedKeyUsagePurpose, IsCa, Issuer, KeyPair,
@@ -46,22 +45,18 @@ impl Authority {
 
 /// A switch that serves with this certificate, or plainly, and its address.
 fn serve(bench: &Workbench, certificate: Option<&str>, more: &[&str]) -> (Running, String) {
-    let address = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap();
-    let listen = address.to_string();
-    let mut arguments = vec!["switch", "--no-p4", "--", "--grpc-server-addr", &listen];
+    let mut arguments = vec!["switch", "--no-p4", "--", "--grpc-server-addr", "127.0.0.1:0"];
     let files = certificate.map(|name| (format!("{name}.pem"), format!("{name}.key")));
     if let Some((certificate, key)) = &files {
         arguments.extend(["--grpc-server-ssl", "--grpc-server-cert", certificate, "--grpc-server-key", key]);
     }
     arguments.extend(more);
     let mut command = bench.command(&arguments);
-    let mut process = Running(command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap());
-    let begun = Instant::now();
-    while TcpStream::connect(address).is_err() {
-        assert!(begun.elapsed() < Duration::from_secs(60) && process.0.try_wait().unwrap().is_none());
-        std::thread::sleep(Duration::from_millis(10));
-    }
-    (process, listen)
+    let mut process = Running(command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap());
+    let mut line = String::new();
+    BufReader::new(process.0.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    let address = line.trim().strip_prefix("listening on ").unwrap().to_owned();
+    (process, address)
 }
 
 /// Runs a client of each protocol against the server; all of them say this of it.

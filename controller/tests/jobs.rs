@@ -106,7 +106,7 @@ impl Watcher {
     /// Waits until the controller plans that job again, too; the decision.
     async fn planned_again(&self, job: &str) -> String {
         let mut said = String::new();
-        for _ in 0..600 {
+        for _ in 0..12_000 {
             match self.api.replan(false).await {
                 Ok(decision) if decision.line.contains(&format!("; job {job}: ")) => return decision.line,
                 Ok(decision) => said = decision.line,

@@ -35,7 +35,7 @@ async fn embedded() -> String {
 }
 
 async fn open(address: &str, access: Access) -> Result<Box<dyn Session>, SwitchError> {
-    let place = Place { timeout: Duration::from_millis(500), ..Place::local(address, 0) };
+    let place = Place { timeout: Duration::from_secs(20), ..Place::local(address, 0) };
     compiled().open(place, access).await
 }
 

@@ -265,7 +265,7 @@ fn what_goes_wrong_is_told_by_each_wait() {
 #[test]
 fn a_server_ends_with_its_job_and_names_who_never_came() {
     let network = InProcess::new();
-    let brief = || Options { peer_timeout: Duration::from_secs(1), ..Options::default() };
+    let brief = || Options { peer_timeout: Duration::from_secs(5), ..Options::default() };
     let server = Server::with_transport(assignment(), 0.into(), network.port(mac(9)), brief()).unwrap();
     assert_eq!(server.never_heard(), ["worker 0 (w0)", "worker 1 (w1)"]);
     let mut server = server.ends_with_job();

@@ -1,5 +1,5 @@
-//! `tests/scripts/test.py` runs failed tests once more, alone. It runs here with a cargo that "builds" one small
-//! program of libtest.
+//! `tests/scripts/test.py` runs failed tests once more, alone. It runs here with a cargo that "builds" one
+//! small program of libtest.
 
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -10,7 +10,7 @@ use inart_tests::workspace;
 use serde_json::json;
 use tempfile::TempDir;
 
-/// A test that passes only by its exact name; one that never passes; more tests that never pass, where asked for.
+/// Tests that pass only by their exact names; with settings, tests that never pass.
 const PROGRAM: &str = r#"
 fn is_alone() -> bool {
     use std::io::Write;

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)]
 
 pub mod doctor;
-#[path = "../../../transport/quic/tests/support/loopback.rs"]
+#[path = "../../../host-agent/ps/host/tests/support/loopback.rs"]
 pub mod loopback;
 pub mod processes;
 pub mod ps;

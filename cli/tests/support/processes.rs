@@ -3,7 +3,7 @@
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Command, Stdio};
 use std::sync::mpsc::{Receiver, channel};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
 use serde_json::Value;
@@ -70,6 +70,15 @@ impl Running {
 
     pub fn next(&self) -> Value {
         event(&self.line())
+    }
+
+    /// Waits until it has ended by itself, and its port is free.
+    pub fn ended(mut self) {
+        let until = Instant::now() + TIMEOUT;
+        while self.child.try_wait().unwrap().is_none() {
+            assert!(Instant::now() < until, "it does not end");
+            std::thread::sleep(Duration::from_millis(10));
+        }
     }
 
     /// Kills it; all that it had told and nobody has read yet.

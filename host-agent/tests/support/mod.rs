@@ -66,7 +66,7 @@ pub fn on_a_bridge(test: impl FnOnce() + Send + 'static) {
 }
 
 /// Several of these are slept through.
-pub const PEER_TIMEOUT: Duration = Duration::from_millis(500);
+pub const PEER_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Options of hosts that wait for no longer.
 pub fn options() -> Options {

@@ -178,19 +178,19 @@ async fn a_server_that_forbids_pings_keeps_clients_that_wait() {
 #[tokio::test]
 async fn a_server_that_stands_still_is_noticed() {
     let address = serve(Device { stands_still: true }).await;
-    let target = Target { timeout: Duration::from_millis(500), ..Target::new(address, DeviceId(1)) };
+    let target = Target { timeout: Duration::from_secs(3), ..Target::new(address, DeviceId(1)) };
     let client = Client::connect(target).await.unwrap();
     let why = tokio::time::timeout(Duration::from_secs(60), client.lost()).await.unwrap();
     assert!(matches!(why, ClientError::Timeout { .. }), "{why}");
-    assert!(why.to_string().contains("did not answer whether it still runs within 500ms"), "{why}");
+    assert!(why.to_string().contains("did not answer whether it still runs within 3s"), "{why}");
 }
 
 #[tokio::test]
 async fn a_read_that_stops_in_the_middle_ends() {
     let address = serve(Device { stands_still: true }).await;
-    let target = Target { call_timeout: Duration::from_millis(300), ..Target::new(address, DeviceId(1)) };
+    let target = Target { call_timeout: Duration::from_secs(3), ..Target::new(address, DeviceId(1)) };
     let client = Client::connect(target).await.unwrap();
     let read = tokio::time::timeout(Duration::from_secs(60), client.read(Vec::new())).await;
     let why = read.expect("it ends").unwrap_err();
-    assert!(why.to_string().contains("did not answer Read within 300ms"), "{why}");
+    assert!(why.to_string().contains("did not answer Read within 3s"), "{why}");
 }

@@ -4,7 +4,7 @@
 
 mod audit;
 mod in_virtual_time;
-#[path = "../../../transport/quic/tests/support/loopback.rs"]
+#[path = "../../../host-agent/ps/host/tests/support/loopback.rs"]
 mod loopback;
 mod over_quic;
 mod ring;

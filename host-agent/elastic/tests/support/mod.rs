@@ -184,8 +184,8 @@ impl Controller {
         Source::Controller { address: self.address.clone(), job: String::new(), security: Security::Local }
     }
 
-    /// A host of that name, which notices within three seconds that a peer is silent: longer than a busy machine
-    /// keeps one from answering.
+    /// A host of that name, which notices within three seconds that a peer is silent. A busy machine keeps
+    /// none from answering for that long.
     pub fn host(&self, name: &str) -> Host {
         let (network, mac) = (self.network.clone(), self.ports.mac(name).unwrap_or(MacAddr([2; 6])));
         let open = move || Ok(Box::new(network.port(mac)) as Box<_>);

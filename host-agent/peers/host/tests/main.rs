@@ -1,7 +1,7 @@
 //! Runs the tests of this crate as one program: cargo links one program sooner than many.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-#[path = "../../../../transport/quic/tests/support/loopback.rs"]
+#[path = "../../../ps/host/tests/support/loopback.rs"]
 mod loopback;
 mod support;
 mod training;

@@ -16,7 +16,7 @@ const VALUES: usize = 700;
 const LONG: Duration = Duration::from_secs(60);
 
 fn options() -> Options {
-    Options { peer_timeout: Duration::from_secs(2), ..Options::default() }
+    Options { peer_timeout: Duration::from_secs(6), ..Options::default() }
 }
 
 /// What two servers and a worker of each of two groups end with, servers first. `orders`: of each server, its

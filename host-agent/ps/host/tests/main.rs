@@ -3,7 +3,7 @@
 
 mod endings;
 mod kept;
-#[path = "../../../../transport/quic/tests/support/loopback.rs"]
+#[path = "support/loopback.rs"]
 mod loopback;
 mod support;
 mod two_hundred;

@@ -5,7 +5,7 @@
 mod certificates;
 mod documents;
 mod inside;
-#[path = "../../../../transport/quic/tests/support/loopback.rs"]
+#[path = "../../../ps/host/tests/support/loopback.rs"]
 mod loopback;
 mod not_finite;
 mod restarts;

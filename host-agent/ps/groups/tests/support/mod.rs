@@ -193,7 +193,7 @@ pub fn all_is_right(
     iterations: u32,
 ) {
     let (workers, servers) =
-        train(wrap, sizes, concurrent_groups, Duration::from_secs(60), ([iterations; 2], &|_, _| iterations));
+        train(wrap, sizes, concurrent_groups, Duration::from_secs(10), ([iterations; 2], &|_, _| iterations));
     let worked: Vec<Vec<_>> =
         workers.into_iter().map(|group| group.into_iter().map(Result::unwrap).collect()).collect();
     let versions = again(sizes, iterations, &worked);
