@@ -326,6 +326,25 @@ async fn with_no_way_left_it_says_which_job_lost_what() {
     assert!(line.contains("job ways") && line.contains("w1") && line.contains("failed"), "{line}");
 }
 
+/// Hosts of a run that has just begun follow one after the other: the decision came to nothing.
+#[tokio::test]
+async fn a_host_that_follows_a_little_later_than_the_others_is_waited_for() {
+    let session = Session::start(Policy::default()).await;
+    let _hosts = session.hosts(&["worker-0", "server-0"]).await;
+    let used = spine(&session.in_force());
+    session.weather(|weather| {
+        let _ = weather.down.insert(("l1".to_owned(), used.to_owned()));
+    });
+    // By then the change is decided on, if the machine is not busy; else the host is in time anyway.
+    let late = async {
+        tokio::time::sleep(Duration::from_millis(500)).await;
+        session.hosts(&["worker-1"]).await
+    };
+    let ends = session.decision(|decision| decision.outcome.is_some());
+    let (ended, _late) = futures::join!(ends, late);
+    assert!(is_done(&ended), "{ended}");
+}
+
 #[tokio::test]
 async fn who_does_not_follow_is_named_and_nothing_changes() {
     let session = Session::start(Policy::default()).await;

@@ -243,8 +243,21 @@ impl State {
         by_name.filter_map(|(who, host)| Some((host, reports.get(&who)?.clone()))).collect()
     }
 
-    /// The hosts of a job that do not do what they were told last, by role; of a job that is not known, none.
-    pub(super) fn not_following(&self, job: &str) -> Vec<String> {
+    /// Waits until all hosts of a job do what they were told last, for `limit` at most; those that do not, by
+    /// role. Of a job that is not known, none.
+    pub(super) async fn not_following(&self, job: &str, limit: Duration) -> Vec<String> {
+        let until = Instant::now() + limit;
+        loop {
+            let heard = self.heard.notified();
+            let missing = self.missing(job);
+            if missing.is_empty() || timeout_at(until, heard).await.is_err() {
+                return missing;
+            }
+        }
+    }
+
+    /// Hosts of a job that do not do what they were told, by role.
+    fn missing(&self, job: &str) -> Vec<String> {
         let inner = self.inner();
         let mut all = inner.installed.iter().flatten();
         let hosts = all.find(|hosts| hosts.told().instruction.assignment.name == job);

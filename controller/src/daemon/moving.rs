@@ -15,6 +15,9 @@ const SAME: f64 = 0.01;
 /// Changes that wait for the end of an elastic job's run are not waited for any longer: it may be paused.
 const PATIENCE: Duration = Duration::from_secs(30);
 
+/// Hosts of a run that has just begun follow one after the other, within this time.
+const FOLLOW_WITHIN: Duration = Duration::from_secs(3);
+
 /// Moves jobs from the plans in force to others, where these differ; `led` if those in force still work.
 pub(super) async fn move_jobs(
     state: Arc<State>,
@@ -25,7 +28,7 @@ pub(super) async fn move_jobs(
     let is_same = |new: &Plan| in_force.iter().any(|old| old.job == new.job && are_same(old, new));
     let other: Vec<Plan> = plans.into_iter().filter(|plan| !is_same(plan)).collect();
     for plan in &other {
-        let missing = state.not_following(&plan.job);
+        let missing = state.not_following(&plan.job, FOLLOW_WITHIN).await;
         if !missing.is_empty() {
             let reason = format!("job {}: {} does not follow", plan.job, missing.join(", "));
             return Outcome::Failed { reason };

@@ -168,10 +168,8 @@ impl Controller {
             let client = api::Client::connect(&self.address, &Security::Local).await.unwrap();
             loop {
                 match client.replan(true).await {
-                    Ok(decision) if !decision.line.contains("does not follow") => return decision,
-                    // Between two runs no host follows, and those of a run that has just begun confirm it one
-                    // after the other. What is asked meanwhile is of no use.
-                    Ok(decision) => eprintln!("{}", decision.line),
+                    Ok(decision) => return decision,
+                    // Between two runs nobody follows, and what is asked meanwhile is of no use.
                     Err(why) => eprintln!("{why}"),
                 }
                 tokio::time::sleep(Duration::from_millis(5)).await;
