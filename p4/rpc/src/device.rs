@@ -4,11 +4,14 @@ use std::error::Error;
 use std::time::Duration;
 
 use inart_tls::advice::{USE_ACCEPTED_CERTIFICATE, USE_TLS};
-use inart_tls::{Security, TlsFailure, connect_channel, failure_at, innermost};
+use inart_tls::{Presence, Security, TlsFailure, connect_channel, failure_at, innermost, presence};
 use tonic::transport::Channel;
 use tonic::{Code, Status};
 
 use crate::error::ClientError;
+
+/// What may help where a server has closed a connection and accepts others.
+const TRY_AGAIN: &str = "try again, or look at the switch's log";
 
 /// How often a client that waits for the end of its session asks whether the device still answers.
 const CHECK_EVERY: Duration = Duration::from_secs(2);
@@ -113,9 +116,14 @@ impl Device {
         if let Some(failure) = failure_at(&address, &self.security, TlsFailure::of(&status)).await {
             return ClientError::Tls { address, failure };
         }
-        let hint = match self.security {
-            Security::Tls(_) => USE_ACCEPTED_CERTIFICATE,
-            Security::Local | Security::Plain => USE_TLS,
+        // A switch that has ended refuses nothing, and one that greets in the clear wants no TLS.
+        let hint = match (presence(&address).await, &self.security) {
+            (Presence::Absent { reason }, _) => {
+                return ClientError::Connect { service: self.service, address, reason };
+            }
+            (_, Security::Tls(_)) => USE_ACCEPTED_CERTIFICATE,
+            (Presence::Plain, _) => TRY_AGAIN,
+            (Presence::Silent, _) => USE_TLS,
         };
         ClientError::Refused { address, reason: innermost(&status), hint }
     }

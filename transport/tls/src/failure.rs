@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use rustls::{AlertDescription, CertificateError};
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpStream, UnixStream};
 use tokio::time::timeout;
 
 use crate::advice::{
@@ -179,19 +179,55 @@ enum Spoken {
     Other,
 }
 
-/// Greets a server without TLS, and reads what it answers: SETTINGS, or an alert.
+/// What a server shows after a connection to it has ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Presence {
+    /// No server accepts a connection any more.
+    Absent {
+        /// The system's words.
+        reason: String,
+    },
+    /// A server accepts connections, and greets clients without TLS.
+    Plain,
+    /// A server accepts connections, and shows no greeting without TLS.
+    Silent,
+}
+
+/// Looks whether a server still accepts connections at `address`, and whether it speaks without TLS. A server
+/// that does not show it within two seconds is silent.
+pub async fn presence(address: &str) -> Presence {
+    if let Some(path) = address.strip_prefix("unix:") {
+        let path = path.strip_prefix("//").unwrap_or(path);
+        return match UnixStream::connect(path).await {
+            Ok(_) => Presence::Plain,
+            Err(error) => Presence::Absent { reason: error.to_string() },
+        };
+    }
+    match timeout(LOOK, greet(address)).await {
+        Ok(Err(error)) => Presence::Absent { reason: error.to_string() },
+        Ok(Ok(Some(Spoken::Plain))) => Presence::Plain,
+        Ok(Ok(_)) | Err(_) => Presence::Silent,
+    }
+}
+
+/// What a server speaks; `None` if it does not show that in time.
 async fn spoken(address: &str) -> Option<Spoken> {
+    timeout(LOOK, greet(address)).await.ok()?.ok()?
+}
+
+/// Greets a server without TLS, and reads what it answers: SETTINGS, or an alert. An error if it accepts no
+/// connection.
+async fn greet(address: &str) -> std::io::Result<Option<Spoken>> {
     let bare = address.split_once("://").map_or(address, |(_, rest)| rest);
-    let look = async {
-        let mut stream = TcpStream::connect(bare).await.ok()?;
-        stream.write_all(PREFACE).await.ok()?;
-        let mut answer = [0; 4];
-        stream.read_exact(&mut answer).await.ok()?;
-        match answer {
-            [0x15 | 0x16, 3, ..] => Some(Spoken::Tls),
-            [_, _, _, 4] => Some(Spoken::Plain),
-            _ => Some(Spoken::Other),
-        }
+    let mut stream = TcpStream::connect(bare).await?;
+    let mut answer = [0; 4];
+    let greeting = async {
+        stream.write_all(PREFACE).await?;
+        stream.read_exact(&mut answer).await
     };
-    timeout(LOOK, look).await.ok()?
+    Ok(greeting.await.ok().map(|_| match answer {
+        [0x15 | 0x16, 3, ..] => Spoken::Tls,
+        [_, _, _, 4] => Spoken::Plain,
+        _ => Spoken::Other,
+    }))
 }

@@ -29,7 +29,7 @@ pub use address::is_local;
 pub use channel::{ChannelError, connect_channel, connect_with_pings};
 pub use endpoint::{EndpointError, Security, endpoint};
 pub use error::{TlsError, innermost};
-pub use failure::{TlsFailure, disagreement, failure_at};
+pub use failure::{Presence, TlsFailure, disagreement, failure_at, presence};
 pub use quic::MutualTls;
 
 /// The PEM files that say who a side is.
