@@ -96,6 +96,32 @@ impl Source {
     }
 }
 
+/// What went wrong since a host followed last.
+#[derive(Debug, Default)]
+struct Failures {
+    /// Whether the host follows, or did until its connection ended.
+    follows: bool,
+    said: String,
+}
+
+impl Failures {
+    /// The host follows.
+    fn end(&mut self) {
+        (self.follows, self.said) = (true, String::new());
+    }
+
+    /// Whether to warn of a failure: once of each cause. The end of a connection that worked is no cause yet:
+    /// the controller closes those of a stopped process, and a host that runs again may find that its job has
+    /// been aborted, or connects at once.
+    fn is_said(&mut self, why: &str) -> bool {
+        if std::mem::take(&mut self.follows) || self.said == why {
+            return false;
+        }
+        why.clone_into(&mut self.said);
+        true
+    }
+}
+
 /// Who follows whom.
 struct Follower {
     address: String,
@@ -106,17 +132,17 @@ struct Follower {
 }
 
 impl Follower {
-    /// Follows until the host has ended. What goes wrong is logged once, and tried again.
+    /// Follows until the host has ended. A failure is tried again, and logged as [`Failures`] have it.
     async fn run(&self, mut apply: impl FnMut(Option<&Instruction>) -> Result<Held, NotDone>) {
-        let (mut pause, mut told) = (FIRST_PAUSE, String::new());
+        let (mut pause, mut failures) = (FIRST_PAUSE, Failures::default());
         loop {
-            let why = match self.follow(&mut apply, &mut pause, &mut told).await {
+            let why = match self.follow(&mut apply, &mut pause, &mut failures).await {
                 Ok(()) => return,
                 Err(error) => error.to_string(),
             };
-            if why != told {
-                tracing::warn!(role = self.role, "plans are not followed for now: {why}");
-                told = why;
+            match failures.is_said(&why) {
+                true => tracing::warn!(role = self.role, "plans are not followed for now: {why}"),
+                false => tracing::debug!(role = self.role, "connecting again: {why}"),
             }
             tokio::time::sleep(pause).await;
             pause = (2 * pause).min(LONGEST_PAUSE);
@@ -128,7 +154,7 @@ impl Follower {
         &self,
         apply: &mut impl FnMut(Option<&Instruction>) -> Result<Held, NotDone>,
         pause: &mut Duration,
-        told: &mut String,
+        failures: &mut Failures,
     ) -> Result<(), ClientError> {
         let controller = Client::connect(&self.address, &self.security).await?;
         let mut instructions = match controller.follow(self.job, &self.role, self.life).await {
@@ -139,7 +165,8 @@ impl Follower {
         };
         let mut told_next = instructions.next().await?;
         while let Some(instruction) = told_next {
-            (*pause, *told) = (FIRST_PAUSE, String::new());
+            *pause = FIRST_PAUSE;
+            failures.end();
             let outcome = match apply(Some(&instruction)) {
                 Ok(held) => Ok(held),
                 Err(NotDone::Refused(why)) => Err(why),
@@ -203,4 +230,24 @@ enum Lag {
     Over,
     /// It runs no more.
     Ended,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Failures;
+
+    #[test]
+    fn the_end_of_a_connection_is_said_only_if_it_cannot_be_made_again() {
+        let mut failures = Failures::default();
+        assert!(failures.is_said("nothing answers"), "it has never followed");
+        assert!(!failures.is_said("nothing answers"), "once");
+        failures.end();
+        assert!(!failures.is_said("broken pipe"), "another attempt comes first");
+        assert!(failures.is_said("nothing answers"));
+        assert!(failures.is_said("its certificate has expired"));
+        failures.end();
+        failures.end();
+        assert!(!failures.is_said("broken pipe"));
+        assert!(failures.is_said("broken pipe"), "twice in a row");
+    }
 }
