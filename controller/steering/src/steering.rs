@@ -21,6 +21,8 @@ use crate::question::{Question, Shares};
 const HISTORY: usize = 100;
 /// Rates that differ by less than this part are the same.
 const SAME: f64 = 1e-3;
+/// What others use of a capacity is named from this part of it on.
+const NAMED: f64 = 1e-3;
 /// The span of the budget.
 const HOUR: Duration = Duration::from_secs(3600);
 
@@ -164,18 +166,31 @@ impl Steering {
         self.failures.parts()
     }
 
-    /// What others use of links, switches and servers, as believed: by resource, bit/s, where it is more than
-    /// nothing.
+    /// What others use of links, switches and servers, as believed: by resource, bit/s, where it is at least
+    /// a thousandth of the capacity. Hosts' kernels send less than that by themselves.
     pub fn background_by_name(&self) -> BTreeMap<String, f64> {
         let rates = self.background();
         let name = |id: NodeId| &*self.topology.node(id).name;
+        let mut into = vec![0.0; self.topology.nodes().len()];
         let links = self.topology.links().iter().zip(&rates.links).flat_map(|(link, bps)| {
             let [a, b] = link.ends.map(name);
-            [(format!("link {a}->{b}"), bps[0]), (format!("link {b}->{a}"), bps[1])]
+            let [there, back] = link.rates_bps;
+            into[link.ends[0].index()] += back;
+            into[link.ends[1].index()] += there;
+            [(format!("link {a}->{b}"), bps[0], there), (format!("link {b}->{a}"), bps[1], back)]
         });
-        let nodes = self.topology.nodes().iter().zip(&rates.nodes);
-        let nodes = nodes.map(|(node, &bps)| (format!("{} {}", node.kind, node.name), bps));
-        links.chain(nodes).filter(|&(_, bps)| bps > 0.0).collect()
+        let links: Vec<_> = links.collect();
+        let nodes = self.topology.nodes().iter().zip(&rates.nodes).zip(into);
+        let nodes = nodes.map(|((node, &bps), into)| {
+            let capacity = match node.kind {
+                NodeKind::Switch => node.aggregation_bps,
+                NodeKind::Server => node.ingress_bps.unwrap_or(into),
+                NodeKind::Worker => 0.0,
+            };
+            (format!("{} {}", node.kind, node.name), bps, capacity)
+        });
+        let used = links.into_iter().chain(nodes).filter(|&(_, bps, of)| bps > 0.0 && bps >= NAMED * of);
+        used.map(|(resource, bps, _)| (resource, bps)).collect()
     }
 
     /// What others use, as believed.

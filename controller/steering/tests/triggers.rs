@@ -200,3 +200,19 @@ fn servers_that_come_and_go_make_shares_a_question() {
     let question = owner.steering.observe(owner.now, &quiet).unwrap();
     assert_eq!(question.shares, Shares::Free, "{}", question.trigger);
 }
+
+/// Kernels of hosts send some frames by themselves, such as IPv6's: these are nobody's traffic to name.
+#[test]
+fn what_others_use_is_named_from_a_thousandth_of_the_capacity_on() {
+    let mut owner = Owner::new(network(), Policy::default());
+    let [chatter, busy] =
+        [("w1", 71.0), ("w2", 4e6)].map(|(host, bps)| (link(&owner.topology, host, "l1"), bps));
+    let seen = owner.all_up(|id, back| match (id, back) {
+        (id, _) if id == chatter.0 => chatter.1,
+        (id, false) if id == busy.0 => busy.1,
+        _ => 0.0,
+    });
+    (0..5).for_each(|_| drop(owner.step(&seen)));
+    let named = owner.steering.background_by_name();
+    assert_eq!(named, [("link w2->l1".to_owned(), 4e6)].into());
+}
