@@ -143,7 +143,7 @@ fn faults_happen_in_virtual_time() {
     let output = bench.inart(&arguments);
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
-    for words in ["link n1 to n3 gone at 20.000 s", "site n5 gone", "1 sites joined again", "all equal"] {
+    for words in ["link n1 to n3 gone at 20.000 s", "site n5 gone", "1 site joined again", "all equal"] {
         assert!(text.contains(words), "{text}");
     }
     let json = bench.inart(&[&arguments[..], &["--json"]].concat());

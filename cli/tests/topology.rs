@@ -122,7 +122,7 @@ fn networks_of_every_kind_are_checked_drawn_and_wired() {
         ("mesh4.yaml", "4 peers, 1 switch, 4 links; jobs: ", "s1 port 1"),
         ("mesh8-two-switches.yaml", "8 peers, 2 switches, 9 links; jobs: ", "port 5"),
         ("two-levels.yaml", "3 sites, 3 switches, ", "100 Mbps there, 80 Mbps back, 30 ms"),
-        ("ps16.yaml", "1 switches, 1 servers, 16 workers, 17 links; jobs: vgg16", "port 17"),
+        ("ps16.yaml", "1 switch, 1 server, 16 workers, 17 links; jobs: vgg16", "port 17"),
     ] {
         let network = root().join("topologies").join(file);
         let network = network.to_str().unwrap();

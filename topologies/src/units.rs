@@ -3,6 +3,7 @@
 //! One reader for documents, imports and flags. A small `b` is bits, a large `B` bytes: `1 GBps` is 8 Gbps,
 //! and `100 Mb` is 12.5 MB. A number needs a unit, except for 0.
 
+mod counted;
 mod display;
 mod pair;
 mod suffix;
@@ -11,6 +12,7 @@ use std::fmt;
 
 use serde::de::{self, Deserialize, Deserializer, Visitor};
 
+pub use counted::counted;
 pub use display::{display_exact, display_rate, display_seconds, display_size};
 pub use pair::RatePair;
 use suffix::Suffix;

@@ -136,7 +136,7 @@ fn what_is_wrong_is_named_with_its_place_and_fix() {
             &["trace of s to a", "has a trace already"],
         ),
         ("peers: [a, b, c, d]", "peers: [a, b, c, b]", &["line 12", "job j", "\"b\" is listed twice"]),
-        ("peers: [a, b, c, d]", "peers: [a]", &["job j", "it has 1 peers", "at least two"]),
+        ("peers: [a, b, c, d]", "peers: [a]", &["job j", "it has 1 peer", "at least two"]),
         ("peers: [a, b, c, d]", "peers: [a, b, c, s]", &["job j", "unknown peer \"s\""]),
         (
             "peers: [a, b, c, d]",

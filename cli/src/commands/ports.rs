@@ -10,6 +10,7 @@ use inart_controller::PortMap;
 use inart_controller::link_ports::{LinkPort, elsewhere, link_ports, to_set_up};
 use inart_targets::{Fec, Place, PortStatus};
 use inart_topologies::switched::{SwitchPort, Topology};
+use inart_topologies::units::counted;
 use serde_json::{Value, json};
 
 use crate::commands::control;
@@ -122,7 +123,7 @@ fn table(all: &BTreeMap<String, Found>) -> String {
     for (switch, found) in all {
         let _ = match found.changed {
             0 => writeln!(out, "{switch}:"),
-            changed => writeln!(out, "{switch}: {changed} ports were set up"),
+            changed => writeln!(out, "{switch}: set up {}", counted(changed, "port")),
         };
         let width = found.wanted.iter().map(|link| link.peer.len()).max().unwrap_or(0).max(4);
         let _ = writeln!(

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use inart_tables::SwitchTables;
 use inart_targets::{Access, Place, Precedence, Program, Session, SwitchError};
+use inart_topologies::units::counted;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::sleep;
 
@@ -200,8 +201,8 @@ impl Reconciler {
             let program = if repaired.loaded { "program loaded, " } else { "" };
             tracing::warn!(
                 switch = self.name,
-                "it had lost its state: {program}{} updates written",
-                repaired.updates
+                "it had lost its state: {program}{} written",
+                counted(repaired.updates, "update")
             );
         }
         self.state.reconciled(&self.name, repaired);

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use inart_controller_api::Ending;
+use inart_topologies::units::counted;
 
 use super::Membership;
 use super::phase::Phase;
@@ -43,9 +44,9 @@ impl Membership {
             Phase::Gathering { .. } if self.is_paused => "the job is paused".to_owned(),
             Phase::Gathering { .. } => self.gathering(),
             Phase::Forming(formation) => format!(
-                "a run of {} workers and {} servers is being planned and installed",
-                formation.workers.len(),
-                formation.servers.len()
+                "a run of {} and {} is being planned and installed",
+                counted(formation.workers.len(), "worker"),
+                counted(formation.servers.len(), "server")
             ),
             Phase::Running => "the run goes on".to_owned(),
             Phase::Bounded(boundary) => match boundary.asked {
@@ -57,7 +58,7 @@ impl Membership {
                     self.missing(Duration::ZERO, leaving).map(|member| member.host.as_str()).collect();
                 format!("the run has ended, {} is waited for", missing.join(", "))
             }
-            Phase::Finished { rounds } => format!("the job is done after {rounds} rounds"),
+            Phase::Finished { rounds } => format!("the job is done after {}", counted(*rounds, "round")),
         }
     }
 
@@ -67,7 +68,7 @@ impl Membership {
             format!("no {kind} of job {} is there: start one of {}", self.roster.job, names.join(", "))
         };
         if let Some(problem) = &self.problem {
-            return format!("no run can be formed of {} hosts: {problem}", self.present.len());
+            return format!("no run can be formed of {}: {problem}", counted(self.present.len(), "host"));
         }
         match (formation.workers.is_empty(), formation.servers.is_empty()) {
             (true, true) => "nobody is there".to_owned(),

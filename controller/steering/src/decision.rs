@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use inart_topologies::units::display_rate;
+use inart_topologies::units::{counted, display_rate};
 use serde::{Deserialize, Serialize};
 
 /// What made it a question.
@@ -188,7 +188,8 @@ impl fmt::Display for Decision {
                 write!(f, " ({limit})")?;
             }
             if let Some(new_bps) = new_bps {
-                let moved = format!("{moved} flows and {moved_trunks} trunks moved");
+                let moved =
+                    format!("{} and {} moved", counted(*moved, "flow"), counted(*moved_trunks, "trunk"));
                 write!(f, " -> {}, {moved}", display_rate(*new_bps))?;
             }
             if !note.is_empty() {

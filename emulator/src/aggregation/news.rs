@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 
 use inart_controller::api::proto::{ChangeStage, ChangeStatus, Decision, Status};
+use inart_topologies::units::counted;
 
 /// What is known of a controller.
 #[derive(Debug, Default)]
@@ -33,8 +34,10 @@ impl News {
                 let (workers, all) = (workers.count(), rendezvous.members.len());
                 let servers = all - workers;
                 news.push(format!(
-                    "job {}: run {run} begins with {workers} workers, {servers} servers",
-                    job.name
+                    "job {}: run {run} begins with {}, {}",
+                    job.name,
+                    counted(workers, "worker"),
+                    counted(servers, "server")
                 ));
             }
         }
@@ -135,8 +138,8 @@ mod tests {
             ..Default::default()
         };
         let mut news = News::default();
-        assert_eq!(news.of(&status(1)), ["job digits: run 1 begins with 2 workers, 1 servers"]);
+        assert_eq!(news.of(&status(1)), ["job digits: run 1 begins with 2 workers, 1 server"]);
         assert!(news.of(&status(1)).is_empty());
-        assert_eq!(news.of(&status(4)), ["job digits: run 4 begins with 2 workers, 1 servers"]);
+        assert_eq!(news.of(&status(4)), ["job digits: run 4 begins with 2 workers, 1 server"]);
     }
 }

@@ -5,6 +5,7 @@ use std::collections::HashSet;
 use super::network::{Compute, Mesh, PeerId, PeerJob};
 use crate::document::{At, JobEntry, TimeEntry, required, unknown, usable};
 use crate::error::{NetworkError, Result};
+use crate::units::counted;
 
 /// The largest update that is read, in bytes.
 const MOST_BYTES: f64 = 1e18;
@@ -91,7 +92,7 @@ impl Reader<'_> {
             }
         };
         if peers.len() < 2 {
-            let problem = format!("it has {} peers", peers.len());
+            let problem = format!("it has {}", counted(peers.len(), "peer"));
             return self.wrong(problem, "name at least two: one alone has no receiver");
         }
         Ok(peers)

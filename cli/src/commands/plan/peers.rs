@@ -8,7 +8,7 @@ use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use inart_planner_peers::{Multicast, Options, Plan, Scheme};
 use inart_topologies::peers::{Mesh, PeerJob};
-use inart_topologies::units::display_size;
+use inart_topologies::units::{counted, display_size};
 
 use crate::commands::output::print;
 use crate::commands::peers::own;
@@ -134,11 +134,11 @@ fn table(mesh: &Mesh, job: &PeerJob, plan: &Plan) -> String {
         false => format!("{} to {}", display_size(least), display_size(most)),
     };
     let mut out = format!(
-        "{}, job {}: {} peers, updates of {sizes} to at least {} receivers, scheme {}, copies by {}\n",
+        "{}, job {}: {}, updates of {sizes} to at least {}, scheme {}, copies by {}\n",
         mesh.name(),
         job.name,
-        job.peers.len(),
-        job.receivers,
+        counted(job.peers.len(), "peer"),
+        counted(job.receivers, "receiver"),
         plan.scheme,
         match &*plan.multicast {
             "switch" => "the switch",

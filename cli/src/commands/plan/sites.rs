@@ -8,7 +8,7 @@ use anyhow::{Context, anyhow};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use inart_planner_sites::{Disjoint, Options, Plan, Scheme};
 use inart_topologies::sites::{Hierarchy, Overlay, SiteJob};
-use inart_topologies::units::display_size;
+use inart_topologies::units::{counted, display_size};
 
 use crate::commands::output::print;
 use crate::commands::plans::PLAN;
@@ -153,10 +153,10 @@ fn check(overlay: &Overlay, path: &Path, json: bool) -> anyhow::Result<ExitCode>
 
 fn table(overlay: &Overlay, job: &SiteJob, plan: &Plan) -> String {
     let mut out = format!(
-        "{}, job {}: {} sites, gradient {}, scheme {}, chunks of at most {}\n",
+        "{}, job {}: {}, gradient {}, scheme {}, chunks of at most {}\n",
         overlay.name(),
         job.name,
-        job.sites.len(),
+        counted(job.sites.len(), "site"),
         display_size(job.gradient_bytes() as f64),
         plan.scheme,
         display_size(plan.chunk_bytes as f64),
@@ -177,7 +177,12 @@ fn table(overlay: &Overlay, job: &SiteJob, plan: &Plan) -> String {
     }
     let paths: usize = plan.auxiliary.iter().map(|entry| entry.paths.len().saturating_sub(1)).sum();
     if paths > 0 {
-        let _ = writeln!(out, "{paths} auxiliary paths between {} ordered pairs", plan.auxiliary.len());
+        let _ = writeln!(
+            out,
+            "{} between {}",
+            counted(paths, "auxiliary path"),
+            counted(plan.auxiliary.len(), "ordered pair")
+        );
     }
     let _ = writeln!(
         out,

@@ -13,6 +13,7 @@ use anyhow::{Context, ensure};
 use clap::Subcommand;
 use inart_topologies::switched::generate::{fat_tree, leaf_spine, random_regular};
 use inart_topologies::switched::{NodeKind, Topology};
+use inart_topologies::units::counted;
 use inart_topologies::{Network, Switched};
 
 use self::equipment::Equip;
@@ -201,9 +202,12 @@ fn summary(topology: &Topology, json: bool) -> String {
         return format!("{document}\n");
     }
     format!(
-        "{}: {switches} switches, {servers} servers, {workers} workers, {} links; jobs: {}\n",
+        "{}: {}, {}, {}, {}; jobs: {}\n",
         topology.name(),
-        topology.links().len(),
+        counted(switches, "switch"),
+        counted(servers, "server"),
+        counted(workers, "worker"),
+        counted(topology.links().len(), "link"),
         jobs.join(", ")
     )
 }

@@ -10,7 +10,7 @@ use inart_topologies::Network;
 use inart_topologies::peers::Mesh;
 use inart_topologies::sites::{Hierarchy, Overlay};
 use inart_topologies::switched::{NodeKind, Topology};
-use inart_topologies::units::{display_rate, display_seconds};
+use inart_topologies::units::{counted, display_rate, display_seconds};
 use serde::Serialize;
 
 /// A network without its plans.
@@ -147,14 +147,15 @@ impl Sketch {
             let mut document =
                 serde_json::json!({"name": self.name, "links": self.links.len(), "jobs": self.jobs});
             for kind in self.kinds {
-                document[plural(kind, 2)] = count(kind).into();
+                // Keys are plurals.
+                document[counted(2u64, kind).trim_start_matches("2 ")] = count(kind).into();
             }
             return format!("{document}\n");
         }
-        let nodes = self.kinds.iter().map(|kind| format!("{} {}", count(kind), plural(kind, count(kind))));
+        let nodes = self.kinds.iter().map(|kind| counted(count(kind), kind));
         let nodes = nodes.collect::<Vec<_>>().join(", ");
-        let links = self.links.len();
-        format!("{}: {nodes}, {links} {}; jobs: {}\n", self.name, plural("link", links), self.jobs.join(", "))
+        let links = counted(self.links.len(), "link");
+        format!("{}: {nodes}, {links}; jobs: {}\n", self.name, self.jobs.join(", "))
     }
 
     /// Which cable goes where, and the addresses of hosts whose frames switches copy.
@@ -280,14 +281,6 @@ const CENTRE: f64 = 320.0;
 fn rates(link: &Link) -> String {
     let [there, back] = link.rates_bps.map(display_rate);
     if there == back { there } else { format!("{there} there, {back} back") }
-}
-
-fn plural(noun: &str, count: usize) -> String {
-    match count {
-        1 => noun.to_owned(),
-        _ if noun.ends_with("ch") => format!("{noun}es"),
-        _ => format!("{noun}s"),
-    }
 }
 
 fn escaped(text: &str) -> String {

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashSet};
 
 use super::attributes::{Attributes, Role};
-use super::graph::{Graph, Node, counted};
+use super::graph::{Graph, Node};
 use super::hosts::{self, Candidate};
 use super::links::{connected, merged};
 use super::names::{clean, names, next_name};
@@ -12,7 +12,7 @@ use crate::NetworkError;
 use crate::document::{At, Document, JobEntry, LinkEntry, NodeEntry, section};
 use crate::switched::validate::build;
 use crate::switched::{NodeKind, Topology};
-use crate::units::{Rate, Seconds, Size, display_rate};
+use crate::units::{Rate, Seconds, Size, counted, display_rate};
 
 type Result<T> = std::result::Result<T, NetworkError>;
 

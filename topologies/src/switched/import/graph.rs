@@ -107,13 +107,3 @@ impl Graph {
         NetworkError::new(None, self.format, problem, fix)
     }
 }
-
-/// `1 node`, `2 nodes`.
-pub(super) fn counted(count: usize, one: &str) -> String {
-    let ending = match count {
-        1 => "",
-        _ if one.ends_with("ch") => "es",
-        _ => "s",
-    };
-    format!("{count} {one}{ending}")
-}

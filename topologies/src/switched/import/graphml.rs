@@ -6,8 +6,9 @@ use std::rc::Rc;
 use roxmltree::{Document, Node, ParsingOptions};
 
 use super::attributes::Attributes;
-use super::graph::{Graph, counted};
+use super::graph::Graph;
 use crate::NetworkError;
+use crate::units::counted;
 
 /// Elements, texts and comments of one document.
 const MAX_XML_NODES: u32 = 20_000_000;

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, HashMap, HashSet};
 use petgraph::unionfind::UnionFind;
 
 use super::attributes::Role;
-use super::graph::{Graph, counted};
+use super::graph::Graph;
 use super::options::ImportOptions;
 use crate::NetworkError;
-use crate::units::{display_rate, display_seconds};
+use crate::units::{counted, display_rate, display_seconds};
 
 type Result<T> = std::result::Result<T, NetworkError>;
 

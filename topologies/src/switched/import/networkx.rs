@@ -6,8 +6,9 @@ use std::rc::Rc;
 use serde_json::{Map, Value};
 
 use super::attributes::Attributes;
-use super::graph::{Graph, counted};
+use super::graph::Graph;
 use crate::NetworkError;
+use crate::units::counted;
 
 pub(super) fn read(text: &str) -> Result<Graph, NetworkError> {
     let mut graph = Graph::new("networkx");

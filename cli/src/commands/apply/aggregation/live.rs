@@ -9,6 +9,7 @@ use inart_controller::api::proto::{ChangeStage, ChangeStatus};
 use inart_controller::api::{Client, ClientError};
 use inart_tls::Security;
 use inart_topologies::switched::Topology;
+use inart_topologies::units::counted;
 
 /// How often the controller is asked how a change goes.
 const INTERVAL: Duration = Duration::from_millis(20);
@@ -69,19 +70,21 @@ pub fn line(change: &ChangeStatus) -> String {
         (from, to) => format!(" from epoch {from} to {to}"),
     };
     let what = match change.stage() {
-        ChangeStage::Waiting => format!("waits; {confirmed} of {hosts} hosts follow"),
+        ChangeStage::Waiting => format!("waits; {confirmed} of {} follow", counted(*hosts, "host")),
         ChangeStage::Writing => "the new tables are being written".to_owned(),
-        ChangeStage::Moving => format!("{confirmed} of {hosts} hosts have moved"),
+        ChangeStage::Moving => format!("{confirmed} of {} moved", counted(*hosts, "host")),
         ChangeStage::Closing => format!("all {hosts} hosts have moved, the epoch before is being removed"),
-        ChangeStage::Undoing => format!("is being undone, {confirmed} of {hosts} hosts are back"),
+        ChangeStage::Undoing => {
+            format!("is being undone, {confirmed} of {} moved back", counted(*hosts, "host"))
+        }
         ChangeStage::Done => format!(
-            "done: {} updates written in {:.1} ms, {hosts} hosts {} in {:.1} ms, {} updates to remove the epoch \
-             before; {:.1} ms in all",
-            change.updates_written,
+            "done: {} written in {:.1} ms, {} {} in {:.1} ms, {} to remove the epoch before; {:.1} ms in all",
+            counted(change.updates_written, "update"),
             ms(change.installed_us),
+            counted(*hosts, "host"),
             if change.led { "led to the new plan" } else { "moved" },
             ms(change.moved_us),
-            change.updates_removed,
+            counted(change.updates_removed, "update"),
             ms(change.total_us)
         ),
         ChangeStage::Undone => format!("undone after {:.1} ms: {problem}", ms(change.total_us)),

@@ -10,6 +10,7 @@ use inart_host_agent::{Error, Server};
 use inart_protocol_aggregation::{Assignment, ServerCounters};
 use inart_report::Line;
 use inart_topologies::Network;
+use inart_topologies::units::counted;
 use inart_wire::ShardId;
 
 use crate::commands::host::named;
@@ -133,12 +134,12 @@ fn end(
             names => format!("; never heard from: {}", names.join(", ")),
         };
         format!(
-            "shard {shard}: {} chunks summed from {} partials of {} workers and {} single gradients; {} bytes received{absent}",
-            counters.chunks,
-            counters.partials,
-            counters.summed_in_network,
-            counters.gradients,
-            counters.bytes_received
+            "shard {shard}: {} summed from {} of {} and {}; {} received{absent}",
+            counted(counters.chunks, "chunk"),
+            counted(counters.partials, "partial"),
+            counted(counters.summed_in_network, "worker"),
+            counted(counters.gradients, "single gradient"),
+            counted(counters.bytes_received, "byte")
         )
     })
 }
@@ -158,10 +159,10 @@ fn print_progress(watch: StatusWatch, workers: Vec<String>) {
                     false => format!("; waiting for {}", waits.join(", ")),
                 };
                 eprintln!(
-                    "shard {}: {} chunks summed, {heard} of {} workers heard from{waits}",
+                    "shard {}: {} summed, {heard} of {} heard from{waits}",
                     status.shard,
-                    status.completed,
-                    status.heard_seconds.len()
+                    counted(status.completed, "chunk"),
+                    counted(status.heard_seconds.len(), "worker")
                 );
             }
         }

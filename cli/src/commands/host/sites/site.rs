@@ -18,7 +18,7 @@ use inart_sites_host::{
 };
 use inart_terms::digest_of_values;
 use inart_topologies::sites::{Hierarchy, Overlay, SiteJob};
-use inart_topologies::units::Rate;
+use inart_topologies::units::{Rate, counted};
 use inart_training::{Config, Trainer};
 
 use crate::commands::host::connections::{TlsFiles, each_once, place};
@@ -443,7 +443,7 @@ pub fn run_scheduler(args: &SchedulerArgs, json: bool) -> anyhow::Result<ExitCod
         let told = |Offered { version, trees }: Offered| {
             drop(match json {
                 true => print_event(&Line::Offered { version, trees }),
-                false => print_line(&format!("plan {} offered: {trees} trees", version >> 32)),
+                false => print_line(&format!("plan {} offered: {}", version >> 32, counted(trees, "tree"))),
             });
         };
         Ok::<_, anyhow::Error>(host.run(told).await?)

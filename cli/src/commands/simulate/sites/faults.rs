@@ -8,6 +8,7 @@ use anyhow::{Context, anyhow, ensure};
 use inart_simulator_sites::{Knowledge, Options, Outcome, PlannedFault, ideal, resolve, simulate};
 use inart_topologies::faults::Faults;
 use inart_topologies::sites::{Overlay, SiteJob};
+use inart_topologies::units::counted;
 
 use crate::commands::document::refuse_network;
 use crate::commands::sites::own;
@@ -108,9 +109,12 @@ fn table(outcome: &Outcome) -> String {
     }
     let _ = writeln!(
         out,
-        "{} plans offered, {} sites joined again, {} times chunks were asked for\n\
-         {} values of sums compared bit for bit, all equal",
-        outcome.plans, outcome.joined, outcome.asks, outcome.values_compared
+        "{} offered, {} joined again, chunks were asked for {}\n\
+         {} of sums compared bit for bit, all equal",
+        counted(outcome.plans, "plan"),
+        counted(outcome.joined, "site"),
+        counted(outcome.asks, "time"),
+        counted(outcome.values_compared, "value")
     );
     out
 }

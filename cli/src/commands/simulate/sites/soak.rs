@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use anyhow::anyhow;
 use inart_simulator_sites::{Options, Outcome, SimulationError, Trial, simulate};
 use inart_topologies::sites::{Overlay, SiteJob};
+use inart_topologies::units::counted;
 
 use crate::commands::simulate::sites::faults::{sample, scaled};
 
@@ -105,9 +106,14 @@ impl Soak {
             seen.map(|(what, (count, runs))| format!("  {what}: {count} in {runs} runs\n")).collect();
         let over = trials - ended_early;
         format!(
-            "{trials} runs with {faults} faults: all rounds ended in {over}, and {ended_early} ended early at every \
-             site by the name of the cause\n{joined} sites joined again, {asks} times chunks were asked \
-             for\n{values} values of sums compared bit for bit, all equal\n{seen}"
+            "{} with {}: all rounds ended in {over}, and {ended_early} ended early at every \
+             site by the name of the cause\n{} joined again, chunks were asked for {}\n{} of sums compared bit \
+             for bit, all equal\n{seen}",
+            counted(trials, "run"),
+            counted(*faults, "fault"),
+            counted(*joined, "site"),
+            counted(*asks, "time"),
+            counted(*values, "value")
         )
     }
 }

@@ -1,6 +1,7 @@
 //! What a worker prints in the end.
 
 use inart_report::WorkerEnd;
+use inart_topologies::units::counted;
 
 /// Returns the end of a worker as a sentence.
 pub fn text(end: &WorkerEnd) -> String {
@@ -10,12 +11,16 @@ pub fn text(end: &WorkerEnd) -> String {
         _ => (None, &end.comm_seconds[..]),
     };
     let mean = others.iter().sum::<f64>() / others.len().max(1) as f64;
-    let mut text =
-        format!("worker {}: {} rounds, {:.3} ms of communication each", end.rank, end.rounds, 1e3 * mean);
+    let mut text = format!(
+        "worker {}: {}, {:.3} ms of communication each",
+        end.rank,
+        counted(end.rounds, "round"),
+        1e3 * mean
+    );
     if let Some(first) = first {
         text += &format!(" (the first {first:.3} ms, in which hosts met)");
     }
-    text += &format!(", {} chunks retransmitted", end.retransmissions);
+    text += &format!(", {} retransmitted", counted(end.retransmissions, "chunk"));
     match &end.trained {
         Some(trained) => {
             text += &format!("; loss {:.4}, accuracy {:.2} %", trained.loss, 100.0 * trained.accuracy);
