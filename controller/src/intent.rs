@@ -166,7 +166,10 @@ pub fn intent(
         }
         tables.groups.extend(shared.groups);
         let mut taken = Taken::by(&tables, limits.slots);
-        for wanted in jobs {
+        // Jobs that stay under their epoch may run: others take no slots and groups of theirs.
+        let mut in_turn: Vec<_> = jobs.iter().collect();
+        in_turn.sort_by_key(|wanted| !held.epochs(wanted.job).contains(&choices[&wanted.job]));
+        for wanted in in_turn {
             add(&mut tables, &switch, wanted, choices[&wanted.job], held, &mut taken).map_err(|reason| {
                 IntentError::NoRoom {
                     switch: switch.clone(),
