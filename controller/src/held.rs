@@ -9,6 +9,7 @@ use serde::Serialize;
 
 use crate::assignment::job_number;
 use crate::intent::Network;
+use crate::kind::JobKind;
 use crate::peers::{Peers, epoch};
 use crate::records::Records;
 use inart_tables::SlotRange;
@@ -18,6 +19,8 @@ use inart_tables::SlotRange;
 pub struct HeldJob {
     /// Its number.
     pub job: JobId,
+    /// Its kind.
+    pub kind: JobKind,
     /// Its name, from the records or else from the topology; `None` if neither knows the number.
     pub name: Option<String>,
     /// Whether the topology has this job under this number, or the records know it for one of peers.
@@ -29,6 +32,8 @@ pub struct HeldJob {
     /// Hosts that ran under that epoch, such as worker-3, if they asked a controller. Nothing tells when they
     /// end.
     pub claimed: BTreeSet<String>,
+    /// Switches with entries of it.
+    pub switches: BTreeSet<String>,
     /// Slots of every switch that holds some.
     pub slots: BTreeMap<String, u32>,
 }
@@ -76,8 +81,11 @@ pub(crate) fn of(
             let slots = ranges.iter().map(|range| range.len).sum();
             (slots > 0).then(|| (switch.clone(), slots))
         });
+        let switches = network.iter().filter(|(_, tables)| tables.jobs().contains(&job));
         HeldJob {
             job,
+            kind: JobKind::of(job),
+            switches: switches.map(|(switch, _)| switch.clone()).collect(),
             name: recorded.or(of_topology).cloned(),
             in_topology: copied.is_some()
                 || of_topology.is_some() && recorded.is_none_or(|name| Some(name) == of_topology),

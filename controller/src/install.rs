@@ -3,13 +3,14 @@
 
 mod peers;
 mod remove;
+mod report;
+mod route;
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use futures::future::join_all;
-use inart_protocol_aggregation::Assignment;
-use inart_tables::{Limits, Op, Update, diff};
-use inart_targets::{Running, Session, SwitchError, SwitchErrors};
+use inart_tables::Limits;
+use inart_targets::{Session, SwitchError, SwitchErrors};
 use inart_topologies::peers::Mesh;
 use inart_topologies::switched::Topology;
 use inart_wire::{Epoch, JobId, ValuesPerFrame};
@@ -17,54 +18,13 @@ use inart_wire::{Epoch, JobId, ValuesPerFrame};
 use crate::assignment::JobPlan;
 use crate::changes;
 use crate::error::{Cause, InstallError};
-use crate::fabric::{Fabric, Numbers};
-use crate::intent::{self, Intent, Network, Wanted};
+use crate::fabric::Fabric;
+use crate::intent::Intent;
 use crate::names::Names;
 use crate::peers::{Peers, is_of_peers};
 use crate::ports::PortMap;
 use crate::records::{PeersPush, Records, Success};
-
-/// What an install does to one switch.
-#[derive(Debug, Clone, PartialEq)]
-pub struct SwitchChange {
-    /// What the switch runs before; anything but ours is replaced by it.
-    pub running: Running,
-    /// Updates, in order.
-    pub updates: Vec<Update>,
-    /// Entries and groups that are right already.
-    pub unchanged: usize,
-}
-
-impl SwitchChange {
-    /// Number of updates of one kind.
-    pub fn count(&self, op: Op) -> usize {
-        self.updates.iter().filter(|update| update.op == op).count()
-    }
-}
-
-/// What an install does, or did.
-#[derive(Debug, Clone, PartialEq)]
-pub struct InstallReport {
-    /// By switch name.
-    pub switches: BTreeMap<String, SwitchChange>,
-    /// What to tell the hosts, in the order of the plans.
-    pub assignments: Vec<Assignment>,
-    /// The jobs of peers that are in force then, by name.
-    pub peers: Vec<String>,
-    /// Values per frame of the switches' program, which peers need.
-    pub values: ValuesPerFrame,
-    /// What every switch shall hold in the end.
-    pub desired: Network,
-    /// By job, epochs that no host uses: a switch that was not there loses their entries, too.
-    pub dead: BTreeMap<JobId, BTreeSet<Epoch>>,
-}
-
-impl InstallReport {
-    /// Number of updates on all switches.
-    pub fn updates(&self) -> usize {
-        self.switches.values().map(|change| change.updates.len()).sum()
-    }
-}
+pub use report::{InstallReport, SwitchChange};
 
 /// Installs plans on the switches of one network, and the network of peers that uses the same switches.
 pub struct Controller<D> {
@@ -237,108 +197,6 @@ impl<D: Session> Controller<D> {
         Err(self.undo(cause, &route.intent.kept, &route.report).await)
     }
 
-    /// Goes back to `tables` after a failure.
-    async fn undo(&mut self, cause: Cause, tables: &Network, report: &InstallReport) -> InstallError {
-        let undone = self.restore(tables).await;
-        let replaced = report.switches.iter().filter(|(_, change)| change.running == Running::Other);
-        let switches: Vec<_> = replaced.map(|(switch, _)| switch.clone()).collect();
-        match undone {
-            Err(undo) => InstallError::NotUndone { cause, undo },
-            Ok(()) if switches.is_empty() => InstallError::Undone { cause },
-            Ok(()) => InstallError::Replaced { cause, switches },
-        }
-    }
-
-    /// Reads everything and computes the way from what is to what is wanted, in place of each job's last
-    /// `struck` pushes.
-    async fn route(&mut self, struck: usize, jobs: &[JobPlan]) -> Result<Route, InstallError> {
-        // Others may have pushed, and hosts claimed, since the records were read.
-        self.records.refresh()?;
-        let (mut wanted, mut assignments) = (Vec::with_capacity(jobs.len()), Vec::with_capacity(jobs.len()));
-        for job in jobs {
-            if wanted.iter().any(|other: &Wanted| other.job == job.job) {
-                return Err(InstallError::JobTwice { job: job.job });
-            }
-            wanted.push(self.wanted(struck, job)?);
-            assignments.push(self.fabric.assignment(job)?);
-        }
-        let peers = self.wanted_of_peers(struck, jobs)?;
-        let names = peers.iter().filter(|job| !job.requirements.is_empty()).map(|job| job.name.clone());
-        let names = names.collect();
-        wanted.extend(peers);
-        let running = self.on_all(async |_, driver| driver.running().await).await?;
-        if !self.replace_program
-            && let Some((switch, _)) = running.iter().find(|(_, running)| **running == Running::Other)
-        {
-            return Err(InstallError::OtherProgram { switch: switch.clone() });
-        }
-        let current = self.on_all(async |switch, driver| match running[switch] {
-            Running::Ours => driver.read().await,
-            Running::Nothing | Running::Other => Ok(Default::default()),
-        });
-        let current = current.await?;
-        self.check_alone(&current)?;
-        let intent = intent::intent(&self.fabric.ports, self.fabric.limits, &current, &wanted)?;
-        for (job, assignment) in jobs.iter().zip(&mut assignments) {
-            assignment.epoch = intent.epochs[&job.job];
-        }
-        let switches = running.into_iter().map(|(switch, running)| {
-            let (kept, desired) = (&intent.kept[&switch], &intent.desired[&switch]);
-            let mut updates = diff(&current[&switch], kept);
-            updates.extend(diff(kept, desired));
-            let fresh = updates.iter().filter(|u| u.op != Op::Delete && !u.item.is_default()).count();
-            (switch, SwitchChange { running, updates, unchanged: desired.len() - fresh })
-        });
-        let (switches, values) = (switches.collect(), self.fabric.values);
-        let (desired, dead) = (intent.desired.clone(), intent.dead.clone());
-        let report = InstallReport { switches, assignments, peers: names, values, desired, dead };
-        Ok(Route { report, current, intent })
-    }
-
-    /// Goes the way and looks whether it led where it should.
-    async fn write_route(&mut self, route: &Route) -> Result<(), Cause> {
-        let Route { report, current, intent } = route;
-        self.on_all(async |switch, driver| match report.switches[switch].running {
-            Running::Ours => Ok(()),
-            Running::Nothing | Running::Other => driver.load_program().await,
-        })
-        .await?;
-        for (from, to) in [(current, &intent.kept), (&intent.kept, &intent.desired)] {
-            self.on_all(async |switch, driver| write(driver, diff(&from[switch], &to[switch])).await).await?;
-        }
-        self.read_back(&intent.desired).await
-    }
-
-    /// An error unless the switches hold `desired`; those that are not in it are not asked.
-    async fn read_back(&mut self, desired: &Network) -> Result<(), Cause> {
-        let found = self.on_all(async |switch, driver| match desired.contains_key(switch) {
-            true => driver.read().await.map(Some),
-            false => Ok(None),
-        });
-        for (switch, found) in found.await? {
-            let Some((found, desired)) = found.zip(desired.get(&switch)) else { continue };
-            if let Some(update) = diff(&found, desired).into_iter().next() {
-                let update = self.names(&[]).describe(&switch, &update);
-                return Err(Cause::Differs { switch, update });
-            }
-        }
-        Ok(())
-    }
-
-    /// Makes every switch hold `tables` again, whatever became of it.
-    async fn restore(&mut self, tables: &Network) -> Result<(), SwitchErrors> {
-        self.on_all(async |switch, driver| {
-            if driver.running().await? != Running::Ours {
-                return Ok(());
-            }
-            let Some(tables) = tables.get(switch) else { return Ok(()) };
-            let found = driver.read().await?;
-            write(driver, diff(&found, tables)).await
-        })
-        .await?;
-        Ok(())
-    }
-
     /// Notes a success.
     fn record(
         &mut self,
@@ -372,17 +230,6 @@ impl<D: Session> Controller<D> {
         self.records.succeed_with_peers(struck, self.fabric.document(), done, peers)
     }
 
-    fn wanted(&self, struck: usize, job: &JobPlan) -> Result<Wanted, InstallError> {
-        let record = self.records.jobs.get(&job.job);
-        let live = record.and_then(|record| record.live());
-        let is_live = live.is_some_and(|live| *live == self.fabric.push(job, live.epoch));
-        // Of a plan that was in force, the numbers were right when it was pushed.
-        let numbers = if struck > 0 || is_live { Numbers::Taken } else { Numbers::Checked };
-        let mut wanted = self.fabric.wanted(job, record, numbers)?;
-        wanted.known.own_epochs_only = self.own_epochs_only;
-        Ok(wanted)
-    }
-
     /// Does `work` on all switches at once; all of them end before it returns.
     pub(crate) async fn on_all<T>(
         &mut self,
@@ -399,15 +246,4 @@ impl<D: Session> Controller<D> {
         }
         if failed.is_empty() { Ok(done) } else { Err(SwitchErrors(failed)) }
     }
-}
-
-/// From what is to what is wanted.
-struct Route {
-    report: InstallReport,
-    current: Network,
-    intent: Intent,
-}
-
-async fn write<D: Session>(driver: &mut D, updates: Vec<Update>) -> Result<(), SwitchError> {
-    if updates.is_empty() { Ok(()) } else { driver.write(&updates).await }
 }

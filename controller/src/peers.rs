@@ -6,8 +6,10 @@ use inart_topologies::peers::{FIRST_JOB, Mesh, PeerJob};
 use inart_topologies::switched::Topology;
 use inart_wire::{Epoch, JobId};
 
+use crate::kind::JobKind;
 use crate::multicast::MulticastError;
 use crate::ports::{PortMap, PortsError, peers_of};
+use inart_topologies::units::counted;
 
 /// Returns the epoch that peers have in their frames. Their entries follow from the network, and no plan
 /// changes them while peers run.
@@ -17,7 +19,7 @@ pub(crate) fn epoch() -> Epoch {
 
 /// Whether the number is that of a job of peers.
 pub fn is_of_peers(job: JobId) -> bool {
-    job.get() >= FIRST_JOB
+    JobKind::of(job) == JobKind::Peers
 }
 
 /// Why a network of peers cannot be installed.
@@ -113,8 +115,9 @@ pub enum PeersError {
     },
     /// A switch sums for jobs that the document does not know.
     #[error(
-        "switch {switch} sums gradients for {jobs} jobs, and what all jobs share follows from their topology: push the \
-         network of peers on it, `inart apply PEERS TOPOLOGY`"
+        "switch {switch} sums gradients for {}, and what all jobs share follows from their topology: push the \
+         network of peers on it, `inart apply PEERS TOPOLOGY`",
+        counted(*jobs, "job")
     )]
     OtherJobs {
         /// The switch.

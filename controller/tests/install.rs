@@ -35,6 +35,18 @@ fn pushing_twice_changes_nothing() {
     assert_eq!(network(&mut controller), before);
 }
 
+/// A job that stays under its epoch may run: its slots and groups stay where they are, though another job
+/// comes before it.
+#[test]
+fn a_job_before_it_moves_nothing_of_a_job_that_stays() {
+    let mut controller = controller(&fig1(), Records::default());
+    let stays = job(2, &planned(schemes::ATP));
+    now(controller.install(std::slice::from_ref(&stays))).unwrap();
+    let report = now(controller.install(&[job(1, &planned(schemes::ATP)), stays])).unwrap();
+    assert_eq!(report.updates_of(2.into()), 0, "{:?}", report.switches);
+    assert!(report.updates_of(1.into()) > 0);
+}
+
 #[test]
 fn the_epoch_before_stays_until_the_next_push() {
     let topology = fig1();

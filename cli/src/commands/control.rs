@@ -15,6 +15,7 @@ use inart_tls::Security;
 use inart_topologies::Network;
 use inart_topologies::peers::Mesh;
 use inart_topologies::switched::Topology;
+use inart_topologies::units::counted;
 use inart_wire::ValuesPerFrame;
 use serde::Deserialize;
 
@@ -334,14 +335,20 @@ pub fn program_word(running: &Running) -> &'static str {
 /// What was done, as a table.
 pub fn table(report: &InstallReport) -> String {
     let mut out = String::new();
+    let done = |job, was: &str| match report.updates_of(job) {
+        0 => format!("{was} installed already"),
+        _ => "installed and read back".to_owned(),
+    };
     for assignment in &report.assignments {
-        let done = if report.updates() == 0 { "was installed already" } else { "installed and read back" };
+        let done = done(assignment.job, "was");
         let _ = writeln!(out, "job {}: epoch {} {done}", assignment.name, assignment.epoch);
     }
-    for job in &report.peers {
-        let done = if report.updates() == 0 { "were installed already" } else { "installed and read back" };
-        let _ =
-            writeln!(out, "job {job}: copies of updates {done}; its peers need --values {}", report.values);
+    for (job, name) in &report.peers {
+        let (done, values) = (done(*job, "were"), report.values);
+        let _ = writeln!(out, "job {name}: copies of updates {done}; its peers need --values {values}");
+    }
+    for name in report.removed.values() {
+        let _ = writeln!(out, "job {name}: copies of updates removed and read back");
     }
     let width = report.switches.keys().map(String::len).max().unwrap_or(0).max(6);
     let _ = writeln!(out, "  {:width$}  program   inserted  modified  deleted  unchanged", "switch");
@@ -380,7 +387,8 @@ pub fn document(report: &InstallReport) -> serde_json::Value {
         report.switches.iter().map(|(name, change)| (name, counts(change))).collect();
     let updates = report.updates();
     serde_json::json!({
-        "updates": updates, "switches": switches, "assignments": report.assignments, "peers": report.peers,
+        "updates": updates, "switches": switches, "assignments": report.assignments,
+        "peers": report.peers.values().collect::<Vec<_>>(),
     })
 }
 
@@ -396,8 +404,8 @@ pub fn lines(controller: &Controller<Box<dyn Session>>, jobs: &[JobPlan], report
         };
         let _ = writeln!(
             out,
-            "{switch}: {} updates{program}, {} unchanged",
-            change.updates.len(),
+            "{switch}: {}{program}, {} unchanged",
+            counted(change.updates.len(), "update"),
             change.unchanged
         );
         for update in &change.updates {

@@ -1,6 +1,7 @@
 //! `inart controller`: the controller as a daemon.
 
 mod follow;
+mod status;
 
 use std::future::pending;
 use std::path::PathBuf;
@@ -18,7 +19,7 @@ use inart_planner_aggregation::{Options, Plan, Scheme, plan_all, schemes};
 use inart_targets::Precedence;
 use inart_topologies::peers::Mesh;
 use inart_topologies::switched::Topology;
-use inart_topologies::units::display_rate;
+pub use status::jobs;
 use tokio::signal::unix::{SignalKind, signal};
 
 use crate::commands::apply::aggregation::Settings;
@@ -96,10 +97,10 @@ pub struct Args {
 /// Runs the command: a daemon until SIGTERM or SIGINT, which leave everything installed.
 pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     if let Some(address) = &args.ask {
-        let status = crate::commands::control::block_on(async {
+        let answered = crate::commands::control::block_on(async {
             Ok(api::Client::connect(address, &args.control.security()?).await?.status().await?)
         })?;
-        let text = if json { serde_json::to_string(&status)? + "\n" } else { table(&status) };
+        let text = if json { serde_json::to_string(&answered)? + "\n" } else { status::text(&answered) };
         crate::commands::output::print(&text)?;
         return Ok(ExitCode::SUCCESS);
     }
@@ -240,23 +241,6 @@ fn announce(address: &str, json: bool) {
     }
 }
 
-/// Who takes part in an elastic job.
-pub fn gathered(rendezvous: &proto::Rendezvous) -> String {
-    let member = |member: &proto::Member| match &member.state[..] {
-        "running" => format!("{} ({})", member.host, member.role),
-        state => format!("{} ({}, {state})", member.host, member.role),
-    };
-    let members: Vec<_> = rendezvous.members.iter().map(member).collect();
-    let mut out = rendezvous.phase.clone();
-    if !members.is_empty() {
-        out += &format!("; members: {}", members.join(", "));
-    }
-    if !rendezvous.waiting.is_empty() {
-        out += &format!("; waiting: {}", rendezvous.waiting.join(", "));
-    }
-    out
-}
-
 /// Decisions for people, or as a JSON document.
 fn decided(decisions: &[proto::Decision], json: bool) -> String {
     if json {
@@ -267,52 +251,4 @@ fn decided(decisions: &[proto::Decision], json: bool) -> String {
         return "nothing was decided yet\n".to_owned();
     }
     decisions.iter().map(|decision| format!("{}\n", decision.line)).collect()
-}
-
-/// A controller's status for people.
-fn table(status: &proto::Status) -> String {
-    let away = status.switches.iter().filter(|switch| !switch.connected).map(|switch| &switch.name[..]);
-    let away: Vec<_> = away.collect();
-    let mut out = match (status.installed, &away[..]) {
-        (true, []) => format!("topology {}: all plans are installed\n", status.topology),
-        (true, away) => {
-            format!(
-                "topology {}: the plans are installed; no connection to {}\n",
-                status.topology,
-                away.join(", ")
-            )
-        }
-        (false, _) => format!("topology {}: the plans are not installed yet\n", status.topology),
-    };
-    for job in &status.jobs {
-        out += &format!("  job {}: epoch {}, {:.3} Gbps\n", job.name, job.epoch, job.rate_bps / 1e9);
-        if let Some(rendezvous) = &job.rendezvous {
-            out += &format!("    {}\n", gathered(rendezvous));
-        }
-    }
-    let width = status.switches.iter().map(|switch| switch.name.len()).max().unwrap_or(0).max(6);
-    out += &format!("  {:width$}  session  lost  reloaded  repaired  in order\n", "switch");
-    for switch in &status.switches {
-        let since = match (&switch.problem[..], switch.reconciled_ms_ago) {
-            ("", Some(ago)) => format!("{:.1} s ago", ago as f64 / 1e3),
-            ("", None) => "not yet".to_owned(),
-            (problem, _) => problem.to_owned(),
-        };
-        let session = if switch.connected { "open" } else { "none" };
-        out += &format!(
-            "  {:width$}  {session:7}  {:4}  {:8}  {:6}  {since}\n",
-            switch.name, switch.sessions_lost, switch.pipelines_set, switch.updates_repaired
-        );
-    }
-    if let Some(network) = &status.network {
-        network.failed.iter().for_each(|part| out += &format!("  {part} has failed\n"));
-        for background in &network.background {
-            out += &format!("  others use {} of {}\n", display_rate(background.bps), background.resource);
-        }
-        network.late.iter().for_each(|late| out += &format!("  {}: {}\n", late.host, late.why));
-    }
-    for change in &status.changes {
-        out += &format!("  {}\n", crate::commands::apply::aggregation::change_line(change));
-    }
-    out
 }

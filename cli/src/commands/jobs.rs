@@ -6,6 +6,7 @@ use std::process::ExitCode;
 use anyhow::{Context, bail};
 use inart_controller::api::Client;
 use inart_controller::api::proto::{ChangeStage, ChangeStatus, JobStatus, Status};
+use inart_topologies::units::counted;
 
 use crate::commands::apply::aggregation::{change_document, change_ended};
 use crate::commands::security::ClientArgs;
@@ -25,7 +26,7 @@ pub struct Args {
 
 #[derive(clap::Subcommand)]
 enum What {
-    /// List the jobs that the controller runs.
+    /// List the jobs on the controller's switches: kind, epoch, switches, and for how long.
     List,
     /// Plan a job beside those that run, and install it: they keep routes and shares, and slow down as
     /// fairness asks.
@@ -121,8 +122,8 @@ async fn ended(controller: &Client, number: u32, json: bool) -> anyhow::Result<S
         return Ok(format!("{document}\n"));
     }
     let ms = change.total_us as f64 / 1e3;
-    let updates = change.updates_written + change.updates_removed;
-    Ok(format!("job {}: done in {ms:.1} ms, {updates} updates\n{}", change.job, list(&status, false)?))
+    let updates = counted(change.updates_written + change.updates_removed, "update");
+    Ok(format!("job {}: done in {ms:.1} ms, {updates}\n{}", change.job, list(&status, false)?))
 }
 
 fn rate(job: &JobStatus) -> serde_json::Value {
@@ -136,23 +137,10 @@ fn said(job: &str, words: &str, state: &str, json: bool) -> String {
     }
 }
 
-/// The jobs, one per line.
+/// The jobs, one per line or as a document.
 fn list(status: &Status, json: bool) -> anyhow::Result<String> {
-    if json {
-        return Ok(serde_json::to_string(&serde_json::json!({ "jobs": status.jobs }))? + "\n");
+    match json {
+        true => Ok(serde_json::to_string(&serde_json::json!({ "jobs": status.jobs }))? + "\n"),
+        false => Ok(crate::commands::controller::jobs(status)),
     }
-    if status.jobs.is_empty() {
-        return Ok(format!("topology {}: no jobs\n", status.topology));
-    }
-    let width = status.jobs.iter().map(|job| job.name.len()).max().unwrap_or(0).max(3);
-    let mut out = format!("{:width$}  number  epoch  rate         hosts\n", "job");
-    for job in &status.jobs {
-        let rate = inart_emulator::aggregation::si::si(job.rate_bps, "bps");
-        let hosts = job
-            .rendezvous
-            .as_ref()
-            .map_or_else(|| "of a fixed number".to_owned(), crate::commands::controller::gathered);
-        out += &format!("{:width$}  {:<6}  {:<5}  {rate:11}  {hosts}\n", job.name, job.job, job.epoch);
-    }
-    Ok(out)
 }

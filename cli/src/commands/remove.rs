@@ -6,7 +6,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use anyhow::{Context, bail};
-use inart_controller::{Controller, HeldJob, LISTEN, ValuesChoice, find_held};
+use inart_controller::{Controller, HeldJob, JobKind, LISTEN, ValuesChoice, find_held};
 use inart_targets::Session;
 use inart_wire::JobId;
 
@@ -103,17 +103,29 @@ fn list(held: &[HeldJob]) -> String {
         return "the switches hold no job\n".to_owned();
     }
     let width = held.iter().filter_map(|job| Some(job.name.as_ref()?.len())).max().unwrap_or(0).max(4);
-    let mut out = format!("  {:>5}  {:width$}  {:8}  {:>5}  slots\n", "job", "name", "topology", "epoch");
-    for job in held {
+    let places: Vec<_> =
+        held.iter().map(|job| job.switches.iter().cloned().collect::<Vec<_>>().join(", ")).collect();
+    let wide = places.iter().map(String::len).max().unwrap_or(0).max(8);
+    let mut out = format!(
+        "  {:>5}  {:width$}  topology  {:11}  {:>5}  {:wide$}  slots\n",
+        "job", "name", "kind", "epoch", "switches"
+    );
+    for (job, place) in held.iter().zip(places) {
         let newest = job.live.or(job.epochs.last().copied());
         let slots: Vec<_> = job.slots.iter().map(|(switch, slots)| format!("{slots} on {switch}")).collect();
+        let topology = match (job.kind, job.in_topology) {
+            (JobKind::Peers, true) => "-",
+            (_, true) => "has it",
+            (_, false) => "has not",
+        };
         let _ = writeln!(
             out,
-            "  {:>5}  {:width$}  {:8}  {:>5}  {}",
+            "  {:>5}  {:width$}  {topology:8}  {:11}  {:>5}  {:wide$}  {}",
             job.job.to_string(),
             job.name.as_deref().unwrap_or("?"),
-            if job.in_topology { "has it" } else { "has not" },
+            job.kind,
             newest.map_or_else(|| "?".to_owned(), |epoch| epoch.to_string()),
+            if place.is_empty() { "none" } else { &place },
             if slots.is_empty() { "none".to_owned() } else { slots.join(", ") }
         );
     }

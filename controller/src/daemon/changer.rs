@@ -362,6 +362,7 @@ impl Changer {
         let orders = changed.map(|(switch, tables)| self.order(switch, tables.clone()));
         let answers = join_all(orders).await;
         self.desired = tables;
+        self.state.holds(&self.desired);
         let (mut updates, mut problems) = (0, Vec::new());
         for answer in answers {
             match answer {

@@ -1,6 +1,7 @@
 //! The hosts of the jobs that run: what each job's are told, and what they say.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use inart_controller_api::{Ending, Instruction};
 use inart_protocol_aggregation::{MoveProgress, MoveStep};
@@ -18,6 +19,8 @@ pub(super) struct Told {
 /// The hosts of one job.
 pub(super) struct JobHosts {
     told: Told,
+    /// Since when the epoch is in force.
+    since: Instant,
     /// Who follows hears of it here, as long as the daemon is in charge.
     telling: Option<watch::Sender<Instruction>>,
     /// By role, such as worker-3: what it said last.
@@ -56,12 +59,17 @@ impl JobHosts {
     /// Hosts that are told this.
     pub fn new(told: Told) -> Self {
         let telling = Some(watch::Sender::new(told.instruction.clone()));
-        Self { told, telling, answers: BTreeMap::new() }
+        Self { told, since: Instant::now(), telling, answers: BTreeMap::new() }
     }
 
     /// What they are told.
     pub fn told(&self) -> Told {
         self.told.clone()
+    }
+
+    /// Since when what they are told is in force.
+    pub fn since(&self) -> Instant {
+        self.since
     }
 
     /// The job's number.
@@ -95,6 +103,9 @@ impl JobHosts {
     fn say(&mut self, told: Told) {
         if let Some(telling) = &self.telling {
             telling.send_replace(told.instruction.clone());
+        }
+        if told.instruction.assignment.epoch != self.told.instruction.assignment.epoch {
+            self.since = Instant::now();
         }
         self.told = told;
     }

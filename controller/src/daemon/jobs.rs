@@ -57,7 +57,9 @@ impl Changer {
         let numbered = job_number(&topology, name).zip(topology.job_named(name).cloned());
         let (job, listed) = numbered.ok_or_else(|| refused(format!("job {name} has no number")))?;
         let fabric = Fabric::new(topology.clone(), self.fabric.values, self.fabric.limits);
-        let fabric = fabric.map_err(|error| refused(error.to_string()))?;
+        let mut fabric = fabric.map_err(|error| refused(error.to_string()))?;
+        // A job of the peers' network may have that name.
+        fabric.set_peers(self.fabric.peers.clone()).map_err(|error| refused(error.to_string()))?;
         let plans = planned(&topology, &running, vec![listed.clone()]).await.map_err(refused)?;
         let (others, plan) = plans.split_at(running.len());
         let plan = plan.first().cloned().ok_or_else(|| refused(format!("job {name} has no plan")))?;

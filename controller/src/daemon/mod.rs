@@ -10,6 +10,7 @@ mod departed;
 mod following;
 mod former;
 mod hosts;
+mod in_force;
 mod jobs;
 mod meeting;
 mod moving;
@@ -21,6 +22,7 @@ mod resumed;
 mod sampler;
 mod starting;
 mod state;
+mod status;
 mod steered;
 mod strangers;
 

@@ -294,9 +294,12 @@ impl Starting<'_> {
             own.entry(job).or_default().insert(peers::epoch());
         }
         attend(config, state, &records, &report.assignments);
-        state.installed(report.assignments.into_iter().zip(rates).collect(), records);
         let mut desired = report.desired;
         desired.extend(removed.unwrap_or_default());
+        // Before the assignments, from which on the status is one of installed plans.
+        state.holds(&desired);
+        state.copies(controller.fabric().peers.as_ref());
+        state.installed(report.assignments.into_iter().zip(rates).collect(), records);
         Ok((desired, own))
     }
 }
@@ -308,7 +311,7 @@ fn tell(report: &InstallReport, state: &State) {
         tracing::info!(switch, updates, unchanged = change.unchanged, "installed and read back");
         state.reconciled(switch, Reconciled { loaded: false, updates: 0 });
     }
-    for job in &report.peers {
+    for job in report.peers.values() {
         tracing::info!(job, "updates are copied");
     }
     for assignment in &report.assignments {

@@ -14,31 +14,46 @@ use tokio::sync::{Notify, mpsc, oneshot};
 
 use super::change_log::{ChangeLog, Command, TooMany};
 use super::hosts::{JobHosts, Told};
+use super::in_force::InForce;
 use super::meeting::Rendezvous;
 use super::reconcile::Reconciled;
 use super::steered::Steered;
 use crate::api::proto;
+use crate::intent::Network;
+use crate::peers::Peers;
 use crate::records::{Claim, JobRecord, Records, RecordsError, Stage};
 
 /// How one switch is.
 #[derive(Debug, Clone, Default)]
-struct SwitchState {
-    address: String,
-    connected: bool,
-    sessions_lost: u32,
-    pipelines_set: u32,
-    updates_repaired: u64,
-    reconciled: Option<Instant>,
-    problem: String,
+pub(super) struct SwitchState {
+    pub address: String,
+    pub connected: bool,
+    pub sessions_lost: u32,
+    pub pipelines_set: u32,
+    pub updates_repaired: u64,
+    pub reconciled: Option<Instant>,
+    pub problem: String,
 }
 
 pub(super) struct Inner {
     switches: BTreeMap<String, SwitchState>,
     /// The jobs' hosts and what they are told, once everything is installed.
     pub(super) installed: Option<Vec<JobHosts>>,
+    /// The tables that the switches are to hold.
+    pub(super) in_force: InForce,
     changes: ChangeLog,
     /// Why the daemon is not in charge any more.
     ended: Option<String>,
+}
+
+impl Inner {
+    pub(super) fn changes(&self) -> &ChangeLog {
+        &self.changes
+    }
+
+    pub(super) fn switches(&self) -> impl Iterator<Item = (&str, &SwitchState)> {
+        self.switches.iter().map(|(name, state)| (name.as_str(), state))
+    }
 }
 
 /// Why a host has nobody to follow.
@@ -81,7 +96,8 @@ impl State {
         };
         let switches = switches.map(|(name, address)| (name.to_owned(), fresh(address))).collect();
         let (commands, ordered) = mpsc::unbounded_channel();
-        let inner = Inner { switches, installed: None, changes: ChangeLog::default(), ended: None };
+        let (in_force, changes) = (InForce::default(), ChangeLog::default());
+        let inner = Inner { switches, installed: None, in_force, changes, ended: None };
         Self {
             topology: topology.to_owned(),
             inner: Mutex::new(inner),
@@ -167,6 +183,21 @@ impl State {
         })
     }
 
+    /// Returns the topology's name.
+    pub(super) fn topology(&self) -> &str {
+        &self.topology
+    }
+
+    /// The switches are to hold these tables from now on.
+    pub(super) fn holds(&self, desired: &Network) {
+        self.inner().in_force.holds(desired);
+    }
+
+    /// The switches copy updates of these peers' jobs.
+    pub(super) fn copies(&self, peers: Option<&Peers>) {
+        self.inner().in_force.copies(peers);
+    }
+
     /// All plans are installed. The assignments come with their plan's rate in bit/s.
     pub(super) fn installed(&self, assignments: Vec<(Assignment, f64)>, records: Records) {
         let hosts = assignments.into_iter().map(|(assignment, rate_bps)| {
@@ -225,7 +256,14 @@ impl State {
             [only] if job.is_empty() => Ok(only.clone()),
             all => all.iter().find(|told| name(told) == job).cloned().ok_or_else(|| {
                 let known: Vec<_> = all.iter().map(name).collect();
-                format!("the controller runs no job \"{job}\"; name one of {}", known.join(", "))
+                match () {
+                    () if inner.in_force.copied.iter().any(|copied| copied.name == job) => format!(
+                        "job {job} is a job of peers, which get no assignment; to remove the job, stop the controller and run \
+                         `inart remove {job} TOPOLOGY`"
+                    ),
+                    () if known.is_empty() => format!("the controller runs no job \"{job}\", and no job with servers"),
+                    () => format!("the controller runs no job \"{job}\"; name one of {}", known.join(", ")),
+                }
             }),
         })
     }
@@ -339,41 +377,5 @@ impl State {
     /// Changes what is known of changes.
     pub(super) fn changes<T>(&self, change: impl FnOnce(&mut ChangeLog) -> T) -> T {
         change(&mut self.inner().changes)
-    }
-
-    /// Returns how the daemon, its switches and its jobs are, as the API reports it.
-    pub fn status(&self) -> proto::Status {
-        let mut rendezvous = self.all_rendezvous();
-        let inner = self.inner();
-        let jobs = inner.installed.iter().flatten().map(JobHosts::told);
-        proto::Status {
-            topology: self.topology.clone(),
-            network: self.steered.network(),
-            changes: inner.changes.status(),
-            installed: inner.installed.is_some(),
-            jobs: jobs
-                .map(|Told { instruction: Instruction { assignment, .. }, rate_bps }| proto::JobStatus {
-                    job: assignment.job.get().into(),
-                    epoch: assignment.epoch.get().into(),
-                    rendezvous: rendezvous.remove(&assignment.job),
-                    name: assignment.name,
-                    rate_bps,
-                })
-                .collect(),
-            switches: inner
-                .switches
-                .iter()
-                .map(|(name, state)| proto::SwitchStatus {
-                    name: name.clone(),
-                    address: state.address.clone(),
-                    connected: state.connected,
-                    sessions_lost: state.sessions_lost,
-                    pipelines_set: state.pipelines_set,
-                    updates_repaired: state.updates_repaired,
-                    reconciled_ms_ago: state.reconciled.map(|at| at.elapsed().as_millis() as u64),
-                    problem: state.problem.clone(),
-                })
-                .collect(),
-        }
     }
 }

@@ -8,7 +8,9 @@ use inart_tables::{SwitchTables, diff};
 use inart_targets::{Running, Session};
 use inart_wire::JobId;
 
-use super::{Controller, InstallReport, SwitchChange, write};
+use super::Controller;
+use super::report::{InstallReport, SwitchChange};
+use super::route::write;
 use crate::error::{Cause, InstallError};
 use crate::held::{self, HeldJob};
 use crate::intent::{Network, newest};
@@ -63,9 +65,10 @@ impl<D: Session> Controller<D> {
             tracing::warn!("peers are named by their numbers: {error}");
             self.fabric.set_peers(None)?;
         }
-        let (switches, assignments, peers) = (BTreeMap::new(), Vec::new(), Vec::new());
+        let (switches, assignments) = (BTreeMap::new(), Vec::new());
+        let (peers, removed) = (BTreeMap::new(), BTreeMap::new());
         let (values, desired, dead) = (self.fabric.values, Network::new(), BTreeMap::new());
-        let mut report = InstallReport { switches, assignments, peers, values, desired, dead };
+        let mut report = InstallReport { switches, assignments, peers, removed, values, desired, dead };
         for (switch, tables) in &current {
             let mut desired = tables.clone();
             jobs.iter().for_each(|job| desired.retire(*job, |_| true));

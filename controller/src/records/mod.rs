@@ -7,129 +7,31 @@ mod changing;
 mod claims;
 mod error;
 mod file;
+mod job;
 mod peers;
+mod push;
 mod store;
 
-use std::collections::{BTreeMap, BTreeSet, VecDeque};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
 use std::sync::Arc;
 
-use inart_planner_aggregation::Plan;
 use inart_topologies::peers::FIRST_JOB;
-use inart_topologies::switched::Topology;
 use inart_wire::{Epoch, Incarnation, JobId, ValuesPerFrame};
 use serde::{Deserialize, Serialize};
 
-use crate::assignment::JobPlan;
 use crate::peers::is_of_peers;
 pub use change::{Change, Stage};
 pub use claims::Claims;
 pub use error::{NoEarlierPush, RecordsError};
 pub use file::file_name;
+pub use job::JobRecord;
 pub use peers::{PeersPush, PeersRecord};
+pub use push::Push;
 use store::Store;
 
 /// Pushes remembered per job.
 const HISTORY: usize = 16;
-
-/// One plan that was pushed.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Push {
-    /// The epoch it got.
-    pub epoch: Epoch,
-    /// The plan.
-    pub plan: Plan,
-    /// The topology document it was pushed on.
-    pub topology: String,
-    /// Values per frame of the switches' program.
-    pub values: ValuesPerFrame,
-    /// Chunks in flight per worker and shard.
-    pub window_chunks: u32,
-    /// What the plan's rates were multiplied by for the hosts.
-    pub rate_scale: f64,
-}
-
-impl Push {
-    /// Whether it was pushed on that topology, a document; other jobs than its own may differ.
-    pub fn is_on(&self, topology: &str) -> bool {
-        let job = &self.plan.job;
-        self.topology == topology || only(&self.topology, job) == only(topology, job)
-    }
-
-    /// The plan, to be pushed again.
-    pub fn job_plan(&self, job: JobId) -> JobPlan {
-        JobPlan {
-            job,
-            plan: self.plan.clone(),
-            window_chunks: self.window_chunks,
-            rate_scale: self.rate_scale,
-            new_epoch: false,
-        }
-    }
-}
-
-/// Two pushes are the same if hosts and switches cannot tell them apart: how long planning took does not
-/// matter.
-impl PartialEq for Push {
-    fn eq(&self, other: &Push) -> bool {
-        let timeless = |push: &Push| Plan { solve_ms: 0.0, ..push.plan.clone() };
-        let rest = |push: &Push| (push.epoch, push.values, push.window_chunks, push.rate_scale);
-        rest(self) == rest(other) && timeless(self) == timeless(other) && self.is_on(&other.topology)
-    }
-}
-
-/// A document with one job in place of all; the text itself if it is no topology.
-fn only(document: &str, job: &str) -> String {
-    let of_job = |topology: Topology| {
-        topology.with_jobs(topology.job_named(job).cloned().into_iter().collect()).to_yaml()
-    };
-    Topology::from_yaml(document).map_or_else(|_| document.to_owned(), of_job)
-}
-
-/// What is known of one job.
-#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct JobRecord {
-    /// The pushes that succeeded and were not rolled back, oldest first; the last is live.
-    pub pushes: VecDeque<Push>,
-    /// Epochs that may still have entries though no host uses them: those before the live one, and those of
-    /// pushes that were begun and not finished.
-    pub stale: BTreeSet<Epoch>,
-    /// Hosts that have run under the live epoch.
-    #[serde(default, skip_serializing_if = "Claims::is_empty")]
-    pub claimed: Claims,
-    /// Of a job that was removed: its newest epoch, since an epoch is never used twice.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub removed: Option<Epoch>,
-    /// The change to another plan that is under way while the job runs.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub change: Option<Change>,
-    /// The push by which the hosts that have run began, if they were moved to others since.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub began: Option<Box<Push>>,
-    /// The newest epoch that hosts were told and that was given up again.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub undone: Option<Epoch>,
-}
-
-impl JobRecord {
-    /// The push that the hosts follow.
-    pub fn live(&self) -> Option<&Push> {
-        self.pushes.back()
-    }
-
-    /// The push by which the hosts that have run began: the live one, unless they were moved since.
-    pub fn began(&self) -> Option<&Push> {
-        self.began.as_deref().or(self.live())
-    }
-
-    /// Whether the same pushes succeeded, failed and were removed, whoever runs.
-    fn same_pushes(&self, other: &JobRecord) -> bool {
-        (&self.pushes, &self.stale, self.removed) == (&other.pushes, &other.stale, other.removed)
-            && (self.change, self.undone) == (other.change, other.undone)
-    }
-}
 
 /// What is known of one network.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]

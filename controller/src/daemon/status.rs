@@ -1,0 +1,70 @@
+//! The status of a daemon, as its API reports it.
+
+use std::time::Instant;
+
+use inart_controller_api::Instruction;
+
+use super::hosts::{JobHosts, Told};
+use super::in_force::CopiedJob;
+use super::state::{State, SwitchState};
+use crate::api::proto;
+use crate::kind::JobKind;
+use crate::peers;
+
+fn ms_since(at: Instant) -> u64 {
+    at.elapsed().as_millis() as u64
+}
+
+impl State {
+    /// Returns how the daemon, its switches and its jobs are.
+    pub fn status(&self) -> proto::Status {
+        let mut rendezvous = self.all_rendezvous();
+        let inner = self.inner();
+        let summed = inner.installed.iter().flatten().map(|hosts: &JobHosts| {
+            let Told { instruction: Instruction { assignment, .. }, rate_bps } = hosts.told();
+            proto::JobStatus {
+                job: assignment.job.get().into(),
+                epoch: assignment.epoch.get().into(),
+                rendezvous: rendezvous.remove(&assignment.job),
+                switches: inner.in_force.switches(assignment.job),
+                kind: JobKind::Aggregation.to_string(),
+                in_force_ms_ago: ms_since(hosts.since()),
+                name: assignment.name,
+                rate_bps,
+                peers: 0,
+            }
+        });
+        let copied =
+            inner.in_force.copied.iter().map(|CopiedJob { job, name, peers, since }| proto::JobStatus {
+                job: job.get().into(),
+                epoch: peers::epoch().get().into(),
+                switches: inner.in_force.switches(*job),
+                kind: JobKind::Peers.to_string(),
+                in_force_ms_ago: ms_since(*since),
+                name: name.clone(),
+                peers: u32::try_from(*peers).unwrap_or(u32::MAX),
+                ..proto::JobStatus::default()
+            });
+        proto::Status {
+            topology: self.topology().to_owned(),
+            network: self.steered.network(),
+            changes: inner.changes().status(),
+            installed: inner.installed.is_some(),
+            jobs: summed.chain(copied).collect(),
+            switches: inner.switches().map(|(name, state)| of_switch(name, state)).collect(),
+        }
+    }
+}
+
+fn of_switch(name: &str, state: &SwitchState) -> proto::SwitchStatus {
+    proto::SwitchStatus {
+        name: name.to_owned(),
+        address: state.address.clone(),
+        connected: state.connected,
+        sessions_lost: state.sessions_lost,
+        pipelines_set: state.pipelines_set,
+        updates_repaired: state.updates_repaired,
+        reconciled_ms_ago: state.reconciled.map(ms_since),
+        problem: state.problem.clone(),
+    }
+}

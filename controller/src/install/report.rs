@@ -1,0 +1,91 @@
+//! What an install does, or did.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use inart_protocol_aggregation::Assignment;
+use inart_tables::{GroupId, Item, Op, ResultsAction, SwitchTables, Update, UpdatesAction};
+use inart_targets::Running;
+use inart_wire::{Epoch, JobId, ValuesPerFrame};
+
+use crate::intent::Network;
+
+/// What an install does to one switch.
+#[derive(Debug, Clone, PartialEq)]
+pub struct SwitchChange {
+    /// What the switch runs before; anything but ours is replaced by it.
+    pub running: Running,
+    /// Updates, in order.
+    pub updates: Vec<Update>,
+    /// Entries and groups that are right already.
+    pub unchanged: usize,
+}
+
+impl SwitchChange {
+    /// Number of updates of one kind.
+    pub fn count(&self, op: Op) -> usize {
+        self.updates.iter().filter(|update| update.op == op).count()
+    }
+}
+
+/// What an install does, or did.
+#[derive(Debug, Clone, PartialEq)]
+pub struct InstallReport {
+    /// By switch name.
+    pub switches: BTreeMap<String, SwitchChange>,
+    /// What to tell the hosts, in the order of the plans.
+    pub assignments: Vec<Assignment>,
+    /// Names of the jobs of peers that are in force then, by number.
+    pub peers: BTreeMap<JobId, String>,
+    /// Names of the jobs of peers that the network before had and this one lacks, by number.
+    pub removed: BTreeMap<JobId, String>,
+    /// Values per frame of the switches' program, which peers need.
+    pub values: ValuesPerFrame,
+    /// What every switch shall hold in the end.
+    pub desired: Network,
+    /// By job, epochs that no host uses: a switch that was not there loses their entries, too.
+    pub dead: BTreeMap<JobId, BTreeSet<Epoch>>,
+}
+
+impl InstallReport {
+    /// Number of updates on all switches.
+    pub fn updates(&self) -> usize {
+        self.switches.values().map(|change| change.updates.len()).sum()
+    }
+
+    /// Number of updates of one job's own entries and groups on all switches. What all jobs share counts for
+    /// no job.
+    pub fn updates_of(&self, job: JobId) -> usize {
+        let of_switch = |(switch, change): (&String, &SwitchChange)| {
+            let groups = self.desired.get(switch).map(|tables| groups_of(tables, job)).unwrap_or_default();
+            change.updates.iter().filter(|update| is_of(&update.item, job, &groups)).count()
+        };
+        self.switches.iter().map(of_switch).sum()
+    }
+}
+
+/// Whether a job, whose rows copy to `groups`, is the one that an item is for.
+fn is_of(item: &Item, job: JobId, groups: &BTreeSet<GroupId>) -> bool {
+    match item {
+        Item::Steer(key, _) => key.job == job,
+        Item::Results(key, _) => key.job == job,
+        Item::Updates(key, _) => key.job == job,
+        Item::Receivers(key, _) => key.job == job,
+        Item::Group(group, _) => groups.contains(group),
+        _ => false,
+    }
+}
+
+/// Multicast groups that rows of a job copy to.
+fn groups_of(tables: &SwitchTables, job: JobId) -> BTreeSet<GroupId> {
+    let results = tables.results.iter().filter(|(key, _)| key.job == job);
+    let results = results.filter_map(|(_, action)| match action {
+        ResultsAction::Replicate { group } => Some(*group),
+        ResultsAction::Refuse => None,
+    });
+    let updates = tables.updates.iter().filter(|(key, _)| key.job == job);
+    let updates = updates.filter_map(|(_, action)| match action {
+        UpdatesAction::Replicate { group } => Some(*group),
+        UpdatesAction::Refuse => None,
+    });
+    results.chain(updates).collect()
+}

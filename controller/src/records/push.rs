@@ -1,0 +1,63 @@
+//! One plan that was pushed.
+
+use inart_planner_aggregation::Plan;
+use inart_topologies::switched::Topology;
+use inart_wire::{Epoch, JobId, ValuesPerFrame};
+use serde::{Deserialize, Serialize};
+
+use crate::assignment::JobPlan;
+
+/// One plan that was pushed.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Push {
+    /// The epoch it got.
+    pub epoch: Epoch,
+    /// The plan.
+    pub plan: Plan,
+    /// The topology document it was pushed on.
+    pub topology: String,
+    /// Values per frame of the switches' program.
+    pub values: ValuesPerFrame,
+    /// Chunks in flight per worker and shard.
+    pub window_chunks: u32,
+    /// What the plan's rates were multiplied by for the hosts.
+    pub rate_scale: f64,
+}
+
+impl Push {
+    /// Whether it was pushed on that topology, a document; other jobs than its own may differ.
+    pub fn is_on(&self, topology: &str) -> bool {
+        let job = &self.plan.job;
+        self.topology == topology || only(&self.topology, job) == only(topology, job)
+    }
+
+    /// The plan, to be pushed again.
+    pub fn job_plan(&self, job: JobId) -> JobPlan {
+        JobPlan {
+            job,
+            plan: self.plan.clone(),
+            window_chunks: self.window_chunks,
+            rate_scale: self.rate_scale,
+            new_epoch: false,
+        }
+    }
+}
+
+/// Two pushes are the same if hosts and switches cannot tell them apart: how long planning took does not
+/// matter.
+impl PartialEq for Push {
+    fn eq(&self, other: &Push) -> bool {
+        let timeless = |push: &Push| Plan { solve_ms: 0.0, ..push.plan.clone() };
+        let rest = |push: &Push| (push.epoch, push.values, push.window_chunks, push.rate_scale);
+        rest(self) == rest(other) && timeless(self) == timeless(other) && self.is_on(&other.topology)
+    }
+}
+
+/// A document with one job in place of all; the text itself if it is no topology.
+fn only(document: &str, job: &str) -> String {
+    let of_job = |topology: Topology| {
+        topology.with_jobs(topology.job_named(job).cloned().into_iter().collect()).to_yaml()
+    };
+    Topology::from_yaml(document).map_or_else(|_| document.to_owned(), of_job)
+}
