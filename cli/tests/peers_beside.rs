@@ -10,6 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use inart_report::{digest, random_gradient};
+use nix::sys::signal::{Signal, kill};
+use nix::unistd::Pid;
 use serde_json::Value;
 
 use crate::support::processes::{Running, certify};
@@ -84,6 +86,27 @@ fn in_namespace(test: impl FnOnce() + Send + 'static) {
     thread::spawn(body).join().unwrap();
 }
 
+/// Connections to a local port in a state, as the kernel numbers states: 01 is established, 08 waits for this
+/// side to close.
+fn connections(port: u16, state: &str) -> usize {
+    let table = std::fs::read_to_string("/proc/thread-self/net/tcp").unwrap();
+    let remote = format!(":{port:04X}");
+    let is_so = |line: &&str| {
+        let fields: Vec<_> = line.split_whitespace().collect();
+        fields.len() > 3 && fields[2].ends_with(&remote) && fields[3] == state
+    };
+    table.lines().filter(is_so).count()
+}
+
+/// Waits until something is so.
+fn until(what: &str, mut is_so: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !is_so() {
+        assert!(start.elapsed() < LIMIT, "waited in vain: {what}");
+        thread::sleep(Duration::from_millis(50));
+    }
+}
+
 struct World {
     bench: Workbench,
     switch: Running,
@@ -151,6 +174,13 @@ impl World {
         serde_json::from_slice(&output.stdout).unwrap()
     }
 
+    /// What a command prints.
+    fn said(&self, words: &str) -> String {
+        let output = self.bench.inart(&words.split(' ').collect::<Vec<_>>());
+        assert!(output.status.success(), "{words}: {output:?}");
+        String::from_utf8(output.stdout).unwrap()
+    }
+
     /// How many entries and groups a command writes.
     fn updates(&self, words: &str) -> u64 {
         self.document(words)["updates"].as_u64().unwrap()
@@ -166,12 +196,17 @@ impl World {
     /// Starts the hosts of the job with a server; each worker checks every sum, bit for bit. `from` says
     /// where they get the assignment.
     fn sum(&self, from: &str) -> Vec<Child> {
+        self.sum_for(ROUNDS, from)
+    }
+
+    /// Starts them for so many rounds.
+    fn sum_for(&self, rounds: u32, from: &str) -> Vec<Child> {
         let host = |name: &str, words: &str| {
             let words = format!("host net.yaml --name {name} {from} --interface {words}");
             let words: Vec<_> = words.split_whitespace().collect();
             self.bench.command(&words).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap()
         };
-        let work = format!("--all-reduce {VALUES} --rounds {ROUNDS}");
+        let work = format!("--all-reduce {VALUES} --rounds {rounds}");
         vec![host("w1", &format!("u2 {work}")), host("w2", &format!("u3 {work}")), host("q1", "u1")]
     }
 
@@ -242,6 +277,18 @@ fn a_switch_sums_for_one_job_and_copies_for_another_and_either_goes_on_alone() {
         let (hosts, peers) = (world.sum(PUSHED), world.train(ROUNDS));
         world.summed(hosts);
         world.averaged(peers);
+        let same = world.said("apply plan.json net.yaml --assignments jobs --state state");
+        let kept = "job all: copies of updates were installed already; its peers need --values 256\n";
+        assert!(same.starts_with(&format!("job digits: epoch 1 was installed already\n{kept}")), "{same}");
+        let another =
+            world.said("apply plan.json net.yaml --new-plan-version --assignments jobs --state state");
+        let begins = format!("job digits: epoch 2 installed and read back\n{kept}");
+        assert!(another.starts_with(&begins), "{another}");
+        let listed = world.said("remove net.yaml --state state");
+        let rows = listed.lines().map(|line| line.split_whitespace().collect::<Vec<_>>().join(" "));
+        let rows: Vec<_> = rows.collect();
+        assert_eq!(rows[2], "32768 all - peers 1 s none", "{listed}");
+        assert!(rows[1].starts_with("1 digits has it aggregation 2 s "), "{listed}");
 
         let held = world.document("remove net.yaml");
         let names = |held: &Value| -> Vec<String> {
@@ -252,14 +299,27 @@ fn a_switch_sums_for_one_job_and_copies_for_another_and_either_goes_on_alone() {
         // Far more rounds than the test waits for.
         let running = world.train(100_000);
         running[1].until("averaged");
+        let doctor = "doctor --state state --watch 1s";
+        let said = world.said(doctor);
+        assert!(said.lines().any(|line| line == "job all (peers): it moves"), "{said}");
         let refused = world.bench.inart(&["remove", "all", "net.yaml", "--state", "state"]);
         is_refusal(&refused, &["remove", "all"], &["32768 (all)", "its frames are on the way"]);
         drop(running);
+        let still = "job all (peers): none of its frames arrived at s meanwhile: its peers compute, wait, or do not run";
+        until("the doctor sees no frame", || world.said(doctor).lines().any(|line| line == still));
         assert!(world.updates("remove digits net.yaml --force") > 0);
+        // Peers alone are examined, too.
+        let said = world.said(doctor);
+        assert_eq!(said.lines().collect::<Vec<_>>(), [still], "{said}");
         let peers = world.train(ROUNDS);
         world.averaged(peers);
 
-        assert!(world.updates("apply plan.json net.yaml --assignments jobs") > 0);
+        // After the removal the plan has a new epoch, for which nothing of the peers is written.
+        let again = world.said("apply plan.json net.yaml --assignments jobs --state state");
+        assert!(
+            again.contains("job digits: epoch 3 installed and read back\n") && again.contains(kept),
+            "{again}"
+        );
         assert!(world.updates("remove all net.yaml --force") > 0);
         assert_eq!(names(&world.document("remove net.yaml")), ["digits"]);
         let hosts = world.sum(PUSHED);
@@ -294,6 +354,70 @@ fn bmv2_sums_for_one_job_and_copies_for_another() {
     });
 }
 
+/// The controller's lists have the jobs of both documents, with the peers' switch and number.
+fn are_both_listed(said: &impl Fn(&str) -> String) {
+    let mesh = inart_topologies::peers::Mesh::from_yaml(&mesh(PEERS.len())).unwrap();
+    let (copied, switch) = (&mesh.jobs()[0], &mesh.switches()[0]);
+    let peers = copied.peers.len();
+    let listed = |document: &Value| -> Vec<Value> {
+        let jobs = document["jobs"].as_array().unwrap().iter();
+        let keys = ["name", "kind", "job", "epoch", "peers", "switches"];
+        jobs.map(|job| keys.map(|key| job[key].clone()).to_vec().into()).collect()
+    };
+    let expected = [
+        serde_json::json!(["digits", "aggregation", 1, 1, 0, [switch]]),
+        serde_json::json!([copied.name, "peers", mesh.job_number(0), 1, peers, [switch]]),
+    ];
+    for words in ["--json jobs --controller", "--json controller --ask"] {
+        let document: Value = serde_json::from_str(&said(words)).unwrap();
+        assert_eq!(listed(&document), expected, "{words}: {document}");
+        assert!(document["jobs"][1]["in_force_ms_ago"].is_u64(), "{words}: {document}");
+    }
+    let status = said("controller --ask");
+    let line = format!("  job {} (peers): epoch 1, {peers} peers, on {switch} for ", copied.name);
+    assert!(status.contains(&line) && status.contains("  job digits (aggregation): epoch 1, "), "{status}");
+    let jobs = said("jobs --controller");
+    let columns = |line: &str| line.split_whitespace().map(str::to_owned).collect::<Vec<_>>();
+    let row = jobs.lines().map(columns).find(|row| row[0] == copied.name);
+    let row = row.unwrap_or_else(|| panic!("{jobs}"));
+    assert_eq!(row[1..4], ["peers", "32768", "1"].map(str::to_owned), "{jobs}");
+    assert_eq!(row[row.len() - 4..], [switch, "-", &peers.to_string(), "peers"].map(str::to_owned), "{jobs}");
+}
+
+/// A worker that was stopped ends, when it runs again, with the cause of its job's abort. The controller has
+/// closed its connection meanwhile, which is no cause.
+#[test]
+fn a_worker_that_was_stopped_ends_with_the_cause_of_the_abort_alone() {
+    in_namespace(|| {
+        let world = World::new();
+        let words = format!(
+            "controller net.yaml --plan plan.json --switch s={} --state state --listen 127.0.0.1:0",
+            world.address
+        );
+        let controller = Running::start(world.bench.command(&words.split_whitespace().collect::<Vec<_>>()));
+        let line = controller.line();
+        let address = line.strip_prefix("listening on ").unwrap();
+        let mut hosts = world.sum_for(1_000_000, &format!("--controller {address}"));
+        let port = address.rsplit(':').next().unwrap().parse::<u16>().unwrap();
+        // Each has one connection on which it follows, and one for its reports.
+        until("the hosts follow and report", || connections(port, "01") >= 2 * hosts.len());
+        let signal = |child: &Child, signal| kill(Pid::from_raw(child.id() as i32), signal).unwrap();
+        signal(&hosts[0], Signal::SIGSTOP);
+        // The controller has closed the connection, and the stopped process has not.
+        until("the controller closes the connection", || connections(port, "08") > 0);
+        until("the job is aborted", || hosts[1].try_wait().unwrap().is_some());
+        signal(&hosts[0], Signal::SIGCONT);
+        let mut all = hosts.drain(..);
+        let stopped = all.next().unwrap().wait_with_output().unwrap();
+        for mut other in all {
+            let _ = (other.kill(), other.wait());
+        }
+        let said = String::from_utf8(stopped.stderr).unwrap();
+        assert!(said.contains("the job was aborted: worker 0 (w1) has not been heard from"), "{said}");
+        assert_eq!(said.lines().filter(|line| line.contains("WARN")).count(), 0, "{said}");
+    });
+}
+
 /// A switch that starts again is empty. The controller writes the entries of both jobs, which then run.
 #[test]
 fn a_switch_that_starts_again_gets_the_entries_of_both_jobs() {
@@ -308,6 +432,7 @@ fn a_switch_that_starts_again_gets_the_entries_of_both_jobs() {
             Running::start(world.bench.command(&controller.split_whitespace().collect::<Vec<_>>()));
         let line = controller.line();
         let address = line.strip_prefix("listening on ").unwrap();
+        let said = |words: &str| world.said(&format!("{words} {address}"));
         let is_held = |world: &World| {
             ["diff plan.json net.yaml", "diff three.yaml net.yaml"].iter().all(|diff| {
                 world.tried(&format!("{diff} --switch {switch}")).is_some_and(|updates| updates == 0)
@@ -321,6 +446,7 @@ fn a_switch_that_starts_again_gets_the_entries_of_both_jobs() {
             }
         };
         wait(&world);
+        are_both_listed(&said);
         world.switch.child.kill().unwrap();
         world.switch.child.wait().unwrap();
         (world.switch, _) = start_switch(&world.bench, &world.address);

@@ -256,6 +256,34 @@ fn a_small_mtu_is_concluded_only_from_short_frames_that_arrive_alone() {
 }
 
 /// A server of groups in turn, or of a site: frames arrive, and the answer waits for others.
+/// Counters are older than the hosts: the one short frame is from before the worker sent its first.
+#[test]
+fn nothing_is_concluded_of_hosts_that_have_just_started() {
+    let mut lab = Lab::new();
+    lab.no_hits_from("w1");
+    lab.came_from("w1", 0, 1);
+    lab.hosts.mtus = [("w1".to_owned(), 1500)].into();
+    let short = Arrived { ours: 0, others: 1, others_bytes: 90 };
+    let port = lab.ports.port("v1", "w1").unwrap();
+    lab.switches.get_mut("v1").unwrap().arrived.insert(port, short);
+    let said = lab.says(&["w1"]);
+    assert!(said.contains("1 short frame (of 90 bytes) came over the link w1-v1"), "{said}");
+    let started = |host: &str| (JobId::from(1), host.to_owned());
+    lab.hosts.started = [started("w1")].into();
+    let name = lab.push.plan.job.clone();
+    let ask_again =
+        |who: &str| format!("job {name} round 0: {who} began to answer while the doctor watched: ask again");
+    assert_eq!(lab.says(&[]), ask_again("rank 0 (w1)"));
+    // What the shard of a server waits for is as old.
+    let server = lab.push.plan.shards[0].server.clone();
+    lab.hosts.started = [started("w1"), started(&server)].into();
+    assert_eq!(lab.says(&[]), ask_again(&format!("rank 0 (w1), server {server}")));
+    // Another cause stays one.
+    lab.no_hits_from("w2");
+    let said = lab.says(&["w2"]);
+    assert!(said.contains("rank 0 (w1), server") && said.contains("of rank 1 (w2): "), "{said}");
+}
+
 #[test]
 fn a_server_that_holds_a_sum_back_says_for_whom() {
     let mut lab = Lab::new();

@@ -6,11 +6,12 @@ use std::collections::BTreeSet;
 
 use inart_controller::api::proto::Status;
 use inart_controller::daemon::Config;
-use inart_controller::{Controller, InstallError, JobPlan, Names, PeersError, PortMap, Records};
+use inart_controller::doctor::{PeersFinding, SwitchState, SwitchView, examine_peers};
+use inart_controller::{Controller, InstallError, JobPlan, Names, Peers, PeersError, PortMap, Records};
 use inart_planner_aggregation::{Options, plan, schemes};
 use inart_tables::{Limits, SwitchTables};
 use inart_targets::memory::InMemory;
-use inart_targets::{Failpoint, Memory, Precedence};
+use inart_targets::{Counts, Failpoint, Memory, Precedence, SwitchCounters};
 use inart_topologies::peers::Mesh;
 use inart_topologies::switched::Topology;
 use inart_wire::{
@@ -169,8 +170,36 @@ fn one_switch_sums_for_a_job_and_copies_for_another() {
     assert_eq!(copies(&mut net, 0b010), names(&["p2"]));
     assert_eq!((reaches(&mut net, 1), reaches(&mut net, 2)), (names(&["p2"]), names(&["w2"])));
     let held = now(controller.held()).unwrap();
+    let places: Vec<_> = held.iter().map(|job| (job.kind.to_string(), job.switches.clone())).collect();
+    let both = [&["s"][..], &["s", "t"]].map(|names| names.iter().map(|name| (*name).to_owned()).collect());
+    let [sums, copied]: [BTreeSet<String>; 2] = both;
+    assert_eq!(places, [("aggregation".to_owned(), sums), ("peers".to_owned(), copied)]);
     let held: Vec<_> = held.iter().map(|job| (job.to_string(), job.in_topology, job.has_left())).collect();
     assert_eq!(held, [("1 (digits)".to_owned(), true, false), ("32768 (lstm)".to_owned(), true, false)]);
+}
+
+/// The doctor tells a job of peers whose frames arrive from one whose frames do not.
+#[test]
+fn the_doctor_says_whether_frames_of_peers_move() {
+    let mut controller = both();
+    let mut view = |name: &str, packets: i64| {
+        let counts = Counts { packets, bytes: 100 * packets };
+        let rows = tables(&mut controller).remove(name).unwrap().updates;
+        let updates = rows.keys().map(|key| (*key, counts)).collect();
+        let after = SwitchCounters { updates, ..SwitchCounters::default() };
+        SwitchState::Ours(Box::new(SwitchView { after, ..SwitchView::default() }))
+    };
+    let still = [("s".to_owned(), view("s", 0)), ("t".to_owned(), view("t", 0))].into();
+    let moving = [("s".to_owned(), view("s", 0)), ("t".to_owned(), view("t", 3))].into();
+    let silent = [("s".to_owned(), SwitchState::Silent("gone".into()))].into();
+    let says = |switches| {
+        let found = examine_peers(&Peers::new(three()), &switches);
+        found.iter().map(PeersFinding::to_string).collect::<Vec<_>>()
+    };
+    let still_words = "none of its frames arrived at s, t meanwhile: its peers compute, wait, or do not run";
+    assert_eq!(says(still), [format!("job lstm (peers): {still_words}")]);
+    assert_eq!(says(moving), ["job lstm (peers): it moves"]);
+    assert_eq!(says(silent), ["job lstm (peers): no switch that answered holds its entries"]);
 }
 
 /// Whichever comes first, the switches hold the same in the end; and the same again changes nothing.
@@ -180,7 +209,9 @@ fn the_order_of_pushes_does_not_matter() {
     controller.give_peers(three()).unwrap();
     now(controller.install(&[])).unwrap();
     let report = now(controller.install(&[planned()])).unwrap();
-    assert_eq!(report.peers, ["lstm"]);
+    assert_eq!(report.peers, [(COPIED.into(), "lstm".to_owned())].into());
+    assert_eq!(report.updates_of(COPIED.into()), 0, "the job of peers keeps its entries");
+    assert!((1..=report.updates()).contains(&report.updates_of(1.into())));
     let mut net = net(&mut controller);
     assert!(sums(&mut net, 1));
     assert_eq!(copies(&mut net, 0b110), names(&["p2", "w2"]));
@@ -319,7 +350,7 @@ fn jobs_of_both_kinds_with_one_name_are_refused() {
     );
     assert_eq!(
         now(controller.install(&[planned()])).unwrap().peers,
-        [""; 0],
+        Default::default(),
         "the refused network is not kept"
     );
 }
@@ -389,7 +420,7 @@ fn a_network_of_peers_alone_is_refused_where_switches_sum() {
     let error = now(alone.install(&[])).unwrap_err().to_string();
     assert_eq!(
         error,
-        "switch s sums gradients for 1 jobs, and what all jobs share follows from their topology: push the network of \
+        "switch s sums gradients for 1 job, and what all jobs share follows from their topology: push the network of \
          peers on it, `inart apply PEERS TOPOLOGY`"
     );
     assert_eq!(tables(&mut alone), tables(&mut controller));
@@ -469,7 +500,20 @@ async fn the_daemon_keeps_a_job_of_each_kind() {
     let forget = || target.change("s", |switch| switch.tables = SwitchTables::default());
     for (peers, precedence) in [(Some(three()), 1), (None, 2)] {
         let daemon = Daemon::start(config(peers, precedence), folder.path()).await;
-        daemon.until(in_order).await;
+        let status = daemon.until(in_order).await;
+        // As the two documents above have it: q1 is at s, and so are p1 and w2, while p2 is at t.
+        let listed = status.jobs.iter().map(|job| (&*job.name, &*job.kind, job.job, job.epoch, job.peers));
+        let listed: Vec<_> = listed.collect();
+        assert_eq!(listed, [("digits", "aggregation", 1, 1, 0), ("lstm", "peers", 32768, 1, 3)]);
+        let switches: Vec<_> = status.jobs.iter().map(|job| job.switches.join(" ")).collect();
+        assert_eq!(switches, ["s", "s t"]);
+        let refused = daemon.api.delete("lstm", false).await.unwrap_err().to_string();
+        assert!(refused.contains("job lstm is a job of peers"), "{refused}");
+        let same_name =
+            NETWORK.to_owned() + "  - {name: lstm, workers: [w1, w2], servers: [q1], gradient: 1 MB}\n";
+        let number = daemon.api.submit(same_name, "lstm", None).await.unwrap();
+        let ended = daemon.end_of(number).await;
+        assert!(ended.problem.contains("topology shared has a job lstm, too"), "{ended:?}");
         forget();
         daemon.until(in_order).await;
         daemon.kill();

@@ -3,27 +3,26 @@
 mod answers;
 mod ports;
 mod processes;
+mod switches;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::time::Duration;
 
-use anyhow::{Context, anyhow, bail};
-use inart_controller::doctor::{Arrived, JobFinding, SwitchState, SwitchView, examine};
-use inart_controller::{Controller, InstallError, JobPlan, PortMap, Push, Records, api};
-use inart_tables::{PortNo, SwitchTables};
-use inart_targets::{Access, Memory, Place, Program, Running, Session, SwitchCounters, SwitchError, Traffic};
-use inart_topologies::switched::Topology;
+use anyhow::{Context, bail, ensure};
+use inart_controller::doctor::{
+    Arrived, JobFinding, PeersFinding, SwitchState, SwitchView, examine, examine_peers,
+};
+use inart_controller::{JobPlan, PeersPush, PortMap, Push, Records, api};
+use inart_topologies::units::counted;
 use inart_wire::JobId;
 use serde::Serialize;
 
-use crate::commands::control::ControlArgs;
+use crate::commands::control::{ControlArgs, SwitchNetwork};
 use crate::commands::values::duration;
 use answers::{Heard, ask_all, hosts};
-
-/// How long a switch may take to answer.
-const TIMEOUT: Duration = Duration::from_secs(1);
+use switches::{Came, Counters, TIMEOUT, Tables, connect, differences, read_all, watched_ports};
 
 /// Arguments of `inart doctor`.
 #[derive(clap::Args)]
@@ -60,6 +59,8 @@ struct Report {
     /// What is wrong with switches, hosts or the controller, whatever the jobs do.
     problems: Vec<String>,
     jobs: Vec<JobFinding>,
+    /// Jobs of peers whose updates switches copy.
+    peers: Vec<PeersFinding>,
     /// Why processes of sites, peers and parameter servers wait.
     processes: Vec<processes::Finding>,
     /// Processes of sites, peers and parameter servers that answered, and how many of them made progress.
@@ -89,25 +90,16 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     } else {
         let problems = report.problems.iter().map(|problem| format!("{problem}\n"));
         let jobs = report.jobs.iter().map(|job| format!("{job}\n"));
+        let jobs = jobs.chain(report.peers.iter().map(|job| format!("{job}\n")));
         let processes = report.processes.iter().map(|finding| format!("{finding}\n"));
         let answered = report
             .answered
-            .map(|(all, moving)| format!("{all} processes answered; {moving} made progress\n"));
+            .map(|(all, moving)| format!("{} answered; {moving} made progress\n", counted(all, "process")));
         let notes = report.notes.iter().map(|note| format!("note: {note}\n"));
         problems.chain(jobs).chain(processes).chain(answered).chain(notes).collect()
     };
     crate::commands::output::print(&text)?;
     Ok(if report.is_fine() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
-}
-
-/// Returns the error for records of a network without a plan.
-fn without_plan(network: &str, records: &Records) -> anyhow::Error {
-    if records.peers.is_empty() {
-        return anyhow!("topology {network}: no plan was installed yet");
-    }
-    anyhow!(
-        "topology {network}: only a network of peers is installed; `inart diff NETWORK` compares it with the switches"
-    )
 }
 
 impl Args {
@@ -130,13 +122,21 @@ impl Args {
         let mut records = crate::commands::control::open_records(&state, &network)?;
         let pushes: BTreeMap<JobId, Push> =
             records.jobs.iter().filter_map(|(job, record)| Some((*job, record.live()?.clone()))).collect();
-        let Some(first) = pushes.values().next() else { return Err(without_plan(&network, &records)) };
-        let (values, newest) = (first.values, records.newest_topology().unwrap_or(&first.topology));
-        let topology = Topology::from_yaml(newest).context("the topology of the last push")?;
+        let peers = records.peers.live().map(PeersPush::peers).transpose().context("the records")?;
+        ensure!(
+            !pushes.is_empty() || peers.is_some(),
+            "topology {network}: nothing is installed; push a plan or a network of peers"
+        );
+        let first = pushes.values().next().map(|push| push.topology.as_str());
+        let newest = records.newest_topology().or(first).context("the records name no topology")?;
+        let SwitchNetwork { topology, .. } =
+            SwitchNetwork::recorded(newest).context("the topology of the last push")?;
+        let values = pushes.values().next().map(|push| push.values).or(records.installed_values());
+        let values = values.context("the records do not have the number of values per frame")?;
         let (pushes, left): (BTreeMap<_, _>, BTreeMap<_, _>) =
             pushes.into_iter().partition(|(_, push)| topology.job_named(&push.plan.job).is_some());
         let ports = PortMap::new(&topology)?;
-        let program = self.control.program(values)?;
+        let program = self.control.program_for(values, None, &records)?;
         let places = self.control.places(&topology, &mut records)?;
 
         let left = left.iter().map(|(number, push)| {
@@ -189,7 +189,8 @@ impl Args {
         }
         let jobs = pushes.iter().map(|(job, push)| examine(&topology, &ports, *job, push, &switches, &hosts));
         let jobs = jobs.collect::<Result<_, _>>()?;
-        Ok(Report { problems, jobs, processes, answered, notes: Vec::new() })
+        let peers = peers.map(|peers| examine_peers(&peers, &switches)).unwrap_or_default();
+        Ok(Report { problems, jobs, peers, processes, answered, notes: Vec::new() })
     }
 
     /// The waits that status sockets report, without the plans.
@@ -204,7 +205,8 @@ impl Args {
         );
         let has_hosts = after.iter().any(|(_, answer)| answers::is_host(answer));
         let notes = has_hosts.then_some(note).into_iter().collect();
-        Report { problems: answers::without_carrier(&after), jobs: Vec::new(), processes, answered, notes }
+        let (problems, jobs, peers) = (answers::without_carrier(&after), Vec::new(), Vec::new());
+        Report { problems, jobs, peers, processes, answered, notes }
     }
 
     /// Why processes wait; how many answered, and how many moved. Hosts of workers whose gradients switches
@@ -263,129 +265,4 @@ impl Args {
             of_switches.map(|switch| format!("controller: switch {}: {}", switch.name, switch.problem));
         Ok(said.collect())
     }
-}
-
-type Answers<T> = BTreeMap<String, Result<T, String>>;
-
-/// Read-only sessions with switches that run our program.
-async fn connect(places: BTreeMap<String, Place>, program: &dyn Program) -> Answers<Box<dyn Session>> {
-    let all = places.into_iter().map(async |(name, place)| {
-        let place = Place { timeout: TIMEOUT, ..place };
-        let connected = async {
-            let mut session = program.open(place, Access::Read).await?;
-            let running = session.running().await?;
-            Ok::<_, SwitchError>((session, running))
-        };
-        let answer = match tokio::time::timeout(2 * TIMEOUT, connected).await {
-            Err(_) => Err(format!("does not answer within {TIMEOUT:?}; is its process stopped?")),
-            Ok(Err(error)) => Err(error.to_string()),
-            Ok(Ok((session, Running::Ours))) => Ok(session),
-            Ok(Ok((_, Running::Nothing))) => {
-                Err("runs no program: push the plan, or start `inart controller`".into())
-            }
-            Ok(Ok((_, Running::Other))) => Err("runs another program".into()),
-        };
-        (name, answer)
-    });
-    futures::future::join_all(all).await.into_iter().collect()
-}
-
-/// Something to read from a switch.
-trait Reading {
-    type Output;
-    async fn read(&self, session: &mut dyn Session) -> Result<Self::Output, SwitchError>;
-}
-
-struct Counters;
-struct Tables;
-/// Frames that came in by these ports.
-struct Came<'a>(&'a [PortNo]);
-
-impl Reading for Came<'_> {
-    type Output = Traffic;
-    async fn read(&self, session: &mut dyn Session) -> Result<Traffic, SwitchError> {
-        session.traffic(self.0).await
-    }
-}
-
-/// Ports beyond the last one of the topology that are watched, too: a cable may be in one of them.
-const MORE_PORTS: usize = 16;
-
-/// The ports by which frames may come to a switch.
-fn watched_ports(ports: &PortMap, most: u16) -> Vec<PortNo> {
-    let last = ports.switches().flat_map(|switch| ports.ports(switch)).map(|(port, _)| port.get()).max();
-    let count = (usize::from(last.unwrap_or(0)) + MORE_PORTS).min(usize::from(most));
-    (0..count).filter_map(PortNo::nth).collect()
-}
-
-impl Reading for Counters {
-    type Output = SwitchCounters;
-    async fn read(&self, session: &mut dyn Session) -> Result<SwitchCounters, SwitchError> {
-        session.counters().await
-    }
-}
-
-impl Reading for Tables {
-    type Output = SwitchTables;
-    async fn read(&self, session: &mut dyn Session) -> Result<SwitchTables, SwitchError> {
-        session.read().await
-    }
-}
-
-/// Reads from all switches at once.
-async fn read_all<R: Reading>(sessions: &mut Answers<Box<dyn Session>>, reading: R) -> Answers<R::Output> {
-    let reading = &reading;
-    let all = sessions.iter_mut().map(async |(name, session)| {
-        let answer = match session {
-            Err(why) => Err(why.clone()),
-            Ok(session) => match tokio::time::timeout(2 * TIMEOUT, reading.read(&mut **session)).await {
-                Err(_) => Err(format!("does not answer within {:?}; is its process stopped?", 2 * TIMEOUT)),
-                Ok(answer) => answer.map_err(|error| error.to_string()),
-            },
-        };
-        (name.clone(), answer)
-    });
-    futures::future::join_all(all).await.into_iter().collect()
-}
-
-/// What switches hold that the plans do not say, and the other way round.
-async fn differences(
-    topology: &Topology,
-    program: &dyn Program,
-    records: Records,
-    tables: Answers<SwitchTables>,
-    jobs: &[JobPlan],
-) -> anyhow::Result<Vec<String>> {
-    let mut held = BTreeMap::new();
-    let mut known = Vec::new();
-    for (name, answer) in tables {
-        let mut switch = Memory::new(program.limits());
-        if let Ok(tables) = answer {
-            (switch.running, switch.tables) = (Running::Ours, tables);
-            known.push(name.clone());
-        }
-        held.insert(name, switch);
-    }
-    let mut controller =
-        Controller::new(topology.clone(), program.values(), program.limits(), held, records)?;
-    let report = match controller.preview(jobs).await {
-        Ok(report) => report,
-        // The network has changed since that plan was pushed.
-        Err(error @ (InstallError::Check { .. } | InstallError::Peers(_))) => {
-            return Ok(vec![error.to_string()]);
-        }
-        Err(error) => return Err(error.into()),
-    };
-    let names = controller.names(jobs);
-    let differing =
-        report.switches.iter().filter(|(name, change)| known.contains(name) && !change.updates.is_empty());
-    let said = differing.map(|(name, change)| {
-        let first = names.describe(name, &change.updates[0]);
-        format!(
-            "switch {name}: its tables differ from the plan in {} places, such as \"{first}\"; `inart diff` lists them, \
-             `inart controller` repairs them",
-            change.updates.len()
-        )
-    });
-    Ok(said.collect())
 }

@@ -48,6 +48,8 @@ pub struct JobFinding {
     pub failure: Option<String>,
     /// Hosts that nothing is known of though others run, in words.
     pub unknown: Vec<String>,
+    /// Hosts that have started while the doctor watched, in words: what their frames do is not known yet.
+    pub started: Vec<String>,
     /// Shards that wait.
     pub waiting: Vec<Waiting>,
 }
@@ -61,19 +63,25 @@ impl fmt::Display for JobFinding {
         if let Some(failure) = &self.failure {
             return write!(f, ": it is over: {failure}");
         }
+        let mut separator = ":";
         if !self.unknown.is_empty() {
             let unknown = self.unknown.join(", ");
             write!(
                 f,
                 ": nothing is known of {unknown}: not started, or without a status socket in that folder"
             )?;
+            separator = ";";
+        }
+        if !self.started.is_empty() {
+            let started = self.started.join(", ");
+            write!(f, "{separator} {started} began to answer while the doctor watched: ask again")?;
+            separator = ";";
         }
         match (self.waiting.is_empty(), self.moves) {
-            (true, true) => return f.write_str(": it moves"),
-            (true, false) if !self.unknown.is_empty() => return Ok(()),
+            (true, true) => return write!(f, "{separator} it moves"),
+            (true, false) if separator == ";" => return Ok(()),
             (true, false) => return f.write_str(": nothing waits: its workers compute, or have not begun"),
-            (false, _) if !self.unknown.is_empty() => f.write_str(";")?,
-            (false, _) => f.write_str(":")?,
+            (false, _) => f.write_str(separator)?,
         }
         for (index, waiting) in self.waiting.iter().enumerate() {
             write!(f, "{} shard {} ({})", if index == 0 { "" } else { ";" }, waiting.shard, waiting.server)?;

@@ -3,6 +3,7 @@
 //! stands.
 
 mod finding;
+mod peers;
 mod trace;
 mod view;
 
@@ -14,6 +15,7 @@ use inart_topologies::switched::Topology;
 use inart_wire::{Epoch, JobId};
 
 pub use finding::{JobFinding, Missing, Waiting};
+pub use peers::{PeersFinding, examine_peers};
 use trace::Tracer;
 pub use trace::{LinkEvidence, Obstacle};
 pub use view::{Arrived, Hosts, SwitchState, SwitchView};
@@ -54,7 +56,8 @@ pub fn examine(
     let tracer = Tracer { ports, roles: &roles, plan, job, epoch: push.epoch, switches };
     let mut waiting = Vec::new();
     for (shard, server) in (0..).zip(&roles.servers) {
-        if hosts.moving.contains(&(job, shard)) {
+        // What a server does that has just started tells nothing of the frames before.
+        if hosts.moving.contains(&(job, shard)) || examiner.has_started(server) {
             continue;
         }
         let found = examiner.shard(shard, server, &tracer);
@@ -67,6 +70,7 @@ pub fn examine(
         moves: hosts.moving.iter().any(|(moving, _)| *moving == job),
         failure: of_job().find_map(|(_, worker)| worker.failure.clone()),
         unknown: examiner.unknown(plan),
+        started: examiner.started(),
         waiting,
     })
 }
@@ -137,6 +141,9 @@ impl Examiner<'_> {
             }
         };
         let mut missing = Vec::new();
+        let waits_for_started = ranks.iter().any(|rank| {
+            self.roles.workers.get(usize::from(*rank)).is_some_and(|worker| self.has_started(worker))
+        });
         for rank in ranks {
             let Some(worker) = self.roles.workers.get(usize::from(rank)) else { continue };
             let obstacle = match self.host(worker, shard, sequence) {
@@ -146,6 +153,10 @@ impl Examiner<'_> {
             missing.push(Missing { rank, worker: (*worker).to_owned(), obstacle });
         }
         self.blame(&mut missing, server, tracer);
+        missing.retain(|missing| missing.obstacle != Obstacle::JustStarted);
+        if missing.is_empty() && waits_for_started && problem.is_none() {
+            return Ok(None);
+        }
         let chunks =
             self.workers().find_map(|(_, worker)| Some(worker.shards.get(usize::from(shard))?.chunks));
         let chunk =
@@ -167,6 +178,9 @@ impl Examiner<'_> {
         let Some((age, status)) = self.workers().find(|(_, status)| status.name == worker) else {
             return self.hosts.beginning.contains(worker).then_some(Obstacle::NotStarted);
         };
+        if self.has_started(worker) {
+            return Some(Obstacle::JustStarted);
+        }
         let behind = status.shards.get(usize::from(shard)).is_some_and(|flow| {
             flow.oldest.is_none_or(|oldest| sequence.is_some_and(|waited| oldest.sequence.get() < waited))
         });
@@ -188,6 +202,19 @@ impl Examiner<'_> {
             }
             (found, _) => found,
         }
+    }
+
+    /// Whether a host of the job has started while the doctor watched.
+    fn has_started(&self, host: &str) -> bool {
+        self.hosts.started.contains(&(self.job, host.to_owned()))
+    }
+
+    /// Hosts of the job that have, as "rank 1 (w2)" and "server s1".
+    fn started(&self) -> Vec<String> {
+        let ranks = self.roles.workers.iter().enumerate().filter(|(_, name)| self.has_started(name));
+        let ranks = ranks.map(|(rank, name)| format!("rank {rank} ({name})"));
+        let servers = self.roles.servers.iter().filter(|name| self.has_started(name));
+        ranks.chain(servers.map(|name| format!("server {name}"))).collect()
     }
 
     /// Hosts of the job without a status though others have one, as "rank 1 (w2)" and "server s1". A

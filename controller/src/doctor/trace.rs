@@ -12,6 +12,7 @@ use super::view::{Arrived, SwitchState, SwitchView};
 use crate::ports::PortMap;
 use crate::requirements::{PlanError, Roles};
 use inart_tables::{PortNo, SteerKey};
+use inart_topologies::units::counted;
 
 /// Why a server lacks a worker's part of a chunk.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -75,6 +76,8 @@ pub enum Obstacle {
     },
     /// The worker's process runs, and does nothing yet.
     NotStarted,
+    /// The worker has started while the doctor watched.
+    JustStarted,
     /// The frames arrive where they are summed; the sum waits for others.
     InSum {
         /// Where.
@@ -92,7 +95,11 @@ impl fmt::Display for Obstacle {
         match self {
             Obstacle::HostSilent { why } => write!(f, "its process does not answer ({why}): stopped or gone"),
             Obstacle::NotBegun { ms } => {
-                write!(f, "it has not begun the round: its program computes since {:.1} s", *ms as f64 / 1e3)
+                write!(
+                    f,
+                    "it has not begun the round: its program has been computing for {:.1} s",
+                    *ms as f64 / 1e3
+                )
             }
             Obstacle::SwitchSilent { switch, why } => {
                 write!(f, "switch {switch} is on its way and is not in order: {why}")
@@ -121,6 +128,7 @@ impl fmt::Display for Obstacle {
                  socket is not among those that were asked"
             ),
             Obstacle::NotStarted => write!(f, "its process runs and has not begun"),
+            Obstacle::JustStarted => write!(f, "it has just started"),
             Obstacle::InSum { switch } => {
                 write!(f, "its frames are in a sum at {switch}, which waits for others")
             }
@@ -172,13 +180,16 @@ impl LinkEvidence {
                 self.needed_mtu().unwrap_or_default()
             ),
             (_, others) if self.is_other_mtu_small() => format!(
-                "{others} short frames (of {} bytes on average) came over the link {from}-{to} meanwhile, and no \
-                 frame{bytes}: the MTU{port}, or of equipment between, is below {}; raise it{own}",
+                "{} (of {} bytes{}) came over the link {from}-{to} meanwhile, and no frame{bytes}: the MTU{port}, or of \
+                 equipment between, is below {}; raise it{own}",
+                counted(others, "short frame"),
                 self.others_bytes / others,
+                if others == 1 { "" } else { " on average" },
                 self.needed_mtu().unwrap_or_default()
             ),
             (_, others) if others > 0 => {
-                format!("the link {from}-{to} is up, since {others} other frames came over it: {fits}")
+                let frames = counted(others, "other frame");
+                format!("the link {from}-{to} is up, since {frames} came over it: {fits}")
             }
             (Some(true), _) => format!("the interface of {from} has a carrier, so the link is up: {fits}"),
             (None, _) => format!("nothing shows whether the link {from}-{to} is up; if it is, {fits}"),

@@ -99,6 +99,8 @@ pub struct Hosts {
     pub silent: BTreeMap<String, String>,
     /// Hosts that answered and do nothing yet.
     pub beginning: BTreeSet<String>,
+    /// Hosts that answered for a job at the second look only: what switches counted is older.
+    pub started: BTreeSet<(JobId, String)>,
     /// Whether the interface of a host has a carrier, where the host says so.
     pub carriers: BTreeMap<String, bool>,
     /// MTU of the interface of a host, in bytes without the Ethernet header, where the host says so.

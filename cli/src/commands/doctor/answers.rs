@@ -1,11 +1,12 @@
 //! Answers of hosts and other processes at their status sockets.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use inart_controller::doctor::Hosts;
 use inart_host_agent::status::{AnyStatus, ProcessStatus, ProcessWait, StatusReport, ask, awaited_workers};
 use inart_protocol_aggregation::{ServerStatus, WorkerStatus};
+use inart_wire::JobId;
 
 use crate::commands::doctor::processes;
 
@@ -50,7 +51,21 @@ fn servers_of(status: &AnyStatus) -> &[ServerStatus] {
     }
 }
 
-/// Sorts what hosts answered, and says which shards moved between the two times.
+/// Jobs and hosts for which a process answers.
+fn parts(heard: &Heard) -> BTreeSet<(JobId, String)> {
+    let statuses = heard.iter().filter_map(|(_, answer)| Some(&answer.as_ref().ok()?.as_ref()?.status));
+    let parts = statuses.flat_map(|status| {
+        let worker = match status {
+            AnyStatus::Worker(worker) => Some((worker.job, worker.name.clone())),
+            AnyStatus::Server(_) | AnyStatus::Process(_) => None,
+        };
+        let servers = servers_of(status).iter().map(|server| (server.job, server.server.clone()));
+        worker.into_iter().chain(servers)
+    });
+    parts.collect()
+}
+
+/// Sorts what hosts answered, and says which shards moved and which hosts started between the two times.
 pub fn hosts(before: &Heard, after: Heard) -> Hosts {
     let completed = |job, shard| {
         before.iter().find_map(|(_, answer)| {
@@ -58,7 +73,9 @@ pub fn hosts(before: &Heard, after: Heard) -> Hosts {
             Some(servers.find(|status| (status.job, status.shard) == (job, shard))?.completed)
         })
     };
-    let mut hosts = Hosts::default();
+    let (started, there) = (parts(&after), parts(before));
+    let started = started.difference(&there).cloned().collect();
+    let mut hosts = Hosts { started, ..Hosts::default() };
     for (name, answer) in after {
         let report = match answer {
             Ok(Some(report)) => report,
@@ -206,4 +223,42 @@ pub fn without_carrier(heard: &Heard) -> Vec<String> {
         )
     })
     .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn worker(job: u16, name: &str) -> AnyStatus {
+        let status = serde_json::json!({"worker": {
+            "job": job, "job_name": "digits", "epoch": 1, "rank": 1, "name": name, "round": null, "in_round": false,
+            "shards": [], "busy_seconds": 0.0, "frame_bytes": 1068, "failure": null,
+            "counters": {"frames_sent": 0, "bytes_sent": 0, "retransmissions": 0, "bypasses": 0, "frames_received": 0,
+                "bytes_received": 0, "results": 0, "marked": 0, "duplicates": 0, "requests": 0, "other_runs": 0,
+                "foreign": 0, "malformed": 0},
+        }});
+        serde_json::from_value(status).expect("the status of a worker")
+    }
+
+    fn says(
+        name: &str,
+        status: Option<AnyStatus>,
+    ) -> (String, std::io::Result<Option<StatusReport<AnyStatus>>>) {
+        let report = status.map(|status| StatusReport { age_seconds: 0.0, interface: None, status });
+        (name.to_owned(), Ok(report))
+    }
+
+    #[test]
+    fn hosts_that_answer_for_a_job_only_the_second_time_have_started() {
+        let gone = || ("w3".to_owned(), Err(std::io::Error::other("gone")));
+        let before = vec![says("w1", Some(worker(1, "w1"))), says("w2", None), gone()];
+        let after = vec![
+            says("w1", Some(worker(1, "w1"))),
+            says("w1", Some(worker(2, "w1"))),
+            says("w2", Some(worker(1, "w2"))),
+            gone(),
+        ];
+        let started = |job: u16, name: &str| (JobId::from(job), name.to_owned());
+        assert_eq!(hosts(&before, after).started, [started(1, "w2"), started(2, "w1")].into());
+    }
 }
