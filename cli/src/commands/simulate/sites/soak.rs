@@ -107,8 +107,8 @@ impl Soak {
         let over = trials - ended_early;
         format!(
             "{} with {}: all rounds ended in {over}, and {ended_early} ended early at every \
-             site by the name of the cause\n{} joined again, chunks were asked for {}\n{} of sums compared bit \
-             for bit, all equal\n{seen}",
+             site by the name of the cause\n{} joined again, chunks were asked for {}\n{} of sums compared \
+             bit for bit, all equal\n{seen}",
             counted(trials, "run"),
             counted(*faults, "fault"),
             counted(*joined, "site"),
