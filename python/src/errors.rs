@@ -97,7 +97,9 @@ fn culprit(failure: &Failure) -> Option<Culprit> {
     match failure {
         Failure::NotFinite { .. } => None,
         Failure::Elsewhere { .. } => Some(Culprit { name: NOT_KNOWN.to_owned(), rank: None, shard: None }),
-        Failure::Aborted { culprit, name, .. } | Failure::OtherAddress { worker: culprit, name, .. } => {
+        Failure::Aborted { culprit, name, .. }
+        | Failure::OtherTensors { culprit, name, .. }
+        | Failure::OtherAddress { worker: culprit, name, .. } => {
             Some(Culprit { name: name.clone(), rank: Some(culprit.get()), shard: None })
         }
         Failure::ServerLost { shard, server: name, .. }

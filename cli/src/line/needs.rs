@@ -50,6 +50,7 @@ const DRAWN_BY_TRIALS: &[&str] = &[
     "rounds",
     "runs",
     "odd_length",
+    "skip",
     "tensors",
     "sizes",
     "gradient",

@@ -107,6 +107,7 @@ impl Left {
         match failure {
             Failure::NotFinite { .. }
             | Failure::Elsewhere { .. }
+            | Failure::OtherTensors { .. }
             | Failure::Aborted { reason: AbortReason::Mismatch { .. } | AbortReason::OtherNumbers, .. } => {
                 None
             }

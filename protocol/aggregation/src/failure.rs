@@ -35,6 +35,26 @@ pub enum Failure {
         /// Who did what there.
         told: ShortText,
     },
+    /// The culprit and its peers started different tensors in the same place.
+    #[error(
+        "the job was aborted: worker {culprit} ({name}) and its peers started different tensors as {}{}; sums \
+         from tensor {first} on may be of different tensors: start the same tensors in the same order at all \
+         workers, also after an exception",
+        tensors(*first, *last),
+        if own.is_empty() { String::new() } else { alloc::format!(" (here {own})") }
+    )]
+    OtherTensors {
+        /// Its rank.
+        culprit: Rank,
+        /// Its name.
+        name: String,
+        /// The tensor after the last one that is known to be the same at both, counted from 0.
+        first: u32,
+        /// The last tensor that may be the first different one.
+        last: u32,
+        /// This worker's own tensors of that range, in words; empty at a server.
+        own: String,
+    },
     /// Another worker hears nothing from a parameter server.
     #[error(
         "the job was aborted: parameter server {server} (shard {shard}) has not been heard from by worker {worker} ({name})"
@@ -88,6 +108,15 @@ pub enum Failure {
     },
 }
 
+/// The tensors from `first` to `last`, in words.
+fn tensors(first: u32, last: u32) -> String {
+    if first == last {
+        alloc::format!("tensor {last}")
+    } else {
+        alloc::format!("one of the tensors {first} to {last}")
+    }
+}
+
 impl Failure {
     /// What an abort message says.
     pub(crate) fn aborted(assignment: &Assignment, reason: AbortReason, culprit: Rank) -> Self {
@@ -99,6 +128,9 @@ impl Failure {
                 Self::ServerLost { shard, server: server(shard), worker: culprit, name }
             }
             AbortReason::Elsewhere(told) => Self::Elsewhere { told },
+            AbortReason::OtherTensors { first, last } => {
+                Self::OtherTensors { culprit, name, first, last, own: String::new() }
+            }
             AbortReason::OtherAddress(expected) => {
                 let mac = worker.map_or(expected, |worker| worker.mac);
                 Self::OtherAddress { worker: culprit, name, expected, mac }

@@ -2,7 +2,7 @@
 
 use core::fmt;
 
-use crate::{ChunkSeq, Frame, Incarnation, MacAddr, Rank, ShardId, ShortText, WireError};
+use crate::{ChunkSeq, Frame, Incarnation, MacAddr, Rank, ShardId, ShortText, Transcript, WireError};
 
 /// Why a job is aborted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -37,6 +37,14 @@ pub enum AbortReason {
     /// The culprit sends from another address than the server's assignment has for it: this one. Ends that
     /// process only.
     OtherAddress(MacAddr),
+    /// The culprit and its peers started different tensors: one of those from `first` to `last`, counted from
+    /// 0 in the run.
+    OtherTensors {
+        /// The tensor after the last one that is known to be the same.
+        first: u32,
+        /// The first tensor that is known to be preceded by, or to be, a different one.
+        last: u32,
+    },
     /// A reason this crate has no name for.
     Unknown(u32),
 }
@@ -57,6 +65,7 @@ impl AbortReason {
             Self::OtherAddress(MacAddr([a, b, c, d, e, f])) => {
                 [10, u32::from_be_bytes([a, b, c, d]), u32::from_be_bytes([0, 0, e, f])]
             }
+            Self::OtherTensors { first, last } => [11, first, last],
             Self::Unknown(code) => [code, 0, 0],
         }
     }
@@ -75,6 +84,7 @@ impl AbortReason {
                 let ([a, b, c, d], [_, _, e, f]) = (seen.to_be_bytes(), expected.to_be_bytes());
                 Self::OtherAddress(MacAddr([a, b, c, d, e, f]))
             }
+            11 => Self::OtherTensors { first: seen, last: expected },
             other => {
                 let shard = ShardId::from((other >> 16) as u16);
                 match other & 0xffff {
@@ -114,6 +124,12 @@ impl fmt::Display for AbortReason {
             Self::WorkerRestarted => f.write_str("was restarted, or runs twice; start each worker once"),
             Self::Elsewhere(told) => write!(f, "is told: {told}"),
             Self::OtherAddress(mac) => write!(f, "is {mac} in the parameter server's assignment"),
+            Self::OtherTensors { first, last } if first == last => {
+                write!(f, "and its peers started different tensors as tensor {last}")
+            }
+            Self::OtherTensors { first, last } => {
+                write!(f, "and its peers started different tensors as one of the tensors {first} to {last}")
+            }
             Self::Unknown(code) => {
                 write!(f, "made the job end (reason {code}, which this version has no name for)")
             }
@@ -158,6 +174,8 @@ pub enum ControlMessage {
         oldest: ChunkSeq,
         /// Number of values of the tensor that this chunk is of, if the worker has started it.
         tensor_len: Option<u32>,
+        /// The tensors that the worker has started.
+        transcript: Transcript,
     },
     /// Server to worker: the answer to a keep-alive.
     KeepAliveAnswer {
@@ -179,7 +197,7 @@ pub enum ControlMessage {
 
 impl ControlMessage {
     /// Number of words that every message has: a code, two arguments, the worker's incarnation, two more
-    /// arguments. A text follows them.
+    /// arguments. A text or more marks of a transcript follow them.
     pub const WORDS: usize = 6;
     /// Number of words of the longest message.
     pub const MOST_WORDS: usize = Self::WORDS + ShortText::WORDS;
@@ -191,11 +209,11 @@ impl ControlMessage {
     pub fn words(self, host: Incarnation) -> MessageWords {
         let (code, first, second, more) = match self {
             Self::RequestBypass => (1, 0, 0, [0; 2]),
-            Self::KeepAlive { oldest, tensor_len } => (
+            Self::KeepAlive { oldest, tensor_len, transcript } => (
                 2,
                 oldest.get(),
                 tensor_len.map_or(Self::NO_LENGTH, |len| len.min(Self::NO_LENGTH - 1)),
-                [0; 2],
+                transcript.words().0,
             ),
             Self::Abort { reason, culprit } => {
                 let [reason, seen, expected] = reason.words();
@@ -214,6 +232,11 @@ impl ControlMessage {
             words[Self::WORDS..].copy_from_slice(&told.words());
             length = Self::MOST_WORDS;
         }
+        if let Self::KeepAlive { transcript, .. } = self {
+            let (_, more) = transcript.words();
+            length = Self::WORDS + more.len();
+            words[Self::WORDS..length].copy_from_slice(&more);
+        }
         MessageWords { words: words.map(|word| word as i32), length }
     }
 
@@ -228,15 +251,16 @@ impl ControlMessage {
         }
         let mut words = frame.values().map(|word| word as u32);
         let [code, first, second, host, third, fourth] = core::array::from_fn(|_| words.next().unwrap_or(0));
+        let more = words.take(usize::from(frame.length()) - Self::WORDS);
         let message = match code {
             1 => Self::RequestBypass,
             2 => Self::KeepAlive {
                 oldest: ChunkSeq::from(first),
                 tensor_len: (second != Self::NO_LENGTH).then_some(second),
+                transcript: Transcript::of_words([third, fourth], more),
             },
             3 => {
-                let length = usize::from(frame.length()) - Self::WORDS;
-                let reason = AbortReason::from_words([first, third, fourth], words.take(length));
+                let reason = AbortReason::from_words([first, third, fourth], more);
                 let culprit = Rank::try_from(i64::from(second))
                     .map_err(|_| WireError::Worker { seen: second.try_into().unwrap_or(u16::MAX) })?;
                 Self::Abort { reason, culprit }
@@ -270,9 +294,10 @@ impl fmt::Display for ControlMessage {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::RequestBypass => f.write_str("request-bypass"),
-            Self::KeepAlive { oldest, tensor_len } => {
+            Self::KeepAlive { oldest, tensor_len, transcript } => {
                 write!(f, "keep-alive, results up to {oldest}")?;
-                tensor_len.map_or(Ok(()), |len| write!(f, ", tensor of {len} values"))
+                tensor_len.map_or(Ok(()), |len| write!(f, ", tensor of {len} values"))?;
+                if transcript.started > 0 { write!(f, ", {transcript}") } else { Ok(()) }
             }
             Self::KeepAliveAnswer { bound, awaited } => {
                 f.write_str(if *bound {

@@ -236,6 +236,7 @@ fn control_messages_round_trip() {
         ServerLost(0x1234.into()),
         ServerRestarted(7.into()),
         OtherNumbers,
+        OtherTensors { first: 7, last: u32::MAX },
         WorkerRestarted,
         Elsewhere(ShortText::new("site n1: worker w3 was told to stop")),
         Elsewhere(ShortText::new(&"ä".repeat(40))),
@@ -245,8 +246,12 @@ fn control_messages_round_trip() {
     .into_iter()
     .chain([
         ControlMessage::RequestBypass,
-        ControlMessage::KeepAlive { oldest: 5.into(), tensor_len: None },
-        ControlMessage::KeepAlive { oldest: 5.into(), tensor_len: Some(0) },
+        ControlMessage::KeepAlive { oldest: 5.into(), tensor_len: None, transcript: Transcript::default() },
+        ControlMessage::KeepAlive {
+            oldest: 5.into(),
+            tensor_len: Some(0),
+            transcript: Transcript { started: u32::MAX, marks: std::array::from_fn(|mark| 77 + mark as u32) },
+        },
         ControlMessage::KeepAliveAnswer { bound: true, awaited: None },
         ControlMessage::KeepAliveAnswer { bound: false, awaited: None },
         ControlMessage::KeepAliveAnswer {

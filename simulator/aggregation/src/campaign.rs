@@ -78,6 +78,7 @@ impl Trial {
         }
         part::hand_on(&mut trial.options, &trial.faults, &trial.topology, trial.window_chunks, seed);
         more::spoil(&mut trial.options, seed);
+        more::skip(&mut trial.options, &trial.topology, seed);
         trial
     }
 
@@ -201,6 +202,9 @@ impl Trial {
         };
         if self.options.spoilt.is_some() {
             push(&|trial| trial.options.spoilt = None);
+        }
+        if self.options.skip.is_some() {
+            push(&|trial| trial.options.skip = None);
         }
         if self.options.odd_length.is_some() {
             push(&|trial| trial.options.odd_length = None);

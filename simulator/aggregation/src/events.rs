@@ -136,7 +136,12 @@ impl Simulation<'_> {
             if rounds.is_spoilt(worker.round, worker.rank.index()) {
                 self.wire.tally.spoilt(self.options.spoilt.map(|spoilt| spoilt.handling));
             }
-            worker.start_round(Instant::from_nanos(self.wire.now), &self.floats, rounds.tensors);
+            // A program that has skipped a sum is in a later step than its peers.
+            let skips = self.options.skip.is_some_and(|skip| {
+                process.job == 0 && skip.rank == worker.rank.index() && skip.round <= worker.round
+            });
+            let label = format!("step {}", u64::from(worker.round) + u64::from(skips));
+            worker.start_round(Instant::from_nanos(self.wire.now), &self.floats, rounds.tensors, &label);
         }
     }
 

@@ -6,7 +6,7 @@ use inart_protocol_aggregation::Assignment;
 use inart_topologies::switched::NodeId;
 use inart_wire::{
     AbortReason, ChunkSeq, Contributors, ControlMessage, Exponent, Flags, FrameRepr, HeaderRepr, Incarnation,
-    Kind, Rank, ShardId,
+    Kind, Rank, ShardId, Transcript,
 };
 use rand::Rng;
 use rand::seq::IndexedRandom;
@@ -99,7 +99,9 @@ fn message(rng: &mut impl Rng, assignment: &Assignment, frame: &[u8]) -> Vec<u8>
         0 => ControlMessage::RequestBypass,
         1 => {
             let oldest = ChunkSeq::from(sequence.wrapping_add(rng.random_range(0..1000)));
-            ControlMessage::KeepAlive { oldest, tensor_len: Some(rng.random_range(0..1000)) }
+            let marks = std::array::from_fn(|_| rng.random());
+            let transcript = Transcript { started: rng.random_range(0..10), marks };
+            ControlMessage::KeepAlive { oldest, tensor_len: Some(rng.random_range(0..1000)), transcript }
         }
         _ => ControlMessage::Abort { reason: *reasons.choose(rng).expect("there are some"), culprit: rank },
     };

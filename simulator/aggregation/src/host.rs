@@ -5,7 +5,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 use inart_protocol_aggregation::{
-    Assignment, AssignmentError, Failure, Instant, NonFinite, RoundRecord, StateMachine, TensorId, WorkerFlow,
+    Assignment, AssignmentError, Failure, Instant, NonFinite, RoundRecord, StateMachine, TensorId,
+    TensorInput, WorkerFlow,
 };
 use inart_wire::{Incarnation, Rank, ShardId};
 
@@ -58,12 +59,14 @@ pub(crate) struct Worker {
 }
 
 impl Worker {
-    /// Starts a round: all tensors that the gradient is cut into, at once.
-    pub fn start_round(&mut self, now: Instant, gradient: &[f32], tensors: usize) {
+    /// Starts a round: all tensors that the gradient is cut into, at once. They have the label that the
+    /// program gives.
+    pub fn start_round(&mut self, now: Instant, gradient: &[f32], tensors: usize, label: &str) {
         self.tensors.clear();
         for part in cut(gradient.len(), tensors) {
             // Why there is none is told again at the round's end.
-            self.tensors.extend(self.flow.start(now, gradient[part].to_vec()));
+            let input = TensorInput::from(gradient[part].to_vec()).with_label(label);
+            self.tensors.extend(self.flow.start(now, input));
         }
     }
 

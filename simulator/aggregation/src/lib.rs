@@ -55,7 +55,7 @@ pub use inart_planner_aggregation::alternatives;
 pub use installed_network::InstalledNetwork;
 pub use live::{Double, Interrupt, Live, LiveChange, LiveEvent};
 pub use onward::Onward;
-pub use options::{CAPABILITIES, OddLength, Options, Spoilt};
+pub use options::{CAPABILITIES, OddLength, Options, Skip, Spoilt};
 pub use report::{ChangesReport, JobReport, Report, WorkerEnd};
 pub use simulation::simulate;
 pub use switch_kind::SwitchKind;

@@ -53,6 +53,34 @@ impl FromStr for OddLength {
     }
 }
 
+/// A worker of the first job whose program skips the sums of a round. Its later tensors fit those of its
+/// peers, and are of later steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Skip {
+    /// Its rank.
+    pub rank: usize,
+    /// The round, counted from 0.
+    pub round: u32,
+}
+
+/// As on the command line: `RANK=ROUND`.
+impl fmt::Display for Skip {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}={}", self.rank, self.round)
+    }
+}
+
+impl FromStr for Skip {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let read = text
+            .split_once('=')
+            .and_then(|(rank, round)| Some(Self { rank: rank.parse().ok()?, round: round.parse().ok()? }));
+        read.ok_or_else(|| format!("\"{text}\" is not RANK=ROUND; write one like 0=3"))
+    }
+}
+
 /// Gradients that have a NaN or an infinity.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Spoilt {
@@ -76,6 +104,9 @@ pub struct Options {
     pub tensors: u32,
     /// A worker with another length, if there is one: no sum is right then, and the job is to end.
     pub odd_length: Option<OddLength>,
+    /// A worker that skips a round, if there is one: rounds then go on until the job ends by that worker's
+    /// name.
+    pub skip: Option<Skip>,
     /// How large the values are.
     pub sizes: Sizes,
     /// Share of gradients with one value that is far larger than the others.
@@ -115,6 +146,7 @@ impl Default for Options {
             gradient_values: 10_000,
             tensors: 1,
             odd_length: None,
+            skip: None,
             sizes: Sizes::default(),
             spikes: Share::default(),
             spoilt: None,

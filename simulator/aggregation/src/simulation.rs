@@ -172,6 +172,7 @@ impl<'a> Simulation<'a> {
                 bounces: count(|event| event.bounce.is_some()),
                 partitions: count(|event| event.partition.is_some()),
                 odd: options.odd_length.is_some().into(),
+                skipped: options.skip.is_some().into(),
                 sizes: (options.sizes != Sizes::default()).into(),
                 tensors: (options.tensors > 1).into(),
                 follows: options.watch.as_ref().is_some_and(|watch| watch.follow.is_some()).into(),
@@ -285,7 +286,9 @@ impl<'a> Simulation<'a> {
         self.running += workers.len();
         let rounds = self.first_rounds(job, &assignment)?;
         let runs_left = self.options.runs.saturating_sub(1);
-        let last_round = if self.holds() { u32::MAX } else { self.options.rounds };
+        // Rounds go on until the skipped one is found.
+        let skips = job == 0 && self.options.skip.is_some();
+        let last_round = if self.holds() || skips { u32::MAX } else { self.options.rounds };
         let state =
             Job { rounds, workers, ended_at: None, last_round, runs_left, wrong: None, failure: None };
         self.jobs.push(state);
@@ -319,6 +322,11 @@ impl<'a> Simulation<'a> {
             let len = lens.get_mut(odd.rank);
             *len.ok_or_else(|| Error::Option { option: "odd length", problem: problem() })? =
                 odd.gradient_values;
+        }
+        if let Some(skip) = self.options.skip.filter(|skip| job == 0 && skip.rank >= lens.len()) {
+            let problem =
+                format!("rank {}: job {} has ranks 0 to {}", skip.rank, assignment.name, lens.len() - 1);
+            return Err(Error::Option { option: "skip", problem });
         }
         let tensors = tensor_count(gradient_values, self.options.tensors);
         let onward = self.options.onward.as_ref().filter(|_| self.goes_on(&assignment.name));

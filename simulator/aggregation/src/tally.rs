@@ -63,6 +63,8 @@ tally! {
     late "frame of the run before",
     /// Jobs of which one worker has a gradient of another length.
     odd "length mismatched",
+    /// Jobs of which one worker skips a sum of the same length.
+    skipped "sum skipped",
     /// Runs with values that are tiny, zeros, far larger now and then, or of any size.
     sizes "values of uncommon sizes",
     /// Gradients with a NaN or an infinity that was let pass.

@@ -141,12 +141,16 @@ impl Simulation<'_> {
                 Some(End::Done) if blamed.is_some() => {
                     return Some(format!("worker {name} of job {job} ends well though lengths differ"));
                 }
+                Some(End::Done) if self.skipper(index).is_some() => {
+                    return Some(format!("worker {name} of job {job} ends well though a sum was skipped"));
+                }
                 Some(End::Done) if self.is_ended_by_nan(index, None) => {
                     return Some(format!("worker {name} of job {job} ends well though a gradient has a NaN"));
                 }
                 Some(End::Failed(failure))
                     if !self.is_excused(failure, index, worker.rank.index())
-                        && !self.is_told(failure, blamed) =>
+                        && !self.is_told(failure, blamed)
+                        && !self.names_skipper(failure, index) =>
                 {
                     return Some(format!(
                         "worker {name} of job {job} gave up in round {round} without a reason: {failure}"
@@ -181,6 +185,27 @@ impl Simulation<'_> {
         };
         let unsure = self.expected_aborts.any();
         blamed.is_some_and(|rank| unsure || (rank == culprit.index() && seen != expected))
+    }
+
+    /// The rank of the worker to be blamed for a skipped round: the one that skips, but of two the first
+    /// counts as right.
+    fn skipper(&self, job: usize) -> Option<usize> {
+        let skip = self.options.skip.filter(|_| job == 0)?;
+        match self.jobs[job].workers.len() {
+            1 => None,
+            2 => Some(1),
+            _ => Some(skip.rank),
+        }
+    }
+
+    /// Whether a failure names that worker and a range of tensors that has the first one of another step. If
+    /// workers have gone, another worker may be the odd one.
+    fn names_skipper(&self, failure: &Failure, job: usize) -> bool {
+        let Failure::OtherTensors { culprit, first, last, .. } = failure else { return false };
+        let (Some(rank), Some(skip)) = (self.skipper(job), self.options.skip) else { return false };
+        let tensor = skip.round.saturating_mul(self.jobs[job].rounds.tensors as u32);
+        let unsure = self.expected_aborts.any();
+        (*first..=*last).contains(&tensor) && (unsure || rank == culprit.index())
     }
 
     /// Whether a job has to end since a gradient has a NaN or an infinity: that of the worker of this rank,

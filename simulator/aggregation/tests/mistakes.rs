@@ -6,7 +6,7 @@ use crate::support;
 
 use inart_planner_aggregation::{Scheme, schemes};
 use inart_simulator_aggregation::gradients::Sizes;
-use inart_simulator_aggregation::{OddLength, Options, Report, simulate};
+use inart_simulator_aggregation::{OddLength, Options, Report, Skip, simulate};
 use inart_topologies::faults::Faults;
 use support::{fig1, network};
 
@@ -48,6 +48,36 @@ fn every_worker_is_told_whose_gradient_has_another_length() {
             }
         }
     }
+}
+
+/// Chunks of the skipped round fit those of the next one, so only the labels show it.
+#[test]
+fn every_worker_is_told_who_has_skipped_a_round_of_the_same_length() {
+    for scheme in [schemes::OPTIMIZED, schemes::ATP, schemes::LBMM] {
+        for (rank, round) in [(0, 0), (3, 1), (5, 40)] {
+            for (gradient_values, tensors) in [(300, 1), (10, 1), (700, 5), (0, 1)] {
+                let skip = Some(Skip { rank, round });
+                let options = Options { gradient_values, tensors, skip, ..Options::default() };
+                let report = run(scheme, LOSS, &options);
+                assert!(report.jobs[0].rounds >= round, "rounds before are summed: {report}");
+                assert_eq!(report.jobs[0].ends.len(), 6, "{report}");
+                let told = format!("worker {rank} (w{}) and its peers started different tensors", rank + 1);
+                assert!(report.jobs[0].ends.iter().all(|end| end.end.contains(&told)), "{report}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_worker_that_is_not_there_skips_nothing() {
+    let network = network(&fig1(), schemes::OPTIMIZED, 4);
+    let skip = Skip { rank: 6, round: 1 };
+    let options = Options { skip: Some(skip), ..Options::default() };
+    let error = simulate(&network, &Faults::default(), &options, None).unwrap_err();
+    assert_eq!(error.to_string(), "skip: rank 6: job digits has ranks 0 to 5");
+    assert_eq!("6=1".parse(), Ok(skip));
+    assert_eq!(skip.to_string(), "6=1");
+    assert!("6".parse::<Skip>().unwrap_err().contains("is not RANK=ROUND"));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 #![allow(clippy::unwrap_used, reason = "a test may panic")]
 
-use inart_wire::{AbortReason, Contributors, HeaderRepr, MacAddr, ValuesPerFrame};
+use inart_wire::{AbortReason, Contributors, HeaderRepr, MacAddr, Transcript, ValuesPerFrame};
 
 use crate::commands::decode::*;
 
@@ -163,6 +163,21 @@ fn control_messages_are_read() {
     let control = frame(Kind::Control, &abort.words(7.into()));
     let file = pcap(0xa1b2_c3d4, u32::to_le_bytes, u16::to_le_bytes, &[(&control, 172)]);
     assert!(text(&file, false).contains(" abort: worker 5 has not been heard from (host 00000007)"));
+    let marks = std::array::from_fn(|mark| 0xabc + mark as u32);
+    let transcript = Transcript { started: 9, marks };
+    let keepalive = ControlMessage::KeepAlive { oldest: 3.into(), tensor_len: Some(700), transcript };
+    let control = frame(Kind::Control, &keepalive.words(7.into()));
+    let file = pcap(0xa1b2_c3d4, u32::to_le_bytes, u16::to_le_bytes, &[(&control, 172)]);
+    let read = "keep-alive, results up to 3, tensor of 700 values, 9 tensors started, transcript 00000abc (host 00000007)";
+    assert!(text(&file, false).contains(read), "{}", text(&file, false));
+    let abort = ControlMessage::Abort {
+        reason: AbortReason::OtherTensors { first: 8, last: 8 },
+        culprit: 1u16.try_into().unwrap(),
+    };
+    let control = frame(Kind::Control, &abort.words(7.into()));
+    let file = pcap(0xa1b2_c3d4, u32::to_le_bytes, u16::to_le_bytes, &[(&control, 172)]);
+    let read = " abort: worker 1 and its peers started different tensors as tensor 8 (host 00000007)";
+    assert!(text(&file, false).contains(read), "{}", text(&file, false));
 }
 
 #[test]

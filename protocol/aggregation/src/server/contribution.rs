@@ -41,7 +41,7 @@ impl<P: Policy> ServerShard<P> {
         if !chunk.is_like(header) {
             self.counters.other_shapes += 1;
             self.lengths.differ(now, sender, sequence);
-            return self.settle_lengths(now);
+            return self.settle_differences(now);
         }
         if chunk.is_complete() {
             self.counters.repeats += 1;

@@ -39,10 +39,11 @@ impl<P: Policy> ServerShard<P> {
         match message {
             _ if self.abort.is_some() => self.answer(header, rank, host, None),
             ControlMessage::Abort { reason, culprit } => self.abort(reason, culprit),
-            ControlMessage::KeepAlive { oldest, tensor_len } => {
+            ControlMessage::KeepAlive { oldest, tensor_len, transcript } => {
                 self.oldest[rank.index()] = Some(oldest);
                 self.lengths.tell(now, rank, oldest, tensor_len);
-                self.settle_lengths(now);
+                self.transcripts.receive(now, rank, transcript);
+                self.settle_differences(now);
                 if self.abort.is_none() {
                     self.answer(header, rank, host, self.awaited_by(rank, oldest));
                     self.answer_first_of(header.epoch, rank, oldest);
@@ -163,15 +164,18 @@ impl<P: Policy> ServerShard<P> {
         }
     }
 
-    /// Aborts the job over tensors of different lengths, when all workers have told of theirs or have had
-    /// the time to.
-    pub(super) fn settle_lengths(&mut self, now: Instant) {
-        let Some(until) = self.lengths.differ_since().map(|since| since + self.peer_timeout) else { return };
-        match self.lengths.verdict() {
-            Some((reason, culprit)) if self.lengths.are_known() || until <= now => {
-                self.abort(reason, culprit)
+    /// Aborts the job over tensors of different lengths, or over different tensors, when all workers have
+    /// sent theirs or have had the time to.
+    pub(super) fn settle_differences(&mut self, now: Instant) {
+        let lengths = (self.lengths.differ_since(), self.lengths.are_known(), self.lengths.verdict());
+        let transcripts =
+            (self.transcripts.differ_since(), self.transcripts.are_known(), self.transcripts.verdict());
+        for (since, are_known, verdict) in [lengths, transcripts] {
+            let Some(until) = since.map(|since| since + self.peer_timeout) else { continue };
+            match verdict {
+                Some((reason, culprit)) if are_known || until <= now => return self.abort(reason, culprit),
+                _ => self.timers.set_at_latest(Timer::PeerTimeout, until),
             }
-            _ => self.timers.set_at_latest(Timer::PeerTimeout, until),
         }
     }
 

@@ -12,6 +12,7 @@ mod order;
 mod seats;
 mod status;
 mod stream;
+mod transcripts;
 
 use alloc::collections::VecDeque;
 use alloc::vec::Vec;
@@ -30,6 +31,7 @@ use epochs::Epochs;
 use lengths::Lengths;
 use seats::Seats;
 use stream::Stream;
+use transcripts::Transcripts;
 
 /// A frame to be sent.
 #[derive(Clone, Copy, Debug)]
@@ -81,6 +83,7 @@ pub struct ServerShard<P: Policy = Lockstep> {
     /// By rank: the oldest chunk without a result at the worker, as it told last.
     oldest: Vec<Option<ChunkSeq>>,
     lengths: Lengths,
+    transcripts: Transcripts,
     timers: TimerTable,
     outbox: VecDeque<Outgoing>,
     abort: Option<(AbortReason, Rank)>,
@@ -121,6 +124,7 @@ impl<P: Policy> ServerShard<P> {
         let seats = Seats::new(&assignment, shard, |rank| policy.cohort(rank));
         let stream =
             |members: &Vec<u64>| Stream::new(ChunkSeq::default(), assignment.window_chunks, members.clone());
+        let cohorts = (0..assignment.workers.len()).map(|rank| policy.cohort(rank)).collect();
         Ok(Self {
             streams: seats.members().iter().map(stream).collect(),
             epochs: Epochs::new(assignment.epoch, &seats, assignment.workers.len()),
@@ -133,6 +137,7 @@ impl<P: Policy> ServerShard<P> {
             last_heard: alloc::vec![None; assignment.workers.len()],
             oldest: alloc::vec![None; assignment.workers.len()],
             lengths: Lengths::new(assignment.workers.len()),
+            transcripts: Transcripts::new(cohorts),
             timers: TimerTable::default(),
             outbox: VecDeque::new(),
             abort: None,
@@ -263,7 +268,7 @@ impl<P: Policy> StateMachine for ServerShard<P> {
         match self.timers.take_due(Timer::PeerTimeout, now) {
             Some(late) if late > self.listen() => self.timers.set(Timer::PeerTimeout, now + self.listen()),
             Some(_) => {
-                self.settle_lengths(now);
+                self.settle_differences(now);
                 if self.abort.is_none() {
                     self.look_for_the_missing(now);
                 }

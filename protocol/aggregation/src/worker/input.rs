@@ -1,5 +1,6 @@
 //! Input of a worker to a sum.
 
+use alloc::string::String;
 use alloc::vec::Vec;
 
 use crate::scale::{BLOCK_VALUES, exponent_of, largest_size};
@@ -10,9 +11,23 @@ pub struct TensorInput {
     floats: Vec<f32>,
     /// By block. Infinity, if the block has a NaN.
     maxima: Vec<i32>,
+    label: String,
 }
 
 impl TensorInput {
+    /// Labels the tensor: with what the program knows of it, such as a name, a shape, or the number of a
+    /// step. A job whose workers start tensors with different labels in the same place ends by a named
+    /// failure.
+    #[must_use]
+    pub fn with_label(self, label: impl Into<String>) -> Self {
+        Self { label: label.into(), ..self }
+    }
+
+    /// The label, which is needed once.
+    pub(super) fn take_label(&mut self) -> String {
+        core::mem::take(&mut self.label)
+    }
+
     /// Replaces the values by others, in the memory that is there.
     pub fn copy_from(&mut self, values: &[f32]) {
         self.floats.clear();
@@ -46,7 +61,7 @@ impl TensorInput {
 impl From<Vec<f32>> for TensorInput {
     fn from(floats: Vec<f32>) -> Self {
         let maxima = floats.chunks(BLOCK_VALUES).map(largest_size).collect();
-        Self { floats, maxima }
+        Self { floats, maxima, label: String::new() }
     }
 }
 

@@ -11,6 +11,7 @@ mod shard;
 mod status;
 mod tensor;
 mod tensors;
+mod transcript;
 mod waiting;
 
 use alloc::vec::Vec;
@@ -32,6 +33,7 @@ use tensor::Refused;
 pub use tensor::RoundRecord;
 use tensors::Tensors;
 pub use tensors::{Reduced, TensorId};
+use transcript::History;
 
 /// A worker of a job: sums tensors with the other workers.
 ///
@@ -54,6 +56,7 @@ pub struct WorkerFlow<P = Lockstep> {
     /// The shard that sent last.
     last_sent: usize,
     tensors: Tensors,
+    history: History,
     /// What the frame that is written holds.
     numbers: Vec<i32>,
     /// The tensor that was started last, and its sum once a round was finished.
@@ -112,6 +115,7 @@ impl<P: Due> WorkerFlow<P> {
             peer_timeout,
             non_finite: NonFinite::default(),
             tensors: Tensors::default(),
+            history: History::default(),
             numbers: Vec::new(),
             round: None,
             abort: None,
@@ -136,7 +140,8 @@ impl<P: Due> WorkerFlow<P> {
     }
 
     /// Starts to sum `tensor` with the tensors that the other workers start in the same place. All that were
-    /// started are summed at the same time.
+    /// started are summed at the same time. The servers compare the numbers of values and
+    /// the [labels](TensorInput::with_label) of the workers' tensors.
     ///
     /// # Errors
     /// A failure ends the job; frames that tell the others may remain to be sent.
@@ -145,7 +150,7 @@ impl<P: Due> WorkerFlow<P> {
     /// If there is [no room](Self::has_room).
     pub fn start(&mut self, now: Instant, tensor: impl Into<TensorInput>) -> Result<TensorId, Failure> {
         self.check()?;
-        let tensor = tensor.into();
+        let mut tensor = tensor.into();
         assert!(self.has_room(), "{} tensors are in flight", WorkerFlow::MOST_TENSORS);
         if self.non_finite == NonFinite::Abort
             && let Some(index) = tensor.first_not_finite()
@@ -154,6 +159,7 @@ impl<P: Due> WorkerFlow<P> {
             self.fail(now, failure.clone(), AbortReason::NotFinite, self.rank);
             return Err(failure);
         }
+        self.history.add(tensor.floats().len(), tensor.take_label());
         let flows = &mut self.flows;
         let tensor =
             self.tensors.start(&self.assignment, tensor, |shard, frames| flows[shard].start(now, frames));
@@ -382,7 +388,10 @@ impl<P: Due> WorkerFlow<P> {
 
     /// A server says that the job is over: it need not be told.
     fn take_abort(&mut self, now: Instant, shard: usize, reason: AbortReason, culprit: Rank) {
-        let failure = Failure::aborted(&self.assignment, reason, culprit);
+        let mut failure = Failure::aborted(&self.assignment, reason, culprit);
+        if let Failure::OtherTensors { first, last, own, .. } = &mut failure {
+            *own = self.history.describe(*first, *last);
+        }
         self.fail(now, failure, reason, culprit);
         if let Some(abort) = &mut self.abort {
             abort.acknowledge(shard);
@@ -453,7 +462,8 @@ impl<P: Due> StateMachine for WorkerFlow<P> {
                     Some((shard, number, oldest)) => {
                         let tensor_len = self.tensors.len_at(shard, oldest);
                         let oldest = self.flows[shard].sequence(oldest);
-                        let keepalive = ControlMessage::KeepAlive { oldest, tensor_len };
+                        let transcript = self.history.transcript();
+                        let keepalive = ControlMessage::KeepAlive { oldest, tensor_len, transcript };
                         let run = self.flows[shard].run();
                         self.emit_message((shard, run), keepalive, number, buffer)
                     }

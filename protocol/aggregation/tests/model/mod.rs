@@ -18,6 +18,7 @@ mod plans;
 mod sizes;
 mod switch;
 mod tensors;
+mod transcripts;
 mod trouble;
 mod waiting;
 

@@ -15,7 +15,7 @@ use rand_chacha::ChaCha8Rng;
 
 use crate::changes::Changes;
 use crate::gradients::Sizes;
-use crate::options::{OddLength, Options, Spoilt};
+use crate::options::{OddLength, Options, Skip, Spoilt};
 use crate::watch::{Follow, LinkTraffic, Watch};
 
 /// How long hosts wait for each other.
@@ -116,6 +116,18 @@ pub(super) fn spoil(options: &mut Options, seed: u64) {
     let may = options.live.is_none() && options.onward.is_none() && (passes || options.watch.is_none());
     if rng.random_bool(0.15) && may {
         options.spoilt = Some(Spoilt { share: Share::near(share), handling });
+    }
+}
+
+/// In some runs of jobs that stay and have one plan, a worker skips a round.
+pub(super) fn skip(options: &mut Options, topology: &Topology, seed: u64) {
+    let mut rng = stream(seed, 18);
+    let workers = topology.jobs()[0].workers.len();
+    let Options { odd_length, spoilt, changes, watch, live, onward, runs, .. } = &*options;
+    let stays = changes.is_none() && watch.is_none() && live.is_none() && onward.is_none() && *runs == 1;
+    if rng.random_bool(0.25) && stays && workers > 1 && odd_length.is_none() && spoilt.is_none() {
+        let round = rng.random_range(0..=options.rounds);
+        options.skip = Some(Skip { rank: rng.random_range(0..workers), round });
     }
 }
 

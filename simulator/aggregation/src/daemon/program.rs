@@ -205,7 +205,7 @@ impl Simulation<'_> {
             running.what = Some((what, digest(&values)));
         }
         if let Role::Worker(worker) = &mut self.processes[id.0 as usize].role {
-            worker.start_round(now, &values, 1);
+            worker.start_round(now, &values, 1, &format!("{what:?}"));
         }
     }
 
@@ -433,7 +433,9 @@ impl Simulation<'_> {
             Failure::ServerSilent { server, .. }
             | Failure::ServerLost { server, .. }
             | Failure::ServerRestarted { server, .. } => server,
-            Failure::Aborted { name, .. } | Failure::OtherAddress { name, .. } => name,
+            Failure::Aborted { name, .. }
+            | Failure::OtherTensors { name, .. }
+            | Failure::OtherAddress { name, .. } => name,
             Failure::NotFinite { .. } | Failure::Elsewhere { .. } => return,
         };
         let is_in = |member: &Member| {

@@ -8,7 +8,7 @@ use inart_ethernet::{PacketSocket, Queue, Receiver, SocketOptions, interface_ind
 use inart_protocol_aggregation::Assignment;
 use inart_wire::{
     ChunkSeq, Contributors, ControlMessage, Exponent, Flags, Frame, FrameRepr, HeaderRepr, Incarnation, Kind,
-    Seat, ShardId,
+    Seat, ShardId, Transcript,
 };
 use nix::poll::{PollFd, PollFlags, PollTimeout, poll};
 
@@ -79,7 +79,11 @@ impl<'a> Generator<'a> {
 
     /// The server's run, as its answer to a keep-alive tells.
     fn meet(&mut self, assignment: &Assignment) -> Result<Incarnation> {
-        let message = ControlMessage::KeepAlive { oldest: ChunkSeq::default(), tensor_len: None };
+        let message = ControlMessage::KeepAlive {
+            oldest: ChunkSeq::default(),
+            tensor_len: None,
+            transcript: Transcript::default(),
+        };
         let words = message.words(Incarnation::from(1));
         let asked = frame(assignment, 0, Incarnation::UNKNOWN, Kind::Control, &words)?;
         self.queue.push(&asked);

@@ -4,7 +4,7 @@ use inart_model::{Config, Contribution, Frame, Life, Marks, Node, Peer, Run, Tal
 use inart_protocol_aggregation::{Assignment, ShardAssignment, WorkerAddress};
 use inart_wire::{
     AbortReason, Contributors, ControlMessage, Exponent as WireExponent, Feedback, Flags, FrameRepr, Group,
-    HeaderRepr, Incarnation, Kind, MacAddr, Rank, Seat,
+    HeaderRepr, Incarnation, Kind, MacAddr, Rank, Seat, Transcript,
 };
 
 use super::numbers::{halves, values_per_frame};
@@ -264,7 +264,11 @@ impl Codec {
     /// The bytes of a worker's keep-alive. It does not tell how long the gradient is, since that would end
     /// the runs where one is shorter.
     pub fn keepalive(&self, worker: u8, life: Life, run: Option<Run>) -> Vec<u8> {
-        let message = ControlMessage::KeepAlive { oldest: 0.into(), tensor_len: None };
+        let message = ControlMessage::KeepAlive {
+            oldest: 0.into(),
+            tensor_len: None,
+            transcript: Transcript::default(),
+        };
         let words = message.words(host(worker, life));
         let header = HeaderRepr {
             worker: seat(worker),

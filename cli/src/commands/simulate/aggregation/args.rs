@@ -5,7 +5,7 @@ use std::path::PathBuf;
 use inart_controller::ValuesChoice;
 use inart_planner_aggregation::{Levels, Results, Scheme, schemes};
 use inart_simulator_aggregation::gradients::Sizes;
-use inart_simulator_aggregation::{OddLength, SwitchKind};
+use inart_simulator_aggregation::{OddLength, Skip, SwitchKind};
 use inart_topologies::faults::quantity::{Share, Span};
 use inart_topologies::units::Size;
 
@@ -38,6 +38,9 @@ pub struct Args {
     /// name.
     #[arg(long, value_name = "RANK=VALUES")]
     pub odd_length: Option<OddLength>,
+    /// A worker of the first job that skips a round: rounds go on until the job ends with its name.
+    #[arg(long, value_name = "RANK=ROUND", conflicts_with_all = ["changes", "background", "follow", "odd_length"])]
+    pub skip: Option<Skip>,
     /// Tensors that each gradient is cut into, of different lengths, all in flight at once.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..=1000))]
     pub tensors: u32,

@@ -91,6 +91,7 @@ fn options(args: &Args, topology: &Topology) -> anyhow::Result<Options> {
         rounds,
         runs: args.runs,
         odd_length: args.odd_length,
+        skip: args.skip,
         tensors: args.tensors,
         sizes: args.sizes,
         gradient_values: (gradient_bytes / 4.0) as usize,

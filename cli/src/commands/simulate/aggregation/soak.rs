@@ -233,6 +233,7 @@ fn arguments(trial: &Trial, topology: &str, faults: &str) -> String {
         gradient_values,
         tensors,
         odd_length,
+        skip,
         sizes,
         spikes,
         seed,
@@ -241,11 +242,12 @@ fn arguments(trial: &Trial, topology: &str, faults: &str) -> String {
         ..
     } = &trial.options;
     let odd = odd_length.map_or(String::new(), |odd| format!(" --odd-length {odd}"));
+    let skip = skip.map_or(String::new(), |skip| format!(" --skip {skip}"));
     let gradient = display_size(*gradient_values as f64 * 4.0).replace(' ', "");
     let peer_timeout = Span(peer_timeout.as_nanos() as u64).to_string().replace(' ', "");
     format!(
         "{topology} --seed {seed} --faults {faults} --rounds {rounds} --runs {runs} --gradient {gradient} \
-         --tensors {tensors} --sizes {sizes} --spikes {spikes}{odd} \
+         --tensors {tensors} --sizes {sizes} --spikes {spikes}{odd}{skip} \
          --window {} --scheme {} --aggregation-depth {} --budget 0s \
          --peer-timeout {peer_timeout} --limit {}",
         trial.window_chunks,
