@@ -113,14 +113,28 @@ impl Worker {
     /// # Errors
     /// Why there will be no sum: then the job is over, unless there are [too many
     /// tensors](Error::TooManyTensors).
-    pub fn start<T: AsMut<[f32]>>(&self, mut tensor: T) -> Result<Handle<T>, Error> {
+    pub fn start<T: AsMut<[f32]>>(&self, tensor: T) -> Result<Handle<T>, Error> {
+        self.start_with_label(tensor, "")
+    }
+
+    /// Starts as [`start`](Self::start), and labels the tensor: with what the program knows of it, such as a
+    /// name, a shape, or the number of a step.
+    ///
+    /// A worker that skips a tensor pairs its later ones with other tensors of its peers. If those have
+    /// another number of values or another label, the job ends at all workers by
+    /// [`Failure::OtherTensors`](inart_protocol_aggregation::Failure::OtherTensors). Sums before that failure
+    /// may be of different tensors.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start).
+    pub fn start_with_label<T: AsMut<[f32]>>(&self, mut tensor: T, label: &str) -> Result<Handle<T>, Error> {
         let shared = &self.driver.shared;
         shared.check_process()?;
         let values = tensor.as_mut();
         let mut input = shared.room_for(values.len());
         input.copy_from(values);
         let mut rounds = self.rounds.lock().unwrap_or_else(PoisonError::into_inner);
-        let (id, start, before) = shared.begin(input)?;
+        let (id, start, before) = shared.begin(input.with_label(label))?;
         let round = rounds.started;
         rounds.started += 1;
         let pending = Pending { id, shared: Arc::clone(shared), is_taken: false };
@@ -206,7 +220,15 @@ impl Worker {
     /// # Errors
     /// As [`start`](Self::start) and [`wait`](Self::wait).
     pub fn all_reduce(&mut self, gradient: &mut [f32]) -> Result<RoundStats, Error> {
-        let handle = self.start(gradient)?;
+        self.all_reduce_with_label(gradient, "")
+    }
+
+    /// Replaces a labelled gradient by the sum: [starts](Self::start_with_label), and waits.
+    ///
+    /// # Errors
+    /// As [`start`](Self::start) and [`wait`](Self::wait).
+    pub fn all_reduce_with_label(&mut self, gradient: &mut [f32], label: &str) -> Result<RoundStats, Error> {
+        let handle = self.start_with_label(gradient, label)?;
         Ok(self.wait(handle)?.1)
     }
 

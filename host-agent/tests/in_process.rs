@@ -262,6 +262,60 @@ fn what_goes_wrong_is_told_by_each_wait() {
     assert!(error.is_ok() || matches!(error, Err(Error::Failure(_))));
 }
 
+/// Tensors of one length, of which the second worker's program skips one.
+#[test]
+fn a_skipped_tensor_of_the_same_length_ends_the_job_by_its_label() {
+    fn steps(mut worker: Worker, skipped: Option<u32>) {
+        let mut gradient = [0.0; 500];
+        let failure = (0..1_000_000)
+            .filter(|step| Some(*step) != skipped)
+            .find_map(|step| worker.all_reduce_with_label(&mut gradient, &format!("step {step}")).err());
+        let Some(Error::Failure(failure)) = failure else { panic!("{failure:?}") };
+        let Failure::OtherTensors { culprit, name, first, last, own } = &failure else { panic!("{failure}") };
+        assert_eq!((culprit.index(), name.as_str()), (1, "w1"));
+        assert!((*first..=*last).contains(&5), "{failure}");
+        let of_last = last + u32::from(skipped.is_some_and(|skipped| skipped <= *last));
+        assert!(own.ends_with(&format!("tensor {last}: 500 values, label \"step {of_last}\"")), "{failure}");
+        assert_eq!(worker.start([1.0]).err().unwrap().to_string(), failure.to_string());
+    }
+    let error = run(|port| port, [|worker, _| steps(worker, None), |worker, _| steps(worker, Some(5))]);
+    assert!(error.is_ok() || matches!(error, Err(Error::Failure(_))));
+}
+
+/// A worker sends its transcript once more when it leaves: its peer learns that their last sum was mixed.
+#[test]
+fn a_worker_that_leaves_does_not_take_a_mixed_sum_with_it() {
+    let leaves: fn(Worker, &Barrier) = |mut worker, left| {
+        worker.all_reduce(&mut [1.0; 500]).unwrap();
+        // On a slow machine, keep-alives end the job before this sum.
+        let _ = worker.all_reduce_with_label(&mut [1.0; 500], "loss");
+        drop(worker);
+        left.wait();
+    };
+    let stays: fn(Worker, &Barrier) = |mut worker, left| {
+        worker.all_reduce(&mut [1.0; 500]).unwrap();
+        let _ = worker.all_reduce_with_label(&mut [1.0; 500], "gradient");
+        left.wait();
+        // The peer is not waited for: the verdict needs its last transcript, and this worker's next one.
+        let failure = loop {
+            match worker
+                .start_with_label([1.0; 500], "next")
+                .and_then(|handle| worker.wait_timeout(handle, Duration::from_millis(10)).map(drop))
+            {
+                Ok(()) => {}
+                Err(error) => break error.to_string(),
+            }
+        };
+        assert!(
+            failure.contains("worker 1 (w1) and its peers started different tensors as tensor 1"),
+            "{failure}"
+        );
+        assert!(failure.contains("(here tensor 1: 500 values, label \"gradient\")"), "{failure}");
+    };
+    let error = run(|port| port, [stays, leaves]);
+    assert!(error.is_ok() || matches!(error, Err(Error::Failure(_))));
+}
+
 #[test]
 fn a_server_ends_with_its_job_and_names_who_never_came() {
     let network = InProcess::new();

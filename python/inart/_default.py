@@ -8,6 +8,7 @@ from typing import Any, Optional, Union
 
 from ._elastic import ElasticWorker
 from ._errors import Error
+from ._floats import Label
 from ._worker import Handle, Worker, join
 
 _default: Optional[Union[Worker, ElasticWorker]] = None
@@ -68,12 +69,12 @@ def worker() -> Union[Worker, ElasticWorker]:
     return _default
 
 
-def start(x: Any) -> Handle:
+def start(x: Any, label: Label = None) -> Handle:
     """:meth:`Worker.start` of the default worker."""
-    return worker().start(x)
+    return worker().start(x, label)
 
 
-def all_reduce(x: Any, timeout: Optional[float] = None) -> None:
+def all_reduce(x: Any, timeout: Optional[float] = None, label: Label = None) -> None:
     """:meth:`Worker.all_reduce` of the default worker, or :meth:`ElasticWorker.all_reduce`, which takes no timeout.
 
     Raises:
@@ -81,9 +82,9 @@ def all_reduce(x: Any, timeout: Optional[float] = None) -> None:
     """
     job = worker()
     if isinstance(job, Worker):
-        job.all_reduce(x, timeout)
+        job.all_reduce(x, timeout, label)
     elif timeout is None:
-        job.all_reduce(x)
+        job.all_reduce(x, label)
     else:
         raise Error(f"{job!r}: sums of elastic jobs take no timeout; leave it out")
 

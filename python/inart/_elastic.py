@@ -8,7 +8,7 @@ from typing import Any, Callable, NoReturn
 
 from . import _inart
 from ._errors import Error
-from ._floats import floats_of
+from ._floats import Label, floats_of, label_of
 from ._member import Member
 
 
@@ -47,12 +47,14 @@ class ElasticWorker(Member):
         """Rounds in the state that the program holds: one more after each sum, and that of the state that was loaded."""
         return self._inner.rounds
 
-    def all_reduce(self, x: Any) -> None:
+    def all_reduce(self, x: Any, label: Label = None) -> None:
         """Replaces ``x`` by the sum of the arrays of all workers that are there; once in every round.
 
         Args:
             x: a contiguous float32 array or CPU tensor of any shape; of one size at all workers. Nobody uses it
                 meanwhile.
+            label: what the sum is of, as for :meth:`Worker.start`. If workers have different labels, the job ends for
+                them.
 
         Raises:
             Regrouped: the workers are others, or one of them lacks a round; ``x`` is as it was. Call
@@ -65,7 +67,7 @@ class ElasticWorker(Member):
         Ctrl-C ends the call: ``x`` is not written any more, and this worker has left its run. The next call joins
         again, and may raise :class:`Regrouped`.
         """
-        self._inner.all_reduce(*floats_of(x))
+        self._inner.all_reduce(*floats_of(x), label_of(x, label))
 
     def load_state(self, *arrays: Any) -> None:
         """Replaces these arrays by those of the worker with the newest state, to the bit, whoever has it.
@@ -90,7 +92,7 @@ class ElasticWorker(Member):
         digest = hashlib.blake2b(described.encode(), digest_size=8).digest()
         self._inner.load_state(floats, int.from_bytes(digest, "little"))
 
-    def start(self, x: Any) -> NoReturn:
+    def start(self, x: Any, label: Label = None) -> NoReturn:
         """Refused: an elastic job sums one array after the other.
 
         Raises:

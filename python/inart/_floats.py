@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import ctypes
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, Union
 
 from ._errors import TensorError
+
+#: What a program calls a sum, if it does: the same at all workers.
+Label = Union[str, int, None]
 
 #: Address of the first float, how many there are, and whose memory it is.
 Floats = tuple[int, int, Any]
@@ -29,6 +32,20 @@ def floats_of(x: Any) -> Floats:
         fix = "x.clone()" if isinstance(owner, TensorMemory) else "x.copy()"
         raise TensorError(f"the array's memory is not aligned for floats (address 0x{address:x}): sum {fix}")
     return address, length, owner
+
+
+def label_of(x: Any, label: Label = None, *properties: str) -> str:
+    """Returns what workers compare of a sum: the program's label, the properties, and the shape of ``x`` if more than one
+    dimension has more than one value.
+
+    Raises:
+        TypeError: the label is neither a string nor a number.
+    """
+    if label is not None and (isinstance(label, bool) or not isinstance(label, (str, int))):
+        raise TypeError(f"label is {label!r}: give a string or a whole number that is the same at all workers")
+    shape = [size for size in getattr(x, "shape", ()) if size != 1]
+    dimensions = [f"shape {'x'.join(map(str, shape))}"] if len(shape) > 1 else []
+    return ", ".join([*([] if label is None else [str(label)]), *properties, *dimensions])
 
 
 class TensorMemory:

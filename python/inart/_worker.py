@@ -6,7 +6,7 @@ from typing import Any, Optional, Union
 
 from . import _inart
 from ._elastic import ElasticWorker
-from ._floats import floats_of
+from ._floats import Label, floats_of, label_of
 from ._member import Member
 from ._settings import Path, settings
 
@@ -28,37 +28,43 @@ class Worker(Member):
         """How many workers the job has."""
         return self._inner.world_size
 
-    def start(self, x: Any) -> Handle:
+    def start(self, x: Any, label: Label = None) -> Handle:
         """Starts to replace ``x`` by the sum of all workers' arrays, and returns at once.
 
         Args:
             x: a contiguous float32 array or CPU tensor of any shape; of one size at all workers. Its values
                 are copied now; the sum is written into it while its handle is waited for. Leave its memory alone
                 until then. If a tensor's memory was freed or moved meanwhile, the wait raises TensorError.
+            label: what the sum is of, such as a name with the number of the step: a string or a whole number that is
+                the same at all workers. Workers compare labels and shapes in the order of their sums. If a worker has
+                skipped a sum, or started sums in another order, the job ends with that worker's name; sums before
+                may be of different arrays.
 
         Raises:
             TensorError: ``x`` cannot be summed, or is being summed already. The job goes on: nothing was sent.
             AbortedError: the job is over; or ``x`` has a NaN or an infinity, where that ends it.
         """
-        return self._inner.start(*floats_of(x))
+        return self._inner.start(*floats_of(x), None, label_of(x, label))
 
-    def _start_for(self, x: Any, target: tuple[int, int]) -> Handle:
-        """As :meth:`start`, where the sum ends in other memory than that of ``x``: its address and bytes."""
-        return self._inner.start(*floats_of(x), target)
+    def _start_for(self, x: Any, target: Optional[tuple[int, int]], label: str) -> Handle:
+        """As :meth:`start`, with a whole label, where the sum may end in other memory than that of ``x``: its address and
+        bytes."""
+        return self._inner.start(*floats_of(x), target, label)
 
-    def all_reduce(self, x: Any, timeout: Optional[float] = None) -> None:
+    def all_reduce(self, x: Any, timeout: Optional[float] = None, label: Label = None) -> None:
         """Replaces ``x`` by the sum of all workers' arrays; bit for bit the same at all of them.
 
         Args:
             x: as for :meth:`start`.
             timeout: seconds to wait at most; ``None`` is for ever. A worker that is gone is found after the
                 peer timeout either way.
+            label: as for :meth:`start`.
 
         Raises:
             TensorError, AbortedError: as :meth:`start`.
             TimeoutError: the sum was not there in time; ``x`` is as it was, and its sum is lost to this worker.
         """
-        self.start(x).wait(timeout)
+        self.start(x, label).wait(timeout)
 
     def shutdown(self) -> None:
         """Leaves the job. Sums that are under way are lost to this worker. A second time does nothing."""

@@ -50,8 +50,9 @@ impl Worker {
 impl Worker {
     /// Starts to sum `length` floats at `address`, which are `owner`'s. The caller has seen to it that they
     /// are there and writable, and that nobody uses them until the handle was waited for. `target` is the
-    /// address and the bytes of other memory that the caller writes the sum to in the end.
-    #[pyo3(signature = (address, length, owner, target = None))]
+    /// address and the bytes of other memory that the caller writes the sum to in the end. `label` is
+    /// compared with those of the other workers.
+    #[pyo3(signature = (address, length, owner, target = None, label = ""))]
     fn start(
         &self,
         py: Python<'_>,
@@ -59,13 +60,14 @@ impl Worker {
         length: usize,
         owner: Py<PyAny>,
         target: Option<(usize, usize)>,
+        label: &str,
     ) -> PyResult<Handle> {
         // SAFETY: the caller is the package's `_floats.py`, which has seen to it.
         let floats = unsafe { Floats::new(address, length, owner) };
         let (start, bytes) = target.unwrap_or((address, length * size_of::<f32>()));
         let started = py.detach(|| {
             let claim = self.shared.claim(start, bytes)?;
-            Ok((self.shared.with(|worker| worker.start(floats))?, claim))
+            Ok((self.shared.with(|worker| worker.start_with_label(floats, label))?, claim))
         });
         match started {
             Ok((started, claim)) => Ok(Handle::new(Arc::clone(&self.shared), started, claim)),

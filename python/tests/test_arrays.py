@@ -415,7 +415,7 @@ class Waits(unittest.TestCase):
                     self.assertIn(named, said)
 
     def test_a_rank_that_skips_a_sum_of_the_same_length_is_named_one_sum_later(self):
-        """Nothing shows which array a sum is of: only that a rank has started one less."""
+        """Without labels nothing shows which array a sum is of: only that a rank has started one less."""
         workers = inart.local(2)
 
         def work(worker):
@@ -434,6 +434,60 @@ class Waits(unittest.TestCase):
 
         first, _ = right(run(workers, work))
         self.assertEqual(first[:2], [1 + 10, 10 + 100])
+
+    def test_a_rank_that_skips_a_sum_of_the_same_length_ends_the_job_by_its_label(self):
+        for ranks, servers, length, skipped in [(2, 1, 700, 0), (3, 2, 700, 3), (3, 1, 1, 40)]:
+
+            def work(worker):
+                with self.assertRaises(inart.AbortedError) as raised:
+                    for step in range(1_000_000):
+                        if (worker.rank, step) != (1, skipped):
+                            worker.all_reduce(numpy.ones(length, numpy.float32), label=f"step {step}")
+                return raised.exception.culprit, raised.exception.rank, str(raised.exception)
+
+            for culprit, rank, error in right(run(inart.local(ranks, servers), work)):
+                self.assertEqual((culprit, rank), ("w1", 1))
+                self.assertRegex(error, "start the same tensors in the same order at all workers")
+                place = re.search(r"worker 1 \(w1\) and its peers started different tensors as (.*?) \(here ", error)
+                self.assertIsNotNone(place, error)
+                numbers = [int(number) for number in re.findall(r"\d+", place.group(1))]
+                self.assertLessEqual(numbers[0], skipped)
+                self.assertGreaterEqual(numbers[-1], skipped)
+
+    def test_a_rank_that_sums_two_arrays_of_one_length_in_another_order_ends_the_job_by_their_shapes(self):
+        def work(worker):
+            with self.assertRaises(inart.AbortedError) as raised:
+                for step in range(1_000_000):
+                    shapes = [(20, 35), (700,)]
+                    for shape in reversed(shapes) if (worker.rank, step) == (1, 2) else shapes:
+                        worker.all_reduce(numpy.ones(shape, numpy.float32))
+            return str(raised.exception)
+
+        for error in right(run(inart.local(2), work)):
+            self.assertIn("worker 1 (w1) and its peers started different tensors", error)
+            self.assertRegex(error, 'values, (no label|label "shape 20x35")')
+
+    def test_equal_labels_sum_and_dimensions_of_one_value_are_no_difference(self):
+        workers = inart.local(2)
+
+        def work(worker):
+            shapes = [(700,), (1, 700), (700, 1)] if worker.rank else [(700, 1), (700,), (1, 700, 1)]
+            arrays = [numpy.ones(shape, numpy.float32) for shape in shapes]
+            for label, x in zip((None, "loss", 7), arrays):
+                worker.start(x, label).wait(60)
+            time.sleep(0.7)  # Two of the longest intervals between keep-alives.
+            last = array.array("f", [1.0])
+            worker.all_reduce(last, label="7")
+            return [float(x.flat[0]) for x in arrays] + list(last)
+
+        self.assertEqual(right(run(workers, work)), [[2.0] * 4] * 2)
+
+    def test_a_label_that_may_differ_between_ranks_is_refused_before_it_is_sent(self):
+        (worker,) = inart.local(1)
+        for label in (object(), 1.5, True, ["a"]):
+            with self.assertRaisesRegex(TypeError, "a string or a whole number"):
+                worker.start(numpy.ones(3, numpy.float32), label)
+        worker.all_reduce(numpy.ones(3, numpy.float32))
 
     def test_a_sum_of_one_value_after_each_step_finds_a_skipped_sum(self):
         """What docs/programs.md says a program can do."""

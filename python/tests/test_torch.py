@@ -118,6 +118,10 @@ class Completers(unittest.TestCase):
         for x in (torch.ones(3), torch.ones(3, dtype=torch.bfloat16), square[:, 1]):
             workers = inart.local(2)
             completer, other = completer_of(workers[0]), completer_of(workers[1])
+            # A worker that leaves before it has joined would be waited for as one that starts late.
+            joined = completer.start(torch.ones(1))
+            other.start(torch.ones(1)).wait(60)
+            joined.wait(60)
             completer.start(x)
             with self.assertRaisesRegex(inart.Error, "being summed already.*has left its job"):
                 completer.start(x)
@@ -146,7 +150,7 @@ class Completers(unittest.TestCase):
         x = torch.ones(5000, dtype=torch.bfloat16)
         pending = completer_of(workers[0]).start(x)
         freed(x)
-        workers[1].all_reduce(torch.ones(5000))
+        completer_of(workers[1]).start(torch.ones(5000, dtype=torch.bfloat16)).wait(60)
         with self.assertRaisesRegex(inart.TensorError, "freed or moved"):
             pending.wait(60)
         close(workers)
@@ -318,7 +322,7 @@ class Completers(unittest.TestCase):
         (worker,) = inart.local(1)
         completer = completer_of(worker)
         handle = mock.Mock(wait=mock.Mock(side_effect=Panic("no room")))
-        with mock.patch.object(worker, "start", lambda _: handle):
+        with mock.patch.object(worker, "_start_for", lambda *_: handle):
             pending = completer.start(torch.ones(1))
         with self.assertRaisesRegex(RuntimeError, "Panic: no room"):
             pending.future(None).wait()
@@ -449,6 +453,76 @@ class Timeouts(unittest.TestCase):
         close(workers)
 
 
+class Skips(unittest.TestCase):
+    """Ranks that start different sums of one length."""
+
+    def aborted(self, start):
+        """Both ranks start sums until the job ends by the name of rank 1. ``start(completer, rank, step)``"""
+        workers = inart.local(2)
+
+        def work(worker):
+            completer = completer_of(worker)
+            with self.assertRaises(inart.AbortedError) as raised:
+                for step in range(1_000_000):
+                    for pending in start(completer, worker.rank, step):
+                        pending.wait(60)
+            return str(raised.exception)
+
+        errors = right(run(workers, work))
+        close(workers)
+        for error in errors:
+            self.assertIn("worker 1 (w1) and its peers started different tensors as ", error)
+        return errors
+
+    def test_another_type_shape_or_divisor_ends_the_job_by_the_ranks_name(self):
+        flat = [torch.ones(700), 1]
+        for other in (
+            [torch.ones(700, dtype=torch.bfloat16), 1],
+            [torch.ones(20, 35), 1],
+            [torch.ones(700), 2],
+        ):
+
+            def start(completer, rank, step):
+                tensor, divisor = other if (rank, step) == (1, 3) else flat
+                return [completer.start(tensor.clone(), divisor)]
+
+            self.aborted(start)
+
+    def buckets(self, rank_1):
+        """Ranks run the hook with two buckets of one length in each step; ``rank_1(state, step)`` gives the indices at
+        rank 1, and sets the label there."""
+        workers = inart.local(2)
+
+        def work(worker):
+            state = inart.torch.HookState(worker=worker)
+            try:
+                for step in range(1_000_000):
+                    state.label = step
+                    for index in rank_1(state, step) if worker.rank == 1 else (0, 1):
+                        buffer = torch.ones(700)
+                        bucket = mock.Mock(index=lambda: index, buffer=lambda: buffer, parameters=lambda: [buffer])
+                        inart.torch.all_reduce_hook(state, bucket).wait()
+            except (inart.AbortedError, RuntimeError) as error:
+                return str(error)
+
+        with mock.patch.object(inart.torch.HookState, "check_model"):
+            errors = right(run(workers, work))
+        close(workers)
+        for error in errors:
+            self.assertIn("worker 1 (w1) and its peers started different tensors as ", error)
+            self.assertRegex(error, r'label \\?"bucket [01] of \d+')
+
+    def test_a_rank_that_leaves_a_backward_pass_half_way_ends_the_job_by_its_name(self):
+        self.buckets(lambda _, step: (0,) if step == 5 else (0, 1))
+
+    def test_a_rank_that_skips_a_step_ends_the_job_by_its_name_if_the_state_has_the_step(self):
+        def one_ahead(state, step):
+            state.label = step + (step >= 5)
+            return 0, 1
+
+        self.buckets(one_ahead)
+
+
 class Hooks(unittest.TestCase):
     """A process group of one rank."""
 
@@ -489,7 +563,11 @@ class Hooks(unittest.TestCase):
         start = state._completer.start
         with mock.patch.object(state._completer, "start", side_effect=start) as started:
             self.backward(model)
-        self.assertEqual(started.call_args.args[1:], (1, 7.0))
+        self.assertEqual(started.call_args.args[1:], (1, 7.0, "bucket 0"))
+        state.label = 3
+        with mock.patch.object(state._completer, "start", side_effect=start) as started:
+            self.backward(model)
+        self.assertEqual(started.call_args.args[1:], (1, 7.0, "bucket 0 of 3"))
 
     def test_uneven_inputs_are_refused_where_the_mean_would_be_that_of_other_ranks(self):
         model = self.model()

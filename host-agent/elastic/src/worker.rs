@@ -17,6 +17,8 @@ use crate::run_end::{RunEnd, Start};
 /// A worker holds for this long at most until the controller says where the run ends. One that is there lets
 /// workers go on after seconds.
 const HOLD_WITHIN: Duration = Source::PATIENCE;
+/// The label of a piece of a state, which no worker sums with a gradient.
+const STATE_LABEL: &str = "piece of a state";
 /// Values of a state that are broadcast at a time.
 const PIECE_VALUES: usize = 1 << 16;
 
@@ -136,12 +138,21 @@ impl ElasticWorker {
     /// [`Error::Membership`] if the workers are others or one of them lacks a round: then the gradient is as
     /// it was. All others end this worker's part.
     pub fn all_reduce(&mut self, gradient: &mut [f32]) -> Result<RoundStats, Error> {
+        self.all_reduce_with_label(gradient, "")
+    }
+
+    /// Replaces a gradient as [`all_reduce`](Self::all_reduce), with a label that must be the same at all
+    /// workers of the run ([`inart_host_agent::Worker::start_with_label`]).
+    ///
+    /// # Errors
+    /// As [`all_reduce`](Self::all_reduce); different labels end this worker's part.
+    pub fn all_reduce_with_label(&mut self, gradient: &mut [f32], label: &str) -> Result<RoundStats, Error> {
         if let Some(why) = self.progress.news().cloned() {
             return Err(self.membership_error(why));
         }
         self.progress.settle();
         loop {
-            match self.reduce(gradient)? {
+            match self.reduce(gradient, label)? {
                 Ok(stats) => {
                     self.progress.summed();
                     return Ok(stats);
@@ -208,7 +219,7 @@ impl ElasticWorker {
             true => digits::write(piece, tensor),
             false => tensor.resize(digits::PER_FLOAT * piece.len(), 0.0),
         }
-        if let Err(left) = self.reduce(tensor)? {
+        if let Err(left) = self.reduce(tensor, STATE_LABEL)? {
             // All load, since one of them has not: so this is news for everybody.
             self.go_on(left)?;
             return Err(self.membership_error(Left::Told));
@@ -283,8 +294,8 @@ impl ElasticWorker {
     }
 
     /// Sums a tensor; or how the run was left instead.
-    fn reduce(&mut self, tensor: &mut [f32]) -> Result<Result<RoundStats, Left>, Error> {
-        match self.sum(tensor) {
+    fn reduce(&mut self, tensor: &mut [f32], label: &str) -> Result<Result<RoundStats, Left>, Error> {
+        match self.sum(tensor, label) {
             Ok(Ok(stats)) => {
                 let record = self.record().filter(|_| self.host.records);
                 self.events.extend(record.map(|record| Event::Sum(stats, record)));
@@ -306,7 +317,7 @@ impl ElasticWorker {
     }
 
     /// The same; an error that ends the wait has not ended the run.
-    fn sum(&mut self, tensor: &mut [f32]) -> Result<Result<RoundStats, Left>, Error> {
+    fn sum(&mut self, tensor: &mut [f32], label: &str) -> Result<Result<RoundStats, Left>, Error> {
         let Some(run) = &self.run else { return Ok(Err(Left::Told)) };
         let host = &mut self.host;
         let mut ending = None;
@@ -324,7 +335,7 @@ impl ElasticWorker {
             }
         }
         let failed = |error| left(error, self.rank, &self.seat.assignment).map(Err);
-        let mut handle = match run.worker.start(tensor) {
+        let mut handle = match run.worker.start_with_label(tensor, label) {
             Ok(handle) => handle,
             Err(error) => return failed(error),
         };

@@ -11,7 +11,7 @@ from typing import Any, Optional
 import torch
 
 from .. import _errors, _member
-from .._floats import TensorMemory
+from .._floats import Label, TensorMemory, label_of
 from .._worker import Handle, Worker
 
 #: What is summed; the narrower two through float32.
@@ -135,7 +135,9 @@ class Completer:
         self._callbacks.start()
         worker._at_shutdown.append(self._stop)
 
-    def start(self, tensor: torch.Tensor, divisor: int = 1, timeout: Optional[float] = None) -> Sum:
+    def start(
+        self, tensor: torch.Tensor, divisor: int = 1, timeout: Optional[float] = None, label: Label = None
+    ) -> Sum:
         """Starts to replace a tensor by its sum over all workers, divided by ``divisor``.
 
         All workers start tensors of the same sizes in the same order.
@@ -145,6 +147,8 @@ class Completer:
                 and divided as float32, and rounded once.
             timeout: seconds from the start after which the sum fails with ``TimeoutError``, and all later ones
                 with it; ``None`` is for ever.
+            label: as for ``Worker.start``. Workers also compare the tensor's type and shape, and whether the sum is
+                divided.
 
         Raises:
             TensorError, AbortedError: as ``Worker.start``.
@@ -175,7 +179,7 @@ class Completer:
                 claim = (TensorMemory(tensor).address, elements * tensor.element_size())
                 wide = tensor.to(torch.float32, memory_format=torch.contiguous_format, copy=True)
         try:
-            return self._start(given, tensor, wide, claim, divisor, timeout)
+            return self._start(given, tensor, wide, claim, divisor, timeout, described(tensor, divisor, label))
         except _errors.TensorInUseError as error:
             # Where the other sum has ended, this one was started.
             self._refused = _errors.Error(
@@ -192,6 +196,7 @@ class Completer:
         claim: Optional[tuple[int, int]],
         divisor: int,
         timeout: Optional[float],
+        label: str,
     ) -> Sum:
         """Starts a sum of ``wide``, which has memory of its own if ``claim`` says where the sum is written to."""
         with self._order:
@@ -204,10 +209,7 @@ class Completer:
             try:
                 self._room.acquire()
                 try:
-                    if claim is None:
-                        handle = self._worker.start(wide)
-                    else:
-                        handle = self._worker._start_for(wide, claim)
+                    handle = self._worker._start_for(wide, claim, label)
                     pending = Sum(tensor, TensorMemory(given), wide, divisor, handle, timeout)
                     self._sums.put(pending)
                 except BaseException:
@@ -246,6 +248,12 @@ class Completer:
                     RuntimeWarning,
                     stacklevel=2,
                 )
+
+
+def described(tensor: torch.Tensor, divisor: int, label: Label) -> str:
+    """Returns what workers compare of a sum: label, type, shape, and whether the sum is divided."""
+    properties = [] if tensor.dtype == torch.float32 else [str(tensor.dtype).replace("torch.", "")]
+    return label_of(tensor, label, *properties, *(["mean"] if divisor != 1 else []))
 
 
 def shares_memory(tensor: torch.Tensor) -> bool:

@@ -9,11 +9,14 @@ import torch
 from .. import _default
 from .._elastic import ElasticWorker
 from .._errors import Error, TensorError
+from .._floats import Label
 
 State = Union[torch.nn.Module, torch.Tensor]
 
 
-def all_reduce_gradients(model: torch.nn.Module, worker: Optional[ElasticWorker] = None) -> None:
+def all_reduce_gradients(
+    model: torch.nn.Module, worker: Optional[ElasticWorker] = None, label: Label = None
+) -> None:
     """Replaces the model's gradients by their means over all workers that are there: one sum per round.
 
     Call it between ``backward()`` and the optimiser's step. A parameter without a gradient counts as zeros.
@@ -21,6 +24,7 @@ def all_reduce_gradients(model: torch.nn.Module, worker: Optional[ElasticWorker]
     Args:
         model: with float32 parameters on the CPU.
         worker: the worker, or the default one (``inart.init``).
+        label: what the round is, such as its number; as for ``Worker.start``.
 
     Raises:
         Regrouped: the workers are others; the gradients are as they were. Call :func:`load_state`, and begin the
@@ -44,7 +48,7 @@ def all_reduce_gradients(model: torch.nn.Module, worker: Optional[ElasticWorker]
             )
     gradients = [torch.zeros_like(it) if it.grad is None else it.grad for it in parameters]
     total = torch.cat([gradient.detach().reshape(-1) for gradient in gradients])
-    job.all_reduce(total)
+    job.all_reduce(total, label)
     total /= job.world_size
     for parameter, mean in zip(parameters, total.split([it.numel() for it in parameters])):
         parameter.grad = mean.view_as(parameter)

@@ -11,6 +11,7 @@ from torch.nn.parallel import DistributedDataParallel
 
 from .. import _default, _errors
 from .._elastic import ElasticWorker
+from .._floats import Label
 from .._worker import Worker, join
 from ._completer import completer_of
 from ._models import models_of
@@ -36,6 +37,9 @@ class HookState:
     A bucket whose sum is not there ``timeout`` after its start fails with a ``TimeoutError`` that names the rank
     which has not joined, or has not started the sum. ``timeout`` is in seconds or a ``timedelta``.
 
+    Workers compare the index of each bucket, and the attribute ``label``. Set ``label`` to the number of the step
+    before each backward pass: if a rank skips a step, the job then ends with that rank's name.
+
     Raises:
         AssignmentError: the job's ranks are not those of the process group.
         ValueError: the timeout is not above 0.
@@ -53,6 +57,9 @@ class HookState:
         if not seconds > 0:
             raise ValueError(f"timeout {timeout}: give seconds above 0, or a timedelta")
         self.timeout = seconds
+        #: What the next backward pass is, such as the number of the step: a string or a whole number, the same at all
+        #: ranks.
+        self.label: Label = None
         if worker is not None and arguments:
             raise TypeError("HookState takes a worker, or arguments to join with, not both")
         if process_group is not None and arguments:
@@ -158,5 +165,7 @@ def all_reduce_hook(state: HookState, bucket: dist.GradBucket) -> torch.futures.
     """
     state.check_model(bucket.parameters()[0])
     buffer = bucket.buffer()
-    pending = state._completer.start(buffer, state.worker.world_size, state.timeout)
+    step = "" if state.label is None else f" of {state.label}"
+    label = f"bucket {bucket.index()}{step}"
+    pending = state._completer.start(buffer, state.worker.world_size, state.timeout, label)
     return pending.future(buffer)

@@ -16,7 +16,8 @@ pub(super) struct Call {
 
 /// What the thread is to do.
 pub(super) enum What {
-    AllReduce(Floats),
+    /// Sums floats under a label.
+    AllReduce(Floats, String),
     /// Loads a state that has that digest of its layout.
     Load(Vec<Floats>, u64),
     /// Leaves the job, which has all its rounds if that is true.

@@ -217,11 +217,20 @@ impl Elastic {
     }
 
     /// Sums `length` floats at `address`, which are `owner`'s, in place; the seconds that it took. The caller
-    /// has seen to it that they are there and writable, and that nobody uses them meanwhile.
-    fn all_reduce(&self, py: Python<'_>, address: usize, length: usize, owner: Py<PyAny>) -> PyResult<f64> {
+    /// has seen to it that they are there and writable, and that nobody uses them meanwhile. `label` is
+    /// compared with those of the other workers.
+    #[pyo3(signature = (address, length, owner, label = String::new()))]
+    fn all_reduce(
+        &self,
+        py: Python<'_>,
+        address: usize,
+        length: usize,
+        owner: Py<PyAny>,
+        label: String,
+    ) -> PyResult<f64> {
         // SAFETY: the caller is the package's `_floats.py`, which has seen to it.
         let floats = unsafe { Floats::new(address, length, owner) };
-        py.detach(|| self.call(What::AllReduce(floats)))
+        py.detach(|| self.call(What::AllReduce(floats, label)))
     }
 
     /// Replaces all these floats by those of the newest worker, whose state must have the same digest of its

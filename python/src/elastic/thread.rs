@@ -36,7 +36,7 @@ pub(super) fn serve(
         orders.begin(number);
         let outcome = match what {
             _ if orders.is_interrupted() => Err(Error::Interrupted.into()),
-            What::AllReduce(floats) => sum(&mut worker, floats, &mut has_warned),
+            What::AllReduce(floats, label) => sum(&mut worker, floats, &label, &mut has_warned),
             What::Load(state, layout) => load(&mut worker, state, layout),
             What::End(done) => {
                 let seen = Seen::of(&worker);
@@ -82,8 +82,13 @@ impl Ended {
 }
 
 /// Sums an array; returns the seconds that it took.
-fn sum(worker: &mut ElasticWorker, mut floats: Floats, has_warned: &mut bool) -> Result<f64, Ended> {
-    let stats = worker.all_reduce(floats.as_mut())?;
+fn sum(
+    worker: &mut ElasticWorker,
+    mut floats: Floats,
+    label: &str,
+    has_warned: &mut bool,
+) -> Result<f64, Ended> {
+    let stats = worker.all_reduce_with_label(floats.as_mut(), label)?;
     if stats.not_finite && !mem::replace(has_warned, true) {
         warn_not_finite(worker);
     }

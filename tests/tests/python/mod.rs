@@ -171,6 +171,25 @@ fn a_killed_rank_ends_the_others_with_its_name() {
     }
 }
 
+/// The skipped step has the buckets and arrays of every other step: only the labels have its number.
+#[test]
+fn a_rank_that_skips_a_step_ends_the_job_with_its_name() {
+    let Some(_turn) = turn() else { return };
+    if !has(&["torch", "numpy"]) {
+        return;
+    }
+    let bridge = Bridge::new();
+    for (job, how) in (1..).zip(["arrays", "hook"]) {
+        let (_, file) = bridge.job(job);
+        for report in all_told(bridge.start(&["skipping.py", how], &file, &[])) {
+            let error = report["error"].as_str().expect("text");
+            let named = "worker 1 (w1) and its peers started different tensors as ";
+            assert!(error.contains(named), "{how}: {error}");
+            assert!(report["number"].as_u64() >= Some(5), "{how}: {report:?}");
+        }
+    }
+}
+
 /// Two workers on a switch, and a server.
 const PAIR: &str =
     "{name: pair, nodes: [{name: v, kind: switch, aggregation: 2 Gbps}, {name: s, kind: server},
