@@ -41,6 +41,8 @@
 //! which follows the server goes on in the first epoch with chunks that belong there: such a frame is one
 //! that was sent before, and comes late.
 //!
+//! **Other tensors of one length** are in [`pairing`], a model of its own, since no frame shows them.
+//!
 //! **Tofino.** With [`Config::tofino`] switches follow the rules that the program for Tofino has
 //! (docs/protocol/tofino.md). Runs may have the same mark, which is that of an unused slot, too, if
 //! wanted. What leaves a switch may be lost inside, before its egress has noticed. A partial tells whose
@@ -79,6 +81,7 @@ mod marks;
 mod mutant;
 mod node;
 mod onward;
+pub mod pairing;
 mod passes;
 pub mod rendezvous;
 mod report;

@@ -4,6 +4,7 @@
 mod invariants;
 mod lockstep;
 mod mutants;
+mod pairing;
 mod reduction;
 mod rendezvous;
 mod tofino;
