@@ -128,7 +128,6 @@ pub(crate) fn cut(len: usize, tensors: usize) -> impl Iterator<Item = Range<usiz
 
 /// A process.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "there are few hosts, and each keeps its role")]
 pub(crate) enum Role {
     Worker(Worker),
     Server(Server, ShardId),
