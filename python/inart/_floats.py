@@ -8,7 +8,7 @@ from typing import Any, Callable, Union
 
 from ._errors import TensorError
 
-#: What a program calls a sum, if it does: the same at all workers.
+#: A program's label of a sum, the same at all workers.
 Label = Union[str, int, None]
 
 #: Address of the first float, how many there are, and whose memory it is.

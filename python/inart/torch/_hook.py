@@ -57,8 +57,8 @@ class HookState:
         if not seconds > 0:
             raise ValueError(f"timeout {timeout}: give seconds above 0, or a timedelta")
         self.timeout = seconds
-        #: What the next backward pass is, such as the number of the step: a string or a whole number, the same at all
-        #: ranks.
+        #: Label of the next backward pass, such as the number of the step: a string or a whole number, the same at
+        #: all ranks.
         self.label: Label = None
         if worker is not None and arguments:
             raise TypeError("HookState takes a worker, or arguments to join with, not both")

@@ -52,7 +52,7 @@ fn every_worker_is_told_whose_gradient_has_another_length() {
 
 /// Chunks of the skipped round fit those of the next one, so only the labels show it.
 #[test]
-fn every_worker_is_told_who_has_skipped_a_round_of_the_same_length() {
+fn a_skipped_round_of_the_same_length_ends_every_worker_by_name() {
     for scheme in [schemes::OPTIMIZED, schemes::ATP, schemes::LBMM] {
         for (rank, round) in [(0, 0), (3, 1), (5, 40)] {
             for (gradient_values, tensors) in [(300, 1), (10, 1), (700, 5), (0, 1)] {
@@ -61,8 +61,8 @@ fn every_worker_is_told_who_has_skipped_a_round_of_the_same_length() {
                 let report = run(scheme, LOSS, &options);
                 assert!(report.jobs[0].rounds >= round, "rounds before are summed: {report}");
                 assert_eq!(report.jobs[0].ends.len(), 6, "{report}");
-                let told = format!("worker {rank} (w{}) and its peers started different tensors", rank + 1);
-                assert!(report.jobs[0].ends.iter().all(|end| end.end.contains(&told)), "{report}");
+                let named = format!("worker {rank} (w{}) and its peers started different tensors", rank + 1);
+                assert!(report.jobs[0].ends.iter().all(|end| end.end.contains(&named)), "{report}");
             }
         }
     }

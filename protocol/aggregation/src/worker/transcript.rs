@@ -1,4 +1,4 @@
-//! What a worker tells of the tensors that it has started.
+//! History of the tensors that a worker has started, and its transcript.
 
 use alloc::collections::VecDeque;
 use alloc::format;

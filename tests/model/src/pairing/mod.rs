@@ -53,7 +53,7 @@ impl Model for System {
     }
 }
 
-/// What an exploration found: different states, and the invariants that are broken, with the way there.
+/// Explores all reachable states; returns their number, and each broken invariant with the way there.
 pub fn explore(config: Config, mutant: Option<Mutant>) -> (usize, Vec<(Invariant, Vec<Action>)>) {
     let checker = System { config, mutant }.checker().finish_when(HasDiscoveries::All).spawn_bfs().join();
     let mut found = checker.discoveries();
