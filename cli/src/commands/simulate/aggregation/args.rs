@@ -38,7 +38,7 @@ pub struct Args {
     /// name.
     #[arg(long, value_name = "RANK=VALUES")]
     pub odd_length: Option<OddLength>,
-    /// A worker of the first job that skips a round: rounds go on until the job ends with its name.
+    /// Let a worker of the first job skip a round. Rounds continue until the job ends by its name.
     #[arg(long, value_name = "RANK=ROUND", conflicts_with_all = ["changes", "background", "follow", "odd_length"])]
     pub skip: Option<Skip>,
     /// Tensors that each gradient is cut into, of different lengths, all in flight at once.
