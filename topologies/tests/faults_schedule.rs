@@ -6,6 +6,9 @@ use inart_topologies::switched::Topology;
 
 const RUNNER: Capabilities = Capabilities {
     controller: true,
+    scheduler: false,
+    frames: true,
+    lasting: false,
     worker_restart: true,
     injection: true,
     rates: false,

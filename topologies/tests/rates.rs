@@ -6,6 +6,9 @@ use inart_topologies::{Kind, Network};
 
 const RUNNER: Capabilities = Capabilities {
     controller: false,
+    scheduler: false,
+    frames: true,
+    lasting: false,
     worker_restart: false,
     injection: false,
     rates: false,

@@ -74,6 +74,9 @@ pub fn capabilities(topology: &Topology) -> Capabilities {
     let frame_bytes = 64..=mtu + ETHERNET_BYTES as u16;
     Capabilities {
         controller: true,
+        scheduler: false,
+        frames: true,
+        lasting: false,
         worker_restart: true,
         injection: false,
         rates: false,

@@ -8,6 +8,9 @@ use inart_topologies::switched::{NodeId, Topology};
 /// Faults of a schedule that emulations of a training support, beside [`ProcessFaults::new`].
 const CAPABILITIES: Capabilities = Capabilities {
     controller: false,
+    scheduler: false,
+    frames: true,
+    lasting: false,
     worker_restart: true,
     injection: false,
     rates: false,
@@ -92,19 +95,7 @@ impl ProcessFaults {
 
     /// The participants that are gone meanwhile, as predictions take them.
     pub(super) fn absences(&self, is_noticed: bool) -> Vec<Absence> {
-        let mut all: Vec<Absence> = Vec::new();
-        for (at, step) in &self.steps {
-            let at_s = at.duration().as_secs_f64();
-            let Some((Who::Worker(participant), starts)) = self.change(*step) else { continue };
-            let open =
-                |absence: &&mut Absence| absence.participant == participant && absence.until_s.is_none();
-            match (starts, all.iter_mut().find(open)) {
-                (true, Some(absence)) => absence.until_s = Some(at_s),
-                (false, None) => all.push(Absence { participant, from_s: at_s, until_s: None, is_noticed }),
-                _ => {}
-            }
-        }
-        all
+        Absence::all(&self.steps, &self.participants, is_noticed)
     }
 }
 

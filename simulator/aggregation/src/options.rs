@@ -18,6 +18,9 @@ use crate::wire::SingleFault;
 /// What a run can do of a fault schedule: everything that needs no process of the controller.
 pub const CAPABILITIES: Capabilities = Capabilities {
     controller: false,
+    scheduler: false,
+    frames: true,
+    lasting: false,
     worker_restart: false,
     injection: true,
     rates: false,

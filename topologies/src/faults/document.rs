@@ -99,7 +99,8 @@ pub struct FaultEvent {
     /// This host stands still for `for`; frames wait for it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pause: Option<String>,
-    /// This host's processes are killed; a server is started again after `for`, if that is given.
+    /// This host's processes are killed; a server is started again after `for`, if that is given. On a
+    /// network of sites, a site or the scheduler.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub crash: Option<String>,
     /// All links between these nodes and the others are down for `for`.

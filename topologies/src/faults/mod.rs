@@ -1,8 +1,8 @@
 //! Fault schedules: what may happen to a link or a process, and when.
 //!
 //! [`Faults`] is the document (see `docs/simulation.md`), with [quantities](quantity) that have units.
-//! [`Schedule`] is the same on one topology: names are resolved, and entries that the runner cannot execute
-//! are refused. The simulator and the emulator execute schedules. Pure functions: no I/O, no clock.
+//! [`Schedule`] is the same on one network, a [`Place`]: names are resolved, and entries that the runner
+//! cannot execute are refused. Simulators and emulators execute schedules. Pure functions: no I/O, no clock.
 //!
 //! ```
 //! use inart_topologies::faults::{Capabilities, Faults, Schedule};
@@ -15,6 +15,9 @@
 //! let faults = Faults::from_yaml("{links: [{drop: 1%}], events: [{at: 2 ms, restart: v, for: 20 ms}]}")?;
 //! let runner = Capabilities {
 //!     controller: false,
+//!     scheduler: false,
+//!     frames: true,
+//!     lasting: false,
 //!     worker_restart: false,
 //!     injection: true,
 //!     rates: false,
@@ -31,11 +34,13 @@
 
 mod document;
 mod error;
+mod place;
 pub mod quantity;
 mod schedule;
 mod step;
 
 pub use document::{Background, FaultEvent, Faults, LinkFaults, Protocol};
 pub use error::Error;
+pub use place::{Place, PlaceLink, Role};
 pub use schedule::{Capabilities, Flow, Schedule};
-pub use step::{Step, Victim};
+pub use step::{Lasting, Step, Victim};

@@ -3,23 +3,28 @@
 use std::collections::BTreeSet;
 use std::ops::RangeInclusive;
 
-use crate::switched::{Link, LinkId, NodeId, NodeKind, Topology};
+use crate::switched::{LinkId, NodeId};
 
 use super::document::{Background, FaultEvent, Faults, LinkFaults, Protocol};
 use super::error::Error;
+use super::place::{Place, PlaceLink, Role};
 use super::quantity::{BitRate, Span};
-use super::step::{Step, Victim};
+use super::step::{Lasting, Step, Victim};
 
-/// The name of the controller in a fault schedule.
-const CONTROLLER: &str = "controller";
-const HOSTS: [NodeKind; 2] = [NodeKind::Worker, NodeKind::Server];
-const ANY: [NodeKind; 3] = [NodeKind::Switch, NodeKind::Worker, NodeKind::Server];
+const HOSTS: [Role; 2] = [Role::Worker, Role::Server];
+const ANY: [Role; 3] = [Role::Switch, Role::Worker, Role::Server];
 
 /// What the runner of a schedule can do. Entries that need more are refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Capabilities {
     /// It can kill and start the controller.
     pub controller: bool,
+    /// It can kill and start the scheduler of sites.
+    pub scheduler: bool,
+    /// It runs frames: links do something to them at random, and there is other traffic.
+    pub frames: bool,
+    /// Its links may be down for good.
+    pub lasting: bool,
     /// It can start a worker again that was killed.
     pub worker_restart: bool,
     /// It can send stale and forged frames.
@@ -36,11 +41,11 @@ pub struct Capabilities {
 
 /// A flow of other traffic.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Flow {
+pub struct Flow<N = NodeId> {
     /// The host that sends.
-    pub from: NodeId,
+    pub from: N,
     /// The host that receives.
-    pub to: NodeId,
+    pub to: N,
     /// Its rate, in bits of Ethernet frames per second: above 0, and at most one frame per nanosecond.
     pub rate_bps: f64,
     /// Bytes of each frame; of TCP, of the longest.
@@ -53,10 +58,10 @@ pub struct Flow {
     pub protocol: Protocol,
 }
 
-impl Flow {
+impl<N: Copy> Flow<N> {
     /// The flow as text, like `udp at 1 Mbit/s from w1 to s1`.
-    pub fn describe(&self, topology: &Topology) -> String {
-        let name = |node: NodeId| topology.node(node).name.as_str();
+    pub fn describe<P: Place<Node = N>>(&self, place: &P) -> String {
+        let name = |node: N| place.node_name(node);
         let Self { from, to, rate_bps, protocol, .. } = *self;
         format!("{} at {} Mbit/s from {} to {}", protocol.name(), rate_bps / 1e6, name(from), name(to))
     }
@@ -64,24 +69,30 @@ impl Flow {
 
 /// Faults with their names resolved on one topology.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Schedule {
+pub struct Schedule<N = NodeId, L = LinkId> {
     /// The steps, by time since the start.
-    pub steps: Vec<(Span, Step)>,
+    pub steps: Vec<(Span, Step<N, L>)>,
+    /// The faults that the steps begin and end, in the order of the document.
+    pub faults: Vec<Lasting<N, L>>,
     /// What each link does to frames at random: from its first end to its second, then back.
     pub links: Vec<[LinkFaults; 2]>,
     /// Other traffic.
-    pub flows: Vec<Flow>,
+    pub flows: Vec<Flow<N>>,
 }
 
-impl Schedule {
+impl<N: Copy + Ord, L: Copy + Ord> Schedule<N, L> {
     /// Resolves the names of `faults`. A link that no entry is about loses what the network's document says.
     ///
     /// # Errors
     /// [`Error::Entry`] for a name that is not in the topology or is of the wrong kind, for an event that is
     /// not exactly one action with what it needs, for quantities out of range, and for what the runner cannot
     /// do.
-    pub fn new(topology: &Topology, faults: &Faults, runner: &Capabilities) -> Result<Self, Error> {
-        Self::with_default(topology, faults, runner, &LinkFaults::default())
+    pub fn new<P: Place<Node = N, Link = L>>(
+        place: &P,
+        faults: &Faults,
+        runner: &Capabilities,
+    ) -> Result<Self, Error> {
+        Self::with_default(place, faults, runner, &LinkFaults::default())
     }
 
     /// Resolves the names as [`Schedule::new`] does, but a link that no entry is about does `default` to
@@ -89,16 +100,23 @@ impl Schedule {
     ///
     /// # Errors
     /// As [`Schedule::new`].
-    pub fn with_default(
-        topology: &Topology,
+    pub fn with_default<P: Place<Node = N, Link = L>>(
+        place: &P,
         faults: &Faults,
         runner: &Capabilities,
         default: &LinkFaults,
     ) -> Result<Self, Error> {
-        let lossy = |link: &Link| LinkFaults { drop: default.drop.or(link.loss), ..default.clone() };
-        let links = topology.links().iter().map(|link| [lossy(link), lossy(link)]).collect();
-        let mut schedule = Self { steps: Vec::new(), links, flows: Vec::new() };
-        let entry = |list: &str, index| Entry { topology, runner, place: format!("{list}[{index}]") };
+        let lossy = |loss: f64| LinkFaults { drop: default.drop.or(loss), ..default.clone() };
+        let links = place.links();
+        let by_link = links.iter().map(|link| [lossy(link.loss), lossy(link.loss)]).collect();
+        let mut schedule = Self { steps: Vec::new(), faults: Vec::new(), links: by_link, flows: Vec::new() };
+        let sections = [("links", faults.links.is_empty()), ("background", faults.background.is_empty())];
+        if let Some((section, _)) = sections.into_iter().find(|(_, is_empty)| !is_empty && !runner.frames) {
+            let problem =
+                format!("`{section}` is of networks of switches whose frames are run; leave it out");
+            return Err(Error::Entry { place: section.to_owned(), problem });
+        }
+        let entry = |list: &'static str, index| Entry { place, links: &links, runner, list, index };
         for (index, link) in faults.links.iter().enumerate() {
             schedule.add_link(&entry("links", index), link)?;
         }
@@ -114,11 +132,15 @@ impl Schedule {
 
     /// Whether any link does something to frames, or goes down.
     pub fn touches_links(&self) -> bool {
-        let cuts = |(_, step): &(Span, Step)| matches!(step, Step::LinkDown(_));
+        let cuts = |(_, step): &(Span, Step<N, L>)| matches!(step, Step::LinkDown(_));
         self.links.as_flattened().iter().any(|faults| !faults.is_none()) || self.steps.iter().any(cuts)
     }
 
-    fn add_link(&mut self, entry: &Entry<'_>, faults: &LinkFaults) -> Result<(), Error> {
+    fn add_link<P: Place<Node = N, Link = L>>(
+        &mut self,
+        entry: &Entry<'_, P>,
+        faults: &LinkFaults,
+    ) -> Result<(), Error> {
         for (what, share, by) in
             [("reorder", faults.reorder, faults.reorder_by), ("delay", faults.delay, faults.delay_by)]
         {
@@ -131,71 +153,70 @@ impl Schedule {
             None => self.links.fill([nameless.clone(), nameless]),
             Some(ends) => {
                 let (link, end) = entry.direction(ends)?;
-                self.links[link.index()][end] = nameless;
+                let at = entry.links.iter().position(|own| own.id == link);
+                if let Some(at) = at {
+                    self.links[at][end] = nameless;
+                }
             }
         }
         Ok(())
     }
 
-    fn add_event(&mut self, entry: &Entry<'_>, event: &FaultEvent) -> Result<(), Error> {
-        let (at, action) = (event.at, entry.action(event)?);
-        let until = || match event.lasts {
-            Some(lasts) => Ok(Span(at.0.saturating_add(lasts.0))),
+    fn add_event<P: Place<Node = N, Link = L>>(
+        &mut self,
+        entry: &Entry<'_, P>,
+        event: &FaultEvent,
+    ) -> Result<(), Error> {
+        let action = entry.action(event)?;
+        let ends = event.lasts.map(|lasts| Span(event.at.0.saturating_add(lasts.0)));
+        let until = || match ends {
+            Some(until) => Ok(Some(until)),
             None => Err(entry.wrong("for is missing; say how long it lasts, like 10 ms".into())),
+        };
+        let cut_until = || if entry.runner.lasting { Ok(ends) } else { until() };
+        let mut add = |until, first| {
+            let lasting = Lasting { event: entry.index, at: event.at, until, first };
+            self.steps.push((event.at, first));
+            self.steps.extend(until.zip(lasting.first.last()));
+            self.faults.push(lasting);
         };
         match action {
             Action::Restart(name) => {
                 let victim = entry.restarted(name)?;
-                self.add_span(at, until()?, Step::Kill(victim), Step::Start(victim));
+                add(until()?, Step::Kill(victim));
             }
             Action::Crash(name) => {
-                let host = entry.node(name, &HOSTS)?;
-                self.steps.push((at, Step::Kill(Victim::Host(host))));
-                if event.lasts.is_some() {
+                let victim = entry.crashed(name)?;
+                if let (Victim::Host(host), Some(_)) = (victim, ends) {
                     entry.may_start_again(host)?;
-                    self.steps.push((until()?, Step::Start(Victim::Host(host))));
                 }
+                add(ends, Step::Kill(victim));
             }
             Action::Pause(name) => {
                 let host = entry.node(name, &HOSTS)?;
-                self.add_span(at, until()?, Step::Pause(host), Step::Resume(host));
+                add(until()?, Step::Pause(host));
             }
             Action::Bounce(name) => {
                 let host = entry.node(name, &HOSTS)?;
-                self.add_span(at, until()?, Step::InterfaceDown(host), Step::InterfaceUp(host));
+                add(until()?, Step::InterfaceDown(host));
             }
             Action::LinkDown(ends) => {
-                let (link, until) = (entry.direction(ends)?.0, until()?);
-                self.add_span(at, until, Step::LinkDown(link), Step::LinkUp(link));
+                let (link, until) = (entry.direction(ends)?.0, cut_until()?);
+                add(until, Step::LinkDown(link));
             }
             Action::Partition(names) => {
-                let (links, until) = (entry.links_around(names)?, until()?);
-                for link in links {
-                    self.add_span(at, until, Step::LinkDown(link), Step::LinkUp(link));
-                }
+                let (links, until) = (entry.links_around(names)?, cut_until()?);
+                links.into_iter().for_each(|link| add(until, Step::LinkDown(link)));
             }
-            Action::Slow(ends, BitRate(bps)) => {
-                let link = entry.direction(ends)?.0;
-                self.steps.push((at, Step::Slow(link, bps)));
-                if event.lasts.is_some() {
-                    self.steps.push((until()?, Step::Fast(link)));
-                }
+            Action::Slow(between, BitRate(bps)) => {
+                let link = entry.direction(between)?.0;
+                add(ends, Step::Slow(link, bps));
             }
-            Action::Disconnect(name) => {
-                self.steps.push((at, Step::Disconnect(entry.node(name, &HOSTS)?)));
-            }
-            Action::Stale(name, count) => {
-                self.steps.push((at, Step::Stale(entry.node(name, &HOSTS)?, count)));
-            }
-            Action::Forge(name, count) => {
-                self.steps.push((at, Step::Forge(entry.node(name, &HOSTS)?, count)));
-            }
+            Action::Disconnect(name) => add(None, Step::Disconnect(entry.node(name, &HOSTS)?)),
+            Action::Stale(name, count) => add(None, Step::Stale(entry.node(name, &HOSTS)?, count)),
+            Action::Forge(name, count) => add(None, Step::Forge(entry.node(name, &HOSTS)?, count)),
         }
         Ok(())
-    }
-
-    fn add_span(&mut self, at: Span, until: Span, first: Step, last: Step) {
-        self.steps.extend([(at, first), (until, last)]);
     }
 }
 
@@ -214,15 +235,17 @@ enum Action<'a> {
 }
 
 /// One entry of the document, for errors that name it.
-struct Entry<'a> {
-    topology: &'a Topology,
+struct Entry<'a, P: Place> {
+    place: &'a P,
+    links: &'a [PlaceLink<P::Node, P::Link>],
     runner: &'a Capabilities,
-    place: String,
+    list: &'static str,
+    index: usize,
 }
 
-impl Entry<'_> {
+impl<P: Place> Entry<'_, P> {
     fn wrong(&self, problem: String) -> Error {
-        Error::Entry { place: self.place.clone(), problem }
+        Error::Entry { place: format!("{}[{}]", self.list, self.index), problem }
     }
 
     /// The one action of an event; only stale and forge have a count, and only slow has a rate. Stale, forge
@@ -282,57 +305,66 @@ impl Entry<'_> {
         Ok(())
     }
 
-    fn restarted(&self, name: &str) -> Result<Victim, Error> {
-        let is_controller = name == CONTROLLER && self.topology.node_named(name).is_none();
-        match is_controller && self.runner.controller {
+    fn is_controller(&self, name: &str) -> bool {
+        name == P::CONTROLLER && self.place.node_named(name).is_none()
+    }
+
+    fn restarted(&self, name: &str) -> Result<Victim<P::Node>, Error> {
+        match self.is_controller(name) && self.runner.controller {
             true => Ok(Victim::Controller),
-            false => self.node(name, &[NodeKind::Switch]).map(Victim::Switch),
+            false => self.node(name, &[Role::Switch]).map(Victim::Switch),
         }
     }
 
-    fn may_start_again(&self, host: NodeId) -> Result<(), Error> {
-        match self.topology.node(host).kind == NodeKind::Worker && !self.runner.worker_restart {
+    fn crashed(&self, name: &str) -> Result<Victim<P::Node>, Error> {
+        match self.is_controller(name) && self.runner.scheduler {
+            true => Ok(Victim::Controller),
+            false => self.node(name, &HOSTS).map(Victim::Host),
+        }
+    }
+
+    fn may_start_again(&self, host: P::Node) -> Result<(), Error> {
+        match self.place.role(host).1 == Role::Worker && !self.runner.worker_restart {
             true => Err(self.wrong("a worker that was killed has lost its job: leave `for` out".into())),
             false => Ok(()),
         }
     }
 
-    fn node(&self, name: &str, kinds: &[NodeKind]) -> Result<NodeId, Error> {
-        let network = self.topology.name();
-        let node = self
-            .topology
-            .node_named(name)
-            .ok_or_else(|| self.wrong(format!("topology {network} has no node {name}; check the name")))?;
-        let kind = self.topology.node(node).kind;
-        match kinds.contains(&kind) {
+    fn node(&self, name: &str, wanted: &[Role]) -> Result<P::Node, Error> {
+        let node = self.place.node_named(name).ok_or_else(|| {
+            self.wrong(format!("{} has no node {name}; check the name", self.place.title()))
+        })?;
+        let (word, role) = self.place.role(node);
+        match wanted.contains(&role) {
             true => Ok(node),
             false => {
-                let wanted = kinds.iter().map(|kind| kind.name()).collect::<Vec<_>>().join(" or ");
-                Err(self.wrong(format!("{name} is a {kind}; name a {wanted}")))
+                let names = wanted.iter().map(|role| role.name()).collect::<Vec<_>>().join(" or ");
+                Err(self.wrong(format!("{name} is a {word}; name a {names}")))
             }
         }
     }
 
     /// The link between two nodes, and which of its ends is the first of them.
-    fn direction(&self, ends: &[String; 2]) -> Result<(LinkId, usize), Error> {
+    fn direction(&self, ends: &[String; 2]) -> Result<(P::Link, usize), Error> {
         let [from, to] = [self.node(&ends[0], &ANY)?, self.node(&ends[1], &ANY)?];
-        let link = self.topology.link_between(from, to);
+        let link = self.place.link_between(from, to);
         let link =
             link.ok_or_else(|| self.wrong(format!("there is no link between {} and {}", ends[0], ends[1])))?;
-        Ok((link, usize::from(self.topology.link(link).ends[0] != from)))
+        let is_reversed = self.links.iter().any(|own| own.id == link && own.ends[0] != from);
+        Ok((link, usize::from(is_reversed)))
     }
 
     /// The links between these nodes and the others.
-    fn links_around(&self, names: &[String]) -> Result<Vec<LinkId>, Error> {
+    fn links_around(&self, names: &[String]) -> Result<Vec<P::Link>, Error> {
         let inside: BTreeSet<_> = names.iter().map(|name| self.node(name, &ANY)).collect::<Result<_, _>>()?;
-        let crosses = |link: &LinkId| {
-            let [a, b] = self.topology.link(*link).ends.map(|end| inside.contains(&end));
+        let crosses = |link: &&PlaceLink<P::Node, P::Link>| {
+            let [a, b] = link.ends.map(|end| inside.contains(&end));
             a != b
         };
-        Ok(self.topology.link_ids().filter(crosses).collect())
+        Ok(self.links.iter().filter(crosses).map(|link| link.id).collect())
     }
 
-    fn flow(&self, flow: &Background) -> Result<Flow, Error> {
+    fn flow(&self, flow: &Background) -> Result<Flow<P::Node>, Error> {
         let (from, to) = (self.node(&flow.from, &HOSTS)?, self.node(&flow.to, &HOSTS)?);
         if from == to {
             return Err(self.wrong(format!("from {0} to {0}; name two hosts", flow.from)));

@@ -1,50 +1,78 @@
 //! The steps of a fault schedule.
 
-use crate::switched::{LinkId, NodeId, Topology};
+use crate::switched::{LinkId, NodeId};
+
+use super::place::Place;
+use super::quantity::Span;
 
 /// A process, or the processes of a node.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Victim {
+pub enum Victim<N = NodeId> {
     /// A switch: it loses its program, tables and registers.
-    Switch(NodeId),
-    /// The controller.
+    Switch(N),
+    /// The controller; of a network of sites, the scheduler.
     Controller,
     /// All processes of a host.
-    Host(NodeId),
+    Host(N),
 }
 
 /// One step of a fault schedule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Step {
+pub enum Step<N = NodeId, L = LinkId> {
     /// Ends a process without warning.
-    Kill(Victim),
+    Kill(Victim<N>),
     /// Starts it again, without its state.
-    Start(Victim),
+    Start(Victim<N>),
     /// Halts all processes of a host; frames wait for it.
-    Pause(NodeId),
+    Pause(N),
     /// Lets them go on.
-    Resume(NodeId),
+    Resume(N),
     /// Takes a host's own interface down.
-    InterfaceDown(NodeId),
+    InterfaceDown(N),
     /// Takes it up again.
-    InterfaceUp(NodeId),
+    InterfaceUp(N),
     /// Takes a link down, in both directions.
-    LinkDown(LinkId),
+    LinkDown(L),
     /// Takes it up again.
-    LinkUp(LinkId),
+    LinkUp(L),
     /// Gives a link another rate, in bit/s, in both directions.
-    Slow(LinkId, u64),
+    Slow(L, u64),
     /// Gives a link its own rate back.
-    Fast(LinkId),
+    Fast(L),
     /// Ends all connections of a host.
-    Disconnect(NodeId),
+    Disconnect(N),
     /// Delivers again the last frames that a host sent, so many at most, as frames of the epoch before.
-    Stale(NodeId, u32),
+    Stale(N, u32),
     /// Makes a host forge so many frames of jobs that it does not belong to.
-    Forge(NodeId, u32),
+    Forge(N, u32),
 }
 
-impl Step {
+/// A fault from its beginning to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Lasting<N = NodeId, L = LinkId> {
+    /// Position of the event in the document.
+    pub event: usize,
+    /// When it begins, from the start of the run.
+    pub at: Span,
+    /// When it ends; `None` if it lasts for good, or no longer than a moment.
+    pub until: Option<Span>,
+    /// How it begins.
+    pub first: Step<N, L>,
+}
+
+impl<N: Copy, L: Copy + PartialEq> Step<N, L> {
+    /// Returns the step that ends what this one begins.
+    pub fn last(self) -> Option<Self> {
+        Some(match self {
+            Step::Kill(who) => Step::Start(who),
+            Step::Pause(host) => Step::Resume(host),
+            Step::InterfaceDown(host) => Step::InterfaceUp(host),
+            Step::LinkDown(link) => Step::LinkUp(link),
+            Step::Slow(link, _) => Step::Fast(link),
+            _ => return None,
+        })
+    }
+
     /// Whether it ends a fault, rather than beginning one.
     pub fn ends_fault(self) -> bool {
         matches!(
@@ -54,12 +82,15 @@ impl Step {
     }
 
     /// The step as text, like `switch v1 killed`.
-    pub fn describe(self, topology: &Topology) -> String {
-        let name = |node: NodeId| topology.node(node).name.as_str();
-        let link = |link: LinkId| topology.link(link).ends.map(name).join("-");
-        let victim = |victim: Victim| match victim {
+    pub fn describe<P: Place<Node = N, Link = L>>(self, place: &P) -> String {
+        let name = |node: N| place.node_name(node);
+        let link = |link: L| {
+            let found = place.links().into_iter().find(|own| own.id == link);
+            found.map_or_else(String::new, |found| found.ends.map(name).join("-"))
+        };
+        let victim = |victim: Victim<N>| match victim {
             Victim::Switch(node) => format!("switch {}", name(node)),
-            Victim::Controller => "the controller".to_owned(),
+            Victim::Controller => format!("the {}", P::CONTROLLER),
             Victim::Host(node) => format!("host {}", name(node)),
         };
         match self {

@@ -1,10 +1,11 @@
 //! Participants that vanish: `--absent NAME=FROM..UNTIL`.
 
 use anyhow::{Context, ensure};
-use inart_simulator_ps::Absence;
-use inart_topologies::faults::FaultEvent;
+use inart_simulator_ps::{Absence, CAPABILITIES};
 use inart_topologies::faults::quantity::Span;
+use inart_topologies::faults::{FaultEvent, Faults, Schedule};
 use inart_topologies::ps::Job;
+use inart_topologies::switched::{NodeId, Topology};
 
 use crate::commands::values::seconds;
 
@@ -78,14 +79,25 @@ pub fn disjoint(absent: &[Absent]) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// As the run takes them. The server is told if a patience is not what it is to find out by.
-pub fn absences(job: &Job, absent: &[Absent], is_noticed: bool) -> anyhow::Result<Vec<Absence>> {
+/// Returns the absences of a job's participants, as predictions take them. `is_noticed`: the server is
+/// notified, instead of timing the participant out.
+pub fn absences(
+    topology: &Topology,
+    job: &Job,
+    absent: &[Absent],
+    is_noticed: bool,
+) -> anyhow::Result<Vec<Absence>> {
     disjoint(absent)?;
-    let of = |absent: &Absent| {
-        let found = job.participants.iter().position(|participant| participant.name == absent.name);
-        let participant = found
-            .with_context(|| format!("--absent {}: job {} has no such participant", absent.name, job.name))?;
-        Ok(Absence { participant, from_s: absent.from_s, until_s: absent.until_s, is_noticed })
-    };
-    absent.iter().map(of).collect()
+    let planned = topology.jobs().iter().find(|planned| planned.name == job.name);
+    let participants: &[NodeId] = planned.map_or(&[], |planned| &planned.workers);
+    let mut all = Vec::new();
+    for one in absent {
+        let place = || format!("--absent {}: job {}", one.name, job.name);
+        let faults = Faults { events: vec![one.event()], ..Faults::default() };
+        let schedule = Schedule::new(topology, &faults, &CAPABILITIES).with_context(place)?;
+        let found = Absence::all(&schedule.steps, participants, is_noticed);
+        ensure!(!found.is_empty(), "{} has no such participant; name one of its workers or clients", place());
+        all.extend(found);
+    }
+    Ok(all)
 }

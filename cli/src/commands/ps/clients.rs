@@ -3,10 +3,10 @@
 use std::fmt::Write as _;
 
 use anyhow::{anyhow, ensure};
-use inart_simulator_ps::{ClientOptions, ClientRun, run_clients};
+use inart_simulator_ps::{Absence, ClientOptions, ClientRun, run_clients};
 use inart_topologies::ps::Job;
 
-use crate::commands::ps::absent::{absences, warn_late};
+use crate::commands::ps::absent::warn_late;
 use crate::commands::ps::common::{Common, refuse};
 
 /// Rounds of each group, unless others are asked for.
@@ -94,7 +94,13 @@ impl ClientArgs {
     }
 
     /// Runs a job and says how it went.
-    pub fn run(&self, job: &Job, common: &Common<'_>, json: bool) -> anyhow::Result<String> {
+    pub fn run(
+        &self,
+        job: &Job,
+        common: &Common<'_>,
+        absences: Vec<Absence>,
+        json: bool,
+    ) -> anyhow::Result<String> {
         let rounds = self.rounds.unwrap_or(ROUNDS);
         ensure!(
             (4..=MOST_ROUNDS).contains(&rounds),
@@ -109,7 +115,7 @@ impl ClientArgs {
             rounds,
             seed: common.seed,
             patience_s: common.patience_s,
-            absences: absences(job, common.absent, common.patience_s.is_none())?,
+            absences,
             usage_s: None,
         };
         let run = run_clients(job, &options)?;

@@ -4,10 +4,10 @@ use std::fmt::Write as _;
 
 use anyhow::{Context, anyhow, ensure};
 use inart_protocol_ps::{Applied, BatchRule, Blocking, Policy, Spacing};
-use inart_simulator_ps::{WorkerOptions, WorkerRun, run_workers};
+use inart_simulator_ps::{Absence, WorkerOptions, WorkerRun, run_workers};
 use inart_topologies::ps::Job;
 
-use crate::commands::ps::absent::{absences, warn_late};
+use crate::commands::ps::absent::warn_late;
 use crate::commands::ps::common::{Common, refuse};
 
 /// Iterations, unless others are asked for.
@@ -157,7 +157,13 @@ impl WorkerArgs {
     }
 
     /// Runs a job and says how it went.
-    pub fn run(&self, job: &Job, common: &Common<'_>, json: bool) -> anyhow::Result<String> {
+    pub fn run(
+        &self,
+        job: &Job,
+        common: &Common<'_>,
+        absences: Vec<Absence>,
+        json: bool,
+    ) -> anyhow::Result<String> {
         let iterations = self.checked_iterations()?;
         let policy = self.policy(common)?;
         let tuning = self.tuning();
@@ -165,7 +171,7 @@ impl WorkerArgs {
             tuning,
             seed: common.seed,
             patience_s: common.patience_s,
-            absences: absences(job, common.absent, common.patience_s.is_none())?,
+            absences,
             ..WorkerOptions::new(policy, iterations)
         };
         let run = run_workers(job, &options)?;

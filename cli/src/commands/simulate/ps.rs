@@ -11,7 +11,7 @@ use inart_topologies::ps::Kind;
 
 use crate::commands::network::training_job;
 use crate::commands::output::print;
-use crate::commands::ps::absent::Absent;
+use crate::commands::ps::absent::{Absent, absences};
 use crate::commands::ps::clients::ClientArgs;
 use crate::commands::ps::common::{Common, refuse};
 use crate::commands::ps::no_plan::NoPlan;
@@ -91,6 +91,7 @@ fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCod
         workers: &args.workers,
         clients: &args.clients,
     };
+    let gone = || absences(&network.topology, job, &args.absent, args.patience.is_none());
     let agents = |is_grouped: bool| {
         let text = args.agents.run(&run, json)?;
         ensure!(
@@ -104,7 +105,7 @@ fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCod
         args.workers.refused()?;
         match agents(false)? {
             Some(text) => text,
-            None => args.clients.run(job, &common, json)?,
+            None => args.clients.run(job, &common, gone()?, json)?,
         }
     } else {
         args.clients.refused()?;
@@ -119,7 +120,7 @@ fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCod
             (None, Some(groups)) => {
                 groups::run(&network.topology, job, groups, &args.workers, &common, json)?
             }
-            (None, None) => args.workers.run(job, &common, json)?,
+            (None, None) => args.workers.run(job, &common, gone()?, json)?,
         }
     };
     print(&text)?;

@@ -17,6 +17,9 @@ use super::ways::{Access, Change, Place, Random, Way};
 /// Faults of a schedule that runs of agents support.
 pub const CAPABILITIES: Capabilities = Capabilities {
     controller: false,
+    scheduler: false,
+    frames: true,
+    lasting: false,
     worker_restart: true,
     injection: false,
     rates: true,
