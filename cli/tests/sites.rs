@@ -163,8 +163,8 @@ fn wrong_faults_are_refused() {
     bench.write("other.yaml", "events: [{at: 1 s, restart: n1, for: 1 s}]");
     let simulate = |rest: &[&'static str]| [&["simulate", &network][..], rest].concat().join("\n");
     let cases: [(&[&'static str], &[&str]); 6] = [
-        (&["--faults", "no-link.yaml"], &["--faults no-link.yaml", "event 1", "no link n1 to n9"]),
-        (&["--faults", "other.yaml"], &["--faults other.yaml", "event 1", "crash: n1"]),
+        (&["--faults", "no-link.yaml"], &["--faults no-link.yaml", "events[0]", "no link between n1 and n9"]),
+        (&["--faults", "other.yaml"], &["--faults other.yaml", "events[0]", "crash: n1"]),
         (&["--faults", "missing.yaml"], &["--faults missing.yaml"]),
         (&["--faults", "other.yaml", "--trials", "2"], &["--trials", "--faults"]),
         (&["--trials", "0"], &["--trials 0"]),

@@ -197,7 +197,7 @@ impl Links for PeerLinks {
                 Some(Happened::Frame { to: parcel.to, frame: parcel.data })
             }
             Event::Here(Load { parcel, .. }) | Event::Word(parcel) => {
-                Some(Happened::Arrived { parcel, seconds: 0.0 })
+                Some(Happened::Arrived { parcel, seen: None })
             }
             Event::Taken(Parcel { from: sender, to: receiver, connection, id, .. }) => {
                 Some(Happened::Ended { sender, receiver, connection, id, is_taken: true })

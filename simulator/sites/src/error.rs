@@ -5,22 +5,6 @@ use inart_sites_agent::{DriverError, SetupError};
 /// What is wrong.
 #[derive(Debug, thiserror::Error)]
 pub enum SimulationError {
-    /// A fault of something that there is not.
-    #[error("event {number}: {problem}; {fix}")]
-    Fault {
-        /// Which event, from 1.
-        number: usize,
-        /// What is wrong.
-        problem: String,
-        /// What to write.
-        fix: &'static str,
-    },
-    /// Faults that are for networks of switches only.
-    #[error("`{section}` is of networks of switches; on a network of sites a schedule has `events` only")]
-    Section {
-        /// The section of the schedule.
-        section: &'static str,
-    },
     /// Options that no site can be set up with.
     #[error(transparent)]
     Setup(#[from] SetupError),

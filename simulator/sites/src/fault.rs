@@ -1,13 +1,22 @@
 //! What may happen, and when.
 
 use inart_protocol_sites::SiteNo;
-use inart_topologies::faults::Faults;
-use inart_topologies::sites::Overlay;
+use inart_topologies::faults::{Capabilities, Error, Faults, Lasting, Schedule, Step, Victim};
+use inart_topologies::sites::{Overlay, SiteId};
 
-use crate::error::SimulationError;
-
-/// The scheduler's name in a fault schedule.
-const SCHEDULER: &str = "scheduler";
+/// Faults of a schedule that runs of sites support.
+pub const CAPABILITIES: Capabilities = Capabilities {
+    controller: false,
+    scheduler: true,
+    frames: false,
+    lasting: true,
+    worker_restart: true,
+    injection: false,
+    rates: false,
+    connections: false,
+    tcp: false,
+    frame_bytes: 64..=9000,
+};
 
 /// How the document of a scheduler differs from that of the sites.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,47 +115,49 @@ impl PlannedFault {
     }
 }
 
-/// The faults of a document: `link_down: [n1, n2]` and `crash: n1`, or `crash: scheduler`.
+/// Resolves a fault schedule on a network of sites: links that are down, processes that are killed and start
+/// again, partitions.
 ///
 /// # Errors
-/// Links and sites that there are not; sites that never start again; faults of other kinds.
-pub fn resolve(overlay: &Overlay, faults: &Faults) -> Result<Vec<PlannedFault>, SimulationError> {
-    let sections = [("links", faults.links.is_empty()), ("background", faults.background.is_empty())];
-    if let Some((section, _)) = sections.into_iter().find(|(_, is_empty)| !is_empty) {
-        return Err(SimulationError::Section { section });
+/// Names that the network does not have; sites that never start again; faults of other kinds.
+pub fn resolve(overlay: &Overlay, faults: &Faults) -> Result<Vec<PlannedFault>, Error> {
+    for (at, event) in faults.events.iter().enumerate() {
+        if let Some(name) = &event.restart {
+            let problem = format!("`restart: {name}` is of networks of switches; write `crash: {name}`");
+            return Err(Error::Entry { place: format!("events[{at}]"), problem });
+        }
     }
-    let mut all = Vec::new();
-    for (event, number) in faults.events.iter().zip(1..) {
-        let wrong = |problem: String, fix| SimulationError::Fault { number, problem, fix };
-        let site = |name: &str| {
-            let fix = "name a site of the network, or the scheduler";
-            overlay.site_named(name).ok_or_else(|| wrong(format!("there is no site {name}"), fix))
-        };
-        let fault = match (&event.link_down, &event.crash) {
-            (Some([a, b]), None) => {
-                let ends = [site(a)?, site(b)?];
-                let found = overlay
-                    .links()
-                    .iter()
-                    .position(|link| link.ends == ends || link.ends == [ends[1], ends[0]]);
-                let fix = "name both ends of a link";
-                Fault::Link(found.ok_or_else(|| wrong(format!("there is no link {a} to {b}"), fix))?)
-            }
-            (None, Some(name)) if name == SCHEDULER => Fault::Scheduler,
-            (None, Some(name)) => {
-                let fix = "say when it starts again, like `for: 3 s`: the others wait for it";
-                if event.lasts.is_none() {
-                    return Err(wrong(format!("site {name} does not start again"), fix));
-                }
-                Fault::Site(SiteNo(site(name)?.index() as u16))
-            }
-            _ => {
-                let fix = "write `link_down: [n1, n2]`, `crash: n1` or `crash: scheduler`";
-                return Err(wrong("it is nothing that happens to sites".to_owned(), fix));
-            }
-        };
-        let lasts_s = event.lasts.map(|span| span.duration().as_secs_f64());
-        all.push(PlannedFault { at_s: event.at.duration().as_secs_f64(), lasts_s, fault });
-    }
-    Ok(all)
+    let schedule = Schedule::new(overlay, faults, &CAPABILITIES)?;
+    let planned = schedule.faults.iter().map(|lasting| planned(overlay, lasting));
+    Ok(planned.collect::<Result<Vec<_>, _>>()?.concat())
+}
+
+fn planned(overlay: &Overlay, lasting: &Lasting<SiteId, usize>) -> Result<Vec<PlannedFault>, Error> {
+    let wrong = |problem: String| Error::Entry { place: format!("events[{}]", lasting.event), problem };
+    let number = |site: SiteId| SiteNo(site.index() as u16);
+    let faults = match lasting.first {
+        Step::LinkDown(link) => vec![Fault::Link(link)],
+        Step::InterfaceDown(site) => {
+            let links = overlay.links().iter().enumerate();
+            links.filter(|(_, link)| link.ends.contains(&site)).map(|(at, _)| Fault::Link(at)).collect()
+        }
+        Step::Kill(Victim::Controller) => vec![Fault::Scheduler],
+        Step::Kill(Victim::Host(site)) if lasting.until.is_some() => vec![Fault::Site(number(site))],
+        Step::Kill(Victim::Host(site)) => {
+            let name = overlay.site_name(site);
+            return Err(wrong(format!(
+                "site {name} does not start again; say when, like `for: 3 s`: the others wait for it"
+            )));
+        }
+        step => {
+            let what = step.describe(overlay);
+            return Err(wrong(format!(
+                "{what} does not happen to sites; write `link_down`, `partition`, `bounce` or `crash`"
+            )));
+        }
+    };
+    let at_s = lasting.at.duration().as_secs_f64();
+    let lasts_s =
+        lasting.until.map(|until| until.duration().saturating_sub(lasting.at.duration()).as_secs_f64());
+    Ok(faults.into_iter().map(|fault| PlannedFault { at_s, lasts_s, fault }).collect())
 }

@@ -8,18 +8,26 @@
 //!
 //! No clock, no I/O: the same arguments give the same run.
 
+mod agent;
 mod audit;
-mod connections;
+mod common;
 mod error;
 mod fault;
+mod hostile;
 pub mod ideal;
+mod links;
+mod options;
 mod outcome;
+mod run;
+mod schedulers;
+mod stranger;
 mod traffic;
+mod training;
 mod trial;
-mod world;
 
 pub use error::SimulationError;
-pub use fault::{Fault, OtherDocument, PlannedFault, Setting, resolve};
+pub use fault::{CAPABILITIES, Fault, OtherDocument, PlannedFault, Setting, resolve};
+pub use options::{Knowledge, Options, Traces};
 pub use outcome::{Consequence, Outcome, RoundTime};
+pub use run::simulate;
 pub use trial::Trial;
-pub use world::{Knowledge, Options, Traces, simulate};

@@ -1,12 +1,13 @@
 //! Chunks on links.
 
+use std::cell::Cell;
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, BTreeSet};
 
-use bytes::Bytes;
 use inart_protocol_sites::SiteNo;
 use inart_topologies::sites::{ArcId, Overlay, SiteId};
 use inart_virtual::{Event, Links, Sharing};
+use inart_world::Parcel;
 
 /// The rate of a link that is down: what is on it stands still.
 const STOPPED_BPS: f64 = 1e-9;
@@ -14,21 +15,9 @@ const STOPPED_BPS: f64 = 1e-9;
 /// Chunks of one key follow each other: a tree's edge in one direction, by one path.
 pub type StreamKey = (u16, u32, u32, u32, u32);
 
-/// A chunk under way.
-#[derive(Debug, Clone)]
-pub struct Sent {
-    pub from: SiteNo,
-    pub to: SiteNo,
-    /// The number of the connection.
-    pub connection: u64,
-    /// The sender's number of the message.
-    pub id: u64,
-    pub data: Bytes,
-}
-
-/// What has arrived.
+/// A chunk that has arrived.
 pub struct Arrived {
-    pub sent: Sent,
+    pub parcel: Parcel,
     pub bits: f64,
     /// From its first bit's leaving to its last one's, in seconds.
     pub seconds: f64,
@@ -38,13 +27,15 @@ pub struct Arrived {
 struct Waiting {
     key: StreamKey,
     bits: f64,
-    sent: Sent,
+    parcel: Parcel,
 }
 
 /// The network's links.
 pub struct Traffic<'o> {
     overlay: &'o Overlay,
-    links: Links<StreamKey, Sent>,
+    links: Links<StreamKey, Parcel>,
+    /// When the next chunk leaves or arrives; `None` until that is computed again.
+    next_s: Cell<Option<f64>>,
     down: BTreeSet<usize>,
     /// Where chunks go one by one: of each directed link those that wait, the first next, by priority and
     /// order; and whether one is leaving.
@@ -66,6 +57,7 @@ impl<'o> Traffic<'o> {
         Traffic {
             overlay,
             links: Links::new(links),
+            next_s: Cell::new(None),
             down: BTreeSet::new(),
             waiting,
             given: 0,
@@ -88,13 +80,15 @@ impl<'o> Traffic<'o> {
     }
 
     /// Gives a chunk to a link. Where chunks go one by one, what has more priority goes first.
-    pub fn send(&mut self, sent: Sent, key: StreamKey, bits: f64, priority: i32) {
-        let Some(arc) = self.arc(sent.from, sent.to) else { return };
+    pub fn send(&mut self, [from, to]: [SiteNo; 2], parcel: Parcel, key: StreamKey, bits: f64) {
+        let Some(arc) = self.arc(from, to) else { return };
+        self.next_s.set(None);
         let Some(waiting) = &mut self.waiting else {
-            return self.links.send(arc.index(), key, bits, sent);
+            return self.links.send(arc.index(), key, bits, parcel);
         };
         self.given += 1;
-        waiting[arc.index()].0.insert((Reverse(priority), self.given), Waiting { key, bits, sent });
+        let turn = (Reverse(parcel.priority), self.given);
+        waiting[arc.index()].0.insert(turn, Waiting { key, bits, parcel });
         self.feed(arc.index());
     }
 
@@ -102,9 +96,9 @@ impl<'o> Traffic<'o> {
         let Some((queue, is_busy)) = self.waiting.as_mut().and_then(|waiting| waiting.get_mut(arc)) else {
             return;
         };
-        if !*is_busy && let Some((_, Waiting { key, bits, sent })) = queue.pop_first() {
+        if !*is_busy && let Some((_, Waiting { key, bits, parcel })) = queue.pop_first() {
             *is_busy = true;
-            self.links.send(arc, key, bits, sent);
+            self.links.send(arc, key, bits, parcel);
         }
     }
 
@@ -115,17 +109,32 @@ impl<'o> Traffic<'o> {
         }
     }
 
-    /// What happens until a time; the time moves there if nothing arrives.
-    pub fn step(&mut self, until_s: f64) -> Option<Arrived> {
-        loop {
-            match self.links.step(until_s)? {
-                Event::Sent { link } => self.has_left(link),
-                Event::Arrived { link, item, bits, started_s } => {
-                    let delay_s = self.overlay.delay_seconds(self.overlay.arcs().nth(link)?);
-                    return Some(Arrived { sent: item, bits, seconds: self.now_s() - started_s - delay_s });
-                }
+    /// When the next chunk leaves or arrives, in seconds; infinite without one.
+    pub fn next_s(&self) -> f64 {
+        let next_s = self.next_s.get().unwrap_or_else(|| self.links.next_s());
+        self.next_s.set(Some(next_s));
+        next_s
+    }
+
+    /// The time moves to that of the next chunk that leaves or arrives. Returns the chunk that arrives.
+    pub fn step(&mut self) -> Option<Arrived> {
+        let next_s = self.next_s();
+        self.next_s.set(None);
+        match self.links.step(next_s)? {
+            Event::Sent { link } => {
+                self.has_left(link);
+                None
+            }
+            Event::Arrived { link, item: parcel, bits, started_s } => {
+                let delay_s = self.overlay.delay_seconds(self.overlay.arcs().nth(link)?);
+                Some(Arrived { parcel, bits, seconds: self.now_s() - started_s - delay_s })
             }
         }
+    }
+
+    /// The time moves to `until_s` seconds; no chunk leaves or arrives before.
+    pub fn pass(&mut self, until_s: f64) {
+        self.links.pass(until_s);
     }
 
     /// A link goes down or comes back.
@@ -144,6 +153,7 @@ impl<'o> Traffic<'o> {
 
     /// What waits on a link is forgotten: its connection has ended.
     pub fn clear(&mut self, a: SiteNo, b: SiteNo) {
+        self.next_s.set(None);
         for (from, to) in [(a, b), (b, a)] {
             if let Some(arc) = self.arc(from, to) {
                 self.links.clear(arc.index());
@@ -154,9 +164,14 @@ impl<'o> Traffic<'o> {
         }
     }
 
-    /// Time 0 of traces is now.
-    pub fn begin_traces(&mut self) {
-        self.traces_began_s = Some(self.now_s());
+    /// When traces began, in seconds; `None` before that.
+    pub fn traces_began_s(&self) -> Option<f64> {
+        self.traces_began_s
+    }
+
+    /// Sets time 0 of traces, in seconds.
+    pub fn begin_traces(&mut self, began_s: f64) {
+        self.traces_began_s = Some(began_s);
     }
 
     /// How long traces have gone on, in seconds.
@@ -172,6 +187,7 @@ impl<'o> Traffic<'o> {
 
     /// Rates as they are now.
     pub fn follow(&mut self) {
+        self.next_s.set(None);
         let rates = self.overlay.rates_at(self.trace_s());
         for arc in self.overlay.arcs().collect::<Vec<_>>() {
             let ends = self.overlay.ends(arc);

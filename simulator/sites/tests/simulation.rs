@@ -296,19 +296,59 @@ fn random_faults(overlay: &Overlay, seeds: u64) {
     }
 }
 
+/// A partition is the links around its sites, and a bounce all links of a site: each fault has the span.
+#[test]
+fn a_partition_and_a_bounce_take_links_down() {
+    let overlay = drawn();
+    let text = "events: [{at: 1 s, partition: [n1, n2], for: 2 s}, {at: 4 s, bounce: n4, for: 1 s}, \
+                {at: 6 s, link_down: [n2, n1]}, {at: 7 s, crash: scheduler}]";
+    let found = resolve(&overlay, &Faults::from_yaml(text).unwrap()).unwrap();
+    // Links, by number: n1-n2, n2-n3, n3-n4, n4-n5, n5-n1, n1-n3.
+    let of = |at_s, lasts_s, links: &[usize]| -> Vec<_> {
+        links.iter().map(|link| PlannedFault { at_s, lasts_s, fault: Fault::Link(*link) }).collect()
+    };
+    let scheduler = PlannedFault { at_s: 7.0, lasts_s: None, fault: Fault::Scheduler };
+    let expected =
+        [of(1.0, Some(2.0), &[1, 4, 5]), of(4.0, Some(1.0), &[2, 3]), of(6.0, None, &[0]), vec![scheduler]];
+    assert_eq!(found, expected.concat());
+}
+
 #[test]
 fn wrong_schedules_are_named() {
     let overlay = fixed();
     let cases = [
-        ("events: [{at: 1 s, link_down: [n1, n9], for: 1 s}]", "event 1: there is no link n1 to n9"),
-        ("events: [{at: 1 s, link_down: [n1, n99], for: 1 s}]", "event 1: there is no site n99"),
+        (
+            "events: [{at: 1 s, link_down: [n1, n9], for: 1 s}]",
+            "events[0]: there is no link between n1 and n9",
+        ),
+        (
+            "events: [{at: 1 s, link_down: [n1, n99], for: 1 s}]",
+            "events[0]: network geo9-static has no node n99",
+        ),
         (
             "events: [{at: 1 s, crash: scheduler}, {at: 1 s, crash: n2}]",
-            "event 2: site n2 does not start again",
+            "events[1]: site n2 does not start again; say when",
         ),
-        ("events: [{at: 1 s, crash: n77, for: 1 s}]", "event 1: there is no site n77"),
-        ("events: [{at: 1 s, restart: n1, for: 1 s}]", "event 1: it is nothing that happens to sites"),
-        ("links: [{drop: 1%}]", "`links` is of networks of switches"),
+        ("events: [{at: 1 s, crash: n77, for: 1 s}]", "events[0]: network geo9-static has no node n77"),
+        (
+            "events: [{at: 1 s, crash: controller, for: 1 s}]",
+            "events[0]: network geo9-static has no node controller",
+        ),
+        (
+            "events: [{at: 1 s, restart: n1, for: 1 s}]",
+            "events[0]: `restart: n1` is of networks of switches; write `crash: n1`",
+        ),
+        ("events: [{at: 1 s, pause: n1, for: 1 s}]", "events[0]: host n1 stopped does not happen to sites"),
+        (
+            "events: [{at: 1 s, link_down: [n1, n3], crash: n1, for: 1 s}]",
+            "events[0]: it needs exactly one of",
+        ),
+        ("events: [{at: 1 s, slow: [n1, n3], rate: 1 Mbps}]", "events[0]: rates change in simulations"),
+        ("links: [{drop: 1%}]", "links: `links` is of networks of switches"),
+        (
+            "background: [{from: n1, to: n2, rate: 1 Mbps}]",
+            "background: `background` is of networks of switches",
+        ),
     ];
     for (schedule, named) in cases {
         let error = resolve(&overlay, &Faults::from_yaml(schedule).unwrap()).unwrap_err().to_string();

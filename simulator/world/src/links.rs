@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use bytes::Bytes;
-use inart_connections::PeerNo;
+use inart_connections::{PeerNo, Seen};
 
 use crate::later::Later;
 
@@ -31,8 +31,9 @@ pub enum Happened {
     Arrived {
         /// The parcel.
         parcel: Parcel,
-        /// From the first bit's leaving to the last bit's, in seconds.
-        seconds: f64,
+        /// Bits of the parcel, and the time from the first bit's leaving to the last bit's; `None` if the
+        /// receiver measures nothing.
+        seen: Option<Seen>,
     },
     /// A frame that switches have copied is at a receiver.
     Frame {
@@ -94,8 +95,8 @@ pub trait Links {
     }
 
     /// Returns the next such event at or before `now`.
-    fn next(&mut self, now: Duration) -> Option<Happened> {
-        let _ = now;
+    fn next(&mut self, now: Duration, later: &mut Later<Self::Event>) -> Option<Happened> {
+        let _ = (now, later);
         None
     }
 

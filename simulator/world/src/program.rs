@@ -5,6 +5,7 @@ use std::time::Duration;
 use inart_connections::{Machine, PeerNo};
 
 use crate::later::Later;
+use crate::links::Parcel;
 
 /// Starts machines, hears their news and calls them: the training program, and the audit.
 pub trait Program<M: Machine> {
@@ -20,8 +21,22 @@ pub trait Program<M: Machine> {
     /// A process is killed.
     fn killed(&mut self, who: PeerNo, machine: M);
 
-    /// A connection of a process has ended.
-    fn disconnected(&mut self, _who: PeerNo) {}
+    /// Takes note that a connection of a process to another one has ended, before machines do. Each end is
+    /// reported as the first of `ends` once.
+    fn disconnected(&mut self, ends: [PeerNo; 2], machines: &[Option<M>], now: Duration) {
+        let _ = (ends, machines, now);
+    }
+
+    /// Takes note of a parcel before its receiver does. Returns whether the receiver gets the parcel.
+    fn arrives(&mut self, parcel: &Parcel, machine: &M, now: Duration) -> bool {
+        let _ = (parcel, machine, now);
+        true
+    }
+
+    /// Takes note that a receiver has taken a parcel.
+    fn taken(&mut self, parcel: &Parcel, machine: &M) {
+        let _ = (parcel, machine);
+    }
 
     /// Hears a notice of a process. The process gets commands in `later` after their times, if it lives then.
     ///

@@ -1,8 +1,9 @@
 //! Processes, their links and the faults, in virtual time.
 
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use inart_connections::{Machine, Output, PeerNo, Seen};
+use inart_connections::{Machine, Output, PeerNo};
 use inart_virtual::Timeline;
 
 use crate::connections::Connections;
@@ -57,6 +58,9 @@ struct Life {
     wakes_at: Option<Duration>,
 }
 
+/// Messages of a process whose ends it has not learned, by number, with their connections.
+type Open = BTreeMap<u64, u64>;
+
 /// Events of a world.
 type Events<M, L> = Timeline<Event<<M as Machine>::Command, <L as Links>::Change, <L as Links>::Event>>;
 
@@ -65,6 +69,7 @@ pub struct World<M: Machine, L: Links, P: Program<M>> {
     /// `None` while a process is dead.
     machines: Vec<Option<M>>,
     lives: Vec<Life>,
+    open: Vec<Open>,
     connections: Connections,
     links: L,
     program: P,
@@ -96,6 +101,7 @@ where
         let mut world = World {
             machines: (0..count).map(|_| None).collect(),
             lives: vec![Life::default(); count as usize],
+            open: vec![Open::new(); count as usize],
             connections: Connections::new(pairs),
             links,
             program,
@@ -128,6 +134,11 @@ where
         &self.program
     }
 
+    /// Returns the program, to note what happens now.
+    pub fn program_mut(&mut self) -> &mut P {
+        &mut self.program
+    }
+
     /// Takes the world apart: links, program, and the machines of processes that live.
     pub fn into_parts(self) -> (L, P, Vec<Option<M>>) {
         (self.links, self.program, self.machines)
@@ -150,7 +161,7 @@ where
     /// As of [`run`](Self::run).
     pub fn run_until(&mut self, end: Duration) -> Result<(), P::Error> {
         while !self.program.is_over(&self.machines) {
-            if self.next_at().is_some_and(|at| at >= end) {
+            if self.next_at().is_some_and(|(at, _)| at >= end) {
                 self.now = end;
                 return Ok(());
             }
@@ -159,21 +170,24 @@ where
         Ok(())
     }
 
-    fn next_at(&self) -> Option<Duration> {
-        [self.links.next_at(), self.timeline.next_at()].into_iter().flatten().min()
+    /// The time of the next event. At one time, events of links that are not in the timeline come first:
+    /// `true` for one of these.
+    fn next_at(&self) -> Option<(Duration, bool)> {
+        match (self.links.next_at(), self.timeline.next_at()) {
+            (Some(link), other) if other.is_none_or(|other| link <= other) => Some((link, true)),
+            (_, other) => Some((other?, false)),
+        }
     }
 
-    /// The next event. At one time, events of links that are not in the timeline come first.
     fn step(&mut self) -> Result<(), P::Error> {
-        let link = self.links.next_at();
-        let next = self.next_at().ok_or(Stuck::Over(self.now))?;
+        let (next, is_of_links) = self.next_at().ok_or(Stuck::Over(self.now))?;
         self.now = self.now.max(next);
         let quiet_at = self.news_at.max(self.last_fault).saturating_add(self.timing.stuck);
         if self.commands == 0 && self.now > quiet_at {
             return Err(Stuck::Silent(self.news_at).into());
         }
-        if link.is_some_and(|at| at <= next) {
-            match self.links.next(self.now) {
+        if is_of_links {
+            match self.with_links(L::next) {
                 Some(happened) => self.happened(happened),
                 None => Ok(()),
             }
@@ -218,20 +232,30 @@ where
 
     fn happened(&mut self, happened: Happened) -> Result<(), P::Error> {
         match happened {
-            Happened::Arrived { parcel, seconds } => {
+            Happened::Arrived { parcel, seen } => {
                 let Parcel { from, to, connection, .. } = parcel;
                 if !self.hears(to, from, connection) {
                     return Ok(());
                 }
+                if let Some(machine) = &self.machines[to.index()]
+                    && !self.program.arrives(&parcel, machine, self.now)
+                {
+                    return Ok(());
+                }
                 self.with_links(|links, now, later| links.answer(&parcel, now, later));
-                let seen = Seen { bits: 8.0 * parcel.data.len() as f64, seconds };
-                self.with(to, |machine, now| machine.received(from, &parcel.data, Some(seen), now))
+                let World { machines, program, now, .. } = self;
+                if let Some(machine) = &mut machines[to.index()] {
+                    machine.received(from, &parcel.data, seen, *now);
+                    program.taken(&parcel, machine);
+                }
+                self.carry_out(to)
             }
             Happened::Frame { to, frame } => self.with(to, |machine, now| machine.frame(&frame, now)),
             Happened::Ended { sender, receiver, connection, id, is_taken } => {
                 if !self.hears(sender, receiver, connection) {
                     return Ok(());
                 }
+                self.open[sender.index()].remove(&id);
                 self.with(sender, |machine, now| machine.ended(id, is_taken, now))
             }
         }
@@ -242,6 +266,7 @@ where
             Fault::Kill(who) => {
                 if let Some(machine) = self.machines[who.index()].take() {
                     self.lives[who.index()].number += 1;
+                    self.open[who.index()].clear();
                     self.program.killed(who, machine);
                     let pairs = self.connections.of(who);
                     self.fall_silent(&pairs);
@@ -342,12 +367,29 @@ where
         self.links.clear(up.number, self.now);
         let [a, b] = self.connections.ends(pair);
         for (who, other, life) in [(a, b, up.lives[0]), (b, a, up.lives[1])] {
-            self.program.disconnected(who);
+            self.program.disconnected([who, other], &self.machines, self.now);
             if self.lives[who.index()].number == life {
-                self.with(who, |machine, now| machine.down(other, now))?;
+                let lost = self.lost(who, up.number);
+                self.with(who, |machine, now| {
+                    machine.down(other, now);
+                    lost.into_iter().for_each(|id| machine.ended(id, false, now));
+                })?;
             }
         }
         Ok(())
+    }
+
+    /// Takes the messages of a process that end with a connection.
+    fn lost(&mut self, who: PeerNo, connection: u64) -> Vec<u64> {
+        let mut lost = Vec::new();
+        self.open[who.index()].retain(|id, of| {
+            let stays = *of != connection;
+            if !stays {
+                lost.push(*id);
+            }
+            stays
+        });
+        lost
     }
 
     /// Calls the links, and plans what they put off.
@@ -366,8 +408,8 @@ where
     }
 
     fn carry_out(&mut self, who: PeerNo) -> Result<(), P::Error> {
-        let World { machines, lives, connections, links, program, timeline, commands, now, news_at, .. } =
-            self;
+        let World { machines, lives, open, connections, links, program, timeline, commands, .. } = self;
+        let (now, news_at) = (&self.now, &mut self.news_at);
         let (now, own) = (*now, &mut lives[who.index()]);
         let Some(machine) = &mut machines[who.index()] else { return Ok(()) };
         let mut outputs = 0;
@@ -383,8 +425,9 @@ where
                         let parcel = Parcel { from: who, to, connection, id, data, priority };
                         links.send(parcel, now, &mut later);
                         plan(timeline, now, later, Event::Link);
-                        if links.is_sure(who, to) {
-                            machine.ended(id, true, now);
+                        match links.is_sure(who, to) {
+                            true => machine.ended(id, true, now),
+                            false => drop(open[who.index()].insert(id, connection)),
                         }
                     }
                     None => machine.ended(id, false, now),

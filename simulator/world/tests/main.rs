@@ -22,6 +22,8 @@ struct Sender {
     ticks: u32,
     /// A frame that leaves first.
     copy: Option<u8>,
+    /// Messages of which it is not known whether they were taken.
+    lost: Vec<u64>,
 }
 
 impl Machine for Sender {
@@ -47,6 +49,9 @@ impl Machine for Sender {
     }
 
     fn ended(&mut self, id: u64, is_taken: bool, _: Duration) {
+        if !is_taken {
+            self.lost.push(id);
+        }
         if self.under_way.take_if(|own| *own == id).is_some() && is_taken {
             self.waiting.remove(0);
         }
@@ -101,7 +106,8 @@ impl Links for Wire {
     type Event = Bytes;
 
     fn send(&mut self, parcel: Parcel, now: Duration, _: &mut Later<Bytes>) {
-        self.events.at(now + SECOND, Happened::Arrived { parcel, seconds: 1.0 });
+        let seen = Some(Seen { bits: 8.0, seconds: 1.0 });
+        self.events.at(now + SECOND, Happened::Arrived { parcel, seen });
     }
 
     /// A frame is under way for two seconds.
@@ -126,7 +132,7 @@ impl Links for Wire {
         self.events.next_at()
     }
 
-    fn next(&mut self, now: Duration) -> Option<Happened> {
+    fn next(&mut self, now: Duration, _: &mut Later<Bytes>) -> Option<Happened> {
         let is_due = self.events.next_at().is_some_and(|at| at <= now);
         self.events.take().filter(|_| is_due && !self.is_down).map(|(_, event)| event)
     }
@@ -150,6 +156,9 @@ struct Count {
     disconnected: u32,
     wanted: usize,
     is_copying: bool,
+    /// Numbers that do not arrive the next time.
+    kept_back: Vec<u8>,
+    taken: Vec<u8>,
     /// More seconds until the command that follows the last number.
     more_s: u32,
 }
@@ -175,8 +184,19 @@ impl Program<Sender> for Count {
 
     fn killed(&mut self, _: PeerNo, _: Sender) {}
 
-    fn disconnected(&mut self, _: PeerNo) {
+    fn disconnected(&mut self, _: [PeerNo; 2], _: &[Option<Sender>], _: Duration) {
         self.disconnected += 1;
+    }
+
+    fn arrives(&mut self, parcel: &Parcel, machine: &Sender, _: Duration) -> bool {
+        assert_eq!(machine.news, []);
+        let at = self.kept_back.iter().position(|number| *number == parcel.data[0]);
+        at.map(|at| self.kept_back.remove(at)).is_none()
+    }
+
+    fn taken(&mut self, parcel: &Parcel, machine: &Sender) {
+        assert_eq!(machine.news, parcel.data);
+        self.taken.extend(&parcel.data);
     }
 
     fn hear(
@@ -269,6 +289,26 @@ fn connections_that_a_fault_ends_are_made_again() {
     world.plan(2500 * SECOND / 1000, Fault::Disconnect(PeerNo(1)));
     world.run().unwrap();
     assert_eq!(world.program().heard, [(2, 1), (4, 2), (5, 3), (6, 4), (7, 5)]);
+}
+
+/// Each message that was sent ends: the one that was under way ends with its connection.
+#[test]
+fn messages_under_way_end_with_their_connection() {
+    let mut world = world(5);
+    world.plan(2500 * SECOND / 1000, Fault::Disconnect(PeerNo(1)));
+    world.run().unwrap();
+    let (_, _, machines) = world.into_parts();
+    assert_eq!(machines[0].as_ref().unwrap().lost, [2]);
+}
+
+/// A parcel that the program keeps back is neither taken nor answered.
+#[test]
+fn a_program_hears_of_parcels_and_may_keep_them_back() {
+    let mut world = world_on(Wire::default(), Count { wanted: 5, kept_back: vec![3], ..Count::default() });
+    world.plan(10 * SECOND, Fault::Disconnect(PeerNo(1)));
+    world.run().unwrap();
+    assert_eq!(world.program().taken, [1, 2, 3, 4, 5]);
+    assert_eq!(world.program().heard, [(2, 1), (3, 2), (12, 3), (13, 4), (14, 5)]);
 }
 
 #[test]

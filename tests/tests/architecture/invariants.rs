@@ -127,10 +127,10 @@ fn planners_are_pure_functions() {
 /// Files of simulators that read or write messages, beside the agents.
 const READERS: [&str; 3] = [
     // A link's use by a message depends on the message's kind.
-    "simulator/sites/src/world/messages.rs",
+    "simulator/sites/src/links.rs",
     // Faults: sites and schedulers that do not follow the protocol.
-    "simulator/sites/src/world/hostile.rs",
-    "simulator/sites/src/world/strangers.rs",
+    "simulator/sites/src/hostile.rs",
+    "simulator/sites/src/stranger.rs",
 ];
 
 /// Machines alone decide about messages, in virtual time as in hosts.

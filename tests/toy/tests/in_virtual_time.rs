@@ -37,7 +37,7 @@ impl Links for Lossy {
     fn send(&mut self, parcel: Parcel, _: Duration, later: &mut Later<Happened>) {
         later.push(match self.loses() {
             true => (6 * MS, end(&parcel, false)),
-            false => (2 * MS, Happened::Arrived { parcel, seconds: 0.001 }),
+            false => (2 * MS, Happened::Arrived { parcel, seen: None }),
         });
     }
 

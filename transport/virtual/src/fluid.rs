@@ -58,20 +58,39 @@ impl<K: Clone + Eq, T> Links<K, T> {
         self.links[link].push(stream, bits, item);
     }
 
+    /// Moves the time to `until_s` seconds, or to the next event if that comes sooner.
+    pub fn pass(&mut self, until_s: f64) {
+        self.now_s = self.now_s.max(until_s.min(self.next_s()));
+    }
+
     /// Forgets what waits for a link and what is leaving on it. What has left still arrives.
     pub fn clear(&mut self, link: usize) {
         self.links[link].advance(self.now_s);
         self.links[link].clear();
     }
 
-    /// The next event, and the time moves to it; `None` if there is none until `until_s`, and the time moves
-    /// there unless it is infinite. At one time, transfers leave before others arrive.
-    pub fn step(&mut self, until_s: f64) -> Option<Event<T>> {
+    /// Of the transfer that leaves next, if rates stay: when, in seconds, and the link; infinite without one.
+    fn next_end(&self) -> (f64, usize) {
         let ends =
             self.links.iter().enumerate().filter_map(|(link, state)| Some((state.next_end_s()?, link)));
         let end = ends.min_by(|a, b| a.0.total_cmp(&b.0).then(a.1.cmp(&b.1)));
-        let arrival_s = self.arrivals.next_at().map_or(f64::INFINITY, |at| at.0);
-        let (end_s, link) = end.unwrap_or((f64::INFINITY, 0));
+        end.unwrap_or((f64::INFINITY, 0))
+    }
+
+    fn next_arrival_s(&self) -> f64 {
+        self.arrivals.next_at().map_or(f64::INFINITY, |at| at.0)
+    }
+
+    /// Returns the time of the next event, in seconds, if rates stay and nothing is sent; infinite without
+    /// one.
+    pub fn next_s(&self) -> f64 {
+        self.next_end().0.min(self.next_arrival_s()).max(self.now_s)
+    }
+
+    /// The next event, and the time moves to it; `None` if there is none until `until_s`, and the time moves
+    /// there unless it is infinite. At one time, transfers leave before others arrive.
+    pub fn step(&mut self, until_s: f64) -> Option<Event<T>> {
+        let (arrival_s, (end_s, link)) = (self.next_arrival_s(), self.next_end());
         let at_s = end_s.min(arrival_s);
         if at_s > until_s || at_s == f64::INFINITY {
             if until_s.is_finite() {

@@ -45,6 +45,23 @@ fn a_new_rate_holds_for_what_is_under_way() {
     assert_eq!(arrivals(&mut links), [(1, 5.0)]);
 }
 
+#[test]
+fn the_next_event_is_known_and_time_passes_no_further() {
+    let mut links = Links::new([(10.0, 0.5, Sharing::Fifo)]);
+    assert_eq!(links.next_s(), f64::INFINITY);
+    links.pass(1.0);
+    links.send(0, 1, 10.0, 1);
+    assert_eq!((links.now_s(), links.next_s()), (1.0, 2.0));
+    links.pass(1.5);
+    assert_eq!(links.now_s(), 1.5);
+    links.pass(9.0);
+    assert_eq!((links.now_s(), links.next_s()), (2.0, 2.0));
+    assert_eq!(links.step(links.next_s()), Some(Event::Sent { link: 0 }));
+    assert_eq!(links.next_s(), 2.5);
+    assert_eq!(arrivals(&mut links), [(1, 2.5)]);
+    assert_eq!(links.next_s(), f64::INFINITY);
+}
+
 proptest! {
     /// Whatever is sent, a link is never idle while it has something, and nothing is lost.
     #[test]

@@ -9,7 +9,7 @@ use std::collections::BTreeMap;
 use std::convert::Infallible;
 use std::time::Duration;
 
-use inart_connections::PeerNo;
+use inart_connections::{PeerNo, Seen};
 use inart_virtual::{FlowId, Port, SplitMix64, Timeline};
 use inart_world::{Happened, Later, Links, Parcel};
 
@@ -135,7 +135,10 @@ impl Star {
     fn travel(&mut self, parcel: Parcel, seconds: f64, now: Duration) {
         let (participant, direction) = Self::place(parcel.from, parcel.to);
         match self.fate(participant, direction) {
-            Some(delay) => self.arrivals.at(now + delay, Happened::Arrived { parcel, seconds }),
+            Some(delay) => {
+                let seen = Some(Seen { bits: 8.0 * parcel.data.len() as f64, seconds });
+                self.arrivals.at(now + delay, Happened::Arrived { parcel, seen });
+            }
             None => self.loses(&parcel, now),
         }
     }
@@ -209,7 +212,7 @@ impl Links for Star {
         ends.chain(self.arrivals.next_at()).min()
     }
 
-    fn next(&mut self, now: Duration) -> Option<Happened> {
+    fn next(&mut self, now: Duration, _: &mut Later<Infallible>) -> Option<Happened> {
         for direction in 0..2 {
             while self.ports[direction].next_end_s().is_some_and(|end_s| time(end_s) <= now) {
                 self.has_left(direction, now);

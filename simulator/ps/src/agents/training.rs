@@ -316,7 +316,7 @@ where
         }
     }
 
-    fn disconnected(&mut self, who: PeerNo) {
+    fn disconnected(&mut self, [who, _]: [PeerNo; 2], _: &[Option<Agent<S>>], _: Duration) {
         self.disconnected += u64::from(who != SERVER);
     }
 

@@ -3,13 +3,14 @@
 use inart_protocol_sites::SiteNo;
 use inart_sites_agent::DriverError;
 
-use super::{Options, World};
+use super::{Options, Training};
+use crate::agent::Agent;
 use crate::error::SimulationError;
 use crate::fault::{Fault, PlannedFault, Setting};
 
-impl World<'_> {
+impl Training {
     /// Returns the settings of a site's training, as hellos carry them.
-    pub(super) fn training(
+    pub(super) fn terms(
         options: &Options,
         faults: &[PlannedFault],
         site: SiteNo,
@@ -29,45 +30,33 @@ impl World<'_> {
         self.faults.iter().find_map(of)
     }
 
-    fn name(&self, site: SiteNo) -> String {
-        self.overlay.sites()[site.index()].clone()
-    }
-
-    /// Whether a site's process is gone for good.
-    fn is_gone(&self, at: usize) -> bool {
-        let site = Fault::Site(SiteNo(at as u16));
-        let for_good = |planned: &PlannedFault| planned.fault == site && planned.lasts_s.is_none();
-        self.sites[at].is_none() && self.faults.iter().any(for_good)
-    }
-
     /// Whether each site has the sum of the last round, has ended early, or is gone for good.
-    pub(super) fn is_over(&self) -> bool {
-        (0..self.sites.len())
-            .all(|at| self.done.contains(&at) || self.ended.contains(&at) || self.is_gone(at))
+    pub(super) fn are_all_over(&self, machines: &[Option<Agent>]) -> bool {
+        let is_gone = |at: usize| {
+            let site = Fault::Site(SiteNo(at as u16));
+            let for_good = |planned: &PlannedFault| planned.fault == site && planned.lasts_s.is_none();
+            machines[at].is_none() && self.faults.iter().any(for_good)
+        };
+        (0..self.setups.len()).all(|at| self.done.contains(&at) || self.ended.contains(&at) || is_gone(at))
     }
 
-    /// A site cannot go on: it has to name the site that is the cause.
-    pub(super) fn ends_early(&mut self, at: usize, error: DriverError) {
-        let Some((cause, fault)) = self.cause() else {
-            let site = self.overlay.sites()[at].clone();
-            self.failure = Some(SimulationError::Site { site, error });
-            return;
-        };
-        let (told, name) = (error.to_string(), self.name(cause));
-        if self.does_name(&told, at, cause, fault) {
-            self.ended.insert(at);
-            self.last_end_s = self.now_s();
-            self.outcome.ended.get_or_insert(told);
-            return;
+    /// A site cannot go on: it must name the site that is the cause.
+    pub(super) fn ends_early(&mut self, at: usize, error: DriverError) -> Result<(), SimulationError> {
+        let site = self.site_name(at);
+        let Some((cause, fault)) = self.cause() else { return Err(SimulationError::Site { site, error }) };
+        let told = error.to_string();
+        if !self.does_name(&told, at, cause, fault) {
+            return Err(SimulationError::Culprit { site, told, cause: self.site_name(cause.index()) });
         }
-        let site = self.overlay.sites()[at].clone();
-        self.failure = Some(SimulationError::Culprit { site, told, cause: name });
+        self.ended.insert(at);
+        self.outcome.ended.get_or_insert(told);
+        Ok(())
     }
 
     /// Whether an error names the cause: a site with other terms by both values, others behind the words that
     /// say for whom was waited.
     fn does_name(&self, told: &str, at: usize, cause: SiteNo, fault: Fault) -> bool {
-        let name = self.name(cause);
+        let name = self.site_name(cause.index());
         if let Fault::OtherTerms(site, setting) = fault {
             let value = |at: usize| self.setups[at].terms.value(setting.name());
             let other = (0..self.setups.len()).find(|other| *other != site.index());
@@ -83,19 +72,22 @@ impl World<'_> {
     }
 
     /// Checks how the training has ended, and what sites keep.
-    pub(super) fn check_ends(&self) -> Result<(), SimulationError> {
+    ///
+    /// # Errors
+    /// A defect.
+    pub fn check_ends(&self, machines: &[Option<Agent>]) -> Result<(), SimulationError> {
         if let Some((cause, Fault::OtherTerms(..))) = self.cause()
-            && let Some(&at) = self.ends.values().flat_map(|(sites, ..)| sites).next()
+            && let Some(&at) = self.ends.values().flat_map(|end| &end.sites).next()
         {
-            let site = self.overlay.sites()[at].clone();
-            return Err(SimulationError::Unnoticed { site, cause: self.name(cause) });
+            let (site, cause) = (self.site_name(at), self.site_name(cause.index()));
+            return Err(SimulationError::Unnoticed { site, cause });
         }
-        for (at, site) in self.sites.iter().enumerate() {
-            let kept = site.as_ref().map_or(0, |site| site.driver.counters().0.early);
+        for (at, machine) in machines.iter().enumerate().take(self.setups.len()) {
+            let driver = machine.as_ref().and_then(Agent::driver);
+            let kept = driver.map_or(0, |driver| driver.counters().0.early);
             let most = self.early[at].len() as u64;
             if self.does_repeat() && kept > most {
-                let site = self.overlay.sites()[at].clone();
-                return Err(SimulationError::Early { site, kept, most });
+                return Err(SimulationError::Early { site: self.site_name(at), kept, most });
             }
         }
         Ok(())
