@@ -57,7 +57,7 @@ pub enum Failure {
     },
     /// Another worker hears nothing from a parameter server.
     #[error(
-        "the job was aborted: parameter server {server} (shard {shard}) has not been heard from by worker {worker} ({name})"
+        "the job was aborted: parameter server {server} (shard {shard}) is silent to worker {worker} ({name})"
     )]
     ServerLost {
         /// Its shard.
@@ -97,7 +97,7 @@ pub enum Failure {
         mac: MacAddr,
     },
     /// A parameter server does not answer this worker.
-    #[error("nothing heard from parameter server {server} (shard {shard}) for {} s", peer_timeout.as_secs_f64())]
+    #[error("no frame from parameter server {server} (shard {shard}) for {} s", peer_timeout.as_secs_f64())]
     ServerSilent {
         /// Its shard.
         shard: ShardId,

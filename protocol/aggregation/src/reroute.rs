@@ -38,7 +38,7 @@ pub enum RerouteError {
     Assignment(#[from] AssignmentError),
     /// The assignment is of another job, or of this job with other parts.
     #[error(
-        "{field}: {seen} instead of {expected}; a move changes epoch, seats and rates only: start the job anew"
+        "{field}: {seen} instead of {expected}; a migration changes epoch, seats and rates only: restart the job"
     )]
     Differs {
         /// What differs, as in the assignment's JSON.
@@ -50,7 +50,7 @@ pub enum RerouteError {
     },
     /// Seats of an epoch that is open already are others now.
     #[error(
-        "shards[{shard}].seats: others than epoch {epoch} was told with; an epoch has one set of seats: take a new epoch"
+        "shards[{shard}].seats differs from the seats already installed for epoch {epoch}; use a new epoch"
     )]
     OtherSeats {
         /// Index of the shard.

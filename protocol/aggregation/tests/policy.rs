@@ -276,7 +276,7 @@ fn who_is_gone_is_named_when_the_others_have_to_wait_for_it() {
     (0..3).for_each(|rank| net.start(rank, &gradient(rank)));
     net.run(&[0, 1, 2]);
     let failure = net.workers[0].finish_round(&mut [0.0; LEN]).unwrap_err().to_string();
-    assert_eq!(failure, "the job was aborted: worker 3 (w3) has not been heard from");
+    assert_eq!(failure, "the job was aborted: worker 3 (w3) is silent");
 }
 
 #[test]
@@ -517,11 +517,11 @@ fn a_job_that_ends_elsewhere_ends_here_with_what_was_done_there() {
     let mut net = Net::new(3, Onward::new(3), 7);
     (0..3).for_each(|rank| net.start(rank, &gradient(rank)));
     run_until_all_is_out(&mut net);
-    net.server.abort_elsewhere("site n2: worker w5 was told to stop");
+    net.server.abort_elsewhere("site n2: worker w5 was stopped");
     run_until_all_is_out(&mut net);
     for rank in 0..3 {
         let failure = net.workers[rank].finish_round(&mut [0.0; LEN]).unwrap_err().to_string();
-        assert_eq!(failure, "the job was aborted: site n2: worker w5 was told to stop");
+        assert_eq!(failure, "the job was aborted: site n2: worker w5 was stopped");
     }
 }
 

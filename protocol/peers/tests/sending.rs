@@ -230,7 +230,7 @@ fn tasks_that_cannot_be_are_refused_by_name() {
         refused(task(3, 5, [1, 200])).contains("receiver 200 is not in the job, whose ranks are 0 to 199")
     );
     assert_eq!(refused(task(3, 0, [1])), "the update of round 3 has no chunk");
-    assert!(refused(Task { rate_bps: f64::NAN, ..task(3, 5, [1]) }).contains("NaN bit/s is no rate"));
+    assert!(refused(Task { rate_bps: f64::NAN, ..task(3, 5, [1]) }).contains("NaN bit/s is not a rate"));
     sender.begin(&task(3, 5, [1]), MS).unwrap();
     assert_eq!(sender.begin(&task(4, 5, [1]), MS), Err(TaskError::GoesOn { round: 3 }));
     sender.gone(rank(1), MS);

@@ -48,7 +48,7 @@ impl Batch {
 pub enum BatchRule {
     /// The idle time of each worker is filled: Table III's numbers.
     FillIdle,
-    /// In proportion to the speed: the paper's words.
+    /// In proportion to the speed: the R²SP paper's words.
     Proportional,
 }
 

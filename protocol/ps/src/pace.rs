@@ -5,7 +5,7 @@ use std::time::Duration;
 use crate::order::Spacing;
 use crate::part::{Part, nanoseconds};
 
-/// r of the first rounds, if it is tuned, in tenths: the paper's best value (Fig. 13).
+/// r of the first rounds, if it is tuned, in tenths: the R²SP paper's best value (Fig. 13).
 const FIRST: usize = 8;
 /// The greatest r, in tenths.
 const MOST: usize = 10;

@@ -30,7 +30,7 @@ pub enum PolicyError {
     #[error("a fraction of {0}: give a part above 0, at most 1")]
     Fraction(f64),
     /// Nobody could ever commit.
-    #[error("a bound of 0 before commit: nobody could be the first; give at least 1, or take bsp")]
+    #[error("a bound of 0 before commit: no worker could be the first; give at least 1, or use bsp")]
     Bound,
 }
 

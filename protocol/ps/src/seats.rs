@@ -81,8 +81,8 @@ impl Seats {
         Self::restored(0, &vec![0; workers], &[])
     }
 
-    /// Nobody takes part yet; versions and iterations go on from here. Nobody waits for what those have
-    /// missed that took no part.
+    /// Restores the state of a checkpoint. No worker is active yet; iterations that inactive workers missed
+    /// are not waited for.
     pub(crate) fn restored(version: u64, done: &[u64], members: &[bool]) -> Self {
         let was_member = |worker: usize| members.get(worker).copied().unwrap_or_default();
         let of_members = done.iter().enumerate().filter(|(worker, _)| was_member(*worker));

@@ -47,7 +47,7 @@ pub struct Snapshot {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum ServerError {
     /// There is no such worker.
-    #[error("worker {worker} asks, and this job has the workers 0 to {last}: give it another number")]
+    #[error("worker {worker} does not exist (valid: 0 to {last})")]
     Unknown {
         /// Its number.
         worker: u32,
@@ -55,10 +55,10 @@ pub enum ServerError {
         last: u32,
     },
     /// It has not joined, or was given up.
-    #[error("worker {0} asks, and takes no part: let it join first")]
+    #[error("worker {0} sent a request before joining")]
     Away(u32),
     /// It may not pull now.
-    #[error("worker {0} pulls without a permission: let it ask first")]
+    #[error("worker {0} pulls without a permission: request one first")]
     NotPermitted(u32),
 }
 

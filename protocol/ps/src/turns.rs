@@ -67,7 +67,7 @@ pub enum TurnError {
     #[error("group {0} pushes out of turn")]
     OutOfTurn(usize),
     /// A chunk that a sum does not have, or that has come before.
-    #[error("group {group}: its sum has no chunk {chunk} that has not come yet")]
+    #[error("group {group}: chunk {chunk} is out of range or a duplicate")]
     Chunk {
         /// The group.
         group: usize,

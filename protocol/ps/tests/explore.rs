@@ -140,7 +140,7 @@ fn r2sp_that_applies_in_turn_is_stale_by_all_others_at_most() {
     }
 }
 
-/// The paper's Algorithm 1, as it is printed.
+/// The R²SP paper's Algorithm 1, as it is printed.
 #[test]
 fn r2sp_that_orders_permissions_only_is_twice_as_stale() {
     permissions_only([(2, 5, 2), (3, 4, 4)]);

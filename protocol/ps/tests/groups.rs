@@ -64,7 +64,7 @@ fn groups_that_cannot_be_are_refused() {
     assert_eq!(new(with(0.5, 0)), GroupError::Rounds);
 }
 
-/// The paper's `frac_collected` is never reset, so its second round would begin full.
+/// The R²SP paper's `frac_collected` is never reset, so its second round would begin full.
 #[test]
 fn every_round_counts_from_nothing() {
     let mut server = server(GroupOptions { relaxation: Part::NONE, ..options(4, 1, 0.75) });
@@ -181,7 +181,7 @@ fn an_outlier_is_left_out_after_three_rounds_running() {
     assert!(drain(&mut server).is_empty(), "it stays out");
 }
 
-/// Near convergence the updates of all are noise: the paper's rule empties groups.
+/// Near convergence the updates of all are noise: the R²SP paper's rule empties groups.
 #[test]
 fn nobody_is_judged_when_most_look_like_outliers() {
     let outliers = Some(OutlierRule { rounds: 1, ..OutlierRule::default() });

@@ -6,7 +6,7 @@ use crate::policy::PolicyError;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum BeginError {
     /// Not a later round.
-    #[error("round {asked} is to begin, and round {current} has begun; rounds count up")]
+    #[error("round {asked} cannot begin after round {current}; rounds count up")]
     Round {
         /// The round that is to begin.
         asked: u32,
@@ -14,7 +14,7 @@ pub enum BeginError {
         current: u32,
     },
     /// An older policy.
-    #[error("policy {asked} is older than policy {current}, which is in force; send the newest")]
+    #[error("policy {asked} is older than the active policy {current}; send the newest")]
     Older {
         /// The version given.
         asked: u64,
@@ -22,7 +22,7 @@ pub enum BeginError {
         current: u64,
     },
     /// A policy without this site.
-    #[error("policy {version} does not name site {site}, which is to begin a round by it; add it")]
+    #[error("policy {version} does not list site {site}, which begins a round with it; add it")]
     Absent {
         /// Its version.
         version: u64,
@@ -30,7 +30,7 @@ pub enum BeginError {
         site: u16,
     },
     /// The next round is asked for while this one goes on.
-    #[error("round {round} goes on; begin the next one when this site has every sum")]
+    #[error("round {round} is running; begin the next one when this site has every sum")]
     GoesOn {
         /// The round.
         round: u32,

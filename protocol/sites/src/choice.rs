@@ -37,7 +37,7 @@ pub struct AuxiliaryUse {
 }
 
 impl Default for AuxiliaryUse {
-    /// Table II of the paper, and `lazy`.
+    /// Table II of the NETSTORM paper, and `lazy`.
     fn default() -> Self {
         AuxiliaryUse { choice: AuxiliaryChoice::Lazy, busy_bound: 2, queue_length: 1 }
     }

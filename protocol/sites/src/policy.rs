@@ -46,7 +46,7 @@ pub enum PolicyError {
         trees: usize,
     },
     /// A site from which parents do not lead to the root.
-    #[error("tree {tree}: from site {site} no way leads {way} the root; connect it")]
+    #[error("tree {tree}: site {site} has no path {way} the root; connect it")]
     Apart {
         /// The tree.
         tree: usize,

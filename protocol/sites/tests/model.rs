@@ -17,7 +17,7 @@ type Sum = [i64; 1];
 /// What somebody might get wrong; the checker has to notice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Mistake {
-    /// A chunk that comes before its round is dropped, as by the paper's released code.
+    /// A chunk that comes before its round is dropped, as by the NETSTORM paper's released code.
     EarlyDropped,
     /// A chunk that comes before its round is added to the round that goes on.
     EarlyAdded,

@@ -184,7 +184,7 @@ fn policies_that_do_not_hold_together_are_refused_by_name() {
     let mut nowhere = policy(1, 1);
     nowhere.routes.insert((SiteNo(0), SiteNo(2)), vec![SiteNo(0)]);
     for (policy, named) in [
-        (circle, "tree 0: from site 1 no way leads up to the root"),
+        (circle, "tree 0: site 1 has no path up to the root"),
         (no_tree, "chunk 0 takes tree 2, and there are 2"),
         (short, "tree 1 has parents of 2 sites; give one for each site up to number 3"),
         (detour, "the route from site 0 to site 1 is [0, 2, 0, 1]"),

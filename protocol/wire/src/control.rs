@@ -13,7 +13,7 @@ pub enum AbortReason {
     NotFinite,
     /// Nothing was heard from the culprit for longer than the peer timeout.
     Silent,
-    /// The culprit was told to stop.
+    /// The culprit was stopped.
     Stopped,
     /// The culprit's gradient has another length than its peers'.
     Mismatch {
@@ -102,27 +102,26 @@ impl fmt::Display for AbortReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotFinite => f.write_str("has a gradient with a NaN or an infinity"),
-            Self::Silent => f.write_str("has not been heard from"),
-            Self::Stopped => f.write_str("was told to stop"),
+            Self::Silent => f.write_str("is silent"),
+            Self::Stopped => f.write_str("was stopped"),
             Self::Mismatch { seen, expected } if seen == expected => {
                 f.write_str("sends chunks of other lengths than its peers")
             }
             Self::Mismatch { seen, expected } => {
                 write!(f, "has a gradient of {seen} values, others have {expected}")
             }
-            Self::ServerLost(shard) => write!(f, "hears nothing from the parameter server of shard {shard}"),
+            Self::ServerLost(shard) => {
+                write!(f, "receives nothing from the parameter server of shard {shard}")
+            }
             Self::ServerRestarted(shard) => {
-                write!(
-                    f,
-                    "was in a run that the restarted parameter server of shard {shard} knows nothing of"
-                )
+                write!(f, "was in a run that the restarted parameter server of shard {shard} does not know")
             }
             Self::OtherNumbers => f.write_str(
                 "and its peers do not agree on the numbers of the job: do all hosts and switches run the \
                  same version?",
             ),
             Self::WorkerRestarted => f.write_str("was restarted, or runs twice; start each worker once"),
-            Self::Elsewhere(told) => write!(f, "is told: {told}"),
+            Self::Elsewhere(told) => write!(f, "stopped: {told}"),
             Self::OtherAddress(mac) => write!(f, "is {mac} in the parameter server's assignment"),
             Self::OtherTensors { first, last } if first == last => {
                 write!(f, "and its peers started different tensors as tensor {last}")

@@ -73,7 +73,7 @@ impl fmt::Display for WireError {
         match *self {
             Self::Truncated { seen } => write!(f, "frame: {seen} bytes, the headers alone take 44"),
             Self::EtherType { seen } => write!(f, "EtherType: 0x{seen:04x}, INART has 0x88b5"),
-            Self::Version { seen } => write!(f, "version: {seen}, this program speaks {VERSION}"),
+            Self::Version { seen } => write!(f, "version: {seen}, this program supports {VERSION}"),
             Self::FrameLength { seen } => {
                 write!(f, "frame: {seen} bytes, INART frames have 172, 300, 1068, 4140 or 8236")
             }
@@ -86,7 +86,7 @@ impl fmt::Display for WireError {
             }
             Self::Message { seen } => write!(f, "control message: {seen} words, a message takes 6"),
             Self::Buffer { seen, needed } => write!(f, "buffer: {seen} bytes, the frame takes {needed}"),
-            Self::ValueCount { seen, length } => write!(f, "values: {seen} given, the header says {length}"),
+            Self::ValueCount { seen, length } => write!(f, "values: {seen} given, the header has {length}"),
         }
     }
 }

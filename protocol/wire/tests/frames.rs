@@ -184,7 +184,7 @@ fn errors_name_the_field_and_what_was_seen() {
         "frame: 171 bytes, INART frames have 172, 300, 1068, 4140 or 8236"
     );
     assert_eq!(error(&|bytes| bytes[13] = 0xb6), "EtherType: 0x88b6, INART has 0x88b5");
-    assert_eq!(error(&|bytes| bytes[14] = 0x12), "version: 1, this program speaks 3");
+    assert_eq!(error(&|bytes| bytes[14] = 0x12), "version: 1, this program supports 3");
     assert_eq!(error(&|bytes| bytes[22] = 0x40), "worker: seat 16450, the highest is 16383");
     assert_eq!(error(&|bytes| bytes[39] = 33), "length: 33 values, the frame has room for 32");
     assert_eq!(error(&|bytes| bytes[35] = 0x02), "contributors: {65,127}, which does not fit worker 66");
@@ -238,7 +238,7 @@ fn control_messages_round_trip() {
         OtherNumbers,
         OtherTensors { first: 7, last: u32::MAX },
         WorkerRestarted,
-        Elsewhere(ShortText::new("site n1: worker w3 was told to stop")),
+        Elsewhere(ShortText::new("site n1: worker w3 was stopped")),
         Elsewhere(ShortText::new(&"ä".repeat(40))),
         Unknown(77),
     ]

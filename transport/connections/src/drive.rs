@@ -171,7 +171,7 @@ impl<M: Machine, H: Host<M>> Drive<'_, M, H> {
         let (name, is_regular) = (self.names.of(peer), is_regular_end(reason));
         match (is_regular, self.machine.may_end(peer)) {
             (true, true) => tracing::info!("{name} has ended"),
-            (true, false) => tracing::warn!("{name} has stopped before the training is over"),
+            (true, false) => tracing::warn!("{name} stopped before the end of the training"),
             (false, true) => tracing::info!("the connection to {name} has ended: {reason}"),
             (false, false) => tracing::warn!("the connection to {name} has ended: {reason}"),
         }

@@ -11,7 +11,7 @@ pub enum Error {
     #[error(transparent)]
     Open(#[from] OpenError),
     /// Another process without an address.
-    #[error("{name} has no address; say where it is, as {name}={form}")]
+    #[error("{name} has no address; give {name}={form}")]
     NoAddress {
         /// Its name.
         name: String,
@@ -28,7 +28,7 @@ pub enum Error {
         interface: String,
     },
     /// An Ethernet address that no host can have.
-    #[error("{name} at {address}: that is no host's address; give that of its interface")]
+    #[error("{name} at {address}: not the address of a host; give the address of its interface")]
     NoHost {
         /// Process with that address.
         name: String,
@@ -69,6 +69,6 @@ pub enum Error {
     #[error("cannot start the network thread: {0}")]
     Runtime(std::io::Error),
     /// The network thread has ended.
-    #[error("the network thread has ended; its log says why")]
+    #[error("the network thread has ended; see its log")]
     Gone,
 }

@@ -120,7 +120,7 @@ impl Frames {
                     LinkEvent::Up => Event::Up { peer },
                     LinkEvent::Down => {
                         self.ended += 1;
-                        Event::Down { peer, reason: "it was not heard of, or began anew".to_owned() }
+                        Event::Down { peer, reason: "it was silent, or it restarted".to_owned() }
                     }
                     LinkEvent::Received(data) => Event::Received { peer, data, seen: None },
                     LinkEvent::Taken { id } => Event::Ended { id, is_taken: true },

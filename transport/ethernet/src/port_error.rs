@@ -6,7 +6,7 @@ use std::io;
 #[derive(Debug, thiserror::Error)]
 pub enum PortError {
     /// There is none of that name.
-    #[error("interface {name}: there is none of that name here; there are {present}")]
+    #[error("interface {name} does not exist; name one of {present}")]
     NoSuchInterface {
         /// The name asked for.
         name: String,

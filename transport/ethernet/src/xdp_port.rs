@@ -117,7 +117,7 @@ impl XdpPort {
         Ok(true)
     }
 
-    /// Waits until there is room for a frame, for a while; whether there is.
+    /// Waits briefly for space in the transmit ring. Returns whether it has space.
     fn wait_for_room(&mut self) -> Result<bool, PortError> {
         // Only once, until there was room again.
         let longest = if self.is_full { Duration::ZERO } else { Self::LONGEST_WAIT };

@@ -255,8 +255,8 @@ async fn accept(shared: Arc<Shared>, incoming: Incoming, place: OwnedSemaphorePe
     let Some(peer) = known(&shared, &connection) else { return };
     let Some(label) = Label::hear(&connection, shared.life).await else {
         Counts::add(&shared.counts.refused);
-        tracing::warn!("{peer} at {address} does not say what its connection is for");
-        connection.close(UNLABELLED, b"a peer first says what a connection is for");
+        tracing::warn!("{peer} at {address} did not send its role");
+        connection.close(UNLABELLED, b"the first message must be the role");
         return;
     };
     if label.sent_by == SentBy::Neither {

@@ -6,7 +6,9 @@ use std::net::SocketAddr;
 #[derive(Debug, thiserror::Error)]
 pub enum OpenError {
     /// The address cannot be had.
-    #[error("cannot listen at {address} (UDP): {cause}; give another address, or end who has it")]
+    #[error(
+        "cannot listen at {address} (UDP): {cause}; choose another address or stop the process that uses it"
+    )]
     Listen {
         /// The address.
         address: SocketAddr,

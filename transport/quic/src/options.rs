@@ -53,7 +53,7 @@ impl FromStr for Congestion {
             "delivery-rate" => Ok(Congestion::DeliveryRate),
             "cubic" => Ok(Congestion::Cubic),
             "bbr" => Ok(Congestion::Bbr),
-            other => Err(format!("{other} is none of {}", Self::NAMES.join(", "))),
+            other => Err(format!("{other} is not one of {}", Self::NAMES.join(", "))),
         }
     }
 }

@@ -119,7 +119,7 @@ impl fmt::Display for Refusal {
             ),
             Cause::OtherProtocol => write!(
                 f,
-                "it does not speak {protocol}; correct the address, or start both processes with one version of \
+                "it does not support {protocol}; correct the address, or start both processes with one version of \
                  this program"
             ),
             Cause::Unusable(why) => write!(f, "{whose} cannot be used ({why}); issue another one"),

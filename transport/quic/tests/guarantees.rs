@@ -224,7 +224,7 @@ async fn a_peer_that_does_not_say_what_its_connection_is_for_is_refused() {
     let (mut send, _receive) = connection.open_bi().await.unwrap();
     send.write_all(&wrong).await.unwrap();
     let reason = tokio::time::timeout(TIMEOUT, connection.closed()).await.unwrap().to_string();
-    assert!(reason.contains("what a connection is for"), "{reason}");
+    assert!(reason.contains("the first message must be the role"), "{reason}");
     assert_eq!(b.counters().refused, 1);
     // One connection makes no pair, nor do two for the same side, nor two of different pairs.
     let mut other_pair = label;

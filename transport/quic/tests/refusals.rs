@@ -107,8 +107,8 @@ async fn a_certificate_for_servers_only() {
 async fn a_process_of_another_system() {
     let authority = Authority::found("one");
     let a = authority.identify_with("a", &["a"], "inart-peers/1", |_| ());
-    let at_a = "it does not speak inart-peers/1; correct the address";
-    let at_b = "it does not speak inart-sites/4; correct the address";
+    let at_a = "it does not support inart-peers/1; correct the address";
+    let at_b = "it does not support inart-sites/4; correct the address";
     both_warn(a, ("b", authority.identify("b")), at_a, at_b).await;
 }
 

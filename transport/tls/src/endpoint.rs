@@ -31,7 +31,7 @@ pub enum EndpointError {
     },
     /// A plain connection that would leave this machine.
     #[error(
-        "{address} is another machine: {tls}, or {plain}, which anybody on the network can read and change",
+        "{address} is another machine: {tls}, or {plain}, which others on the network can read and change",
         tls = USE_TLS,
         plain = ALLOW_PLAIN
     )]

@@ -81,13 +81,13 @@ pub enum TlsFailure {
         detail: String,
     },
     /// The client wants TLS, the server speaks without.
-    #[error("it does not speak TLS: {BE_PLAIN}, or have the server use TLS")]
+    #[error("it does not use TLS: {BE_PLAIN}, or have the server use TLS")]
     PlainServer,
     /// The client speaks without TLS, the server wants it.
-    #[error("it speaks TLS only: {USE_TLS}")]
+    #[error("it accepts TLS only: {USE_TLS}")]
     PlainClient,
     /// The server speaks neither TLS nor HTTP/2.
-    #[error("it does not speak HTTP/2, as gRPC does: correct the address")]
+    #[error("it does not use HTTP/2, as gRPC does: correct the address")]
     OtherProtocol,
     /// Something else.
     #[error("TLS with it fails ({detail}): {USE_ACCEPTED_CERTIFICATE}, or look at the server's log")]

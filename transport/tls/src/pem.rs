@@ -18,7 +18,7 @@ fn certificates(file: &Path, text: &[u8]) -> Result<Vec<CertificateDer<'static>>
     let wrong = |reason: String| TlsError::Certificate { file: file.to_owned(), reason };
     let parsed: Result<Vec<_>, pem::Error> = CertificateDer::pem_slice_iter(text).collect();
     match parsed {
-        Ok(certificates) if certificates.is_empty() => Err(wrong("there is no certificate in it".to_owned())),
+        Ok(certificates) if certificates.is_empty() => Err(wrong("it has no certificate".to_owned())),
         Ok(certificates) => Ok(certificates),
         Err(error) => Err(wrong(error.to_string())),
     }
@@ -43,7 +43,7 @@ pub(crate) fn identity(files: &IdentityFiles) -> Result<(Vec<u8>, Vec<u8>), TlsE
     let chain = certificates(&files.certificate, &certificate)?;
     let wrong = |reason: &str| TlsError::Key { file: files.key.clone(), reason: reason.to_owned() };
     let parsed = PrivateKeyDer::from_pem_slice(&key).map_err(|error| match error {
-        pem::Error::NoItemsFound => wrong("there is no key in it"),
+        pem::Error::NoItemsFound => wrong("it has no key"),
         _ => wrong("the key in it is broken"),
     })?;
     let signer = ring::default_provider().key_provider.load_private_key(parsed);

@@ -30,7 +30,7 @@ async fn a_server_of_another_protocol_is_named() {
         for security in [&Security::Local, &authority.client(true)] {
             let found = soon(disagreement(&address, security)).await.unwrap();
             assert_eq!(found, TlsFailure::OtherProtocol);
-            assert!(found.to_string().contains("does not speak HTTP/2"), "{found}");
+            assert!(found.to_string().contains("does not use HTTP/2"), "{found}");
         }
     }
     let right = serve(None, Default::default()).await;

@@ -61,7 +61,7 @@ impl SplitMix64 {
         (mean.ln() - square / 2.0 + square.sqrt() * self.normal()).exp()
     }
 
-    /// So many of them, in random order: the front of a partial shuffle. All, if there are not more.
+    /// Returns that many of the elements in random order (partial shuffle); all of them if there are fewer.
     pub fn sample<T: Copy>(&mut self, from: &[T], count: usize) -> Vec<T> {
         let mut all = from.to_vec();
         let count = count.min(all.len());

@@ -108,7 +108,7 @@ impl ServerShard {
 }
 
 impl<P: Policy> ServerShard<P> {
-    /// The same with another policy.
+    /// Creates a server shard that uses `policy` instead of `Lockstep`.
     ///
     /// # Errors
     /// What is wrong with the assignment.

@@ -90,7 +90,7 @@ impl WorkerFlow {
 }
 
 impl<P: Due> WorkerFlow<P> {
-    /// The same with another policy.
+    /// Creates a worker flow that uses `policy` instead of `Lockstep`.
     ///
     /// # Errors
     /// What is wrong with the assignment.
@@ -128,7 +128,7 @@ impl<P: Due> WorkerFlow<P> {
         })
     }
 
-    /// Does that with tensors that have a NaN or an infinity.
+    /// Sets how tensors with NaN or infinity are handled.
     #[must_use]
     pub fn with_non_finite(self, non_finite: NonFinite) -> Self {
         Self { non_finite, ..self }

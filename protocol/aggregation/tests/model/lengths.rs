@@ -106,7 +106,7 @@ fn a_round_without_values_ends_when_somebody_is_gone() {
     network.run_until_idle();
     for rank in [0, 1] {
         let failure = network.workers[rank].finish_round(&mut []).unwrap_err().to_string();
-        assert_eq!(failure, "the job was aborted: worker 2 (w3) has not been heard from");
+        assert_eq!(failure, "the job was aborted: worker 2 (w3) is silent");
     }
     assert!(network.now.since(Instant::START) < 2 * super::network::PEER_TIMEOUT);
 }

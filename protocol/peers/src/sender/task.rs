@@ -26,7 +26,7 @@ pub struct Task {
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum TaskError {
     /// There is one at a time.
-    #[error("the multicast of round {round} goes on; the next one begins when it has ended")]
+    #[error("the multicast of round {round} is active; start the next one when it has ended")]
     GoesOn {
         /// Of which round.
         round: u32,
@@ -66,7 +66,7 @@ pub enum TaskError {
         round: u32,
     },
     /// Frames have to leave.
-    #[error("{rate_bps} bit/s is no rate; give one above 0")]
+    #[error("{rate_bps} bit/s is not a rate; give one above 0")]
     Rate {
         /// In bit/s.
         rate_bps: f64,

@@ -16,7 +16,7 @@ pub struct OutlierRule {
 }
 
 impl Default for OutlierRule {
-    /// The paper's 0.5 in 3 rounds, and at most half of a group.
+    /// The R²SP paper's 0.5 in 3 rounds, and at most half of a group.
     fn default() -> Self {
         OutlierRule { threshold: 0.5, rounds: 3, most: Part::percent(50) }
     }

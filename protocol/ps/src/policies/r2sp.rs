@@ -8,8 +8,8 @@ use crate::seats::{Seats, WorkerNo};
 pub enum Applied {
     /// In turn: one that arrives before its turn is held. No gradient is staler than N - 1.
     InTurn,
-    /// When it arrives, as the paper's Algorithm 1 has it: only permissions are in turn. Worst staleness:
-    /// 2(N - 1).
+    /// When it arrives, as the R²SP paper's Algorithm 1 has it: only permissions are in turn. Worst
+    /// staleness: 2(N - 1).
     OnArrival,
 }
 

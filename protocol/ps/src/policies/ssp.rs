@@ -6,11 +6,11 @@ use crate::seats::{Seats, WorkerNo};
 /// Where a worker that is ahead is stopped.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Blocking {
-    /// Its update is applied, and it waits before it pulls (the paper's Section IV-A2). Worst staleness:
+    /// Its update is applied, and it waits before it pulls (the R²SP paper's Section IV-A2). Worst staleness:
     /// (2s + 1)(N - 1).
     AfterPush,
     /// Its update is held until it is not ahead by it, or until all have left. Worst staleness: 2s(N - 1),
-    /// which is what the paper counts with.
+    /// which is what the R²SP paper counts with.
     BeforeCommit,
 }
 

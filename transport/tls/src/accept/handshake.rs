@@ -62,7 +62,7 @@ impl Handshakes {
                         && crowded.may_speak()
                     {
                         let most = this.limits.handshakes;
-                        tracing::warn!(?origin, "closed the oldest handshake: {most} are under way");
+                        tracing::warn!(?origin, "closed the oldest of {most} handshakes");
                     }
                     under_way.spawn(this.clone().shake(accepted, entered.place));
                 }
@@ -136,7 +136,7 @@ async fn read_preface(transport: &mut Box<dyn Transport>) -> io::Result<()> {
             more => read += more,
         }
         if bytes[..read] != PREFACE[..read] {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, "the client does not speak HTTP/2"));
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "the client does not support HTTP/2"));
         }
     }
     Ok(())
