@@ -246,7 +246,7 @@ impl Shared {
         }
     }
 
-    /// Waits until that has ended, or the driver has, for so long at most; whether it has.
+    /// Waits up to `timeout` for the tensor or the driver to finish. Returns true if one of them has.
     fn wait_for<'a>(
         &'a self,
         mut state: MutexGuard<'a, State>,

@@ -136,7 +136,7 @@ fn an_interface_that_is_removed_is_named() {
             "interface w0: it was removed while it was in use; start the job again when there is one"
         );
         assert_eq!(other, server.join().unwrap());
-        assert!(other.starts_with("the job was aborted: worker 0 (w0) has not been heard from"), "{other}");
+        assert!(other.starts_with("the job was aborted: worker 0 (w0) is silent"), "{other}");
 
         // A server that has nothing to send.
         let server = thread::spawn(serve);
@@ -194,7 +194,7 @@ fn an_interface_that_sends_nothing_more_holds_nobody() {
             assert!(matches!(error, Error::Failure(_)), "{error}");
         }
         let told = server.join().unwrap();
-        assert!(told.starts_with("the job was aborted: worker 0 (w0) has not been heard from"), "{told}");
+        assert!(told.starts_with("the job was aborted: worker 0 (w0) is silent"), "{told}");
     });
 }
 

@@ -64,7 +64,7 @@ fn a_worker_that_computes_for_long_is_waited_for_and_one_that_is_gone_is_named()
         // This worker's program hears of it by its next round.
         thread::sleep(2 * PEER_TIMEOUT);
         let error = worker.all_reduce(&mut sum).unwrap_err();
-        let told = "the job was aborted: worker 1 (w1) has not been heard from";
+        let told = "the job was aborted: worker 1 (w1) is silent";
         assert_eq!(error.to_string(), told);
         assert_eq!(server.join().unwrap(), told);
     });
@@ -170,9 +170,7 @@ fn an_empty_gradient_at_one_worker_ends_both() {
 fn interfaces_that_are_not_there_are_named() {
     let error = Worker::new(assignment(), Rank::try_from(0u16).unwrap(), "nowhere0").err().unwrap();
     assert!(matches!(&error, Error::Port(PortError::NoSuchInterface { .. })), "{error}");
-    assert!(
-        error.to_string().starts_with("interface nowhere0: there is none of that name here; there are lo")
-    );
+    assert!(error.to_string().starts_with("interface nowhere0 does not exist; name one of lo"));
 }
 
 #[test]

@@ -13,7 +13,9 @@ use crate::layout::Layout;
 pub enum Error {
     /// The workers are others, or one of them lacks a round: the tensor was not summed, and another run has
     /// begun. [`load`](crate::ElasticWorker::load) the newest state, and go on with its next round.
-    #[error("the job goes on in run {run} with {workers} workers ({why}): load the newest state, and go on")]
+    #[error(
+        "the job resumes in run {run} with {workers} workers ({why}): load the newest state and continue"
+    )]
     Membership {
         /// The run's number.
         run: u16,
@@ -46,14 +48,14 @@ pub enum Error {
         wanted: &'static str,
     },
     /// This host was told to stop.
-    #[error("this host was told to stop")]
+    #[error("this host was stopped")]
     Stopped,
     /// The program ended a call before its sum was there. This worker has left its run, and may go on in the
     /// next one.
-    #[error("the call was interrupted: load the newest state, and go on")]
+    #[error("the call was interrupted: load the newest state and continue")]
     Interrupted,
     /// The controller does not answer in time.
-    #[error("nothing heard from the controller for {} s ({awaited}): start it again", patience.as_secs_f64())]
+    #[error("no message from the controller for {} s ({awaited}): restart it", patience.as_secs_f64())]
     ControllerSilent {
         /// What the host waited for.
         awaited: &'static str,
@@ -75,7 +77,7 @@ pub enum Error {
         newest: Layout,
     },
     /// The system gives no thread or runtime.
-    #[error("a thread or runtime for the controller's word: {0}")]
+    #[error("a thread or runtime for the controller's messages: {0}")]
     System(#[from] std::io::Error),
 }
 

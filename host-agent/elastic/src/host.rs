@@ -173,12 +173,12 @@ impl Host {
             match answer {
                 Answer::Seated(seat) => {
                     let (run, role, workers) = (seat.run.get(), seat.role, seat.assignment.workers.len());
-                    tracing::info!(host = self.name, run, %role, workers, loads = seat.loads, "a run begins");
+                    tracing::info!(host = self.name, run, %role, workers, loads = seat.loads, "run started");
                     return Ok(seat);
                 }
                 Answer::Waiting(why) => {
                     if why != told {
-                        tracing::info!(host = self.name, "waits for a run: {why}");
+                        tracing::info!(host = self.name, "waiting for a run: {why}");
                         (self.on_waiting)(&why);
                         told = why;
                     }

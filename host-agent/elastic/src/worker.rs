@@ -330,7 +330,7 @@ impl ElasticWorker {
             Ok(Start::Started) => {}
             Ok(Start::Ended) => return Err(ending.unwrap_or(Error::Interrupted)),
             Ok(Start::Silence) => {
-                let awaited = "all workers hold until it says where the run ends";
+                let awaited = "all workers hold until it announces the end of the run";
                 return Err(Error::ControllerSilent { awaited, patience: HOLD_WITHIN });
             }
         }

@@ -143,7 +143,7 @@ fn a_worker_that_dies_is_left_behind_and_joins_again_with_the_newest_weights() {
     assert_eq!(*w1.watch.members.lock().unwrap(), ["w1", "w3"]);
     let w2 = Trainer::start(&controller, "w2", 60, |_| ());
     controller.wait_for_host("w2");
-    controller.wait_for_phase("until its workers have agreed|before tensor");
+    controller.wait_for_phase("until its workers agree|before tensor");
     for pausing in [&w1, &w3] {
         pausing.watch.may_go_on.store(true, Ordering::SeqCst);
     }
@@ -187,7 +187,7 @@ fn a_worker_that_comes_late_joins_at_a_boundary_and_no_round_is_lost() {
     w1.watch.until(10);
     let w3 = Trainer::start(&controller, "w3", 40, |_| ());
     controller.wait_for_host("w3");
-    controller.wait_for_phase("until its workers have agreed|before tensor");
+    controller.wait_for_phase("until its workers agree|before tensor");
     for pausing in [&w1, &w2] {
         pausing.watch.may_go_on.store(true, Ordering::SeqCst);
     }
@@ -333,7 +333,7 @@ fn a_worker_whose_join_is_interrupted_no_longer_waits_for_a_run() {
     let controller = Controller::start("");
     let is_interrupted = Arc::new(AtomicBool::new(false));
     let asked = Arc::clone(&is_interrupted);
-    controller.wait_for_phase("nobody is there");
+    controller.wait_for_phase("no host is connected");
     let host = controller.host("w1").interrupted_by(move || asked.load(Ordering::SeqCst));
     let joining = std::thread::spawn(move || ElasticWorker::join(host).map(drop));
     wait_for(|| controller.waiting() == ["w1"]);
@@ -373,7 +373,7 @@ fn a_worker_with_another_state_is_refused_and_the_others_go_on() {
         let (controller, ends) = (controller.clone(), Arc::clone(&ends));
         std::thread::spawn(move || train_until(&controller, name, &ends))
     });
-    controller.wait_for_phase("the run goes on");
+    controller.wait_for_phase("the run continues");
     let refused = |values: usize, digest: u64| {
         let mut job = ElasticWorker::join(controller.host("w3")).unwrap();
         let mut state = vec![7.0; values];

@@ -43,7 +43,7 @@ pub struct ProcessWait {
 pub fn awaited_workers(status: &ServerStatus, workers: &[String], age: f64) -> Vec<ProcessWait> {
     let wait = |name: &str, heard: Option<f64>, lacks: &str| {
         let why = match heard {
-            Some(seconds) => format!("{lacks} (last heard from {:.0} s ago)", seconds + age),
+            Some(seconds) => format!("{lacks} (last message {:.0} s ago)", seconds + age),
             None => "it has not joined".to_owned(),
         };
         let seconds = status.oldest.as_ref().map_or(age, |open| open.open_seconds + age);

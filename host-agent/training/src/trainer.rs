@@ -67,7 +67,7 @@ pub enum ConfigError {
 pub struct Evaluation {
     /// Mean cross-entropy, nats.
     pub loss: f64,
-    /// Share of images whose digit was told rightly, 0 to 1.
+    /// Accuracy on these images, 0 to 1.
     pub accuracy: f64,
 }
 

@@ -10,8 +10,8 @@ use thiserror::Error;
 pub enum NotTakenIn {
     /// There is no coordinator, or it waits for others.
     #[error(
-        "no coordinator has taken peer {rank} in for {waited:?}; start one, or, if all others have ended, start \
-         all of them anew"
+        "no coordinator has admitted peer {rank} within {waited:?}; start one, or, if all others have ended, restart \
+         all of them"
     )]
     Nobody {
         /// The peer.

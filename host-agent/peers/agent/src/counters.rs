@@ -27,7 +27,7 @@ pub struct PeerCounters {
     pub unfit: u64,
     /// Notices that are none.
     pub unknown_notices: u64,
-    /// Times that a coordinator said that it has another job in mind.
+    /// Refusals by a coordinator with another job configuration.
     pub other_job: u64,
     /// Times that a peer was taken for gone.
     pub gone: u64,

@@ -193,7 +193,7 @@ pub struct Choice {
 
 /// Bytes that are no message.
 #[derive(Debug, Clone, PartialEq, Error)]
-#[error("{0} bytes that are no message between a peer and a coordinator")]
+#[error("{0} bytes that are not a message between a peer and a coordinator")]
 pub struct MessageError(pub usize);
 
 /// A message as bytes.

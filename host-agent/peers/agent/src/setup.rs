@@ -96,7 +96,8 @@ pub enum SetupError {
     },
     /// No values, or too many chunks.
     #[error(
-        "the update of peer {rank} has {values} values in chunks of {chunk}; give at least 1 of each, and fewer than 2^31 chunks"
+        "the update of peer {rank} has {values} values in chunks of {chunk}; give at least 1 of each, and \
+         fewer than 2^31 chunks"
     )]
     Cut {
         /// Whose update.
@@ -113,7 +114,7 @@ pub enum SetupError {
         rank: Rank,
     },
     /// A rate that sends nothing.
-    #[error("{rate_bps} bit/s is no rate; give one above 0")]
+    #[error("{rate_bps} bit/s is not a rate; give one above 0")]
     Rate {
         /// As asked.
         rate_bps: f64,

@@ -40,7 +40,7 @@ pub enum Told {
         /// Why, as the end of a sentence.
         why: String,
     },
-    /// A peer has another job in mind.
+    /// A peer has another job configuration.
     OtherJob {
         /// Its name.
         peer: String,

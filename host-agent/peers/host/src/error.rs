@@ -12,7 +12,7 @@ pub enum HostError {
     #[error(transparent)]
     Setup(#[from] SetupError),
     /// Somebody without an address.
-    #[error("peer {name} has no address at {me}; say where it is, as {name}=HOST:PORT")]
+    #[error("peer {name} has no address at {me}; give {name}=HOST:PORT")]
     NoAddress {
         /// Who has none.
         name: String,
@@ -20,7 +20,7 @@ pub enum HostError {
         me: String,
     },
     /// An address of somebody who is not in the job.
-    #[error("{name} is no other peer of job {job}; peers are {known}")]
+    #[error("{name} is not another peer of job {job}; name one of {known}")]
     NoPeer {
         /// As given.
         name: String,

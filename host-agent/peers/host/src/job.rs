@@ -80,7 +80,7 @@ pub enum JobError {
         job: String,
     },
     /// Nobody of that name.
-    #[error("{name} is no peer of job {job}; name one of {known}")]
+    #[error("{name} is not a peer of job {job}; name one of {known}")]
     NoPeer {
         /// As given.
         name: String,

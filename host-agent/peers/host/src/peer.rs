@@ -88,7 +88,7 @@ impl PeerHost {
                 return Err(wrong("it sends frames, which switches copy; name the interface to them"));
             }
             (CopiedBy::Switches(_), Some(_)) if !options.peers.is_empty() => {
-                return Err(wrong("peers speak by frames, which switches copy; leave out where they are"));
+                return Err(wrong("peers use frames, which switches copy; leave out their addresses"));
             }
             (CopiedBy::Switches(values), Some(interface)) => {
                 let (framing, copies) = interface.framing(&setup, values);

@@ -169,7 +169,7 @@ fn who_cannot_take_part_says_why() {
     world.patience.meeting = Duration::from_secs(2);
     let error = world.run_one("p1").unwrap_err();
     assert!(matches!(&error, HostError::NotTakenIn { error: NotTakenIn::Nobody { .. }, .. }), "{error}");
-    assert!(error.to_string().starts_with("peer p1: no coordinator has taken peer 0 in for"), "{error}");
+    assert!(error.to_string().starts_with("peer p1: no coordinator has admitted peer 0 within"), "{error}");
     // The coordinator has other rounds in mind.
     world.patience.meeting = Duration::from_secs(60);
     let other = world.like(schedule(Sync::Bsp, Some(2), 3));
@@ -203,11 +203,11 @@ fn addresses_have_to_be_those_of_the_job() {
     let nowhere = "127.0.0.1:9".parse().unwrap();
     assert_eq!(
         said(&|options| _ = options.peers.remove("p2")),
-        "peer p2 has no address at p1; say where it is, as p2=HOST:PORT"
+        "peer p2 has no address at p1; give p2=HOST:PORT"
     );
     assert_eq!(
         said(&|options| _ = options.peers.insert("p7".into(), nowhere)),
-        "p7 is no other peer of job job; peers are p2, p3"
+        "p7 is not another peer of job job; name one of p2, p3"
     );
     assert_eq!(
         said(&|options| _ = options.coordinators.insert("p3".into(), nowhere)),
@@ -215,5 +215,7 @@ fn addresses_have_to_be_those_of_the_job() {
     );
     let wrong = said(&|options| options.tls = world.identity("p2"));
     assert!(wrong.contains("the certificate is not for p1 but for p2"), "{wrong}");
-    assert!(world.job.setup("p9", &world.patience).unwrap_err().to_string().contains("p9 is no peer of job"));
+    assert!(
+        world.job.setup("p9", &world.patience).unwrap_err().to_string().contains("p9 is not a peer of job")
+    );
 }

@@ -3,14 +3,14 @@
 use crate::chunk::Tag;
 use crate::message::Span;
 
-/// What became of a chunk.
+/// Result of inserting a chunk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Took {
-    /// It is there.
+    /// Inserted.
     New,
-    /// It was there.
+    /// Duplicate.
     Repeated,
-    /// There is no such chunk, or it has another length.
+    /// Invalid: the chunk's number is out of range, or its length differs.
     Wrong,
 }
 

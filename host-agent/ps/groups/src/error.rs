@@ -10,7 +10,7 @@ pub enum PartError {
     Turn(#[from] TurnError),
     /// Workers sum something else.
     #[error(
-        "group {group}: frame {frame} of an iteration has {values} values, and {expected} are right: its \
+        "group {group}: frame {frame} of an iteration has {values} values, expected {expected}: its \
          workers sum another gradient, or take part in another number of groups"
     )]
     Length {
@@ -25,7 +25,7 @@ pub enum PartError {
     },
     /// A frame of another iteration or tensor, or one that comes twice.
     #[error(
-        "group {group}: frame {frame} of an iteration has no such values, or comes for the second time: its \
+        "group {group}: frame {frame} is a duplicate or belongs to another iteration: its \
          workers sum another gradient, or take part in another number of groups"
     )]
     Frame {
@@ -70,7 +70,7 @@ pub enum RackError {
     /// Groups that cut the model in different ways.
     #[error(
         "job {job}: server {server} has another part of the model than in job {first}, or gets it in other \
-         frames; plan groups with equal shares and `--values`, none of them with `sum: exact`"
+         frames; plan groups with equal shares and values per frame, none of them with `sum: exact`"
     )]
     OtherPart {
         /// The job of a group.
@@ -97,7 +97,7 @@ pub enum RackError {
         error: Box<inart_host_agent::Error>,
     },
     /// A worker is gone.
-    #[error("job {job}: worker {worker} has not been heard from for {seconds:.1} s")]
+    #[error("job {job}: no frame from worker {worker} for {seconds:.1} s")]
     Silent {
         /// The job of the group.
         job: String,
@@ -133,7 +133,7 @@ pub enum RackError {
         second: String,
     },
     /// The process was told to stop.
-    #[error("server {0} was told to stop before the last iteration")]
+    #[error("server {0} was stopped before the last iteration")]
     Stopped(String),
     /// A thread cannot be made.
     #[error("start a thread: {0}")]

@@ -12,7 +12,7 @@ pub enum HostError {
     #[error(transparent)]
     Connections(#[from] inart_connections::Error),
     /// Nobody of that name.
-    #[error("{name} is no worker of job {job}; name one of {known}")]
+    #[error("{name} is not a worker of job {job}; name one of {known}")]
     NoWorker {
         /// As given.
         name: String,

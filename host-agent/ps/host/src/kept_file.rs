@@ -29,21 +29,23 @@ pub enum KeptError {
         cause: std::io::Error,
     },
     /// It is no such file, or was cut or changed.
-    #[error("{path}: this is no whole file of a kept model; remove it to begin anew")]
+    #[error("{path}: incomplete or corrupt checkpoint; delete it to start from scratch")]
     Broken {
         /// The file.
         path: PathBuf,
     },
     /// It is of another job.
-    #[error("{path}: it is of another job or model; name another file, or remove it to begin anew")]
+    #[error(
+        "{path}: checkpoint of another job or model; name another file, or delete this one to start from scratch"
+    )]
     OtherJob {
         /// The file.
         path: PathBuf,
     },
     /// It is of another training of the job.
     #[error(
-        "{path}: the model in it is of another training: {difference}; name another file, or remove it to start \
-         from the first weights"
+        "{path}: checkpoint of another training: {difference}; name another file, or delete this one to start \
+         from scratch"
     )]
     OtherTraining {
         /// The file.

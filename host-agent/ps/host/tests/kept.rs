@@ -91,7 +91,7 @@ fn the_file_of_another_training_of_the_same_job_is_refused_by_what_differs() {
     of("0.3").write(&kept).unwrap();
     assert_eq!(of("0.3").read().unwrap(), Some(kept.clone()));
     let refused = of("0.05").read().unwrap_err().to_string();
-    for named in ["model:", "it has step 0.3", "this training has step 0.05", "remove it"] {
+    for named in ["model:", "it has step 0.3", "this training has step 0.05", "delete this one"] {
         assert!(refused.contains(named), "{refused}");
     }
     // A server does not know the step: its workers bring it, and the file has it.

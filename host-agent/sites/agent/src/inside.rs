@@ -50,7 +50,7 @@ pub enum InsideError {
     /// A window that is shorter than a chunk between sites.
     #[error(
         "a window of {window} frames, and a chunk between sites has {needed}; workers would wait for ever: \
-         install the plan with `--window {least}`"
+         install the plan with a window of {least}"
     )]
     Window {
         /// Frames that a worker may have in flight.

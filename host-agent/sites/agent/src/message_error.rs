@@ -6,7 +6,7 @@ use inart_protocol_sites::SiteNo;
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 pub enum MessageError {
     /// No protocol buffer, or one without anything that is known.
-    #[error("{0} bytes that are no message of a site")]
+    #[error("{0} bytes that are not a message of a site")]
     Unknown(usize),
     /// Half a run of a chunk.
     #[error("runs of {0} bytes, which is not an even number")]

@@ -143,7 +143,7 @@ impl SchedulerProcess {
                 self.hello(site, hello.terms);
             }
             Body::PolicyWanted(_) => self.offer_newest(site),
-            _ => self.warn(site, "a message is none for a scheduler"),
+            _ => self.warn(site, "dropped a message that is not for a scheduler"),
         }
     }
 
@@ -215,7 +215,7 @@ impl Machine for SchedulerProcess {
         let Some(site) = site(from) else { return };
         match decode(data.clone()) {
             Ok(body) => self.message(site, body),
-            Err(_) => self.warn(site, "a message is none for a scheduler"),
+            Err(_) => self.warn(site, "dropped a message that is not for a scheduler"),
         }
     }
 
@@ -229,7 +229,7 @@ impl Machine for SchedulerProcess {
         self.is_planning = false;
         let policy = match made {
             Ok(policy) => policy,
-            Err(error) => return self.log(format!("the last plan goes on: {error}")),
+            Err(error) => return self.log(format!("the last plan stays: {error}")),
         };
         let Some(policy) = self.scheduler.planned(policy) else { return };
         self.outputs.push_back(Output::Tell(SchedulerNews::Offered(policy.clone())));

@@ -15,7 +15,7 @@ pub enum HostError {
     #[error(transparent)]
     Terms(#[from] inart_terms::TermsError),
     /// A peer without an address.
-    #[error("neighbour {name} of {me} has no address; say where it is, as {name}=HOST:PORT")]
+    #[error("neighbor {name} of {me} has no address; give {name}=HOST:PORT")]
     NoAddress {
         /// The neighbour.
         name: String,
@@ -23,7 +23,7 @@ pub enum HostError {
         me: String,
     },
     /// An address of somebody that is no neighbour.
-    #[error("{name} is no neighbour of {me} in the network; neighbours are {known}")]
+    #[error("{name} is not a neighbor of {me}; name one of {known}")]
     NoNeighbour {
         /// As given.
         name: String,
@@ -50,15 +50,15 @@ pub enum HostError {
     },
     /// A site with workers was restarted.
     #[error(
-        "site {site} comes back while the others are in a later round, and its workers cannot go there; start all \
-         sites and workers anew"
+        "site {site} restarted while the others are in a later round, which its workers cannot join; restart all \
+         sites and workers"
     )]
     CameBack {
         /// The site.
         site: String,
     },
     /// The process was told to stop.
-    #[error("site {site} was told to stop")]
+    #[error("site {site} was stopped")]
     Stopped {
         /// The site.
         site: String,

@@ -85,7 +85,7 @@ pub enum CoordinatorOutput {
         /// What.
         body: Body,
     },
-    /// A peer has another job in mind; it is not taken in, and is told so.
+    /// A peer has another job configuration; the coordinator refuses it with the difference.
     OtherJob {
         /// Who.
         peer: Rank,

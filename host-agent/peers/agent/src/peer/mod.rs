@@ -66,13 +66,13 @@ enum Phase {
 #[derive(Debug, Clone, PartialEq, Error)]
 pub enum UpdateError {
     /// Nobody asked for one.
-    #[error("peer {rank} is not computing: an update comes after each output that asks for one")]
+    #[error("peer {rank} is not computing: send an update after each output that asks for one")]
     NotAsked {
         /// The peer.
         rank: Rank,
     },
     /// Another number of values.
-    #[error("the update of peer {rank} has {values} values, its job says {expected}")]
+    #[error("the update of peer {rank} has {values} values, its job has {expected}")]
     Length {
         /// The peer.
         rank: Rank,
@@ -331,7 +331,7 @@ impl Peer {
     /// Where it is, in words.
     pub fn told(&self) -> String {
         format!(
-            "peer {} is in round {}, {:?}; the last has ended {}; waits for {}, gone are {:?}; {:?} {:?}",
+            "peer {} is in round {}, {:?}; the last has ended {}; waits for {}, failed {:?}; {:?} {:?}",
             self.setup.me,
             self.round(),
             self.phase,

@@ -14,7 +14,7 @@ use crate::sequencer::Sequencer;
 
 /// Why a client is left out, for the client.
 const OUTLIER: &str =
-    "its data: in three rounds it went another way than its group (--outliers of its server)";
+    "its data: in three rounds its update differed from its group's, and the server excludes outliers";
 
 impl<S: Sequencer> ServerAgent<S> {
     /// Why the worker that says hello may not join, if it may not.

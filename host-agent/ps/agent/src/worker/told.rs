@@ -52,13 +52,13 @@ impl Start {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum WorkerError {
     /// The server does not take it in.
-    #[error("the server does not take this worker in: {0}")]
+    #[error("the server does not admit this worker: {0}")]
     Refused(String),
     /// The server has ended the training before its last iteration.
     #[error("the server has ended the training: {0}")]
     Stopped(String),
     /// There is no server.
-    #[error("no server for {} s: start it, or say where it is", .0.as_secs_f64())]
+    #[error("no server for {} s: start it, or correct its address", .0.as_secs_f64())]
     NoServer(Duration),
     /// The program's update has another length than the model.
     #[error("an update of {values} values, and the model has {own}: give one value for each")]

@@ -206,7 +206,7 @@ impl Driver {
     pub fn told(&self) -> String {
         let phase = match &self.phase {
             Phase::Meeting => format!(
-                "waits for its neighbours; {} of {} have said where they are",
+                "waits for its neighbors; {} of {} have sent their state",
                 self.heard.len(),
                 self.setup.my_neighbours().len()
             ),
@@ -218,7 +218,7 @@ impl Driver {
             Phase::Over => "is over".to_owned(),
         };
         format!(
-            "{phase}; policy {}, {} chunks under way, {:?}, {:?}",
+            "{phase}; policy {}, {} chunks in flight, {:?}, {:?}",
             self.site.policy_version(),
             self.sending.len(),
             self.site.counters(),

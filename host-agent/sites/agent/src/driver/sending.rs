@@ -33,11 +33,7 @@ impl Driver {
         {
             self.counters.astray += 1;
             let name = self.setup.name(site);
-            self.warn(
-                to,
-                Warning::Link,
-                format!("a message for {name}, to which there is no link, was dropped"),
-            );
+            self.warn(to, Warning::Link, format!("dropped a message for {name}: no link to it"));
             return None;
         }
         let id = self.next_id;

@@ -123,7 +123,7 @@ fn what_is_wrong_with_a_plan_is_named() {
         Tree { root: SiteNo(2), up: vec![site(1), site(0), None], down: vec![site(1), site(2), None] };
     let said =
         setup.check_plan(&with(&|policy| policy.trees = vec![circle.clone()])).unwrap_err().to_string();
-    assert!(said.contains("tree 0: from site 0 no way leads up to the root"), "{said}");
+    assert!(said.contains("tree 0: site 0 has no path up to the root"), "{said}");
 }
 
 /// Sites send plans only to who asked for them.

@@ -119,8 +119,8 @@ fn a_nan_of_a_site_without_workers_is_told_with_its_name_at_all_workers() {
 fn a_worker_that_dies_is_told_with_its_site_at_all() {
     let world = DataCentres::new(3, HASTY);
     let told = world.run(|place, round| ((place, round) != (1, 2)).then(|| gradient(place, round, VALUES)));
-    all_say(&told, &["b", "has not been heard from"], &[1]);
-    all_say_at_the_others(&told, "site n1: worker b has not been heard from");
+    all_say(&told, &["b", "is silent"], &[1]);
+    all_say_at_the_others(&told, "site n1: worker b is silent");
 }
 
 /// At the sites and workers that are not of the first site.
