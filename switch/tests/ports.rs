@@ -104,7 +104,7 @@ fn pcap_files_are_replayed() {
     let damaged = folder.path().join("none.pcap");
     std::fs::write(&damaged, b"no pcap file at all, but long enough").expect("the file is written");
     let error = replay(&mut switch, &[(Port(0), damaged)], folder.path()).expect_err("it is refused");
-    assert!(error.to_string().ends_with("it is no pcap file (pcapng must be converted first)"), "{error}");
+    assert!(error.to_string().ends_with("not a pcap file (pcapng must be converted first)"), "{error}");
 }
 
 #[tokio::test]

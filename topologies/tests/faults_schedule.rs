@@ -61,7 +61,7 @@ fn names_become_nodes_and_links_in_order_of_time() {
         "4000 link s-v down",
         "4010 link s-v up (end)",
         "5000 host w stopped",
-        "5020 host w goes on (end)",
+        "5020 host w resumed (end)",
         "6000 host s killed",
         "6030 host s started again (end)",
         "7000 host w killed",

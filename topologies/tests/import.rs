@@ -74,7 +74,7 @@ fn mtus_are_read_and_the_smallest_of_parallel_links_counts() {
     - {endpoints: [\"b:e1\", \"v:e2\"]}
 ");
     assert_eq!(topology.links().iter().map(|link| link.mtu).collect::<Vec<_>>(), [1500, 1500]);
-    assert!(notes.iter().any(|note| note.contains("\"large\" is no MTU; 1500 is taken")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("\"large\" is not an MTU; 1500 is used")), "{notes:?}");
 }
 
 #[test]
@@ -131,14 +131,14 @@ fn wrong_texts_name_place_and_fix() {
         (Format::Dot, "graph {".to_owned() + &"{".repeat(100_000), &["nested", "64"]),
         (Format::Graphml, "<graphml><graph>".into(), &["line 1", "graphml"]),
         (Format::Graphml, "<a\n b='c'/\n>".into(), &["line 2", "graphml"]),
-        (Format::Graphml, "<a/>".into(), &["no <graph>", "which format"]),
+        (Format::Graphml, "<a/>".into(), &["no <graph>", "name its format"]),
         (Format::Graphml, "<graph><node id='a'/><node id='a'/></graph>".into(), &["node \"a\"", "twice"]),
         (Format::Graphml, "<graph><node/></graph>".into(), &["<node> has no id"]),
         (Format::Graphml, "<graph><edge source='a' target='b'/></graph>".into(), &["unknown node \"a\""]),
         (Format::Graphml, "<!DOCTYPE a [<!ENTITY b 'c'>]><a>&b;</a>".into(), &["graphml", "DTD"]),
         (Format::Graphml, "<a>".repeat(200_000), &["graphml"]),
         (Format::Networkx, "{\"nodes\": []}".into(), &["`links`", "node_link_data"]),
-        (Format::Networkx, "{\"nodes\": [1], \"links\": []}".into(), &["nodes[0] is no object"]),
+        (Format::Networkx, "{\"nodes\": [1], \"links\": []}".into(), &["nodes[0] is not an object"]),
         (Format::Networkx, "{\"nodes\": [{}], \"edges\": []}".into(), &["nodes[0] has no id"]),
         (Format::Networkx, "{\"nodes\": [],\n \"links\": [Nan]}".into(), &["line 2"]),
         (Format::Gml, "graph [ node [ label \"a\" ] ]".into(), &["gml", "no id"]),
@@ -242,7 +242,7 @@ fn a_delay_without_a_unit_is_not_taken_in_silence() {
     let Imported { topology, notes } = read(text, Format::Dot);
     let delays: Vec<_> = topology.links().iter().map(|link| link.delay_seconds).collect();
     assert_eq!(delays, [0.0, 0.002]);
-    assert!(notes.iter().any(|note| note.contains("\"5\" is no delay with a unit")), "{notes:?}");
+    assert!(notes.iter().any(|note| note.contains("\"5\" is not a delay with a unit")), "{notes:?}");
 }
 
 #[test]

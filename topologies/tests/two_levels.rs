@@ -31,7 +31,7 @@ fn what_is_wrong_is_named_with_its_line() {
             "{name: v3, kind: switch}",
             &["line 14", "v3", "in no site"],
         ),
-        ("10 Gbps, site: n2}", "10 Gbps, site: n9}", &["line 14", "v3", "no site \"n9\""]),
+        ("10 Gbps, site: n2}", "10 Gbps, site: n9}", &["line 14", "v3", "site \"n9\" does not exist"]),
         ("{name: w5, kind: worker,", "{name: w5, kind: server,", &["line 15", "w5", "parameter server"]),
         ("ends: [w5, v3]", "ends: [w5, v1]", &["line 27", "w5 to v1", "leaves site n2"]),
         ("workers: [w5, w6]", "workers: [w4, w6]", &["line 33", "n2-inside", "not inside one site"]),

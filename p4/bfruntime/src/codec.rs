@@ -268,7 +268,8 @@ fn encode_value(
         }
         (DataType::Text(choices), false, Value::Text(text)) => {
             if !choices.is_empty() && !choices.contains(text) {
-                let reason = format!("\"{text}\" is none of its values: give one of {}", choices.join(", "));
+                let reason =
+                    format!("\"{text}\" is not one of its values: give one of {}", choices.join(", "));
                 return Err(misfit(place(), reason));
             }
             data_field::Value::StrVal(text.clone())

@@ -117,7 +117,7 @@ fn what_does_not_fit_is_refused_with_its_place() {
         ),
         (
             Entry::new("$PORT").exact("$DEV_PORT", 1u8).with("$SPEED", "100G"),
-            "table $PORT, field $SPEED: \"100G\" is none of its values: give one of BF_SPEED_10G, BF_SPEED_100G",
+            "table $PORT, field $SPEED: \"100G\" is not one of its values: give one of BF_SPEED_10G, BF_SPEED_100G",
         ),
         (
             Entry::new("$PORT").exact("$DEV_PORT", 1u8).with("$PORT_UP", true),

@@ -146,7 +146,7 @@ fn parser_is_whole(said: &str, variant: Variant) -> Result<(), Error> {
     if !said.contains("Can't match parser state due to previous match") {
         return Ok(());
     }
-    let message = "the assembler says that parser states cannot be matched: this p4c-barefoot loses what parsers \
+    let message = "the assembler reports that parser states cannot be matched: this p4c-barefoot loses what parsers \
                    compare (p4c's pull request 5753); take one from September 2026 or later, or from before February"
         .to_owned();
     Err(Error::Chip { variant, message })

@@ -20,7 +20,7 @@ pub(super) fn shrink(document: &Value) -> Result<Value, String> {
     let mut graph = Graph::default();
     graph.collect(document);
     if !graph.nodes.contains_key(&graph.number_of(document)?) {
-        return Err("its root is no node".to_owned());
+        return Err("its root is not a node".to_owned());
     }
     let mut written = HashSet::new();
     graph.write(document, &mut written)
@@ -57,7 +57,7 @@ impl<'d> Graph<'d> {
     }
 
     fn node(&self, id: u64) -> Result<&'d Map<String, Value>, String> {
-        self.nodes.get(&id).copied().ok_or_else(|| format!("there is no node {id}"))
+        self.nodes.get(&id).copied().ok_or_else(|| format!("node {id} does not exist"))
     }
 
     /// The first node that is equal to `id`.
@@ -113,7 +113,7 @@ impl<'d> Graph<'d> {
                 key.push(']');
             }
             Value::Number(number) if !number.is_i64() && !number.is_u64() => {
-                return Err(format!("{number} is no integer of 64 bits"));
+                return Err(format!("{number} is not an integer of 64 bits"));
             }
             other => *key += &other.to_string(),
         }
@@ -198,12 +198,12 @@ mod tests {
     fn what_is_no_graph_of_nodes_is_refused() {
         let refused = |document: Value| shrink(&document).unwrap_err();
         assert_eq!(refused(json!([1])), "its root has no number");
-        assert_eq!(refused(json!({"Node_ID": 1})), "its root is no node");
+        assert_eq!(refused(json!({"Node_ID": 1})), "its root is not a node");
         let missing = json!({"Node_ID": 1, "Node_Type": "A", "a": {"Node_ID": 2}});
-        assert_eq!(refused(missing), "there is no node 2");
+        assert_eq!(refused(missing), "node 2 does not exist");
         let own = json!({"Node_ID": 1, "Node_Type": "A", "a": {"Node_ID": 1}});
         assert_eq!(refused(own), "node 1 contains itself");
         let float = json!({"Node_ID": 1, "Node_Type": "A", "a": 1.5});
-        assert_eq!(refused(float), "1.5 is no integer of 64 bits");
+        assert_eq!(refused(float), "1.5 is not an integer of 64 bits");
     }
 }

@@ -51,7 +51,7 @@ impl Row {
         let key = key.map(|key| in_order(table.key, key, "key field", &place)).transpose()?;
         let action = table
             .action(action)
-            .ok_or_else(|| Foreign::new(place(), format!("action {action} is none of its actions")))?;
+            .ok_or_else(|| Foreign::new(place(), format!("action {action} is not one of its actions")))?;
         let place = || format!("table {}, action {}", table.name, action.name);
         let params = in_order(action.params, params, "parameter", &place)?;
         Ok(Row { table, key, action, params })

@@ -104,7 +104,7 @@ fn what_is_foreign_is_named_with_its_place() {
     };
     assert_eq!(told(&key[..1], "clear", &[]), "table paint: key field ingress is missing");
     assert_eq!(told(&[("vlan", 1)], "clear", &[]), "table paint: key field vlan is not declared");
-    assert_eq!(told(key, "glow", &[]), "table paint: action glow is none of its actions");
+    assert_eq!(told(key, "glow", &[]), "table paint: action glow is not one of its actions");
     assert_eq!(told(key, "plain", &plain[1..]), "table paint, action plain: parameter colour is missing");
     assert_eq!(
         told(&[("worker", 70), ("ingress", 512)], "clear", &[]),

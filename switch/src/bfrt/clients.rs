@@ -36,7 +36,7 @@ impl<S> Clients<S> {
     pub fn join(&mut self, id: u32, stream: S) -> Result<Stay, Status> {
         if self.there.contains_key(&id) {
             return Err(Status::invalid_argument(format!(
-                "client {id} is there already: take another client id, they must be unique"
+                "client {id} exists already: use another client id"
             )));
         }
         self.joined += 1;

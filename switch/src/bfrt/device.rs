@@ -104,7 +104,7 @@ impl State {
         let Some(pipeline) = self.staged.as_ref().or(self.running.as_ref()) else { return };
         for gone in self.clients.keep_bound_to(&pipeline.config.p4_name) {
             let status =
-                Status::cancelled("another program was loaded: the one that you were bound to is gone");
+                Status::cancelled("another program was loaded in place of the one that you were bound to");
             // Who takes nothing is gone as well when its stream is dropped here.
             let _ = gone.out.try_send(Err(status));
         }
@@ -233,7 +233,7 @@ impl Device {
             (Action::WarmInitEnd, _) => {
                 let staged = state.staged.take();
                 let staged =
-                    staged.ok_or_else(|| invalid("no program was begun: WARM_INIT_BEGIN comes first"))?;
+                    staged.ok_or_else(|| invalid("no program was begun: send WARM_INIT_BEGIN first"))?;
                 state.running = Some(staged.run_on(&self.switch));
                 state.changed(&[Stage::WarmInitFinished]);
             }

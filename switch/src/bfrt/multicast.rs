@@ -171,7 +171,7 @@ fn check_ports(id: u32, node: &Entry) -> Result<(), Status> {
         Some(port) if *port > MAX_PORT => {
             Err(invalid(format!("$pre.node {id}: port {port} is above {MAX_PORT}")))
         }
-        Some(port) => Err(invalid(format!("$pre.node {id}: port {port} is there twice"))),
+        Some(port) => Err(invalid(format!("$pre.node {id}: port {port} is listed twice"))),
         None => Ok(()),
     }
 }
@@ -211,7 +211,7 @@ fn change(
 ) -> Result<(), Status> {
     match (kind, all.get_mut(&id)) {
         (Type::Insert, Some(_)) => {
-            return Err(Status::already_exists(format!("{what} {id} is there already")));
+            return Err(Status::already_exists(format!("{what} {id} exists already")));
         }
         (Type::Modify | Type::Delete, None) => {
             return Err(Status::not_found(format!("there is no {what} {id}")));

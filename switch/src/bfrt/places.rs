@@ -28,7 +28,7 @@ pub(super) struct Bounded<S> {
 /// Takes a place, if one is free.
 pub(super) fn place(places: Arc<Semaphore>, what: &str) -> Result<OwnedSemaphorePermit, Status> {
     let place = places.try_acquire_owned();
-    place.map_err(|_| beyond(format!("as many {what} as there may be are under way: try again later")))
+    place.map_err(|_| beyond(format!("the limit of concurrent {what} is reached: try again later")))
 }
 
 impl<S> Bounded<S> {

@@ -78,7 +78,7 @@ impl Ports {
         let number = number(entry)?;
         let fresh = match (kind, self.rows.get(&number)) {
             (Type::Insert, Some(_)) if !self.untold.contains(&number) => {
-                return Err(Status::already_exists(format!("$PORT {number} is there already")));
+                return Err(Status::already_exists(format!("$PORT {number} exists already")));
             }
             (Type::Modify | Type::Delete, None) => return Err(missing(number)),
             (Type::Insert, _) | (Type::InsertOrModify, None) => Some(added(number, entry)?),
@@ -254,5 +254,5 @@ fn number(entry: &Entry) -> Result<u32, Status> {
     };
     let fits = number >> PORT_BITS < u128::from(PIPES) && number & ((1 << PORT_BITS) - 1) < PORTS_OF_PIPE;
     let number = u32::try_from(*number).ok().filter(|_| fits);
-    number.ok_or_else(|| invalid(format!("{table}: $DEV_PORT is no port of a chip with four pipes of 72")))
+    number.ok_or_else(|| invalid(format!("{table}: $DEV_PORT is not a port of a chip with four pipes of 72")))
 }

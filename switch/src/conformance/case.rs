@@ -133,7 +133,7 @@ impl Case {
         let info = names::array(&self.program.counters, |info| &info.name, counter)?;
         let cells = self.switch.counters(&info.name).map_err(|error| error.to_string())?;
         let index: usize =
-            cell.parse().map_err(|_| format!("counter {counter}: cell {cell} is no number"))?;
+            cell.parse().map_err(|_| format!("counter {counter}: cell {cell} is not a number"))?;
         let value: CounterValue =
             *cells.get(index).ok_or_else(|| format!("counter {counter} has no cell {index}"))?;
         let Some((what, test, wanted)) = check else { return Ok(()) };
@@ -158,7 +158,7 @@ impl Case {
         self.now_us += PAUSE_US;
         let int = |n: usize| -> Result<u32, String> {
             let text = arguments.get(n).ok_or_else(|| format!("{name}: argument {} is missing", n + 1))?;
-            text.parse().map_err(|_| format!("{name}: {text} is no number"))
+            text.parse().map_err(|_| format!("{name}: {text} is not a number"))
         };
         match name {
             "mirroring_add" => {
@@ -223,12 +223,13 @@ impl Case {
         let (cells, value) = match (name, arguments.get(1), arguments.get(2)) {
             ("register_reset", ..) => (0..size, Some(vec![0])),
             (_, Some(cell), Some(value)) => {
-                let cell: usize = cell.parse().map_err(|_| format!("register_write: {cell} is no number"))?;
+                let cell: usize =
+                    cell.parse().map_err(|_| format!("register_write: {cell} is not a number"))?;
                 (cell..cell + 1, number(value).map(|(value, ..)| value))
             }
             _ => return Err("register_write: arguments are missing".into()),
         };
-        let value = value.ok_or("register_write: the value is no number")?;
+        let value = value.ok_or("register_write: the value is not a number")?;
         for cell in cells {
             let done = self.switch.set_register(&register, cell, &value);
             self.note(done);
@@ -260,7 +261,7 @@ impl Case {
         let cells = match name {
             "meter_set_rates" => {
                 let cell = arguments.get(1).and_then(|cell| cell.parse::<usize>().ok());
-                let cell = cell.ok_or("meter_set_rates: the cell is no number")?;
+                let cell = cell.ok_or("meter_set_rates: the cell is not a number")?;
                 cell..cell + 1
             }
             _ => 0..size,

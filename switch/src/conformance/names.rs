@@ -38,7 +38,7 @@ pub(super) fn action(program: &Program, table: &TableInfo, call: &Call) -> Resul
     for param in &action.params {
         let given = call.arguments.iter().find(|(name, _)| *name == param.name);
         let (_, value) = given.ok_or_else(|| format!("action {} needs {}", action.name, param.name))?;
-        params.push(number(value).ok_or_else(|| format!("{value} is no number"))?.0);
+        params.push(number(value).ok_or_else(|| format!("{value} is not a number"))?.0);
     }
     match call.arguments.iter().find(|(name, _)| action.params.iter().all(|param| param.name != *name)) {
         Some((name, _)) => Err(format!("action {} has no parameter {name}", action.name)),
@@ -85,7 +85,7 @@ pub(super) fn key(table: &TableInfo, given: &[(String, String)]) -> Result<Vec<M
             Some((value, prefix)) => (value, Some(prefix.parse::<u32>().map_err(|error| error.to_string())?)),
             None => (text.as_str(), None),
         };
-        let (value, mut mask, digits) = number(text).ok_or_else(|| format!("{text} is no number"))?;
+        let (value, mut mask, digits) = number(text).ok_or_else(|| format!("{text} is not a number"))?;
         matches[position] = match info.kind {
             MatchKind::Exact => Match::Exact(value),
             MatchKind::Optional => Match::Optional(value),

@@ -56,7 +56,7 @@ impl<'v> Graph<'v> {
         let root = document.as_object().filter(|map| map.contains_key("Node_Type")).ok_or_else(|| {
             CompileError::new(
                 "p4c's intermediate form",
-                "the document is no node; write it with p4test --toJSON",
+                "the document is not a node; write it with p4test --toJSON",
             )
         })?;
         let mut nodes = FxHashMap::default();

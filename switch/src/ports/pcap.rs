@@ -66,7 +66,7 @@ fn read(bytes: &[u8], port: Port, records: &mut Vec<Record>) -> Result<(), &'sta
         (NANOSECONDS, _) => (false, true),
         (_, MICROSECONDS) => (true, false),
         (_, NANOSECONDS) => (true, true),
-        _ => return Err("it is no pcap file (pcapng must be converted first)"),
+        _ => return Err("not a pcap file (pcapng must be converted first)"),
     };
     if word(20, swapped) != Some(ETHERNET) {
         return Err("its link type is not Ethernet");

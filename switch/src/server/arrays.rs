@@ -30,7 +30,7 @@ pub(super) fn check_direct(schema: &Schema, table: &Table, given: &TableEntry) -
     }
     let meter = attached.iter().find_map(|&id| schema.direct_meter_by_id(id).ok());
     if given.meter_counter_data.is_some() {
-        return Err(Status::unimplemented(format!("table {name}: meters do not count packets by colour")));
+        return Err(Status::unimplemented(format!("table {name}: meters do not count packets by color")));
     }
     match (&given.meter_config, meter) {
         (None, _) => Ok(()),
@@ -396,7 +396,7 @@ fn key_of(entry: TableEntry) -> TableEntry {
 }
 
 fn no_colours(name: &str) -> Status {
-    Status::unimplemented(format!("meter {name}: packets are not counted by colour"))
+    Status::unimplemented(format!("meter {name}: packets are not counted by color"))
 }
 
 /// The arrays that an id selects: 0 is all.

@@ -52,7 +52,7 @@ impl Default for Places {
 
 fn take(places: &Arc<Semaphore>, what: &str) -> Result<OwnedSemaphorePermit, Status> {
     let place = places.clone().try_acquire_owned();
-    place.map_err(|_| beyond(format!("as many {what} as there may be are under way: try again later")))
+    place.map_err(|_| beyond(format!("the limit of concurrent {what} is reached: try again later")))
 }
 
 /// The service as HTTP/2 reaches it.

@@ -127,7 +127,7 @@ impl Pipeline {
     /// position to go on at, if there may be more.
     pub fn read(&self, filter: &Entity, at: Position, page: &mut Page) -> Result<Option<Position>, Status> {
         match &filter.entity {
-            None => Err(invalid("the filter has no entity: say what to read")),
+            None => Err(invalid("the filter has no entity: name one to read")),
             Some(Kind::TableEntry(entry)) => self.read_table(entry, at, page),
             Some(Kind::ActionProfileMember(member)) => self.read_member(member, at, page),
             Some(Kind::ActionProfileGroup(group)) => self.read_group(group, at, page),

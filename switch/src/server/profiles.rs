@@ -170,7 +170,7 @@ impl Pipeline {
             }
             if !seen.insert(member) {
                 return Err(invalid(format!(
-                    "action profile {name}, group {group}: member {member} is there twice, give it a weight instead"
+                    "action profile {name}, group {group}: member {member} is listed twice, give it a weight instead"
                 )));
             }
             if !self.members.contains_key(&(given.action_profile_id, member)) {

@@ -28,7 +28,7 @@ fn replicas(given: &[Replica], place: &str) -> Result<Vec<control::Replica>, Sta
             .map_err(|_| invalid(format!("{place}: instance {} is above {}", replica.instance, u16::MAX)))?;
         match seen.insert((port, instance)) {
             true => Ok(control::Replica { port: Port(port), instance }),
-            false => Err(invalid(format!("{place}: port {port} instance {instance} is there twice"))),
+            false => Err(invalid(format!("{place}: port {port} instance {instance} is listed twice"))),
         }
     };
     given.iter().map(one).collect()

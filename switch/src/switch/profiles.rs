@@ -95,7 +95,9 @@ impl Switch {
         let loaded = self.loaded_mut()?;
         let index = profile_index(loaded, profile)?;
         if loaded.program.profiles[index].selector.is_none() {
-            return Err(ControlError::InvalidArgument(format!("{profile} is no selector: it has no groups")));
+            return Err(ControlError::InvalidArgument(format!(
+                "{profile} is not a selector: it has no groups"
+            )));
         }
         let state = &mut loaded.tables.profiles[index];
         match (state.groups.contains_key(&group), replace) {

@@ -26,7 +26,7 @@ impl FromStr for Share {
         let (number, divisor) = text.trim().strip_suffix('%').map_or((text, 1.0), |number| (number, 100.0));
         match number.trim().parse::<f64>().map(|part| part / divisor) {
             Ok(part) if (0.0..=1.0).contains(&part) => Ok(Self(part)),
-            _ => Err(format!("\"{text}\" is no share; write one from 0 to 1, like 1% or 0.01")),
+            _ => Err(format!("\"{text}\" is not a share; write one from 0 to 1, like 1% or 0.01")),
         }
     }
 }
@@ -63,7 +63,7 @@ impl FromStr for Span {
         // A century is time enough, and adding a few of them cannot overflow.
         match (0.0..=3.2e18).contains(&nanos) {
             true => Ok(Self(nanos as u64)),
-            false => Err(format!("\"{text}\" is no span of time; write one like 30 ms")),
+            false => Err(format!("\"{text}\" is not a time; write one like 30 ms")),
         }
     }
 }

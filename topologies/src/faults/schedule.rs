@@ -145,7 +145,7 @@ impl<N: Copy + Ord, L: Copy + Ord> Schedule<N, L> {
             [("reorder", faults.reorder, faults.reorder_by), ("delay", faults.delay, faults.delay_by)]
         {
             if share.get() > 0.0 && by.is_none_or(|by| by == Span(0)) {
-                return Err(entry.wrong(format!("{what} without {what}_by; say by how much, like 1 ms")));
+                return Err(entry.wrong(format!("{what} without {what}_by; give {what}_by, like 1 ms")));
             }
         }
         let nameless = LinkFaults { link: None, ..faults.clone() };
@@ -171,7 +171,7 @@ impl<N: Copy + Ord, L: Copy + Ord> Schedule<N, L> {
         let ends = event.lasts.map(|lasts| Span(event.at.0.saturating_add(lasts.0)));
         let until = || match ends {
             Some(until) => Ok(Some(until)),
-            None => Err(entry.wrong("for is missing; say how long it lasts, like 10 ms".into())),
+            None => Err(entry.wrong("for is missing; give the duration, like 10 ms".into())),
         };
         let cut_until = || if entry.runner.lasting { Ok(ends) } else { until() };
         let mut add = |until, first| {

@@ -97,7 +97,7 @@ impl<N: Copy, L: Copy + PartialEq> Step<N, L> {
             Step::Kill(who) => format!("{} killed", victim(who)),
             Step::Start(who) => format!("{} started again", victim(who)),
             Step::Pause(host) => format!("host {} stopped", name(host)),
-            Step::Resume(host) => format!("host {} goes on", name(host)),
+            Step::Resume(host) => format!("host {} resumed", name(host)),
             Step::InterfaceDown(host) => format!("interface of host {} down", name(host)),
             Step::InterfaceUp(host) => format!("interface of host {} up", name(host)),
             Step::LinkDown(id) => format!("link {} down", link(id)),

@@ -108,9 +108,8 @@ impl Reader<'_> {
         let id = self.known(name)?;
         match self.peers.iter().position(|&peer| peer == id) {
             Some(rank) => Ok(rank),
-            None => {
-                self.wrong(format!("{what} names {name}, which is no peer of the job"), "add it to `peers`")
-            }
+            None => self
+                .wrong(format!("{what} names {name}, which is not a peer of the job"), "add it to `peers`"),
         }
     }
 
@@ -118,7 +117,7 @@ impl Reader<'_> {
         let n = self.peers.len();
         let fix = format!("give a number from 1 to {}: the other peers", n - 1);
         match receivers {
-            None => self.wrong("it does not say how many receivers an update has at least", fix),
+            None => self.wrong("it does not have the least number of receivers of an update", fix),
             Some(receivers) => match usize::try_from(receivers) {
                 Ok(receivers) if (1..n).contains(&receivers) => Ok(receivers),
                 _ => self.wrong(format!("receivers is {receivers}, and it has {n} peers"), fix),
@@ -135,7 +134,7 @@ impl Reader<'_> {
                 self.wrong(format!("the update of {name} is {bytes} bytes"), fix)
             }
             None => self.wrong(
-                format!("it does not say how large the update of {name} is"),
+                format!("it does not have the size of the update of {name}"),
                 "write `update: 200 MB`, or `updates: {p1: 60 MB}` for some",
             ),
         }
@@ -173,7 +172,7 @@ impl Reader<'_> {
                 return self.wrong(format!("waited lists [{from}, {to}] twice"), "list it once");
             }
             let Ok(rounds) = u32::try_from(*rounds) else {
-                let problem = format!("waited says {rounds} rounds of [{from}, {to}]");
+                let problem = format!("waited has {rounds} rounds of [{from}, {to}]");
                 return self.wrong(problem, "give the rounds since one last sent to the other: 0 or more");
             };
             waited.push((sender, receiver, rounds));
@@ -189,7 +188,7 @@ impl Reader<'_> {
             let name = &self.mesh.peer(self.peers[rank]).name;
             let fix = "write `compute: {mean: 1 s, cv: 0.57}`, or `computes: {p1: {mean: 1 s}}` for all";
             let Some(mean) = entry.and_then(|entry| entry.mean) else {
-                return self.wrong(format!("it does not say how long {name} computes"), fix);
+                return self.wrong(format!("it does not have the compute time of {name}"), fix);
             };
             let cv = entry.and_then(|entry| entry.cv).unwrap_or(0.0);
             if !(LEAST_MEAN..=MOST_MEAN).contains(&mean) || !(0.0..=MOST_CV).contains(&cv) {

@@ -41,7 +41,10 @@ impl<'n> Links<'n> {
         }
         let loss = loss.map_or(0.0, |part| part.value.0);
         if !(0.0..1.0).contains(&loss) {
-            return wrong("loss is no part from 0% to below 100%".to_owned(), "write it like `loss: 0.02%`");
+            return wrong(
+                "loss is not a part from 0% to below 100%".to_owned(),
+                "write it like `loss: 0.02%`",
+            );
         }
         let [there, back] = rates_bps;
         let (peer, switch, up_bps, down_bps) = match ends {

@@ -8,9 +8,9 @@ use crate::trace::Trace;
 /// The rates of the switch's ports, in bit/s, each above 0. By peer.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Ports {
-    /// From each peer into the switch: the paper's ingress.
+    /// From each peer into the switch: the SELMCAST paper's ingress.
     pub up_bps: Vec<f64>,
-    /// From the switch to each peer: the paper's egress.
+    /// From the switch to each peer: the SELMCAST paper's egress.
     pub down_bps: Vec<f64>,
 }
 
@@ -32,9 +32,9 @@ pub struct Peer {
     pub name: String,
     /// The switch that it is linked to, by its position in [`Mesh::switches`].
     pub switch: usize,
-    /// From the peer into the switch, in bit/s; above 0. The paper's ingress.
+    /// From the peer into the switch, in bit/s; above 0. The SELMCAST paper's ingress.
     pub up_bps: f64,
-    /// From the switch to the peer, in bit/s; above 0. The paper's egress.
+    /// From the switch to the peer, in bit/s; above 0. The SELMCAST paper's egress.
     pub down_bps: f64,
     /// Propagation delay of the link in seconds.
     pub delay_seconds: f64,

@@ -33,7 +33,7 @@ pub(super) fn build(topology: &Topology, all: &[Training]) -> Result<Cluster> {
     }
     if jobs.is_empty() {
         let fix = "add one: `jobs: [{name: vgg16, gradient: 528 MB, compute: {mean: 700 ms, cv: 0.05}}]`";
-        let problem = "it has no job that says how long it computes";
+        let problem = "it has no job with `compute`";
         return Err(NetworkError::new(None, "document", problem, fix));
     }
     Ok(Cluster { name: topology.name().to_owned(), jobs })
@@ -56,7 +56,7 @@ impl Reader<'_> {
             return self.wrong("the planner does not know it", "give it a name");
         };
         let Some(bytes) = planned.gradient_bytes else {
-            return self.wrong("it does not say how large the model is", "write `gradient: 528 MB`");
+            return self.wrong("it does not have the size of the model", "write `gradient: 528 MB`");
         };
         let kind = if entry.is_of_clients { Kind::Clients } else { Kind::Workers };
         if kind == Kind::Workers && entry.pause.is_some() {
@@ -70,7 +70,8 @@ impl Reader<'_> {
         let names: Vec<&str> = planned.workers.iter().map(|&id| &*self.topology.node(id).name).collect();
         let named = entry.computes.keys().chain(entry.batches.keys());
         if let Some(stranger) = named.into_iter().find(|name| !names.contains(&name.as_str())) {
-            let problem = format!("\"{stranger}\" has a time or a batch, and is none of its {}", kind.name());
+            let problem =
+                format!("\"{stranger}\" has a time or a batch, and is not one of its {}", kind.name());
             return self.wrong(problem, "name one of them, or leave it out");
         }
         fabric.carries(self.at, &self.place, planned)?;
@@ -122,7 +123,7 @@ impl Reader<'_> {
     fn time(&self, what: &str, of: &str, given: Option<Compute>) -> Result<Time> {
         let example = format!("write `{what}: {{mean: 700 ms, cv: 0.05}}`");
         let Some(mean) = given.and_then(|given| given.mean) else {
-            return self.wrong(format!("it does not say the mean {what} time{of}"), &example);
+            return self.wrong(format!("it does not have the mean {what} time{of}"), &example);
         };
         if !(LEAST_MEAN..=MOST_TIME.0).contains(&mean) {
             return self.wrong(format!("the mean {what} time{of} is {}", mean), &example);

@@ -30,10 +30,7 @@ impl Overlay {
         let rates_bps = required(at, &place, "rate", rate)?.0.map(|rate| rate.0);
         if rates_bps.contains(&0.0) && rates_bps.iter().any(|bps| *bps > 0.0) {
             let problem = format!("it leads in one direction only: rates {rates_bps:?}");
-            return wrong(
-                problem,
-                "sums go up and come back: give both directions a rate, or leave the link out",
-            );
+            return wrong(problem, "sums go up and down: give both directions a rate, or leave the link out");
         }
         for bps in rates_bps {
             in_range(at, &place, bps)?;
@@ -45,7 +42,10 @@ impl Overlay {
         }
         let loss = loss.map_or(0.0, |part| part.value.0);
         if !(0.0..1.0).contains(&loss) {
-            return wrong("loss is no part from 0% to below 100%".to_owned(), "write it like `loss: 0.02%`");
+            return wrong(
+                "loss is not a part from 0% to below 100%".to_owned(),
+                "write it like `loss: 0.02%`",
+            );
         }
         self.links.push(SiteLink { ends, rates_bps, delay_seconds, loss, traces: [None, None] });
         Ok(())

@@ -185,7 +185,7 @@ fn places(nodes: &[At<NodeEntry>]) -> Result<Places> {
         let wrong = |problem: &str, fix: &str| Err(NetworkError::new(at, &*place, problem, fix));
         let Some(site) = &node.value.site else {
             if ["switch", "worker", "server"].iter().any(|kind| node.value.is(kind)) {
-                let fix = "say in which: `site: n1`";
+                let fix = "give the site: `site: n1`";
                 return wrong("it is in no site, and this is a network of sites", fix);
             }
             continue;
@@ -194,7 +194,7 @@ fn places(nodes: &[At<NodeEntry>]) -> Result<Places> {
             return wrong("a site inside a site", "leave `site` out");
         }
         if !nodes.iter().any(|other| other.value.is("site") && other.value.named() == Some(&site.value)) {
-            return wrong(&format!("there is no site {:?}", site.value), "name a node of `kind: site`");
+            return wrong(&format!("site {:?} does not exist", site.value), "name a node of `kind: site`");
         }
         if node.value.is("server") {
             let fix = "leave it out: the site itself is the parameter server of its workers";

@@ -101,7 +101,8 @@ impl Overlay {
         if longest > MOST_CHUNK_BYTES {
             let most = display_size(MOST_CHUNK_BYTES as f64);
             let problem = format!(
-                "chunk {} gives chunks of {}, and a chunk has at most {most}, so that any sum of it fits a message of 1 GiB",
+                "chunk {} gives chunks of {}, and a chunk has at most {most}, so that any sum of it fits a \
+                 message of 1 GiB",
                 display_size(chunk_bytes as f64),
                 display_size(longest as f64)
             );
@@ -170,7 +171,7 @@ fn is_site(node: &At<NodeEntry>) -> Result<()> {
         "site" => return Ok(()),
         "switch" | "server" | "worker" => (
             format!("a {kind} in a network of sites"),
-            "say in which site it is, `site: n1`; `inart plan` and `inart simulate` take both levels",
+            "give its site, `site: n1`; `inart plan` and `inart simulate` take both levels",
         ),
         "peer" => ("peers and sites in one network".to_owned(), "keep sites here"),
         _ => (format!("kind is \"{kind}\""), "write `kind: site`"),

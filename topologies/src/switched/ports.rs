@@ -37,7 +37,7 @@ impl Topology {
             let Some(end) = ends.iter().position(|end| self.node(*end).name == name) else {
                 let [a, b] = ends.map(|end| &self.node(end).name);
                 return Err(wrong(
-                    format!("`ports` names \"{name}\", which is no end of the link"),
+                    format!("`ports` names \"{name}\", which is not an end of the link"),
                     format!("its ends are {a} and {b}"),
                 ));
             };
@@ -72,7 +72,7 @@ impl Topology {
                 && let Some(other) = states.get(&switch)
             {
                 return Err(wrong(
-                    format!("it says no port of {name}, but {} does", self.words(*other)),
+                    format!("it has no port of {name}, but {} does", self.words(*other)),
                     format!("give a port of {name} to all of its links, or to none"),
                 ));
             }
@@ -125,7 +125,7 @@ fn is_there(
             "docs/tofino.md lists its ports".to_owned(),
         )),
         (SwitchPort::Device(number), _) if board::recirculates(number) => Err((
-            format!("port {number} of {switch}: what leaves by it comes in again, on every Tofino"),
+            format!("port {number} of {switch}: it is a loopback port on every Tofino"),
             format!("{}, and not 68 of a pipe", numbers()),
         )),
         (SwitchPort::Device(number), None) if number >= DEVICE_PORTS => {

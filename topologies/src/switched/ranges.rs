@@ -21,7 +21,7 @@ impl FromStr for RateRange {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let fail = |problem: &str| format!("{problem}; write it like 10Mbps..30Mbps");
-        let (low, high) = text.split_once("..").ok_or_else(|| fail("this is no range of rates"))?;
+        let (low, high) = text.split_once("..").ok_or_else(|| fail("this is not a range of rates"))?;
         let (low_bps, high_bps) = (low.parse::<Rate>()?.0, high.parse::<Rate>()?.0);
         if low.trim().parse::<f64>().is_ok() != high.trim().parse::<f64>().is_ok() {
             return Err(fail("one end has a unit, the other has none"));
@@ -50,8 +50,8 @@ impl RateRange {
 
 /// Which rates to draw; `None` leaves them as they are.
 ///
-/// The paper's heterogeneous networks (§5.3) are 10..30 Mbps on the links between switches (reading H2) or on
-/// those and the hosts' own links (H1). Links bind with 2..6 Mbps between switches and 4..14 Mbps of
+/// The InArt paper's heterogeneous networks (§5.3) are 10..30 Mbps on the links between switches (reading H2)
+/// or on those and the hosts' own links (H1). Links bind with 2..6 Mbps between switches and 4..14 Mbps of
 /// aggregation.
 #[derive(Debug, Clone, Copy, PartialEq, Default)]
 pub struct Ranges {

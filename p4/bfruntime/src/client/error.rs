@@ -25,7 +25,7 @@ pub enum OwnError {
         message: String,
     },
     /// The names of the program are not known yet.
-    #[error("device {device} at {address}: say which program is meant first, its names are not known")]
+    #[error("device {device} at {address}: bind a program first, its names are not known")]
     NoInfo {
         /// The address.
         address: String,

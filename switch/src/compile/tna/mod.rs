@@ -52,7 +52,7 @@ pub(super) fn compile(text: &[u8], effort: &Effort<'_>) -> Result<Program> {
 
 fn lower_program(program: Node<'_>, effort: &Effort<'_>) -> Result<Program> {
     if program.kind() != "P4Program" {
-        return Err(program.problem("the document is no P4Program; write it with p4test --toJSON"));
+        return Err(program.problem("the document is not a P4Program; write it with p4test --toJSON"));
     }
     let types = Types::new(&program.list("objects"));
     let mut all = declare::declare(program, &types)?;

@@ -116,7 +116,7 @@ impl<'a> Draft<'a> {
             let place = format!("node {name}");
             Ok(match attributes.capacity(what, self.options.unit_bps, &place)? {
                 Some(Err(text)) => {
-                    notes.push(format!("{place}: {text:?} is no rate; --{what} is taken"));
+                    notes.push(format!("{place}: {text:?} is not a rate; the default of `{what}` is used"));
                     None
                 }
                 Some(Ok(bps)) => Some(bps),

@@ -87,7 +87,7 @@ pub(super) fn read(text: &str) -> Result<Graph, NetworkError> {
         let problem = error.to_string();
         let problem = problem.lines().next().unwrap_or_default().trim_start_matches("error: ");
         let problem = problem.split(" at line ").next().unwrap_or_default();
-        let fix = "give a containerlab file (topology: nodes, links), or say which format it has";
+        let fix = "give a containerlab file (topology: nodes, links), or name its format";
         NetworkError::new(line, "containerlab", problem, fix)
     })?;
     let lab = lab.topology;

@@ -20,7 +20,7 @@ pub(super) fn read(text: &str) -> Result<Graph, NetworkError> {
     let mut parser = Parser { rest: text, line: 1 };
     let all = parser.list(0)?;
     let Some(Value::List(entries)) = value_of(&all, "graph") else {
-        return Err(graph.wrong("it has no `graph [`", "say which format it has"));
+        return Err(graph.wrong("it has no `graph [`", "name its format"));
     };
     let is_set = |key| matches!(value_of(entries, key), Some(Value::Plain(value)) if value == "1");
     graph.directed = is_set("directed");

@@ -48,7 +48,7 @@ pub(super) fn read(text: &str) -> Result<Graph, NetworkError> {
     let elements =
         |name| document.descendants().filter(move |node: &Node<'_, '_>| node.tag_name().name() == name);
     let Some(root) = elements("graph").next() else {
-        return Err(graph.wrong("it has no <graph>", "say which format it has"));
+        return Err(graph.wrong("it has no <graph>", "name its format"));
     };
     graph.directed = root.attribute("edgedefault") == Some("directed");
     let keys: HashMap<&str, Key<'_>> = elements("key")

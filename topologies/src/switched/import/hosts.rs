@@ -98,7 +98,7 @@ fn enough(found: Vec<usize>, count: usize, what: &str, there: usize) -> Result<V
     if found.len() == count {
         return Ok(found);
     }
-    let problem = format!("{count} {what} asked for, but only {there} hosts are there to be any");
+    let problem = format!("{count} {what} asked for, but only {there} hosts are free");
     let fix = "ask for fewer, or attach more hosts to each switch";
     Err(NetworkError::new(None, what, problem, fix))
 }

@@ -45,7 +45,7 @@ pub(super) fn merged(
         let bps = match edge.attributes.rate(options.unit_bps, &place)? {
             Some(Ok(bps)) => bps,
             Some(Err(text)) => {
-                notes.push(format!("{place}: {text:?} is no rate; {rate} is taken"));
+                notes.push(format!("{place}: {text:?} is not a rate; {rate} is used"));
                 options.rate_bps
             }
             None => {
@@ -57,7 +57,7 @@ pub(super) fn merged(
             Some(Ok(delay)) => delay,
             Some(Err(text)) => {
                 let taken = display_seconds(options.delay_seconds);
-                notes.push(format!("{place}: {text:?} is no delay with a unit; {taken} is taken"));
+                notes.push(format!("{place}: {text:?} is not a delay with a unit; {taken} is used"));
                 options.delay_seconds
             }
             None => options.delay_seconds,
@@ -79,7 +79,9 @@ pub(super) fn merged(
         match edge.attributes.mtu() {
             // What fits the smallest fits all of them.
             Some(Ok(mtu)) => link.mtu = Some(link.mtu.map_or(mtu, |other| other.min(mtu))),
-            Some(Err(text)) => notes.push(format!("{place}: {text:?} is no MTU; {} is taken", options.mtu)),
+            Some(Err(text)) => {
+                notes.push(format!("{place}: {text:?} is not an MTU; {} is used", options.mtu))
+            }
             None => {}
         }
     }

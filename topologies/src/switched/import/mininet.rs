@@ -172,7 +172,7 @@ impl<'t> Console<'t> {
             graph.edge(ends, &Rc::new(attributes))?;
         }
         if graph.edges.is_empty() {
-            let fix = "save what the console prints for `net`, or say which format it has";
+            let fix = "save what the console prints for `net`, or name its format";
             return Err(graph.wrong("no link is found in it", fix));
         }
         let mut controllers: Vec<&str> = self.controllers.into_iter().collect();

@@ -24,7 +24,7 @@ pub(super) fn read(text: &str) -> Result<Graph, NetworkError> {
     })?;
     let list = |names: &[&str]| names.iter().find_map(|name| document.get(name)?.as_array());
     let (Some(nodes), Some(edges)) = (list(&["nodes"]), list(&["links", "edges"])) else {
-        let fix = "write it with networkx.node_link_data(graph), or say which format it has";
+        let fix = "write it with networkx.node_link_data(graph), or name its format";
         return Err(graph.wrong("it has no list `nodes`, or no list `links` or `edges`", fix));
     };
     let is_set = |key| document.get(key) == Some(&Value::Bool(true));
@@ -96,7 +96,7 @@ fn entry<'v>(
 ) -> Result<&'v Map<String, Value>, NetworkError> {
     value
         .as_object()
-        .ok_or_else(|| graph.wrong(format!("{list}[{at}] is no object"), "write it as {\"id\": ...}"))
+        .ok_or_else(|| graph.wrong(format!("{list}[{at}] is not an object"), "write it as {\"id\": ...}"))
 }
 
 fn attributes(entry: &Map<String, Value>) -> Attributes {
