@@ -1,5 +1,5 @@
-//! What it costs to count results: the rate of each network's plan with results ignored (as in the paper) and
-//! counted, its proven bound, and how long planning takes, on one thread: `cargo run --release -p
+//! What it costs to count results: the rate of each network's plan with results ignored (as in the InArt
+//! paper) and counted, its proven bound, and how long planning takes, on one thread: `cargo run --release -p
 //! inart-planner-aggregation --example results -- topologies/*.yaml`
 
 #![allow(clippy::print_stdout, clippy::expect_used, reason = "it prints a table")]

@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 /// How often a gradient may be added up on its way to the server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Levels {
-    /// At most once, as in the paper.
+    /// At most once, as in the InArt paper.
     #[default]
     One,
     /// At most twice: a sum may be added to others at a second switch. For schemes that promise it.
@@ -33,7 +33,7 @@ impl FromStr for Levels {
         match text {
             "1" => Ok(Levels::One),
             "2" => Ok(Levels::Two),
-            _ => Err("a gradient is added up at most 1 or 2 times".to_owned()),
+            _ => Err("a gradient is summed at 1 or 2 switches at most".to_owned()),
         }
     }
 }
@@ -46,7 +46,7 @@ pub enum Paths {
     #[default]
     Any,
     /// Only those with the fewest hops in the network as it is built, whatever traffic there is: the sets P
-    /// of the paper.
+    /// of the InArt paper.
     Shortest,
 }
 
@@ -84,7 +84,7 @@ pub enum Results {
     /// Each link direction carries the results that cross it besides gradients and sums.
     #[default]
     Counted,
-    /// As in the paper, whose model has no results: they come on top.
+    /// As in the InArt paper, whose model has no results: they come on top.
     Ignored,
 }
 

@@ -73,14 +73,14 @@ impl<'a> Draft<'a> {
         let promises = options.scheme.promises();
         if levels > usize::from(promises.levels) {
             let problem = format!(
-                "a gradient is added up {levels} times; the scheme promises {} at most",
+                "a gradient is summed {levels} times; the scheme promises {} at most",
                 promises.levels
             );
             return Err(self.wrong(problem));
         }
         if !passes::are_clear(model, &placement) {
             let problem =
-                "frames of a worker for one server cross a link twice: switches cannot tell them apart";
+                "frames of a worker for one server cross a link twice: switches cannot distinguish them";
             return Err(self.wrong(problem.to_owned()));
         }
         let even = equal_shares(model.servers.len());
@@ -152,7 +152,7 @@ impl<'a> Draft<'a> {
         let servers = &self.problem.job().servers;
         let drafted = self.results.iter().map(|(server, links)| {
             let s = servers.iter().position(|known| known == server);
-            let s = s.ok_or_else(|| format!("{} is no server of the job", self.name(*server)))?;
+            let s = s.ok_or_else(|| format!("{} is not a server of the job", self.name(*server)))?;
             let tree = self.tree(*server, links);
             Ok((s, tree.map_err(|problem| format!("results of {}: {problem}", self.name(*server)))?))
         });
@@ -167,7 +167,7 @@ impl<'a> Draft<'a> {
             let (a, b) = (self.name(from), self.name(to));
             let forwards = from == server || self.problem.topology().node(from).kind == NodeKind::Switch;
             if !forwards || !fed.contains(&from) {
-                return Err(format!("nothing comes to {a} that it could send on to {b}"));
+                return Err(format!("{a} receives nothing that it could send on to {b}"));
             }
             if !fed.insert(to) {
                 return Err(format!("{b} gets them twice"));
@@ -190,7 +190,7 @@ impl<'a> Draft<'a> {
         let foreign =
             self.flows.keys().chain(self.trunks.keys()).find(|(server, _)| !job.servers.contains(server));
         if let Some((server, _)) = foreign {
-            return Err(format!("{} is no server of the job", self.name(*server)));
+            return Err(format!("{} is not a server of the job", self.name(*server)));
         }
         for &server in &job.servers {
             let of_server = self.trunks.range((server, NodeId(0))..=(server, NodeId(u32::MAX)));
@@ -214,7 +214,7 @@ impl<'a> Draft<'a> {
             }
             if let Some(&idle) = trunks.keys().find(|switch| !used.contains(switch)) {
                 return Err(format!(
-                    "nothing is added up at {} for {}",
+                    "no gradient is summed at {} for {}",
                     self.name(NodeId(idle)),
                     self.name(server)
                 ));
@@ -223,7 +223,7 @@ impl<'a> Draft<'a> {
             placement.trunks.push(trunks);
         }
         if let Some((_, worker)) = self.flows.keys().find(|(_, worker)| !job.workers.contains(worker)) {
-            return Err(format!("{} is no worker of the job", self.name(*worker)));
+            return Err(format!("{} is not a worker of the job", self.name(*worker)));
         }
         Ok((placement, levels))
     }
@@ -245,11 +245,11 @@ impl<'a> Draft<'a> {
                 return Err(format!("ends at {name}, which has no trunk for that server"));
             };
             if sums.contains(&at) {
-                return Err(format!("comes to {name} again and again"));
+                return Err(format!("reaches {name} again and again"));
             }
             let capacity = self.problem.node_bps(NodeId(at));
             if !ignored && capacity <= 0.0 {
-                return Err(format!("is added up at {name}, which has no aggregation left"));
+                return Err(format!("is summed at {name}, which has no aggregation capacity left"));
             }
             sums.push(at);
             at = trunk_end(model, path);

@@ -72,7 +72,7 @@ fn draw_node(out: &mut String, topology: &Topology, plan: Option<&Plan>, id: Nod
             let _ = writeln!(
                 out,
                 "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"32\" height=\"26\" rx=\"4\" fill=\"{fill}\" \
-                 stroke=\"#44546a\"><title>{name}: adds up {}</title></rect>",
+                 stroke=\"#44546a\"><title>{name}: sums {}</title></rect>",
                 x - 16.0,
                 y - 13.0,
                 display_rate(node.aggregation_bps)
@@ -83,8 +83,8 @@ fn draw_node(out: &mut String, topology: &Topology, plan: Option<&Plan>, id: Nod
                 let colour = SERVER_COLOURS[server(&trunk.server).unwrap_or(0) % SERVER_COLOURS.len()];
                 let _ = writeln!(
                     out,
-                    "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"32\" height=\"5\" fill=\"{colour}\"><title>{name} adds up \
-                     {} workers for {}</title></rect>",
+                    "<rect x=\"{:.1}\" y=\"{:.1}\" width=\"32\" height=\"5\" \
+                     fill=\"{colour}\"><title>{name} sums {} workers for {}</title></rect>",
                     x - 16.0,
                     y + 14.0 + 6.0 * n as f64,
                     trunk.workers.len(),

@@ -120,7 +120,7 @@ pub(crate) fn violations(
     found
 }
 
-/// The paper's approximation factors at a rate.
+/// The InArt paper's approximation factors at a rate.
 fn factors(model: &Model<'_>, shares: &[f64], at_bps: f64) -> Factors {
     let largest = at_bps * shares.iter().copied().fold(0.0, f64::max);
     let servers = model.servers.iter().map(|&s| model.own(s));

@@ -4,9 +4,9 @@
 //! workers turns Eq. (2) into: max sum F_s subject to W F_s - (W - 1) G_s <= B'(s), 0 <= G_s <= F_s, W sum
 //! G_s <= sum C(v). Its optimum is f1 = min{ sum B', (sum B' + (W - 1) sum C / W) / W }, and its optimal
 //! splits are a whole polytope: every 0 <= G_s <= B'(s) with sum G_s = min(sum C / W, sum B') gives one. So
-//! the KKT system of the paper's Eq. (3)-(4) cannot determine x (it is bilinear besides, and its Gaussian
-//! elimination has no unique result). x_s proportional to B'(s) always lies in the polytope, and is what we
-//! start from: which x is taken matters only after rounding, and lopsided ones round far worse.
+//! the KKT system of the InArt paper's Eq. (3)-(4) cannot determine x (it is bilinear besides, and its
+//! Gaussian elimination has no unique result). x_s proportional to B'(s) always lies in the polytope, and is
+//! what we start from: which x is taken matters only after rounding, and lopsided ones round far worse.
 //!
 //! Where results count, F_s is at most what the server's links let out besides, O_s. Up to B'(s) / W a rate
 //! needs no switch, then (W - 1) / W of it, so f1 = sum min(O_s, B'(s) / W) + (W - 1) / W^2 sum C, with no

@@ -22,8 +22,8 @@ pub struct Plan {
     pub topology: String,
     /// Name of the job it is for.
     pub job: String,
-    /// How often a gradient may be added up on its way: 1 as in the paper (then left out of the JSON), or
-    /// more, where a trunk may end at another aggregator.
+    /// How often a gradient may be added up on its way: 1 as in the InArt paper (then left out of the JSON),
+    /// or more, where a trunk may end at another aggregator.
     #[serde(default = "one", skip_serializing_if = "is_one")]
     pub levels: u8,
     /// The paths that its flows and trunks are among, and that its bounds are proven for; absent in plans
@@ -53,7 +53,7 @@ pub struct Plan {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub results: Vec<ResultTree>,
     /// Whether results count on the links in `rate_bps`, `load` and the bounds. If not (left out of the
-    /// JSON), they come on top, as in the paper.
+    /// JSON), they come on top, as in the InArt paper.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub results_counted: bool,
     /// The load at `rate_bps` of every resource with a limit that the plan uses, the fullest first; plans
@@ -215,19 +215,19 @@ pub struct Violations {
     pub server: f64,
     /// Largest factor over the links.
     pub link: f64,
-    /// What the paper's §4.3 says that these factors do not exceed, with high probability.
+    /// What the InArt paper's §4.3 says that these factors do not exceed, with high probability.
     pub published: Factors,
 }
 
-/// The approximation factors of the paper's §4.3, 2 ln(n) / phi + 2 with n the number of resources of the
-/// kind. They hold for switches and links. For servers they do not: the proof takes the expectation of the
-/// rounded z for z~, but z is 1 as soon as one worker picks the switch, so a server takes in more
+/// The approximation factors of the InArt paper's §4.3, 2 ln(n) / phi + 2 with n the number of resources of
+/// the kind. They hold for switches and links. For servers they do not: the proof takes the expectation of
+/// the rounded z for z~, but z is 1 as soon as one worker picks the switch, so a server takes in more
 /// (`planner/aggregation/README.md` has the example).
 #[derive(Debug, Clone, Copy, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Factors {
-    /// The least capacity of any switch, server or link over the largest F_s, at the LP's rate (the paper
-    /// leaves out the servers).
+    /// The least capacity of any switch, server or link over the largest F_s, at the LP's rate (the InArt
+    /// paper leaves out the servers).
     pub phi: f64,
     /// For the switches' aggregation.
     pub switch: f64,

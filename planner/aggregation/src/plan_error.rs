@@ -5,7 +5,8 @@
 pub enum PlanError {
     /// Background traffic leaves no route.
     #[error(
-        "job {job}: background traffic leaves worker {worker} no route to server {server}; lower it or raise a link's rate"
+        "job {job}: background traffic leaves worker {worker} no route to server {server}; lower it or \
+         raise a link's rate"
     )]
     Unreachable {
         /// The job.
@@ -17,7 +18,8 @@ pub enum PlanError {
     },
     /// Background traffic leaves results no way back.
     #[error(
-        "job {job}: background traffic leaves results of server {server} no way back to worker {worker}; lower it, raise a \
+        "job {job}: background traffic leaves results of server {server} no way back to worker {worker}; \
+         lower it, raise a \
          link's rate, or leave results out of account"
     )]
     NoWayBack {
@@ -57,7 +59,7 @@ pub enum PlanError {
     #[error("a running plan is of one job, and there are several; start one job from it")]
     OneRunning,
     /// The running plan shares resources with other jobs, whose plans are not known here.
-    #[error("job {job}: its running plan was made beside other jobs; plan all of them anew")]
+    #[error("job {job}: its running plan was made together with other jobs; plan all of them again")]
     Beside {
         /// The job.
         job: String,
@@ -93,14 +95,15 @@ pub enum PlanError {
     },
     /// Two levels asked of a scheme that has one, or together with a running plan.
     #[error(
-        "scheme {scheme}: two levels need a scheme that has them, such as the scheme optimized, and no running plan to start from"
+        "scheme {scheme}: two levels need a scheme that has them, such as the scheme optimized, and no running \
+         plan to start from"
     )]
     Levels {
         /// The scheme.
         scheme: &'static str,
     },
     /// The routes that a scheme has drafted are no plan.
-    #[error("job {job}: the routes of scheme {scheme} are no plan: {problem}")]
+    #[error("job {job}: the routes of scheme {scheme} are not a plan: {problem}")]
     Draft {
         /// The job.
         job: String,
@@ -111,7 +114,7 @@ pub enum PlanError {
     },
     /// The solver of the linear program failed, and the scheme has no other way to a plan.
     #[error(
-        "job {job}: the solver of the linear program gave up ({reason}); plan with the scheme optimized, which has other ways"
+        "job {job}: the solver of the linear program failed ({reason}); plan with the scheme optimized, which needs none"
     )]
     Solver {
         /// The job.

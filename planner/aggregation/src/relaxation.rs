@@ -19,8 +19,8 @@ pub enum LpMethod {
 }
 
 /// f~ in bit/s: what every worker could send if gradients could be split over aggregators and paths at will,
-/// with the shares free or equal; results are ignored, as in the paper. No plan that adds each gradient up at
-/// most once is faster, over whatever simple paths.
+/// with the shares free or equal; results are ignored, as in the InArt paper. No plan that adds each gradient
+/// up at most once is faster, over whatever simple paths.
 ///
 /// # Errors
 /// As [`crate::plan()`] for jobs that cannot be planned, and where the solver gives up.

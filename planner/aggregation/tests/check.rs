@@ -43,7 +43,7 @@ fn shares() {
     assert!(spoilt(|plan| plan.shards[0].share += 0.1).contains("sum to"));
     assert!(spoilt(|plan| plan.shards[0].share = -0.5).contains("not from 0 to 1"));
     assert!(spoilt(|plan| plan.shards[0].share = f64::NAN).contains("not from 0 to 1"));
-    assert!(spoilt(|plan| plan.shards[0].server = "s9".into()).contains("no server of the job"));
+    assert!(spoilt(|plan| plan.shards[0].server = "s9".into()).contains("not a server of the job"));
     assert!(spoilt(|plan| plan.shards[1].server = "s1".into()).contains("listed twice"));
 }
 
@@ -51,8 +51,8 @@ fn shares() {
 fn flows_and_paths() {
     assert!(spoilt(|plan| drop(plan.flows.remove(0))).contains("missing"));
     assert!(spoilt(|plan| plan.flows.push(plan.flows[0].clone())).contains("listed twice"));
-    assert!(spoilt(|plan| plan.flows[0].worker = "w9".into()).contains("no worker of the job"));
-    assert!(spoilt(|plan| plan.flows[0].aggregator = Some("s1".into())).contains("no switch"));
+    assert!(spoilt(|plan| plan.flows[0].worker = "w9".into()).contains("not a worker of the job"));
+    assert!(spoilt(|plan| plan.flows[0].aggregator = Some("s1".into())).contains("not a switch"));
     assert!(spoilt(|plan| plan.flows[0].path.clear()).contains("does not lead"));
     assert!(spoilt(|plan| plan.flows[0].path[0] = "nowhere".into()).contains("unknown node"));
     let direct =
@@ -92,7 +92,7 @@ fn numbers() {
     assert!(spoilt(|plan| plan.load[0].used_bps *= 0.5).contains("load of"));
     assert!(spoilt(|plan| plan.load[0].capacity_bps *= 2.0).contains("capacity of"));
     assert!(spoilt(|plan| plan.load[0].resource = "link w1->w2".into()).contains("does not use"));
-    assert!(spoilt(|plan| plan.bounds.integral_bps = 1e9).contains("no bound"));
+    assert!(spoilt(|plan| plan.bounds.integral_bps = 1e9).contains("not a bound"));
     assert!(spoilt(|plan| plan.bounds.integral_bps = 9e9).contains("above the LP"));
 }
 

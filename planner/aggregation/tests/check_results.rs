@@ -56,9 +56,9 @@ fn a_server_without_a_tree() {
 fn trees_of_others_and_two_of_one() {
     let tree = |server: &str| ResultTree { server: server.to_owned(), links: Vec::new() };
     let found = spoilt(|plan| plan.results.push(tree("w1")));
-    assert_eq!(found, "results of w1: this is no server of the job");
+    assert_eq!(found, "results of w1: this is not a server of the job");
     let found = spoilt(|plan| plan.results.push(tree("nobody")));
-    assert_eq!(found, "results of nobody: this is no server of the job");
+    assert_eq!(found, "results of nobody: this is not a server of the job");
     let found = spoilt(|plan| plan.results.push(plan.results[0].clone()));
     assert_eq!(found, "results of s1: listed twice");
     // Each under the other's name: neither begins at its server.
@@ -201,9 +201,9 @@ fn replaced(from: &str, to: &str) -> String {
 fn a_plan_of_three_levels_holds_and_its_mistakes_are_found() {
     assert_eq!(chain(|_| ()), Ok(()));
     let found = replaced("\"levels\": 3", "\"levels\": 2");
-    assert_eq!(found, "trunk c to s: a gradient is added up there for the 3rd time, in a plan of 2 levels");
+    assert_eq!(found, "trunk c to s: a gradient is summed there for the 3rd time, in a plan of 2 levels");
     let found = replaced(r#""workers": ["w1", "w2", "w3"], "#, r#""workers": ["w1", "w3"], "#);
-    assert_eq!(found, "trunk b to s: its workers are not those whose gradients are added up there");
+    assert_eq!(found, "trunk b to s: its workers are not those whose gradients are summed there");
     let found = replaced(
         r#""aggregator": "c", "path": ["w4", "c"]"#,
         r#""aggregator": "d", "path": ["w4", "c", "d"]"#,

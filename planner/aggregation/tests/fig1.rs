@@ -1,4 +1,4 @@
-//! The paper's Fig. 1, whose numbers are exact (enumeration of all 3^12 placements).
+//! The InArt paper's Fig. 1, whose numbers are exact (enumeration of all 3^12 placements).
 
 #![allow(clippy::unwrap_used)]
 

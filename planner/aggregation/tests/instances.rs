@@ -1,5 +1,5 @@
-//! The reference instances of the paper's emulation (k = 6 fat-trees) and the link-bound ones, when they are
-//! at hand.
+//! The reference instances of the InArt paper's emulation (k = 6 fat-trees) and the link-bound ones, when
+//! they are at hand.
 
 #![allow(clippy::unwrap_used)]
 
@@ -43,7 +43,7 @@ fn mbps(bps: f64, figure: &Value) -> bool {
     (bps / 1e6 - figure.as_f64().unwrap()).abs() < 1e-3
 }
 
-/// As the paper plans: the figures are of its model, which has no results.
+/// As the InArt paper plans: the figures are of its model, which has no results.
 fn without_results(scheme: &'static dyn Scheme) -> Options<'static> {
     Options { results: Results::Ignored, ..Options::new(scheme) }
 }

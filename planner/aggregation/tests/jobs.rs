@@ -269,12 +269,12 @@ fn the_checker_finds_what_is_wrong_with_several_plans() {
     assert!(both.contains("job a: other jobs' use of switch v"), "{both}");
     assert!(spoilt(|plans| plans.plans[1].other_jobs.clear()).contains("job b: rate_bps"));
     assert!(spoilt(|plans| plans.plans[0].other_jobs[0].used_bps *= 0.5).contains("job a: rate_bps"));
-    assert!(spoilt(|plans| plans.plans[0].other_jobs[0].used_bps = f64::NAN).contains("is no rate"));
+    assert!(spoilt(|plans| plans.plans[0].other_jobs[0].used_bps = f64::NAN).contains("is not a rate"));
     assert!(
         spoilt(|plans| plans.plans[0].other_jobs[0].resource = "link b1->v".into()).contains("does not use")
     );
     assert!(spoilt(|plans| plans.plans[1] = plans.plans[0].clone()).contains("job a is listed twice"));
-    assert!(spoilt(|plans| plans.plans.clear()).contains("plans: there is none"));
+    assert!(spoilt(|plans| plans.plans.clear()).contains("plans: the list is empty"));
     assert!(spoilt(|plans| plans.plans[0].flows.clear()).contains("job a: flow a1 to s: missing"));
     assert!(spoilt(|plans| plans.min_rate_bps *= 2.0).contains("min_rate_bps"));
     assert!(spoilt(|plans| plans.max_min_bound_bps = Some(vec![1e6; 2])).contains("no bound"));

@@ -90,7 +90,7 @@ fn names(path: &[&str]) -> Vec<String> {
 #[test]
 fn a_second_switch_without_a_trunk() {
     let found = spoilt(|plan| plan.trunks.retain(|trunk| trunk.aggregator != "core"));
-    assert!(found.contains("trunk core to s: missing: something is added up there"), "{found}");
+    assert!(found.contains("trunk core to s: missing: gradients are summed there"), "{found}");
 }
 
 #[test]
@@ -100,9 +100,7 @@ fn a_third_level_and_a_circle() {
         trunk(plan, "r2").workers = names(&["a", "b", "c", "d"]);
     });
     assert!(
-        found.contains(
-            "trunk core to s: a gradient is added up there for the 3rd time, in a plan of 2 levels"
-        ),
+        found.contains("trunk core to s: a gradient is summed there for the 3rd time, in a plan of 2 levels"),
         "{found}"
     );
     let found = spoilt(|plan| trunk(plan, "core").path = names(&["core", "r1"]));
@@ -126,8 +124,7 @@ fn sums_that_come_where_their_gradients_came() {
         trunk(plan, "r2").path = names(&["r2", "core", "s"]);
         plan.trunks.retain(|trunk| trunk.aggregator != "core");
     });
-    let expected = "path r2 core s for s: frames of c come to core from r2, as they do on another way: a switch tells them \
-                    apart by the port only";
+    let expected = "path r2 core s for s: frames of c arrive at core from r2 on two paths: a switch distinguishes them by the port only";
     assert_eq!(found, expected);
 }
 
@@ -144,8 +141,7 @@ fn levels_and_bounds_that_do_not_fit() {
     assert!(spoilt(|plan| plan.levels = 0).contains("levels: 0, not 1 or more"));
     let found = spoilt(|plan| (plan.levels, plan.bounds.two_levels_bps) = (1, None));
     assert!(
-        found
-            .contains("trunk core to s: a gradient is added up there for the 2nd time, in a plan of 1 level"),
+        found.contains("trunk core to s: a gradient is summed there for the 2nd time, in a plan of 1 level"),
         "{found}"
     );
     assert!(spoilt(|plan| plan.bounds.two_levels_bps = None).contains("bounds.two_levels_bps: plans of two"));

@@ -165,7 +165,7 @@ const MISTAKES: &[(Draw, &str)] = &[
                 draft.trunk(d, node(problem, "s"), trunk);
             })
         },
-        "is added up at d, which has no aggregation left",
+        "is summed at d, which has no aggregation capacity left",
     ),
     (
         |problem| {
@@ -175,7 +175,7 @@ const MISTAKES: &[(Draw, &str)] = &[
                 draft.trunk(b, s, path(problem, &["b", "a"]));
             })
         },
-        "flow w1 to s comes to a again and again",
+        "flow w1 to s reaches a again and again",
     ),
     (
         |problem| {
@@ -185,7 +185,7 @@ const MISTAKES: &[(Draw, &str)] = &[
                 draft.trunk(b, s, path(problem, &["b", "c", "d", "s"]));
             })
         },
-        "a gradient is added up 2 times; the scheme promises 1 at most",
+        "a gradient is summed 2 times; the scheme promises 1 at most",
     ),
     (
         |problem| {
@@ -194,7 +194,7 @@ const MISTAKES: &[(Draw, &str)] = &[
                 draft.trunk(b, s, path(problem, &["b", "c", "d", "s"]));
             })
         },
-        "nothing is added up at b for s",
+        "no gradient is summed at b for s",
     ),
     (
         |problem| {
@@ -219,7 +219,7 @@ const MISTAKES: &[(Draw, &str)] = &[
 fn routes_that_are_no_plan_are_told() {
     for (draw, expected) in MISTAKES {
         let error = planned(&chain(), &Options::new(&Wrong(*draw, &[]))).unwrap_err().to_string();
-        assert!(error.starts_with("job vgg: the routes of scheme wrong are no plan: "), "{error}");
+        assert!(error.starts_with("job vgg: the routes of scheme wrong are not a plan: "), "{error}");
         assert!(error.contains(expected) && !error.contains('\n'), "{error}, not {expected}");
     }
 }

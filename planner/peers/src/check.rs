@@ -48,9 +48,9 @@ pub fn check(mesh: &Mesh, job: &PeerJob, plan: &Plan) -> Vec<String> {
     }
     let bound = plan.bounds.seconds;
     if !(bound > 0.0 && bound <= seconds * (1.0 + TOLERANCE)) {
-        wrong.push(format!("bounds.seconds: {bound} is no bound of a plan that takes {seconds}"));
+        wrong.push(format!("bounds.seconds: {bound} is not a bound of a plan that takes {seconds}"));
     } else if let Some(beats) = look.beaten(bound, up_once) {
-        wrong.push(format!("bounds.seconds: {bound} is no bound: another plan takes {beats}"));
+        wrong.push(format!("bounds.seconds: {bound} is not a bound: another plan takes {beats}"));
     }
     wrong
 }
@@ -88,7 +88,7 @@ impl<'a> Look<'a> {
         for (at, task) in tasks.iter().enumerate() {
             let place = format!("tasks[{at}] (from {})", task.from);
             let Some(&from) = self.ranks.get(&*task.from) else {
-                wrong.push(format!("{place}: it is no peer of the job"));
+                wrong.push(format!("{place}: not a peer of the job"));
                 continue;
             };
             if !senders.insert(from) {
@@ -97,7 +97,7 @@ impl<'a> Look<'a> {
             let mut to = BTreeSet::new();
             for name in &task.to {
                 match self.ranks.get(&**name) {
-                    None => wrong.push(format!("{place}.to: \"{name}\" is no peer of the job")),
+                    None => wrong.push(format!("{place}.to: \"{name}\" is not a peer of the job")),
                     Some(&rank) if rank == from => wrong.push(format!("{place}.to: it sends to itself")),
                     Some(&rank) if !to.insert(rank) => {
                         wrong.push(format!("{place}.to: \"{name}\" is listed twice"))

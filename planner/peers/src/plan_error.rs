@@ -7,8 +7,8 @@ use crate::scheme::Scheme;
 pub enum PlanError {
     /// A network that the integer program is too large for.
     #[error(
-        "scheme optimal: job {job} has {peers} peers and unequal updates, and it solves up to {most}; plan with \
-         optimized, which says how far from the optimum it can be"
+        "scheme optimal: job {job} has {peers} peers and unequal updates, and it solves up to {most}; plan \
+         with inart, which proves its optimality gap"
     )]
     TooLarge {
         /// The job.
@@ -19,7 +19,7 @@ pub enum PlanError {
         most: usize,
     },
     /// The search for the optimum was given up.
-    #[error("scheme optimal: the search for job {job} is too long and was given up; plan with optimized")]
+    #[error("scheme optimal: the search for job {job} reached its limit; plan with optimized")]
     TooHard {
         /// The job.
         job: String,
@@ -31,7 +31,7 @@ pub enum PlanError {
         scheme: Scheme,
     },
     /// A training whose peers compute for nobody knows how long.
-    #[error("job {job} does not say how long peers compute; add `compute: {{mean: 1 s, cv: 0.57}}`")]
+    #[error("job {job} has no compute time; add `compute: {{mean: 1 s, cv: 0.57}}`")]
     NoCompute {
         /// The job.
         job: String,

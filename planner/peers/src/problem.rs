@@ -9,9 +9,9 @@ use crate::pairs::{Pairs, Waits};
 /// Who makes the copies of an update.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Multicast {
-    /// The switch: an update goes up once (the paper's L3).
+    /// The switch: an update goes up once (the SELMCAST paper's L3).
     Switch,
-    /// The sending host: an update goes up once per receiver (the paper's L7).
+    /// The sending host: an update goes up once per receiver (the SELMCAST paper's L7).
     Hosts,
 }
 

@@ -35,14 +35,10 @@ impl Scheme {
     /// What it does, in one line.
     pub fn summary(self) -> &'static str {
         match self {
-            Scheme::Optimized => {
-                "ours: the least time for equal updates, near a proven bound for unequal ones"
-            }
-            Scheme::Selmcast => "SELMCAST: the least loaded ports first, then whoever costs no time",
+            Scheme::Optimized => "ours: least time for equal updates, near a proven bound for unequal ones",
+            Scheme::Selmcast => "SELMCAST: least loaded ports first, then every receiver that costs no time",
             Scheme::Orpheus => "Orpheus: receivers at random",
-            Scheme::Optimal => {
-                "the least time, then the most receivers; unequal updates on small networks only"
-            }
+            Scheme::Optimal => "least time, then the most receivers; unequal updates on small networks only",
             Scheme::Own => "receivers that a user has chosen",
         }
     }

@@ -177,7 +177,7 @@ fn a_spoiled_plan_is_refused_with_its_place() {
         ),
         (spoiled(&|plan| plan.tasks[1].to.truncate(3)), "tasks[1] (from p1).to: it has 3 receivers"),
         (spoiled(&|plan| plan.tasks[1].to.push("p1".into())), "tasks[1] (from p1).to: it sends to itself"),
-        (spoiled(&|plan| plan.tasks[1].to.push("p99".into())), "\"p99\" is no peer of the job"),
+        (spoiled(&|plan| plan.tasks[1].to.push("p99".into())), "\"p99\" is not a peer of the job"),
         (
             spoiled(&|plan| {
                 let first = plan.tasks[1].to[0].clone();
@@ -198,7 +198,7 @@ fn a_spoiled_plan_is_refused_with_its_place() {
             }),
             "has a task already",
         ),
-        (spoiled(&|plan| plan.tasks[2].from = "q".into()), "tasks[2] (from q): it is no peer of the job"),
+        (spoiled(&|plan| plan.tasks[2].from = "q".into()), "tasks[2] (from q): not a peer of the job"),
         (spoiled(&|plan| plan.seconds *= 1.01), "seconds: "),
         (spoiled(&|plan| plan.receivers_mean += 1.0), "receivers_mean: "),
         (spoiled(&|plan| plan.bounds.seconds *= 1.01), "bounds.seconds: "),
@@ -213,7 +213,7 @@ fn a_spoiled_plan_is_refused_with_its_place() {
     // Of a plan that is far from the best one, a bound that is none.
     let mut slow = plan(&mesh, job, &Options::new(Scheme::Orpheus, Multicast::Switch)).unwrap();
     slow.bounds.seconds = slow.seconds;
-    assert!(check(&mesh, job, &slow).join("; ").contains("is no bound: another plan takes"));
+    assert!(check(&mesh, job, &slow).join("; ").contains("is not a bound: another plan takes"));
 }
 
 #[test]

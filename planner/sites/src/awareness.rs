@@ -47,7 +47,8 @@ pub struct Table {
 
 impl Table {
     /// Without samples. A sample is size over time from the first bit's leaving to the last one's arrival. As
-    /// in the paper the delay is in it; ours takes it off, as a connection's least round-trip time tells it.
+    /// in the NETSTORM paper the delay is in it; ours takes it off, as a connection's least round-trip time
+    /// tells it.
     pub fn new(overlay: &Overlay, scheme: Scheme, prior_bps: f64, tuning: &Tuning) -> Self {
         let delay = |arc| if scheme == Scheme::Optimized { overlay.delay_seconds(arc) } else { 0.0 };
         Table::with(overlay.arcs().map(delay).collect(), prior_bps, tuning)

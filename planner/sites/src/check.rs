@@ -29,7 +29,7 @@ pub fn check(overlay: &Overlay, job: &SiteJob, plan: &Plan) -> Vec<String> {
     let members = job.sites.iter().map(|&at| overlay.site_name(at)).collect();
     let look = Look { overlay, job, members, may_ride };
     if plan.trees.is_empty() {
-        wrong.push("trees: there is none".to_owned());
+        wrong.push("trees: the list is empty".to_owned());
     }
     for (at, tree) in plan.trees.iter().enumerate() {
         let place = format!("trees[{at}] (root {})", tree.root);
@@ -49,9 +49,7 @@ pub fn check(overlay: &Overlay, job: &SiteJob, plan: &Plan) -> Vec<String> {
         && plan.predicted_s < least * (1.0 - TOLERANCE)
     {
         let stated = plan.predicted_s;
-        wrong.push(format!(
-            "predicted_s: it says {stated}, and what {link} carries takes {least}; plan again"
-        ));
+        wrong.push(format!("predicted_s is {stated}, and the chunks on {link} take {least}; plan again"));
     }
     wrong
 }
@@ -74,7 +72,7 @@ impl Look<'_> {
 
     fn tree(&self, place: &str, tree: &PlanTree, wrong: &mut Vec<String>) {
         if !self.members.contains(&*tree.root) {
-            wrong.push(format!("{place}: the root is no site of the job"));
+            wrong.push(format!("{place}: the root is not a site of the job"));
             return;
         }
         for (what, parents) in [("parents", Some(&tree.parents)), ("broadcast", tree.broadcast.as_ref())] {
@@ -86,7 +84,7 @@ impl Look<'_> {
             }
             for name in parents.iter().flat_map(|(child, parent)| [child, parent]) {
                 if !self.members.contains(&**name) {
-                    wrong.push(format!("{place}.{what}: \"{name}\" is no site of the job"));
+                    wrong.push(format!("{place}.{what}: \"{name}\" is not a site of the job"));
                 }
             }
         }
@@ -177,7 +175,7 @@ impl Look<'_> {
                 }
                 let hops = path.windows(2).map(|hop| self.hop(&hop[0], &hop[1]));
                 match hops.sum::<Option<f64>>() {
-                    None => wrong.push(format!("{place}: {path:?} takes a link that there is not")),
+                    None => wrong.push(format!("{place}: {path:?} takes a link that does not exist")),
                     Some(weight) if weight < before * (1.0 - TOLERANCE) => {
                         wrong.push(format!("{place}: {path:?} is faster than the one before it"));
                     }
@@ -191,6 +189,6 @@ impl Look<'_> {
 fn differs(wrong: &mut Vec<String>, place: &str, stated: f64, is: f64) {
     let apart = (stated - is).abs();
     if apart.is_nan() || apart > TOLERANCE * is.abs() {
-        wrong.push(format!("{place}: it says {stated}, and is {is}"));
+        wrong.push(format!("{place} is {stated}; expected {is}"));
     }
 }

@@ -15,20 +15,20 @@ pub enum PlanError {
     },
     /// A root for a scheme that has several.
     #[error(
-        "scheme {scheme} chooses its roots itself; leave --root out, or plan with fapt, mst, star or bkt"
+        "scheme {scheme} chooses its roots itself; leave the root out, or plan with fapt, mst, star or bkt"
     )]
     SeveralRoots {
         /// The scheme.
         scheme: Scheme,
     },
     /// A number of roots for a scheme that has one.
-    #[error("scheme {scheme} does not take --roots; plan with netstorm")]
+    #[error("scheme {scheme} does not take a number of roots; plan with netstorm")]
     OneRoot {
         /// The scheme.
         scheme: Scheme,
     },
     /// More roots than sites, or none.
-    #[error("--roots {roots}: the job has {sites} sites; give a number from 1 to {sites}")]
+    #[error("{roots} roots for {sites} sites; give a number of roots from 1 to {sites}")]
     Roots {
         /// As asked.
         roots: usize,
@@ -36,11 +36,11 @@ pub enum PlanError {
         sites: usize,
     },
     /// A tree without children.
-    #[error("--degree 0: give each site at least 1 child")]
+    #[error("a degree of 0; give each site at least 1 child")]
     Degree,
     /// Auxiliary paths for a scheme that uses none.
     #[error(
-        "scheme {scheme} uses no auxiliary paths; leave --auxiliary out, or plan with netstorm, fapt or mst"
+        "scheme {scheme} uses no auxiliary paths; leave auxiliary paths out, or plan with netstorm, fapt or mst"
     )]
     NoAuxiliary {
         /// The scheme.

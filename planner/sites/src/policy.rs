@@ -61,7 +61,8 @@ pub(crate) fn policy_on(
         let chunks = takes.iter().filter(|&&to| to == at).count() as u64;
         if chunks != tree.chunks {
             let place = format!("tree {at} (root {})", tree.root);
-            let problem = format!("it has {chunks} chunks of the job by its share, and says {}", tree.chunks);
+            let problem =
+                format!("its share gives {chunks} chunks of the job, and its list has {}", tree.chunks);
             return Err(wrong(place, format!("{problem}; plan again")));
         }
     }

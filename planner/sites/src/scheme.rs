@@ -45,9 +45,9 @@ impl Scheme {
     pub fn summary(self) -> &'static str {
         match self {
             Scheme::Optimized => {
-                "ours: packs reduce and broadcast trees for the most goodput, beside a proven bound"
+                "ours: packed reduce and broadcast trees of the most goodput, with a proven bound"
             }
-            Scheme::Star => "all sites send to one",
+            Scheme::Star => "one tree in which all sites send to the root",
             Scheme::Bkt => "a balanced k-ary tree",
             Scheme::Mst => "the maximum spanning tree",
             Scheme::Fapt => "NETSTORM's fastest aggregation path tree, one root",

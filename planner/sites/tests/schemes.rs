@@ -13,11 +13,11 @@ fn what_a_scheme_does_not_take_is_refused_by_name() {
     let root = overlay.site_named("n4");
     for (options, named) in [
         (Options { root, ..Options::new(Scheme::Optimized) }, "scheme optimized chooses its roots itself"),
-        (Options { root, ..Options::new(Scheme::Netstorm) }, "leave --root out"),
-        (Options { roots: Some(2), ..Options::new(Scheme::Fapt) }, "does not take --roots"),
-        (Options { roots: Some(10), ..Options::new(Scheme::Netstorm) }, "give a number from 1 to 9"),
-        (Options { roots: Some(0), ..Options::new(Scheme::Netstorm) }, "--roots 0"),
-        (Options { degree: 0, ..Options::new(Scheme::Bkt) }, "--degree 0"),
+        (Options { root, ..Options::new(Scheme::Netstorm) }, "leave the root out"),
+        (Options { roots: Some(2), ..Options::new(Scheme::Fapt) }, "does not take a number of roots"),
+        (Options { roots: Some(10), ..Options::new(Scheme::Netstorm) }, "give a number of roots from 1 to 9"),
+        (Options { roots: Some(0), ..Options::new(Scheme::Netstorm) }, "0 roots"),
+        (Options { degree: 0, ..Options::new(Scheme::Bkt) }, "a degree of 0"),
         (
             Options { auxiliary: Some(Disjoint::Edges), ..Options::new(Scheme::Star) },
             "uses no auxiliary paths",
@@ -45,7 +45,7 @@ fn a_spoiled_plan_is_refused_with_its_place() {
     };
     for (said, named) in [
         (spoiled(&|plan| parent(plan, "n3", "n4")), "trees[0] (root n1).parents: from n3"),
-        (spoiled(&|plan| parent(plan, "n2", "n99")), "\"n99\" is no site of the job"),
+        (spoiled(&|plan| parent(plan, "n2", "n99")), "\"n99\" is not a site of the job"),
         (spoiled(&|plan| plan.trees[1].weight_s_per_mbit *= 1.1), "trees[1] (root n2).weight_s_per_mbit"),
         (spoiled(&|plan| plan.trees[1].quality_mbps += 1.0), "quality_mbps"),
         (spoiled(&|plan| plan.trees[8].share += 0.1), "the sum of shares"),
@@ -64,10 +64,13 @@ fn a_spoiled_plan_is_refused_with_its_place() {
         (spoiled(&|plan| plan.bounds.seconds *= 1.01), "bounds.seconds"),
         (spoiled(&|plan| plan.predicted_s = 1.0), "predicted_s: 1 is below the bound"),
         (spoiled(&|plan| plan.auxiliary[0].paths.reverse()), "auxiliary[0]"),
-        (spoiled(&|plan| plan.auxiliary[0].paths[1][1] = "n9".to_owned()), "takes a link that there is not"),
+        (
+            spoiled(&|plan| plan.auxiliary[0].paths[1][1] = "n9".to_owned()),
+            "takes a link that does not exist",
+        ),
         (spoiled(&|plan| plan.scheme = "atp".to_owned()), "scheme: \"atp\""),
         (spoiled(&|plan| plan.topology = "x".to_owned()), "topology: it is for \"x\""),
-        (spoiled(&|plan| plan.trees.clear()), "trees: there is none"),
+        (spoiled(&|plan| plan.trees.clear()), "trees: the list is empty"),
     ] {
         assert!(said.contains(named), "{named}: {said}");
     }
@@ -107,8 +110,8 @@ fn edges_without_a_link_and_times_that_no_link_allows_are_refused() {
     let tree = &mut slow.trees[0];
     tree.parents.insert("c".to_owned(), "a".to_owned());
     (tree.weight_s_per_mbit, tree.quality_mbps) = (1.01, 1.0 / 1.01);
-    let named = "predicted_s: it says ";
-    assert!(said(&slow).contains(named) && said(&slow).contains("carries takes 8"), "{}", said(&slow));
+    let named = "predicted_s is ";
+    assert!(said(&slow).contains(named) && said(&slow).contains("take 8"), "{}", said(&slow));
     slow.predicted_s = 9.0;
     assert_eq!(said(&slow), "");
     // From d to a the route of the fewest hops takes the slow link.

@@ -72,7 +72,7 @@ impl<'p> Reader<'_, 'p> {
             let server = self.member(&place, &flow.server, &job.servers, "server");
             let (Some(source), Some(server)) = (worker, server) else { continue };
             if !sent.insert((source, server)) {
-                self.findings.wrong(&place, "listed twice: each worker's share is added up in one place");
+                self.findings.wrong(&place, "listed twice: each worker's share is summed in one place");
             }
             let end = match &flow.aggregator {
                 None => Some(server),
@@ -116,7 +116,7 @@ impl<'p> Reader<'_, 'p> {
     fn member(&mut self, place: &str, name: &str, members: &[NodeId], kind: &str) -> Option<NodeId> {
         let found = self.network.node(name).filter(|id| members.contains(id));
         if found.is_none() {
-            self.findings.wrong(place, format!("\"{name}\" is no {kind} of the job"));
+            self.findings.wrong(place, format!("\"{name}\" is not a {kind} of the job"));
         }
         found
     }
@@ -125,7 +125,7 @@ impl<'p> Reader<'_, 'p> {
     fn aggregator(&mut self, place: &str, name: &str) -> Option<NodeId> {
         let found = self.network.node(name).filter(|&id| self.network.is_switch(id));
         match found {
-            None => self.findings.wrong(place, format!("\"{name}\" is no switch")),
+            None => self.findings.wrong(place, format!("\"{name}\" is not a switch")),
             Some(id) if !self.network.adds_up(id) => {
                 self.findings.wrong(place, format!("{name} has no aggregation: it only forwards"));
             }

@@ -71,7 +71,7 @@ fn bounds(plan: &Plan, findings: &mut Findings) {
     };
     let claims_feasible = plan.ignores.is_empty();
     if !(own.is_finite() && bound.is_finite()) || (claims_feasible && rate > own * (1.0 + TOLERANCE)) {
-        findings.wrong(place, format!("{own} is no bound on the plan's own rate {rate}"));
+        findings.wrong(place, format!("{own} is not a bound on the plan's own rate {rate}"));
     }
     if bound > own * (1.0 + TOLERANCE) {
         findings.wrong("bounds", format!("the bound {bound} for one level is above {own} for two"));
@@ -89,7 +89,7 @@ fn taken(plan: &Plan, findings: &mut Findings) -> HashMap<String, f64> {
     for other in &plan.other_jobs {
         let place = format!("other_jobs: {}", other.resource);
         if !(other.used_bps.is_finite() && other.used_bps >= 0.0) {
-            findings.wrong(&place, format!("{} is no rate", other.used_bps));
+            findings.wrong(&place, format!("{} is not a rate", other.used_bps));
         } else if taken.insert(other.resource.clone(), other.used_bps).is_some() {
             findings.wrong(&place, "listed twice");
         }

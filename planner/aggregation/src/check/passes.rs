@@ -22,8 +22,8 @@ pub(super) fn ambiguous(plan: &Plan) -> Vec<(String, String)> {
             found.push((
                 format!("path {} for {server}", path.join(" ")),
                 format!(
-                    "frames of {worker} come to {to} from {from}, as they do on another way: a switch tells them apart \
-                     by the port only"
+                    "frames of {worker} arrive at {to} from {from} on two paths: a switch distinguishes \
+                     them by the port only"
                 ),
             ));
         }

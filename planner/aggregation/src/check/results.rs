@@ -13,7 +13,7 @@ use inart_topologies::switched::{Job, NodeId};
 pub(super) fn strangers(network: &Network<'_>, job: &Job, plan: &Plan, findings: &mut Findings) {
     for tree in &plan.results {
         if !network.node(&tree.server).is_some_and(|server| job.servers.contains(&server)) {
-            findings.wrong(&place(&tree.server), "this is no server of the job");
+            findings.wrong(&place(&tree.server), "this is not a server of the job");
         }
     }
 }

@@ -19,7 +19,7 @@ pub(super) fn of_plan(
     for shard in &plan.shards {
         let place = format!("shard {}", shard.server);
         match network.node(&shard.server).filter(|id| job.servers.contains(id)) {
-            None => findings.wrong(&place, "this is no server of the job"),
+            None => findings.wrong(&place, "this is not a server of the job"),
             Some(id) if shares.insert(id, shard.share).is_some() => findings.wrong(&place, "listed twice"),
             Some(_) => {}
         }

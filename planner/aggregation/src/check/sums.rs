@@ -54,14 +54,14 @@ pub(super) fn walk(
         let (depth, workers) = (sum.depth + 1, sum.workers.clone());
         if depth > usize::from(levels) {
             let problem = format!(
-                "a gradient is added up there for the {depth}{} time, in a plan of {levels} level{}",
+                "a gradient is summed there for the {depth}{} time, in a plan of {levels} level{}",
                 ordinal(depth),
                 if levels == 1 { "" } else { "s" }
             );
             findings.wrong(&trunk(v), problem);
         }
         let Some(&at) = onward.get(&v) else {
-            findings.wrong(&trunk(v), "missing: something is added up there, but the sum goes nowhere");
+            findings.wrong(&trunk(v), "missing: gradients are summed there, but the sum goes nowhere");
             continue;
         };
         let leg = &mut shard.legs[at];
@@ -111,12 +111,12 @@ fn compare(
     findings: &mut Findings,
 ) {
     if summed.is_empty() {
-        return findings.wrong(place, "nothing is added up there");
+        return findings.wrong(place, "no gradient is summed there");
     }
     let named: BTreeSet<NodeId> = stated.iter().filter_map(|name| network.node(name)).collect();
     let distinct: BTreeSet<NodeId> = summed.iter().copied().collect();
     if named != distinct || stated.len() != distinct.len() {
-        findings.wrong(place, "its workers are not those whose gradients are added up there");
+        findings.wrong(place, "its workers are not those whose gradients are summed there");
     }
     if distinct.len() != summed.len() {
         findings.wrong(place, "a gradient is in its sum twice");

@@ -68,7 +68,7 @@ impl Violation {
             }
             Violation::Job { job, violation } => write!(f, "job {job}: {violation}"),
             Violation::WrongNumber { what, stated, found } => {
-                write!(f, "{what}: the plan says {stated:.9e}, its flows give {found:.9e}")
+                write!(f, "{what}: {stated:.9e} in the plan, {found:.9e} by its flows")
             }
         }
     }

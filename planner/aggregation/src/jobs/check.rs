@@ -24,7 +24,7 @@ pub fn check_jobs(topology: &Topology, document: &JobPlans) -> Result<(), Vec<Vi
         found.push(Violation::Malformed { place: "plans".to_owned(), problem });
     };
     if document.plans.is_empty() {
-        wrong("there is none".to_owned());
+        wrong("the list is empty".to_owned());
     }
     let mut jobs = BTreeSet::new();
     for plan in document.plans.iter().filter(|plan| !jobs.insert(&plan.job)) {

@@ -1,5 +1,5 @@
-//! Beyond the paper: a gradient may be added up twice. The sum of one switch goes on to a second one, which
-//! adds it to others as if a single worker had sent it.
+//! Beyond the InArt paper: a gradient may be added up twice. The sum of one switch goes on to a second one,
+//! which adds it to others as if a single worker had sent it.
 //!
 //! In the terms of Eq. (1), a trunk that ends at switch u loads C(u) and the links to u with F_s instead of
 //! the server, and the server takes in one unit per trunk that ends at it. So a plan's rate, and the best

@@ -8,17 +8,19 @@
 //! a solution overloads them. Where any path will do, shortest ones come first; what is best over them is
 //! mostly proven best over all by its prices, else columns with detours follow.
 //!
-//! Eq. (5) in the paper's names, beside what stands for it here (misprints corrected, times F_s):
+//! Eq. (5) in the InArt paper's names, beside what stands for it here (misprints corrected, times F_s):
 //!
 //! | paper | here |
 //! |---|---|
 //! | max f; f = sum_s F_s, F_s = f x_s | `Master::sending`: F_s; x fixed: f |
 //! | y^{s,w} + sum_v y_v^{s,w} = 1 | a cover row per server and rack: columns that have the rack >= F_s |
 //! | y_v^{s,w} <= z_v^s | a column's weight is z_v^s, and y_v^{s,w} of its racks |
-//! | sum_p q_p^{s,w} = y^{s,w}, sum_p q_p^{s,v,w} = y_v^{s,w}, sum_p q_p^{s,v} = z_v^s | a column carries its routes with it |
+//! | sum_p q_p^{s,w} = y^{s,w}, sum_p q_p^{s,v,w} = y_v^{s,w}, sum_p q_p^{s,v} = z_v^s | a column carries its
+//! routes with it |
 //! | switch v: sum_s F_s sum_w y_v^{s,w} <= C(v) - c(v) | a row per switch |
 //! | server s: F_s (sum_w y^{s,w} + sum_v z_v^s) <= B(s) - b(s) | a row per server, at B'(s) |
-//! | link e: sum_s F_s (q over e) <= B(e) - b(e), each direction | a row once it is overloaded; a worker's only uplink as f <= B(e) - b(e) |
+//! | link e: sum_s F_s (q over e) <= B(e) - b(e), each direction | a row once it is overloaded; a worker's
+//! only uplink as f <= B(e) - b(e) |
 //!
 //! Where results count, they load links besides (see [`results`]), and a worker's only link into it is
 //! limited as its uplink is.

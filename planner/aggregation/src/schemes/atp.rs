@@ -14,11 +14,11 @@ use crate::plan_error::PlanError;
 use crate::router::Router;
 use crate::routes::FAR;
 
-/// ATP within the switches' capacity, as on the paper's testbed.
+/// ATP within the switches' capacity, as on the InArt paper's testbed.
 #[derive(Debug, Clone, Copy)]
 pub struct Atp;
 
-/// ATP with C(v) ignored, as in the paper's figures of its emulation; its plans overload switches.
+/// ATP with C(v) ignored, as in the InArt paper's figures of its emulation; its plans overload switches.
 #[derive(Debug, Clone, Copy)]
 pub struct AtpUnlimited;
 
@@ -28,7 +28,7 @@ impl Scheme for Atp {
     }
 
     fn summary(&self) -> &'static str {
-        "ATP: aggregates at the worker's own rack switch, best effort within the switch's capacity"
+        "ATP: aggregates at the worker's own rack switch, within the switch's capacity"
     }
 
     fn promises(&self) -> Promises {
@@ -46,7 +46,7 @@ impl Scheme for AtpUnlimited {
     }
 
     fn summary(&self) -> &'static str {
-        "ATP as in the paper's emulation, which ignores what switches can add up: its plans overload them"
+        "ATP as in the InArt paper's emulation: its plans may exceed aggregation capacities"
     }
 
     fn promises(&self) -> Promises {

@@ -125,7 +125,7 @@ fn is_caught(networks: u32) {
     assert!(caught * 4 >= networks, "{caught}");
 }
 
-/// A fat-tree as in the paper's section 5.3.
+/// A fat-tree as in the InArt paper's section 5.3.
 fn homogeneous(k: usize, servers: usize, workers: usize) -> Topology {
     let equipment = Equipment {
         servers,

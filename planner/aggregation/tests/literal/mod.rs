@@ -1,8 +1,8 @@
-//! Eq. (5) as it stands, in the paper's names and over all shortest paths of every worker (or over any: then
-//! every q is a flow over arcs), every y, z and q multiplied by F_s: nothing merged, nothing left out. The
-//! three misprints are repaired: the paths of a partial sum carry z, q of a worker's path to a switch has the
-//! index s, and q of the direct paths stands outside the sum over switches. Where results count, r of each
-//! server is on every arc at least what reaches each worker of it.
+//! Eq. (5) as it stands, in the InArt paper's names and over all shortest paths of every worker (or over any:
+//! then every q is a flow over arcs), every y, z and q multiplied by F_s: nothing merged, nothing left out.
+//! The three misprints are repaired: the paths of a partial sum carry z, q of a worker's path to a switch has
+//! the index s, and q of the direct paths stands outside the sum over switches. Where results count, r of
+//! each server is on every arc at least what reaches each worker of it.
 
 use std::collections::HashMap;
 

@@ -1,6 +1,6 @@
 //! SELMCAST, Algorithm 2: receivers anew for all multicasts that are under way, when another one begins.
 //!
-//! As mended (docs/peers.md, "How the paper is read"); the readings beside ours are options.
+//! As corrected (docs/peers.md, "How the paper is read"); the readings beside ours are options.
 
 use std::cmp::Reverse;
 

@@ -36,7 +36,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// The scheme as the paper has it, without auxiliary paths.
+    /// The scheme as the NETSTORM paper has it, without auxiliary paths.
     pub fn new(scheme: Scheme) -> Self {
         Options { scheme, root: None, degree: 2, roots: None, auxiliary: None, given: None }
     }

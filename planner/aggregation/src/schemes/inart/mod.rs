@@ -11,11 +11,11 @@ use crate::plan::Plan;
 use crate::plan_error::PlanError;
 use crate::solve::relax;
 
-/// InArt: shares from phase 1, then LP-InArt and randomised rounding (Alg. 2).
+/// The InArt paper's InArt: shares from phase 1, then LP-InArt and randomised rounding (Alg. 2).
 #[derive(Debug, Clone, Copy)]
 pub struct Inart;
 
-/// R-InArt of the InArt paper: rounding with equal shares.
+/// The InArt paper's R-InArt: the same with equal shares.
 #[derive(Debug, Clone, Copy)]
 pub struct RInart;
 
@@ -25,7 +25,7 @@ impl Scheme for Inart {
     }
 
     fn summary(&self) -> &'static str {
-        "InArt as its paper publishes it, both phases: shares in closed form, then the LP's optimum rounded at random"
+        "InArt as published: shares in closed form, then the LP optimum, rounded at random"
     }
 
     fn promises(&self) -> Promises {
@@ -43,7 +43,7 @@ impl Scheme for RInart {
     }
 
     fn summary(&self) -> &'static str {
-        "R-InArt as the InArt paper publishes it: equal shares, then the LP's optimum rounded at random"
+        "R-InArt as published: equal shares, then the LP optimum, rounded at random"
     }
 
     fn promises(&self) -> Promises {

@@ -1,4 +1,5 @@
-//! Phase 2, R-InArt: Alg. 2 of the paper. Every y, z and q is drawn with its fractional value as probability.
+//! Phase 2, R-InArt: Alg. 2 of the InArt paper. Every y, z and q is drawn with its fractional value as
+//! probability.
 
 use std::collections::BTreeMap;
 
@@ -14,7 +15,7 @@ use crate::router::Router;
 use crate::routes::Path;
 
 /// One rounding: an end for every (server, worker), one path for it, and one path per used (server, switch).
-/// Results, which the paper does not count, get the least-loaded trees.
+/// Results, which the InArt paper does not count, get the least-loaded trees.
 fn round(router: &Router<'_>, fractional: &Fractional, rng: &mut ChaCha8Rng) -> Placement {
     let model = router.model;
     let mut placement = Placement::default();

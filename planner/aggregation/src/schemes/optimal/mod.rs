@@ -25,7 +25,7 @@ impl Scheme for Optimal {
     }
 
     fn summary(&self) -> &'static str {
-        "the optimum by integer programming, for small networks"
+        "optimum by integer programming, for small networks"
     }
 
     fn promises(&self) -> Promises {

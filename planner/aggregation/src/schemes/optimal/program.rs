@@ -1,15 +1,17 @@
 //! Eq. (1) itself, as a mixed-integer program for HiGHS; for small networks.
 //!
-//! Eq. (1) in the paper's names, with its misprints corrected, beside what stands for it here:
+//! Eq. (1) in the InArt paper's names, with its misprints corrected, beside what stands for it here:
 //!
 //! | paper | here |
 //! |---|---|
 //! | max f; f = sum_s F_s, F_s = f x_s | `sending`: F_s; equal shares: all the same |
-//! | y^{s,w}, y_v^{s,w} in {0,1} with q_p: sum_p q_p^{s,w} = y^{s,w}, sum_p q_p^{s,v,w} = y_v^{s,w} | a `Way` per (s, rack, end, p): how many of the rack's workers take it, in unary: b_k = 1 if n >= k |
+//! | y^{s,w}, y_v^{s,w} in {0,1} with q_p: sum_p q_p^{s,w} = y^{s,w}, sum_p q_p^{s,v,w} = y_v^{s,w} | a `Way`
+//! per (s, rack, end, p): how many of the rack's workers take it, in unary: b_k = 1 if n >= k |
 //! | y^{s,w} + sum_v y_v^{s,w} = 1 | the counts of a rack's ways to s sum to its workers |
 //! | z_v^s in {0,1}, sum_p q_p^{s,v} = z_v^s | a `TrunkWay` per (s, v, p): t_p = 1 for the one path in use |
 //! | y_v^{s,w} <= z_v^s | b_1 of every way to v <= sum_p t_p |
-//! | switch v: sum_s F_s sum_w y_v^{s,w} <= C(v) - c(v) | `loads`, a row per resource: products F_s b_k are P_k >= F_s - U_s (1 - b_k), U_s bounds F_s; likewise F_s t_p |
+//! | switch v: sum_s F_s sum_w y_v^{s,w} <= C(v) - c(v) | `loads`, a row per resource: products F_s b_k are
+//! P_k >= F_s - U_s (1 - b_k), U_s bounds F_s; likewise F_s t_p |
 //! | server s: F_s (sum_w y^{s,w} + sum_v z_v^s) <= B(s) - b(s) | the same, with B(s) - b(s) |
 //! | link e: sum_s F_s (q over e) <= B(e) - b(e), each direction | the same |
 //!

@@ -221,7 +221,7 @@ mod tests {
     use inart_topologies::switched::Topology;
 
     /// Sixteen workers and as many switches around one that only forwards; nothing but switches and server
-    /// limit: the network on which the paper's approximation factor fails.
+    /// limit: the network on which the InArt paper's approximation factor fails.
     fn star() -> Topology {
         let nodes = |kind: &str, rest: &str| -> String {
             (0..16).map(|n| format!("  - {{name: {kind}{n}, kind: {kind}{rest}}}\n")).collect()
