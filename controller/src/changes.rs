@@ -24,7 +24,7 @@ fn of_plan(plan: &Plan, before: &PortMap, now: &PortMap) -> Vec<String> {
     let is_node = |ports: &PortMap, name: &str| ports.is_switch(name) || ports.mac(name).is_some();
     let nodes: BTreeSet<&str> = paths().flatten().map(String::as_str).collect();
     let gone = |name: &&&str| is_node(before, name) && !is_node(now, name);
-    let gone = nodes.iter().filter(gone).map(|name| format!("node {name} is gone"));
+    let gone = nodes.iter().filter(gone).map(|name| format!("node {name} was removed"));
     let steps = paths().flat_map(|path| path.windows(2));
     let steps = steps.flat_map(|step| [(&step[0], &step[1]), (&step[1], &step[0])]);
     // Both ends of every link, of which those at switches have ports.
@@ -33,7 +33,7 @@ fn of_plan(plan: &Plan, before: &PortMap, now: &PortMap) -> Vec<String> {
     for (switch, peer) in ends {
         match (before.port(switch, peer), now.port(switch, peer)) {
             (Some(_), None) if is_node(now, switch) && is_node(now, peer) => {
-                links.insert(format!("link {}-{} is gone", switch.min(peer), switch.max(peer)));
+                links.insert(format!("link {}-{} was removed", switch.min(peer), switch.max(peer)));
             }
             (Some(port), Some(moved)) if port != moved => {
                 ports.push(format!("the port of {switch} to {peer} was {port} and is {moved}"));

@@ -112,7 +112,7 @@ pub enum InstallError {
     /// A switch runs another program.
     #[error(
         "switch {switch} runs another program, or ours for another number of values; replacing it clears its tables and \
-         stops the jobs on it: add --replace-program to do so"
+         stops the jobs on it: allow the replacement to do so"
     )]
     OtherProgram {
         /// The switch.
@@ -128,14 +128,15 @@ pub enum InstallError {
     #[error(transparent)]
     Switches(#[from] SwitchErrors),
     /// Writing failed and was undone.
-    #[error("{cause}; undone: what was installed before is in force")]
+    #[error("{cause}; undone: the previous plan is active")]
     Undone {
         /// What failed.
         cause: Cause,
     },
     /// Writing failed, and so did undoing it.
     #[error(
-        "{cause}; undoing failed too: {undo}; what was installed before is in force beside remains that the next push removes"
+        "{cause}; undoing failed too: {undo}; the previous plan is active, and the next push removes \
+         remains of the new one"
     )]
     NotUndone {
         /// What failed first.

@@ -82,7 +82,7 @@ pub enum IntentError {
         jobs: Vec<JobId>,
     },
     /// A switch lacks slots or groups for a second plan of a job that runs.
-    #[error("switch {switch}: job {job} {reason} beside those that it has{}", fixes_beside(jobs))]
+    #[error("switch {switch}: job {job} {reason} next to the other jobs{}", fixes_beside(jobs))]
     NoRoomBeside {
         /// The switch.
         switch: String,

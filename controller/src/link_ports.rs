@@ -41,7 +41,7 @@ impl fmt::Display for LinkPort {
 /// A link that no port of a switch can be set up for.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error(
-    "link to {peer}: its rate of {gbps} Gbps is no speed of a port: give the link 10, 25, 40, 50 or 100 Gbps"
+    "link to {peer}: its rate of {gbps} Gbps is not a port speed: give the link 10, 25, 40, 50 or 100 Gbps"
 )]
 pub struct NoSuchSpeed {
     /// The other end of the link.
@@ -109,13 +109,13 @@ pub fn elsewhere(wanted: &[LinkPort], front: &BTreeMap<(u32, u32), u64>) -> Vec<
 
 /// What is wrong with the ports of a switch, each with the fix.
 pub fn problems(wanted: &[LinkPort], found: &BTreeMap<u64, PortStatus>) -> Vec<String> {
-    const BRING_UP: &str = "`inart ports TOPOLOGY --bring-up` sets it up";
+    const BRING_UP: &str = "`inart ports` brings it up";
     let problem = |link: &LinkPort| {
         let what = match found.get(&link.number) {
             None => format!("has not been added: {BRING_UP}"),
             Some(status) if !status.setup.enabled => format!("is not enabled: {BRING_UP}"),
             Some(status) if status.setup.loopback => {
-                format!("is in loopback mode, what is sent there comes back: {BRING_UP}")
+                format!("is in loopback mode: {BRING_UP}")
             }
             Some(status) if !status.up => {
                 "is down: look at the cable, and at speed, FEC and autonegotiation of the other end"

@@ -38,7 +38,7 @@ pub struct LiveChange {
 #[derive(Debug, thiserror::Error)]
 pub enum LiveChangeError {
     /// Nothing is in force for the job.
-    #[error("job {job} has no plan in force: push one")]
+    #[error("job {job} has no active plan: install one")]
     NotInForce {
         /// The job.
         job: String,
@@ -52,7 +52,7 @@ pub enum LiveChangeError {
         other: Epoch,
     },
     /// It is in force already.
-    #[error("job {job}: this plan is in force already, under epoch {epoch}")]
+    #[error("job {job}: this plan is already active, under epoch {epoch}")]
     Same {
         /// The job.
         job: String,
@@ -61,7 +61,8 @@ pub enum LiveChangeError {
     },
     /// The plan would change what stays while a job runs.
     #[error(
-        "job {job}: {field} is {now} in the plan in force and {wanted} in this one; it stays while the job runs: plan with \
+        "job {job}: {field} is {now} in the active plan and {wanted} in this one, and cannot change while \
+         the job runs: plan with \
          the same, or push the plan when the job has ended"
     )]
     Differs {

@@ -27,7 +27,7 @@ pub enum MulticastError {
         limit: usize,
     },
     /// A name that is no host at a switch.
-    #[error("job {job} has peer {peer}, which is no host at a switch of the network: link it to one")]
+    #[error("job {job} has peer {peer}, which is not a host at a switch of the network: link it to one")]
     Stranger {
         /// The job.
         job: String,
@@ -43,7 +43,7 @@ pub enum MulticastError {
         peer: String,
     },
     /// Peers with no way between them.
-    #[error("job {job}: there is no way from peer {from} to peer {to}: link their switches")]
+    #[error("job {job}: no path leads from peer {from} to peer {to}: link their switches")]
     Apart {
         /// The job.
         job: String,

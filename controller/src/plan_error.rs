@@ -19,7 +19,8 @@ pub enum PlanError {
     },
     /// The groups of a job of more than 64 workers do not fit into the blocks of 64 that the header can name.
     #[error(
-        "job {job}: its {workers} workers, summed in groups for server {server}, need more than the 256 blocks of 64 seats \
+        "job {job}: its {workers} workers, summed in groups for server {server}, need more than the 256 \
+         blocks of 64 seats \
          that the header has room for: split the job"
     )]
     Seats {
@@ -31,7 +32,7 @@ pub enum PlanError {
         workers: usize,
     },
     /// A name that the job does not have.
-    #[error("job {job} has no {what} {name}, which the plan speaks of: plan again for this topology")]
+    #[error("job {job} has no {what} {name}, which the plan names: plan again for this topology")]
     Stranger {
         /// The name.
         name: String,
@@ -67,7 +68,8 @@ pub enum PlanError {
     },
     /// The servers' multicast does not come to a worker.
     #[error(
-        "results of server {server} cannot reach worker {worker}: the plan's tree must lead there over switches, a host's \
+        "results of server {server} cannot reach worker {worker}: the plan's tree must lead there over \
+         switches, a host's \
          first link to the switches that serve the job"
     )]
     NoResults {
@@ -85,12 +87,12 @@ pub enum PlanError {
         node: String,
     },
     /// The hosts could not work with it.
-    #[error("the hosts cannot be told: {0}")]
+    #[error("the hosts' assignments cannot be made: {0}")]
     Assignment(AssignmentError),
     /// A table cannot tell two passes of the same frame apart.
     #[error(
         "switch {switch}: frames of worker {worker} for server {server} come in from {from} on two ways of the plan; \
-         a switch tells them apart by the port only: plan with another path or aggregator for that flow"
+         a switch distinguishes them by the port only: plan with another path or aggregator for that flow"
     )]
     SamePort {
         /// The switch.
@@ -104,7 +106,8 @@ pub enum PlanError {
     },
     /// A sum over several pipes of a Tofino.
     #[error(
-        "switch {switch}: of the sum for server {server}, frames from {} come in by pipe {}, those from {} by pipe {}, and \
+        "switch {switch}: of the sum for server {server}, frames from {} come in by pipe {}, those from {} \
+         by pipe {}, and \
          pipes share no registers: connect both links to ports of one pipe (`ports`), or plan with another aggregator",
         peers[0], pipes[0], peers[1], pipes[1]
     )]

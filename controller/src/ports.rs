@@ -33,7 +33,7 @@ pub enum PortsError {
         most: u16,
     },
     /// More nodes than two bytes of an address tell apart.
-    #[error("the topology has {nodes} nodes, host addresses tell 65536 apart: split it")]
+    #[error("the topology has {nodes} nodes, host addresses are for at most 65536: split it")]
     TooManyNodes {
         /// Nodes of the topology.
         nodes: usize,

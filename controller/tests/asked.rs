@@ -111,7 +111,7 @@ async fn changes_that_wait_are_bounded() {
         "{refused}"
     );
     let deleted = daemon.api.delete("digits", true).await.unwrap_err().to_string();
-    assert!(deleted.contains("ask again when some have ended"), "{deleted}");
+    assert!(deleted.contains("try again when some have ended"), "{deleted}");
     let status = tokio::time::timeout(Duration::from_secs(60), daemon.api.status()).await.unwrap().unwrap();
     assert_eq!(status.changes.len(), 64);
 }

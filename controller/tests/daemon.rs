@@ -420,7 +420,7 @@ fn installed() -> (SwitchTables, Memory) {
 #[tokio::test]
 async fn the_api_listens_on_the_loopback_unless_allowed() {
     let refused = Listener::bind("0.0.0.0:0", false).await.unwrap_err().to_string();
-    assert!(refused.contains("--insecure-listen"), "{refused}");
+    assert!(refused.contains("allow plain connections"), "{refused}");
     Listener::bind("0.0.0.0:0", true).await.unwrap();
     let wrong = Listener::bind("localhost", false).await.unwrap_err().to_string();
     assert!(wrong.contains("write HOST:PORT"), "{wrong}");

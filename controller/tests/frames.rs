@@ -233,7 +233,7 @@ async fn an_epoch_that_is_run_again_is_summed_again() {
     }
 }
 
-/// The paper's: switches add up less than half of what their links carry.
+/// The InArt paper's: switches add up less than half of what their links carry.
 fn equipment(workers: usize) -> Equipment {
     Equipment {
         servers: 2,

@@ -343,9 +343,9 @@ async fn what_cannot_be_moved_is_refused_and_changes_nothing() {
     (shares.shards[0].share, shares.shards[1].share) = (0.75, 0.25);
     let stranger = Plan { job: "letters".into(), ..planned(schemes::LBMM) };
     for (plan, says) in [
-        (shares, "the share of server s1 is 0.5 in the plan in force"),
+        (shares, "the share of server s1 is 0.5 in the active plan"),
         (stranger, "no job \"letters\"; name one of digits"),
-        (planned(schemes::ATP), "this plan is in force already, under epoch 1"),
+        (planned(schemes::ATP), "this plan is already active, under epoch 1"),
     ] {
         let ended = session.change(&plan).await;
         assert_eq!(ended.stage(), ChangeStage::Refused, "{ended:?}");

@@ -98,7 +98,7 @@ fn a_switch_without_room_for_both_is_named() {
     let tight = installed(Limits { slots: needed.unwrap(), ..LIMITS });
     let error = change(&tight, planned(schemes::OPTIMIZED)).unwrap_err().to_string();
     assert!(error.starts_with("switch v1: job digits needs ") && !error.contains('\n'), "{error}");
-    assert!(error.contains("slots, 0 of 128 are free beside those that it has"), "{error}");
+    assert!(error.contains("slots, 0 of 128 are free next to the other jobs"), "{error}");
     // A plan without sums has room.
     change(&tight, planned(schemes::LBMM)).unwrap();
     let steer = tight.1["v2"].steer.len();
@@ -117,7 +117,7 @@ fn what_stays_while_a_job_runs_is_named() {
     (shares.shards[0].share, shares.shards[1].share) = (0.75, 0.25);
     let error = told(shares);
     assert!(
-        error.starts_with("job digits: the share of server s1 is 0.5 in the plan in force and 0.75"),
+        error.starts_with("job digits: the share of server s1 is 0.5 in the active plan and 0.75"),
         "{error}"
     );
 
@@ -127,7 +127,7 @@ fn what_stays_while_a_job_runs_is_named() {
     assert!(error.contains("the list of servers is s1 (") && error.contains(" and s2 ("), "{error}");
 
     let error = told(planned(schemes::ATP));
-    assert_eq!(error, "job digits: this plan is in force already, under epoch 1");
+    assert_eq!(error, "job digits: this plan is already active, under epoch 1");
 
     let mut broken = lbmm.clone();
     broken.flows.pop();

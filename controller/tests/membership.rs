@@ -136,7 +136,7 @@ fn without_a_server_the_hosts_are_told_what_is_missing_and_wait_on() {
     let mut job = Membership::new(roster(), Timing::default());
     for now in 0..20 {
         let why = asks(&mut job, f64::from(now), fresh("w1"));
-        assert_eq!(why, "no server of job digits is there: start one of s1, s2");
+        assert_eq!(why, "no server of job digits is connected: start one of s1, s2");
     }
     asks(&mut job, 20.0, fresh("s2"));
     assert_eq!(formed(&mut job), (vec!["w1".to_owned()], vec!["s2".to_owned()]));
@@ -339,8 +339,8 @@ fn a_member_that_never_begins_does_not_keep_the_others() {
 fn the_newer_of_two_hosts_of_a_name_waits_until_the_older_is_silent() {
     let mut job = running(&ALL);
     let newer = || Joining { life: life("w1", 1), ..fresh("w1") };
-    assert_eq!(asks(&mut job, 20.0, newer()), "an earlier w1 was heard of a moment ago");
-    assert_eq!(job.orders(), [], "the run goes on");
+    assert_eq!(asks(&mut job, 20.0, newer()), "an earlier w1 was active a moment ago");
+    assert_eq!(job.orders(), [], "the run continues");
     // It was killed, as its connection shows.
     job.disconnected(at(20.5), "w1", life("w1", 0));
     asks(&mut job, 22.0, newer());
@@ -354,7 +354,7 @@ fn the_newer_of_two_hosts_of_a_name_waits_until_the_older_is_silent() {
     }
     let refused = job.join(at(26.1), newer()).unwrap_err().to_string();
     assert_eq!(refused, TAKEN);
-    assert_eq!(job.orders(), [], "the run goes on");
+    assert_eq!(job.orders(), [], "the run continues");
 }
 
 const TAKEN: &str =
@@ -389,7 +389,7 @@ fn the_newer_of_two_hosts_of_a_name_is_admitted_when_the_older_has_ended() {
     for leaves in [false, true] {
         let mut job = Membership::new(roster(), Timing::default());
         asks(&mut job, 0.0, fresh("w1"));
-        assert_eq!(asks(&mut job, 0.5, newer()), "an earlier w1 was heard of a moment ago");
+        assert_eq!(asks(&mut job, 0.5, newer()), "an earlier w1 was active a moment ago");
         if leaves {
             job.leave(at(0.6), "w1", life("w1", 0), 0, false);
         }
@@ -397,11 +397,11 @@ fn the_newer_of_two_hosts_of_a_name_is_admitted_when_the_older_has_ended() {
         let admitted = if leaves { 1.0 } else { 2.1 };
         assert_eq!(
             asks(&mut job, admitted, newer()),
-            "no server of job digits is there: start one of s1, s2"
+            "no server of job digits is connected: start one of s1, s2"
         );
         assert_eq!(job.status().waiting, ["w1"]);
         // And the first one contends now.
-        assert_eq!(asks(&mut job, 2.2, fresh("w1")), "an earlier w1 was heard of a moment ago");
+        assert_eq!(asks(&mut job, 2.2, fresh("w1")), "an earlier w1 was active a moment ago");
     }
 }
 
@@ -412,11 +412,11 @@ fn what_hosts_tell_is_checked() {
     let stranger = Joining { host: "w9".to_owned(), ..fresh("w1") };
     assert_eq!(refused(&mut job, stranger), "job digits has no host w9: give one of w1, w2, w3, s1, s2");
     let lifeless = Joining { life: Incarnation::UNKNOWN, ..fresh("w1") };
-    assert!(refused(&mut job, lifeless).starts_with("w1 tells incarnation 0"));
+    assert!(refused(&mut job, lifeless).starts_with("w1: incarnation 0 is reserved"));
     asks(&mut job, 30.0, back("w1", 1, 9));
     assert_eq!(
         refused(&mut job, back("w1", 1, 8)),
-        "w1 has told 9 completed rounds before, and tells 8: start it again"
+        "w1 reported 8 completed rounds after reporting 9; restart it"
     );
 }
 

@@ -317,7 +317,7 @@ fn two_jobs_share_switches_and_the_same_plan_keeps_its_groups() {
 fn jobs_that_cannot_be_copied_to_are_refused_by_name() {
     let ports = PortMap::of_mesh(&mesh(&[0], &[0, 1])).unwrap();
     let told = |peers: &[&str]| requirements(&ports, "lstm", peers).unwrap_err().to_string();
-    let stranger = "which is no host at a switch of the network: link it to one";
+    let stranger = "which is not a host at a switch of the network: link it to one";
     assert_eq!(told(&["p0", "p9"]), format!("job lstm has peer p9, {stranger}"));
     assert_eq!(told(&["p0", "s1"]), format!("job lstm has peer s1, {stranger}"));
     assert_eq!(told(&["p0", "p1", "p0"]), "job lstm lists peer p0 twice: list each peer once");
@@ -331,7 +331,7 @@ fn jobs_that_cannot_be_copied_to_are_refused_by_name() {
     );
     let ports = PortMap::new(&topology.unwrap()).unwrap();
     let error = requirements(&ports, "lstm", &["w", "v"]).unwrap_err();
-    assert_eq!(error.to_string(), "job lstm: there is no way from peer w to peer v: link their switches");
+    assert_eq!(error.to_string(), "job lstm: no path leads from peer w to peer v: link their switches");
     assert!(matches!(error, MulticastError::Apart { .. }));
 }
 

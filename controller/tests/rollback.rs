@@ -82,8 +82,8 @@ fn a_rollback_that_does_not_hold_today_says_what_differs() {
     let mut older = controller(&fig1(), Records::default());
     now(older.install(&[job(1, &planned(schemes::OPTIMIZED))])).unwrap();
     for (from, to, says) in [
-        ("[w1, v1]", "[w1, v2]", "since the topology has changed (link v1-w1 is gone"),
-        ("w6", "w9", "(node w6 is gone"),
+        ("[w1, v1]", "[w1, v2]", "since the topology has changed (link v1-w1 was removed"),
+        ("w6", "w9", "(node w6 was removed"),
     ] {
         let today = Topology::from_yaml(&support::FIG1.replace(from, to)).unwrap();
         let mut newer = moved(&mut older, &today);

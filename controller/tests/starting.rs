@@ -417,7 +417,7 @@ async fn slots_of_a_strange_job_are_not_taken() {
     let (second, before, _) = beside_a_strange_job(&switches).await;
     let status = second.until(|status| problem(status, "v2").contains("holds job 7")).await;
     let problem = problem(&status, "v2");
-    let told = "it was away at the start and holds job 7, whose hosts may run: beside that job the plan needs 1 x 64 slots, \
+    let told = "it was disconnected at the start and holds job 7, whose hosts may run: with that job the plan needs 1 x 64 slots, \
                 0 of ";
     let way_out =
         "when job 7 has ended, stop the controller, run `inart remove 7 TOPOLOGY` and start it again";

@@ -377,7 +377,7 @@ async fn a_dry_run_only_says_what_it_would_do_and_commands_are_answered() {
         tokio::time::sleep(Duration::from_millis(5)).await;
     };
     assert!(
-        asked.line.contains("asked for") && asked.line.contains("the plan in force is the best"),
+        asked.line.contains("asked for") && asked.line.contains("the active plan is the best"),
         "{asked:?}"
     );
     let shares = session.api.replan(true).await.unwrap().line;

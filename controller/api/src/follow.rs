@@ -141,8 +141,8 @@ impl Follower {
                 Err(error) => error.to_string(),
             };
             match failures.is_said(&why) {
-                true => tracing::warn!(role = self.role, "plans are not followed for now: {why}"),
-                false => tracing::debug!(role = self.role, "connecting again: {why}"),
+                true => tracing::warn!(role = self.role, "watch of plans interrupted: {why}"),
+                false => tracing::debug!(role = self.role, "reconnecting: {why}"),
             }
             tokio::time::sleep(pause).await;
             pause = (2 * pause).min(LONGEST_PAUSE);
@@ -176,7 +176,9 @@ impl Follower {
             let step = instruction.step;
             match &outcome {
                 Ok(_) if ending == Ending::None => tracing::info!(role = self.role, epoch, ?step, "follows"),
-                Ok(held) => tracing::info!(role = self.role, epoch, ?ending, ?held, "told of the run's end"),
+                Ok(held) => {
+                    tracing::info!(role = self.role, epoch, ?ending, ?held, "notified of the run's end")
+                }
                 Err(why) => tracing::warn!(role = self.role, epoch, "does not follow: {why}"),
             }
             controller.confirm(&self.role, self.life, &instruction, outcome.clone()).await?;

@@ -31,7 +31,7 @@ impl FromStr for Role {
         let number = |prefix| text.strip_prefix(prefix).and_then(|number| number.parse::<u16>().ok());
         let worker = number("worker-").and_then(|rank| Rank::try_from(rank).ok()).map(Role::Worker);
         let role = worker.or_else(|| number("server-").map(|shard| Role::Server(shard.into())));
-        role.ok_or_else(|| format!("\"{text}\" is no role such as worker-3 or server-0"))
+        role.ok_or_else(|| format!("\"{text}\" is not a role; give one like worker-3 or server-0"))
     }
 }
 

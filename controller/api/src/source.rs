@@ -63,7 +63,7 @@ pub enum FileProblem {
         who: String,
     },
     /// It cannot be noted that a host runs with it.
-    #[error("cannot note beside it that {who} runs with it: {cause}")]
+    #[error("cannot write the file that notes that {who} runs with it: {cause}")]
     Note {
         /// The host's role.
         who: String,

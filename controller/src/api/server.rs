@@ -46,8 +46,8 @@ pub enum ListenError {
     Address(String),
     /// Others could read and ask.
     #[error(
-        "{0} can be reached from other machines and the connection is plain: listen on 127.0.0.1 or unix:/path, or \
-         give --listen-ca, --listen-cert and --listen-key, or allow it with --insecure-listen"
+        "{0} can be reached from other machines and the connection is plain: listen on 127.0.0.1 or unix:/path, or serve by \
+         TLS, or allow plain connections"
     )]
     Exposed(SocketAddr),
     /// The system refused.
@@ -289,18 +289,18 @@ impl controller_server::Controller for Api {
         let claimed = self.ask(move |state| state.claim(job, epoch, who, life)).await?;
         match claimed.ok_or_else(|| Status::unavailable("it is at it"))? {
             Ok(Claim::Granted) => {
-                tracing::info!(job = job.get(), epoch = epoch.get(), role, "a host starts");
+                tracing::info!(job = job.get(), epoch = epoch.get(), role, "host started");
                 Ok(Response::new(proto::ClaimResponse {}))
             }
             Ok(Claim::Taken) => Err(Status::already_exists(format!(
                 "{role} has run under epoch {epoch} before, and switches may still hold sums of that run; \
-                 start the controller with --new-epoch and then all hosts again"
+                 restart the controller with a new epoch, then all hosts"
             ))),
             Ok(Claim::NotInForce(live)) => Err(Status::failed_precondition(match live {
                 Some(live) => format!(
-                    "{role} asks for epoch {epoch} of job {job}, but {live} is in force now: start the host again"
+                    "{role} asks for epoch {epoch} of job {job}, but {live} is active now: restart the host"
                 ),
-                None => format!("{role} asks for epoch {epoch} of job {job}, which has no plan in force"),
+                None => format!("{role} asks for epoch {epoch} of job {job}, which has no active plan"),
             })),
             Err(error) => Err(Status::internal(error.to_string())),
         }
@@ -414,7 +414,7 @@ impl controller_server::Controller for Api {
         self.in_charge()?;
         let proto::LeaveRequest { job, host, incarnation, rounds, done } = request.into_inner();
         let (job, host) = self.elastic_host(&job, &host)?;
-        tracing::info!(job = job.get(), host, rounds, done, "a host leaves");
+        tracing::info!(job = job.get(), host, rounds, done, "host left");
         self.0.leave(job, &host, Incarnation::from(incarnation), rounds, done);
         Ok(Response::new(proto::LeaveResponse {}))
     }
@@ -491,7 +491,9 @@ impl controller_server::Controller for Api {
         self.in_charge()?;
         let shares = if request.into_inner().shares { Shares::Free } else { Shares::Kept };
         let asked = self.0.ask_for_decision(shares).ok_or_else(|| {
-            Status::failed_precondition("it does not watch its network: start it with --follow or --dry-run")
+            Status::failed_precondition(
+                "it does not watch its network: restart the controller with following or a dry run",
+            )
         })?;
         let ended = |_| Status::unavailable("it has ended");
         let decided = asked.await.map_err(ended)?.map_err(Status::failed_precondition)?;

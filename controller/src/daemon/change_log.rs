@@ -39,7 +39,7 @@ pub(super) enum Command {
 
 /// Why no further change is taken.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{open} changes are waiting or under way: ask again when some have ended")]
+#[error("{open} changes are waiting or running: try again when some have ended")]
 pub(crate) struct TooMany {
     /// How many.
     open: usize,

@@ -103,7 +103,7 @@ impl Changer {
                 installed_ms = ended.installed_us as f64 / 1e3,
                 moved_ms = ended.moved_us as f64 / 1e3,
                 ms,
-                "change done: the new plan is in force"
+                "change done: the new plan is active"
             ),
             ChangeStage::Undone => tracing::warn!(
                 job,
@@ -111,7 +111,7 @@ impl Changer {
                 from,
                 to,
                 ms,
-                "change undone, the plan before is in force: {problem}"
+                "change undone, the previous plan is active: {problem}"
             ),
             _ => tracing::warn!(job, number, ms, "change refused: {problem}"),
         }
@@ -182,7 +182,7 @@ impl Changer {
             self.state.change_has_ended();
         }
         self.state.changes(|log| log.stage(number, ChangeStage::Moving));
-        tracing::info!(job = job.get(), number, "the run is to end, and the next one to have that plan");
+        tracing::info!(job = job.get(), number, "ending the run; the next one gets this plan");
         self.state.at_rendezvous(job, |membership, now| membership.end_run(now));
         End::Later
     }
@@ -205,7 +205,7 @@ impl Changer {
                     job,
                     number,
                     written,
-                    "tables of epoch {to} stand beside those of epoch {from}, read back"
+                    "installed tables of epoch {to} next to those of epoch {from}, read back"
                 );
                 return Ok(());
             }
@@ -214,7 +214,7 @@ impl Changer {
         self.state.changes(|log| log.stage(number, ChangeStage::Undoing));
         let mut left = change.stale.clone();
         if let Err(more) = self.hold(change.kept.clone()).await {
-            tracing::warn!(number, "what was written for epoch {to} is removed later: {more}");
+            tracing::warn!(number, "entries of epoch {to} will be removed later: {more}");
             left.insert(to);
         }
         self.end(number, job, left).await;
@@ -254,7 +254,7 @@ impl Changer {
             }
             Led::Stalled(hosts) => {
                 let (job, hosts) = (&change.assignment.name, hosts.join(", "));
-                tracing::warn!(job, number, "no results: all are told to move, since {hosts} did not follow");
+                tracing::warn!(job, number, "cut-over timed out, forcing migration; not migrated: {hosts}");
                 Ok(None)
             }
         }
@@ -294,7 +294,7 @@ impl Changer {
                 tracing::info!(number, removed, "tables of epoch {epoch} removed");
             }
             Err(why) => {
-                tracing::warn!(number, "tables of epoch {epoch} are removed later: {why}");
+                tracing::warn!(number, "tables of epoch {epoch} will be removed later: {why}");
                 left.insert(epoch);
             }
         }
@@ -318,7 +318,7 @@ impl Changer {
             let has_moved = change.stage == Stage::Closing;
             let (from, to) = if has_moved { (change.other, live.epoch) } else { (live.epoch, change.other) };
             self.state.changes(|log| log.leads(number, from, to));
-            tracing::warn!(job = name, number, "its change from epoch {from} to {to} was left under way");
+            tracing::warn!(job = name, number, "its change from epoch {from} to {to} was interrupted");
             let (stage, problem) = if has_moved {
                 self.state.changes(|log| log.stage(number, ChangeStage::Closing));
                 if let Err(why) = self.all_follow(number, job).await {
@@ -332,7 +332,7 @@ impl Changer {
             };
             let ended = self.state.changes(|log| log.end(number, stage, problem.to_owned()));
             let ms = ended.total_us as f64 / 1e3;
-            tracing::info!(job = name, number, ms, "that change has ended: epoch {} is in force", live.epoch);
+            tracing::info!(job = name, number, ms, "that change has ended: epoch {} is active", live.epoch);
         }
     }
 
@@ -384,7 +384,7 @@ impl Changer {
         tokio::pin!(answer);
         loop {
             if self.state.steered.is_gone(switch) {
-                tracing::warn!(switch, "it is gone: its tables are written when it is back");
+                tracing::warn!(switch, "switch disconnected: its tables will be written when it reconnects");
                 return Ok(0);
             }
             match timeout(LOOK_AGAIN.min(self.limit), &mut answer).await {

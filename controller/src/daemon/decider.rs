@@ -212,7 +212,7 @@ impl Deciding {
 
     /// Has the planner answer, in place of what it was asked before.
     fn ask(&mut self, question: Question, answer: Option<Answer>) {
-        tracing::info!(number = question.number, "the planner is asked: {}", question.trigger);
+        tracing::info!(number = question.number, "planning: {}", question.trigger);
         self.forget_answer();
         self.answer = answer;
         let (scheme, within) = (self.steer.scheme, self.steer.plan_within);
@@ -261,7 +261,7 @@ impl Deciding {
     /// The question is not open any more.
     fn forget_answer(&mut self) {
         if let Some(answer) = self.answer.take() {
-            let _ = answer.send(Err("the plans in force changed meanwhile: ask again".to_owned()));
+            let _ = answer.send(Err("the active plans changed meanwhile: try again".to_owned()));
         }
     }
 
@@ -286,7 +286,7 @@ impl Deciding {
             tracing::warn!("{part} has failed");
         }
         for part in before.iter().filter(|part| !failed.contains(part)) {
-            tracing::info!("{part} is in order again, or tried again");
+            tracing::info!("{part} recovered or is being retried");
         }
         let gone = self.steering.failed_parts().into_iter().filter_map(|part| match part {
             Part::Switch(switch) => Some(self.topology.node(switch).name.clone()),

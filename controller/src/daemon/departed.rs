@@ -42,8 +42,8 @@ pub(super) async fn look(
     if !remove {
         for job in left {
             tracing::warn!(
-                "job {job} is not in topology {topology} any more, and still holds {}: when its hosts have ended, start the \
-                 controller with --remove-departed, or stop it and run `inart remove {} TOPOLOGY`",
+                "job {job} is no longer in topology {topology}, and still holds {}: when its hosts have ended, let \
+                 the controller remove departed jobs, or stop it and run `inart remove {} TOPOLOGY`",
                 what(&job),
                 job.job
             );

@@ -25,15 +25,15 @@ impl Changer {
         let (workers, servers) = (formation.workers.len(), formation.servers.len());
         let ms = began.elapsed().as_secs_f64() * 1e3;
         match &outcome {
-            Ok(run) => tracing::info!(job = job.get(), run = run.get(), workers, servers, ms, "a run begins"),
-            Err(why) => tracing::warn!(job = job.get(), workers, servers, ms, "no run begins: {why}"),
+            Ok(run) => tracing::info!(job = job.get(), run = run.get(), workers, servers, ms, "run started"),
+            Err(why) => tracing::warn!(job = job.get(), workers, servers, ms, "run not started: {why}"),
         }
         self.state.formed(job, outcome);
     }
 
     async fn run_of(&mut self, job: JobId, formation: &Formation) -> Result<Epoch, String> {
         let record = self.state.record(job).ok_or("the plans are not installed")?;
-        let live = record.live().ok_or("the job has no plan in force")?.clone();
+        let live = record.live().ok_or("the job has no active plan")?.clone();
         let claims = claims(formation);
         let was_paused = self.released.contains(&job);
         if record.claimed.is_empty() && is_for(&live.plan, formation) && !was_paused {
@@ -71,10 +71,7 @@ impl Changer {
             Err(why) => {
                 // The plan in force may be the one of the next run, after all.
                 if let Err(more) = self.hold(before).await {
-                    tracing::warn!(
-                        job = job.get(),
-                        "what was written for epoch {epoch} is removed later: {more}"
-                    );
+                    tracing::warn!(job = job.get(), "entries of epoch {epoch} will be removed later: {more}");
                 }
                 return Err(why);
             }
@@ -113,7 +110,7 @@ impl Changer {
         if is_for(&plan, formation) {
             return Some((number, plan));
         }
-        let problem = "the job's hosts are others by now: plan for those that are there".to_owned();
+        let problem = "the job's hosts have changed: plan again for the present ones".to_owned();
         self.state.changes(|log| log.end(number, ChangeStage::Refused, problem));
         self.state.change_has_ended();
         None

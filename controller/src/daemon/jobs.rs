@@ -109,7 +109,7 @@ impl Changer {
             Ok(written) => self.state.changes(|log| log.updates(number, written, 0)),
             Err(why) => {
                 if let Err(more) = self.hold(before).await {
-                    tracing::warn!(number, "what was written for epoch {epoch} is removed later: {more}");
+                    tracing::warn!(number, "entries of epoch {epoch} will be removed later: {more}");
                 }
                 return Err(End::Undone(why));
             }
@@ -152,7 +152,7 @@ impl Changer {
         }
         match self.hold(left).await {
             Ok(removed) => self.state.changes(|log| log.updates(number, 0, removed)),
-            Err(why) => tracing::warn!(number, "its entries are removed later where they are left: {why}"),
+            Err(why) => tracing::warn!(number, "remaining entries will be removed later: {why}"),
         }
         let forgotten: BTreeMap<_, _> = [(job, newest)].into();
         self.note(move |records| records.forget(&forgotten)).await.map_err(End::Undone)?;
@@ -210,7 +210,7 @@ impl Changer {
         let ms = ended.total_us as f64 / 1e3;
         match stage {
             ChangeStage::Done => tracing::info!(job, number, ms, "{done}"),
-            _ => tracing::warn!(job, number, ms, "not so ({done}): {problem}"),
+            _ => tracing::warn!(job, number, ms, "failed ({done}): {problem}"),
         }
     }
 }

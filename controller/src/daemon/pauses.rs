@@ -24,10 +24,7 @@ impl Changer {
         match self.hold(left).await {
             Ok(removed) => tracing::info!(job = name, removed, "paused: its slots are free"),
             Err(why) => {
-                tracing::warn!(
-                    job = name,
-                    "paused; its entries are removed later where they are left: {why}"
-                );
+                tracing::warn!(job = name, "paused; remaining entries will be removed later: {why}");
             }
         }
         let running = self.running();

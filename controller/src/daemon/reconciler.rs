@@ -177,7 +177,7 @@ impl Reconciler {
             }
             let error = error.to_string();
             if error != told {
-                tracing::warn!(switch = self.name, "not back yet: {error}");
+                tracing::warn!(switch = self.name, "not reconnected yet: {error}");
                 self.state.problem(&self.name, error.clone());
                 told = error;
             }

@@ -61,7 +61,7 @@ impl State {
         let mut membership = Membership::new(roster.clone(), timing);
         let members: Vec<_> = record.map(|record| members(record, assignment)).unwrap_or_default();
         if !members.is_empty() {
-            tracing::info!(job = roster.job, members = members.len(), "an elastic job's run goes on");
+            tracing::info!(job = roster.job, members = members.len(), "elastic job's run resumed");
             membership.adopt(now, assignment.epoch, members);
         }
         rendezvous.jobs.insert(job, membership);
@@ -139,7 +139,8 @@ impl State {
         Some(match rendezvous.rosters.get(&assignment.job) {
             Some(roster) => Ok((assignment.job, roster.host(host).unwrap_or(host).to_owned())),
             None => Err(format!(
-                "job {} is not elastic: its hosts claim their roles; write `elastic: true` at the job in the topology, or \
+                "job {} is not elastic: its hosts claim their roles; write `elastic: true` at the job in \
+                 the topology, or \
                  start the host without that",
                 assignment.name
             )),
@@ -175,10 +176,10 @@ impl State {
             if !waited && membership.waits(&told.host) {
                 let Joining { host, rounds, boundary, .. } = told;
                 let last = told.last.map(Epoch::get);
-                tracing::info!(job = job.get(), host, last, boundary, rounds, "a host joins");
+                tracing::info!(job = job.get(), host, last, boundary, rounds, "host joined");
             }
             if let Err(why) = &replied {
-                tracing::warn!(job = job.get(), "a host is refused: {why}");
+                tracing::warn!(job = job.get(), "host refused: {why}");
             }
             replied
         })?;
@@ -198,7 +199,7 @@ impl State {
             Ok(told) => told.instruction.assignment,
             Err(why) => return Some(Err(why)),
         };
-        tracing::info!(job = assignment.name, paused, "asked for");
+        tracing::info!(job = assignment.name, paused, "requested");
         let done = self.at_rendezvous(assignment.job, |membership, now| match paused {
             true => membership.pause(now),
             false => membership.resume(now),

@@ -150,7 +150,7 @@ impl Starting<'_> {
             }
         }
         for name in self.config.switches.keys().filter(|name| !there.contains_key(*name)) {
-            tracing::warn!(switch = name, "starting without it: it is put in order when it answers");
+            tracing::warn!(switch = name, "starting without this switch; it is configured when it answers");
         }
         there
     }
@@ -168,7 +168,7 @@ impl Starting<'_> {
                 Err(error) => {
                     let error = error.to_string();
                     if error != last || said.elapsed() > REMIND {
-                        tracing::warn!(switch = name, "waiting for it: {error}");
+                        tracing::warn!(switch = name, "waiting for the switch: {error}");
                         self.state.lost(name, error.clone());
                         (last, said) = (error, Instant::now());
                     }
@@ -240,7 +240,7 @@ impl Starting<'_> {
             }
             let Some((name, why)) = held else { return sessions };
             if why != last || said.elapsed() > REMIND {
-                tracing::warn!(switch = name, "waiting for it: {why}");
+                tracing::warn!(switch = name, "waiting for the switch: {why}");
                 (last, said) = (why.clone(), Instant::now());
             }
             for given_back in sessions.keys() {
@@ -315,6 +315,6 @@ fn tell(report: &InstallReport, state: &State) {
         tracing::info!(job, "updates are copied");
     }
     for assignment in &report.assignments {
-        tracing::info!(job = assignment.name, epoch = assignment.epoch.get(), "plan in force");
+        tracing::info!(job = assignment.name, epoch = assignment.epoch.get(), "plan active");
     }
 }

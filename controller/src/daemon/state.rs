@@ -179,7 +179,7 @@ impl State {
         known.jobs.iter().find_map(|(job, record)| {
             let live = |record: &JobRecord| record.live().map(|push| push.epoch);
             let newer = live(now.jobs.get(job)?).filter(|epoch| live(record) != Some(*epoch))?;
-            Some(format!("the records say that another one has put epoch {newer} of job {job} in force"))
+            Some(format!("the records have a newer active epoch {newer} of job {job}"))
         })
     }
 

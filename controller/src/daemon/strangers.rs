@@ -54,7 +54,7 @@ impl Strangers {
             tracing::warn!(
                 job = job.get(),
                 ?epochs,
-                "a switch that was away holds these, which hosts may use: they stay"
+                "kept entries that hosts may use on a switch that reconnected"
             );
         }
         let own = own.keys().copied().collect();
@@ -84,7 +84,8 @@ impl Strangers {
         let both = beside(kept, wanted, last, slots).map_err(|reason| {
             let job = kept.jobs().first().map_or_else(String::new, JobId::to_string);
             format!(
-                "it was away at the start and holds job {job}, whose hosts may run: beside that job the plan {reason}; \
+                "it was disconnected at the start and holds job {job}, whose hosts may run: with that job \
+                 the plan {reason}; \
                  when job {job} has ended, stop the controller, run `inart remove {job} TOPOLOGY` and start it again"
             )
         })?;

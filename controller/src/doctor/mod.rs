@@ -117,7 +117,7 @@ impl Examiner<'_> {
             .hosts
             .silent
             .get(server)
-            .map(|why| format!("its process does not answer ({why}): stopped or gone"));
+            .map(|why| format!("its process does not answer ({why}): stopped or dead"));
         let sequence =
             open.map(|open| open.sequence.get()).or(pending.iter().map(|(sequence, _)| *sequence).min());
         if sequence.is_none() && problem.is_none() {

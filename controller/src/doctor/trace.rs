@@ -93,11 +93,11 @@ pub enum Obstacle {
 impl fmt::Display for Obstacle {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Obstacle::HostSilent { why } => write!(f, "its process does not answer ({why}): stopped or gone"),
+            Obstacle::HostSilent { why } => write!(f, "its process does not answer ({why}): stopped or dead"),
             Obstacle::NotBegun { ms } => {
                 write!(
                     f,
-                    "it has not begun the round: its program has been computing for {:.1} s",
+                    "has not started the round: its program has been computing for {:.1} s",
                     *ms as f64 / 1e3
                 )
             }
@@ -117,7 +117,8 @@ impl fmt::Display for Obstacle {
                 let on: Vec<_> = on.iter().map(u16::to_string).collect();
                 write!(
                     f,
-                    "none of its frames arrives on port {planned} of {switch}, where {from} is planned; frames that no entry \
+                    "none of its frames arrives on port {planned} of {switch}, where {from} is planned; \
+                     frames that no entry \
                      is for arrive on port {} and are dropped ({dropped} just now): cables are swapped, or interfaces",
                     on.join(" and port ")
                 )

@@ -48,10 +48,10 @@ impl Membership {
                 counted(formation.workers.len(), "worker"),
                 counted(formation.servers.len(), "server")
             ),
-            Phase::Running => "the run goes on".to_owned(),
+            Phase::Running => "the run continues".to_owned(),
             Phase::Bounded(boundary) => match boundary.asked {
                 Ending::Agreed(tensor) => format!("the run ends before tensor {tensor}"),
-                _ => "the run goes on until its workers have agreed where it ends".to_owned(),
+                _ => "the run continues until its workers agree on its end".to_owned(),
             },
             Phase::Leaving(leaving) => {
                 let missing: Vec<_> =
@@ -65,13 +65,13 @@ impl Membership {
     fn gathering(&self) -> String {
         let formation = self.formation();
         let lacks = |kind: &str, names: &[String]| {
-            format!("no {kind} of job {} is there: start one of {}", self.roster.job, names.join(", "))
+            format!("no {kind} of job {} is connected: start one of {}", self.roster.job, names.join(", "))
         };
         if let Some(problem) = &self.problem {
             return format!("no run can be formed of {}: {problem}", counted(self.present.len(), "host"));
         }
         match (formation.workers.is_empty(), formation.servers.is_empty()) {
-            (true, true) => "nobody is there".to_owned(),
+            (true, true) => "no host is connected".to_owned(),
             (true, false) => lacks("worker", &self.roster.workers),
             (false, true) => lacks("server", &self.roster.servers),
             (false, false) => {

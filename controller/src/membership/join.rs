@@ -118,7 +118,7 @@ impl Membership {
             self.contenders.remove(host);
             return Err(Refusal::Taken { job: self.roster.job.clone(), host: host.clone() });
         }
-        Ok(Some(Reply::Waiting(format!("an earlier {host} was heard of a moment ago"))))
+        Ok(Some(Reply::Waiting(format!("an earlier {host} was active a moment ago"))))
     }
 
     /// That life of a host contends no more.

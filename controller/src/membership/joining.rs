@@ -45,7 +45,7 @@ pub enum Refusal {
         hosts: String,
     },
     /// A host must have a life to be told from itself after a restart.
-    #[error("{host} tells incarnation 0, by which nobody can be told apart: give another one")]
+    #[error("{host}: incarnation 0 is reserved; use a random non-zero value")]
     NoLife {
         /// The host.
         host: String,
@@ -59,7 +59,7 @@ pub enum Refusal {
         host: String,
     },
     /// The host contradicts itself.
-    #[error("{host} has told {before} completed rounds before, and tells {now}: start it again")]
+    #[error("{host} reported {now} completed rounds after reporting {before}; restart it")]
     Backwards {
         /// The host.
         host: String,
@@ -70,7 +70,7 @@ pub enum Refusal {
     },
     /// The job is done.
     #[error(
-        "job {job} is done after {rounds} rounds: to run it again, start the controller with --new-epoch, and all hosts"
+        "job {job} is done after {rounds} rounds: to run it again, restart the controller with a new epoch, and all hosts"
     )]
     Finished {
         /// The job.

@@ -56,7 +56,9 @@ pub(super) fn read<R: DeserializeOwned + Default>(path: &Path) -> Result<R, Reco
     let error = |reason: String| RecordsError::File { path: path.to_owned(), reason };
     match std::fs::read(path) {
         Ok(bytes) => serde_json::from_slice(&bytes).map_err(|cause| {
-            error(format!("not what `inart apply` writes ({cause}); move the file away to start anew"))
+            error(format!(
+                "not what `inart apply` writes ({cause}); move the file away to start without records"
+            ))
         }),
         Err(cause) if cause.kind() == io::ErrorKind::NotFound => Ok(R::default()),
         Err(cause) => Err(error(format!("cannot be read ({cause}); keep the records in another folder"))),

@@ -69,7 +69,7 @@ impl fmt::Display for Trigger {
             Trigger::Lost { parts } => write!(f, "{} failed", parts.join(", ")),
             Trigger::Back { parts } => write!(f, "{} in order again", parts.join(", ")),
             Trigger::Moved { jobs } => {
-                write!(f, "job {} has other hosts, or was moved by somebody else", jobs.join(", "))
+                write!(f, "job {} has other hosts, or another client changed its plan", jobs.join(", "))
             }
             Trigger::Congestion { host, jobs, retransmitted, marked, queueing_ms, delivered } => {
                 write!(f, "congestion at {host} of job {}", jobs.join(", "))?;
@@ -204,8 +204,8 @@ impl fmt::Display for Decision {
             Verdict::Stay { reason } => write!(f, ": not changed: {reason}")?,
         }
         match (&self.outcome, self.change_ms) {
-            (Some(Outcome::Done), Some(ms)) => write!(f, ", in force after {ms:.1} ms"),
-            (Some(Outcome::Done), None) => f.write_str(", in force"),
+            (Some(Outcome::Done), Some(ms)) => write!(f, ", active after {ms:.1} ms"),
+            (Some(Outcome::Done), None) => f.write_str(", active"),
             (Some(Outcome::Failed { reason }), _) => write!(f, ", came to nothing: {reason}"),
             (None, _) => Ok(()),
         }

@@ -439,7 +439,7 @@ impl Steering {
                 && routes(new) == routes(old)
         };
         if plans.iter().zip(&self.in_force).all(is_same) {
-            return stay("the plan in force is the best found".to_owned());
+            return stay("the active plan is the best found".to_owned());
         }
         let wanted = self.policy.gain;
         match gain {

@@ -218,7 +218,7 @@ fn commands_schedules_and_dry_runs() {
     assert!(owner.steering.command(owner.now, Shares::Kept).is_none());
     let plans = asked.plan(schemes::OPTIMIZED, &|| f64::INFINITY).unwrap();
     let decision = owner.steering.answer(owner.now, asked.number, Ok(&plans), STEP).unwrap();
-    assert!(decision.to_string().contains("the plan in force is the best found"), "{decision}");
+    assert!(decision.to_string().contains("the active plan is the best found"), "{decision}");
     let quiet = owner.all_up(|_, _| 0.0);
     assert!((0..14).all(|_| owner.step(&quiet).is_none()));
     assert_eq!(owner.step(&quiet).unwrap().trigger, Trigger::Schedule);

@@ -297,7 +297,7 @@ async fn a_refused_batch_of_rows_changes_nothing() {
     let mut crooked = SwitchTables::default();
     crooked.steer.insert(steer(0, 2), add(1, 32));
     let refused = session.write(&diff(&SwitchTables::default(), &crooked)).await.unwrap_err().to_string();
-    assert!(refused.contains("no multiple of their number 64"), "{refused}");
+    assert!(refused.contains("not a multiple of their number 64"), "{refused}");
     assert_eq!(session.read().await.unwrap(), first);
 }
 

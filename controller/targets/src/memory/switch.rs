@@ -87,7 +87,7 @@ impl Memory {
 }
 
 fn gone() -> SwitchError {
-    SwitchError::Refused("the switch is gone".into())
+    SwitchError::Refused("the switch has stopped".into())
 }
 
 impl Session for Memory {

@@ -29,13 +29,13 @@ pub fn row(table: &'static TableSpec, entry: &Entry, numbering: &Numbering) -> R
         _ => None,
     });
     let key: Option<Vec<_>> = key.collect();
-    let key = key.ok_or_else(|| foreign("a key field is no whole number of 64 bits"))?;
+    let key = key.ok_or_else(|| foreign("a key field is not an integer of 64 bits"))?;
     let action = entry.action.as_deref().ok_or_else(|| foreign("it calls no action"))?;
     // Counters and the like are the driver's own fields.
     let params = entry.data.iter().filter(|(name, _)| !name.starts_with('$'));
     let params = params.map(|(name, value)| Some((name.as_str(), value.to_u64()?)));
     let params: Option<Vec<_>> = params.collect();
-    let params = params.ok_or_else(|| foreign("a parameter is no whole number of 64 bits"))?;
+    let params = params.ok_or_else(|| foreign("a parameter is not an integer of 64 bits"))?;
     let key = (!entry.is_default).then_some(&key[..]);
     Row::from_names(table, key, action, &params)?.with_our_ports(|number| numbering.port_of(number))
 }

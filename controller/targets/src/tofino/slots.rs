@@ -89,7 +89,7 @@ impl Held {
         let Adds { slots, members, expected, .. } = adds;
         if !slots.len.is_power_of_two() || !slots.base.is_multiple_of(slots.len) {
             return Err(format!(
-                "its slots begin at {}, which is no multiple of their number {}: Tofino finds a slot by XOR; \
+                "its slots begin at {}, which is not a multiple of their number {}: Tofino finds a slot by XOR; \
                  give the range another base",
                 slots.base, slots.len
             ));
@@ -109,8 +109,8 @@ impl Held {
         match self.others(*slots, *key).find(overlaps) {
             None => Ok(()),
             Some((other, _)) => Err(format!(
-                "it shares some members, not all, with {}: frames that overlap are told apart by their sender \
-                 only; give each worker one way in",
+                "it shares some members, not all, with {}: overlapping frames are distinguished by their \
+                 sender only; give each worker one path",
                 place(other)
             )),
         }

@@ -32,13 +32,13 @@ pub fn row(table: &'static TableSpec, entry: &Entry) -> Result<Row, Foreign> {
         _ => None,
     });
     let key: Option<Vec<_>> = key.collect();
-    let key = key.ok_or_else(|| foreign("a key field is no whole number of 64 bits"))?;
+    let key = key.ok_or_else(|| foreign("a key field is not an integer of 64 bits"))?;
     let Some(TableAction::Call(ActionCall { action, params })) = &entry.action else {
         return Err(foreign("it calls no action"));
     };
     let params = params.iter().map(|(name, value)| Some((name.as_str(), value.to_u64()?)));
     let params: Option<Vec<_>> = params.collect();
-    let params = params.ok_or_else(|| foreign("a parameter is no whole number of 64 bits"))?;
+    let params = params.ok_or_else(|| foreign("a parameter is not an integer of 64 bits"))?;
     let key = (!entry.is_default).then_some(&key[..]);
     Row::from_names(table, key, action, &params)?.with_our_ports(ports::port_of)
 }
