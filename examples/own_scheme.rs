@@ -67,7 +67,8 @@ fn main() -> Result<()> {
     Ok(())
 }
 
-/// Plans the network of the paper's Fig. 1 with this scheme, and with the planner's own. Both plans hold.
+/// Plans the network of the InArt paper's Fig. 1 with this scheme, and with the planner's own. Both plans
+/// hold.
 ///
 /// # Errors
 /// A plan that cannot be made, or that does not hold.

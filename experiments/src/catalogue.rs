@@ -1,4 +1,4 @@
-//! The paper's figures as experiments.
+//! The InArt paper's figures as experiments.
 
 use inart_planner_aggregation::schemes;
 
@@ -6,7 +6,7 @@ use crate::network::{LinkRates, Network};
 use crate::quantity::Quantity;
 use crate::series::Series;
 
-/// One experiment: a figure of the paper, or a question of our own.
+/// One experiment: a figure of the InArt paper, or a question of our own.
 #[derive(Debug, Clone)]
 pub struct Experiment {
     /// Its name on the command line.
@@ -27,7 +27,7 @@ pub struct Panel {
     pub key: &'static str,
     /// Title for people.
     pub title: &'static str,
-    /// The paper's panel to compare with, by its short name.
+    /// The InArt paper's panel to compare with, by its short name.
     pub paper: Option<&'static str>,
     /// What is shown.
     pub quantity: Quantity,
@@ -40,9 +40,9 @@ pub struct Panel {
 }
 
 impl Panel {
-    /// What the paper calls a series of ours, if it shows it: what its scheme stands for. Of two that stand
-    /// for the same one, as for ATP, it shows the one that keeps to C(v) on its testbed, the one that does
-    /// not in its emulation, where only that gives its rates.
+    /// What the InArt paper calls a series of ours, if it shows it: what its scheme stands for. Of two that
+    /// stand for the same one, as for ATP, it shows the one that keeps to C(v) on its testbed, the one that
+    /// does not in its emulation, where only that gives its rates.
     pub fn called(&self, series: Series) -> Option<&'static str> {
         let testbed = self.points.iter().any(|point| matches!(point.network, Network::Testbed { .. }));
         let Series::Scheme(scheme) = series else { return None };
@@ -94,8 +94,8 @@ const LSTM: f64 = 1627e3;
 const TESTBED: [(&str, &str, f64, f64); 2] =
     [("vgg19", "VGG19", 548e6, 0.4), ("resnet-50", "ResNet-50", 97e6, 0.07)];
 const BATCH: f64 = 32.0;
-/// Where the paper does not say how many workers there are: its figures of LBMM (4 · 20 Mbps / W, W · size)
-/// imply 40.
+/// Where the InArt paper does not say how many workers there are: its figures of LBMM (4 · 20 Mbps / W, W ·
+/// size) imply 40.
 const WORKERS: usize = 40;
 const SERVERS: usize = 4;
 
@@ -109,7 +109,7 @@ const SCENARIOS: [(&str, &str, LinkRates); 3] = [
     ("het-all", "heterogeneous network, all links drawn", LinkRates::Drawn),
 ];
 
-/// All experiments, in the paper's order.
+/// All experiments, in the InArt paper's order.
 pub fn experiments() -> Vec<Experiment> {
     let figure = |name, figure, title, panels| Experiment { name, title, figure: Some(figure), panels };
     vec![
@@ -146,7 +146,7 @@ pub fn experiments() -> Vec<Experiment> {
         figure("inart-servers", 12, "Emulation: gradient sending rate by number of servers", by_servers()),
         Experiment {
             name: "inart-levels",
-            title: "Emulation: sending rate with gradients added up once and twice",
+            title: "Emulation: sending rate with gradients summed once and twice",
             figure: None,
             panels: levels(),
         },
@@ -177,7 +177,7 @@ fn testbed(quantity: impl Fn(f64) -> Quantity) -> Vec<Panel> {
     TESTBED.map(panel).into()
 }
 
-/// One panel per scenario. The paper's heterogeneous figure stands beside both readings of it.
+/// One panel per scenario. The InArt paper's heterogeneous figure stands beside both readings of it.
 fn scenarios(quantity: Quantity, axis: Axis, points: impl Fn(LinkRates) -> Vec<Point>) -> Vec<Panel> {
     let panel = |(key, title, links)| Panel {
         key,
@@ -237,7 +237,7 @@ fn throughput() -> Vec<Panel> {
     panels
 }
 
-/// What a second sum on the way gains; the paper has none.
+/// What a second sum on the way gains; the InArt paper has none.
 fn levels() -> Vec<Panel> {
     let mut panels = by_workers(MBPS);
     panels.retain(|panel| panel.key != "het");

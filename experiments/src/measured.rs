@@ -9,8 +9,8 @@ use crate::network::{LinkRates, Network};
 use crate::quantity::Quantity;
 use crate::series::Series;
 
-/// The schemes that are measured unless others are asked for: the paper's, and ours. (`r-inart` is
-/// `optimized` where every server takes in as much.)
+/// Schemes that are measured by default: the default scheme, and those of the InArt paper. (`r-inart` is
+/// `inart` where all servers have the same capacity.)
 pub const MEASURED_SCHEMES: [&dyn Scheme; 5] =
     [schemes::OPTIMIZED, schemes::INART, schemes::ATP_UNLIMITED, schemes::ATP, schemes::LBMM];
 

@@ -1,4 +1,5 @@
-//! Measurements as Markdown tables, beside what was planned for the same network and what the paper shows.
+//! Measurements as Markdown tables, beside what was planned for the same network and what the InArt paper
+//! shows.
 
 use std::fmt::Write as _;
 
@@ -31,7 +32,7 @@ pub fn measured_markdown(experiment: &Experiment, rows: &[Measured]) -> String {
     text
 }
 
-/// Planned, measured by each kind of switch, and the paper's; nothing if nothing was measured.
+/// Planned, measured by each kind of switch, and the InArt paper's; nothing if nothing was measured.
 fn lines(
     experiment: &str,
     panel: &Panel,

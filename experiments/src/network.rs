@@ -1,4 +1,4 @@
-//! The networks of the paper's evaluation.
+//! The networks of the InArt paper's evaluation.
 
 use std::fmt;
 
@@ -19,10 +19,10 @@ const DRAWN: &str = "10Mbps..30Mbps";
 /// Rates of the fat-tree's links.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum LinkRates {
-    /// 20 Mbps each: the paper's homogeneous scenario.
+    /// 20 Mbps each: the InArt paper's homogeneous scenario.
     Equal,
     /// Links between switches drawn from 10 to 30 Mbps, hosts' links 20 Mbps: the reading of the
-    /// heterogeneous scenario that gives the paper's LBMM and ATP.
+    /// heterogeneous scenario that gives the InArt paper's LBMM and ATP.
     DrawnInFabric,
     /// Every link drawn from 10 to 30 Mbps: the heterogeneous scenario by its words.
     Drawn,

@@ -27,7 +27,7 @@ impl Outcome {
     /// Plans the network that `seed` draws, rounding with the same seed.
     pub(crate) fn of(network: Network, seed: u64, method: Method) -> Result<Outcome, PlanError> {
         let topology = network.topology(seed);
-        // The paper's P, and its model, which has no results.
+        // The InArt paper's P, and its model, which has no results.
         let (paths, results) = (Paths::Shortest, Results::Ignored);
         let options = Options { seed, levels: method.levels, paths, results, ..Options::new(method.scheme) };
         Ok(Outcome::from(&plan(&topology, &topology.jobs()[0], &options)?))

@@ -153,6 +153,6 @@ fn a_comparison_is_written_in_three_columns() {
     // Whose scheme is whose is said, and "ours" is InArt's only.
     assert!(chart.contains("\nnetstorm\n") && chart.contains("\noptimized (the default;"), "{chart}");
     assert_eq!(chart.matches("ours").count(), 1, "{chart}");
-    // Of the paper's mark two circles; two squares of the legend, three bars and the ground.
+    // Of the NETSTORM paper's mark two circles; two squares of the legend, three bars and the ground.
     assert_eq!((chart.matches("<circle").count(), chart.matches("<rect").count()), (2, 6), "{chart}");
 }

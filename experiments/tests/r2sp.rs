@@ -46,7 +46,7 @@ fn committed<const N: usize>(folder: &str, study: &str, names: [&str; N]) -> Row
     columns(&text, names)
 }
 
-/// What a row of a study's panel came to with all seeds: the paper's scheme, and ours.
+/// What a row of a study's panel came to with all seeds: the R²SP paper's scheme, and ours.
 fn row(study: &str, panel: &str, x: &str) -> [Option<f64>; 2] {
     let rows = committed(ALL_SEEDS, study, ["mean"]);
     ["here", "optimized"].map(|series| rows.get(&[panel, series, x].map(str::to_owned)).map(|[mean]| *mean))

@@ -153,7 +153,7 @@ fn a_host_that_is_stopped_for_a_moment_is_waited_for() {
     let Some(_turn) = turn() else { return };
     let figures =
         survives("events: [{at: 500 ms, pause: w2, for: 500 ms}, {at: 1500 ms, pause: s2, for: 500 ms}]");
-    assert_eq!(done(&figures), ["host w2 stopped", "host w2 goes on", "host s2 stopped", "host s2 goes on"]);
+    assert_eq!(done(&figures), ["host w2 stopped", "host w2 resumed", "host s2 stopped", "host s2 resumed"]);
 }
 
 #[test]

@@ -77,7 +77,7 @@ fn each_line_has_its_rank_and_a_rank_is_told_what_torchrun_tells() {
         .collect();
     assert_eq!(lines_of_ranks(&output.stderr), errors);
     let said = text(&output.stdout);
-    assert!(said.contains("digits: 3 ranks ended well. None was a worker of InArt's"), "{said}");
+    assert!(said.contains("digits: 3 ranks succeeded. None was a worker of InArt's"), "{said}");
 }
 
 /// Lines come while the program runs, and not at its end.
@@ -96,7 +96,7 @@ fn lines_are_passed_on_while_the_ranks_run() {
     assert!(begun.iter().all(|line| line.ends_with("] begun")), "{begun:?}");
     std::fs::write(&go, "").expect("written");
     assert!(child.wait().expect("a child").success());
-    assert!(lines.any(|line| line.is_ok_and(|line| line.contains("3 ranks ended well"))));
+    assert!(lines.any(|line| line.is_ok_and(|line| line.contains("3 ranks succeeded"))));
 }
 
 #[test]
@@ -119,7 +119,7 @@ fn the_first_rank_that_fails_is_named_with_its_status_and_ends_the_others() {
     assert_eq!(output.status.code(), Some(1), "{output:?}");
     let said = text(&output.stderr);
     assert!(
-        said.contains("error: rank 2 (worker w3 of job digits) was ended by SIGKILL: it said nothing"),
+        said.contains("error: rank 2 (worker w3 of job digits) was ended by SIGKILL: it printed nothing"),
         "{said}"
     );
 }
@@ -231,7 +231,7 @@ fn several_jobs_and_schemes_run_the_program_each() {
     assert_eq!(lines.len(), 2 * 2 * 3, "{lines:?}");
     let said = text(&output.stdout);
     for job in ["digits under inart", "digits-2 under inart", "digits under lbmm", "digits-2 under lbmm"] {
-        let line = format!("{job}: 3 ranks ended well; 6 sums of 1 tensors compared bit for bit, all equal.");
+        let line = format!("{job}: 3 ranks succeeded; 6 sums of 1 tensors compared bit for bit, all equal.");
         assert!(said.contains(&line), "{job}: {said}");
     }
 }
@@ -272,7 +272,7 @@ fn what_makes_no_sense_with_a_program_is_refused_with_the_fix() {
         (&["--changes", "9", "--", "true"], "--changes: is for InArt's own workers"),
         (&["--chart", "x.svg", "--", "true"], "--chart: is for InArt's own workers"),
         (&["--", "no-such-program-here"], "COMMAND: no-such-program-here is not on the PATH"),
-        (&["--", "./no/such"], "COMMAND: there is no program ./no/such"),
+        (&["--", "./no/such"], "COMMAND: program ./no/such does not exist"),
     ] {
         let output = run(words);
         let said = text(&output.stderr);

@@ -61,7 +61,7 @@ impl fmt::Display for AbortReport {
         )?;
         match self.workers().find(|end| !end.names_culprit) {
             None => write!(f, ", each with an error that names it")?,
-            Some(end) => write!(f, ", but {} said only: {}", end.host, end.error)?,
+            Some(end) => write!(f, ", but {} reported only: {}", end.host, end.error)?,
         }
         match self.workers().next() {
             Some(first) => write!(f, "; first {}: {}", first.host, first.error),

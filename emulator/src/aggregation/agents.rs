@@ -261,13 +261,13 @@ fn read(stream: UnixStream, sender: &mpsc::Sender<io::Result<Heard>>, gate: &Gat
             report => report.and_then(|report| {
                 if let Report::Hello(role) = &report {
                     if speaker.is_some() {
-                        return Err(io::Error::other("its process says hello for the second time"));
+                        return Err(io::Error::other("its process sent hello twice"));
                     }
                     speaker = Some(*role);
                 }
                 match speaker {
                     None if !matches!(report, Report::Failed { .. }) => {
-                        Err(io::Error::other("it comes from somebody who did not say hello"))
+                        Err(io::Error::other("its sender did not send hello"))
                     }
                     speaker => Ok((speaker, report)),
                 }

@@ -59,8 +59,8 @@ fn heading(svg: &mut Svg, summary: &Summary) {
     svg.text(MARGIN, 118.0, 14.0, FAINT, "start", "400", &line);
 }
 
-/// Names the default scheme, and the published scheme behind each name that differs from it; empty where a
-/// scheme stands alone.
+/// What the names stand for that a reader of the InArt paper would take for others; nothing where a scheme
+/// stands alone.
 fn who_is_who(summary: &Summary) -> String {
     if summary.schemes.len() < 2 {
         return String::new();
@@ -70,7 +70,7 @@ fn who_is_who(summary: &Summary) -> String {
         match scheme.promises().stands_for {
             None if is_ours(figures) => Some(format!("{scheme}: the default")),
             Some(name) if name.to_lowercase() != scheme.name() => {
-                Some(format!("{scheme}: {name} of its paper"))
+                Some(format!("{scheme}: {name} of the InArt paper"))
             }
             _ => None,
         }
@@ -295,7 +295,7 @@ mod tests {
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
         for text in [
             "optimized",
-            "optimized: the default",
+            "inart: ours; even: R-InArt of the InArt paper",
             "atp",
             "lbmm",
             "r-inart",

@@ -170,7 +170,8 @@ pub struct ChangesFigures {
     pub problem: Option<String>,
 }
 
-/// What a plan comes to by arithmetic, as the paper counts: headers and the way back of results are left out.
+/// What a plan comes to by arithmetic, as the InArt paper counts: headers and the way back of results are
+/// left out.
 #[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Planned {
     /// Time of a round, size / f, in seconds.

@@ -214,7 +214,7 @@ impl JobRun {
         let left = self.done.into_iter().zip(&gone).filter(|(_, gone)| !**gone).map(|(done, _)| done);
         let done: Option<Vec<Option<Trained>>> = left.collect();
         let done = done.filter(|done| !done.is_empty());
-        let done = done.ok_or_else(|| failed("a worker did not tell how it ended".into()))?;
+        let done = done.ok_or_else(|| failed("a worker did not report its end".into()))?;
         let digest = |trained: &Option<Trained>| trained.as_ref().map(|trained| trained.digest.clone());
         let names = self.assignment.workers.iter().zip(&gone).filter(|(_, gone)| !**gone);
         let names = names.map(|(worker, _)| &worker.name);

@@ -110,11 +110,11 @@ mod tests {
     #[test]
     fn each_decision_is_told_once_when_it_was_carried_out() {
         let decision = |number: u32, outcome: &str| Decision {
-            line: format!("decision {number} at 1.25 s: link a-b has failed: change, in force after 8 s: no"),
+            line: format!("decision {number} at 1.25 s: link a-b has failed: change, active after 8 s: no"),
             json: format!("{{\"number\": {number}, \"outcome\": {outcome}}}"),
         };
         let mut news = News::default();
-        let told = ["decision 2: link a-b has failed: change, in force after 8 s: no"];
+        let told = ["decision 2: link a-b has failed: change, active after 8 s: no"];
         let all = [decision(1, "null"), decision(2, "{\"result\": \"done\"}"), decision(3, "null")];
         assert_eq!(news.of_decisions(&all), told);
         assert!(news.of_decisions(&all).is_empty());

@@ -15,7 +15,8 @@ use crate::error::Error;
 use crate::machine::fault::DropRate;
 use crate::machine::scale::Scale;
 
-/// The schemes that are compared where nobody says otherwise: ours, its rivals, and the paper's R-InArt.
+/// The schemes that are compared where nobody says otherwise: ours, its rivals, and the InArt paper's
+/// R-InArt.
 pub const DEFAULT_SCHEMES: [&dyn Scheme; 4] =
     [schemes::DEFAULT, schemes::ATP, schemes::LBMM, schemes::R_INART];
 

@@ -186,7 +186,7 @@ impl Child {
     /// The line of the child's standard error that says why it failed.
     fn last_output(&self) -> String {
         let text = self.stderr.lock().unwrap_or_else(PoisonError::into_inner);
-        last_word(&text).unwrap_or_else(|| "it said nothing".to_owned())
+        last_word(&text).unwrap_or_else(|| "it printed nothing".to_owned())
     }
 }
 

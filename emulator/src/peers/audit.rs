@@ -40,8 +40,9 @@ pub fn check(setting: &Setting, said: &Said) -> Result<u64, Error> {
         for to in &ended.complete {
             let rank = names.iter().position(|name| name == to);
             if !rank.is_some_and(|to| said.received.contains_key(&(to, from, round))) {
-                let why =
-                    format!("it says that {to} has its update of round {round}, and {to} says nothing of it");
+                let why = format!(
+                    "it reports that {to} has its update of round {round}, and {to} does not report the update"
+                );
                 return Err(failed(from, why));
             }
         }
@@ -120,7 +121,7 @@ mod tests {
         let cases: [(Change, &str); 4] = [
             (|said| said.received.values_mut().for_each(|all| all[0] = "b".into()), "p2: the update of p1"),
             (|said| said.received.values_mut().for_each(|all| all.push("a".into())), "2 times"),
-            (|said| said.received.clear(), "p1: it says that p2 has its update of round 1"),
+            (|said| said.received.clear(), "p1: it reports that p2 has its update of round 1"),
             (|said| said.sent.clear(), "p2: the update of p1 of round 1 is not the one"),
         ];
         for (change, expected) in cases {

@@ -70,7 +70,7 @@ fn lacking(peers: usize, needs: Amounts, has: Amounts) -> Option<String> {
     }
     (memory_bytes > has.memory_bytes).then(|| {
         format!(
-            "{peers} peers take about {} MB of memory, and {} MB are there: name some of them in `peers`, or \
+            "{peers} peers take about {} MB of memory, and {} MB are available: name some of them in `peers`, or \
              run `inart simulate`",
             memory_bytes / 1_000_000,
             has.memory_bytes / 1_000_000
@@ -127,7 +127,7 @@ mod tests {
             ),
             (
                 Amounts { memory_bytes: 2_999_999_999, ..NEEDS },
-                ["3000 MB of memory", "2999 MB are there", "inart simulate"],
+                ["3000 MB of memory", "2999 MB are available", "inart simulate"],
             ),
         ] {
             let said = lacking(72, NEEDS, has).unwrap_or_else(|| panic!("{has:?} is enough"));

@@ -48,7 +48,7 @@ pub struct SchemeReport {
     /// Its times and receivers.
     #[serde(flatten)]
     pub figures: Figures,
-    /// Share of test images told rightly in the end: the mean over all peers; none without training.
+    /// Test accuracy at the end, 0 to 1: the mean over all peers; `None` without training.
     pub accuracy: Option<f64>,
     /// The same at the worst peer.
     pub accuracy_least: Option<f64>,

@@ -69,8 +69,7 @@ pub fn without_words(
         if doublings == MOST_DOUBLINGS {
             let peers = job.peers.len();
             let problem = format!(
-                "what {peers} peers tell each other, in frames of {frame} values, leaves nothing of the \
-                 ports for updates: give a larger --scale, fewer --values, or larger updates"
+                "the control messages of {peers} peers, in frames of {frame} values, fill the ports: give a larger scale, fewer values per frame, or larger updates"
             );
             return Err(Error::Option { option: "multicast", problem });
         }
@@ -143,7 +142,7 @@ mod tests {
         let lengths = std::cell::Cell::new(1.0);
         let longer = |_: &Mesh| Ok(lengths.replace(lengths.get() * 3.0));
         let error = without_words(&setting, longer).expect_err("no room").to_string();
-        assert!(error.contains("2 peers") && error.contains("--scale"), "{error}");
+        assert!(error.contains("2 peers") && error.contains("larger scale"), "{error}");
     }
 
     #[test]

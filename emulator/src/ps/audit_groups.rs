@@ -87,7 +87,7 @@ impl<'a> Audit<'a> {
             models.push(values);
         }
         let Some(group) = group else {
-            return Err(self.versions.server(format!("version {version} is of nobody's model")));
+            return Err(self.versions.server(format!("version {version} belongs to no model")));
         };
         self.rounds[group] += 1;
         merge(&mut self.versions.model, &models, self.rounds.len());

@@ -15,9 +15,9 @@ use crate::machine::scale::Scaling;
 /// What decides the order.
 #[derive(Debug, Clone, Copy)]
 pub enum Order {
-    /// Of workers.
+    /// Synchronization of workers.
     Workers(Policy),
-    /// Of clients in groups.
+    /// Synchronization of clients in groups.
     Groups {
         /// M.
         groups: usize,

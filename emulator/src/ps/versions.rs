@@ -113,7 +113,7 @@ impl<'a> Versions<'a> {
     pub fn pulled(&self, name: &str, sent: &Sent) -> Result<Vec<f32>, Error> {
         let base = self.all.get(&sent.base).map(|values| self.arriving(values));
         base.filter(|base| digest(base) == sent.model).ok_or_else(|| {
-            let why = format!("what it pulled for {} {} is no version", self.words.time, sent.iteration);
+            let why = format!("what it pulled for {} {} is not a version", self.words.time, sent.iteration);
             Error::Failed { who: name.to_owned(), why }
         })
     }
@@ -130,7 +130,7 @@ impl<'a> Versions<'a> {
         };
         let kept = restart.kept.clone().unwrap_or_else(none);
         if kept.version < self.version {
-            let why = format!("it went on from version {}, and had told of {}", kept.version, self.version);
+            let why = format!("it resumed from version {}, and had reported {}", kept.version, self.version);
             return Err(self.server(why));
         }
         Ok((kept, restart.at_ns))

@@ -73,7 +73,7 @@ pub struct SchemeReport {
     pub compute_s: f64,
     /// The proven bound on the rates at the start, in seconds.
     pub bound_s: f64,
-    /// Share of test images told rightly in the end; none without training.
+    /// Test accuracy at the end, 0 to 1; `None` without training.
     pub accuracy: Option<f64>,
     /// Values of sums that were compared, all equal.
     pub sums_checked: u64,

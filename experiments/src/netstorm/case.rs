@@ -77,7 +77,7 @@ impl Method {
         Method { auxiliary: Some(AuxiliaryUse { choice, busy_bound, queue_length }), ..self }
     }
 
-    /// Taken as the paper prints it: when a chunk is queued.
+    /// Taken as the NETSTORM paper prints it: when a chunk is queued.
     pub fn eagerly(self) -> Self {
         let eager = |auxiliary| AuxiliaryUse { choice: AuxiliaryChoice::Eager, ..auxiliary };
         Method { auxiliary: self.auxiliary.map(eager), ..self }

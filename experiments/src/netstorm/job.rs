@@ -8,9 +8,9 @@ pub const PARAMETER_BYTES: u64 = 4;
 /// A network that a seed draws.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Network {
-    /// The paper's nine sites, with the rates of the first draw.
+    /// The NETSTORM paper's nine sites, with the rates of the first draw.
     Static,
-    /// The paper's nine sites, with rates that are drawn every 180 s.
+    /// The NETSTORM paper's nine sites, with rates that are drawn every 180 s.
     Dynamic,
     /// So many sites in a ring with chords, with rates that are drawn every 180 s.
     Ring(usize),

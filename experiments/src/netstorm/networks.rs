@@ -1,4 +1,4 @@
-//! The networks that seeds draw, as the paper's released script draws rates.
+//! The networks that seeds draw, as the NETSTORM paper's released script draws rates.
 
 use std::fmt::Write as _;
 
@@ -9,8 +9,8 @@ use crate::trials::StudyError;
 use super::job::{Job, Network, PARAMETER_BYTES};
 use super::mersenne::Mersenne;
 
-/// The paper's Fig. 12 as in the released source: one direction after the other, in the order in which the
-/// script draws their rates.
+/// The NETSTORM paper's Fig. 12 as in the released source: one direction after the other, in the order in
+/// which the script draws their rates.
 const GEO9: [(usize, usize); 26] = [
     (1, 2),
     (1, 3),
@@ -59,8 +59,8 @@ pub fn draw(network: Network, job: Job, seed: u64) -> Result<Overlay, StudyError
     Overlay::from_yaml(&text).map_err(|source| StudyError::new(&network, seed, source))
 }
 
-/// Both directions of the links of a ring of all sites, and of 4/9 as many chords, as the paper's network has
-/// them: it is a ring of nine with four chords, none of them at site 1.
+/// Both directions of the links of a ring of all sites, and of 4/9 as many chords, as the NETSTORM paper's
+/// network has them: it is a ring of nine with four chords, none of them at site 1.
 fn ring(sites: usize, random: &mut Mersenne) -> Vec<(usize, usize)> {
     let mut links: Vec<(usize, usize)> = (1..sites).map(|at| (at, at + 1)).collect();
     links.push((1, sites));

@@ -2,7 +2,7 @@
 
 use crate::comparison::Study;
 
-/// All of them, in the paper's order.
+/// All of them, in the NETSTORM paper's order.
 pub const STUDIES: [Study; 10] = [
     Study {
         name: "netstorm-fig13",

@@ -16,7 +16,7 @@ const FRACTION: f64 = 0.75;
 const ITERATIONS: u32 = 100;
 /// Aggregations of each group, of which the first three are not counted.
 const ROUNDS: u32 = 40;
-/// Coefficient of variation of times to compute. Assumed: the paper does not state it.
+/// Coefficient of variation of times to compute. Assumed: the R²SP paper does not state it.
 const NOISE: f64 = 0.05;
 
 /// What is measured.
@@ -58,7 +58,7 @@ impl Case {
         Case { clients, iterations: 50, ..Self::bsp(model, Measure::Communication) }
     }
 
-    /// FL-R²SP with the paper's groups.
+    /// FL-R²SP with the R²SP paper's groups.
     pub fn fl(model: ClientModel, measure: Measure) -> Self {
         Case { groups: GROUPS, ..Self::bsp(model, measure) }
     }

@@ -16,19 +16,19 @@ const OUTLIERS: usize = 4;
 const ALPHAS: [f64; 2] = [10.0, 0.1];
 /// Images of a client: as many as each of 128 has of the 50,000 of CIFAR-10.
 const IMAGES: usize = 390;
-/// A client's round: the paper's 100 steps of 0.01 in fewer and longer ones.
+/// A client's round: the R²SP paper's 100 steps of 0.01 in fewer and longer ones.
 const ROUND: Round = Round { batch: 8, steps: 5, step: 0.2 };
 
 /// What outliers push.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Outliers {
-    /// What they have learnt of their few digits: the paper's.
+    /// What they have learnt of their few digits: the R²SP paper's.
     Skewed,
     /// The opposite of it, as `inart order-worker --sign-flip` does.
     Opposite,
 }
 
-/// The same clients under every scheme, and one in four of each of the paper's groups.
+/// The same clients under every scheme, and one in four of each of the R²SP paper's groups.
 fn is_outlier(client: usize) -> bool {
     (client / GROUPS).is_multiple_of(OUTLIERS)
 }

@@ -20,7 +20,7 @@ const ROUNDS: u32 = 400;
 pub enum Scheme {
     /// All are one group.
     Bsp,
-    /// The paper's groups.
+    /// The R²SP paper's groups.
     FlR2sp,
     /// Each by itself, whenever it is ready: Algorithm 2 with groups of one, and without turns.
     Asp,
@@ -29,7 +29,7 @@ pub enum Scheme {
 /// What is measured of a training until it converges.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Measure {
-    /// The best part of images of the test set whose digit is told rightly.
+    /// Best test accuracy, 0 to 1.
     Accuracy,
     /// Rounds of all clients.
     Rounds,

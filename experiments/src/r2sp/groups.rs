@@ -101,7 +101,7 @@ pub fn table_5() -> Vec<Panel> {
     ]
 }
 
-/// The part of a client's round in which it pulls: the area of that colour in the paper's charts.
+/// The part of a client's round in which it pulls: the area of that colour in the R²SP paper's charts.
 pub fn fig16() -> Vec<Panel> {
     let lines = both(|run| percent_of(run(Measure::Round), run(Measure::Pull)));
     vec![panel("pulling", "Mean time of a pull over that of a round", "%", "model and scheme", lines)]

@@ -1,4 +1,4 @@
-//! The paper's models, as its tables have them.
+//! The R²SP paper's models, as its tables have them.
 
 /// A model that workers train.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -31,7 +31,7 @@ impl Model {
     }
 
     /// Seconds to compute an iteration: Table I's iteration less its communication. For the models of Fig. 14
-    /// the paper does not state it, and 1 s is assumed.
+    /// the R²SP paper does not state it, and 1 s is assumed.
     pub fn compute_s(self) -> f64 {
         match self {
             Model::ResNet32 => 0.12,

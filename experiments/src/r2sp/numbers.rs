@@ -46,7 +46,7 @@ fn extremes(times: &[f64]) -> [f64; 2] {
     saved.fold([f64::INFINITY, f64::NEG_INFINITY], |[least, most], one| [least.min(one), most.max(one)])
 }
 
-/// A row of the paper's scheme alone.
+/// A row of the R²SP paper's scheme alone.
 pub fn only(x: impl Into<String>, here: Number) -> Line {
     Line { x: x.into(), here: Some(here), optimized: None }
 }

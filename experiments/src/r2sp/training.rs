@@ -18,7 +18,7 @@ const STEP: f64 = 0.3;
 /// for.
 const IMAGES: u32 = 16;
 /// A training has converged when the loss on the test set is below this, in nats, so often in a row, once
-/// per iteration of all workers: the paper's criterion for ResNet32 (Section VI-A, "Metrics").
+/// per iteration of all workers: the R²SP paper's criterion for ResNet32 (Section VI-A, "Metrics").
 const TARGET: f64 = 0.25;
 const IN_A_ROW: u32 = 10;
 /// A step that is small beside it.

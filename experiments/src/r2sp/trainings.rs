@@ -5,7 +5,7 @@ use super::numbers::{Line, Number, Panel, figure, over, saved};
 use super::training::{Case as Training, Measure};
 use super::workers::{Case as Run, Fleet, Sync};
 
-/// Schemes, and how ours does in the row of the paper's.
+/// Schemes, and how ours does in the row of the R²SP paper's.
 type Schemes = [(&'static str, Sync, Option<Sync>); 5];
 
 const CLUSTER_A: Schemes = [
@@ -63,7 +63,7 @@ impl Figure {
         Panel { key, title: self.title, quantity, unit: "times", axis: "model and scheme", lines }
     }
 
-    /// How much sooner the paper's scheme converges than the second best, by model.
+    /// How much sooner the R²SP paper's scheme converges than the second best, by model.
     fn second(&self) -> Panel {
         let of = |&model: &Model| {
             let all = |own: Sync| {

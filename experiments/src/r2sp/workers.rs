@@ -9,7 +9,7 @@ use crate::trials::StudyError;
 
 /// Iterations of a run, of which the first third is not counted (Section VI-A4).
 const ITERATIONS: u32 = 200;
-/// Coefficient of variation of times to compute, where they vary. Assumed: the paper does not state it.
+/// Coefficient of variation of times to compute, where they vary. Assumed: the R²SP paper does not state it.
 const NOISE: f64 = 0.05;
 
 /// Who the workers are.
@@ -30,9 +30,9 @@ pub enum Fleet {
 pub enum Sync {
     Bsp,
     Asp,
-    /// With the paper's bound of 5.
+    /// With the R²SP paper's bound of 5.
     Ssp,
-    /// With the fraction 0.75 and a lag of 5: the paper states neither.
+    /// With the fraction 0.75 and a lag of 5: the R²SP paper states neither.
     Safa,
     /// R²SP with this r.
     R2sp(f64),
@@ -77,7 +77,7 @@ pub struct Case {
     model: Model,
     fleet: Fleet,
     sync: Sync,
-    /// The rate of all ports, as a part of the paper's.
+    /// The rate of all ports, as a part of the R²SP paper's.
     rate: f64,
     /// Coefficient of variation of times to compute.
     cv: f64,
@@ -96,7 +96,7 @@ impl Case {
         Case { fleet, ..self }
     }
 
-    /// At this part of the paper's rates.
+    /// At this part of the R²SP paper's rates.
     pub fn at(self, rate: f64) -> Self {
         Case { rate, ..self }
     }

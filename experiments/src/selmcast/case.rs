@@ -8,11 +8,11 @@ use inart_topologies::peers::{Changes, Compute, Drawn, Mesh, draw};
 use super::chance;
 use crate::trials::{StudyError, Trial};
 
-/// b̄ of the paper, bit/s; of rounds it cancels out.
+/// b̄ of the SELMCAST paper, bit/s; of rounds it cancels out.
 const RATE_BPS: f64 = 40e9;
-/// v of the paper, in bytes.
+/// v of the SELMCAST paper, in bytes.
 const UPDATE_BYTES: f64 = 200e6;
-/// As long as the paper's trainings, in seconds.
+/// As long as the SELMCAST paper's trainings, in seconds.
 const SECONDS: f64 = 600.0;
 /// How often rates are drawn anew in Fig. 13, in seconds.
 const EVERY_S: f64 = 0.1;
@@ -67,11 +67,11 @@ pub struct Training {
     pub sharing: Sharing,
 }
 
-/// As many peers as in the paper's trainings.
+/// As many peers as in the SELMCAST paper's trainings.
 const PEERS: usize = 50;
 
 impl Training {
-    /// The paper's settings.
+    /// The SELMCAST paper's settings.
     pub fn new(scheme: Scheme, cv: f64) -> Self {
         Training {
             scheme,

@@ -6,7 +6,7 @@ use super::case::{Case, Line, Of, Panel, Round, number};
 
 const TIME: &str = "Time of a round over p v / b";
 
-/// The paper's schemes, as it names them.
+/// The SELMCAST paper's schemes, as it names them.
 const SCHEMES: [(&str, Scheme); 3] =
     [("SELMCAST", Scheme::Selmcast), ("Orpheus", Scheme::Orpheus), ("Optimal", Scheme::Optimal)];
 

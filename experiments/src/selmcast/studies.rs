@@ -12,7 +12,7 @@ const fn study(
     Study { name, title, place, paper: "SELMCAST", differs, unreached }
 }
 
-/// All of them, in the paper's order.
+/// All of them, in the SELMCAST paper's order.
 pub const STUDIES: [Study; 11] = [
     study(
         "selmcast-fig1",

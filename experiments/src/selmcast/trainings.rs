@@ -4,11 +4,11 @@ use inart_planner_peers::{Scheme, Sharing};
 
 use super::case::{Case, Line, Measured, Number, Of, Panel, Training, number};
 
-/// The paper's workloads, and the variation of their times to compute.
+/// The SELMCAST paper's workloads, and the variation of their times to compute.
 const MODELS: [(&str, f64); 3] = [("LSTM", 0.57), ("Transformer", 0.30), ("ResNet-50", 0.26)];
 const SCHEMES: [(&str, Scheme); 2] = [("SELMCAST", Scheme::Selmcast), ("Orpheus", Scheme::Orpheus)];
 
-/// A setting: its name, and what it does to the paper's settings.
+/// A setting: its name, and what it does to the SELMCAST paper's settings.
 type Setting<'s> = (String, &'s dyn Fn(Training) -> Training);
 
 /// A panel for each of both quantities: a line per setting, model and scheme; ours beside each.

@@ -87,13 +87,11 @@ impl Simulation<'_> {
         if self.is_refused()? {
             self.changing.tables = before;
             self.write_tables()?;
-            self.wire
-                .log
-                .note(self.wire.now, || "tables of a new epoch were refused, and are gone".to_owned());
+            self.wire.log.note(self.wire.now, || "tables of a new epoch were refused and removed".to_owned());
             return Ok(false);
         }
         (self.changing.next, self.changing.newest) = (next, newest);
-        self.wire.log.note(self.wire.now, || "tables of a new epoch are there".to_owned());
+        self.wire.log.note(self.wire.now, || "tables of a new epoch installed".to_owned());
         Ok(true)
     }
 
@@ -229,7 +227,7 @@ impl Simulation<'_> {
         self.write_tables()?;
         self.wire.tally.changes += 1;
         self.wire.tally.undone += u64::from(self.changing.undoing);
-        self.wire.log.note(self.wire.now, || "tables of an epoch are gone".to_owned());
+        self.wire.log.note(self.wire.now, || "tables of an epoch removed".to_owned());
         self.next_change();
         Ok(())
     }

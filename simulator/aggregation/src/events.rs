@@ -160,7 +160,7 @@ impl Simulation<'_> {
         let name = || self.assignments[process.job].workers[rank].name.as_str();
         match worker.finish_round() {
             Err(failure) => {
-                self.wire.log.note(self.wire.now, || format!("{} gives up: {failure}", name()));
+                self.wire.log.note(self.wire.now, || format!("{} failed: {failure}", name()));
                 worker.end = Some(End::Failed(failure));
             }
             Ok(record) => {

@@ -51,7 +51,7 @@ impl FromStr for Sizes {
 
     fn from_str(text: &str) -> Result<Self, String> {
         let found = Self::ALL.into_iter().find(|sizes| sizes.name() == text);
-        found.ok_or_else(|| format!("\"{text}\" is none; give {}", Self::ALL.map(Self::name).join(", ")))
+        found.ok_or_else(|| format!("\"{text}\" is not one; give {}", Self::ALL.map(Self::name).join(", ")))
     }
 }
 

@@ -11,7 +11,7 @@ use rand_chacha::ChaCha8Rng;
 use crate::event_queue::ProcessId;
 
 /// What workers are told when the larger job ends.
-pub(crate) const ENDED: &str = "site n2: worker w5 was told to stop";
+pub(crate) const ENDED: &str = "site n2: worker w5 was stopped";
 /// Nothing is back sooner.
 const SOONEST_NANOS: f64 = 1e3;
 

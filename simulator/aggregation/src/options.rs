@@ -52,7 +52,7 @@ impl FromStr for OddLength {
         let read = text.split_once('=').and_then(|(rank, values)| {
             Some(Self { rank: rank.parse().ok()?, gradient_values: values.parse().ok()? })
         });
-        read.ok_or_else(|| format!("\"{text}\" is no RANK=VALUES; write one like 0=64"))
+        read.ok_or_else(|| format!("\"{text}\" is not RANK=VALUES; write one like 0=64"))
     }
 }
 

@@ -53,7 +53,7 @@ impl Simulation<'_> {
                 }
             }
             Step::Resume(node) => {
-                self.wire.log.note(now, || format!("{} goes on", name(node)));
+                self.wire.log.note(now, || format!("{} resumed", name(node)));
                 self.resume(node);
             }
             Step::Kill(Victim::Host(node)) => {

@@ -44,7 +44,7 @@ tally! {
     /// Frames that were on a link when it went down, or were sent into one that was.
     cut "frame cut off by a link",
     /// Frames that came to a host that was gone.
-    unheard "frame to a host that is gone",
+    unheard "frame to a dead host",
     /// Frames that came to a switch without a program.
     unprogrammed "frame to a switch without a program",
     /// Frames that a switch took in again.
@@ -110,7 +110,7 @@ tally! {
     /// Hosts of elastic jobs that were killed.
     member_deaths "host that died",
     /// Those that were started again.
-    member_returns "host that came back",
+    member_returns "host restarted",
     /// Second hosts of a name that were refused.
     doubles_refused "second host of a name refused",
     /// Hosts that left while they waited for a run.
@@ -118,11 +118,11 @@ tally! {
     /// Looks at jobs whose workers ran.
     looks "look whether a job is used",
     /// Hosts that were still in a run when the next one began.
-    hanging "host given up",
+    hanging "host evicted",
     /// Sums that went on to others.
-    gone_on "sum that went on",
+    gone_on "sum sent onward",
     /// Sums of all that came back.
-    came_back "sum of all that came back",
+    came_back "sum of all received",
     /// Sums that were away for the peer timeout or longer.
     long_away "sum that was long away",
     /// Larger jobs that ended elsewhere.
@@ -138,7 +138,7 @@ tally! {
     /// Those that another one replaced, which ended them.
     controllers_replaced "controller that another one replaced",
     /// Sessions that a replaced controller wanted to open again, and a switch refused.
-    controllers_deposed "deposed controller at a switch that came back",
+    controllers_deposed "deposed controller at a reconnected switch",
     /// Sessions that a switch refused since it serves another controller.
     controllers_waiting "switch that serves another controller",
     /// Sessions that a controller gave back since another switch was not to be had.

@@ -130,7 +130,7 @@ impl Simulation<'_> {
             let round = worker.round;
             match &worker.end {
                 None if ended => {
-                    return Some(format!("silence: worker {name} of job {job} was never told"));
+                    return Some(format!("silence: worker {name} of job {job} was not notified"));
                 }
                 None => {
                     let at = self.wire.now as f64 / 1e9;

@@ -41,7 +41,7 @@ fn end_in_order(trials: u64) {
         "controller restarted with other plans",
         "two controllers at once",
         "controller that another one replaced",
-        "deposed controller at a switch that came back",
+        "deposed controller at a reconnected switch",
         "switch that serves another controller",
         "switch given back",
         "controller killed in the middle of an update",

@@ -29,7 +29,7 @@ fn a_killed_worker_is_named_at_all_others() {
     let report = run("{at: 1 ms, crash: w4}");
     let ends = ends(&report, "w4");
     assert_eq!(ends.len(), 5);
-    assert!(ends.iter().all(|end| end.contains("worker 3 (w4) has not been heard from")), "{report}");
+    assert!(ends.iter().all(|end| end.contains("worker 3 (w4) is silent")), "{report}");
 }
 
 #[test]
@@ -69,7 +69,7 @@ fn an_interface_that_is_down_for_long_is_named() {
     let report = run("{at: 1 ms, bounce: w3, for: 1000 s}");
     let ends = ends(&report, "w3");
     assert_eq!(ends.len(), 5);
-    assert!(ends.iter().all(|end| end.contains("worker 2 (w3) has not been heard from")), "{report}");
+    assert!(ends.iter().all(|end| end.contains("worker 2 (w3) is silent")), "{report}");
 }
 
 #[test]

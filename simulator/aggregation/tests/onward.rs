@@ -87,7 +87,7 @@ fn who_dies_inside_is_named_at_all_others_though_sums_are_away() {
     assert_eq!(report.failure, None, "{report}");
     let ends: Vec<_> = report.jobs[0].ends.iter().filter(|end| end.worker != "w1").collect();
     assert_eq!(ends.len(), 2, "{report}");
-    assert!(ends.iter().all(|end| end.end.contains("(w1) has not been heard from")), "{report}");
+    assert!(ends.iter().all(|end| end.end.contains("(w1) is silent")), "{report}");
 }
 
 /// What its first life let go on comes back to nobody.
@@ -106,7 +106,7 @@ fn every_worker_is_told_what_ended_the_larger_job() {
     let faults = "links: [{drop: 5%}]";
     let report = run(faults, &options(Span(50_000_000), Some(Span(20_000_000))));
     assert_eq!((report.failure.as_deref(), report.tally.ended_elsewhere), (None, 1), "{report}");
-    let told = "the job was aborted: site n2: worker w5 was told to stop";
+    let told = "the job was aborted: site n2: worker w5 was stopped";
     let ends = &report.jobs[0].ends;
     assert!(ends.len() == 3 && ends.iter().all(|end| end.end == told), "{report}");
 }

@@ -63,7 +63,7 @@ impl Audit {
     pub fn receives(&mut self, at: usize, update: &Received) -> Result<(), Wrong> {
         let (from, round) = (update.from.index(), update.round);
         let wrong = |what: &str| Err((from, round, format!("at receiver {at}: {what}")));
-        let Some(sent) = self.sent[from].get(&round) else { return wrong("nobody sent that update") };
+        let Some(sent) = self.sent[from].get(&round) else { return wrong("no peer sent that update") };
         let same = sent.iter().map(|value| value.to_bits()).eq(update.words.iter().copied());
         if !same {
             return wrong("the update is not the one that was sent");

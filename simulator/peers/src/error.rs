@@ -32,13 +32,13 @@ pub enum SimulationError {
     #[error("scheme optimal plans whole rounds; with ssp run selmcast, orpheus or optimized")]
     RoundsOnly,
     /// A training whose peers compute for nobody knows how long.
-    #[error("job {job} does not say how long peers compute; add `compute: {{mean: 1 s, cv: 0.57}}`")]
+    #[error("job {job} has no compute time; add `compute: {{mean: 1 s, cv: 0.57}}`")]
     NoCompute {
         /// The job.
         job: String,
     },
     /// No chunks, no rounds, no time.
-    #[error("{what} has to be above 0")]
+    #[error("{what} must be above 0")]
     Nothing {
         /// What is 0.
         what: &'static str,
@@ -81,7 +81,7 @@ pub enum SimulationError {
         what: String,
     },
     /// Nothing happens any more, or not before the end of all times.
-    #[error("after {seconds} s of virtual time nothing comes to an end: {told}")]
+    #[error("after {seconds} s of virtual time no peer has ended: {told}")]
     Stuck {
         /// The time.
         seconds: f64,

@@ -196,12 +196,12 @@ fn what_cannot_be_run_is_named() {
     let mesh = mesh(4, 1);
     let refused = |options: &Options| simulate(&mesh, &mesh.jobs()[0], options).unwrap_err().to_string();
     let good = bsp(Scheme::Optimized, Multicast::Hosts, 1);
-    assert_eq!(refused(&Options { chunks: 0, ..good.clone() }), "the number of chunks has to be above 0");
+    assert_eq!(refused(&Options { chunks: 0, ..good.clone() }), "the number of chunks must be above 0");
     assert!(refused(&Options { chunks: 2_000_000, ..good.clone() }).contains("give at most 1500000"));
     let rounds = Options { until: Until::Rounds(0), ..good.clone() };
-    assert_eq!(refused(&rounds), "the number of rounds has to be above 0");
+    assert_eq!(refused(&rounds), "the number of rounds must be above 0");
     let timed = |seconds| Options { until: Until::Seconds(seconds), ..good.clone() };
-    assert_eq!(refused(&timed(f64::NAN)), "the duration has to be above 0");
+    assert_eq!(refused(&timed(f64::NAN)), "the duration must be above 0");
     assert!(refused(&timed(1e9)).contains("give a shorter one"));
     assert!(refused(&ssp(Scheme::Optimal, Multicast::Hosts, 1.0)).contains("run selmcast, orpheus or inart"));
     let other = |from: &str, to: &str| {

@@ -1,4 +1,4 @@
-//! Runs against what is computed by hand: the paper's Table I, calibrated, and Table III.
+//! Runs against what is computed by hand: the R²SP paper's Table I, calibrated, and Table III.
 #![allow(clippy::print_stdout, reason = "a test prints what it found")]
 #![allow(clippy::unwrap_used)]
 

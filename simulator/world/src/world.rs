@@ -32,10 +32,10 @@ pub struct Timing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 pub enum Stuck {
     /// Nothing can happen any more.
-    #[error("nothing is to come after {:.3} s", .0.as_secs_f64())]
+    #[error("no event remains after {:.3} s", .0.as_secs_f64())]
     Over(Duration),
     /// No process has had news for too long.
-    #[error("no process has had news since {:.3} s", .0.as_secs_f64())]
+    #[error("no process has had an event since {:.3} s", .0.as_secs_f64())]
     Silent(Duration),
     /// A process never has nothing to do.
     #[error("process {} never has nothing to do", .0.0)]

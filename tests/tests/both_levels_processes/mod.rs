@@ -63,9 +63,9 @@ fn a_worker_that_is_killed_is_named_with_its_site_by_every_process() {
         assert!(!status.success(), "{name} ends with an error");
         // Those beside it hear of the worker, all others of its site, too.
         let words = match name {
-            "e" => "worker 0 (d) has not been heard from",
-            "n2" => "inside site n2: the job was aborted: worker 0 (d) has not been heard from",
-            _ => "site n2: worker d has not been heard from",
+            "e" => "worker 0 (d) is silent",
+            "n2" => "inside site n2: the job was aborted: worker 0 (d) is silent",
+            _ => "site n2: worker d is silent",
         };
         assert!(said.contains(words), "{name}: {said}");
         assert_eq!(said.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{name}: {said}");
@@ -80,7 +80,7 @@ fn a_site_that_is_told_to_stop_ends_the_job_for_every_process() {
     world.wait_for_round("n3", 2);
     kill(Pid::from_raw(world.process("n1") as i32), Signal::SIGTERM).expect("it runs");
     for (name, status, said) in world.ends() {
-        assert!(!status.success() && said.contains("site n1 was told to stop"), "{name}: {said}");
+        assert!(!status.success() && said.contains("site n1 was stopped"), "{name}: {said}");
     }
 }
 
@@ -97,7 +97,7 @@ fn a_site_with_workers_that_is_killed_and_starts_again_is_named_by_every_process
         assert_eq!(said.lines().filter(|line| line.starts_with("error: ")).count(), 1, "{name}: {said}");
         // Its workers miss it; the others hear from the new process why it cannot take part.
         let words = match name {
-            "a" | "b" | "c" => "nothing heard from parameter server n1",
+            "a" | "b" | "c" => "no frame from parameter server n1",
             "n1" => "n1.json: server-0 has run with it before",
             _ => "site n1: --assignment ",
         };

@@ -63,7 +63,7 @@ fn a_rank_that_is_killed_comes_back_and_all_end_with_the_same_state() {
             assert_eq!(told["sizes"], sizes, "{told}");
             let regrouped = if is_back { json!([]) } else { json!([2, 3]) };
             assert_eq!(told["regrouped"], regrouped, "{told}");
-            assert_eq!(told["after"], "the worker was shut down; join the job anew", "{told}");
+            assert_eq!(told["after"], "the worker was shut down; join the job again", "{told}");
         }
     }
 }

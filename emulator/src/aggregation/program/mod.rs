@@ -51,7 +51,7 @@ impl Program {
         let (path, name) = (Path::new(program), program.to_string_lossy());
         if name.contains('/') {
             if !path.is_file() {
-                return refuse(format!("there is no program {name}; give the path of one"));
+                return refuse(format!("program {name} does not exist; give the path of a program"));
             }
         } else {
             let folders = std::env::var_os("PATH").unwrap_or_default();

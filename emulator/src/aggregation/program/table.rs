@@ -46,18 +46,18 @@ impl fmt::Display for ProgramSummary {
 fn what_was_compared(job: &ProgramJob) -> String {
     if !job.audited {
         return format!(
-            "{} ranks ended well. None was a worker of InArt's: there was no sum to compare.",
+            "{} ranks succeeded. None was a worker of InArt's, so no sum was verified.",
             job.workers.len()
         );
     }
     if job.tensors == 0 && job.tensors_not_compared == 0 {
         return format!(
-            "{} ranks ended well. No tensor was summed on switches: they sum float32, and Gloo has all else.",
+            "{} ranks succeeded. No tensor was summed on switches: they sum float32, and Gloo has all else.",
             job.workers.len()
         );
     }
     let mut line = format!(
-        "{} ranks ended well; {} sums of {} tensors compared bit for bit, all equal.",
+        "{} ranks succeeded; {} sums of {} tensors compared bit for bit, all equal.",
         job.workers.len(),
         job.sums_checked,
         job.tensors
@@ -142,6 +142,6 @@ mod tests {
         (job.tensors, job.tensors_not_compared, job.sums_checked) = (0, 0, 0);
         assert!(what_was_compared(&job).contains("No tensor was summed on switches"), "nothing was compared");
         job.audited = false;
-        assert!(what_was_compared(&job).ends_with("there was no sum to compare."));
+        assert!(what_was_compared(&job).ends_with("so no sum was verified."));
     }
 }

@@ -99,7 +99,7 @@ impl Processes {
                 }
             }
             if began.elapsed() > LONGEST_START {
-                let why = format!("{here} of {all} are there after {} s", LONGEST_START.as_secs());
+                let why = format!("{here} of {all} are connected after {} s", LONGEST_START.as_secs());
                 return Err(Error::Failed { who: "the workers".into(), why });
             }
         }

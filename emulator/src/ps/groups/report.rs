@@ -51,7 +51,7 @@ pub struct RackReport {
     pub values_checked: u64,
     /// Gradients that switches have summed.
     pub summed_in_switches: u64,
-    /// Share of test images told rightly in the end.
+    /// Test accuracy at the end, 0 to 1.
     pub accuracy: f64,
     /// Seconds until the model told 90 % of them rightly, if it did.
     pub to_90_s: Option<f64>,

@@ -75,7 +75,7 @@ fn what_is_lost_doubled_or_not_what_it_has_to_be_is_named() {
             "s1: it has merged the model of",
         ),
         (|said| said.pushed[5].pushed = "x".into(), "is not what its images give"),
-        (|said| said.sent.last_entry().unwrap().get_mut()[0].model = "x".into(), "is no version"),
+        (|said| said.sent.last_entry().unwrap().get_mut()[0].model = "x".into(), "is not a version"),
         (|said| said.applied[4].updates[0].staleness += 1, "stale"),
         (|said| said.applied[4].model = Some("x".into()), "s1: version 5 is not merged"),
         (
@@ -185,5 +185,5 @@ fn a_killed_server_goes_on_from_a_version_that_is_merged_again() {
     let value = |said: &mut Said| said.restarts[0].kept.as_mut().unwrap().values[9] += 1.0;
     refused(said(0), value, "what it has kept is not its version 5");
     refused(said(1), value, "is not merged of models");
-    refused(said(0), |said| said.restarts[0].kept = None, "it went on from version 0");
+    refused(said(0), |said| said.restarts[0].kept = None, "it resumed from version 0");
 }

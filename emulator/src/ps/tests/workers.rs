@@ -138,7 +138,7 @@ fn an_update_from_another_version_than_it_says_is_named() {
         (sent.base, sent.model) = (base, model.event.model.unwrap_or_default());
         said.pushed[pushed].base = base;
     };
-    refused(said, other, "is no version");
+    refused(said, other, "is not a version");
 }
 
 #[test]
@@ -185,9 +185,9 @@ fn what_a_killed_server_had_not_kept_may_be_lost_and_nothing_else() {
     refused(
         said(1),
         |said| kept(said, |kept| kept.version = 5),
-        "it went on from version 5, and had told of 6",
+        "it resumed from version 5, and had reported 6",
     );
-    refused(said(0), |said| said.restarts[0].kept = None, "it went on from version 0");
+    refused(said(0), |said| said.restarts[0].kept = None, "it resumed from version 0");
     refused(said(0), |said| said.restarts[0].at_ns = 1, "it has not taken what");
     // An update that was applied before the server was killed is applied again after it.
     let again = |said: &mut Said| {

@@ -33,7 +33,7 @@ pub struct BothReport {
     pub sums_checked: u64,
     /// Gradients that switches have summed.
     pub summed_in_switches: u64,
-    /// Share of test images told rightly in the end; none without training.
+    /// Test accuracy at the end, 0 to 1; `None` without training.
     pub accuracy: Option<f64>,
     /// Chunks passed on for other sites.
     pub relayed: u64,

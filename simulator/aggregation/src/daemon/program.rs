@@ -443,7 +443,7 @@ impl Simulation<'_> {
         };
         let is_member = self.daemon.jobs[job].meeting.iter().flat_map(|meeting| &meeting.hosts).any(is_in);
         if is_member && !self.expected_aborts.covers(named) {
-            self.complain(job, format!("a run was given up without a reason: {failure}"));
+            self.complain(job, format!("a run was abandoned without a reason: {failure}"));
         }
     }
 }

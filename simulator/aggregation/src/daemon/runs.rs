@@ -42,11 +42,11 @@ impl Simulation<'_> {
     /// As the daemon's `run_of`.
     fn install_run(&mut self, job: usize, formation: &Formation) -> Result<Result<Epoch, String>, Error> {
         if self.daemon.jobs[job].is_gone {
-            return Ok(Err("the job is gone".to_owned()));
+            return Ok(Err("the job was removed".to_owned()));
         }
         let number = self.daemon.jobs[job].told.assignment.job;
         let record = self.daemon.records.jobs.get(&number).cloned().unwrap_or_default();
-        let Some(live) = record.live().cloned() else { return Ok(Err("no plan is in force".to_owned())) };
+        let Some(live) = record.live().cloned() else { return Ok(Err("no plan is active".to_owned())) };
         let claims = claims(formation);
         if record.claimed.is_empty() && is_for(&live.plan, formation) {
             self.daemon.records.begin_run(number, None, claims)?;

@@ -15,7 +15,7 @@ pub fn dataplane() -> &'static Arc<Dataplane> {
     DATAPLANE.get_or_init(|| Arc::new(Dataplane::new(SwitchKind::V1model, ValuesPerFrame::N32).unwrap()))
 }
 
-/// The paper's Fig. 1.
+/// The InArt paper's Fig. 1.
 pub fn fig1() -> Topology {
     Topology::from_yaml(include_str!("../../../../topologies/fig1.yaml")).unwrap()
 }

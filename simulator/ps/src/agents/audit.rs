@@ -305,7 +305,7 @@ impl Audit {
                 return Err((worker, format!("it is applied out of turn: the last were {round:?}")));
             }
             if self.members.iter().any(|member| !round.contains(member)) {
-                return Err((worker, format!("a round leaves somebody out: {round:?}")));
+                return Err((worker, format!("a round leaves a client out: {round:?}")));
             }
         }
         Ok(())

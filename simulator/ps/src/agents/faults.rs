@@ -151,12 +151,12 @@ impl<'t> Planning<'t> {
                 let is_down = matches!(step, Step::InterfaceDown(_));
                 let links: Vec<LinkId> = self.topology.neighbours(host).map(|(_, link)| link).collect();
                 self.process(host)
-                    .ok_or_else(|| wrong("it is no host of the job", "name one of its hosts"))?;
+                    .ok_or_else(|| wrong("it is not a host of the job", "name one of its hosts"))?;
                 links.into_iter().flat_map(|id| changes(access.set_down(id, is_down))).collect()
             }
             Step::Kill(Victim::Host(host)) | Step::Start(Victim::Host(host)) | Step::Disconnect(host) => {
                 let who = self.process(host);
-                let who = who.ok_or_else(|| wrong("it is no host of the job", "name one of its hosts"))?;
+                let who = who.ok_or_else(|| wrong("it is not a host of the job", "name one of its hosts"))?;
                 let worker = who.index().checked_sub(1);
                 match step {
                     Step::Disconnect(_) => vec![Fault::Disconnect(who)],
@@ -216,7 +216,7 @@ impl<'t> Planning<'t> {
             Some((_, step @ Step::Kill(_))) => Err(AgentError::Fault {
                 what: step.describe(self.topology),
                 why: "the server does not start again, and no worker trains without it",
-                fix: "say when it does, like `for: 3 s`",
+                fix: "give its duration, like `for: 3 s`",
             }),
             _ => Ok(()),
         }

@@ -237,7 +237,7 @@ where
                 later.push(computed);
                 Ok(())
             }
-            WorkerNews::Failed(WorkerError::NoServer(_)) => Err((worker, "it waits in vain".to_owned())),
+            WorkerNews::Failed(WorkerError::NoServer(_)) => Err((worker, "it waits without end".to_owned())),
             WorkerNews::Failed(error) => Err((worker, error.to_string())),
             WorkerNews::LeftOut { why } => Err((worker, why)),
             WorkerNews::Pushed { .. } | WorkerNews::Over { .. } | WorkerNews::Waiting { .. } => Ok(()),

@@ -28,7 +28,7 @@ pub enum RunError {
     #[error(transparent)]
     Groups(#[from] GroupError),
     /// The run would not end in time.
-    #[error("after {pushes} pushes {waited_for} has still to push: the times to compute are too far apart")]
+    #[error("after {pushes} pushes {waited_for} has not pushed: compute times differ too much")]
     TooLong {
         /// How many pushes there were.
         pushes: u64,
@@ -36,7 +36,9 @@ pub enum RunError {
         waited_for: String,
     },
     /// Everybody waits for somebody who is gone.
-    #[error("after {at_s:.3} s everybody waits, and {waited_for} is gone: give the server a patience")]
+    #[error(
+        "deadlock at {at_s:.3} s: all others wait for {waited_for}, which has failed; give the server a patience"
+    )]
     Stalled {
         /// When the last thing happened.
         at_s: f64,

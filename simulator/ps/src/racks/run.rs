@@ -166,7 +166,7 @@ impl<'r> World<'r> {
                 (self.watch)(at_s, RackEvent::Arrived { group });
                 let taken = self.server.push(number(group), self.iteration[group], Ok(()), duration(at_s));
                 assert_eq!(taken, Ok(Taken::Held), "a group pushes once per permission");
-                self.turns.chunk(group, 0).expect("its turn goes on");
+                self.turns.chunk(group, 0).expect("its turn is active");
                 self.asks(group);
             }
         }

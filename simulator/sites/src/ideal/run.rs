@@ -85,7 +85,7 @@ pub enum RunError {
     #[error(transparent)]
     Plan(#[from] PlanError),
     /// A round that cannot end.
-    #[error("round {round} cannot end: no chunk is under way, and sites wait; this is a defect")]
+    #[error("round {round} cannot end: no chunk is in flight, and sites wait; this is a defect")]
     Stuck {
         /// Which.
         round: usize,

@@ -30,8 +30,8 @@ enum Command {
     /// One of the rows of `speed`, in a process of its own.
     #[command(hide = true)]
     Row { name: String },
-    /// A hundred networks of the paper's §5.3: how often the optimum is reached and proven, and the other
-    /// schemes.
+    /// A hundred networks of the InArt paper's §5.3: how often the optimum is reached and proven, and the
+    /// other schemes.
     Quality,
     /// Networks whose links bind: rate, bound and seconds.
     Tight,

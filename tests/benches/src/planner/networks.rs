@@ -1,4 +1,4 @@
-//! The networks that are measured: fat-trees of the paper's §5.3, and the same with links that bind.
+//! The networks that are measured: fat-trees of the InArt paper's §5.3, and the same with links that bind.
 
 use std::path::{Path, PathBuf};
 
@@ -12,7 +12,7 @@ mod with_units;
 
 use with_units::with_units;
 
-/// Parameter servers of the paper's emulation.
+/// Parameter servers of the InArt paper's emulation.
 pub const SERVERS: usize = 4;
 
 /// A homogeneous fat-tree as in §5.3: links and servers of 20 Mbps, switches that add up 9 Mbps.
