@@ -70,10 +70,10 @@ class ElasticWorker(Member):
         self._inner.all_reduce(*floats_of(x), label_of(x, label))
 
     def load_state(self, *arrays: Any) -> None:
-        """Replaces these arrays by those of the worker with the newest state, to the bit, whoever has it.
+        """Replaces these arrays by those of the worker with the newest state, to the bit.
 
         All workers call it with arrays of the same sizes: at the start, and after :class:`Regrouped`. If the
-        workers change meanwhile, it begins anew by itself.
+        workers change meanwhile, it restarts by itself.
 
         Args:
             arrays: the whole state, weights and what an optimiser keeps: contiguous float32 arrays or CPU tensors.
@@ -105,7 +105,7 @@ class ElasticWorker(Member):
         self._end(self._inner.finish)
 
     def shutdown(self) -> None:
-        """Leaves the job, which goes on without it. A second time does nothing."""
+        """Leaves the job; the other workers continue. A second time does nothing."""
         self._end(self._inner.shutdown)
 
     def _end(self, how: Callable[[], None]) -> None:

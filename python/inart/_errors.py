@@ -52,7 +52,7 @@ class Regrouped(Error):
 
 
 class TensorError(Error, ValueError):
-    """This array cannot be summed: its type, its layout or its size. The job goes on."""
+    """This array cannot be summed: its type, its layout or its size. The job continues."""
 
 
 class TensorInUseError(TensorError):

@@ -41,7 +41,7 @@ class Worker(Member):
                 may be of different arrays.
 
         Raises:
-            TensorError: ``x`` cannot be summed, or is being summed already. The job goes on: nothing was sent.
+            TensorError: ``x`` cannot be summed, or is being summed already. Nothing was sent; the job continues.
             AbortedError: the job is over; or ``x`` has a NaN or an infinity, where that ends it.
         """
         return self._inner.start(*floats_of(x), None, label_of(x, label))
@@ -105,7 +105,7 @@ def join(
         peer_timeout: seconds for which a worker or server that is waited for may be silent before the job is
             aborted; 2.5 if not given.
         non_finite: what becomes of a NaN or an infinity in one of this worker's arrays. ``"pass"``: the sums of
-            all values in its block of 256 are NaN, at all workers, and the job goes on; where sums are exact,
+            all values in its block of 256 are NaN, at all workers, and the job continues; where sums are exact,
             its own sum alone is not finite. ``"abort"``: it ends the job, with this worker's name.
         status: where ``inart doctor`` may ask what this worker does: a path for a Unix socket, or
             ``127.0.0.1:PORT`` (``INART_STATUS``).

@@ -168,7 +168,10 @@ impl Settings {
         let _reporting = report(source, &assignment, &who, life, watch)?;
         if let Some(reporter) = reporter {
             let gone = |error| {
-                Trouble::new("Error", format!("INART_REPORT: whoever reads the reports is gone ({error})"))
+                Trouble::new(
+                    "Error",
+                    format!("INART_REPORT: the reader of the reports has closed the socket ({error})"),
+                )
             };
             reporter.send(&Report::Hello(Role::Worker(assignment.job, rank))).map_err(gone)?;
             signals::wait_for_start(reporter, &named(&assignment, rank)).map_err(gone)??;

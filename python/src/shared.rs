@@ -123,7 +123,7 @@ impl Shared {
         self.check_process()?;
         let worker = self.worker.read().unwrap_or_else(PoisonError::into_inner);
         let Some(worker) = worker.as_ref() else {
-            return Err(Trouble::new("Error", "the worker was shut down; join the job anew"));
+            return Err(Trouble::new("Error", "the worker was shut down; join the job again"));
         };
         body(&worker.worker).map_err(|error| self.note(error))
     }
@@ -154,7 +154,10 @@ impl Shared {
     pub(crate) fn report_round(&self, round: RoundReport) -> Result<(), Trouble> {
         let Some(mut reporter) = self.reporter() else { return Ok(()) };
         reporter.send(&Report::Round(round)).map_err(|error| {
-            Trouble::new("Error", format!("INART_REPORT: whoever reads the reports is gone ({error})"))
+            Trouble::new(
+                "Error",
+                format!("INART_REPORT: the reader of the reports has closed the socket ({error})"),
+            )
         })
     }
 

@@ -280,7 +280,7 @@ class Refused(unittest.TestCase):
             worker.start(numpy.ones(1, numpy.float32))
         workers[1].shutdown()
         x = numpy.ones(10, numpy.float32)
-        with self.assertRaisesRegex(inart.AbortedError, r"worker 1 \(w1\) has not been heard from") as caught:
+        with self.assertRaisesRegex(inart.AbortedError, r"worker 1 \(w1\) is silent") as caught:
             workers[0].all_reduce(x)
         self.assertEqual(caught.exception.culprit, "w1")
         numpy.testing.assert_array_equal(x, numpy.ones(10))

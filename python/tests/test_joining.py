@@ -79,7 +79,7 @@ class Joining(unittest.TestCase):
         self.refused(inart.AssignmentError, "give one of them", controller="127.0.0.1:1")
         self.refused(inart.AssignmentError, "is of the job pair, not of other", job="other")
         self.refused(inart.AssignmentError, "INART_ASSIGNMENT or INART_CONTROLLER", assignment=None)
-        self.refused(inart.InterfaceError, "interface nowhere0: there is none of that name")
+        self.refused(inart.InterfaceError, "interface nowhere0 does not exist")
         self.refused(ValueError, "peer_timeout 0: give seconds above 0", peer_timeout=0.0)
         self.refused(inart.ControllerError, "192.0.2.1:1 is another machine", assignment=None, controller="192.0.2.1:1")
         self.write({"window_chunks": 3})

@@ -367,7 +367,7 @@ class Completers(unittest.TestCase):
         x = torch.ones(4)
         pending = completer_of(workers[0]).start(x)
         workers[1].shutdown()
-        with self.assertRaisesRegex(RuntimeError, r"AbortedError: .*worker 1 \(w1\) has not been heard from"):
+        with self.assertRaisesRegex(RuntimeError, r"AbortedError: .*worker 1 \(w1\) is silent"):
             pending.future(x).wait()
         with self.assertRaises(inart.AbortedError):
             pending.wait(60)

@@ -28,7 +28,7 @@ def all_reduce_gradients(
 
     Raises:
         Regrouped: the workers are others; the gradients are as they were. Call :func:`load_state`, and begin the
-            round anew.
+            round again.
         TensorError: a parameter is not float32, or not on the CPU; a gradient is sparse; or there is no parameter.
     """
     job = _elastic(worker)

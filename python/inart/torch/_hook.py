@@ -154,7 +154,7 @@ def all_reduce_hook(state: HookState, bucket: dist.GradBucket) -> torch.futures.
 
     Returns:
         A future of the bucket's buffer. An error of the sum fails it: ``backward()`` then raises
-        ``RuntimeError`` with the error's name and message, such as the worker that is gone.
+        ``RuntimeError`` with the error's name and message, such as the failed worker.
 
     Raises:
         TensorError: the gradients are sparse, or of another type.

@@ -147,7 +147,7 @@ impl Elastic {
         let number = self.orders.number_call();
         {
             let calls = self.calls.lock().unwrap_or_else(PoisonError::into_inner);
-            let gone = || Trouble::new("Error", "the worker was shut down; join the job anew");
+            let gone = || Trouble::new("Error", "the worker was shut down; join the job again");
             let calls = calls.as_ref().ok_or_else(gone)?;
             calls.send(Call { number, what, answer }).map_err(|_| gone())?;
         }

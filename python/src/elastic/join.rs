@@ -48,8 +48,12 @@ pub(crate) fn join(host: Host, audit: Option<Audit>) -> PyResult<Elastic> {
 /// Says who reports, and waits until the reader lets the worker begin.
 fn greet(audit: Audit) -> PyResult<Reporter> {
     let Audit { mut reporter, role: (job, rank) } = audit;
-    let gone =
-        |error| Trouble::new("Error", format!("INART_REPORT: the reader of the reports is gone ({error})"));
+    let gone = |error| {
+        Trouble::new(
+            "Error",
+            format!("INART_REPORT: the reader of the reports has closed the socket ({error})"),
+        )
+    };
     reporter.send(&Report::Hello(Role::Worker(job, rank))).map_err(gone)?;
     signals::wait_for_start(&mut reporter, &format!("rank {rank}")).map_err(gone)??;
     Ok(reporter)

@@ -129,7 +129,10 @@ fn report(worker: &mut ElasticWorker, reporter: &mut Option<Reporter>) -> Result
             Event::Sum(stats, record) => Report::Round(RoundReport::new(stats, record)),
         };
         reporter.send(&report).map_err(|error| {
-            Trouble::new("Error", format!("INART_REPORT: the reader of the reports is gone ({error})"))
+            Trouble::new(
+                "Error",
+                format!("INART_REPORT: the reader of the reports has closed the socket ({error})"),
+            )
         })?;
     }
     Ok(())
