@@ -5,11 +5,14 @@
 mod commands;
 #[cfg(test)]
 mod documented;
+#[cfg(test)]
+mod help;
 mod line;
 mod parser;
 #[cfg(test)]
 mod reference;
 mod renamed;
+mod words;
 
 use std::ffi::OsString;
 use std::io::IsTerminal;

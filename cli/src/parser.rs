@@ -5,11 +5,11 @@ use clap::{Parser, Subcommand};
 use crate::commands;
 use crate::line::Line;
 
-/// In-network aggregation for distributed training, on networks people really have.
+/// Plan, install, emulate and simulate in-network aggregation for distributed training.
 #[derive(Parser)]
 #[command(name = "inart", version, arg_required_else_help = true)]
 pub struct Cli {
-    /// Print one JSON document instead of text.
+    /// Print JSON in place of text.
     #[arg(long, global = true)]
     pub json: bool,
     #[command(subcommand)]
@@ -21,49 +21,49 @@ pub struct Cli {
 pub enum Command {
     /// Generate, convert and check topologies.
     Topology(commands::topology::Args),
-    /// Plan a job on a network of any kind, or check a plan.
+    /// Plan the jobs of a network, or verify a plan.
     Plan(Line<commands::plan::Plan>),
-    /// Install a plan on the switches, or the tables by which they copy updates between peers.
+    /// Install a plan or multicast tables on the switches (P4Runtime or BFRuntime).
     Apply(Line<commands::apply::Apply>),
-    /// Show what `inart apply` would change.
+    /// Show the changes that `inart apply` would make.
     Diff(Line<commands::diff::Diff>),
     /// Return to the plan installed before the last `inart apply`.
     Rollback(commands::rollback::Args),
-    /// Remove jobs from the switches, or list those that they hold.
+    /// Remove jobs from the switches, or list the jobs there.
     Remove(commands::remove::Args),
-    /// List the switches' ports that the topology's links are at, or bring them up.
+    /// List the switches' ports of the topology's links, or bring them up.
     Ports(commands::ports::Args),
-    /// Install plans and keep the switches in order, as a daemon.
+    /// Run the controller: install plans, and keep switches and jobs running.
     Controller(Box<commands::controller::Args>),
     /// List, submit, pause, resume or delete the jobs of a running controller.
     Jobs(commands::jobs::Args),
-    /// Run the process of a host: a worker, server, site, peer or client, by its name in the network.
+    /// Run a host's process by its name in the network: worker, server, site, peer or client.
     #[command(aliases = ["site", "peer", "order-server", "order-worker"])]
     Host(Line<commands::host::Host>),
     /// Run the embedded switch.
     Switch(commands::switch::Args),
-    /// Say why nothing moves: which chunk waits for whom, and where its frames are stuck.
+    /// Diagnose a stalled job: missing worker, and where its frames stop.
     Doctor(commands::doctor::Args),
-    /// Train on a network of any kind on this machine: namespaces and processes, every sum checked.
+    /// Train in network namespaces on this machine, and verify every sum (needs root).
     Emulate(Line<commands::emulate::Emulate>),
-    /// Run jobs on a network of any kind in virtual time, every sum checked.
+    /// Simulate jobs in virtual time, and verify every sum.
     Simulate(Line<commands::simulate::Simulate>),
-    /// Plan the experiments of the paper's figures: tables and charts, with the paper's numbers.
+    /// Reproduce the figures of the InArt, NETSTORM, SELMCAST and R²SP papers.
     Experiment(commands::experiment::Args),
-    /// Run the scheduler of a network of sites: plans by what sites measure.
+    /// Run the scheduler of a network of sites, which plans from measured rates.
     Scheduler(Box<commands::host::sites::site::SchedulerArgs>),
-    /// Run the coordinator of a network of peers: chooses the receivers of each update.
+    /// Run the coordinator of a network of peers, which chooses each update's receivers.
     Coordinator(Box<commands::host::peers::coordinator::Args>),
-    /// Run a worker by its rank in an assignment, without the network's document.
+    /// Run a worker by its rank in an assignment, without a network file.
     #[command(hide = true)]
     Worker(commands::host::aggregation::worker::Args),
-    /// Run a server by its shard in an assignment, without the network's document.
+    /// Run a parameter server by its shard in an assignment, without a network file.
     #[command(hide = true)]
     Server(commands::host::aggregation::server::Args),
-    /// Run a server of groups by its shard in their assignments.
+    /// Run a parameter server for groups aggregated in the network (hierarchical R²SP).
     #[command(hide = true)]
     GroupServer(Box<commands::host::ps::group_server::Args>),
-    /// Run a worker of a group by its rank in the group's assignment.
+    /// Run a worker of a group aggregated in the network (hierarchical R²SP).
     #[command(hide = true)]
     GroupWorker(Box<commands::host::ps::group_worker::Args>),
     /// Print the INART frames of a pcap file.

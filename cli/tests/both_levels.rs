@@ -127,7 +127,7 @@ fn a_site_with_workers_says_what_it_lacks_and_what_does_not_fit() {
         // 64 KiB between sites are 64 frames of 256 values.
         (
             assignment("n1", &four, 256, 32),
-            &["inside site n1", "window of 32 frames", "has 64", "--window 64"],
+            &["inside site n1", "window of 32 frames", "has 64", "with a window (--window) of 64"],
         ),
     ];
     for (told, named) in cases {

@@ -35,7 +35,7 @@ fn committed(name: &str) -> BTreeMap<[String; 3], [f64; 3]> {
     rows(&std::fs::read_to_string(root().join(format!("experiments/results/{name}.csv"))).unwrap())
 }
 
-/// All seeds of one figure: the paper's schemes come out the same, ours as its solver has it.
+/// All seeds of one figure: the NETSTORM paper's schemes come out the same, ours as its solver has it.
 #[test]
 fn a_figure_run_again_gives_the_committed_numbers() {
     let bench = Workbench::new();

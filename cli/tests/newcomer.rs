@@ -226,12 +226,12 @@ fn events_after_the_end_of_a_run_are_named() {
     for (line, named) in [
         (
             "simulate fig1.yaml --rounds 1 --gradient 4KB --faults late.yaml",
-            "--faults: 1 event comes after the end",
+            "--faults: 1 event occurs after the end",
         ),
-        ("simulate geo9.yaml --rounds 1 --faults late-sites.yaml", "--faults: 1 event comes after the end"),
+        ("simulate geo9.yaml --rounds 1 --faults late-sites.yaml", "--faults: 1 event occurs after the end"),
         (
             "simulate ps16.yaml --sync bsp --iterations 2 --absent w1=1h..2h",
-            "--absent: 1 event comes after the end",
+            "--absent: 1 event occurs after the end",
         ),
         ("simulate ps16.yaml --sync bsp --iterations 2 --absent w1=1s..2s", ""),
     ] {

@@ -161,7 +161,7 @@ fn a_whole_plan_that_does_not_hold_is_refused_with_the_way_to_derive_it() {
     let sites = json_of(&bench, "plan ring.yaml --complete trees.json");
     let peers = json_of(&bench, "plan mesh4.yaml --complete tasks.json");
     let cases: [(&str, &Value, &str, Value, &str); 6] = [
-        ("ring.yaml", &sites, "/predicted_s", json!(0.9), "predicted_s: it says 0.9, and is"),
+        ("ring.yaml", &sites, "/predicted_s", json!(0.9), "predicted_s is 0.9; expected"),
         ("ring.yaml", &sites, "/topology", json!("x"), "topology"),
         ("ring.yaml", &sites, "/job", json!("x"), "job: it is for \"x\""),
         ("ring.yaml", &sites, "/trees/0/share", json!(0.6), "the sum of shares"),

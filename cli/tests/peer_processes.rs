@@ -196,7 +196,7 @@ fn bad_flags_are_refused_in_one_line() {
     mesh.refused("p1", "--selection-timeout 0s", &["--selection-timeout", "0s", "above 0"]);
     mesh.refused("p1", "--connect-timeout 0s", &["--connect-timeout", "0s", "above 0"]);
     mesh.refused("p1", "--progress-timeout 0s", &["--progress-timeout", "0s", "above 0"]);
-    mesh.refused("p1", "--peer p9=127.0.0.1:1", &["p9", "no other peer of job digits"]);
+    mesh.refused("p1", "--peer p9=127.0.0.1:1", &["p9", "not another peer of job digits"]);
     mesh.refused("p1", "--peer p2=127.0.0.1:1", &["--peer p2", "twice"]);
     mesh.refused("p1", "--peer p2", &["NAME=HOST:PORT"]);
     mesh.refused("p1", "--coordinator p3=127.0.0.1:1", &["coordinator p3", "name of a peer"]);
@@ -245,11 +245,11 @@ fn bad_flags_are_refused_in_one_line() {
     };
     refused(alone("--rounds 1"), &["peer p2 has no address at p1"]);
     refused(alone("--multicast switch"), &["--multicast switch", "--interface"]);
-    refused(alone("--multicast switch --interface none9"), &["interface none9", "none of that name"]);
+    refused(alone("--multicast switch --interface none9"), &["interface none9", "does not exist"]);
     // What a process finds out later.
     let lonely = mesh.arguments("p1", "--connect-timeout 1s");
     let lonely: Vec<&str> = lonely.iter().map(String::as_str).collect();
-    mesh.bench.refused(&lonely, &["peer p1", "no coordinator has taken peer 0 in", "start one"]);
+    mesh.bench.refused(&lonely, &["peer p1", "no coordinator has admitted peer 0", "start one"]);
     let _coordinator = mesh.start("c", "--sync ssp");
     let other = mesh.arguments("p1", "--connect-timeout 60s");
     let other: Vec<&str> = other.iter().map(String::as_str).collect();

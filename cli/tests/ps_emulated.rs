@@ -169,7 +169,7 @@ fn what_makes_no_sense_is_refused_in_one_line() {
     refused("--absent w1=2s..1s", &["NAME=FROM..UNTIL"]);
     refused("--absent w1=1s..3s --absent w1=2s..5s", &["--absent w1", "overlap"]);
     refused("--absent w1=1s.. --absent w1=2s..5s", &["--absent w1", "overlap"]);
-    refused("--absent s1=1s..", &["--absent s1", "comes back"]);
+    refused("--absent s1=1s..", &["--absent s1", "time of its restart"]);
     refused("--faults pause.yaml", &["--faults", "pause.yaml", "host w1 stopped", "crash: w1"]);
     refused("--faults none.yaml", &["--faults", "none.yaml"]);
     refused("--push-timeout soon", &["--push-timeout", "soon", "2s"]);

@@ -77,5 +77,5 @@ fn schedules_that_cannot_be_run_are_refused() {
     let error = refused(&bench, "simulate ps16.yaml --sync bsp --chunks 5");
     assert!(error.contains("--chunks: with --faults or --trials only"), "{error}");
     let error = refused(&bench, "simulate ps16.yaml --sync bsp --trials 2 --absent w1=1s..2s");
-    assert!(error.contains("--absent: --trials draws who is gone"), "{error}");
+    assert!(error.contains("--absent: --trials draws absences itself"), "{error}");
 }

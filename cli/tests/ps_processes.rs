@@ -109,7 +109,7 @@ fn a_server_that_is_killed_goes_on_from_its_last_version() {
     let cluster = Cluster::new();
     let flags = server_is_killed(&|name, flags| cluster.start(name, flags));
     cluster.bench.write("model.kept", "x");
-    cluster.refused("s1", flags, &["model.kept", "remove it"]);
+    cluster.refused("s1", flags, &["model.kept", "delete"]);
 }
 
 #[test]

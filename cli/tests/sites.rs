@@ -110,12 +110,15 @@ fn what_cannot_be_is_refused_in_one_line() {
         other("rates: [38 Mbps,", "rates: [0,");
         bench.refused(&[command, "other.yaml"], &["other.yaml", "trace of n1 to n2", "a rate is 0"]);
     }
-    bench.refused(&["plan", "geo9.yaml", "--root", "n4"], &["scheme optimized", "leave --root out"]);
+    bench.refused(
+        &["plan", "geo9.yaml", "--root", "n4"],
+        &["scheme optimized", "leave the root out (--root)"],
+    );
     bench.refused(&["plan", "geo9.yaml", "--scheme", "fapt", "--root", "n10"], &["--root n10", "n1, n2"]);
     bench.refused(&["plan", "geo9.yaml", "--scheme", "atp"], &["--scheme", "netstorm"]);
     bench.refused(
         &["plan", "geo9.yaml", "--scheme", "netstorm", "--roots", "12"],
-        &["--roots 12", "from 1 to 9"],
+        &["12 roots for 9 sites", "give a number of roots (--roots) from 1 to 9"],
     );
     bench.refused(&["plan", "geo9.yaml", "--job", "other"], &["--job other", "alexnet"]);
     bench.refused(&["plan", "geo9.yaml", "--check", "plan.json"], &["plan.json"]);
@@ -143,7 +146,7 @@ fn faults_happen_in_virtual_time() {
     let output = bench.inart(&arguments);
     assert!(output.status.success(), "{output:?}");
     let text = String::from_utf8(output.stdout).unwrap();
-    for words in ["link n1 to n3 gone at 20.000 s", "site n5 gone", "1 site joined again", "all equal"] {
+    for words in ["link n1 to n3 failed at 20.000 s", "site n5 failed", "1 site joined again", "all equal"] {
         assert!(text.contains(words), "{text}");
     }
     let json = bench.inart(&[&arguments[..], &["--json"]].concat());

@@ -105,9 +105,9 @@ fn a_side_without_tls_is_named() {
     let our = Authority::found(&bench, "our");
     our.certify(&bench, "switch", "127.0.0.1", |_| {});
     let (_plain, address) = serve(&bench, None, &[]);
-    all_say(&bench, &address, &["--tls-ca", "our-ca.pem"], &["does not speak TLS"]);
+    all_say(&bench, &address, &["--tls-ca", "our-ca.pem"], &["does not use TLS"]);
     let (_tls, address) = serve(&bench, Some("switch"), &[]);
-    all_say(&bench, &address, &[], &["speaks TLS only", "--tls-ca"]);
+    all_say(&bench, &address, &[], &["accepts TLS only", "--tls-ca"]);
     let mutual = ["--grpc-server-cacert", "our-ca.pem", "--grpc-server-with-client-auth"];
     let (_mutual, address) = serve(&bench, Some("switch"), &mutual);
     all_say(&bench, &address, &["--tls-ca", "our-ca.pem"], &["does not accept this client", "--tls-cert"]);

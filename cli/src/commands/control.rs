@@ -62,27 +62,28 @@ const PEERS_VALUES: ValuesPerFrame = ValuesPerFrame::N256;
 /// Arguments of every command that talks to switches.
 #[derive(clap::Args)]
 pub struct ControlArgs {
-    /// Where a switch is reached, such as v1=127.0.0.1:9559 or v1=127.0.0.1:9559,device=1; once per switch.
-    /// Without any, those of the last push.
+    /// Address of a switch, such as v1=127.0.0.1:9559 or v1=127.0.0.1:9559,device=1.
+    ///
+    /// Repeat for each switch [default: the addresses of the last push].
     #[arg(long = "switch", value_name = "NAME=HOST:PORT[,device=ID]", value_parser = parse_switch)]
     switch: Vec<(String, String)>,
-    /// File with the same as a YAML or JSON map from names to addresses.
+    /// File with the switches' addresses: a YAML or JSON map from names to HOST:PORT.
     #[arg(long, value_name = "FILE")]
     switches: Option<PathBuf>,
-    /// Kind of the switches.
+    /// Kind of the switches: v1model (bmv2), tofino or tofino2.
     #[arg(long, value_name = "NAME", default_value = inart_targets::DEFAULT.name(), value_parser = parse_target)]
     pub target: &'static dyn Target,
-    /// Folder with the P4 program and what p4c printed for it, instead of the built-in program.
+    /// Folder with a P4 program and its p4c output, in place of the built-in program.
     #[arg(long, value_name = "DIR")]
     p4: Option<PathBuf>,
-    /// Folder with the records of earlier pushes [default: $XDG_STATE_HOME/inart, or .inart].
+    /// Folder of the records of earlier pushes [default: $XDG_STATE_HOME/inart, or .inart].
     #[arg(long, value_name = "DIR")]
     state: Option<PathBuf>,
-    /// Precedence among controllers: the greatest is primary and may write [default: 1; of `inart
+    /// Election ID: the controller with the greatest is primary and may write [default: 1; of `inart
     /// controller`, the time].
     #[arg(long, value_name = "NUMBER")]
     pub election_id: Option<u64>,
-    /// Load our program even where another one runs; clears that switch's tables and stops the jobs on it.
+    /// Replace a foreign P4 program; clears the switch's tables and stops the jobs on the switch.
     #[arg(long)]
     pub replace_program: bool,
     #[command(flatten)]

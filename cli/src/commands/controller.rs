@@ -31,59 +31,59 @@ use crate::commands::values::duration;
 /// Arguments of `inart controller`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The document (YAML or JSON) of a network of switches, or of peers.
+    /// Topology (YAML or JSON) of a network of switches or of peers.
     #[arg(required_unless_present_any = ["ask", "why", "replan"])]
     topology: Option<PathBuf>,
-    /// A plan, or the plans of several jobs (JSON), as `inart plan --json` prints them; may be given several
-    /// times [default: the plans in force if the topology is still the same, else plan all jobs of the
-    /// topology].
+    /// Plan to install (JSON, of one job or several), as `inart plan --json` prints it.
+    ///
+    /// Repeat for further plans [default: the active plans if the topology is unchanged, else new plans of
+    /// all jobs].
     #[arg(long, value_name = "PLAN")]
     plan: Vec<PathBuf>,
-    /// A network of peers (YAML or JSON) whose updates the same switches copy [default: the one in force].
+    /// Network of peers (YAML or JSON) whose updates the switches copy [default: the active one].
     #[arg(long, value_name = "NETWORK")]
     peers: Option<PathBuf>,
-    /// Scheme to plan with.
+    /// Scheme of new plans.
     #[arg(long, default_value = schemes::DEFAULT.name(), value_parser = crate::commands::scheme::parser(), conflicts_with = "plan")]
     scheme: &'static dyn Scheme,
-    /// Seed to plan with.
+    /// Random seed of new plans.
     #[arg(long, default_value_t = 1, conflicts_with = "plan")]
     seed: u64,
-    /// Where hosts and people ask: HOST:PORT or unix:/path; port 0 picks one and prints it.
+    /// Address for hosts and clients: HOST:PORT or unix:/path; port 0 picks a free port.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9558")]
     listen: String,
     #[command(flatten)]
     security: ListenArgs,
-    /// At the start, wait for further switches for up to this long after the first answer; the plans are then
-    /// installed without those that are away.
+    /// Wait this long for further switches after the first one answers at the start.
+    ///
+    /// Then the controller installs the plans without the missing switches.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     switches_within: Duration,
-    /// Read every switch's tables this often, and repair what differs.
+    /// Time between checks of the switches' tables; differences are repaired.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     check_every: Duration,
-    /// Undo the change of a running job's plan if the switches take longer for the new tables, or the hosts
-    /// to move.
+    /// Longest duration of a plan change; then the controller undoes the change.
     #[arg(long, value_name = "TIME", default_value = "5s", value_parser = duration)]
     change_within: Duration,
-    /// Of elastic jobs: begin the first run without hosts that have not come by then.
+    /// Elastic jobs: start without missing hosts after this long.
     #[arg(long = "join-timeout", value_name = "TIME", default_value = "10s", value_parser = duration)]
     gather_within: Duration,
-    /// Of elastic jobs: when a run was aborted, begin the next one without hosts that have not come back by
-    /// then.
+    /// Elastic jobs: after an abort, resume without missing hosts after this long.
     #[arg(long = "rejoin-timeout", value_name = "TIME", default_value = "3s", value_parser = duration)]
     regroup_within: Duration,
-    /// Remove jobs that left the topology from the switches, unless frames of them are on the way.
+    /// Remove jobs that are no longer in the topology, unless their frames are in flight.
     #[arg(long)]
     remove_departed: bool,
-    /// Print the status of the controller that listens there, and end.
+    /// Print the status of the controller at this address (HOST:PORT or unix:/path) and exit.
     #[arg(long, value_name = "ADDRESS", conflicts_with = "topology")]
     ask: Option<String>,
-    /// Print what the controller that listens there has decided on plans, and with which numbers, and end.
+    /// Print the decisions of the controller at this address, with their numbers, and exit.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["topology", "ask"])]
     why: Option<String>,
-    /// Have the controller that listens there look for better routes at once, print what it decided, and end.
+    /// Make the controller at this address search for better plans, print its decision and exit.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = ["topology", "ask", "why"])]
     replan: Option<String>,
-    /// With --replan: look for other shares of elastic jobs, too.
+    /// With --replan: allow new shares of elastic jobs.
     #[arg(long, requires = "replan", conflicts_with = "topology")]
     shares: bool,
     #[command(flatten)]

@@ -20,10 +20,10 @@ use capture::{Captured, End, read_frames};
 /// Arguments of `inart decode`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Capture to read: pcap or pcapng, of Ethernet; `-` for standard input.
+    /// Capture to read (pcap or pcapng, link type Ethernet); `-` for standard input.
     #[arg(value_name = "FILE")]
     file: PathBuf,
-    /// Print the values, too.
+    /// Print the frames' values too.
     #[arg(long)]
     values: bool,
 }

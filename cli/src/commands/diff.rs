@@ -34,7 +34,7 @@ impl ByNetwork for Diff {
 /// Arguments of `inart diff` on a network of switches.
 #[derive(clap::Args)]
 struct OfSwitches {
-    /// The plan or network of peers, as `inart apply` takes it.
+    /// The plan or network of peers, as for `inart apply`.
     #[arg(value_name = "PLAN")]
     plan: Option<PathBuf>,
     #[command(flatten)]

@@ -27,19 +27,21 @@ use switches::{Came, Counters, TIMEOUT, Tables, connect, differences, read_all, 
 /// Arguments of `inart doctor`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// Name of the topology; needed if plans were pushed to several.
+    /// Name of the topology; needed if the records have several.
     #[arg(long, value_name = "NAME")]
     topology: Option<String>,
-    /// A host's status socket (its --status), such as w1=/run/w1.sock or w1=127.0.0.1:9600; once per host.
+    /// Status socket of a host, such as w1=/run/w1.sock or w1=127.0.0.1:9600.
+    ///
+    /// The socket is the host's --status. Repeat for each host.
     #[arg(long = "host", value_name = "NAME=ADDRESS", value_parser = parse_host)]
     host: Vec<(String, String)>,
-    /// Folder with status sockets, each called after its host: w1.sock.
+    /// Folder with status sockets, each named after its host: w1.sock.
     #[arg(long, value_name = "DIR")]
     hosts: Option<PathBuf>,
-    /// Ask this controller too (HOST:PORT or unix:/path).
+    /// Query the controller at this address too (HOST:PORT or unix:/path).
     #[arg(long, value_name = "ADDRESS")]
     controller: Option<String>,
-    /// Watch for this long what moves; workers retransmit within half a second.
+    /// Time to watch for progress; a healthy worker retransmits within half a second.
     #[arg(long, value_name = "TIME", default_value = "2s", value_parser = duration)]
     watch: Duration,
     #[command(flatten)]
@@ -112,8 +114,8 @@ impl Args {
                 return Ok(self.without_records(&addresses, &state).await);
             }
             bail!(
-                "no plan was installed yet, as far as the records in {} say: push a plan or start `inart controller`, or name \
-                 the folder of its records with --state",
+                "no plan has been installed (no records in {}): run `inart apply` or start `inart \
+                 controller`, or name the folder of its records with --state",
                 state.display()
             );
         }
@@ -141,7 +143,8 @@ impl Args {
 
         let left = left.iter().map(|(number, push)| {
             format!(
-                "job {number} ({}) is not in topology {network} any more: if it is done, `inart remove {number} TOPOLOGY`",
+                "job {number} ({}) is not in topology {network} any more: if it is done, `inart remove \
+                 {number} TOPOLOGY`",
                 push.plan.job
             )
         });

@@ -22,17 +22,17 @@ use files::{Document, make, write};
 #[derive(clap::Args)]
 #[command(after_help = crate::commands::scheme::list())]
 pub struct Args {
-    /// Its name, such as inart-fig9, netstorm-fig13, selmcast-fig7 or r2sp-fig8; `all` for all of them,
-    /// `list` for their names.
+    /// Name, such as inart-fig9, netstorm-fig13, selmcast-fig7 or r2sp-fig8; or all, or list.
+    ///
+    /// `all` runs all experiments. `list` prints their names.
     name: String,
-    /// Networks (and roundings) per setting, of the seeds from 1 on [default: 30; 5 for other papers'
-    /// figures].
+    /// Networks (and roundings) per setting, of seeds from 1 [default: 30; 5 outside the InArt paper].
     #[arg(long, value_parser = clap::value_parser!(u64).range(1..=100_000))]
     seeds: Option<u64>,
     /// Folder for a CSV file and an SVG chart per experiment.
     #[arg(long, value_name = "DIR", default_value = "out")]
     out: PathBuf,
-    /// Replace this document's tables as well: what stands between `<!-- table NAME -->` and `<!-- end -->`.
+    /// Document whose tables to replace, between `<!-- table NAME -->` and `<!-- end -->`.
     #[arg(long, value_name = "FILE")]
     tables: Option<PathBuf>,
     #[command(flatten)]
@@ -156,7 +156,7 @@ fn list(json: bool) -> anyhow::Result<()> {
         return print(&format!("{}\n", serde_json::Value::from_iter(all)));
     }
     let figure = |e: &Experiment| {
-        let place = e.figure.map_or(String::new(), |figure| format!(" (Fig. {figure} of the paper)"));
+        let place = e.figure.map_or(String::new(), |figure| format!(" (Fig. {figure} of the InArt paper)"));
         (e.name, format!("{}{place}", e.title))
     };
     let study = |s: &Study| (s.name, format!("{} ({} of {})", s.title, s.place, s.paper));

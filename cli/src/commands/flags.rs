@@ -3,13 +3,24 @@
 use inart_tls::advice;
 
 /// What a library advises, and the flags that do it.
-const FLAGS: [(&str, &str); 6] = [
+const FLAGS: [(&str, &str); 17] = [
     (advice::USE_TLS, "--tls-ca, --tls-cert, --tls-key"),
     (advice::ALLOW_PLAIN, "--insecure"),
     (advice::USE_ACCEPTED_CERTIFICATE, "--tls-cert, --tls-key"),
     (advice::TRUST_AUTHORITY, "--tls-ca"),
     (advice::EXPECT_NAME, "--tls-name"),
     (advice::BE_PLAIN, "--tls-ca, --tls-cert, --tls-key"),
+    ("serve by TLS", "--listen-ca, --listen-cert, --listen-key"),
+    ("allow plain connections", "--insecure-listen"),
+    ("allow the replacement", "--replace-program"),
+    ("restart the controller with a new epoch", "--new-plan-version"),
+    ("install the plan with a window", "--window"),
+    ("leave the root out", "--root"),
+    ("take a number of roots", "--roots"),
+    ("give a number of roots", "--roots"),
+    ("give each site at least 1 child", "--degree"),
+    ("leave auxiliary paths out", "--auxiliary"),
+    ("restart the controller with following", "--follow"),
 ];
 
 /// The message, with the flags behind each piece of advice.
@@ -46,7 +57,7 @@ mod tests {
         assert_eq!(
             with_flags(&error.to_string()),
             "192.0.2.1:1 is another machine: connect by TLS (--tls-ca, --tls-cert, --tls-key), or allow a plain \
-             connection (--insecure), which anybody on the network can read and change"
+             connection (--insecure), which others on the network can read and change"
         );
         assert_eq!(with_flags("no such file"), "no such file");
     }

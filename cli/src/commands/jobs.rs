@@ -14,12 +14,12 @@ use crate::commands::security::ClientArgs;
 /// Arguments of `inart jobs`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The controller: HOST:PORT or unix:/path.
+    /// Address of the controller: HOST:PORT or unix:/path.
     #[arg(long, value_name = "ADDRESS", default_value = "127.0.0.1:9558", global = true)]
     controller: String,
     #[command(flatten)]
     client: ClientArgs,
-    /// What to do [default: list].
+    /// Action [default: list].
     #[command(subcommand)]
     what: Option<What>,
 }
@@ -28,32 +28,33 @@ pub struct Args {
 enum What {
     /// List the jobs on the controller's switches: kind, epoch, switches, and for how long.
     List,
-    /// Plan a job beside those that run, and install it: they keep routes and shares, and slow down as
-    /// fairness asks.
+    /// Plan and install a job next to the running ones.
+    ///
+    /// Running jobs keep their routes and shares; their rates fall to the fair ones.
     Submit {
-        /// The controller's topology with one job more, at the end of its list (YAML or JSON).
+        /// Controller's topology with the new job at the end of its list (YAML or JSON).
         topology: PathBuf,
-        /// That job's name [default: the only one that the controller does not run].
+        /// Name of the new job [default: the only one that is not running].
         job: Option<String>,
-        /// Chunks in flight per worker and shard, a power of two [default: as the jobs that run].
+        /// Chunks in flight per worker and shard: a power of two [default: as the running jobs].
         #[arg(long, value_name = "CHUNKS", value_parser = crate::commands::apply::aggregation::parse_window)]
         window: Option<u32>,
     },
-    /// End the run of an elastic job at a boundary, until it is resumed. Its hosts wait.
+    /// Pause an elastic job until it is resumed; its hosts wait.
     Pause {
-        /// Its name.
+        /// Name of the job.
         job: String,
     },
-    /// Let a paused job go on.
+    /// Resume a paused job.
     Resume {
-        /// Its name.
+        /// Name of the job.
         job: String,
     },
-    /// Take a job off the switches: its slots are free, and the other jobs get what it leaves.
+    /// Delete a job from the switches; other jobs may use its slots and rates.
     Delete {
-        /// Its name.
+        /// Name of the job.
         job: String,
-        /// Even if its hosts run, which ends them with an error.
+        /// Delete a job whose hosts are running; they exit with an error.
         #[arg(long)]
         force: bool,
     },
@@ -81,7 +82,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
             }
             What::Resume { job } => {
                 controller.resume(&job).await?;
-                Ok(said(&job, "goes on", "resumed", json))
+                Ok(said(&job, "resumes", "resumed", json))
             }
             What::Delete { job, force } => {
                 let number = controller.delete(&job, force).await?;

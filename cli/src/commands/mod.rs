@@ -32,3 +32,17 @@ mod status;
 pub mod switch;
 pub mod topology;
 pub mod values;
+
+/// The commands that run on networks of several kinds, for tests of all their flags.
+#[cfg(test)]
+pub fn by_network() -> [(&'static str, Vec<crate::line::Entry>); 6] {
+    use crate::line::ByNetwork;
+    [
+        (plan::Plan::NAME, plan::Plan::entries()),
+        (simulate::Simulate::NAME, simulate::Simulate::entries()),
+        (emulate::Emulate::NAME, emulate::Emulate::entries()),
+        (push::Push::NAME, push::Push::entries()),
+        (diff::Diff::NAME, diff::Diff::entries()),
+        (host::Host::NAME, host::Host::entries()),
+    ]
+}

@@ -67,7 +67,7 @@ pub fn peer_job<'m>(mesh: &'m Mesh, name: Option<&str>) -> anyhow::Result<&'m Pe
 
 /// Returns the job of that name that trains at a parameter server; without one, the only such job.
 pub fn training_job<'c>(cluster: &'c Cluster, name: Option<&str>) -> anyhow::Result<&'c Job> {
-    let only = |all: &str| format!("of network {}, only {all} say how long they compute", cluster.name);
+    let only = |all: &str| format!("of network {}, only {all} have `compute`", cluster.name);
     job(&cluster.jobs, |job| &job.name, name, only)
 }
 

@@ -19,13 +19,12 @@ use crate::commands::control::ControlArgs;
 /// Arguments of `inart ports`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The topology document (YAML or JSON).
+    /// Network (YAML or JSON).
     topology: PathBuf,
-    /// Add and enable the ports of all links, with the links' rates for speeds. What is right already stays.
+    /// Add and enable the ports of all links at the links' rates; correct ports stay as they are.
     #[arg(long)]
     bring_up: bool,
-    /// Error correction of the ports that are brought up: none, fc or rs [default: rs at 100 Gbps, else
-    /// none].
+    /// With --bring-up: error correction: none, fc or rs [default: rs at 100 Gbps, else none].
     #[arg(long, value_name = "FEC", requires = "bring_up")]
     fec: Option<Fec>,
     #[command(flatten)]

@@ -17,14 +17,15 @@ use crate::commands::control::{ControlArgs, Purpose, SwitchNetwork};
 #[derive(clap::Args)]
 #[command(override_usage = "inart remove [OPTIONS] [JOB]... <TOPOLOGY>")]
 pub struct Args {
-    /// Names or numbers of the jobs to remove, and last the network's document (YAML or JSON);
-    /// without jobs, those that the switches hold are listed.
+    /// Jobs to remove (names or numbers), then the network (YAML or JSON).
+    ///
+    /// Without jobs, the command lists the jobs on the switches.
     #[arg(value_name = "TOPOLOGY", required = true)]
     jobs_and_topology: Vec<String>,
-    /// Show what would be removed, and remove nothing.
+    /// List what would be removed, and remove nothing.
     #[arg(long)]
     dry_run: bool,
-    /// Remove jobs whose hosts may still run: theirs end with an error.
+    /// Remove jobs even if their hosts run; running hosts exit with an error.
     #[arg(long)]
     force: bool,
     /// Values per frame of the switches' program, as for `inart apply`.
@@ -85,8 +86,7 @@ async fn unused(controller: &mut Controller<Box<dyn Session>>, jobs: &[&HeldJob]
         let shown: Vec<_> = roles.iter().take(3).map(String::as_str).collect();
         let more = if roles.len() > shown.len() { ", …" } else { "" };
         bail!(
-            "job {job}: {}{more} ran under epoch {live}, and nothing tells whether they have ended: see to it that its hosts \
-             are stopped, then add --force",
+            "job {job}: {}{more} ran under epoch {live} and may still run: stop them, then add --force",
             shown.join(", ")
         );
     }

@@ -13,16 +13,16 @@ use crate::commands::control::{ControlArgs, Purpose, SwitchNetwork};
 /// Arguments of `inart rollback`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The topology document as the network is now [default: that of the newest push of any job].
+    /// Current topology [default: the topology of the newest push of any job].
     #[arg(value_name = "TOPOLOGY", conflicts_with = "topology")]
     today: Option<PathBuf>,
-    /// Name of the topology; needed if plans were pushed to several.
+    /// Name of the topology; needed if the records have several.
     #[arg(long, value_name = "NAME")]
     topology: Option<String>,
-    /// Name of the job; needed if plans of several were pushed.
+    /// Name of the job; needed if the records have several.
     #[arg(long, value_name = "NAME")]
     job: Option<String>,
-    /// Write what the hosts are told to DIR/JOB.json.
+    /// Folder for the hosts' assignments, one JOB.json each.
     #[arg(long, value_name = "DIR")]
     assignments: Option<PathBuf>,
     #[command(flatten)]

@@ -8,19 +8,19 @@ use inart_tls::{ClientTls, IdentityFiles, Security, ServerTls};
 /// Arguments of every command that connects to a switch or to the controller.
 #[derive(clap::Args, Clone, Default)]
 pub struct ClientArgs {
-    /// Connect by TLS, and believe servers with a certificate of this authority (PEM).
+    /// Connect by TLS, and trust servers with a certificate of this authority (PEM).
     #[arg(long, value_name = "FILE")]
     tls_ca: Option<PathBuf>,
-    /// The certificate to show to servers that ask for one (PEM).
+    /// Client certificate, for servers that ask for one (PEM).
     #[arg(long, value_name = "FILE", requires_all = ["tls_ca", "tls_key"])]
     tls_cert: Option<PathBuf>,
-    /// The key of --tls-cert (PEM).
+    /// Private key of --tls-cert (PEM).
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// The name in the servers' certificates, where it is not the host of their addresses.
+    /// Name in the servers' certificates, if it differs from the host of their addresses.
     #[arg(long, value_name = "NAME", requires = "tls_ca")]
     tls_name: Option<String>,
-    /// Connect to other machines without TLS: anybody on the network can read and change what is sent.
+    /// Connect to other machines without TLS; others on the network can read and change data.
     #[arg(long, conflicts_with = "tls_ca")]
     insecure: bool,
 }
@@ -51,16 +51,16 @@ impl ClientArgs {
 /// Arguments of the controller's own server. It always wants to know its clients: TLS here is mutual.
 #[derive(clap::Args)]
 pub struct ListenArgs {
-    /// Serve hosts and people by TLS only, and only those with a certificate of this authority (PEM).
+    /// Accept TLS connections only, from clients with a certificate of this authority (PEM).
     #[arg(long, value_name = "FILE", requires_all = ["listen_cert", "listen_key"])]
     listen_ca: Option<PathBuf>,
-    /// The controller's certificate (PEM).
+    /// Certificate of the controller (PEM).
     #[arg(long, value_name = "FILE", requires = "listen_ca")]
     listen_cert: Option<PathBuf>,
-    /// The key of --listen-cert (PEM).
+    /// Private key of --listen-cert (PEM).
     #[arg(long, value_name = "FILE", requires = "listen_ca")]
     listen_key: Option<PathBuf>,
-    /// Allow a --listen address that other machines can reach, though the connection is plain.
+    /// Allow a --listen address that other machines reach, without TLS.
     #[arg(long, conflicts_with = "listen_ca")]
     insecure_listen: bool,
 }
@@ -88,17 +88,18 @@ pub struct ServerArgs {
     /// Serve P4Runtime by TLS only.
     #[arg(long)]
     grpc_server_ssl: bool,
-    /// With --grpc-server-with-client-auth: serve only clients of this authority (PEM). Without it, no client
-    /// needs a certificate.
+    /// With --grpc-server-with-client-auth: authority of the clients' certificates (PEM).
+    ///
+    /// Without the flag, clients need no certificate.
     #[arg(long, value_name = "FILE")]
     grpc_server_cacert: Option<PathBuf>,
-    /// The switch's certificate (PEM).
+    /// Certificate of the switch (PEM).
     #[arg(long, value_name = "FILE")]
     grpc_server_cert: Option<PathBuf>,
-    /// The key of the certificate (PEM).
+    /// Private key of --grpc-server-cert (PEM).
     #[arg(long, value_name = "FILE")]
     grpc_server_key: Option<PathBuf>,
-    /// Serve only clients with a certificate of the authority: mutual TLS.
+    /// Serve only clients with a certificate of --grpc-server-cacert (mutual TLS).
     #[arg(long)]
     grpc_server_with_client_auth: bool,
 }

@@ -6,7 +6,7 @@ use inart_host_agent::status::{AnyStatus, StatusSocket};
 /// Flag of a status socket.
 #[derive(clap::Args)]
 pub struct StatusArgs {
-    /// Answer at ADDRESS what this process does, for `inart doctor`: a path, or a port of 127.0.0.1.
+    /// Address of the status socket, for `inart doctor`: a path, or 127.0.0.1:PORT.
     #[arg(long, value_name = "ADDRESS")]
     status: Option<String>,
 }

@@ -55,40 +55,42 @@ impl From<Arch> for Architecture {
     after_help = "Options of simple_switch_grpc for logging, Thrift and queues are accepted and ignored."
 )]
 pub struct Args {
-    /// The program to start with: bmv2 JSON, or p4c's intermediate form of a TNA program. P4Runtime needs a
-    /// pipeline with P4Info all the same.
+    /// Program to start with: bmv2 JSON, or p4c's intermediate form of a TNA program.
+    ///
+    /// P4Runtime still needs a pipeline with P4Info.
     #[arg(value_name = "PROGRAM")]
     program: Option<PathBuf>,
     /// Start without a program; a controller sends one.
     #[arg(long)]
     no_p4: bool,
-    /// A port and its interface, such as 1@veth0; repeatable.
+    /// Port and its interface, such as 1@veth0; repeat for each port.
     #[arg(short = 'i', long = "interface", value_name = "PORT@IF", value_parser = interface)]
     interfaces: Vec<(Port, String)>,
-    /// The device's number in P4Runtime or BFRuntime.
+    /// Device number in P4Runtime or BFRuntime.
     #[arg(long, default_value_t = 0)]
     device_id: u64,
-    /// Serve BFRuntime there, as Tofino's driver does, instead of P4Runtime.
+    /// Serve BFRuntime at this address, as Tofino's driver does, in place of P4Runtime.
     #[arg(long, value_name = "HOST:PORT", conflicts_with = "grpc_server_addr")]
     bfrt: Option<String>,
-    /// The board whose front ports BFRuntime tells of, such as wedge100bf-32x; else they are counted through
-    /// the pipes.
+    /// Board of BFRuntime's front ports, such as wedge100bf-32x [default: numbered by pipe].
     #[arg(long, value_name = "NAME", value_parser = board, requires = "bfrt")]
     board: Option<Board>,
-    /// Open the ports in this network namespace (a name of `ip netns`, or a path); P4Runtime stays here.
+    /// Network namespace of the ports: a name of `ip netns`, or a path.
+    ///
+    /// P4Runtime stays in the namespace of the process.
     #[arg(long, value_name = "NAME")]
     port_netns: Option<String>,
-    /// Run the STF cases of a folder instead, and say which pass.
+    /// Folder of STF cases to run in place of a switch; prints which pass.
     #[arg(long, value_name = "DIR", conflicts_with_all = ["program", "no_p4", "interfaces"])]
     conformance: Option<PathBuf>,
-    /// The architecture of those cases; the form of each pipeline says which one it is of.
+    /// With --conformance: architecture of the cases [default: as each pipeline states].
     #[arg(long, value_enum, requires = "conformance")]
     arch: Option<Arch>,
     #[command(flatten)]
     target: Target,
     #[command(flatten)]
     ignored: Ignored,
-    /// Options of the target, as simple_switch_grpc takes them after a `--`.
+    /// Options of the target after `--`, as simple_switch_grpc has them.
     #[arg(last = true, value_name = "TARGET OPTIONS")]
     after: Vec<String>,
 }
@@ -96,10 +98,10 @@ pub struct Args {
 /// Options that `simple_switch_grpc` takes after a `--`; here they may stand before it as well.
 #[derive(clap::Args, Default)]
 struct Target {
-    /// Where P4Runtime listens [default: 127.0.0.1:9559]; port 0 picks one and prints it.
+    /// Address of P4Runtime; port 0 picks a free port [default: 127.0.0.1:9559].
     #[arg(long, value_name = "HOST:PORT")]
     grpc_server_addr: Option<String>,
-    /// Packets out of this port go to the controller, and its packets come in by it.
+    /// Port of packets to and from the controller (packet-in and packet-out).
     #[arg(long, value_name = "PORT", value_parser = port)]
     cpu_port: Option<Port>,
     /// The port by which programs drop frames, as simple_switch takes it; here always 511.
@@ -188,8 +190,7 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     let address = args.bfrt.as_deref().or(address.as_deref()).unwrap_or(DEFAULT_ADDRESS);
     if tls.is_none() && !inart_tls::is_local(address) {
         eprintln!(
-            "note: {} is not protected on {address}: whoever reaches it can reprogram this switch; \
-             see --grpc-server-ssl",
+            "note: {} is not protected on {address}: any client can reprogram this switch; see --grpc-server-ssl",
             protocol.name()
         );
     }

@@ -18,33 +18,17 @@ const MOST_BATCH: u64 = 1000;
 const LONGEST_S: f64 = 1e7;
 /// How to write a time.
 const TIME: &str = "give a time above 0 with its unit, like 500ms, 2s, 10min or 1h";
-/// Units of time, in seconds.
-const UNITS_S: [(&str, f64); 8] = [
-    ("ns", 1e-9),
-    ("us", 1e-6),
-    ("µs", 1e-6),
-    ("ms", 1e-3),
-    ("min", 60.0),
-    ("s", 1.0),
-    ("m", 60.0),
-    ("h", 3600.0),
-];
 
-/// Reads a time with its unit; 0 needs none.
+/// Reads a time with its unit, as documents have it; 0 needs none.
 ///
 /// # Errors
 /// Returns how to write a time.
 pub fn time(text: &str) -> Result<Seconds, String> {
     let text = text.trim();
-    let of_unit = |(unit, seconds): &(&str, f64)| {
-        let number = text.strip_suffix(unit)?.trim_end().parse::<f64>().ok()?;
-        Some(number * seconds)
-    };
-    let bare = text.parse::<f64>().ok();
-    let given = UNITS_S.iter().find_map(of_unit).or(bare.filter(|number| *number == 0.0));
-    match given.filter(|seconds| (0.0..=LONGEST_S).contains(seconds)) {
-        Some(seconds) => Ok(Seconds(seconds)),
-        None if bare.is_some() => Err(format!("{text} has no unit; {TIME}")),
+    let given = text.parse::<Seconds>().ok();
+    match given.filter(|Seconds(seconds)| (0.0..=LONGEST_S).contains(seconds)) {
+        Some(time) => Ok(time),
+        None if text.parse::<f64>().is_ok() => Err(format!("{text} has no unit; {TIME}")),
         None => Err(TIME.to_owned()),
     }
 }
@@ -150,6 +134,8 @@ mod tests {
             ("1h", Duration::from_secs(3600)),
             ("7us", Duration::from_micros(7)),
             ("40ns", Duration::from_nanos(40)),
+            // As in documents.
+            ("30 seconds", Duration::from_secs(30)),
         ] {
             assert_eq!(duration(text), Ok(time), "{text}");
         }

@@ -83,7 +83,8 @@ impl Flag {
     }
 
     fn short(&self) -> String {
-        self.shown().first().map(|(_, argument)| about(argument)).unwrap_or_default()
+        let first = self.shown().first().and_then(|(_, argument)| argument.get_help());
+        first.map(ToString::to_string).unwrap_or_default()
     }
 
     /// Help that names each section whose flag means something else.
@@ -105,10 +106,10 @@ impl Flag {
     }
 }
 
-/// The sentence about an argument.
+/// All paragraphs about an argument, as one.
 fn about(argument: &Arg) -> String {
     let help = argument.get_long_help().or_else(|| argument.get_help());
-    help.map(ToString::to_string).unwrap_or_default()
+    help.map(|help| help.to_string().replace("\n\n", " ")).unwrap_or_default()
 }
 
 /// The default of an argument and the values that it may have.
@@ -139,21 +140,7 @@ fn values(argument: &Arg) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::{
-        apply::Apply, diff::Diff, emulate::Emulate, host::Host, plan::Plan, simulate::Simulate,
-    };
-    use crate::line::ByNetwork;
-
-    fn all() -> [(&'static str, Vec<Entry>); 6] {
-        [
-            (Plan::NAME, Plan::entries()),
-            (Simulate::NAME, Simulate::entries()),
-            (Emulate::NAME, Emulate::entries()),
-            (Apply::NAME, Apply::entries()),
-            (Diff::NAME, Diff::entries()),
-            (Host::NAME, Host::entries()),
-        ]
-    }
+    use crate::commands::by_network as all;
 
     #[test]
     fn every_argument_of_every_section_is_in_the_table() {

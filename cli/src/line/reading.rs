@@ -86,8 +86,7 @@ impl<C> FromArgMatches for Line<C> {
 
 fn positionals(command: clap::Command, words: Words) -> clap::Command {
     let path = |name: &'static str| Arg::new(name).value_parser(clap::value_parser!(PathBuf));
-    let network =
-        path(NETWORK).help("The network's document (YAML or JSON); its kind decides which flags count");
+    let network = path(NETWORK).help("Network (YAML or JSON); its kind decides which flags apply");
     match words {
         Words::Network => command.arg(network.required(true)),
         Words::NetworkOrTrials => command.arg(network),
@@ -97,17 +96,14 @@ fn positionals(command: clap::Command, words: Words) -> clap::Command {
                 .num_args(0..)
                 .action(ArgAction::Append)
                 .value_parser(clap::value_parser!(OsString))
-                .help(
-                    "Networks of switches: a program to run once per worker, in its network namespace, with what \
-                     `torchrun` sets and what `inart` in Python reads (docs/programs.md)",
-                ),
+                .help("Networks of switches: program to run once per worker (docs/programs.md)"),
         ),
         Words::PlanAndNetwork => command
             .allow_missing_positional(true)
-            .arg(path(PLAN).help(
-                "Networks of switches: the plan, or the plans of several jobs (JSON), as `inart plan --json` prints them; \
-                 or a network of peers on the same switches",
-            ))
+            .arg(
+                path(PLAN)
+                    .help("Networks of switches: plans (JSON), or a network of peers on the same switches"),
+            )
             .arg(network.required(true)),
     }
 }

@@ -35,18 +35,18 @@ pub struct PlanArgs {
 /// How to install it.
 #[derive(clap::Args)]
 pub struct Settings {
-    /// Values per frame: 32, 64, 256, 1024 or 2048, for which the switches' program is compiled; or
-    /// auto: what was installed before, else the most that the links' MTU has room for.
+    /// Values per frame: 32, 64, 256, 1024, 2048 or auto; selects the switches' program.
+    ///
+    /// auto is the installed value, else the most that the links' MTU allows.
     #[arg(long, default_value_t = ValuesChoice::Auto)]
     pub values: ValuesChoice,
     /// Chunks in flight per worker and shard, and slots per sum: a power of two.
     #[arg(long, value_name = "CHUNKS", default_value_t = WINDOW, value_parser = parse_window)]
     window: u32,
-    /// What the hosts' rates are multiplied by, for a network that is slower than its topology says.
+    /// Factor on the hosts' rates, for a network that is slower than its topology.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_scale)]
     rate_scale: f64,
-    /// Take a new plan version even if this plan is installed: for a job that starts again from its first
-    /// round.
+    /// Take a new plan version even if the plan is installed; for a job that restarts from round 0.
     #[arg(long = "new-plan-version")]
     new_epoch: bool,
 }
@@ -93,17 +93,19 @@ fn parse_scale(text: &str) -> Result<f64, String> {
 /// Arguments of `inart apply` on a network of switches.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The plan, or the plans of several jobs (JSON), as `inart plan --json` prints them; or a network of
-    /// peers on the same switches.
+    /// Plans (JSON, of one job or several), as `inart plan --json` prints them.
+    ///
+    /// In their place, a network of peers on the same switches.
     #[arg(value_name = "PLAN")]
     plan: Option<PathBuf>,
     #[command(flatten)]
     how: PlanArgs,
-    /// Write what the hosts are told to DIR/JOB.json, for `inart host`.
+    /// Folder for the hosts' assignments, one JOB.json each, for `inart host`.
     #[arg(long, value_name = "DIR")]
     assignments: Option<PathBuf>,
-    /// Let the controller that listens there (HOST:PORT or unix:/path) move the jobs, which run, to the
-    /// plans. They keep their servers, shares, window and values.
+    /// Let this controller (HOST:PORT or unix:/path) migrate the running jobs to the plans.
+    ///
+    /// The jobs keep their servers, shares, window and values per frame.
     #[arg(long, value_name = "ADDRESS", conflicts_with_all = [
         "assignments", "switch", "switches", "election_id", "replace_program", "values", "window", "rate_scale", "new_epoch",
     ])]

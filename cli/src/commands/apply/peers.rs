@@ -13,8 +13,9 @@ use crate::line::{Asked, OnNetwork};
 /// How to install a network of peers, and where.
 #[derive(clap::Args)]
 pub struct PeersArgs {
-    /// Values per frame: 32, 64, 256, 1024 or 2048, for which the switches' program is compiled; or auto:
-    /// what was installed before, else 256. On Tofino: 256.
+    /// Values per frame: 32, 64, 256, 1024, 2048 or auto; selects the switches' program.
+    ///
+    /// auto is the installed value, else 256; on Tofino always 256.
     #[arg(long, default_value_t = ValuesChoice::Auto)]
     values: ValuesChoice,
     #[command(flatten)]

@@ -12,40 +12,42 @@ use crate::commands::values::duration;
 #[derive(clap::Args)]
 #[group(id = "following")]
 pub struct FollowArgs {
-    /// Watch the network, and move jobs that run to other plans when links or switches fail, or when that is
-    /// worth it for what others use.
+    /// Watch the network and change the plans of running jobs when that pays.
+    ///
+    /// Plans change when a link or switch fails or recovers, and when background traffic makes another plan
+    /// faster.
     #[arg(long, conflicts_with_all = ["ask", "why", "replan"])]
     follow: bool,
-    /// Watch the network, and only say in the log and by --why what would be changed.
+    /// Watch the network, but only log the changes that --follow would make.
     #[arg(long, conflicts_with_all = ["follow", "ask", "why", "replan"])]
     dry_run: bool,
-    /// With --follow or --dry-run: read the switches' counters this often.
+    /// With --follow or --dry-run: time between readings of the switches' counters.
     #[arg(long, value_name = "TIME", default_value = "0.5s", value_parser = duration)]
     watch_every: Duration,
-    /// Give the planner so much time for another plan.
+    /// Time limit of the planner for one new plan.
     #[arg(long, value_name = "TIME", default_value = "0.3s", value_parser = duration)]
     plan_within: Duration,
-    /// Change if the rate rises by this factor at least. Failures are answered in any case.
+    /// Least ratio of the new rate to the old one for a change; failures are always handled.
     #[arg(long, value_name = "FACTOR", default_value_t = Policy::default().gain, value_parser = parse_gain)]
     gain: f64,
-    /// Leave so much time between changes.
+    /// Least time between two plan changes.
     #[arg(long = "min-change-interval", value_name = "TIME", default_value = "1s", value_parser = duration)]
     gap: Duration,
-    /// Change so often within an hour at most.
+    /// Largest number of plan changes per hour.
     #[arg(long, value_name = "COUNT", default_value_t = Policy::default().per_hour)]
     changes_per_hour: usize,
-    /// Look for another plan if what others use of a capacity differs by this part of it from what the plan
-    /// in force was made for.
+    /// Least change of background traffic, as a part of a capacity, that starts a search.
     #[arg(long, value_name = "PART", default_value_t = Policy::default().hysteresis, value_parser = parse_part)]
     hysteresis: f64,
-    /// Go on counting what others no longer use: 1/e of it is left after this time.
+    /// Time constant for decaying the background-traffic estimate after traffic stops.
     #[arg(long = "background-decay", value_name = "TIME", default_value = "2s", value_parser = duration)]
     forget: Duration,
-    /// Use what had failed again when it has been in order for this long.
+    /// Use a recovered link or switch again after it has been healthy for this long.
     #[arg(long = "hold-down", value_name = "TIME", default_value = "2s", value_parser = duration)]
     back_after: Duration,
-    /// Look for new shares of elastic jobs this often: a time such as 4h, 90m or 30s [default: only when
-    /// servers come or go].
+    /// Time between searches for new shares of elastic jobs, such as 4h, 90m or 30s.
+    ///
+    /// [default: search only when a server joins or leaves].
     #[arg(long, value_name = "TIME", value_parser = duration)]
     shares_every: Option<Duration>,
 }

@@ -162,7 +162,7 @@ fn control_messages_are_read() {
     let abort = ControlMessage::Abort { reason: AbortReason::Silent, culprit: 5u16.try_into().unwrap() };
     let control = frame(Kind::Control, &abort.words(7.into()));
     let file = pcap(0xa1b2_c3d4, u32::to_le_bytes, u16::to_le_bytes, &[(&control, 172)]);
-    assert!(text(&file, false).contains(" abort: worker 5 has not been heard from (host 00000007)"));
+    assert!(text(&file, false).contains(" abort: worker 5 is silent (host 00000007)"));
     let marks = std::array::from_fn(|mark| 0xabc + mark as u32);
     let transcript = Transcript { started: 9, marks };
     let keepalive = ControlMessage::KeepAlive { oldest: 3.into(), tensor_len: Some(700), transcript };

@@ -124,12 +124,12 @@ fn of_worker(status: &WorkerStatus, age: f64, watched: f64) -> ProcessStatus {
         let why = match (shard.server_heard_seconds, shard.oldest) {
             (None, _) => "it has never answered".to_owned(),
             (Some(heard), Some(oldest)) => format!(
-                "no result of chunk {}, sent {} times (last heard from {:.0} s ago)",
+                "no result of chunk {}, sent {} times (last frame {:.0} s ago)",
                 oldest.chunk,
                 oldest.sends,
                 heard + age
             ),
-            (Some(heard), None) => format!("no result (last heard from {:.0} s ago)", heard + age),
+            (Some(heard), None) => format!("no result (last frame {:.0} s ago)", heard + age),
         };
         let disconnected = shard.server_heard_seconds.is_none();
         ProcessWait { on: shard.server.clone(), why, seconds: seconds + age, disconnected }

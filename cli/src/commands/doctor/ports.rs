@@ -23,7 +23,7 @@ pub async fn problems(
         let problems = match tokio::time::timeout(2 * timeout, of_switch(target, place, &wanted)).await {
             Ok(Ok(problems)) => problems,
             Ok(Err(error)) => vec![format!("its ports: {error}")],
-            Err(_) => vec![format!("does not tell of its ports within {:?}", 2 * timeout)],
+            Err(_) => vec![format!("did not report its ports within {:?}", 2 * timeout)],
         };
         problems.into_iter().map(|problem| format!("switch {name}: {problem}")).collect::<Vec<_>>()
     });

@@ -75,7 +75,7 @@ impl fmt::Display for Cause {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Cause::Silent { process, why } => {
-                write!(f, "{process} does not answer ({why}): its process is stopped, stuck or gone")
+                write!(f, "{process} does not answer ({why}): its process is stopped, stuck or dead")
             }
             Cause::Unknown { process } => {
                 write!(f, "{process} has no status socket here: start it, or give its socket to the doctor")
@@ -223,7 +223,7 @@ mod tests {
         ];
         assert_eq!(
             found(&heard),
-            ["n3 does not answer (no answer within 1s): its process is stopped, stuck or gone; n1, n2 wait"]
+            ["n3 does not answer (no answer within 1s): its process is stopped, stuck or dead; n1, n2 wait"]
         );
     }
 

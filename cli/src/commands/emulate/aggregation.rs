@@ -44,79 +44,84 @@ pub struct Args {
     schemes: Vec<&'static dyn Scheme>,
     #[command(flatten)]
     own: own::OwnArgs,
-    /// How often a gradient may be added up on its way, by schemes that do so: 1, or 2 for sums of sums.
+    /// Maximum number of aggregation switches per gradient (1 or 2; 2 only for inart).
     #[arg(long = "aggregation-depth", default_value = "1")]
     aggregation_depth: Levels,
-    /// Whether plans count results, on their way back to the workers, on the links: counted, or ignored as in
-    /// the paper.
+    /// Whether plans count result traffic on links: counted, or ignored (InArt paper).
     #[arg(long, default_value_t = Results::Counted)]
     results: Results,
     /// Rounds per job and scheme [default: 100; with --changes at least 5 for each].
     #[arg(long)]
     rounds: Option<u32>,
-    /// Train nothing: sum random gradients of this size, like 97KB, and measure beside what the plan comes
-    /// to.
+    /// Sum random gradients of this size, such as 97KB, in place of training.
+    ///
+    /// The output compares the measured rate with the planned rate.
     #[arg(long, value_name = "SIZE", conflicts_with = "batch")]
     gradient: Option<Size>,
-    /// Jobs that train at the same time: the topology's first ones, and copies of them if it has fewer.
+    /// Number of concurrent jobs: the topology's first ones, and copies if it has fewer.
     #[arg(long, default_value_t = 1)]
     jobs: usize,
-    /// Kind of the switches: v1model; or tofino or tofino2, embedded switches that run the program for the
-    /// chip, driven by BFRuntime.
+    /// Kind of the switches: v1model, tofino or tofino2.
+    ///
+    /// Embedded switches run the program for the chip; tofino and tofino2 are driven by BFRuntime.
     #[arg(long, value_name = "NAME", default_value = inart_targets::DEFAULT.name(), value_parser = crate::commands::control::parse_target)]
     target: &'static dyn Target,
-    /// Values per frame: 32, 64, 256, 1024 or 2048; or auto: the most that the links' MTU has room for and
-    /// the target sums in one pass, and 256 at most with --switch.
+    /// Values per frame: 32, 64, 256, 1024, 2048 or auto.
+    ///
+    /// auto is the most that the links' MTU and one pass through the target allow, and at most 256 with
+    /// --switch.
     #[arg(long, default_value_t = ValuesChoice::Auto)]
     values: ValuesChoice,
-    /// Chunks in flight per worker and shard, a power of two.
+    /// Chunks in flight per worker and shard: a power of two.
     #[arg(long, default_value_t = 64)]
     window: u32,
     /// Images per worker and round [default: 32].
     #[arg(long)]
     batch: Option<usize>,
-    /// Multiply the topology's rates by this, like 1/200 [default: what this machine can carry].
+    /// Factor on the topology's rates, such as 1/200 [default: the most that this machine carries].
     #[arg(long)]
     scale: Option<Scale>,
-    /// Share of frames that every link drops, like 1%.
+    /// Share of frames that every link drops, such as 1%.
     #[arg(long, default_value = "0")]
     drop: DropRate,
-    /// The fault schedule, as for `inart simulate`: a YAML or JSON file (docs/simulation.md).
+    /// Fault schedule (YAML or JSON), as for `inart simulate` (docs/simulation.md).
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
-    /// For how long hosts wait for a silent peer before the job is aborted. More than a host's own default,
-    /// as here all share one machine.
+    /// Abort the job after this long without frames from a host that others wait for.
+    ///
+    /// The default is longer than that of `inart host`, because all processes share this machine.
     #[arg(long, alias = "patience", value_name = "TIME", value_parser = duration, default_value = "10s")]
     peer_timeout: Duration,
-    /// Put into this folder what `inart doctor --state DIR/state --hosts DIR/hosts` needs to look at the
-    /// emulation.
+    /// Folder for the records and status sockets of the emulation.
+    ///
+    /// `inart doctor --state DIR/state --hosts DIR/hosts` reads them.
     #[arg(long = "debug-dir", value_name = "DIR")]
     expose: Option<PathBuf>,
-    /// Have the controller watch the network and move jobs to other plans, as `inart controller --follow`
-    /// does.
+    /// Let the controller watch the network and change plans, as `inart controller --follow`.
     #[arg(long)]
     follow: bool,
-    /// Change the plans so often while the jobs run, to other routes and aggregators and back, and say what
-    /// that costs; for one scheme.
+    /// Number of plan changes during the run; reports their cost (one scheme only).
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u32).range(1..=MOST_CHANGES))]
     changes: Option<u32>,
-    /// Decides plans, training and faults.
+    /// Random seed of plans, training and faults.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Use another switch with the command line of bmv2's simple_switch_grpc, instead of the embedded one.
+    /// Program of another switch, with the command line of bmv2's simple_switch_grpc.
     #[arg(long, value_name = "PROGRAM")]
     switch: Option<PathBuf>,
-    /// Run on a network that is there already, as this JSON file describes it; mininet/run.py writes one.
+    /// Use an existing network, described by this JSON file, as mininet/run.py writes it.
     #[arg(long, value_name = "FILE")]
     network: Option<PathBuf>,
-    /// Draw the figures into this SVG file.
+    /// SVG file for a chart of the results.
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
-    /// Draw each job's goodput over time, and what happened when, into this SVG file; for one scheme.
+    /// SVG file for a chart of each job's goodput over time, with events (one scheme only).
     #[arg(long, value_name = "FILE")]
     timeline: Option<PathBuf>,
-    /// A program to run once per worker, in the worker's network namespace, with the environment that
-    /// `torchrun` sets and what `inart` in Python reads (docs/programs.md).
+    /// Program to run once per worker, in the worker's network namespace.
+    ///
+    /// The program has the variables that `torchrun` sets and those that the Python package `inart` reads
+    /// (docs/programs.md).
     #[arg(last = true, value_name = "COMMAND")]
     command: Vec<OsString>,
 }

@@ -40,29 +40,31 @@ const LEAST_COMPUTE_S: f64 = 0.4;
 pub struct Args {
     #[command(flatten)]
     no_plan: NoPlan,
-    /// The job to run [default: the only one that says how long it computes].
+    /// Job to run [default: the only job with `compute`].
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
-    /// The order between groups: r2sp.
+    /// Synchronization between groups: r2sp.
     #[arg(long)]
     sync: String,
-    /// How many groups; several numbers are run one after the other. 1 is InArt alone; auto is as many as the
-    /// iterations of which are predicted to be the shortest [default without a value: 1,auto].
+    /// Numbers of groups to compare; `auto` is the number with the shortest predicted iteration.
+    ///
+    /// 1 is aggregation without groups [default without a value: 1,auto].
     #[arg(long = "aggregated-groups", value_name = "GROUPS", num_args = 0..=1, require_equals = true, value_delimiter = ',',
         default_missing_value = "1,auto")]
     racks: Vec<String>,
-    /// Iterations of every group; a third of them are not counted.
+    /// Iterations of every group; statistics leave out a third of them.
     #[arg(long, value_name = "N", default_value_t = ITERATIONS)]
     iterations: u32,
-    /// Images per worker and iteration; the time to compute is that of the document.
+    /// Images per worker and iteration; the compute time is the document's.
     #[arg(long, default_value_t = 16, value_parser = batch::<u32>())]
     batch: u32,
-    /// The step along the gradient, of all workers together.
+    /// Learning rate of all workers together.
     #[arg(long = "learning-rate", default_value_t = 0.3)]
     step: f64,
-    /// Multiply the network's rates by this, like 1/500 [default: what this machine carries, and so that
-    /// times to compute are 0.4 s or more]. Times to compute are multiplied so that they keep their
-    /// proportion to transfers; times are printed as at the network's own rates.
+    /// Factor on the network's rates, such as 1/500; compute times scale along.
+    ///
+    /// Printed times are at the network's own rates [default: the most that this machine carries, with
+    /// compute times of at least 0.4 s].
     #[arg(long)]
     scale: Option<Scale>,
     /// Values per frame: 32, 64 or 256.
@@ -71,13 +73,13 @@ pub struct Args {
     /// Chunks in flight per worker and server: a power of two.
     #[arg(long, value_name = "CHUNKS", default_value_t = 64)]
     window: u32,
-    /// Share of frames that every link drops, like 1%.
+    /// Share of frames that every link drops, such as 1%.
     #[arg(long, default_value = "0")]
     drop: DropRate,
-    /// How long a peer that is waited for may be silent before the training ends.
+    /// End the training after this long without frames from a worker that others wait for.
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10s")]
     peer_timeout: Duration,
-    /// Decides data, weights and times to compute.
+    /// Random seed of data, weights and compute times.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }

@@ -43,71 +43,75 @@ const MOST_ROUNDS: u32 = 100_000;
 /// Arguments of `inart emulate` on a network of peers.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The job to run [default: the only one].
+    /// Job to run [default: the only one].
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
-    /// Who chooses receivers, one scheme after the other.
+    /// Schemes that choose receivers, one run for each.
     #[arg(long, alias = "scheme", value_delimiter = ',', default_value = "optimized,selmcast,orpheus",
         value_parser = scheme())]
     schemes: Vec<Scheme>,
-    /// Send to the receivers of this plan (JSON) in every round, under the name own, instead of --schemes: as
-    /// `inart plan --json` prints it, or only its tasks.
+    /// Plan (JSON) of the receivers of every round, run as `own` in place of --schemes.
+    ///
+    /// The file is as `inart plan --json` prints it, or has its tasks only.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["schemes", "first_pass_only"])]
     plan: Option<PathBuf>,
-    /// Who makes the copies of an update: hosts (once per receiver, over QUIC), or switch (embedded switches,
-    /// from one frame per chunk); or both, one after the other.
+    /// Where updates are copied: hosts (QUIC), switch (embedded switches) or both, one by one.
     #[arg(long, value_delimiter = ',', default_value = "hosts", value_parser = ["hosts", "switch"])]
     multicast: Vec<String>,
-    /// With switch: values per frame, 32, 64 or 256. What peers tell each other takes a frame each, so that
-    /// short ones are better for many peers with small updates.
+    /// With --multicast switch: values per frame: 32, 64 or 256.
+    ///
+    /// Control messages use full-size frames, so short frames suit many peers with small updates.
     #[arg(long, default_value_t = ValuesPerFrame::N256)]
     values: ValuesPerFrame,
-    /// With switch: what kind of switch the switches are. v1model, or tofino or tofino2: the program that
-    /// copies updates there, run by the embedded switch.
+    /// With --multicast switch: kind of the switches: v1model, tofino or tofino2.
+    ///
+    /// Embedded switches run the program that copies updates on the chip.
     #[arg(long, value_name = "NAME", default_value = inart_targets::DEFAULT.name(), value_parser = parse_target)]
     target: &'static dyn Target,
-    /// When peers go on: bsp (all at once, when all copies have arrived), or ssp (each by itself; then a peer
-    /// takes as long to compute as the job states).
+    /// Synchronization of peers: bsp (rounds in lockstep) or ssp (bounded lead).
+    ///
+    /// With ssp a peer computes for as long as the job states.
     #[arg(long, default_value = "bsp", value_parser = ["bsp", "ssp"])]
     sync: String,
-    /// With ssp: how many rounds a peer may be ahead of the last when it begins one; none for any number.
+    /// With --sync ssp: most rounds that a peer may be ahead of the slowest; none for no bound.
     #[arg(long, default_value = "4", value_parser = number_or_none)]
     staleness: Limit,
-    /// The rule of k: whoever was not in a sender's last K rounds receives; none for no such rule.
-    /// [default: none with bsp, 4 with ssp]
+    /// Fairness bound K: every pair exchanges at least once per K+1 rounds; none for no bound.
+    ///
+    /// [default: none with bsp, 4 with ssp].
     #[arg(long = "fairness-bound", value_name = "K", value_parser = number_or_none)]
     force_after: Option<Limit>,
-    /// With ssp: a receiver stays once less than this part of an update is left to send.
+    /// With --sync ssp: part of an update, below which a receiver is no longer withdrawn.
     #[arg(long = "finish-threshold", default_value_t = 0.75)]
     finish_threshold: f64,
-    /// With ssp: a further receiver has to leave the deadlines of all multicasts to it whole, not only its
-    /// own.
+    /// With --sync ssp: a further receiver must not break the deadline of any multicast.
     #[arg(long)]
     guard_all: bool,
-    /// With selmcast: leave out the second pass, which adds receivers that cost no time.
+    /// With --scheme selmcast: skip the second pass, which adds receivers that cost no time.
     #[arg(long)]
     first_pass_only: bool,
     /// Rounds of every peer.
     #[arg(long, default_value_t = 10)]
     rounds: u32,
-    /// Multiply the network's rates by this, like 1/2000. Traces go faster and delays are shorter by as much
-    /// as rounds are; times are printed as at the network's own rates [default: so that the ports of all
-    /// peers together send at most 200 Mbps].
+    /// Factor on the network's rates, such as 1/2000; traces and delays scale along.
+    ///
+    /// Printed times are at the network's own rates [default: all peers' ports together send at most 200
+    /// Mbps].
     #[arg(long)]
     scale: Option<Scale>,
-    /// Train nothing: send random updates of this size, like 1 MB.
+    /// Send random updates of this size, such as 1 MB, in place of training.
     #[arg(long, value_name = "SIZE", conflicts_with = "batch", value_parser = emulated_size)]
     update: Option<Size>,
     /// Images per peer and round.
     #[arg(long, default_value_t = 32, value_parser = batch::<usize>())]
     batch: usize,
-    /// How connections follow the network: cubic or bbr.
+    /// Congestion control of QUIC connections: cubic or bbr.
     #[arg(long, default_value = "cubic", value_parser = ["cubic", "bbr"])]
     congestion: String,
-    /// Decides data, weights, draws and losses.
+    /// Random seed of data, weights, draws and losses.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// With bsp: draw the rounds' times to this file (SVG).
+    /// With --sync bsp: SVG file for a chart of the rounds' durations.
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
 }
@@ -286,7 +290,8 @@ fn table(report: &Report, own_bytes: f64) -> String {
         display_size(own_bytes),
     );
     out.push_str(match report.sync {
-        "bsp" => "scheme    copies  rounds  longest s  planned s  ratio  simulated s  receivers  round s   load  accuracy\n",
+        "bsp" => "scheme    copies  rounds  longest s  planned s  ratio  simulated s  receivers  round s   \
+         load  accuracy\n",
         _ => "scheme    copies  computing  simulated  reached  simulated  rounds  simulated  ahead   load  accuracy\n",
     });
     for scheme in &report.schemes {
@@ -305,7 +310,7 @@ fn table(report: &Report, own_bytes: f64) -> String {
     let sum = |of: fn(&SchemeReport) -> u64| report.schemes.iter().map(of).sum::<u64>();
     let _ = writeln!(
         out,
-        "{} updates arrived, each as it was sent; {} receivers given up, {} choices late, {} chunks sent again",
+        "{} updates arrived, each as it was sent; {} receivers timed out, {} choices late, {} chunks retransmitted",
         sum(|scheme| scheme.updates_checked),
         sum(|scheme| scheme.given_up),
         sum(|scheme| scheme.rounds_with_previous_receivers),
@@ -333,7 +338,7 @@ fn copied(report: &Report) -> String {
         let dropped =
             switch.dropped.iter().map(|(reason, count)| format!(", {count} frames dropped: {reason}"));
         format!(
-            "switch {}: {} copies that nobody wanted died there, {} of them at ports to other switches{}\n",
+            "switch {}: {} copies were pruned (no receiver behind the port), {} of them at ports to other switches{}\n",
             switch.switch,
             switch.unwanted,
             switch.pruned_at_trunks,
@@ -362,7 +367,8 @@ fn bsp_row(figures: &BspFigures) -> String {
     let BspFigures { seconds, planned_s, simulated_s, receivers_mean, round_s, rounds, .. } = figures;
     let ratio = seconds / planned_s;
     format!(
-        "{rounds:>6}  {seconds:>9.3}  {planned_s:>9.3}  {ratio:>5.2}  {simulated_s:>11.3}  {receivers_mean:>9.2}  {round_s:>7.3}"
+        "{rounds:>6}  {seconds:>9.3}  {planned_s:>9.3}  {ratio:>5.2}  {simulated_s:>11.3}  \
+         {receivers_mean:>9.2}  {round_s:>7.3}"
     )
 }
 

@@ -45,18 +45,18 @@ const MOST_WORKERS: usize = 64;
 pub struct Args {
     #[command(flatten)]
     no_plan: NoPlan,
-    /// The job to run [default: the only one that says how long it computes].
+    /// Job to run [default: the only job with `compute`].
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
-    /// The orders, one after the other: of bsp, asp, ssp, safa and r2sp; of a job of clients, of bsp and
-    /// fl-r2sp.
+    /// Synchronization models to compare: bsp,asp,ssp,safa,r2sp; with clients: bsp,fl-r2sp.
     #[arg(long, value_delimiter = ',', value_parser = ["bsp", "asp", "ssp", "safa", "r2sp", "fl-r2sp"])]
     sync: Vec<String>,
-    /// With r2sp and fl-r2sp, r: the gap is r T/N, or r T/M; with r2sp also auto [default: 0.8 with r2sp, 1
-    /// with fl-r2sp].
+    /// With r2sp and fl-r2sp: relaxation r of the gap r T/N or r T/M; with r2sp also `auto`.
+    ///
+    /// [default: 0.8 with r2sp, 1 with fl-r2sp].
     #[arg(long, value_name = "R")]
     relaxation: Option<String>,
-    /// With safa and fl-r2sp: the part of the workers, or of a group, that is waited for [default: 0.75].
+    /// With safa and fl-r2sp: fraction of the workers or of the group to wait for [default: 0.75].
     #[arg(long, value_name = "C")]
     fraction: Option<f64>,
     #[command(flatten)]
@@ -65,51 +65,55 @@ pub struct Args {
     clients: ClientArgs,
     #[command(flatten)]
     learner: LearnerArgs,
-    /// Of a job of clients: leave out who goes another way than its group, with a cosine below this in three
-    /// rounds [default without a value: 0.5, as in the paper].
+    /// With clients: exclude updates with a lower cosine similarity to their group's mean.
+    ///
+    /// A client is excluded after three such rounds [default without a value: 0.5, as in the R²SP paper].
     #[arg(long, value_name = "COSINE", num_args = 0..=1, require_equals = true, default_missing_value = "0.5",
         value_parser = cosine, allow_hyphen_values = true)]
     outliers: Option<f64>,
-    /// Of a job of clients: these push the opposite of what they have learnt.
+    /// With clients: names of clients that send negated updates (simulates malicious clients).
     #[arg(long = "sign-flip", value_name = "NAME", value_delimiter = ',')]
     opposite: Vec<String>,
-    /// Multiply the network's rates by this, like 1/500 [default: so that the server's port carries at most
-    /// 50 Mbps]. Times to compute and delays are multiplied so that they keep their proportion to transfers;
-    /// times are printed as at the network's own rates.
+    /// Factor on the network's rates, such as 1/500; compute times and delays scale along.
+    ///
+    /// Printed times are at the network's own rates [default: the server's port carries at most 50 Mbps].
     #[arg(long)]
     scale: Option<Scale>,
-    /// Images per worker and iteration; the time to compute is that of the document's batch.
+    /// Images per worker and iteration; the compute time stays that of the document's batch.
     #[arg(long, default_value_t = 16, value_parser = batch::<u32>())]
     batch: u32,
     /// Data type of values in messages; float16 rounds them, both ways.
     #[arg(long, value_enum, default_value_t, value_name = "TYPE")]
     dtype: Dtype,
-    /// How processes speak: by quic, as across routed networks, or by raw frames inside one network.
+    /// Transport: quic (routed networks) or frames (Ethernet, one network).
     #[arg(long, default_value = "quic", value_parser = ["quic", "frames"])]
     transport: String,
-    /// By QUIC, how connections follow the network: bbr, which shares a port evenly, or cubic [default: bbr].
+    /// Congestion control of QUIC connections: bbr (fair at one port) or cubic [default: bbr].
     #[arg(long, value_parser = ["cubic", "bbr"])]
     congestion: Option<String>,
-    /// Share of frames that each worker's link loses in either direction, like 0.1%.
+    /// Share of frames that each worker's link drops in either direction, such as 0.1%.
     #[arg(long, default_value = "0")]
     drop: DropRate,
-    /// A process is killed, and started again later, such as w3=2s..6s, or not at all: w3=2s..; the
-    /// server's, too, which goes on from the model that it has kept: s1=3s..4s (again for others). Times are
-    /// by the emulation's clock, from its first pull on, and not multiplied by --scale.
+    /// Kill a process for a while, such as w3=2s..6s, or for good, such as w3=2s..
+    ///
+    /// Repeat for further processes. A killed server (s1=3s..4s) resumes from its checkpoint. Times count
+    /// from the first pull, are the emulation's, and --scale does not change them.
     #[arg(long, value_name = "NAME=FROM..UNTIL")]
     absent: Vec<Absent>,
-    /// A fault schedule whose `crash` events kill processes of the job's hosts, and start them again after
-    /// `for`; times as with --absent, which adds such events.
+    /// Fault schedule whose `crash` events kill processes and restart them after `for`.
+    ///
+    /// Times are as with --absent, which adds such events.
     #[arg(long, value_name = "FILE")]
     faults: Option<PathBuf>,
-    /// How long the server waits for a push, or a request, before it gives the worker or client up, such as
-    /// 3s by the emulation's clock. Without it, who has had no connection for 10 s is given up.
+    /// Evict a worker or client after this long without a push or a request, such as 3s.
+    ///
+    /// Times are the emulation's. Without the flag, a worker is evicted after 10 s without a connection.
     #[arg(long = "push-timeout", value_name = "TIME", value_parser = seconds)]
     patience: Option<f64>,
-    /// Decides data, weights and times to compute.
+    /// Random seed of data, weights and compute times.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Draw accuracy over time and staleness to this file (SVG).
+    /// SVG file for a chart of accuracy over time and of staleness.
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
 }
@@ -160,7 +164,7 @@ fn server_of(topology: &Topology, job: &str) -> anyhow::Result<String> {
     let servers = topology.jobs().iter().find(|other| other.name == job).map(|job| job.servers.as_slice());
     match servers {
         Some([server]) => Ok(topology.node(*server).name.clone()),
-        _ => anyhow::bail!("job {job}: processes are there for one server; name one in `servers`"),
+        _ => anyhow::bail!("job {job}: `inart emulate` runs one server; list one in `servers`"),
     }
 }
 
@@ -233,7 +237,7 @@ impl Args {
             );
             ensure!(
                 !is_server || absent.ends(),
-                "--absent {name}: no worker trains without the server; say when it comes back, like 10s..12s"
+                "--absent {name}: no worker trains without the server; give the time of its restart, like 10s..12s"
             );
         }
         let place =

@@ -31,51 +31,56 @@ use crate::line::{Asked, OnNetwork};
 /// Arguments of `inart emulate` on a network of sites.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The job to run [default: the only one].
+    /// Job to run [default: the only one].
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
-    /// Schemes to compare. netstorm+ is netstorm with node-disjoint auxiliary paths, taken lazily; gloo is a
-    /// ring by Gloo, as PyTorch has it (Debian's python3-torch), over routes of the fewest hops.
-    /// [default: optimized,netstorm,netstorm+,fapt,mst,bkt,star; on networks of both levels optimized]
+    /// Schemes to compare.
+    ///
+    /// netstorm+ is netstorm with node-disjoint auxiliary paths, chosen lazily. gloo is PyTorch's ring
+    /// all-reduce (Debian's python3-torch) over routes of the fewest hops. [default:
+    /// inart,netstorm,netstorm+,fapt,mst,bkt,star; on networks of both levels inart].
     #[arg(long, value_delimiter = ',')]
     schemes: Vec<String>,
-    /// Run this plan (JSON), too, under the name own; without --schemes it alone: as
-    /// `inart plan --json` prints it, or only its trees. The scheduler keeps to it.
+    /// Plan (JSON) to run under the name `own`, alone or together with --schemes.
+    ///
+    /// The file is as `inart plan --json` prints it, or has its trees only. The scheduler never replaces the
+    /// plan.
     #[arg(long, value_name = "FILE")]
     plan: Option<PathBuf>,
-    /// As many rounds of each scheme as begin within this time by the clock, in virtual time.
+    /// Duration per scheme; runs as many rounds as begin within this time in simulation.
     #[arg(long, value_name = "TIME", default_value = "15s", value_parser = Time::read)]
     duration: Time,
-    /// No more rounds than this.
+    /// Largest number of rounds per scheme.
     #[arg(long, default_value_t = 1000)]
     rounds: u32,
-    /// Multiply the network's rates by this, like 1/40. Traces go faster and delays are shorter by as much as
-    /// rounds are; times are printed as at the network's own rates [default: so that a gradient of the model
-    /// takes a fifteenth of the time that the job's takes].
+    /// Factor on the network's rates, such as 1/40; traces and delays scale along.
+    ///
+    /// Printed times are at the network's own rates [default: the model's gradient takes a fifteenth of the
+    /// time of the job's].
     #[arg(long)]
     scale: Option<Scale>,
-    /// Train nothing: sum random gradients of this size, like 1 MB.
+    /// Sum random gradients of this size, such as 1 MB, in place of training.
     #[arg(long, value_name = "SIZE", conflicts_with = "batch", value_parser = emulated_size)]
     gradient: Option<Size>,
     /// Images per site and round.
     #[arg(long, default_value_t = 32, value_parser = batch::<usize>())]
     batch: usize,
-    /// What the scheduler knows of links: passive (what sites measure), or static (the rates at the start).
+    /// Knowledge of the scheduler: passive (rates measured by sites) or static (initial rates).
     #[arg(long, default_value = "passive", value_parser = ["passive", "static"])]
     knowledge: String,
-    /// What a link counts as that nobody has measured, before scaling.
+    /// Rate assumed for links without a measurement, before scaling.
     #[arg(long = "default-rate", default_value = "87.5Mbps", value_parser = link_rate)]
     default_rate: Rate,
-    /// How connections follow the network.
+    /// Congestion control of QUIC connections.
     #[arg(long, default_value = "delivery-rate", value_parser = Congestion::NAMES)]
     congestion: String,
-    /// The Python that has torch, for gloo.
+    /// With gloo: Python interpreter that has torch.
     #[arg(long, value_name = "PROGRAM", default_value = "/usr/bin/python3")]
     python: PathBuf,
-    /// Decides data, weights and losses.
+    /// Random seed of data, weights and losses.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Draw the rounds' times to this file (SVG).
+    /// SVG file for a chart of the rounds' durations.
     #[arg(long, value_name = "FILE")]
     chart: Option<PathBuf>,
 }

@@ -22,20 +22,21 @@ use crate::commands::output::print;
 /// Arguments of measuring.
 #[derive(clap::Args)]
 pub struct MeasureArgs {
-    /// Measure instead of planning: emulate the points on the network of seed 1 (root), and keep what is
-    /// measured in measured.csv of the folder. What stands there already is not measured again.
+    /// Emulate the points on the network of seed 1 in place of planning them (needs root).
+    ///
+    /// The results go to measured.csv in the folder. Points that the file has already are skipped.
     #[arg(long)]
     measure: bool,
-    /// With --measure: multiply all rates by this.
+    /// With --measure: factor on all rates.
     #[arg(long, requires = "measure", default_value = "1/5")]
     scale: Scale,
-    /// With --measure: these schemes only [default: optimized, inart, atp-unlimited, atp, lbmm].
+    /// With --measure: schemes to run [default: optimized, inart, atp-unlimited, atp, lbmm].
     #[arg(long, requires = "measure", value_delimiter = ',', value_parser = crate::commands::scheme::parser())]
     schemes: Vec<&'static dyn Scheme>,
-    /// With --measure: only these places on the figures' axes, like 10,20.
+    /// With --measure: points on the figures' axes to run, such as 10,20 [default: all].
     #[arg(long, requires = "measure", value_name = "X", value_delimiter = ',')]
     at: Vec<String>,
-    /// With --measure: use another switch with the command line of bmv2's simple_switch_grpc.
+    /// With --measure: program of another switch, with simple_switch_grpc's command line.
     #[arg(long, requires = "measure", value_name = "PROGRAM")]
     switch: Option<PathBuf>,
 }
@@ -226,7 +227,7 @@ fn options(args: &MeasureArgs, topology: Topology) -> anyhow::Result<Options> {
         schemes: args.schemes().to_vec(),
         plans: Vec::new(),
         levels: Levels::One,
-        // As the paper plans, and the figures do.
+        // As the InArt paper plans, and the figures do.
         results: Results::Ignored,
         jobs: 1,
         target: inart_targets::DEFAULT,

@@ -10,13 +10,13 @@ use inart_tls::{IdentityFiles, MutualTls};
 /// The files of mutual TLS.
 #[derive(clap::Args)]
 pub struct TlsFiles {
-    /// The certificate of the authority that all of them trust (PEM).
+    /// Certificate of the authority that all processes trust (PEM).
     #[arg(long, value_name = "FILE")]
     tls_ca: PathBuf,
-    /// Its own certificate (PEM).
+    /// Certificate of this process (PEM).
     #[arg(long, value_name = "FILE")]
     tls_cert: PathBuf,
-    /// The key of --tls-cert (PEM).
+    /// Private key of --tls-cert (PEM).
     #[arg(long, value_name = "FILE")]
     tls_key: PathBuf,
 }
@@ -56,7 +56,7 @@ pub fn each_once<T: Clone>(flag: &str, places: &[(String, T)]) -> anyhow::Result
     let mut all = BTreeMap::new();
     for (name, address) in places {
         let is_new = all.insert(name.clone(), address.clone()).is_none();
-        ensure!(is_new, "{flag} {name} is there twice; give it once");
+        ensure!(is_new, "{flag} {name} was given twice; give it once");
     }
     Ok(all)
 }

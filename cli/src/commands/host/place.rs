@@ -21,14 +21,15 @@ use crate::commands::values::duration;
 /// Arguments of every host.
 #[derive(clap::Args)]
 pub struct HostArgs {
-    /// The job's assignment: a JSON file, as `inart apply --assignments` writes it.
+    /// Assignment of the job (JSON), as `inart apply --assignments` writes it.
     #[arg(long, value_name = "FILE", required_unless_present = "controller", conflicts_with = "controller")]
     assignment: Option<PathBuf>,
-    /// Ask this controller (HOST:PORT or unix:/path) for the assignment, and wait until it has installed the
-    /// plan; while the host runs, follow it to each new plan of the job.
+    /// Controller (HOST:PORT or unix:/path) that sends the assignment and each new plan.
+    ///
+    /// The host waits until the plan is installed.
     #[arg(long, value_name = "ADDRESS")]
     controller: Option<String>,
-    /// With --controller: name of the job; needed if it has several.
+    /// With --controller: name of the job; needed if the controller has several.
     #[arg(long, value_name = "NAME", requires = "controller", default_value = "", hide_default_value = true)]
     job: String,
     #[command(flatten)]
@@ -36,18 +37,19 @@ pub struct HostArgs {
     /// Network interface to send and receive on.
     #[arg(long, value_name = "NAME")]
     interface: String,
-    /// How to do that: `batched`; `pnet`, one system call per frame; or `xdp`, AF_XDP for fast NICs, past the
-    /// kernel's queues and shapers, if this command was built with it.
+    /// Packet I/O backend: batched, pnet or xdp.
+    ///
+    /// pnet makes one system call per frame. xdp (AF_XDP, for fast NICs) bypasses the kernel's queues and
+    /// shapers; it needs a build with the feature.
     #[arg(long, value_name = "KIND", default_value = PortKind::default().name(), value_parser = parse_port)]
     port: PortKind,
-    /// How long a peer that is waited for may be silent before the job is aborted.
+    /// Abort the job after this long without frames from a host that this host waits for.
     #[arg(long, alias = "patience", value_name = "TIME", default_value = "2.5s", value_parser = duration)]
     peer_timeout: Duration,
-    /// Tell whoever asks, such as `inart doctor`, what this host is doing: a path for a Unix socket, or
-    /// 127.0.0.1:PORT.
+    /// Address of the status socket, for `inart doctor`: a path, or 127.0.0.1:PORT.
     #[arg(long, value_name = "ADDRESS")]
     status: Option<String>,
-    /// Unix socket to report to, instead of printing.
+    /// Unix socket to send reports to, in place of printing them.
     #[arg(long, value_name = "SOCKET")]
     report: Option<PathBuf>,
 }
@@ -242,7 +244,9 @@ impl Output {
     /// Waits until whoever is reported to lets this worker begin.
     pub fn wait_for_start(&mut self) -> anyhow::Result<()> {
         match self {
-            Self::Report(reporter) => reporter.wait_for_start().context("--report: whoever reads it is gone"),
+            Self::Report(reporter) => {
+                reporter.wait_for_start().context("--report: its reader has closed the socket")
+            }
             Self::Json | Self::Text => Ok(()),
         }
     }
@@ -255,7 +259,9 @@ impl Output {
     /// Sends a report, if reports are wanted.
     pub fn report(&mut self, report: impl FnOnce() -> Report) -> anyhow::Result<()> {
         match self {
-            Self::Report(reporter) => reporter.send(&report()).context("--report: whoever reads it is gone"),
+            Self::Report(reporter) => {
+                reporter.send(&report()).context("--report: its reader has closed the socket")
+            }
             Self::Json | Self::Text => Ok(()),
         }
     }

@@ -16,8 +16,9 @@ const FORM: &str = "{\"tasks\": [{\"from\": \"p1\", \"to\": [\"p2\"]}]} (docs/pe
 /// Receivers to keep to.
 #[derive(clap::Args)]
 pub struct OwnArgs {
-    /// Send to the receivers of this plan (JSON) in every round instead of those that a scheme chooses: as
-    /// `inart plan --json` prints it, or only its tasks.
+    /// Plan (JSON) of the receivers in every round, in place of a scheme.
+    ///
+    /// The file is as `inart plan --json` prints it, or has its tasks only.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["scheme", "first_pass_only"])]
     pub plan: Option<PathBuf>,
 }

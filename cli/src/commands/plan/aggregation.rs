@@ -27,53 +27,55 @@ pub use given::read_given;
 /// Arguments of `inart plan` on a network of switches.
 #[derive(clap::Args)]
 pub struct Args {
-    /// How to place aggregation.
+    /// Scheme that places aggregation.
     #[arg(long, default_value = schemes::DEFAULT.name(), value_parser = scheme::parser(), conflicts_with = "check")]
     scheme: &'static dyn Scheme,
-    /// Seed of every draw; the same inputs give the same plan.
+    /// Random seed; the same inputs give the same plan.
     #[arg(long, default_value_t = 1, conflicts_with = "check")]
     seed: u64,
-    /// A job to plan; may be given several times [default: all jobs of the topology].
+    /// Job to plan; repeat for further jobs [default: all jobs of the topology].
     #[arg(long, value_name = "JOB", conflicts_with = "check")]
     job: Vec<String>,
-    /// With several jobs: together (max-min fair rates), or in-turn (the earlier ones are background to the
-    /// later).
+    /// Planning of several jobs: together (max-min fair) or in-turn (sequential).
+    ///
+    /// With in-turn, earlier jobs are background traffic to later ones.
     #[arg(long = "job-planning", default_value_t = Order::Together, conflicts_with = "check")]
     order: Order,
-    /// Give every server the same share instead of choosing the shares.
+    /// Give every server the same share, in place of optimized shares.
     #[arg(long, conflicts_with = "check")]
     equal_shares: bool,
-    /// How often a gradient may be added up on its way: 1, or 2 (a switch's sum may be added up again at a
-    /// second one; for schemes that do so, such as optimized).
+    /// Maximum number of aggregation switches per gradient (1 or 2; 2 only for inart).
     #[arg(long = "aggregation-depth", default_value = "1", conflicts_with = "check")]
     aggregation_depth: Levels,
-    /// The paths that flows and sums may take: any simple path, or (as in the paper) only shortest ones.
-    /// Bounds hold for the same.
+    /// Allowed paths: any simple path, or only shortest paths (InArt paper); bounds hold for both.
+    ///
+    /// A bound is for the chosen set of paths.
     #[arg(long, default_value_t = Paths::Any, conflicts_with = "check")]
     paths: Paths,
-    /// Whether results, on their way back to the workers, count on the links: counted, or ignored as in the
-    /// paper.
+    /// Whether plans count result traffic on links: counted, or ignored (InArt paper).
     #[arg(long, default_value_t = Results::Counted, conflicts_with = "check")]
     results: Results,
-    /// Stop improving after this long (such as 50ms) and print the best so far with its bound.
+    /// Time limit of the search, such as 50ms; prints the best plan so far and its bound.
     #[arg(long, conflicts_with = "check", value_name = "TIME", value_parser = time)]
     budget: Option<Seconds>,
-    /// Start from this plan (JSON), which is in force on an earlier state of the network; for schemes that do
-    /// so, such as optimized.
+    /// Plan (JSON) to start from, installed on an earlier state of the network (inart only).
     #[arg(long, value_name = "PLAN", conflicts_with = "check")]
     from: Option<PathBuf>,
-    /// With --from: give up this part of the rate (such as 5%) to leave more flows where they are.
+    /// With --from: part of the rate to trade for unchanged flows, such as 5%.
     #[arg(long = "max-rate-loss", value_name = "LOSS", requires = "from", value_parser = parse_loss)]
     stable: Option<f64>,
-    /// With --from: keep the plan's shares, as a job needs that runs: its hosts cut tensors by them.
+    /// With --from: keep the plan's shares, as a running job requires.
     #[arg(long, requires = "from")]
     keep_shares: bool,
-    /// Complete a plan of your own (JSON: flows with their paths, trunks of switches that sum, shares if you
-    /// like): rate, loads, bounds and all else follow from them.
+    /// Complete a plan of your own (JSON) with its rate, loads and bounds.
+    ///
+    /// The file has flows with their paths, trunks of switches that sum, and optionally shares.
     #[arg(long, value_name = "ROUTES", conflicts_with_all = ["check", "scheme", "from", "job", "equal_shares"])]
     complete: Option<PathBuf>,
-    /// Check this plan, or the plans of several jobs (JSON), against the topology instead of making one: exit
-    /// status 0 if it holds, 1 if it violates something, 2 if it is no plan for this topology.
+    /// Verify a plan (JSON) against the topology, in place of planning.
+    ///
+    /// Exit status: 0 if the plan holds, 1 if it violates a constraint, 2 if the file is not a plan for this
+    /// topology.
     #[arg(long, value_name = "PLAN")]
     check: Option<PathBuf>,
 }

@@ -20,22 +20,24 @@ use crate::line::{Asked, OnNetwork};
 /// Arguments of `inart plan` on a network of peers.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The job to plan [default: the only one].
+    /// Job to plan [default: the only one].
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
     #[command(flatten)]
     receivers: Receivers,
-    /// The rule of k: whoever was not in a sender's last K rounds (`waited`) receives [default: nobody has
-    /// to].
+    /// Fairness bound K: peers left out of K rounds (`waited`) must receive [default: no bound].
     #[arg(long = "fairness-bound", value_name = "K")]
     force_after: Option<u32>,
-    /// Complete a plan of your own (JSON: tasks, each with a sender and its receivers): the time of a round
-    /// and its bound follow from them. Its fields `multicast` and `force_after` count, if there are any.
+    /// Complete a plan of your own (JSON) with its round time and bound.
+    ///
+    /// The file has tasks, each with a sender and its receivers, and optionally `multicast` and
+    /// `force_after`.
     #[arg(long, value_name = "FILE",
         conflicts_with_all = ["check", "scheme", "seed", "first_pass_only", "force_after"])]
     complete: Option<PathBuf>,
-    /// Check this plan (JSON) against the network instead of making one: exit status 0 if it holds, 1 if
-    /// something in it is wrong, 2 if it is no plan.
+    /// Verify a plan (JSON) against the network, in place of planning.
+    ///
+    /// Exit status: 0 if the plan holds, 1 if it violates a constraint, 2 if the file is not a plan.
     #[arg(long, value_name = "PLAN",
         conflicts_with_all = ["scheme", "multicast", "seed", "first_pass_only", "force_after"])]
     check: Option<PathBuf>,
@@ -44,16 +46,16 @@ pub struct Args {
 /// How receivers are chosen.
 #[derive(clap::Args)]
 pub struct Receivers {
-    /// Who chooses the receivers.
+    /// Scheme that chooses receivers.
     #[arg(long, default_value = Scheme::Optimized.name(), value_parser = scheme())]
     pub scheme: Scheme,
-    /// Who makes the copies: switch (an update goes up once), or hosts (once per receiver).
+    /// Where updates are copied: switch (sent once) or hosts (sent once per receiver).
     #[arg(long, default_value = "switch", value_parser = multicast())]
     pub multicast: Multicast,
-    /// Seed of every draw; the same inputs give the same receivers.
+    /// Random seed; the same inputs give the same receivers.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// With selmcast: leave out the second pass, which adds receivers that cost no time.
+    /// With --scheme selmcast: skip the second pass, which adds receivers that cost no time.
     #[arg(long)]
     pub first_pass_only: bool,
 }

@@ -20,18 +20,20 @@ use crate::line::{Asked, OnNetwork};
 /// Arguments of `inart plan` on a network of sites.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The job to plan [default: the only one].
+    /// Job to plan [default: the only one].
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
     #[command(flatten)]
     trees: Trees,
-    /// Complete a plan of your own (JSON: trees with their parents, shares if you like): chunks, the time of
-    /// a round and its bound follow from them.
+    /// Complete a plan of your own (JSON) with its chunks, round time and bound.
+    ///
+    /// The file has trees with their parents, and optionally shares.
     #[arg(long, value_name = "FILE",
         conflicts_with_all = ["check", "scheme", "root", "degree", "roots", "auxiliary"])]
     complete: Option<PathBuf>,
-    /// Check this plan (JSON) against the network instead of making one: exit status 0 if it holds, 1 if
-    /// something in it is wrong, 2 if it is no plan.
+    /// Verify a plan (JSON) against the network, in place of planning.
+    ///
+    /// Exit status: 0 if the plan holds, 1 if it violates a constraint, 2 if the file is not a plan.
     #[arg(long, value_name = "PLAN", conflicts_with_all = ["scheme", "root", "degree", "roots", "auxiliary"])]
     check: Option<PathBuf>,
 }
@@ -39,20 +41,21 @@ pub struct Args {
 /// How trees are chosen.
 #[derive(clap::Args)]
 pub struct Trees {
-    /// Which trees carry the chunks.
+    /// Scheme of the trees that carry chunks.
     #[arg(long, default_value = Scheme::Optimized.name(), value_parser = scheme())]
     pub scheme: Scheme,
-    /// The root, for a scheme that has one [default: the first site for star and bkt, the root of least w(T)
-    /// for mst and fapt].
+    /// Root of the tree, for schemes with one root.
+    ///
+    /// [default: the first site for star and bkt, the root of least w(T) for mst and fapt].
     #[arg(long, value_name = "SITE")]
     root: Option<String>,
-    /// Children of a site in the tree of bkt.
+    /// With bkt: children per site in the tree.
     #[arg(long, value_name = "K", default_value_t = 2)]
     degree: usize,
-    /// How many roots netstorm has, the best ones [default: all sites].
+    /// With netstorm: number of roots, the best ones [default: all sites].
     #[arg(long, value_name = "N")]
     roots: Option<usize>,
-    /// Auxiliary paths between neighbours, for netstorm, fapt and mst: edge-disjoint, node-disjoint or none.
+    /// With netstorm, fapt and mst: auxiliary paths between neighbors.
     #[arg(long, default_value = "none", value_parser = auxiliary())]
     auxiliary: Auxiliary,
 }

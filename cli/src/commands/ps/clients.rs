@@ -34,11 +34,12 @@ pub fn cosine(text: &str) -> Result<f64, String> {
 /// Flags of jobs of clients.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct ClientArgs {
-    /// With fl-r2sp, M: client i is in group i mod M; 1 is bsp [default: 8, or as many as there are clients].
+    /// With fl-r2sp: number of groups M [default: 8, or the number of clients if lower]
+    ///
+    /// Client i is in group i mod M; 1 is bsp.
     #[arg(long, value_name = "M")]
     groups: Option<usize>,
-    /// With fl-r2sp: the run ends when every group was aggregated so often; three of them are not counted
-    /// [default: 30].
+    /// With fl-r2sp: aggregations of every group; statistics leave out three [default: 30].
     #[arg(long, value_name = "N")]
     rounds: Option<u32>,
 }
@@ -144,7 +145,7 @@ fn table(clients: usize, groups: usize, run: &ClientRun) -> String {
         run.late
     );
     if run.given_up > 0 {
-        let _ = writeln!(out, "clients were given up {} times", run.given_up);
+        let _ = writeln!(out, "{} evictions of clients", run.given_up);
     }
     out
 }

@@ -18,26 +18,27 @@ const MOST_ITERATIONS: u32 = 1_000_000;
 /// Flags of jobs of workers.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct WorkerArgs {
-    /// With ssp: how many iterations a worker may be ahead of the last one [default: 5].
+    /// With ssp: most iterations that a worker may be ahead of the slowest [default: 5].
     #[arg(long, value_name = "S")]
     staleness: Option<u64>,
-    /// With ssp, where a worker that is ahead is stopped: after-push (before it pulls) or before-commit (its
-    /// update is held) [default: after-push].
+    /// With ssp: where to stop a worker that is ahead [default: after-push]
+    ///
+    /// after-push stops it before it pulls. before-commit holds its update.
     #[arg(long, value_parser = ["after-push", "before-commit"])]
     block: Option<String>,
-    /// With safa: how many versions a worker may lag behind when one ends [default: 5].
+    /// With safa: most versions that a worker may lag behind [default: 5].
     #[arg(long, value_name = "VERSIONS")]
     lag: Option<u64>,
-    /// With r2sp, when updates are applied: in-turn (no gradient is staler than N - 1), or on-arrival, as the
-    /// paper's Algorithm 1 prints it [default: in-turn].
+    /// With r2sp: when to apply updates: in-turn or on-arrival [default: in-turn]
+    ///
+    /// in-turn bounds staleness by N - 1. on-arrival is Algorithm 1 of the R²SP paper.
     #[arg(long, value_parser = ["in-turn", "on-arrival"])]
     apply: Option<String>,
-    /// Tune batches: to fill idle time (fill-idle, as --tune-batches alone), or in proportion to speed.
+    /// Tune batches: fill-idle (also without a value), or in proportion to speed.
     #[arg(long, value_name = "RULE", num_args = 0..=1, require_equals = true, default_missing_value = "fill-idle",
         value_parser = ["fill-idle", "proportional"])]
     tune_batches: Option<String>,
-    /// The run ends when every worker has done so many iterations; a third of them are not counted [default:
-    /// 100].
+    /// Iterations of every worker; statistics leave out a third of them [default: 100].
     #[arg(long, value_name = "N")]
     iterations: Option<u32>,
 }
@@ -215,7 +216,7 @@ fn table(job: &Job, policy: &Policy, is_tuned: bool, run: &WorkerRun) -> String 
         let _ = writeln!(out, "batches: {}", texts.join(", "));
     }
     if run.given_up > 0 {
-        let _ = writeln!(out, "workers were given up {} times", run.given_up);
+        let _ = writeln!(out, "{} evictions of workers", run.given_up);
     }
     out
 }

@@ -27,47 +27,46 @@ const MAX_ROUNDS: u32 = 1_000_000;
 /// Arguments of `inart simulate` on a network of peers.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The job to run [default: the only one].
+    /// Job to run [default: the only one].
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
     #[command(flatten)]
     receivers: Receivers,
     #[command(flatten)]
     own: OwnArgs,
-    /// When peers go on: bsp (all at once, when all copies have arrived), or ssp (each by itself).
+    /// Synchronization of peers: bsp (rounds in lockstep) or ssp (bounded lead).
     #[arg(long, default_value = "bsp", value_parser = ["bsp", "ssp"])]
     sync: String,
-    /// With orpheus: draw receivers anew for each update (random), or once (fixed).
+    /// With --scheme orpheus: draw receivers for each update (random) or once (fixed).
     #[arg(long, default_value = "random", value_parser = draw())]
     draw: Draw,
-    /// The rule of k: whoever was not in a sender's last K rounds receives; none for no such rule.
-    /// [default: none with bsp, 4 with ssp]
+    /// Fairness bound K: every pair exchanges at least once per K+1 rounds; none for no bound.
+    ///
+    /// [default: none with bsp, 4 with ssp].
     #[arg(long = "fairness-bound", value_name = "K", value_parser = number_or_none)]
     force_after: Option<Limit>,
-    /// How concurrent multicasts share a port: fair (max-min), or split (equally, nothing redistributed).
+    /// Sharing of a port by multicasts: fair (max-min) or split (equal, not redistributed).
     #[arg(long, default_value = "fair", value_parser = links())]
     links: Sharing,
-    /// With bsp: rounds to run, back to back.
+    /// With --sync bsp: rounds to run, back to back.
     #[arg(long, default_value_t = 1)]
     rounds: u32,
-    /// With ssp: how many rounds a peer may be ahead of the last when it begins one; none for any number.
+    /// With --sync ssp: most rounds that a peer may be ahead of the slowest; none for no bound.
     #[arg(long, default_value = "4", value_parser = number_or_none)]
     staleness: Limit,
-    /// With ssp: a receiver stays once less than this part of an update is left to send.
+    /// With --sync ssp: part of an update, below which a receiver is no longer withdrawn.
     #[arg(long = "finish-threshold", default_value_t = 0.75)]
     finish_threshold: f64,
-    /// With ssp: a further receiver has to leave the deadlines of all multicasts to it whole, not only its
-    /// own.
+    /// With --sync ssp: a further receiver must not break the deadline of any multicast.
     #[arg(long)]
     guard_all: bool,
-    /// With ssp: how long to train, such as 60s or 10min.
+    /// With --sync ssp: virtual time to train for, such as 60s or 10min.
     #[arg(long, value_name = "TIME", default_value = "60s", value_parser = seconds)]
     duration: f64,
-    /// Run what peers and their coordinator run, chunk by chunk, and compare every update at every
-    /// receiver.
+    /// Run the code of peers and coordinator, chunk by chunk, and verify every update.
     #[arg(long)]
     processes: bool,
-    /// With --processes: chunks of an update; more are nearer to frames and take longer.
+    /// With --processes: chunks per update; more are closer to frames and take longer.
     #[arg(long, default_value_t = 100, requires = "processes")]
     chunks: u32,
     /// Random trials, which a test draws.
@@ -177,7 +176,7 @@ impl Args {
     fn machines(&self) -> anyhow::Result<inart_simulator_peers::Options> {
         ensure!(
             self.draw == Draw::Random,
-            "--draw fixed: not with --processes, whose coordinator draws anew"
+            "--draw fixed: --processes draws for each update; leave out one of the two"
         );
         ensure!(
             self.links == Sharing::Fair,

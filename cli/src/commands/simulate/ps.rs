@@ -26,21 +26,23 @@ use agents::{AgentArgs, Run};
 pub struct Args {
     #[command(flatten)]
     no_plan: NoPlan,
-    /// The job to run [default: the only one that says how long it computes].
+    /// Job to run [default: the only job with `compute`].
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
-    /// The order: bsp, asp, ssp, safa or r2sp of a job of workers, fl-r2sp of a job of clients.
+    /// Synchronization: bsp, asp, ssp, safa or r2sp; with clients: fl-r2sp.
     #[arg(long, value_parser = ["bsp", "asp", "ssp", "safa", "r2sp", "fl-r2sp"])]
     sync: String,
-    /// With r2sp and fl-r2sp, r: the gap is r T/N, or r T/M. With r2sp also: auto [default: 0.8 with r2sp, as
-    /// in the paper; 1 with fl-r2sp].
+    /// With r2sp and fl-r2sp: relaxation r of the gap r T/N or r T/M; with r2sp also `auto`.
+    ///
+    /// [default: 0.8 with r2sp, as in the R²SP paper; 1 with fl-r2sp].
     #[arg(long, value_name = "R")]
     relaxation: Option<String>,
-    /// With safa and fl-r2sp: the part of the workers, or of a group, that is waited for [default: 0.75].
+    /// With safa and fl-r2sp: fraction of the workers or of the group to wait for [default: 0.75].
     #[arg(long, value_name = "C")]
     fraction: Option<f64>,
-    /// With r2sp: groups of workers whose gradients switches add up meet the servers in turn; how many, or as
-    /// many as the iterations of which are predicted to be the shortest.
+    /// With --sync r2sp: number of worker groups, aggregated by switches, in round-robin order.
+    ///
+    /// Without a value, the number with the shortest predicted iteration.
     #[arg(long = "aggregated-groups", value_name = "GROUPS", num_args = 0..=1, require_equals = true,
         default_missing_value = groups::BY_RULE)]
     racks: Option<String>,
@@ -48,14 +50,13 @@ pub struct Args {
     workers: WorkerArgs,
     #[command(flatten)]
     clients: ClientArgs,
-    /// A participant is gone for a while, such as w3=20s..60s, or for good: w3=20s.. (again for others).
+    /// Absence of a participant: w3=20s..60s, or w3=20s.. for good; repeat for others.
     #[arg(long, value_name = "NAME=FROM..UNTIL")]
     absent: Vec<Absent>,
-    /// How long the server waits for a participant before it gives it up, such as 30s. Without it the server
-    /// is told at once when one is gone.
+    /// Evict a silent participant after this long, such as 30s [default: at once].
     #[arg(long = "push-timeout", value_name = "TIME", value_parser = seconds)]
     patience: Option<f64>,
-    /// Decides the times to compute and to pause.
+    /// Random seed of compute times and pauses.
     #[arg(long, default_value_t = 1)]
     seed: u64,
     #[command(flatten)]

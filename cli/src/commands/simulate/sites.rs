@@ -30,7 +30,7 @@ const MAX_ROUNDS: u32 = 1_000_000;
 /// Arguments of `inart simulate` on a network of sites.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The job to run [default: the only one].
+    /// Job to run [default: the only one].
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
     #[command(flatten)]
@@ -40,39 +40,42 @@ pub struct Args {
     /// Rounds to run, back to back [default: 10].
     #[arg(long, conflicts_with = "duration")]
     rounds: Option<u32>,
-    /// Run the rounds that begin within this time, such as 1h, instead.
+    /// Run the rounds that begin within this virtual time, such as 1h, in place of --rounds.
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     duration: Option<f64>,
-    /// What the scheduler knows before each round: oracle (the rates that hold), static (those at the start),
-    /// uniform (nothing: all links count as equal), or passive (what chunks took so far).
-    /// [default: oracle; static with faults]
+    /// Knowledge of the scheduler: oracle, static, uniform or passive.
+    ///
+    /// oracle knows the current rates, static the initial ones, uniform none, passive the duration of past
+    /// transfers. [default: oracle; static with --faults].
     #[arg(long, value_parser = knowledge())]
     knowledge: Option<Knowledge>,
-    /// What a link counts as that nobody has measured, with passive and uniform.
+    /// With passive and uniform: rate assumed for links without a measurement.
     #[arg(long = "default-rate", default_value = "87.5Mbps", value_parser = link_rate)]
     default_rate: Rate,
-    /// When a chunk's way is chosen, where there are auxiliary paths: lazy (when a link has room) or eager.
+    /// With --auxiliary: choose a chunk's path lazily (when a link has room) or eagerly.
     #[arg(long, default_value = "lazy", value_parser = choice())]
     auxiliary_choice: AuxiliaryChoice,
-    /// A tree's link is busy when more chunks than this wait or are being sent on it.
+    /// With --auxiliary: chunks in flight above which a tree's link is busy.
     #[arg(long, default_value_t = AuxiliaryUse::default().busy_bound)]
     busy_bound: u32,
-    /// An auxiliary path takes a chunk while its first link holds fewer than this.
+    /// With --auxiliary: chunks at its first link at which an auxiliary path is full.
     #[arg(long, default_value_t = AuxiliaryUse::default().queue_length)]
     queue_length: u32,
-    /// How transfers share a link: fair (streams equally), or fifo (one queue). star and bkt are always fair,
-    /// inart is always fifo: a site sends all chunks to a neighbour in one order.
+    /// Sharing of a link by transfers: fair (equal streams) or fifo (one queue).
+    ///
+    /// star and bkt are always fair. inart is always fifo: a site sends all chunks to a neighbor in one
+    /// order.
     #[arg(long, default_value = "fair", value_parser = links())]
     links: Sharing,
-    /// Run sites and a scheduler as processes in virtual time, while links and processes are gone: a schedule
-    /// with `events` like {at: 10 s, link_down: [n1, n2], for: 60 s}, or `crash: n1`, or `crash: scheduler`.
+    /// Run sites and scheduler as processes under this fault schedule (docs/simulation.md).
+    ///
+    /// Events are like {at: 10 s, link_down: [n1, n2], for: 60 s}, `crash: n1` or `crash: scheduler`.
     #[arg(long, value_name = "FILE", conflicts_with = "duration")]
     faults: Option<PathBuf>,
-    /// Run random schedules of faults of all kinds instead, from --seed on (docs/sites.md).
+    /// Run random schedules of faults of all kinds, from --seed on (docs/sites.md).
     #[arg(long = "trials", value_name = "RUNS", conflicts_with_all = ["duration", "faults"])]
     trials: Option<u32>,
-    /// Decides the gradients inside sites, and with --faults and --trials those of sites; the first of
-    /// --trials.
+    /// Random seed of gradients inside sites and, with faults, of all; the first of --trials.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }

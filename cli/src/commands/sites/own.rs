@@ -17,8 +17,9 @@ const TOLERANCE: f64 = 1e-6;
 /// A plan to follow.
 #[derive(clap::Args)]
 pub struct OwnArgs {
-    /// Follow this plan (JSON) instead of one that a scheme makes: as `inart plan --json` prints it, or only
-    /// its trees.
+    /// Plan (JSON) to use in place of a scheme.
+    ///
+    /// The file is as `inart plan --json` prints it, or has its trees only.
     #[arg(long, value_name = "FILE", conflicts_with_all = ["scheme", "root", "degree", "roots", "auxiliary"])]
     plan: Option<PathBuf>,
 }
@@ -74,7 +75,7 @@ pub fn read(
     let predicted_s = predicted_seconds(overlay, known, &overlay.rates_at(0.0), &plan);
     let predicted_s = predicted_s.map_err(|error| refused(&error.to_string()))?;
     if (plan.predicted_s - predicted_s).abs() > TOLERANCE * predicted_s {
-        return Err(refused(&format!("predicted_s: it says {}, and is {predicted_s}", plan.predicted_s)));
+        return Err(refused(&format!("predicted_s is {}; expected {predicted_s}", plan.predicted_s)));
     }
     Ok(plan)
 }

@@ -11,46 +11,46 @@ use crate::commands::values::time;
 /// What the generated networks are equipped with.
 #[derive(clap::Args)]
 pub struct Equip {
-    /// Parameter servers, placed by a seeded draw.
+    /// Number of parameter servers, placed at random by seed.
     #[arg(long, default_value_t = 4)]
     servers: usize,
-    /// Workers, placed by a seeded draw.
+    /// Number of workers, placed at random by seed.
     #[arg(long, default_value_t = 8)]
     workers: usize,
     /// Rate of every link.
     #[arg(long, default_value = "10Gbps", value_parser = positive)]
     rate: Rate,
-    /// C(v) of every switch; 0 for switches that only forward.
+    /// Aggregation capacity of every switch, C(v); 0 for switches that only forward.
     #[arg(long, default_value = "10Gbps", value_parser = not_negative)]
     aggregation: Rate,
-    /// B(s) of every server; the links' rate if not given.
+    /// Ingress capacity of every server, B(s) [default: the links' rate].
     #[arg(long, value_parser = positive)]
     ingress: Option<Rate>,
-    /// Draw the rate of each link between switches from a range such as 10Mbps..30Mbps.
+    /// Range of rates of links between switches, such as 10Mbps..30Mbps, drawn by seed.
     #[arg(long, value_name = "LOW..HIGH")]
     link_range: Option<RateRange>,
-    /// Draw the rate of each link to a host from a range.
+    /// Range of rates of links to hosts, drawn by seed.
     #[arg(long, value_name = "LOW..HIGH")]
     access_range: Option<RateRange>,
-    /// Draw C(v) of each switch from a range.
+    /// Range of aggregation capacities of switches, C(v), drawn by seed.
     #[arg(long, value_name = "LOW..HIGH", conflicts_with = "aggregation")]
     aggregation_range: Option<RateRange>,
     /// Propagation delay of every link.
     #[arg(long, default_value = "0", value_parser = time)]
     delay: Seconds,
-    /// MTU of every link in bytes; 9000 is for jumbo frames.
+    /// MTU of every link in bytes; 9000 for jumbo frames.
     #[arg(long, default_value_t = DEFAULT_MTU, value_parser = mtu())]
     mtu: u16,
     /// Size of the job's gradient.
     #[arg(long, default_value = "100MB")]
     gradient: Size,
-    /// Seed of the hosts' places, of random wiring and of rates drawn from ranges.
+    /// Random seed of host placement, wiring and drawn rates.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Jobs; each has an equal number of the servers.
+    /// Number of jobs; the servers are divided evenly among them.
     #[arg(long, default_value_t = 1)]
     jobs: usize,
-    /// Workers of each job, the rest being in none [default: an equal number of all].
+    /// Workers of each job; the rest are idle [default: all workers, divided evenly].
     #[arg(long, value_name = "N")]
     workers_per_job: Option<usize>,
 }

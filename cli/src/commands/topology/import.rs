@@ -14,44 +14,44 @@ use crate::commands::values::time;
 /// Arguments of `inart topology import`.
 #[derive(clap::Args)]
 pub struct Import {
-    /// The file to read.
+    /// File to read.
     file: PathBuf,
-    /// graphml, gml, dot, networkx, containerlab or mininet; guessed from the file's extension or text if not
-    /// given.
+    /// Format: graphml, gml, dot, networkx, containerlab or mininet [default: guessed].
     #[arg(long)]
     format: Option<Format>,
-    /// Servers: a number, drawn by seed, or names with commas between (a switch that is named becomes a
-    /// host). If not given: those that the file marks, else one.
+    /// Parameter servers: a number, drawn by seed, or names separated by commas.
+    ///
+    /// A named switch becomes a host [default: the hosts that the file marks, else one].
     #[arg(long, value_name = "N|NAMES")]
     servers: Option<Hosts>,
-    /// Workers: a number or names. If not given: every other host.
+    /// Workers: a number or names separated by commas [default: every other host].
     #[arg(long, value_name = "N|NAMES")]
     workers: Option<Hosts>,
-    /// Hosts to attach to every switch. If not given: one each if the file has no hosts, else none.
+    /// Hosts to attach to every switch [default: 1 if the file has no hosts, else 0].
     #[arg(long, value_name = "N")]
     hosts_per_switch: Option<usize>,
-    /// Rate of links that state none, and of the links of attached hosts.
+    /// Rate of links without one in the file, and of attached hosts' links.
     #[arg(long, default_value = "10Gbps", value_parser = positive)]
     rate: Rate,
-    /// What a rate without a unit in the file counts, such as 1Mbps.
+    /// Unit of rates that have none in the file, such as 1Mbps.
     #[arg(long, default_value = "1bps", value_parser = positive)]
     unit: Rate,
-    /// C(v) of switches that state none; 0 for switches that only forward.
+    /// Aggregation capacity, C(v), of switches without one; 0 for switches that only forward.
     #[arg(long, default_value = "10Gbps", value_parser = not_negative)]
     aggregation: Rate,
-    /// B(s) of servers that state none; as much as their links if not given.
+    /// Ingress capacity, B(s), of servers without one [default: the rate of their links].
     #[arg(long, value_parser = positive)]
     ingress: Option<Rate>,
-    /// Propagation delay of links that state none.
+    /// Propagation delay of links without one in the file.
     #[arg(long, default_value = "0", value_parser = time)]
     delay: Seconds,
-    /// MTU of links that state none, in bytes.
+    /// MTU of links without one in the file, in bytes.
     #[arg(long, default_value_t = DEFAULT_MTU, value_parser = crate::commands::topology::equipment::mtu())]
     mtu: u16,
     /// Size of the job's gradient.
     #[arg(long, default_value = "100MB")]
     gradient: Size,
-    /// Seed of the draws.
+    /// Random seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }

@@ -12,43 +12,43 @@ const MOST_DRAWS: f64 = 10_000.0;
 /// Arguments of `inart topology mesh`.
 #[derive(clap::Args)]
 pub struct Mesher {
-    /// Peers.
+    /// Number of peers.
     #[arg(long)]
     peers: usize,
-    /// The fewest receivers of an update.
+    /// Least number of receivers per update.
     #[arg(long)]
     receivers: usize,
-    /// How far rates lie around their mean: from 1 - LAMBDA to 1 + LAMBDA times.
+    /// Spread of rates: from 1 - LAMBDA to 1 + LAMBDA times the mean.
     #[arg(long = "rate-spread", default_value_t = 0.25)]
     lambda: f64,
-    /// Mean rate up (the paper's ingress) over mean rate down (egress).
+    /// Ratio of mean rate up (ingress in the SELMCAST paper) to mean rate down (egress).
     #[arg(long = "up-down-ratio", default_value_t = 1.0)]
     mu: f64,
     /// Mean rate down.
     #[arg(long, default_value = "40Gbps", value_parser = link_rate)]
     rate: Rate,
-    /// The size of each peer's update.
+    /// Size of each peer's update.
     #[arg(long, default_value = "200MB", value_parser = update_size)]
     update: Size,
-    /// Mean time to compute between two updates [default: not stated].
+    /// Mean compute time between two updates [default: not stated].
     #[arg(long, value_name = "TIME", value_parser = time)]
     compute: Option<Seconds>,
-    /// Coefficient of variation of --compute.
+    /// With --compute: coefficient of variation of the compute time.
     #[arg(long, default_value_t = 0.0, requires = "compute")]
     cv: f64,
-    /// Rates change: each draw holds so long [default: they do not].
+    /// Time between changes of the rates, such as 10s [default: rates are constant].
     #[arg(long, value_name = "TIME", requires = "until", value_parser = time)]
     every: Option<Seconds>,
-    /// The part of a rate that changes, from 0 to 1; the rest stays as it was drawn first.
+    /// With --every: part of a rate that changes, from 0 to 1.
     #[arg(long = "changing-part", default_value_t = 1.0, requires = "every")]
     gamma: f64,
-    /// Until when rates change; the last ones hold on.
+    /// With --every: time after which rates stay as they are.
     #[arg(long, value_name = "TIME", requires = "every", value_parser = time)]
     until: Option<Seconds>,
-    /// The network's name.
+    /// Name of the network.
     #[arg(long, default_value = "mesh")]
     name: String,
-    /// What names the draw.
+    /// Random seed.
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }

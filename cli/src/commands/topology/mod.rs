@@ -31,28 +31,31 @@ pub struct Args {
 
 #[derive(Subcommand)]
 enum Command {
-    /// A k-ary fat-tree.
+    /// Generate a k-ary fat-tree.
     FatTree {
-        /// Ports per switch; even.
+        /// Ports per switch (even).
         #[arg(long)]
         k: usize,
         #[command(flatten)]
         equipment: Equip,
     },
-    /// Top-of-rack switches, each linked to every spine.
+    /// Generate a leaf-spine network: each leaf switch is linked to every spine switch.
     LeafSpine {
+        /// Number of leaf switches.
         #[arg(long)]
         leaves: usize,
+        /// Number of spine switches.
         #[arg(long)]
         spines: usize,
-        /// Host ports per leaf.
+        /// Host ports per leaf switch.
         #[arg(long, default_value_t = 16)]
         ports: usize,
         #[command(flatten)]
         equipment: Equip,
     },
-    /// A random connected network in which every switch has the same number of neighbours.
+    /// Generate a random connected network whose switches have equally many neighbors.
     Random {
+        /// Number of switches.
         #[arg(long)]
         switches: usize,
         /// Links per switch to other switches.
@@ -64,34 +67,33 @@ enum Command {
         #[command(flatten)]
         equipment: Equip,
     },
-    /// Peers of decentralised training at one switch, with rates drawn at random (docs/peers.md).
+    /// Generate a network of peers at one switch with random rates (docs/peers.md).
     Mesh(Mesher),
-    /// Read a network from GraphML or GML (Topology Zoo), DOT, NetworkX's JSON, containerlab or Mininet.
+    /// Import a network: GraphML, GML, DOT, NetworkX's JSON, containerlab or Mininet.
     Import(Import),
-    /// Draw a network of any kind as an SVG; with a plan, how full its links are and which switches sum.
+    /// Draw a network as SVG; with a plan, also link loads and aggregating switches.
     Draw {
-        /// The topology document (YAML or JSON).
+        /// Network (YAML or JSON).
         file: PathBuf,
-        /// A plan for it (JSON).
+        /// Plan of the network (JSON).
         #[arg(long)]
         plan: Option<PathBuf>,
     },
     /// Check a network of any kind, and print what is in it.
     Check {
-        /// The topology document (YAML or JSON).
+        /// Network (YAML or JSON).
         file: PathBuf,
     },
-    /// Prints what is inside a data centre of a network of both levels, as a topology of its own: to plan and
-    /// push (docs/sites.md).
+    /// Print the topology inside one site of a network of both levels (docs/sites.md).
     Inside {
-        /// The network document (YAML or JSON).
+        /// Network (YAML or JSON).
         file: PathBuf,
-        /// The site.
+        /// Name of the site.
         site: String,
     },
-    /// Print which cable goes where: the port numbers and addresses that the switches' tables count on.
+    /// Print the ports and addresses of all cables, as the switches' tables need them.
     Wiring {
-        /// The topology document (YAML or JSON).
+        /// Network (YAML or JSON).
         file: PathBuf,
     },
 }

@@ -32,7 +32,7 @@ pub async fn push(
         // Those before are in force.
         match change.stage() {
             ChangeStage::Done => changes.push(document(&change)),
-            ChangeStage::Undone => bail!("{}; the plan before is in force", lines.join("; ")),
+            ChangeStage::Undone => bail!("{}; the previous plan is active", lines.join("; ")),
             _ => bail!("{}", lines.join("; ")),
         }
     }

@@ -12,8 +12,9 @@ use crate::commands::plan::aggregation::read_given;
 /// Plans to run.
 #[derive(clap::Args)]
 pub struct OwnArgs {
-    /// Run these plans, under the name own, besides --schemes, if named: as `inart plan --json` prints them,
-    /// or routes as for `inart plan --complete`. Only their jobs run.
+    /// Plans to run under the name `own`, as of `inart plan --json` or `inart plan --complete`.
+    ///
+    /// Only their jobs run. With --schemes, the schemes run too.
     #[arg(long, value_name = "FILE", conflicts_with = "jobs")]
     plan: Option<PathBuf>,
 }

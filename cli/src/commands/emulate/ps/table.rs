@@ -79,8 +79,7 @@ fn absences(scheme: &SchemeReport) -> Option<String> {
     (killed + server_restarts > 0 || *given_up > 0).then(|| {
         format!(
             "{name}: {killed} processes were killed, {returned} started again, the server {server_restarts} \
-             times; {given_up} times one was given up; {wasted_updates} updates computed in vain, {lost} gone \
-             with the server\n"
+             times; {given_up} evictions; {wasted_updates} wasted updates, {lost} lost with the server\n"
         )
     })
 }

@@ -205,7 +205,7 @@ fn table(hierarchy: &Hierarchy, setting: &Setting, own_bytes: u64, runs: &[Schem
             run.real.frames_lost,
         );
         if let Some(accuracy) = run.real.accuracy {
-            let _ = writeln!(out, "the model tells {:.1}% of test images rightly", accuracy * 100.0);
+            let _ = writeln!(out, "test accuracy {:.1}%", accuracy * 100.0);
         }
     }
     let checked: u64 = runs.iter().map(|run| run.real.sums_checked).sum();

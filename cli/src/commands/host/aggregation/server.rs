@@ -25,7 +25,7 @@ use crate::line::{Asked, OnNetwork};
 struct Work {
     #[command(flatten)]
     host: HostArgs,
-    /// End if no worker has joined for this long; not in an elastic job.
+    /// Exit if no worker has joined for this long; not for elastic jobs.
     #[arg(long = "join-timeout", value_name = "TIME", default_value = "600s", value_parser = duration)]
     join_patience: Duration,
 }
@@ -33,8 +33,7 @@ struct Work {
 /// Arguments of `inart server`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The shard to serve, counted from 0. In an elastic job, its place in the topology's list of the job's
-    /// servers.
+    /// Shard to serve, from 0; for an elastic job, index in the job's list of servers.
     #[arg(long)]
     shard: ShardId,
     #[command(flatten)]
@@ -131,7 +130,7 @@ fn end(
     output.end(&Line::ServerEnded(Box::new(counters)), || {
         let absent = match absent {
             [] => String::new(),
-            names => format!("; never heard from: {}", names.join(", ")),
+            names => format!("; no frame from: {}", names.join(", ")),
         };
         format!(
             "shard {shard}: {} summed from {} of {} and {}; {} received{absent}",
@@ -159,7 +158,7 @@ fn print_progress(watch: StatusWatch, workers: Vec<String>) {
                     false => format!("; waiting for {}", waits.join(", ")),
                 };
                 eprintln!(
-                    "shard {}: {} summed, {heard} of {} heard from{waits}",
+                    "shard {}: {} summed, {heard} of {} active{waits}",
                     status.shard,
                     counted(status.completed, "chunk"),
                     counted(status.heard_seconds.len(), "worker")

@@ -32,7 +32,7 @@ const PROGRESS: Duration = Duration::from_secs(5);
 struct Work {
     #[command(flatten)]
     host: HostArgs,
-    /// Rounds to run; every worker runs as many.
+    /// Rounds to run, the same number at every worker.
     #[arg(long, default_value_t = 1, value_parser = clap::value_parser!(u32).range(1..))]
     rounds: u32,
     #[command(flatten)]
@@ -42,8 +42,7 @@ struct Work {
 /// Arguments of `inart worker`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// This worker's rank, counted from 0. In an elastic job, its place in the topology's list of the job's
-    /// workers.
+    /// Rank of the worker, from 0; for an elastic job, index in the job's list of workers.
     #[arg(long)]
     rank: Rank,
     #[command(flatten)]

@@ -10,20 +10,20 @@ use crate::commands::host::connections::{TlsFiles, each_once, place};
 /// Flags about connections.
 #[derive(clap::Args)]
 pub struct Connections {
-    /// Its name: the peer's in the network, or the coordinator's; a DNS name of its certificate.
+    /// Name of the peer or coordinator, as in the network and in its certificate (DNS name).
     #[arg(long)]
     pub name: String,
-    /// Where to listen, by UDP.
+    /// UDP address to listen on.
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: SocketAddr,
-    /// Where another peer is, as NAME=HOST:PORT: every other one of the job for a peer, none with --multicast
-    /// switch; all for the coordinator.
+    /// Address of another peer: every other one for a peer, all for the coordinator.
+    ///
+    /// A peer with --multicast switch needs none.
     #[arg(long = "peer", value_name = "NAME=HOST:PORT", value_parser = place)]
     peers: Vec<(String, SocketAddr)>,
     #[command(flatten)]
     tls: TlsFiles,
-    /// How connections follow the network: cubic, or bbr, which goes on at the link's rate when packets are
-    /// lost.
+    /// Congestion control of QUIC: cubic, or bbr (keeps the link's rate when packets are lost).
     #[arg(long, default_value = "cubic", value_parser = ["cubic", "bbr"])]
     congestion: String,
 }

@@ -23,37 +23,36 @@ use crate::commands::values::duration;
 /// Arguments of `inart coordinator`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The network document (YAML or JSON), the same everywhere.
+    /// Network (YAML or JSON), the same at all processes.
     network: PathBuf,
     #[command(flatten)]
     job: JobArgs,
     #[command(flatten)]
     connections: Connections,
-    /// Who chooses the receivers.
+    /// Scheme that chooses receivers.
     #[arg(long, default_value = Scheme::Optimized.name(), value_parser = scheme())]
     scheme: Scheme,
     #[command(flatten)]
     own: OwnArgs,
-    /// Seed of every draw.
+    /// Random seed of receivers.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// With selmcast: leave out the second pass, which adds receivers that cost no time.
+    /// With --scheme selmcast: skip the second pass, which adds receivers that cost no time.
     #[arg(long)]
     first_pass_only: bool,
-    /// With ssp: a receiver stays once less than this part of an update is left to send.
+    /// With --sync ssp: part of an update, below which a receiver is no longer withdrawn.
     #[arg(long = "finish-threshold", default_value_t = 0.75)]
     finish_threshold: f64,
-    /// With ssp: a further receiver has to leave the deadlines of all multicasts to it whole, not only its
-    /// own.
+    /// With --sync ssp: a further receiver must not break the deadline of any multicast.
     #[arg(long)]
     guard_all: bool,
-    /// Rounds to train; the same at all peers.
+    /// Rounds to train, the same number at all peers.
     #[arg(long, default_value_t = 100)]
     rounds: u32,
-    /// How long to wait for all peers before it begins with those that are there.
+    /// Start without missing participants after this long.
     #[arg(long = "join-timeout", default_value = "60s", value_name = "TIME", value_parser = duration)]
     gather: Duration,
-    /// End if no peer is connected for this long.
+    /// Exit after this long without a connected peer.
     #[arg(long = "idle-timeout", default_value = "600s", value_name = "TIME", value_parser = duration)]
     patience: Duration,
     #[command(flatten)]
@@ -116,7 +115,7 @@ fn words(told: &Told) -> String {
         Told::Chosen { from, round, to, rate_bps } => {
             format!("round {round} of {from}: to {} at {:.1} Mbps", to.join(" "), rate_bps / 1e6)
         }
-        Told::NotChosen { why } => format!("no receivers were chosen, the last ones go on: {why}"),
+        Told::NotChosen { why } => format!("no receivers were chosen, the last ones stay: {why}"),
         Told::OtherJob { peer } => {
             format!("{peer} is refused: it has other settings, which its error and this process's log name")
         }

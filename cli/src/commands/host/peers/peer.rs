@@ -38,38 +38,37 @@ pub struct Args {
     job: JobArgs,
     #[command(flatten)]
     connections: Connections,
-    /// A coordinator, as NAME=HOST:PORT. Of several the one that began last is in charge.
+    /// Address of a coordinator; of several, the one that started last is in charge.
     #[arg(long = "coordinator", value_name = "NAME=HOST:PORT", value_parser = place, required = true)]
     coordinators: Vec<(String, SocketAddr)>,
-    /// With --multicast switch: the interface to the switch, by which updates leave and arrive.
+    /// With --multicast switch: network interface to the switch.
     #[arg(long)]
     interface: Option<String>,
-    /// Rounds to train; the same everywhere.
+    /// Rounds to train, the same number at all peers.
     #[arg(long, default_value_t = 100)]
     rounds: u32,
-    /// Images per round. The model has a size of its own, which the job's update has to be.
+    /// Images per round; the job's update must have the size of the model.
     #[arg(long, default_value_t = 32)]
     batch: usize,
-    /// Train nothing: send random numbers, as many as the job's update has.
+    /// Send random numbers, as many as the job's update has, in place of training.
     #[arg(long = "synthetic", conflicts_with = "batch")]
     random: bool,
-    /// Take as long to compute as the document states (`compute`), drawn anew for each round: wait for the
-    /// rest.
+    /// Compute for as long as the document's `compute` states, drawn for each round.
     #[arg(long = "simulate-compute")]
     stated_compute: bool,
-    /// Decides the data, the first weights and times to compute; the same at all peers.
+    /// Random seed of data, first weights and compute times, the same at all peers.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// A peer of which nothing is heard for that long is gone: nobody waits for it.
+    /// Declare a peer failed after this long without a message from it.
     #[arg(long, default_value = "5s", value_name = "TIME", value_parser = duration)]
     peer_timeout: Duration,
-    /// How long to wait for the coordinator's choice of receivers before sending to the last ones.
+    /// Reuse the last receivers if the coordinator has not chosen new ones after this long.
     #[arg(long = "selection-timeout", default_value = "2s", value_name = "TIME", value_parser = duration)]
     choice_patience: Duration,
-    /// How long to wait for a coordinator that takes this peer in; longer than its --join-timeout.
+    /// Exit if no coordinator admits this peer within this time; longer than --join-timeout.
     #[arg(long = "connect-timeout", default_value = "300s", value_name = "TIME", value_parser = duration)]
     meeting_patience: Duration,
-    /// How long to wait for other peers to end a round while their connections live.
+    /// Longest wait for connected peers to finish a round; then the peer exits.
     #[arg(long = "progress-timeout", default_value = "600s", value_name = "TIME", value_parser = duration)]
     round_patience: Duration,
     #[command(flatten)]
@@ -135,7 +134,7 @@ impl Args {
                 PeerHost::open_on(job, setup, &self.job.interface(mesh, name, job)?, options)?
             }
             (None, false) => PeerHost::open(job, setup, options)?,
-            (None, true) => bail!("--multicast switch: say which interface leads to the switch, --interface"),
+            (None, true) => bail!("--multicast switch: name the interface to the switch with --interface"),
             (Some(name), false) => {
                 bail!("--interface {name}: hosts make the copies; leave it out, or give --multicast switch")
             }
@@ -296,7 +295,7 @@ impl Training for Program {
         }
         let lacking = match given_up[..] {
             [] => String::new(),
-            _ => format!(", given up: {}", given_up.join(" ")),
+            _ => format!(", timed out: {}", given_up.join(" ")),
         };
         let last = if rounds_with_previous_receivers { " (the last receivers)" } else { "" };
         if self.printed.is_ok() {
@@ -339,10 +338,11 @@ fn last_words(accuracy: Option<f64>, ending: &Ending) -> String {
     let learnt = accuracy.map_or(String::new(), |share| format!("accuracy {:.1}%; ", share * 100.0));
     let anew = match peer.restarted_from_init {
         0 => "",
-        _ => "began anew, nobody sent it a model, and it went on with the first weights; ",
+        _ => "restarted without a model from another peer, with the first weights; ",
     };
     format!(
-        "{learnt}{anew}{} updates received, {} rounds to the last receivers, {} peers taken for gone, {} chunks sent again",
+        "{learnt}{anew}{} updates received, {} rounds to the last receivers, {} peers declared failed, {} \
+         chunks retransmitted",
         receiver.complete,
         peer.rounds_with_previous_receivers,
         peer.gone,

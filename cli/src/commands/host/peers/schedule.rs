@@ -18,26 +18,26 @@ use crate::commands::simulate::peers::{Limit, number_or_none};
 /// Flags that are the same at all peers and coordinators of a job.
 #[derive(clap::Args)]
 pub struct JobArgs {
-    /// The job [default: the only one].
+    /// Job to run [default: the only one].
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
-    /// Who makes the copies of an update: hosts (once per receiver, over QUIC), or switch (switches that run
-    /// our program, from one frame per chunk); the same everywhere.
+    /// Where updates are copied: hosts (QUIC) or switch (P4); the same at all processes.
     #[arg(long, default_value = "hosts", value_parser = ["hosts", "switch"])]
     multicast: String,
-    /// With switch: values per frame, 32, 64, 256, 1024 or 2048, for which the switches' program is compiled;
-    /// the same everywhere.
+    /// With --multicast switch: values per frame: 32, 64, 256, 1024 or 2048, as the program.
+    ///
+    /// All processes must have the same.
     #[arg(long, default_value_t = ValuesPerFrame::N256)]
     values: ValuesPerFrame,
-    /// When peers go on: bsp (all at once, when all copies have arrived), or ssp (each by itself); the same
-    /// everywhere.
+    /// Synchronization: bsp (rounds in lockstep) or ssp (bounded lead); the same at all processes.
     #[arg(long, default_value = "bsp", value_parser = ["bsp", "ssp"])]
     sync: String,
-    /// With ssp: how many rounds a peer may be ahead of the last when it begins one; none for any number.
+    /// With --sync ssp: most rounds that a peer may be ahead of the slowest; none for no bound.
     #[arg(long, default_value = "4", value_parser = number_or_none)]
     staleness: Limit,
-    /// The rule of k: whoever was not in a sender's last K rounds receives; none for no such rule; the same
-    /// everywhere. [default: none with bsp, 4 with ssp]
+    /// Fairness bound K: every pair exchanges at least once per K+1 rounds; none for no bound.
+    ///
+    /// All processes must have the same [default: none with bsp, 4 with ssp].
     #[arg(long = "fairness-bound", value_name = "K", value_parser = number_or_none)]
     force_after: Option<Limit>,
 }

@@ -28,41 +28,45 @@ const FRAMES_SHARE: f64 = 0.95;
 /// Flags about connections.
 #[derive(clap::Args)]
 pub struct Connections {
-    /// The job [default: the only one that says how long it computes].
+    /// Job to run [default: the only job with `compute`].
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
-    /// Its own name in the network; a DNS name of its certificate.
+    /// Name of the process, as in the network and in its certificate (DNS name).
     #[arg(long)]
     pub name: String,
-    /// Speak by raw Ethernet frames on this interface, inside one network, in place of QUIC; others are then
-    /// given as NAME=MAC. Needs root. Frames are neither authenticated nor encrypted.
+    /// Use Ethernet frames on this interface in place of QUIC; addresses are then NAME=MAC.
+    ///
+    /// For processes in one network. Needs root. Frames are neither authenticated nor encrypted.
     #[arg(long, value_name = "NAME")]
     interface: Option<String>,
-    /// With --interface: all frames have room for so many values, as InArt switches on the way need it
-    /// [default: as many as the interface's MTU carries, and short frames where little is said].
+    /// With --interface: values per frame, for InArt switches on the path.
+    ///
+    /// [default: as many as the MTU carries; short frames for short messages].
     #[arg(long, value_name = "N")]
     frame_values: Option<ValuesPerFrame>,
-    /// Where to listen, by UDP; needed without --interface, as certificates are.
+    /// UDP address to listen on; needed without --interface, like the certificates.
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: Option<SocketAddr>,
-    /// The certificate of the authority that all of them trust (PEM).
+    /// Certificate of the authority that all processes trust (PEM).
     #[arg(long, value_name = "FILE")]
     tls_ca: Option<PathBuf>,
-    /// Its own certificate (PEM).
+    /// Certificate of this process (PEM).
     #[arg(long, value_name = "FILE")]
     tls_cert: Option<PathBuf>,
-    /// The key of --tls-cert (PEM).
+    /// Private key of --tls-cert (PEM).
     #[arg(long, value_name = "FILE")]
     tls_key: Option<PathBuf>,
-    /// How connections follow the network: bbr, which shares a port evenly and goes on at the link's rate
-    /// when packets are lost, or cubic [default: bbr].
+    /// Congestion control of QUIC: bbr (fair, keeps its rate despite losses) or cubic.
+    ///
+    /// [default: bbr].
     #[arg(long, value_parser = ["cubic", "bbr"])]
     congestion: Option<String>,
-    /// Send at no more than what the worker's link, as the network has it, carries beside headers and
-    /// acknowledgements (92 % of its rate; of frames 95 %).
+    /// Limit the send rate to 92 % (frames: 95 %) of the worker's link in the document.
+    ///
+    /// The rest is for headers and acknowledgements.
     #[arg(long)]
     pace: bool,
-    /// Decides the data, the first weights and times to compute; the same at all processes.
+    /// Random seed of data, first weights and compute times, the same at all processes.
     #[arg(long, default_value_t = 1)]
     pub seed: u64,
 }
@@ -144,9 +148,8 @@ impl Connections {
                 "--frame-values {values}: it is for frames; name the interface, --interface, or leave it out"
             );
         }
-        let lacks = |flag: &str| {
-            anyhow!("--{flag}: it is needed, as processes speak by QUIC; by frames name an --interface")
-        };
+        let lacks =
+            |flag: &str| anyhow!("--{flag} is missing: QUIC needs it; or use frames with --interface");
         let file = |flag: &str, path: &Option<PathBuf>| path.clone().ok_or_else(|| lacks(flag));
         let listen = self.listen.ok_or_else(|| lacks("listen"))?;
         let ca = file("tls-ca", &self.tls_ca)?;
@@ -199,7 +202,7 @@ fn each<T>(
         let name = &place.name;
         ensure!(
             all.insert(name.clone(), address(place)?).is_none(),
-            "{flag} {name} is there twice; give it once"
+            "{flag} {name} was given twice; give it once"
         );
     }
     Ok(all)
@@ -210,7 +213,7 @@ pub fn of_processes(cluster: &Cluster, job: &ClusterJob, server: &str) -> anyhow
     let values = job.bits / 32.0;
     ensure!(
         values.fract() == 0.0 && values >= 1.0,
-        "job {} of network {}: a model of {} bytes is no whole number of float32; give a multiple of 4 B",
+        "job {} of network {}: a model of {} bytes is not a whole number of float32; give a multiple of 4 B",
         job.name,
         cluster.name,
         job.bits / 8.0

@@ -57,7 +57,7 @@ struct Groups {
 }
 
 impl Ended {
-    /// Of workers.
+    /// Returns the summary of a job of workers.
     pub fn in_order(sequencer: &InOrder<Policy>, host: Host, accuracy: f64) -> Self {
         let order = sequencer.server().counters();
         Ended {
@@ -145,7 +145,7 @@ impl Ended {
     pub fn text(&self) -> String {
         let what = if self.groups.is_some() { "models of clients" } else { "updates" };
         let mut out = format!(
-            "accuracy {:.1}%; version {}, {} {what} applied, {} refused, {} given up, {} packets dropped",
+            "accuracy {:.1}%; version {}, {} {what} applied, {} refused, {} evictions, {} packets dropped",
             self.accuracy * 100.0,
             self.version,
             self.applied,

@@ -27,14 +27,15 @@ use crate::line::{Asked, OnNetwork};
 /// What a server of groups does.
 #[derive(clap::Args)]
 struct Work {
-    /// The assignment of a group's job, once for each group in the order of turns: a JSON file, as `inart
-    /// push --assignments` writes it.
+    /// Assignment of a group's job (JSON), as `inart apply --assignments` writes it.
+    ///
+    /// Repeat for each group, in round-robin order.
     #[arg(long, value_name = "FILE", required_unless_present = "controller", conflicts_with = "controller")]
     assignment: Vec<PathBuf>,
-    /// Ask this controller (HOST:PORT or unix:/path) for the assignments, with a --job for each group.
+    /// Controller (HOST:PORT or unix:/path) that sends the assignments of all --job.
     #[arg(long, value_name = "ADDRESS", requires = "job")]
     controller: Option<String>,
-    /// With --controller: name of a group's job, once for each group in the order of turns.
+    /// With --controller: name of a group's job; repeat for each group, in round-robin order.
     #[arg(long, value_name = "NAME", requires = "controller")]
     job: Vec<String>,
     #[command(flatten)]
@@ -42,22 +43,22 @@ struct Work {
     /// Network interface to send and receive on.
     #[arg(long, value_name = "NAME")]
     interface: String,
-    /// How to do that, as of a server.
+    /// Packet I/O backend towards workers: batched, pnet or xdp.
     #[arg(long, value_name = "KIND", default_value = PortKind::default().name(), value_parser = parse_port)]
     port: PortKind,
-    /// How long a worker that is waited for may be silent before the training ends.
+    /// End the training after this long without frames from a worker that others wait for.
     #[arg(long, value_name = "TIME", default_value = "2.5s", value_parser = duration)]
     peer_timeout: Duration,
-    /// How many groups push at once; their plans together have to fit the network.
+    /// Number of groups that push concurrently; the network must carry their plans together.
     #[arg(long = "concurrent-groups", value_name = "K", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..))]
     concurrent_groups: u16,
-    /// Iterations of every group; then the server ends.
+    /// Iterations of every group; then the server exits.
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     iterations: u32,
-    /// Decides the first weights; the same at all.
+    /// Random seed of the first weights, the same at all processes.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// End if no worker of a group has joined for this long.
+    /// Exit after this long without a worker.
     #[arg(long = "join-timeout", value_name = "TIME", default_value = "600s", value_parser = duration)]
     patience: Duration,
     #[command(flatten)]
@@ -75,7 +76,7 @@ struct Host {
 /// Arguments of `inart group-server`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The part of the model to hold, counted from 0: the shard of this server in the jobs of all groups.
+    /// Part of the model to hold, from 0: shard of this server in the jobs of all groups.
     #[arg(long)]
     shard: ShardId,
     #[command(flatten)]

@@ -28,28 +28,28 @@ use crate::line::{Asked, OnNetwork};
 struct Work {
     #[command(flatten)]
     host: HostArgs,
-    /// Its place among the workers of all groups, like 4/6: which images are its own.
+    /// Index of the worker among the workers of all groups, such as 4/6; selects its images.
     #[arg(long = "data-shard", value_name = "K/N", value_parser = parse_part)]
     part: (usize, usize),
-    /// How many groups take turns.
+    /// Number of groups in round-robin order.
     #[arg(long, value_parser = clap::value_parser!(u16).range(1..))]
     groups: u16,
-    /// Iterations; every worker of every group does as many.
+    /// Iterations, the same number at every worker of every group.
     #[arg(long, default_value_t = 30, value_parser = clap::value_parser!(u32).range(1..))]
     iterations: u32,
     /// Images per iteration.
     #[arg(long, default_value_t = 16, value_parser = clap::value_parser!(u32).range(1..))]
     batch: u32,
-    /// The step along the gradient, of all workers together.
+    /// Learning rate of all workers together.
     #[arg(long = "learning-rate", default_value_t = 0.3)]
     step: f64,
-    /// Decides images, first weights and times to compute; the same at all.
+    /// Random seed of images, first weights and compute times, the same at all processes.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Take so long to compute on average: wait for the rest [default: as long as it takes].
+    /// Mean compute time of an iteration, such as 200ms [default: as fast as the machine is].
     #[arg(long, value_name = "TIME", value_parser = seconds)]
     compute: Option<f64>,
-    /// With --compute: how much that varies, as a part of it.
+    /// With --compute: coefficient of variation of the compute time.
     #[arg(long, value_name = "PART", default_value_t = 0.0, requires = "compute")]
     compute_cv: f64,
 }
@@ -57,7 +57,7 @@ struct Work {
 /// Arguments of `inart group-worker`.
 #[derive(clap::Args)]
 pub struct Args {
-    /// This worker's rank in its group's job, counted from 0.
+    /// Rank of the worker in its group's job, from 0.
     #[arg(long)]
     rank: Rank,
     #[command(flatten)]

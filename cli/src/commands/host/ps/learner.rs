@@ -9,14 +9,15 @@ use inart_training::{Client, Config, Local, Stepper};
 /// Flags of how a client trains.
 #[derive(Debug, Clone, clap::Args)]
 pub struct LearnerArgs {
-    /// The step along the gradient, of all workers together; of a job of clients, of each client.
+    /// Learning rate: of all workers together; with clients, of each client.
     #[arg(long = "learning-rate", default_value_t = 0.3)]
     pub step: f64,
-    /// Of a job of clients: steps that a client takes by itself in each round [default: 5].
+    /// With clients: local steps of a client per round [default: 5].
     #[arg(long, value_name = "N")]
     local_steps: Option<usize>,
-    /// Of a job of clients: data is not evenly spread. Images are sorted by digit and cut in shards, and each
-    /// client has so many of them, drawn by the seed [default: 2].
+    /// With clients: number of single-digit data shards per client, drawn by seed [default: 2]
+    ///
+    /// Images are sorted by digit and cut into shards, so few shards give uneven data.
     #[arg(long = "data-shards", value_name = "K")]
     shards: Option<usize>,
 }

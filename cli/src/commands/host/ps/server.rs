@@ -35,41 +35,45 @@ use crate::line::{Asked, OnNetwork};
 pub struct Args {
     #[command(flatten)]
     connections: Connections,
-    /// Where a worker or client is, as NAME=HOST:PORT, or with --interface as NAME=MAC: each one of the job.
+    /// Address of a worker or client, for each one of the job.
+    ///
+    /// NAME=HOST:PORT, or NAME=MAC with --interface.
     #[arg(long = "worker", value_name = "NAME=ADDRESS", required = true)]
     workers: Vec<Place>,
-    /// The order: bsp, asp, ssp, safa or r2sp of a job of workers, bsp or fl-r2sp of a job of clients.
+    /// Synchronization: bsp, asp, ssp, safa or r2sp; with clients: bsp or fl-r2sp.
     #[arg(long, value_parser = ["bsp", "asp", "ssp", "safa", "r2sp", "fl-r2sp"])]
     sync: String,
-    /// With r2sp and fl-r2sp, r: the gap is r T/N, or r T/M. With r2sp also: auto [default: 0.8 with r2sp, 1
-    /// with fl-r2sp].
+    /// With r2sp and fl-r2sp: relaxation r of the gap r T/N or r T/M; with r2sp also `auto`.
+    ///
+    /// [default: 0.8 with r2sp, 1 with fl-r2sp].
     #[arg(long, value_name = "R")]
     relaxation: Option<String>,
-    /// With safa and fl-r2sp: the part of the workers, or of a group, that is waited for [default: 0.75].
+    /// With safa and fl-r2sp: fraction of the workers or of the group to wait for [default: 0.75].
     #[arg(long, value_name = "C")]
     fraction: Option<f64>,
     #[command(flatten)]
     order: WorkerArgs,
     #[command(flatten)]
     clients: ClientArgs,
-    /// Of a job of clients: leave out who goes another way than its group, with a cosine below this in three
-    /// rounds [default without a value: 0.5, as in the paper].
+    /// With clients: exclude updates with a lower cosine similarity to their group's mean.
+    ///
+    /// A client is excluded after three such rounds [default without a value: 0.5, as in the R²SP paper].
     #[arg(long, value_name = "COSINE", num_args = 0..=1, require_equals = true, default_missing_value = "0.5",
         value_parser = cosine, allow_hyphen_values = true)]
     outliers: Option<f64>,
     /// Data type of values in messages; float16 rounds them, both ways.
     #[arg(long, value_enum, default_value_t, value_name = "TYPE")]
     dtype: Dtype,
-    /// How long to wait for a worker's push before it is given up; and for any worker before the server ends.
+    /// Evict a worker after this long without its push; exit after this long without workers.
     #[arg(long = "push-timeout", value_name = "TIME", default_value = "600s", value_parser = duration)]
     patience: Duration,
-    /// A worker without a connection for so long is given up.
+    /// Remove a worker after it has been disconnected for this long.
     #[arg(long = "reconnect-grace", value_name = "TIME", default_value = "10s", value_parser = duration)]
     absence: Duration,
-    /// How long to wait for all workers before it begins with those that are there.
+    /// Start without missing participants after this long.
     #[arg(long = "join-timeout", value_name = "TIME", default_value = "60s", value_parser = duration)]
     gather: Duration,
-    /// Keep each version of the model in this file, and go on from it if it is there.
+    /// Checkpoint file: save each model version, and resume from the file if it exists.
     #[arg(long = "checkpoint", value_name = "FILE")]
     keep: Option<PathBuf>,
     #[command(flatten)]

@@ -30,19 +30,20 @@ const LONGEST_STOP: Duration = Duration::from_secs(2);
 pub struct Args {
     #[command(flatten)]
     connections: Connections,
-    /// Where the server is, as NAME=HOST:PORT, or with --interface as NAME=MAC.
+    /// Address of the server: NAME=HOST:PORT, or NAME=MAC with --interface.
     #[arg(long, value_name = "NAME=ADDRESS")]
     server: Place,
     #[command(flatten)]
     learner: LearnerArgs,
-    /// Of a job of clients: push the opposite of what is learnt. A bad client, to see that it is left out.
+    /// With clients: send negated updates (simulates a malicious client).
     #[arg(long = "sign-flip")]
     opposite: bool,
-    /// Take as long to compute as the document states, and a client to pause before it pushes, drawn anew for
-    /// each iteration: wait for the rest.
+    /// Compute for as long as the document states, drawn for each iteration.
+    ///
+    /// A client also pauses before its push for as long as the document states.
     #[arg(long = "simulate-compute")]
     stated_compute: bool,
-    /// After so long without a server it ends.
+    /// Exit after this long without a server connection.
     #[arg(long = "server-timeout", value_name = "TIME", default_value = "300s", value_parser = duration)]
     patience: Duration,
     #[command(flatten)]
@@ -113,7 +114,7 @@ fn run(args: &Args, network: &Switched, asked: &Asked) -> anyhow::Result<ExitCod
             connections: counted(&ending.connections),
         })))?,
         false => print_line(&format!(
-            "{} at version {}: {} iterations, {} chunks sent again, {} updates in vain",
+            "{} at version {}: {} iterations, {} chunks retransmitted, {} wasted updates",
             ending.left_out.as_ref().map_or_else(|| "over".to_owned(), |why| format!("left out for {why},")),
             ending.version,
             program.iterations,

@@ -20,25 +20,25 @@ use crate::commands::values::duration;
 /// Where a site's workers are. Only for a site with an inside.
 #[derive(clap::Args)]
 pub struct InsideArgs {
-    /// The network interface towards the workers of this site.
+    /// Network interface towards the site's workers.
     #[arg(long, value_name = "NAME")]
     interface: Option<String>,
-    /// The assignment of the workers' job: a JSON file, as `inart apply --assignments` writes it.
+    /// Assignment of the workers' job (JSON), as `inart apply --assignments` writes it.
     #[arg(long, value_name = "FILE", conflicts_with = "controller")]
     assignment: Option<PathBuf>,
-    /// Ask this controller of the site's switches (HOST:PORT or unix:/path) for the assignment.
+    /// Controller of the site's switches (HOST:PORT or unix:/path) that sends the assignment.
     #[arg(long, value_name = "ADDRESS")]
     controller: Option<String>,
     /// Connect to the controller by TLS, with --tls-ca, --tls-cert and --tls-key.
     #[arg(long, requires = "controller")]
     controller_tls: bool,
-    /// How frames of workers are sent and received, as of a server.
+    /// Packet I/O backend towards workers: batched, pnet or xdp.
     #[arg(long, value_name = "KIND", default_value = PortKind::default().name(), value_parser = parse_port)]
     port: PortKind,
-    /// How long a worker that is waited for may be silent before the job ends at all sites.
+    /// End the job at all sites after this long without frames from an expected worker.
     #[arg(long, value_name = "TIME", default_value = "2.5s", value_parser = duration)]
     peer_timeout: Duration,
-    /// Answer at ADDRESS what this process does, for `inart doctor`: a path, or a port of 127.0.0.1.
+    /// Address of the status socket, for `inart doctor`: a path, or 127.0.0.1:PORT.
     #[arg(long, value_name = "ADDRESS")]
     pub status: Option<String>,
 }

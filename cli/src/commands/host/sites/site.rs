@@ -41,19 +41,20 @@ const LONGEST_STOP: Duration = Duration::from_secs(15);
 /// What a site and a scheduler are told about their connections.
 #[derive(clap::Args)]
 pub struct Connections {
-    /// Its name: the site's in the network, or the scheduler's; a DNS name of its certificate.
+    /// Name of the site or scheduler, as in the network and in its certificate (DNS name).
     #[arg(long)]
     name: String,
-    /// Where to listen, by UDP.
+    /// UDP address to listen on.
     #[arg(long, value_name = "ADDRESS:PORT")]
     listen: SocketAddr,
-    /// Where another one is, as NAME=HOST:PORT: every neighbour of a site, or all sites for the scheduler.
+    /// Address of another process: each neighbor of a site, each site for the scheduler.
     #[arg(long = "peer", value_name = "NAME=HOST:PORT", value_parser = place, required = true)]
     peers: Vec<(String, SocketAddr)>,
     #[command(flatten)]
     tls: TlsFiles,
-    /// How connections follow the network: delivery-rate and bbr go on at the link's rate when packets are
-    /// lost, cubic gives way to others.
+    /// Congestion control of QUIC: delivery-rate, bbr (both keep their rate) or cubic.
+    ///
+    /// delivery-rate and bbr keep the link's rate when packets are lost; cubic yields to other traffic.
     #[arg(long, default_value = "delivery-rate", value_parser = PossibleValuesParser::new(Congestion::NAMES).try_map(|name| name.parse::<Congestion>()))]
     congestion: Congestion,
 }
@@ -61,7 +62,7 @@ pub struct Connections {
 /// Arguments of `inart host` for a site. The network document is the same at all sites.
 #[derive(clap::Args)]
 pub struct Args {
-    /// The job [default: the only one].
+    /// Job to run [default: the only one].
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
     #[command(flatten)]
@@ -72,26 +73,25 @@ pub struct Args {
     connections: Connections,
     #[command(flatten)]
     inside: InsideArgs,
-    /// The scheduler, as NAME=HOST:PORT; without one all rounds follow the plan for the document's rates.
+    /// Address of the scheduler; without one, all rounds use the plan of the document's rates.
     #[arg(long, value_name = "NAME=HOST:PORT", value_parser = place)]
     scheduler: Option<(String, SocketAddr)>,
     /// Rounds to train.
     #[arg(long, default_value_t = 100)]
     rounds: u32,
-    /// Images per round, where no workers are inside. The model has a gradient of its own size, which the
-    /// job's has to be.
+    /// Images per round, at a site without workers; the job's gradient must have the model's size.
     #[arg(long, default_value_t = 32)]
     batch: usize,
-    /// Train nothing: sum random numbers, as many as the job's gradient has.
+    /// Sum random numbers, as many as the job's gradient has, in place of training.
     #[arg(long = "synthetic", conflicts_with = "batch")]
     random: bool,
-    /// Decides the data and the first weights; the same at all sites.
+    /// Random seed of data and first weights, the same at all sites.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// Longest wait for connections to all neighbors; then the site ends.
+    /// Exit if a neighbor is not connected within this time.
     #[arg(long = "connect-timeout", value_name = "TIME", default_value = "300s", value_parser = duration)]
     meeting_patience: Duration,
-    /// Longest time without progress of a round, such as when a site is gone; then all sites end.
+    /// Longest time without progress of a round; then all sites exit.
     #[arg(long = "progress-timeout", value_name = "TIME", default_value = "600s", value_parser = duration)]
     patience: Duration,
 }
@@ -99,9 +99,9 @@ pub struct Args {
 /// Arguments of `inart scheduler`.
 #[derive(clap::Args)]
 pub struct SchedulerArgs {
-    /// The network document (YAML or JSON), the same as at the sites.
+    /// Network (YAML or JSON), the same as at the sites.
     network: PathBuf,
-    /// The job [default: the only one].
+    /// Job to run [default: the only one].
     #[arg(long, value_name = "JOB")]
     job: Option<String>,
     #[command(flatten)]
@@ -110,11 +110,12 @@ pub struct SchedulerArgs {
     own: OwnArgs,
     #[command(flatten)]
     connections: Connections,
-    /// What a link counts as that nobody has measured.
+    /// Rate assumed for links that have not been measured yet.
     #[arg(long = "default-rate", default_value = "87.5Mbps", value_parser = link_rate)]
     default_rate: Rate,
-    /// What it knows of links: passive (what sites measure), or static (the network's rates at the start;
-    /// it plans anew only when links go or come back).
+    /// Knowledge of links: passive (measured by sites) or static (initial rates).
+    ///
+    /// With static the scheduler replans only when a link fails or recovers.
     #[arg(long, default_value = "passive", value_parser = ["passive", "static"])]
     knowledge: String,
     #[command(flatten)]
@@ -344,8 +345,8 @@ fn tell_gateway_end(ending: &GatewayEnding, json: bool) -> anyhow::Result<()> {
         return print_event(&Line::SiteEnded(end));
     }
     print_line(&format!(
-        "{} chunks of workers, {} gradients summed in switches and {} here; {} chunks passed on for others, asked {} times, \
-         {} messages sent again{}",
+        "{} chunks of workers, {} gradients summed in switches and {} here; {} chunks forwarded, {} repair \
+         requests, {} messages retransmitted{}",
         server.chunks,
         summed,
         server.gradients,
@@ -404,7 +405,7 @@ fn tell_end(work: &mut Work, ending: &Ending, json: bool) -> anyhow::Result<()> 
     }
     let learnt = accuracy.map_or(String::new(), |share| format!("accuracy {:.1}%; ", share * 100.0));
     print_line(&format!(
-        "{learnt}{} chunks passed on for others, asked {} times, {} messages sent again{}",
+        "{learnt}{} chunks forwarded, {} repair requests, {} messages retransmitted{}",
         site.relayed,
         agent.asks,
         agent.failed,

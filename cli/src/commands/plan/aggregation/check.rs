@@ -115,7 +115,7 @@ pub fn read_running(path: &Path) -> anyhow::Result<Plan> {
     let (place, count) = (path.display(), plans.len());
     ensure!(
         count == 1,
-        "{place}: it has {count} plans, and one job starts from one; plan them anew, without --from"
+        "{place}: it has {count} plans, and one job starts from one; plan again without --from"
     );
     Ok(plans.remove(0))
 }

@@ -37,7 +37,7 @@ pub fn of_plan(plan: &Plan, job: &Job) -> String {
         let one_level = display_rate(plan.bounds.integral_bps);
         let _ = writeln!(
             out,
-            "  levels  {}: {second} sums are added up again; with one level {one_level} at most",
+            "  levels  {}: {second} sums are summed again; with one level {one_level} at most",
             plan.levels
         );
     }

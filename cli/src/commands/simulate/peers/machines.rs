@@ -36,8 +36,9 @@ pub fn table(outcome: &Outcome) -> String {
     format!(
         "{scheme}, copies by {multicast}: {figures}\n\
          {virtual_s:.3} s of virtual time: {updates_compared} updates that arrived and \
-         {averages_compared} averages compared, all as they have to be\n\
-         receivers given up {given_up}, withdrawn {withdrawn}; taken for gone {gone}; \
-         rounds without a choice {rounds_with_previous_receivers}; chunks sent again {repairs}, lost {lost}, in full queues {overflowed}\n"
+         {averages_compared} averages verified\n\
+         receivers timed out {given_up}, withdrawn {withdrawn}; declared failed {gone}; \
+         rounds without a choice {rounds_with_previous_receivers}; chunks retransmitted {repairs}, lost {lost}, in full \
+         queues {overflowed}\n"
     )
 }

@@ -28,14 +28,15 @@ const ROUNDS: u32 = 30;
 /// Flags of runs of agents.
 #[derive(Debug, Clone, Default, clap::Args)]
 pub struct AgentArgs {
-    /// Run the server and its workers as processes, while this schedule's faults happen (docs/simulation.md).
+    /// Run server and workers as processes under this fault schedule (docs/simulation.md).
     #[arg(long, value_name = "FILE", conflicts_with = "trials")]
     faults: Option<PathBuf>,
-    /// Run that many random schedules of faults instead, from --seed on.
+    /// Run this many random fault schedules, with seeds from --seed.
     #[arg(long = "trials", value_name = "RUNS", value_parser = clap::value_parser!(u64).range(1..))]
     trials: Option<u64>,
-    /// With --faults and --trials: chunks of the model; more are nearer to frames and take longer [default:
-    /// 32].
+    /// With --faults and --trials: chunks of the model [default: 32]
+    ///
+    /// More chunks are closer to frames and take longer.
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_CHUNKS)))]
     chunks: Option<u32>,
 }
@@ -147,8 +148,8 @@ fn table(job: &Job, predicted_s: f64, run: &AgentRun) -> String {
     let _ = writeln!(
         out,
         "staleness: mean {:.2}, at most {}{bound}\n\
-         {} updates in {} versions, {} computed in vain; workers were given up {} times\n\
-         {} messages lost, {} connections ended, {} chunks sent again, {} messages dropped in {:.1} s\n\
+         {} updates in {} versions, {} wasted; {} evictions of workers\n\
+         {} messages lost, {} connections ended, {} chunks retransmitted, {} messages dropped in {:.1} s\n\
          {} values of updates and models compared bit for bit, all equal",
         run.staleness,
         run.staleness_most,
@@ -176,7 +177,7 @@ fn soak(
 ) -> anyhow::Result<String> {
     ensure!(
         asked.common.absent.is_empty(),
-        "--absent: --trials draws who is gone; leave it out, or give --faults"
+        "--absent: --trials draws absences itself; leave one of them out, or give --faults"
     );
     let horizon_s = predicted_s * f64::from(options.iterations);
     let (mut updates, mut values, mut faults) = (0, 0, 0);

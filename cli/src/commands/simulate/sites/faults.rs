@@ -94,14 +94,14 @@ fn table(outcome: &Outcome) -> String {
         );
     }
     for fault in &outcome.faults {
-        let _ = write!(out, "{} gone at {:.3} s, in round {}: ", fault.fault, fault.at_s, fault.round);
+        let _ = write!(out, "{} failed at {:.3} s, in round {}: ", fault.fault, fault.at_s, fault.round);
         let noticed =
             fault.noticed_s.map(|noticed_s| format!("noticed after {:.3} s", noticed_s - fault.at_s));
         let _ = write!(out, "{}", noticed.as_deref().unwrap_or("back before it was noticed"));
         let _ = match fault.without_it {
-            Some((round, 0)) => write!(out, "; round {round}, under way then, was without it"),
+            Some((round, 0)) => write!(out, "; round {round}, the running one, was without it"),
             Some((round, later)) => {
-                write!(out, "; round {round} was without it, {later} after the one then under way")
+                write!(out, "; round {round} was without it, {later} after the running one")
             }
             None => Ok(()),
         };

@@ -13,21 +13,21 @@ use inart_wire::Rank;
 /// Which workload to run.
 #[derive(clap::Args)]
 pub struct WorkloadArgs {
-    /// Train a model on this data set.
+    /// Data set to train a model on.
     #[arg(long, value_name = "DATA", required_unless_present = "all_reduce")]
     train: Option<DataSet>,
-    /// Sum pseudo-random gradients of this many values, and check every sum bit for bit.
+    /// Sum pseudo-random gradients of this many values and verify every sum bit for bit.
     #[arg(long, value_name = "VALUES", conflicts_with = "train")]
     all_reduce: Option<usize>,
-    /// Images per worker and round of a training.
+    /// With --train: images per worker and round.
     #[arg(long, default_value_t = 32)]
     batch: usize,
-    /// Decides everything random; the same at every worker.
+    /// Random seed, the same at every worker.
     #[arg(long, default_value_t = 1)]
     seed: u64,
-    /// This worker's place among all who give a gradient, like 2/7, where they are more than the job's
-    /// workers: the job is inside a data centre. Random sums are then checked by nobody here [default: the
-    /// rank].
+    /// Index of the worker among all that send gradients, such as 2/7, for jobs inside a site.
+    ///
+    /// The job's sums are then partial, so they are not verified here [default: the rank].
     #[arg(long = "data-shard", value_name = "K/N", value_parser = parse_part)]
     part: Option<(usize, usize)>,
 }
