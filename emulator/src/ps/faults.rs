@@ -163,7 +163,7 @@ mod tests {
     #[test]
     fn faults_that_are_not_emulated_are_refused() {
         for (text, named) in [
-            ("events: [{at: 1 s, crash: s}]", "comes back"),
+            ("events: [{at: 1 s, crash: s}]", "time until its restart"),
             ("events: [{at: 1 s, crash: v}]", "v is a switch"),
             ("events: [{at: 1 s, pause: a, for: 1 s}]", "host a stopped"),
             ("events: [{at: 1 s, link_down: [v, a], for: 1 s}]", "only crashes"),
