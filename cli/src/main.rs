@@ -12,6 +12,7 @@ mod parser;
 #[cfg(test)]
 mod reference;
 mod renamed;
+#[cfg(test)]
 mod words;
 
 use std::ffi::OsString;

@@ -41,7 +41,7 @@ pub fn by_network() -> [(&'static str, Vec<crate::line::Entry>); 6] {
         (plan::Plan::NAME, plan::Plan::entries()),
         (simulate::Simulate::NAME, simulate::Simulate::entries()),
         (emulate::Emulate::NAME, emulate::Emulate::entries()),
-        (push::Push::NAME, push::Push::entries()),
+        (apply::Apply::NAME, apply::Apply::entries()),
         (diff::Diff::NAME, diff::Diff::entries()),
         (host::Host::NAME, host::Host::entries()),
     ]

@@ -13,7 +13,9 @@ use std::path::Path;
 
 use clap::CommandFactory;
 
-use crate::commands::{diff::Diff, emulate::Emulate, host::Host, plan::Plan, apply::Apply, simulate::Simulate};
+use crate::commands::{
+    apply::Apply, diff::Diff, emulate::Emulate, host::Host, plan::Plan, simulate::Simulate,
+};
 use crate::line::{ByNetwork, Entry};
 use crate::parser::Cli;
 use page::commands;

@@ -9,7 +9,7 @@ use crate::router::Router;
 use crate::schemes::optimal::program::{self, Answer, Effort, SAME};
 use crate::schemes::optimized::starts::{self, Best};
 
-/// Effort of a proof for the scheme inart.
+/// Effort of a proof for the scheme `optimized`.
 const PROOF: Effort = Effort { binaries: 120, nodes: 2000 };
 /// How far below the best known rate the integer program may look: enough to find that plan again.
 pub(crate) const SLACK: f64 = 1e-4;

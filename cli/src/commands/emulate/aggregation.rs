@@ -44,7 +44,7 @@ pub struct Args {
     schemes: Vec<&'static dyn Scheme>,
     #[command(flatten)]
     own: own::OwnArgs,
-    /// Maximum number of aggregation switches per gradient (1 or 2; 2 only for inart).
+    /// Maximum number of aggregation switches per gradient (1 or 2; 2 only for optimized).
     #[arg(long = "aggregation-depth", default_value = "1")]
     aggregation_depth: Levels,
     /// Whether plans count result traffic on links: counted, or ignored (InArt paper).

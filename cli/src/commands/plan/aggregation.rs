@@ -44,7 +44,7 @@ pub struct Args {
     /// Give every server the same share, in place of optimized shares.
     #[arg(long, conflicts_with = "check")]
     equal_shares: bool,
-    /// Maximum number of aggregation switches per gradient (1 or 2; 2 only for inart).
+    /// Maximum number of aggregation switches per gradient (1 or 2; 2 only for optimized).
     #[arg(long = "aggregation-depth", default_value = "1", conflicts_with = "check")]
     aggregation_depth: Levels,
     /// Allowed paths: any simple path, or only shortest paths (InArt paper); bounds hold for both.

@@ -12,9 +12,9 @@ use crate::options::Scheme;
 /// InArt's own default: never worse than the best of R-InArt, with a proven bound.
 pub const OPTIMIZED: &dyn Scheme = &optimized::Optimized;
 /// The InArt paper's InArt, both phases as published.
-pub const R_INART: &dyn Scheme = &r_inart::RInart;
+pub const INART: &dyn Scheme = &inart::Inart;
 /// The InArt paper's R-InArt.
-pub const EVEN: &dyn Scheme = &r_inart::Even;
+pub const R_INART: &dyn Scheme = &inart::RInart;
 /// ATP without limits on what switches can aggregate.
 pub const ATP_UNLIMITED: &dyn Scheme = &atp::AtpUnlimited;
 /// ATP.
@@ -28,7 +28,7 @@ pub const OPTIMAL: &dyn Scheme = &optimal::Optimal;
 pub const ALL: &[&dyn Scheme] = &[OPTIMIZED, INART, R_INART, ATP_UNLIMITED, ATP, LBMM, OPTIMAL];
 
 /// Default planning scheme.
-pub const DEFAULT: &dyn Scheme = INART;
+pub const DEFAULT: &dyn Scheme = OPTIMIZED;
 
 /// The scheme of that name.
 pub fn named(name: &str) -> Option<&'static dyn Scheme> {
