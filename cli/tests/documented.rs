@@ -103,7 +103,8 @@ fn documents_run_side_by_side() {
     let meet = |own: &str, other: &str| {
         format!("touch $ROOT/{own}\nuntil test -e $ROOT/{other}; do\n    sleep 0.1\ndone")
     };
-    let tree = Tree::with(&[("README.md", &meet("one", "two")), ("docs/page.md", &meet("two", "one"))]);
+    let tree =
+        Tree::with(&[("README.md", &meet("one", "two")), (concat!("docs/", "page.md"), &meet("two", "one"))]);
     let output = tree.run(&["--concurrent-groups", "2", "--inart", "/bin/true"]);
     assert!(output.status.success(), "{output:?}");
 }

@@ -98,7 +98,7 @@ fn legend(head: &Area<'_>, result: &RunResult) -> Drawn {
                 head.draw(&PathElement::new(ends, colour.stroke_width(2)))?;
             }
         }
-        // A name that is the paper's own needs no explanation.
+        // A published name needs no explanation.
         let in_the_paper = row.in_the_paper.filter(|paper| !paper.eq_ignore_ascii_case(name));
         let label = match (in_the_paper, row.series) {
             (Some(paper), _) => format!("{name} (paper: {paper})"),

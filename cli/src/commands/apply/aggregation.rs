@@ -46,7 +46,7 @@ pub struct Settings {
     /// Factor on the hosts' rates, for a network that is slower than its topology.
     #[arg(long, value_name = "FACTOR", default_value_t = 1.0, value_parser = parse_scale)]
     rate_scale: f64,
-    /// Take a new plan version even if the plan is installed; for a job that restarts from round 0.
+    /// Take a new plan version even for an installed plan; for a job that restarts from round 0.
     #[arg(long = "new-plan-version")]
     new_epoch: bool,
 }

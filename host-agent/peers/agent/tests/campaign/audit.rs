@@ -98,8 +98,8 @@ impl Seen {
         }
         add!(received averaged given_up withdrawn gone back abandoned rounds_with_previous_receivers forced
             repairs repeated late old_term superseded_coordinators superseded_updates stale_incarnation
-            restarts overflowed failed rejected adopted passed restarted_from_init wild_choices wild_reports hostile refused hung
-            ended_by_name);
+            restarts overflowed failed rejected adopted passed restarted_from_init wild_choices
+            wild_reports hostile refused hung ended_by_name);
         self.over_plan_least = over_plan_least.min(other.over_plan_least);
         self.over_plan_most = over_plan_most.max(other.over_plan_most);
     }
