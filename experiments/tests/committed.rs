@@ -148,7 +148,7 @@ fn measurements_are_complete_and_in_the_document() {
     for experiment in experiments() {
         for point in experiment.measurable_points() {
             for scheme in MEASURED_SCHEMES {
-                let place = point.place("optimized", scheme).unwrap();
+                let place = point.place("inart", scheme).unwrap();
                 let count = rows.iter().filter(|row| row.place() == place).count();
                 // The heterogeneous scenario by its words takes longest and is measured in part only.
                 assert!(count == 1 || count == 0 && place.links == "het-all", "{place:?}: {count}");

@@ -150,9 +150,9 @@ fn a_comparison_is_written_in_three_columns() {
     assert!(csv.contains(line) && csv.lines().count() == 5, "{csv}");
     let chart = comparison_svg(&some());
     assert!(chart.starts_with("<svg") && chart.trim_end().ends_with("</svg>") && !chart.contains("NaN"));
-    // Whose scheme is whose is said, and "ours" is InArt's only.
+    // The legend tells the published scheme from the default one.
     assert!(chart.contains("\nnetstorm\n") && chart.contains("\noptimized (the default;"), "{chart}");
-    assert_eq!(chart.matches("ours").count(), 1, "{chart}");
+    assert_eq!(chart.matches("the default").count(), 1, "{chart}");
     // Of the NETSTORM paper's mark two circles; two squares of the legend, three bars and the ground.
     assert_eq!((chart.matches("<circle").count(), chart.matches("<rect").count()), (2, 6), "{chart}");
 }

@@ -80,16 +80,22 @@ pub enum Limit {
     Aggregation,
 }
 
-/// The scheme whose plans ignored [`Limit::Aggregation`] before plans said so.
-const IGNORED_SILENTLY: &str = "atp-unlimited";
+/// Names of schemes that plans had before the first release, and the present ones.
+const OLD_NAMES: [(&str, &str); 3] =
+    [(IGNORED_SILENTLY, "atp-unlimited"), ("even", "r-inart"), ("exact", "optimal")];
+/// The scheme whose plans ignored [`Limit::Aggregation`] before plans stated that.
+const IGNORED_SILENTLY: &str = "atp-nocap";
 
 impl<'de> Deserialize<'de> for Plan {
-    /// Plans of the scheme `atp-nocap` (now `atp-unlimited`) made before plans had `ignores` are read as if
-    /// they said what they ignore.
+    /// Reads plans with old names of schemes under the present names. Those of `atp-nocap` ignore the
+    /// switches' limits, even if they do not state it.
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let mut plan = Plan::deserialize(deserializer)?;
         if plan.scheme == IGNORED_SILENTLY && plan.ignores.is_empty() {
             plan.ignores.push(Limit::Aggregation);
+        }
+        if let Some((_, name)) = OLD_NAMES.iter().find(|(old, _)| *old == plan.scheme) {
+            plan.scheme = (*name).to_owned();
         }
         Ok(plan)
     }

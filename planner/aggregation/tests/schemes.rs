@@ -30,7 +30,7 @@ fn names_are_the_keys_of_the_list() {
     assert_eq!(names.len(), schemes::ALL.len());
     for &scheme in schemes::ALL {
         assert_eq!(schemes::named(scheme.name()), Some(scheme));
-        assert_eq!(format!("{scheme:>10}").len(), 10);
+        assert_eq!(format!("{scheme:>16}").len(), 16);
     }
     assert_eq!((schemes::named("fast"), schemes::named("optimized")), (None, Some(schemes::DEFAULT)));
 }

@@ -255,16 +255,20 @@ fn what_it_does_not_promise_is_refused() {
     planned(&chain(), &Options::new(&scheme)).unwrap();
 }
 
-/// Plans of before said nothing; that one scheme ignored C(v) is known when they are read.
+/// Plans from before the first release have other names of schemes, and did not state what they ignore.
 #[test]
-fn plans_of_atp_nocap_from_before() {
+fn plans_with_old_names_are_read_under_the_present_ones() {
     let topology = fig1();
     let made = planned(&topology, &Options::new(schemes::ATP_UNLIMITED)).unwrap();
     assert_eq!(made.ignores, [Limit::Aggregation]);
     let before = made.to_json().replace("\"ignores\":[\"aggregation\"],", "");
     assert!(!before.contains("ignores"));
-    assert_eq!(Plan::from_json(&before).unwrap(), made);
-    let renamed = before.replace("\"scheme\":\"atp-nocap\"", "\"scheme\":\"atp\"");
-    assert_eq!(Plan::from_json(&renamed).unwrap().ignores, []);
+    let named = |name: &str| {
+        let text = before.replace("\"scheme\":\"atp-unlimited\"", &format!("\"scheme\":\"{name}\""));
+        Plan::from_json(&text).unwrap()
+    };
+    assert_eq!(named("atp-nocap"), made);
+    assert_eq!(named("atp").ignores, []);
+    assert_eq!(["even", "exact", "inart"].map(|name| named(name).scheme), ["r-inart", "optimal", "inart"]);
     assert!(Plan::from_json(&made.to_json().replace("[\"aggregation\"]", "[\"links\"]")).is_err());
 }
