@@ -217,7 +217,7 @@ mod tests {
             planned_ingress_bytes: 6.5e6,
             sent_again: 0,
         };
-        assert_eq!(Some(row.place()), point.place("optimized", schemes::ATP_UNLIMITED));
+        assert_eq!(Some(row.place()), point.place("inart", schemes::ATP_UNLIMITED));
         let text = write_measured("the command", std::slice::from_ref(&row)).expect("in memory");
         assert!(text.starts_with("# the command\nswitch,links,"), "{text}");
         assert!(

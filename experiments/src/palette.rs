@@ -25,6 +25,8 @@ const SCHEMES: [&[(&str, usize)]; 5] = [
 
 /// Names that papers give to schemes.
 const CALLED: [(&str, &str); 2] = [("mxnet", "star"), ("r²sp", "r2sp")];
+/// InArt beside systems of other papers is the default scheme.
+const ELSEWHERE: (&str, &str) = ("inart", "optimized");
 
 /// The color of a scheme by its name; further words of the name, such as how it is run, change nothing, and
 /// nor does a plus behind it (auxiliary paths).
@@ -42,6 +44,7 @@ pub(crate) fn scheme_in(text: &str, own: &str) -> Option<&'static str> {
     let schemes = SCHEMES.iter().find(|schemes| schemes[0].0 == own)?;
     let known = |name: &str| {
         let name = CALLED.iter().find(|(called, _)| *called == name).map_or(name, |(_, scheme)| scheme);
+        let name = if name == ELSEWHERE.0 { ELSEWHERE.1 } else { name };
         let of_all = schemes.iter().chain(SCHEMES[0].iter().take(1));
         of_all.map(|(known, _)| *known).find(|known| *known == name)
     };

@@ -157,7 +157,7 @@ impl Said {
             }
             (
                 Who::Coordinator,
-                line @ (Line::InCharge { .. } | Line::NotChosen { .. } | Line::OtherJob { .. }),
+                line @ (Line::InCharge { .. } | Line::SelectionFailed { .. } | Line::OtherJob { .. }),
             ) => tracing::debug!("coordinator: {line:?}"),
             (_, line) => return Err(place.unexpected(&line)),
         }

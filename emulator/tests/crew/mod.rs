@@ -116,15 +116,15 @@ fn the_error_of_a_long_line_shows_its_first_200_characters() {
 fn a_line_has_a_bound_in_bytes() {
     // An event of exactly that many bytes is heard, one byte more is not.
     let print = |bytes: usize| {
-        let around = r#"{"event":"selection_failed","selection_failed":""}"#.len();
+        let around = r#"{"event":"selection_failed","reason":""}"#.len();
         format!(
-            "printf '{{\"event\":\"selection_failed\",\"selection_failed\":\"'; head -c {} /dev/zero | tr '\\0' x; echo '\"}}'",
+            "printf '{{\"event\":\"selection_failed\",\"reason\":\"'; head -c {} /dev/zero | tr '\\0' x; echo '\"}}'",
             bytes - around
         )
     };
     let longest = format!("{}; {OVER}", print(LINE_BYTES));
     let heard = until_over(&mut crew(&[&longest]), 1, LONG).expect("it is over");
-    let Line::NotChosen { selection_failed: reason } = &heard[0].2 else { panic!("{heard:?}") };
+    let Line::SelectionFailed { reason } = &heard[0].2 else { panic!("{heard:?}") };
     assert!(reason.len() > LINE_BYTES - 100);
     let error = error_of_third_line(&print(LINE_BYTES + 1));
     assert!(error.starts_with("p1: line 3 of its output ") && error.contains("longer than"), "{error}");

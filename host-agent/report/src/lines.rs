@@ -64,9 +64,9 @@ pub enum Line {
     /// Receivers that a coordinator chose.
     Chosen(Chosen),
     /// A choice of receivers that failed.
-    NotChosen {
+    SelectionFailed {
         /// The reason.
-        selection_failed: String,
+        reason: String,
     },
     /// A peer with another job, which a coordinator refused.
     OtherJob {

@@ -4,8 +4,8 @@ use std::process::Command;
 
 use super::root;
 
-/// The last commit whose subject is longer. Later ones are checked.
-const BASE: &str = "3a6dce2c";
+/// The last commit before this rule. Later ones are checked.
+const BASE: &str = "d76c525e";
 
 const LONGEST: usize = 72;
 
@@ -28,7 +28,7 @@ fn subjects_of_commits_fit_in_a_line() {
         eprintln!("skipped: the tree has no history from {BASE} on");
         return;
     }
-    let mut arguments = vec!["log", "-200", "--no-merges", "--format=%h %s", "HEAD"];
+    let mut arguments = vec!["log", "-500", "--no-merges", "--format=%h %s", "HEAD"];
     let base = format!("^{BASE}");
     // What is released stays as it is.
     let tag = git(&["describe", "--tags", "--abbrev=0"]).map(|tag| format!("^{}", tag.trim()));

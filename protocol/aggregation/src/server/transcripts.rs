@@ -139,7 +139,7 @@ mod tests {
     /// marks.
     fn transcript(started: u32, odd: u32) -> Transcript {
         let marks =
-            Transcript::numbers(started).map(|number| if number < odd { number } else { number + 1_000_000 });
+            Transcript::numbers(started).map(|number| if number < odd { number } else { number.wrapping_add(1_000_000) });
         Transcript { started, marks }
     }
 

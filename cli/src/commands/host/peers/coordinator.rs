@@ -104,7 +104,7 @@ fn line(told: Told) -> Line {
     match told {
         Told::InCharge { term, peers } => Line::InCharge { term: term.number, peers },
         Told::Chosen { from, round, to, rate_bps } => Line::Chosen(Chosen { from, round, to, rate_bps }),
-        Told::NotChosen { why } => Line::NotChosen { selection_failed: why },
+        Told::NotChosen { why } => Line::SelectionFailed { reason: why },
         Told::OtherJob { peer } => Line::OtherJob { other_job: peer },
     }
 }
