@@ -168,7 +168,7 @@ impl Said {
                 Who::Server,
                 line @ (Line::Resumed { .. }
                 | Line::Joined { .. }
-                | Line::NotTakenIn { .. }
+                | Line::Rejected { .. }
                 | Line::LeavesOut { .. }
                 | Line::Discarded { .. }),
             ) => tracing::debug!("{who:?}: {line:?}"),

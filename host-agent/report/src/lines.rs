@@ -113,9 +113,9 @@ pub enum Line {
         at_ns: u64,
     },
     /// A worker that the parameter server refused.
-    NotTakenIn {
+    Rejected {
         /// The worker's name.
-        rejected: String,
+        name: String,
         /// The reason.
         why: String,
     },

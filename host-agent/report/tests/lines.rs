@@ -30,7 +30,7 @@ const LINES: &[&str] = &[
     r#"{"event":"pulls","pulls":"w1","version":3,"at_ns":4}"#,
     r#"{"event":"joined","joined":"w1","at_ns":4}"#,
     r#"{"event":"gone","gone":"w1","at_ns":4}"#,
-    r#"{"event":"rejected","rejected":"w1","why":"its batch is 8"}"#,
+    r#"{"event":"rejected","name":"w1","why":"its batch is 8"}"#,
     r#"{"event":"leaves_out","leaves_out":"c1","at_ns":4}"#,
     r#"{"event":"discarded","discarded":"w1","iteration":1,"why":"a NaN"}"#,
     r#"{"event":"ps_server_ended","version":1,"accuracy":0.5,"applied_updates":2,"refused":3,"given_up":4,"relaxation":0.8,"dropped":5,"repeated":6,"unasked":7,"malformed":8,"stale_incarnation":9,"other_model":10,"strangers":11,"connections":{"ended":1,"strangers":2,"malformed":3,"repeated":4,"sent_again":5,"other_connection":6}}"#,

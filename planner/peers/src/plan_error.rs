@@ -8,7 +8,7 @@ pub enum PlanError {
     /// A network that the integer program is too large for.
     #[error(
         "scheme optimal: job {job} has {peers} peers and unequal updates, and it solves up to {most}; plan \
-         with inart, which proves its optimality gap"
+         with optimized, which proves its optimality gap"
     )]
     TooLarge {
         /// The job.

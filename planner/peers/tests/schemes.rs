@@ -229,7 +229,7 @@ fn unequal_updates_of_many_peers_are_not_for_the_optimal_scheme() {
     let mesh = instance.mesh();
     let error = plan(&mesh, &mesh.jobs()[0], &Options::new(Scheme::Optimal, Multicast::Switch)).unwrap_err();
     assert!(matches!(error, PlanError::TooLarge { peers: 25, most: 24, .. }), "{error}");
-    assert!(error.to_string().contains("optimized"));
+    assert!(error.to_string().contains("plan with optimized"));
 }
 
 #[test]

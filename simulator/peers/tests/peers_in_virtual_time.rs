@@ -203,7 +203,9 @@ fn what_cannot_be_run_is_named() {
     let timed = |seconds| Options { until: Until::Seconds(seconds), ..good.clone() };
     assert_eq!(refused(&timed(f64::NAN)), "the duration must be above 0");
     assert!(refused(&timed(1e9)).contains("give a shorter one"));
-    assert!(refused(&ssp(Scheme::Optimal, Multicast::Hosts, 1.0)).contains("run selmcast, orpheus or optimized"));
+    assert!(
+        refused(&ssp(Scheme::Optimal, Multicast::Hosts, 1.0)).contains("run selmcast, orpheus or optimized")
+    );
     let other = |from: &str, to: &str| {
         let text = document(4, 1, "", "");
         assert!(text.contains(from));

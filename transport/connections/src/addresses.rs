@@ -214,7 +214,10 @@ mod tests {
         };
         refused(&[("w1", mac(1))], &["w2 has no address", "w2=MAC"]);
         refused(&[("w1", mac(1)), ("w2", mac(1))], &["w2", "02:00:00:00:00:01", "w1 has that address"]);
-        refused(&[("w1", MacAddr([0xff; 6])), ("w2", mac(2))], &["w1 at ff:ff:ff:ff:ff:ff", "not the address of a host"]);
+        refused(
+            &[("w1", MacAddr([0xff; 6])), ("w2", mac(2))],
+            &["w1 at ff:ff:ff:ff:ff:ff", "not the address of a host"],
+        );
         refused(&[("w1", MacAddr([3, 0, 0, 0, 0, 1])), ("w2", mac(2))], &["w1", "not the address of a host"]);
         refused(&[("w1", MacAddr([0; 6])), ("w2", mac(2))], &["w1", "not the address of a host"]);
         let own = options(&[("w1", mac(1)), ("w2", mac(2))]);

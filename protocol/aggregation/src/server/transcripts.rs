@@ -138,8 +138,8 @@ mod tests {
     /// After `started` tensors, of which the one of number `odd` (from 1) and all later ones have other
     /// marks.
     fn transcript(started: u32, odd: u32) -> Transcript {
-        let marks =
-            Transcript::numbers(started).map(|number| if number < odd { number } else { number.wrapping_add(1_000_000) });
+        let marks = Transcript::numbers(started)
+            .map(|number| if number < odd { number } else { number.wrapping_add(1_000_000) });
         Transcript { started, marks }
     }
 

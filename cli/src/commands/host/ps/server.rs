@@ -344,9 +344,7 @@ fn event(told: &Told, job: &Job) -> Option<Line> {
         }
         ServerNews::Joined { worker } => Line::Joined { joined: name(worker), at_ns },
         ServerNews::Gone { worker } => Line::Gone { gone: name(worker), at_ns },
-        ServerNews::NotTakenIn { worker, why } => {
-            Line::NotTakenIn { rejected: name(worker), why: why.clone() }
-        }
+        ServerNews::NotTakenIn { worker, why } => Line::Rejected { name: name(worker), why: why.clone() },
         ServerNews::LeftOut { worker } => Line::LeavesOut { leaves_out: name(worker), at_ns },
         ServerNews::Discarded { worker, iteration, refusal } => {
             Line::Discarded { discarded: name(worker), iteration: *iteration, why: refusal.to_string() }
