@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)]
 
 use std::process::{Command, Output, Stdio};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use crate::support::turn;
 
@@ -161,7 +161,7 @@ fn process_of(emulation: u32, words: &[&str]) -> Option<i32> {
 fn who_dies_is_named() {
     let _turn = turn();
     for (words, named) in [
-        (["group-worker\0", "\0--part\x004/6\0"], "worker w5"),
+        (["group-worker\0", "\0--data-shard\x004/6\0"], "worker w5"),
         (["group-server\0", "\0--shard\x001\0"], "server s2"),
     ] {
         let mut command = Command::new(env!("CARGO_BIN_EXE_inart"));
@@ -170,12 +170,17 @@ fn who_dies_is_named() {
         );
         command.args(line.split_whitespace()).stderr(Stdio::piped()).stdout(Stdio::null());
         let mut emulation = command.spawn().unwrap();
+        let until = Instant::now() + Duration::from_secs(60);
         let process = loop {
             if let Some(process) = process_of(emulation.id(), &words) {
                 break process;
             }
             if emulation.try_wait().unwrap().is_some() {
                 break 0;
+            }
+            if Instant::now() > until {
+                let _ = Command::new("kill").arg(emulation.id().to_string()).status();
+                panic!("no process has the words {words:?}: {:?}", emulation.wait_with_output());
             }
             std::thread::sleep(Duration::from_millis(50));
         };
