@@ -105,7 +105,7 @@ fn documents_run_side_by_side() {
     };
     let tree =
         Tree::with(&[("README.md", &meet("one", "two")), (concat!("docs/", "page.md"), &meet("two", "one"))]);
-    let output = tree.run(&["--concurrent-groups", "2", "--inart", "/bin/true"]);
+    let output = tree.run(&["--at-once", "2", "--inart", "/bin/true"]);
     assert!(output.status.success(), "{output:?}");
 }
 

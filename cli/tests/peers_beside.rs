@@ -413,7 +413,7 @@ fn a_worker_that_was_stopped_ends_with_the_cause_of_the_abort_alone() {
             let _ = (other.kill(), other.wait());
         }
         let said = String::from_utf8(stopped.stderr).unwrap();
-        assert!(said.contains("the job was aborted: worker 0 (w1) has not been heard from"), "{said}");
+        assert!(said.contains("the job was aborted: worker 0 (w1) is silent"), "{said}");
         assert_eq!(said.lines().filter(|line| line.contains("WARN")).count(), 0, "{said}");
     });
 }

@@ -108,7 +108,7 @@ fn the_summary_says_what_became_of_plans_where_rates_change() {
         }
         let said = String::from_utf8(output.stdout).unwrap();
         assert!(said.contains("24 updates arrived"), "{said}");
-        assert_eq!(said.contains("rates changed: inart by hosts planned 0.08"), changes, "{said}");
+        assert_eq!(said.contains("rates changed: optimized by hosts planned 0.08"), changes, "{said}");
     }
 }
 

@@ -153,7 +153,7 @@ fn both_ways_are_run_one_after_the_other() {
         number(switch, "port_load") * number(switch, "round_s")
             < number(hosts, "port_load") * number(hosts, "round_s")
     );
-    assert!(bench.read("both.svg").contains("inart by switch"));
+    assert!(bench.read("both.svg").contains("optimized by switch"));
 }
 
 #[test]

@@ -95,7 +95,7 @@ fn a_server_names_the_workers_that_have_not_joined_and_ends() {
         assign(bench, 1, "one", "w1", "s1");
         let line = "server --assignment one.json --interface s0 --shard 0 --join-timeout 11s";
         let (status, said) = start(bench, "s1", line).end();
-        assert!(said.contains("0 of 1 workers active; waiting for w1 (it has not joined)"), "{said}");
+        assert!(said.contains("0 of 1 worker active; waiting for w1 (it has not joined)"), "{said}");
         assert!(
             said.contains("error: no worker has joined for 11 s; start worker 0 (w1), and check"),
             "{said}"

@@ -61,8 +61,14 @@ fn flags_that_do_not_go_together_are_refused() {
     let instead = |of: &str, given: &str| server("").replace(&address(of), given);
     cluster.refused(&instead("w2", "10.0.0.1:80"), &["--worker w2=10.0.0.1:80", "MAC"]);
     cluster.refused(&instead("w2", "02:00:00:00:00"), &["--worker w2=", "02:00:00:00:00:01"]);
-    cluster.refused(&instead("w2", "ff:ff:ff:ff:ff:ff"), &["w2 at ff:ff:ff:ff:ff:ff", "no host's"]);
-    cluster.refused(&instead("w2", "01:00:5e:00:00:01"), &["w2 at 01:00:5e:00:00:01", "no host's"]);
+    cluster.refused(
+        &instead("w2", "ff:ff:ff:ff:ff:ff"),
+        &["w2 at ff:ff:ff:ff:ff:ff", "not the address of a host"],
+    );
+    cluster.refused(
+        &instead("w2", "01:00:5e:00:00:01"),
+        &["w2 at 01:00:5e:00:00:01", "not the address of a host"],
+    );
     cluster.refused(&instead("w2", &address("w1")), &["w2 at", "w1 has that address"]);
     cluster.refused(&server(&format!("--worker w1={}", address("w1"))), &["--worker w1", "twice"]);
     cluster.refused(&server(&format!("--worker w9={}", address("x"))), &["w9", "w1, w2, w3"]);
