@@ -248,7 +248,7 @@ fn wrong_options() {
     bench.refused(&["emulate", "fig1.yaml", "--peer-timeout", "soon"], &["--peer-timeout", "like 500ms, 2s"]);
     bench.refused(&["switch", "-i", "1@lo"], &["PROGRAM", "--no-p4"]);
     let help = bench.inart(&["help", "--help"]);
-    assert!(help.status.success() && help.stdout.starts_with(b"In-network"), "{help:?}");
+    assert!(help.status.success() && help.stdout.starts_with(b"Plan, install, emulate"), "{help:?}");
     bench.refused(&["emulate", "fig1.yaml", "--changes", "3", "--follow"], &["--follow: the controller"]);
     bench.refused(&["emulate", "fig1.yaml", "--nonsense"], &["--nonsense"]);
     bench.refused(&["emulate"], &["<NETWORK>"]);

@@ -33,6 +33,11 @@ fn flags_of_runs_do_what_they_say() {
             0,
             "w1) has a gradient of 100 values",
         ),
+        (
+            "simulate fig1.yaml --rounds 3 --gradient 4KB --skip 1=1",
+            0,
+            "worker 1 (w2) and its peers started different tensors",
+        ),
         ("simulate fig1.yaml --rounds 1 --gradient 4KB --tensors 3", 0, "several tensors 1"),
         ("simulate fig1.yaml --rounds 1 --gradient 4KB --sizes tiny", 0, "values of uncommon sizes 1"),
         ("simulate fig1.yaml --rounds 1 --gradient 4KB --spikes 100%", 0, "all equal"),

@@ -105,7 +105,7 @@ fn what_several_jobs_cannot_have() {
     bench.refused(&["plan", "net.yaml", "--job", "two", "--job", "two"], &["--job two is given twice"]);
     bench.refused(&["plan", "net.yaml", "--job", "six"], &["job six", "four, two"]);
     bench.refused(&["plan", "net.yaml", "--aggregation-depth", "2"], &["one level", "in turn"]);
-    bench.refused(&["plan", "net.yaml", "--scheme", "optimal"], &["exact plans one job", "in turn"]);
+    bench.refused(&["plan", "net.yaml", "--scheme", "optimal"], &["optimal plans one job", "in turn"]);
     bench.refused(&["plan", "net.yaml", "--from", "set.json"], &["set.json", "2 plans", "without --from"]);
     let both = ["plan", "net.yaml", "--from", "one.json", "--job", "two", "--job", "four"];
     bench.refused(&both, &["--from", "give one --job"]);

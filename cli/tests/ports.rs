@@ -127,7 +127,7 @@ fn ports_are_listed_brought_up_once_and_told_of() {
 
     let text = bench.inart(&[early, vec!["--bring-up"]].concat());
     let text = String::from_utf8(text.stdout).unwrap();
-    assert!(text.starts_with("v1: 2 ports were set up\n"), "{text}");
+    assert!(text.starts_with("v1: set up 2 ports\n"), "{text}");
     assert_eq!(text.lines().count(), 5, "{text}");
 }
 

@@ -104,6 +104,18 @@ pub fn run(args: Args, json: bool) -> anyhow::Result<ExitCode> {
     Ok(if report.is_fine() { ExitCode::SUCCESS } else { ExitCode::FAILURE })
 }
 
+/// Jobs of the records that the topology does not have.
+fn no_longer_in(network: &str, left: &BTreeMap<JobId, Push>) -> Vec<String> {
+    let left = left.iter().map(|(number, push)| {
+        format!(
+            "job {number} ({}) is not in topology {network} any more: if it is done, `inart remove {number} \
+             TOPOLOGY`",
+            push.plan.job
+        )
+    });
+    left.collect()
+}
+
 impl Args {
     async fn look(&self) -> anyhow::Result<Report> {
         let state = self.control.state();
@@ -127,7 +139,7 @@ impl Args {
         let peers = records.peers.live().map(PeersPush::peers).transpose().context("the records")?;
         ensure!(
             !pushes.is_empty() || peers.is_some(),
-            "topology {network}: nothing is installed; push a plan or a network of peers"
+            "topology {network}: nothing is installed; apply a plan or a network of peers"
         );
         let first = pushes.values().next().map(|push| push.topology.as_str());
         let newest = records.newest_topology().or(first).context("the records name no topology")?;
@@ -141,14 +153,7 @@ impl Args {
         let program = self.control.program_for(values, None, &records)?;
         let places = self.control.places(&topology, &mut records)?;
 
-        let left = left.iter().map(|(number, push)| {
-            format!(
-                "job {number} ({}) is not in topology {network} any more: if it is done, `inart remove \
-                 {number} TOPOLOGY`",
-                push.plan.job
-            )
-        });
-        let mut problems: Vec<String> = left.collect();
+        let mut problems = no_longer_in(&network, &left);
         let mut sessions = connect(places.clone(), &*program).await;
         let watched = watched_ports(&ports, program.limits().ports);
         let came_before = read_all(&mut sessions, Came(&watched)).await;
