@@ -295,7 +295,7 @@ mod tests {
         assert!(svg.starts_with("<svg ") && svg.ends_with("</svg>\n"));
         for text in [
             "optimized",
-            "inart: ours; even: R-InArt of the InArt paper",
+            "optimized: the default",
             "atp",
             "lbmm",
             "r-inart",

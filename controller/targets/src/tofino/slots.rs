@@ -220,7 +220,7 @@ mod tests {
     fn what_the_chip_would_get_wrong_is_refused() {
         assert_eq!(written(&[inserts(ALIGNED, &[(0, 2, 1), (1, 3, 6), (2, 3, 6)])]).err(), None);
         for (slots, entries, told) in [
-            (SlotRange { base: 32, len: 64 }, vec![(0, 2, 1)], "no multiple of their number 64"),
+            (SlotRange { base: 32, len: 64 }, vec![(0, 2, 1)], "not a multiple of their number 64"),
             (ALIGNED, vec![(0, 2, 9)], "not expected"),
             (ALIGNED, vec![(0, 2, 1), (1, 64, 2)], "pipe 0, others of its slots by pipe 1 (port 64)"),
             (ALIGNED, vec![(0, 2, 3), (1, 3, 6)], "shares some members"),
