@@ -38,7 +38,7 @@ pub fn table(outcome: &Outcome) -> String {
          {virtual_s:.3} s of virtual time: {updates_compared} updates that arrived and \
          {averages_compared} averages verified\n\
          receivers timed out {given_up}, withdrawn {withdrawn}; declared failed {gone}; \
-         rounds without a choice {rounds_with_previous_receivers}; chunks retransmitted {repairs}, lost {lost}, \
-         in full queues {overflowed}\n"
+         rounds without a choice {rounds_with_previous_receivers}; chunks retransmitted {repairs}, \
+         lost {lost}, in full queues {overflowed}\n"
     )
 }
