@@ -76,13 +76,13 @@ impl fmt::Display for Summary {
         }
         for host in &self.single_host {
             writeln!(f, "training {}: loss and accuracy on images never trained on", host.job)?;
-            writeln!(f, "  one host  {:.4}  {:.2}%", host.loss, host.accuracy * 100.0)?;
+            writeln!(f, "  {:<13}  {:.4}  {:.2}%", "one host", host.loss, host.accuracy * 100.0)?;
             for scheme in &self.schemes {
                 for job in scheme.jobs.iter().filter(|job| job.job == host.job) {
                     let Some(Trained { loss, accuracy, digest }) = &job.trained else { continue };
                     let weights = digest.get(..16).unwrap_or(digest);
                     let accuracy = accuracy * 100.0;
-                    writeln!(f, "  {:<8}  {loss:.4}  {accuracy:.2}%  weights {weights}", scheme.scheme)?;
+                    writeln!(f, "  {:<13}  {loss:.4}  {accuracy:.2}%  weights {weights}", scheme.scheme)?;
                 }
             }
         }

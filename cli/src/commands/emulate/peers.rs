@@ -290,9 +290,9 @@ fn table(report: &Report, own_bytes: f64) -> String {
         display_size(own_bytes),
     );
     out.push_str(match report.sync {
-        "bsp" => "scheme    copies  rounds  longest s  planned s  ratio  simulated s  receivers  round s   \
+        "bsp" => "scheme     copies  rounds  longest s  planned s  ratio  simulated s  receivers  round s   \
          load  accuracy\n",
-        _ => "scheme    copies  computing  simulated  reached  simulated  rounds  simulated  ahead   load  accuracy\n",
+        _ => "scheme     copies  computing  simulated  reached  simulated  rounds  simulated  ahead   load  accuracy\n",
     });
     for scheme in &report.schemes {
         let evaluations = scheme.accuracy.map_or(String::new(), |share| format!("{:.1}%", share * 100.0));
@@ -303,7 +303,7 @@ fn table(report: &Report, own_bytes: f64) -> String {
         let load = scheme.port_load * 100.0;
         let _ = writeln!(
             out,
-            "{:8}  {:6}  {figures}  {load:>4.0}%  {evaluations:>8}",
+            "{:9}  {:6}  {figures}  {load:>4.0}%  {evaluations:>8}",
             scheme.scheme, scheme.multicast
         );
     }

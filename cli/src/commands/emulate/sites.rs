@@ -238,7 +238,7 @@ fn table(report: &Report, own_bytes: u64, args: &Args) -> String {
         let evaluations = scheme.accuracy.map_or(String::new(), |share| format!("{:.1}%", share * 100.0));
         let _ = writeln!(
             out,
-            "{:10}  {:>6}  {:>7.2}  {:>7.2}  {:>11}  {:>5}  {:>11.2}  {:>8}  {:>8}  {:>7}",
+            "{:10}  {:>6}  {:>7.2}  {:>7.2}  {:>11}  {:>5}  {:>11.2}  {:>12}  {:>8}  {:>7}",
             scheme.scheme,
             scheme.rounds.len(),
             scheme.mean_s,
