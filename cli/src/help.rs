@@ -57,7 +57,7 @@ fn bare(text: &str) -> &str {
     text.split(" [default").next().unwrap().trim_end_matches('.')
 }
 
-/// What is wrong with a help text.
+/// Defect of a help text.
 fn problem(short: &str, long: &str) -> Option<String> {
     let (first, all) = (bare(short), words(long));
     if first.is_empty() {

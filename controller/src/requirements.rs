@@ -33,7 +33,7 @@ pub enum Hop {
     },
 }
 
-/// What one job asks of one switch: a plan of sums and results, or copies of updates.
+/// Requirements of one job at one switch: a plan of sums and results, or copies of updates.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Requirements {
     /// Gradients and partials, by the seat they carry and the port they come in by.

@@ -46,7 +46,7 @@ fn mesh(parents: &[usize], homes: &[usize]) -> Mesh {
     Mesh::from_yaml(&text).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// What the switches hold of jobs of peers, under [`EPOCH`].
+/// Rows of jobs of peers on the switches, under [`EPOCH`].
 fn network(ports: &PortMap, jobs: &[(u16, &[&str])]) -> Network {
     let wanted = jobs.iter().map(|(number, peers)| Wanted {
         job: (*number).into(),

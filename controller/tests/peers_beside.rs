@@ -142,7 +142,7 @@ fn sums(net: &mut Net, epoch: u16) -> bool {
         && sum.values().take(3).eq([11, 18, 330])
 }
 
-/// Who gets the update of p1, by rank 0, for these ranks.
+/// Receivers of the update of p1 (rank 0), for these ranks.
 fn copies(net: &mut Net, bitmap: u64) -> BTreeSet<String> {
     let to = Contributors { bitmap, group: Group(0) };
     let arrived = net.send("p1", frame(Kind::Update, (COPIED, 1), 0, to, &[7]));

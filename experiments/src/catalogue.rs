@@ -237,7 +237,7 @@ fn throughput() -> Vec<Panel> {
     panels
 }
 
-/// What a second sum on the way gains; the InArt paper has none.
+/// Gain of a second sum on the way; the InArt paper has none.
 fn levels() -> Vec<Panel> {
     let mut panels = by_workers(MBPS);
     panels.retain(|panel| panel.key != "het");

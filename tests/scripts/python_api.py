@@ -19,7 +19,7 @@ def parse(path):
 
 
 def source(folder, module):
-    """Returns the file of a module of a package: its stub, if it is compiled."""
+    """Returns the file of a module of a package: its `.pyi` file, if it is compiled."""
     for ending in (".py", ".pyi"):
         path = folder / (module + ending)
         if path.exists():

@@ -252,7 +252,7 @@ fn wrong(error: &clap::Error) -> anyhow::Error {
     anyhow!("{}", line.strip_prefix("error: ").unwrap_or(&line))
 }
 
-/// What tests of documents ask: whether a command line is right, without running it.
+/// Checks whether a command line is right, without running it; for tests of documents.
 #[cfg(test)]
 impl<C: ByNetwork> Line<C> {
     /// Checks the flags: of a network in a file of this folder as the command does, of one that a document

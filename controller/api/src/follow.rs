@@ -96,7 +96,7 @@ impl Source {
     }
 }
 
-/// What went wrong since a host followed last.
+/// Failures since a host followed last.
 #[derive(Debug, Default)]
 struct Failures {
     /// Whether the host follows, or did until its connection ended.

@@ -67,7 +67,7 @@ pub enum FileProblem {
     Note {
         /// The host's role.
         who: String,
-        /// What the system said.
+        /// Error of the operating system.
         cause: io::Error,
     },
 }

@@ -11,7 +11,7 @@ use super::view::SwitchState;
 use crate::kind::JobKind;
 use crate::peers::Peers;
 
-/// What is found of a job of peers.
+/// Finding on a job of peers.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct PeersFinding {
     /// The job's name.

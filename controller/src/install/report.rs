@@ -1,4 +1,4 @@
-//! What an install does, or did.
+//! Progress of an install.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -9,7 +9,7 @@ use inart_wire::{Epoch, JobId, ValuesPerFrame};
 
 use crate::intent::Network;
 
-/// What an install does to one switch.
+/// Steps of an install on one switch.
 #[derive(Debug, Clone, PartialEq)]
 pub struct SwitchChange {
     /// What the switch runs before; anything but ours is replaced by it.
@@ -27,7 +27,7 @@ impl SwitchChange {
     }
 }
 
-/// What an install does, or did.
+/// Progress of an install.
 #[derive(Debug, Clone, PartialEq)]
 pub struct InstallReport {
     /// By switch name.

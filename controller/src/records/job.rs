@@ -1,4 +1,4 @@
-//! What is known of one job.
+//! State of one job.
 
 use std::collections::{BTreeSet, VecDeque};
 
@@ -9,7 +9,7 @@ use super::change::Change;
 use super::claims::Claims;
 use super::push::Push;
 
-/// What is known of one job.
+/// State of one job.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JobRecord {

@@ -21,7 +21,7 @@ use crate::question::{Question, Shares};
 const HISTORY: usize = 100;
 /// Rates that differ by less than this part are the same.
 const SAME: f64 = 1e-3;
-/// What others use of a capacity is named from this part of it on.
+/// Least part of a capacity at which others' use of it is named.
 const NAMED: f64 = 1e-3;
 /// The span of the budget.
 const HOUR: Duration = Duration::from_secs(3600);

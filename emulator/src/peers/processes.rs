@@ -21,7 +21,7 @@ enum Who {
     Coordinator,
 }
 
-/// What processes have said. Peers are ranks.
+/// Lines that processes have printed. Peers are ranks.
 #[derive(Debug, Default)]
 pub struct Said {
     /// By sender and round.

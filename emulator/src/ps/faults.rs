@@ -19,7 +19,7 @@ const CAPABILITIES: Capabilities = Capabilities {
     frame_bytes: 64..=9000,
 };
 
-/// Whose process.
+/// Owner of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Who {
     /// The server's.

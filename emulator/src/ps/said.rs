@@ -46,7 +46,7 @@ pub struct Restart {
     pub kept: Option<Kept>,
 }
 
-/// What processes have said.
+/// Lines that processes have printed.
 #[derive(Debug, Default)]
 pub struct Said {
     /// By worker and iteration, each copy.

@@ -18,7 +18,7 @@ use crate::error::Error;
 use crate::machine::crew::{Crew, Heard, LONGEST_END, LOOK};
 use crate::machine::scratch::Scratch;
 
-/// Whose process.
+/// Owner of the process.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Who {
     Site(usize),

@@ -10,7 +10,7 @@ use tonic::{Code, Status};
 
 use crate::error::ClientError;
 
-/// What may help where a server has closed a connection and accepts others.
+/// Remedy where a server has closed a connection and accepts others.
 const TRY_AGAIN: &str = "try again, or look at the switch's log";
 
 /// How often a client that waits for the end of its session asks whether the device still answers.

@@ -20,7 +20,7 @@ pub enum ClientError<O: std::error::Error + 'static> {
         service: &'static str,
         /// The address.
         address: String,
-        /// What the system said.
+        /// Error of the operating system.
         reason: String,
     },
     /// A server answers, and the two sides do not agree on TLS.
@@ -36,7 +36,7 @@ pub enum ClientError<O: std::error::Error + 'static> {
     Refused {
         /// The address.
         address: String,
-        /// What the system said.
+        /// Error of the operating system.
         reason: String,
         /// What may fix it.
         hint: &'static str,

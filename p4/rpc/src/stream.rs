@@ -35,7 +35,7 @@ pub trait Protocol: 'static {
     fn read(message: Self::Response) -> Said<Self::State, Self::Event>;
 }
 
-/// What a message of a device says.
+/// Content of a device's message.
 #[derive(Debug)]
 pub enum Said<S, E> {
     /// How the session is from now on.
@@ -48,7 +48,7 @@ pub enum Said<S, E> {
     Nothing,
 }
 
-/// What the device answered when a client waited for a state.
+/// Answer of the device while a client waited for a state.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Answered {
     /// The state is so.

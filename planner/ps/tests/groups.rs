@@ -94,7 +94,7 @@ fn groups_that_push_at_once_exceed_no_capacity() {
     }
 }
 
-/// What the planner's own checker says of a group's plan.
+/// Findings of the planner's checker on a group's plan.
 #[test]
 fn plans_of_groups_pass_the_checker() {
     let topology = fig1();

@@ -36,7 +36,7 @@ struct Job {
     mistake: Mistake,
 }
 
-/// What this test knows by itself.
+/// Facts that this test states by itself.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Hash)]
 struct Own {
     /// The iteration that the last permission named, and the version that was pulled by it.

@@ -123,7 +123,7 @@ fn gone(switch: &str) -> Fault {
     Fault::Away { switch: switch.to_owned(), of: None, lasts: None }
 }
 
-/// What happened in a trial, which must end in order.
+/// Outcome of a trial, which must end in order.
 fn assert_in_order(trial: &Trial) -> Tally {
     let outcome = trial.run(dataplane()).unwrap();
     assert_eq!(outcome.failure, None, "{trial}");

@@ -15,7 +15,7 @@ use crate::setup::{MESSAGE_FRAME, Setting};
 
 /// Between a peer and its coordinator.
 const WORD: Duration = Duration::from_micros(500);
-/// What a short message on a connection has around it: QUIC, UDP, IP and Ethernet.
+/// Bytes around a short message on a connection: QUIC, UDP, IP and Ethernet.
 const HEADER_BYTES: usize = 80;
 /// QUIC takes a packet for lost after that many round-trip times (RFC 9002, section 6.1.2), and a millisecond
 /// at least.

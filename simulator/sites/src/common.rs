@@ -34,7 +34,7 @@ pub(crate) fn site(process: PeerNo) -> SiteNo {
     SiteNo(process.0 as u16)
 }
 
-/// What links and programs share.
+/// State that links and programs share.
 #[derive(Debug, Default)]
 pub(crate) struct Common {
     /// The time of the links, in seconds and as the world has it. Links keep fractions of nanoseconds.

@@ -35,7 +35,7 @@ pub(crate) fn named_sender(data: &Bytes) -> Option<SiteNo> {
     }
 }
 
-/// What tells chunks of one receiver apart: round, chunk, way and sender.
+/// Key of a receiver's chunks: round, chunk, way and sender.
 pub(crate) type ChunkKey = (u32, u32, u32, u32);
 
 /// A chunk's key, if a message is a chunk for this site.
@@ -48,7 +48,7 @@ pub(crate) fn chunk_key(data: &Bytes, to: SiteNo) -> Option<ChunkKey> {
     }
 }
 
-/// What sites send beside what their machines do.
+/// Messages of hostile sites, besides those of their machines.
 pub(crate) struct Hostile {
     faults: Vec<PlannedFault>,
     setups: Vec<Arc<Setup>>,

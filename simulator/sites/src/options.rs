@@ -2,7 +2,7 @@
 
 use inart_planner_sites::{AuxiliaryUse, Options as PlanOptions, Sharing};
 
-/// What the scheduler knows.
+/// Knowledge of the scheduler.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Knowledge {
     /// The rates at the start.
@@ -31,7 +31,7 @@ pub struct Options {
     pub sharing: Sharing,
     /// When rates begin to follow their traces.
     pub traces: Traces,
-    /// What the scheduler knows.
+    /// Knowledge of the scheduler.
     pub knowledge: Knowledge,
     /// Rate of a link that no site has measured, in bit/s.
     pub prior_bps: f64,

@@ -28,7 +28,7 @@ const TIMING: Timing = Timing {
 /// A world of sites.
 type Sites<'o> = World<Agent, SiteLinks<'o>, Training>;
 
-/// What happens to processes and links, by time.
+/// Events of processes and links, by time.
 #[derive(Default)]
 struct Plan {
     steps: Vec<(Duration, WorldFault<Change>)>,

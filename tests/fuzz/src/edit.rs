@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 /// More would only hide each other.
 const MOST_EDITS: usize = 4;
 
-/// What edits put into a document.
+/// Words that edits insert into a document.
 #[derive(Clone, Copy)]
 pub(crate) struct Values<'a> {
     pub words: &'a [&'a str],

@@ -42,7 +42,7 @@ pub trait Place {
     fn links(&self) -> Vec<PlaceLink<Self::Node, Self::Link>>;
 }
 
-/// What faults may do to a node.
+/// Faults that a node may have.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
     /// Forwards.

@@ -17,7 +17,7 @@ pub enum ChannelError {
     Connect {
         /// The address.
         address: String,
-        /// What the system said.
+        /// Error of the operating system.
         reason: String,
     },
     /// A server answers, and the two sides do not agree on TLS.

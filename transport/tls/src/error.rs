@@ -11,7 +11,7 @@ pub enum TlsError {
     Read {
         /// The file.
         file: PathBuf,
-        /// What the system said.
+        /// Error of the operating system.
         cause: std::io::Error,
     },
     /// A file of certificates without one, or with one that is broken.

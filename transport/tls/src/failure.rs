@@ -179,7 +179,7 @@ enum Spoken {
     Other,
 }
 
-/// What a server shows after a connection to it has ended.
+/// Behavior of a server after a connection to it has ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Presence {
     /// No server accepts a connection any more.
@@ -210,7 +210,7 @@ pub async fn presence(address: &str) -> Presence {
     }
 }
 
-/// What a server speaks; `None` if it does not show that in time.
+/// Protocol of a server; `None` if the server does not show it in time.
 async fn spoken(address: &str) -> Option<Spoken> {
     timeout(LOOK, greet(address)).await.ok()?.ok()?
 }

@@ -26,7 +26,7 @@ impl PeersArgs {
     /// Connects to the switches of a network of peers.
     ///
     /// # Errors
-    /// What [`ControlArgs::connect`] refuses.
+    /// Returns the errors of [`ControlArgs::connect`].
     pub async fn prepare(
         &self,
         mesh: Mesh,

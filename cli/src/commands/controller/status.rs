@@ -66,7 +66,7 @@ pub fn jobs(status: &proto::Status) -> String {
     rows.iter().map(line).collect()
 }
 
-/// Who takes part in an elastic job.
+/// Participants of an elastic job.
 fn gathered(rendezvous: &proto::Rendezvous) -> String {
     let member = |member: &proto::Member| match &member.state[..] {
         "running" => format!("{} ({})", member.host, member.role),

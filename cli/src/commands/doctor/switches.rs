@@ -100,7 +100,7 @@ pub async fn read_all<R: Reading>(
     futures::future::join_all(all).await.into_iter().collect()
 }
 
-/// What switches hold that the plans do not say, and the other way round.
+/// Differences between the switches' rows and the plans, in both directions.
 pub async fn differences(
     topology: &Topology,
     program: &dyn Program,

@@ -16,7 +16,7 @@ use crate::status::number;
 
 /// What a coordinator has done.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told {
+pub enum CoordinatorEvent {
     /// It is in charge, and has said who takes part.
     InCharge {
         /// Its term.
@@ -123,7 +123,7 @@ impl CoordinatorHost {
     /// # Errors
     /// Another coordinator is in charge; it was stopped; another process of its name is connected; no peer
     /// was connected for too long.
-    pub async fn run(mut self, told: impl FnMut(Told)) -> Result<(), HostError> {
+    pub async fn run(mut self, told: impl FnMut(CoordinatorEvent)) -> Result<(), HostError> {
         // A coordinator has no program that orders anything.
         let (orders, taken) = tokio::sync::mpsc::unbounded_channel();
         let mut host = Coordinating { side: &mut self.side, told };
@@ -182,7 +182,7 @@ struct Coordinating<'a, F> {
     told: F,
 }
 
-impl<F: FnMut(Told)> Host<CoordinatorProcess<Schemes>> for Coordinating<'_, F> {
+impl<F: FnMut(CoordinatorEvent)> Host<CoordinatorProcess<Schemes>> for Coordinating<'_, F> {
     type Error = HostError;
 
     fn tell(
@@ -193,20 +193,22 @@ impl<F: FnMut(Told)> Host<CoordinatorProcess<Schemes>> for Coordinating<'_, F> {
         let side = &mut *self.side;
         let names = |peers: Vec<Rank>| peers.into_iter().map(|peer| side.name(peer)).collect();
         let told = match news {
-            CoordinatorNews::InCharge { term, peers } => Told::InCharge { term, peers: names(peers) },
+            CoordinatorNews::InCharge { term, peers } => {
+                CoordinatorEvent::InCharge { term, peers: names(peers) }
+            }
             CoordinatorNews::Chosen { from, round, to, rate_bps } => {
                 let (from, to) = (side.name(from), names(to));
                 side.choices += 1;
-                Told::Chosen { from, round, to, rate_bps }
+                CoordinatorEvent::Chosen { from, round, to, rate_bps }
             }
             CoordinatorNews::NotChosen { why } => {
                 tracing::warn!("no receivers were chosen: {why}");
-                Told::NotChosen { why }
+                CoordinatorEvent::NotChosen { why }
             }
             CoordinatorNews::OtherJob { peer, why } => {
                 let peer = side.name(peer);
                 tracing::warn!("{peer} is refused: {why}");
-                Told::OtherJob { peer }
+                CoordinatorEvent::OtherJob { peer }
             }
             CoordinatorNews::Superseded { by } => {
                 return Err(HostError::Superseded { name: side.names.me.clone(), by });

@@ -43,7 +43,7 @@ mod peer_side;
 mod status;
 mod training;
 
-pub use coordinator::{CoordinatorHost, Told};
+pub use coordinator::{CoordinatorEvent, CoordinatorHost};
 pub use ending::Ending;
 pub use error::HostError;
 pub use inart_peers_agent::Start;

@@ -37,7 +37,7 @@ pub use inart_ps_agent::{KeptTraining, Start};
 pub use job::{CHUNK_VALUES, Job};
 pub use kept_file::{KeptError, KeptFile};
 pub use options::{HostOptions, QuicOptions, ServerOptions};
-pub use server::{ServerHost, Told, new_training};
+pub use server::{ServerEvent, ServerHost, new_training};
 pub use worker::{Training, WorkerHost, WorkerStopper};
 
 /// What servers and workers speak (ALPN).

@@ -21,7 +21,7 @@ const PATIENCE: Duration = Duration::from_secs(600);
 
 /// What a server has done.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Told {
+pub enum ServerEvent {
     /// Something that concerns workers.
     News(ServerNews),
     /// The model has a new version.
@@ -135,7 +135,10 @@ impl<S: Sequencer> ServerHost<S> {
     /// # Errors
     /// A version that cannot be kept; an interface that cannot be used any more; a model that becomes
     /// infinite; no worker for too long. Workers that are connected have heard why.
-    pub async fn run(mut self, told: impl FnMut(Told)) -> Result<(ServerCounters, Connections, S), HostError>
+    pub async fn run(
+        mut self,
+        told: impl FnMut(ServerEvent),
+    ) -> Result<(ServerCounters, Connections, S), HostError>
     where
         S: Clone,
     {
@@ -155,7 +158,7 @@ struct Serving<'a, F> {
     told: F,
 }
 
-impl<S: Sequencer, F: FnMut(Told)> Host<ServerAgent<S>> for Serving<'_, F> {
+impl<S: Sequencer, F: FnMut(ServerEvent)> Host<ServerAgent<S>> for Serving<'_, F> {
     type Error = HostError;
 
     /// The machine reports versions once the last of them is kept.
@@ -166,7 +169,7 @@ impl<S: Sequencer, F: FnMut(Told)> Host<ServerAgent<S>> for Serving<'_, F> {
                 self.side.watch.progress();
                 let is_last = server.sequencer().version() == applied.version;
                 let model = is_last.then(|| server.model());
-                (self.told)(Told::Applied { applied, model });
+                (self.told)(ServerEvent::Applied { applied, model });
             }
             ServerNews::Overflow { version, overflow } => {
                 let worker = job.workers.get(overflow.worker.index()).cloned().unwrap_or_default();
@@ -181,7 +184,7 @@ impl<S: Sequencer, F: FnMut(Told)> Host<ServerAgent<S>> for Serving<'_, F> {
                 if let ServerNews::Joined { .. } | ServerNews::Pushed { .. } = other {
                     self.side.watch.progress();
                 }
-                (self.told)(Told::News(other));
+                (self.told)(ServerEvent::News(other));
             }
         }
         Ok(())

@@ -8,7 +8,8 @@ use std::time::Duration;
 use inart_protocol_ps::{Options, Policy, WorkerNo};
 use inart_ps_agent::{InOrder, Precision, ServerNews};
 use inart_ps_host::{
-    Ending, HostError, Job, ServerHost, ServerOptions, Start, Told, Training, WorkerHost, WorkerStopper,
+    Ending, HostError, Job, ServerEvent, ServerHost, ServerOptions, Start, Training, WorkerHost,
+    WorkerStopper,
 };
 
 use crate::loopback::loopback;
@@ -56,7 +57,7 @@ impl Processes {
         })
     }
 
-    fn serve(&self, terms: &[(&str, String)], patience: Duration) -> Result<Vec<Told>, HostError> {
+    fn serve(&self, terms: &[(&str, String)], patience: Duration) -> Result<Vec<ServerEvent>, HostError> {
         self.serve_for(terms, patience, Duration::from_secs(30))
     }
 
@@ -66,7 +67,7 @@ impl Processes {
         terms: &[(&str, String)],
         patience: Duration,
         absence: Duration,
-    ) -> Result<Vec<Told>, HostError> {
+    ) -> Result<Vec<ServerEvent>, HostError> {
         let workers = self.job.workers.len();
         let sequencer =
             InOrder::new(Policy::bsp(), Options::fixed(workers), self.job.fingerprint(), vec![0.0; VALUES]);
@@ -156,7 +157,7 @@ fn a_worker_that_is_told_to_stop_is_evicted_at_once_and_the_others_train_on() {
     // A server that waited for its connection would do so until its patience ends.
     let told = processes.serve_for(&[], Duration::from_secs(20), Duration::from_secs(3600)).unwrap();
     assert_eq!(stopped.join().unwrap(), "w2 was stopped");
-    let gone = Told::News(ServerNews::Gone { worker: WorkerNo(1) });
+    let gone = ServerEvent::News(ServerNews::Gone { worker: WorkerNo(1) });
     assert_eq!(told.iter().filter(|told| **told == gone).count(), 1);
     assert!(other.join().unwrap().is_ok());
 }

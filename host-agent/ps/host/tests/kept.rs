@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use inart_protocol_ps::{Applied, Options, Policy};
 use inart_ps_agent::{InOrder, Kept, Precision};
-use inart_ps_host::{Job, KeptFile, ServerHost, ServerOptions, Start, Told, Training, WorkerHost};
+use inart_ps_host::{Job, KeptFile, ServerEvent, ServerHost, ServerOptions, Start, Training, WorkerHost};
 use inart_terms::Terms;
 
 use crate::loopback::loopback;
@@ -65,8 +65,8 @@ fn what_is_told_is_kept() {
     let (mut versions, mut together) = (0, 0);
     runtime.block_on(async {
         let host = ServerHost::open(&job, sequencer, server, Some(file.clone()), options).unwrap();
-        let told = |told: Told| {
-            if let Told::Applied { applied, model } = told {
+        let told = |told: ServerEvent| {
+            if let ServerEvent::Applied { applied, model } = told {
                 versions += 1;
                 together += u32::from(model.is_none());
                 let kept = file.read().unwrap().expect("a version is kept").version;

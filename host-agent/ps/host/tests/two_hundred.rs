@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use inart_protocol_ps::{GroupOptions, Part};
 use inart_ps_agent::{InGroups, Precision, ServerNews};
-use inart_ps_host::{HostOptions, Job, ServerHost, ServerOptions, Start, Told, Training, WorkerHost};
+use inart_ps_host::{HostOptions, Job, ServerEvent, ServerHost, ServerOptions, Start, Training, WorkerHost};
 
 use crate::loopback::loopback;
 use crate::support::{Identities, options};
@@ -37,7 +37,7 @@ impl Training for Client {
     }
 }
 
-fn serve(job: &Job, options: HostOptions) -> Vec<Told> {
+fn serve(job: &Job, options: HostOptions) -> Vec<ServerEvent> {
     let groups = GroupOptions {
         clients: CLIENTS,
         groups: GROUPS,
@@ -90,20 +90,20 @@ fn two_hundred_clients_meet_one_server_in_groups() {
 }
 
 /// Merges again what the server says that it has taken.
-fn check(told: &[Told]) {
+fn check(told: &[ServerEvent]) {
     let mut model = vec![0.0f32; VALUES];
     let mut versions = BTreeMap::from([(0, model.clone())]);
     let mut held: BTreeMap<u32, (u64, Arc<Vec<f32>>)> = BTreeMap::new();
     let (mut rounds, mut joined) = ([0u64; GROUPS], BTreeSet::new());
     for told in told {
         match told {
-            Told::News(ServerNews::Joined { worker }) => drop(joined.insert(worker.0)),
-            Told::News(ServerNews::Pushed { worker, iteration, base, values, refusal }) => {
+            ServerEvent::News(ServerNews::Joined { worker }) => drop(joined.insert(worker.0)),
+            ServerEvent::News(ServerNews::Pushed { worker, iteration, base, values, refusal }) => {
                 assert_eq!(*refusal, None);
                 assert_eq!(**values, trained(&versions[base], worker.index(), *iteration), "{worker:?}");
                 assert!(held.insert(worker.0, (*iteration, values.clone())).is_none(), "{worker:?} twice");
             }
-            Told::Applied { applied, model: own } => {
+            ServerEvent::Applied { applied, model: own } => {
                 let group = applied.updates[0].worker.index() % GROUPS;
                 let count = applied.updates.len();
                 let mut sum = vec![0.0f64; VALUES];
@@ -123,7 +123,7 @@ fn check(told: &[Told]) {
                 }
                 versions.insert(applied.version, model.clone());
             }
-            Told::News(_) => {}
+            ServerEvent::News(_) => {}
         }
     }
     assert_eq!(joined.len(), CLIENTS);

@@ -6,7 +6,7 @@ use crate::info::InfoError;
 /// What went wrong, where, and how to fix it.
 pub type ClientError = inart_rpc::ClientError<OwnError>;
 
-/// What only clients of BFRuntime meet.
+/// Errors of BFRuntime clients alone.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum OwnError {
     /// Another client is bound to the program.

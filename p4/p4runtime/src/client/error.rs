@@ -7,7 +7,7 @@ use crate::schema::SchemaError;
 /// What went wrong, where, and how to fix it.
 pub type ClientError = inart_rpc::ClientError<OwnError>;
 
-/// What only clients of P4Runtime meet.
+/// Errors of P4Runtime clients alone.
 #[derive(Debug, Clone, thiserror::Error)]
 pub enum OwnError {
     /// Another client is primary.

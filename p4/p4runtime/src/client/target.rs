@@ -61,7 +61,7 @@ pub struct Target {
     pub call_timeout: Duration,
 }
 
-/// What may fix a call that was refused.
+/// Remedy for a refused call.
 fn hint(code: Code) -> &'static str {
     match code {
         Code::Unavailable => " (start the switch or correct the address)",

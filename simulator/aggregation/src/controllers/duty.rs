@@ -1,4 +1,4 @@
-//! What hosts of a job use.
+//! Settings that hosts of a job use.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -13,7 +13,7 @@ pub(super) struct Rows {
     results: BTreeSet<ResultsKey>,
 }
 
-/// What hosts of a job use.
+/// Settings that hosts of a job use.
 pub(super) struct Duty {
     pub job: JobId,
     pub epoch: Epoch,

@@ -31,7 +31,7 @@ pub(super) struct Plant {
     pub changed: Arc<Notify>,
 }
 
-/// What changes while a trial runs.
+/// State that changes while a trial runs.
 pub(super) struct Inner {
     pub switches: BTreeMap<String, Switch>,
     pub ledger: Vec<Entry>,

@@ -14,7 +14,7 @@ use inart_wire::{Epoch, JobId, MacAddr, Rank, ShardId};
 /// Tables by switch.
 pub(super) type Held = BTreeMap<String, SwitchTables>;
 
-/// Which epochs of jobs, beside those in force, may have rows.
+/// Epochs of jobs that may have rows, besides the active ones.
 pub(super) type MayRemain<'a> = &'a dyn Fn(JobId, Epoch) -> bool;
 
 /// What a frame of a worker meets at a switch: whether it is summed, and the port by which it or its sum

@@ -16,7 +16,7 @@ use super::plant::{CALL, Inner, Line, Plant, superseded};
 /// How long connecting may take.
 const CONNECT: Duration = Duration::from_secs(5);
 
-/// What one controller has of the switches, which are called by their names.
+/// One controller's view of the switches, by name.
 #[derive(Clone)]
 pub(super) struct Client {
     pub plant: Plant,

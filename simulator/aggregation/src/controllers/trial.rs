@@ -8,7 +8,7 @@ use inart_topologies::switched::Topology;
 
 use crate::{Error, Tally};
 
-/// What happens to controllers and switches.
+/// Events of controllers and switches.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Fault {
     /// A controller starts on a machine, also beside one that runs there or elsewhere.
@@ -98,7 +98,7 @@ pub struct Trial {
     pub events: Vec<Event>,
 }
 
-/// What a trial came to.
+/// Outcome of a trial.
 #[derive(Clone, Debug, Default)]
 pub struct Outcome {
     /// Why the trial is a failure, if it is one.
@@ -149,7 +149,7 @@ impl Trial {
     }
 }
 
-/// What happens, one line each.
+/// Events, one line each.
 impl fmt::Display for Trial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let serve = if self.first_come { "serve the client that came first" } else { "obey the greatest id" };

@@ -7,7 +7,7 @@ use std::time::Duration;
 use anyhow::{Context, ensure};
 use inart_host_agent::StopSignal;
 use inart_peers_agent::Schemes;
-use inart_peers_host::{CoordinatorHost, Told};
+use inart_peers_host::{CoordinatorEvent, CoordinatorHost};
 use inart_planner_peers::{Guard, Reading, Scheme};
 use inart_report::{Chosen, Line};
 
@@ -100,23 +100,25 @@ pub fn run(args: &Args, json: bool) -> anyhow::Result<ExitCode> {
     })
 }
 
-fn line(told: Told) -> Line {
+fn line(told: CoordinatorEvent) -> Line {
     match told {
-        Told::InCharge { term, peers } => Line::InCharge { term: term.number, peers },
-        Told::Chosen { from, round, to, rate_bps } => Line::Chosen(Chosen { from, round, to, rate_bps }),
-        Told::NotChosen { why } => Line::SelectionFailed { reason: why },
-        Told::OtherJob { peer } => Line::OtherJob { other_job: peer },
+        CoordinatorEvent::InCharge { term, peers } => Line::InCharge { term: term.number, peers },
+        CoordinatorEvent::Chosen { from, round, to, rate_bps } => {
+            Line::Chosen(Chosen { from, round, to, rate_bps })
+        }
+        CoordinatorEvent::NotChosen { why } => Line::SelectionFailed { reason: why },
+        CoordinatorEvent::OtherJob { peer } => Line::OtherJob { other_job: peer },
     }
 }
 
-fn words(told: &Told) -> String {
+fn words(told: &CoordinatorEvent) -> String {
     match told {
-        Told::InCharge { term, peers } => format!("in charge ({term}): {}", peers.join(" ")),
-        Told::Chosen { from, round, to, rate_bps } => {
+        CoordinatorEvent::InCharge { term, peers } => format!("in charge ({term}): {}", peers.join(" ")),
+        CoordinatorEvent::Chosen { from, round, to, rate_bps } => {
             format!("round {round} of {from}: to {} at {:.1} Mbps", to.join(" "), rate_bps / 1e6)
         }
-        Told::NotChosen { why } => format!("no receivers were chosen, the last ones stay: {why}"),
-        Told::OtherJob { peer } => {
+        CoordinatorEvent::NotChosen { why } => format!("no receivers were chosen, the last ones stay: {why}"),
+        CoordinatorEvent::OtherJob { peer } => {
             format!("{peer} is refused: it has other settings, which its error and this process's log name")
         }
     }

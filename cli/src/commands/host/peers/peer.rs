@@ -336,12 +336,12 @@ fn peer_end(accuracy: Option<f64>, ending: &Ending) -> PeerEnd {
 fn last_words(accuracy: Option<f64>, ending: &Ending) -> String {
     let Ending { peer, sender, receiver, .. } = ending;
     let learnt = accuracy.map_or(String::new(), |share| format!("accuracy {:.1}%; ", share * 100.0));
-    let anew = match peer.restarted_from_init {
+    let restarted = match peer.restarted_from_init {
         0 => "",
         _ => "restarted without a model from another peer, with the first weights; ",
     };
     format!(
-        "{learnt}{anew}{} updates received, {} rounds to the last receivers, {} peers declared failed, {} \
+        "{learnt}{restarted}{} updates received, {} rounds to the last receivers, {} peers declared failed, {} \
          chunks retransmitted",
         receiver.complete,
         peer.rounds_with_previous_receivers,

@@ -8,7 +8,7 @@ use anyhow::{Context, ensure};
 use inart_host_agent::StopSignal;
 use inart_protocol_ps::{Batch, GroupOptions, Options, OutlierRule, WorkerNo, fraction_of, relaxation_of};
 use inart_ps_agent::{InGroups, InOrder, Kept, Sequencer, ServerNews};
-use inart_ps_host::{Job, KeptFile, KeptTraining, ServerHost, ServerOptions, Told, new_training};
+use inart_ps_host::{Job, KeptFile, KeptTraining, ServerEvent, ServerHost, ServerOptions, new_training};
 use inart_report::{Applied, AppliedUpdate, Line, Pushed, digest, monotonic_ns};
 use inart_terms::Terms;
 use inart_topologies::Switched;
@@ -295,8 +295,8 @@ fn name(job: &Job, worker: &WorkerNo) -> String {
 }
 
 /// Logs what an operator may have to look at.
-fn warn(told: &Told, job: &Job) {
-    let Told::News(news) = told else { return };
+fn warn(told: &ServerEvent, job: &Job) {
+    let ServerEvent::News(news) = told else { return };
     match news {
         ServerNews::Pushed { worker, iteration, refusal: Some(refusal), .. } => {
             tracing::warn!("{}, iteration {iteration}: {refusal}", name(job, worker));
@@ -314,11 +314,11 @@ fn warn(told: &Told, job: &Job) {
 }
 
 /// Returns the event of a line, if it is one.
-fn event(told: &Told, job: &Job) -> Option<Line> {
+fn event(told: &ServerEvent, job: &Job) -> Option<Line> {
     let at_ns = monotonic_ns();
     let name = |worker: &WorkerNo| name(job, worker);
     let news = match told {
-        Told::Applied { applied, model } => {
+        ServerEvent::Applied { applied, model } => {
             let updates = applied.updates.iter().map(|update| AppliedUpdate {
                 worker: name(&update.worker),
                 iteration: update.iteration,
@@ -328,7 +328,7 @@ fn event(told: &Told, job: &Job) -> Option<Line> {
             let (updates, model) = (updates.collect(), model.as_ref().map(|model| digest(model)));
             return Some(Line::Applied(Applied { applied: applied.version, model, updates, at_ns }));
         }
-        Told::News(news) => news,
+        ServerEvent::News(news) => news,
     };
     Some(match news {
         ServerNews::Pushed { worker, iteration, base, values, refusal } => Line::Pushed(Pushed {
@@ -354,10 +354,10 @@ fn event(told: &Told, job: &Job) -> Option<Line> {
 }
 
 /// Returns the sentence for people, if there is one.
-fn sentence(told: &Told, job: &Job) -> Option<String> {
+fn sentence(told: &ServerEvent, job: &Job) -> Option<String> {
     match told {
-        Told::News(ServerNews::Joined { worker }) => Some(format!("{} takes part", name(job, worker))),
-        Told::Applied { applied, .. } if applied.version.is_multiple_of(job.workers.len() as u64) => {
+        ServerEvent::News(ServerNews::Joined { worker }) => Some(format!("{} takes part", name(job, worker))),
+        ServerEvent::Applied { applied, .. } if applied.version.is_multiple_of(job.workers.len() as u64) => {
             Some(format!("version {}", applied.version))
         }
         _ => None,

@@ -47,7 +47,7 @@ enum Part {
     Controllers,
 }
 
-/// What came of a seed's two trials.
+/// Outcomes of a seed's two trials.
 struct Both {
     network: Result<Report, Error>,
     controllers: Result<Outcome, Error>,

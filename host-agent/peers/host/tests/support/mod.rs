@@ -14,7 +14,9 @@ use super::loopback::loopback;
 use certificates::{Authority, Knock};
 pub use check::check;
 use inart_peers_agent::Schemes;
-use inart_peers_host::{CoordinatorHost, HostError, HostOptions, Job, Patience, PeerHost, Schedule, Told};
+use inart_peers_host::{
+    CoordinatorEvent, CoordinatorHost, HostError, HostOptions, Job, Patience, PeerHost, Schedule,
+};
 use inart_planner_peers::{Reading, Scheme};
 use inart_quic::Congestion;
 use inart_tls::MutualTls;
@@ -267,12 +269,12 @@ fn in_order(
 pub struct CoordinatorThread {
     end: Option<tokio::sync::oneshot::Sender<()>>,
     thread: Option<JoinHandle<Option<HostError>>>,
-    told: Arc<Mutex<Vec<Told>>>,
+    told: Arc<Mutex<Vec<CoordinatorEvent>>>,
 }
 
 fn start_coordinator(job: Job, name: String, options: HostOptions) -> CoordinatorThread {
     let (end, ended) = tokio::sync::oneshot::channel();
-    let told: Arc<Mutex<Vec<Told>>> = Arc::default();
+    let told: Arc<Mutex<Vec<CoordinatorEvent>>> = Arc::default();
     let news = told.clone();
     let run = move || {
         let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -296,7 +298,7 @@ impl CoordinatorThread {
     }
 
     pub fn has_chosen(&self) -> bool {
-        self.told.lock().unwrap().iter().any(|what| matches!(what, Told::Chosen { .. }))
+        self.told.lock().unwrap().iter().any(|what| matches!(what, CoordinatorEvent::Chosen { .. }))
     }
 }
 
