@@ -46,18 +46,18 @@ impl Stranger {
         self.machine.wake_at()
     }
 
-    /// Returns the next output. Offers follow the machine's messages: a site has its hello first.
+    /// Returns the next output. Offers go before the machine's messages, so they may arrive before its hello.
     pub fn next(&mut self, now: Duration) -> Option<Output<SchedulerNews, Result<Policy, PlanError>>> {
-        if let Some(output) = self.machine.next(now) {
-            if let Output::Tell(SchedulerNews::Offered(policy)) = &output {
-                let data = offer(policy);
-                self.offers.extend((0..self.sites).map(|site| (PeerNo(site), data.clone())));
-            }
-            return Some(output);
+        if let Some((to, data)) = self.offers.pop_front() {
+            self.offered += 1;
+            return Some(Output::Send { to, id: FIRST_OFFER + self.offered, data, priority: i32::MAX });
         }
-        let (to, data) = self.offers.pop_front()?;
-        self.offered += 1;
-        Some(Output::Send { to, id: FIRST_OFFER + self.offered, data, priority: i32::MAX })
+        let output = self.machine.next(now)?;
+        if let Output::Tell(SchedulerNews::Offered(policy)) = &output {
+            let data = offer(policy);
+            self.offers.extend((0..self.sites).map(|site| (PeerNo(site), data.clone())));
+        }
+        Some(output)
     }
 }
 

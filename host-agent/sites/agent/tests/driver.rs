@@ -58,6 +58,10 @@ impl Pair {
         pair.now = Duration::from_secs(3);
         pair.sites.iter_mut().for_each(|site| site.tick(Duration::from_secs(3)));
         pair.exchange();
+        // One that comes later says what it plans for.
+        let hello = Hello { terms: pair.setup.plan_terms.message(), ..Hello::default() };
+        let hello = encode(Body::Hello(hello));
+        pair.sites.iter_mut().for_each(|site| site.message(Peer::Scheduler, hello.clone(), pair.now));
         let ready = vec![Output::Ready { round: 1, training: None }];
         assert_eq!(pair.told, [ready.clone(), ready]);
         pair.told = Default::default();

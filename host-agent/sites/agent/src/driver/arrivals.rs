@@ -28,7 +28,7 @@ impl Driver {
         };
         match (body, from) {
             (Body::Hello(hello), Peer::Site(site)) => self.hello(site, hello, now),
-            (Body::Hello(hello), Peer::Scheduler) => self.scheduler_hello(hello),
+            (Body::Hello(hello), Peer::Scheduler) => self.scheduler_hello(hello, now),
             (Body::Offer(offer), _) => self.offer(from, offer, now),
             (Body::PolicyWanted(wanted), _) => self.policy_wanted(from, wanted.version),
             (Body::Chunk(chunk), Peer::Site(site)) => self.chunk(site, chunk, now),

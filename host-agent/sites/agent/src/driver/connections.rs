@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use super::phase::SchedulerTerms;
 use super::{Driver, Peer, Phase, Sent};
 
 impl Driver {
@@ -38,7 +39,10 @@ impl Driver {
                     self.ask(0);
                 }
             }
-            Peer::Scheduler => self.is_scheduler_refused = false,
+            Peer::Scheduler => {
+                self.scheduler_terms = SchedulerTerms::Unknown;
+                self.early_offer = None;
+            }
         }
         self.report();
         self.go_on(now);

@@ -7,6 +7,7 @@ use inart_terms::{Difference, Terms};
 
 use crate::message::{Body, Hello};
 
+use super::phase::SchedulerTerms;
 use super::{Driver, DriverError, Heard, Peer, Phase, Warning};
 
 impl Driver {
@@ -71,13 +72,17 @@ impl Driver {
 
     /// The scheduler has said what it plans for. With other terms its plans are refused, and rounds follow
     /// those that sites have.
-    pub(super) fn scheduler_hello(&mut self, hello: Hello) {
+    pub(super) fn scheduler_hello(&mut self, hello: Hello, now: Duration) {
         let Ok(terms) = Terms::from_message(hello.terms) else {
             self.counters.malformed += 1;
             return;
         };
         let difference = self.setup.plan_terms.differs(&terms);
-        self.is_scheduler_refused = difference.is_some();
+        self.scheduler_terms = match difference {
+            None => SchedulerTerms::Equal,
+            Some(_) => SchedulerTerms::Different,
+        };
+        self.judge_early_offer(now);
         let Some(difference) = difference else { return };
         self.counters.strangers += 1;
         let in_words = difference.between("the scheduler", "this site");

@@ -23,7 +23,7 @@ use std::collections::{BTreeMap, BTreeSet, VecDeque};
 use std::sync::Arc;
 use std::time::Duration;
 
-use inart_protocol_sites::{Counters, Parcel, Site, SiteNo};
+use inart_protocol_sites::{Counters, Parcel, Policy, Site, SiteNo};
 
 use crate::counters::AgentCounters;
 use crate::gradient::ChunkSum;
@@ -36,7 +36,7 @@ use crate::wait::Watch;
 pub use error::DriverError;
 use last_words::LastWords;
 pub use output::{Output, Peer};
-use phase::{Heard, Passing, Phase, RoundStart, Sent, Warning};
+use phase::{Heard, Passing, Phase, RoundStart, SchedulerTerms, Sent, Warning};
 
 /// Samples of the links that wait for a report.
 const MOST_SAMPLES: usize = 256;
@@ -72,8 +72,9 @@ pub struct Driver {
     asked_for_state: BTreeSet<SiteNo>,
     watch: Watch,
     has_offer: bool,
-    /// The scheduler has other terms: its plans are refused.
-    is_scheduler_refused: bool,
+    scheduler_terms: SchedulerTerms,
+    /// The newest plan that arrived before the scheduler's hello: each message is a stream of its own.
+    early_offer: Option<Policy>,
     /// When links were down last, of those that have been down.
     down_at: BTreeMap<SiteNo, Duration>,
     /// Sites that were asked for chunks of this round.
@@ -118,7 +119,8 @@ impl Driver {
             asked_for_state,
             watch,
             has_offer: false,
-            is_scheduler_refused: false,
+            scheduler_terms: SchedulerTerms::default(),
+            early_offer: None,
             down_at: BTreeMap::new(),
             asked: BTreeSet::new(),
             refused_senders: BTreeSet::new(),

@@ -37,6 +37,17 @@ pub(super) enum Warning {
     Link,
 }
 
+/// Whether the connected scheduler has this site's terms.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) enum SchedulerTerms {
+    /// Not known: no hello has arrived.
+    #[default]
+    Unknown,
+    Equal,
+    /// Other terms: the site refuses the plans.
+    Different,
+}
+
 /// What a site that joins needs of a round.
 #[derive(Debug, Clone)]
 pub(super) struct RoundStart {

@@ -8,6 +8,7 @@ use inart_protocol_sites::Policy;
 use crate::message::Body;
 use crate::policy_message::{PolicyMessage, policy, policy_message};
 
+use super::phase::SchedulerTerms;
 use super::{Driver, Peer, Phase, Warning};
 
 impl Driver {
@@ -17,9 +18,27 @@ impl Driver {
             self.counters.malformed += 1;
             return;
         };
+        if from == Peer::Scheduler && self.scheduler_terms == SchedulerTerms::Unknown {
+            if self.early_offer.as_ref().is_none_or(|held| held.version < policy.version) {
+                self.early_offer = Some(policy);
+            }
+            return;
+        }
+        self.judge_offer(from, policy, now);
+    }
+
+    /// The scheduler's terms are known: judges the plan that arrived before them.
+    pub(super) fn judge_early_offer(&mut self, now: Duration) {
+        if let Some(policy) = self.early_offer.take() {
+            self.judge_offer(Peer::Scheduler, policy, now);
+        }
+    }
+
+    fn judge_offer(&mut self, from: Peer, policy: Policy, now: Duration) {
         let version = policy.version;
+        let is_refused = from == Peer::Scheduler && self.scheduler_terms == SchedulerTerms::Different;
         let is_lacking = matches!(self.phase, Phase::Lacks { version: lacked, .. } if lacked == version);
-        if version <= self.site.policy_version() || from == Peer::Scheduler && self.is_scheduler_refused {
+        if version <= self.site.policy_version() || is_refused {
             self.counters.refused_offers += 1;
             return;
         }

@@ -6,6 +6,7 @@ use crate::gradient::{self, ChunkSum};
 use crate::message::{Body, PolicyWanted};
 
 use super::joining::VAIN;
+use super::phase::SchedulerTerms;
 use super::{Driver, DriverError, Output, Peer, Phase, RoundStart};
 
 impl Driver {
@@ -220,7 +221,7 @@ impl Driver {
     /// Whether the scheduler's first offer has come, or will not.
     pub(super) fn may_begin_first(&self, waited: std::time::Duration) -> bool {
         self.has_offer
-            || self.is_scheduler_refused
+            || self.scheduler_terms == SchedulerTerms::Different
             || waited >= self.setup.offer_wait && !self.up.contains(&Peer::Scheduler)
             || waited >= 2 * self.setup.offer_wait
     }

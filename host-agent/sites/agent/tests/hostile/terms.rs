@@ -2,7 +2,7 @@
 
 use inart_planner_sites::Scheme;
 use inart_protocol_sites::Policy;
-use inart_sites_agent::message::{Body, Ended, Hello, decode};
+use inart_sites_agent::message::{Body, Ended, Hello, PolicyWanted, decode};
 use inart_sites_agent::policy_message::policy_message;
 use inart_sites_agent::{DriverError, Output, Peer, Setup, version};
 
@@ -153,6 +153,44 @@ fn a_scheduler_with_another_document_is_named_and_its_plans_are_refused() {
     world.tell(0, Peer::Scheduler, hello(&setup));
     world.tell(0, Peer::Scheduler, Body::Offer(policy_message(&plan)));
     assert_eq!(world.sites[0].counters().1.refused_offers, 1);
+}
+
+/// Messages are streams of their own, so a plan may arrive before the hello of its scheduler.
+#[test]
+fn a_plan_that_overtakes_the_schedulers_hello_waits_for_it() {
+    let other = setups_of_job(&LINE.replace("[b, c], rate: 8 Mbps", "[b, c], rate: 9 Mbps"));
+    let mut world = World::ready(LINE, Scheme::Optimized);
+    let (own, first) = (world.setups[0].clone(), Policy::clone(&world.setups[0].first_policy));
+    let hello = |setup: &Setup| Body::Hello(Hello { terms: setup.plan_terms.message(), ..Hello::default() });
+    let plans = [3, 4, 2].map(|count| Policy { version: version(count, &first), ..first.clone() });
+    let is_offer = |output: &Output| match output {
+        Output::Send { data, .. } => matches!(decode(data.clone()), Ok(Body::Offer(_))),
+        _ => false,
+    };
+    // A site sends a plan that it holds to a neighbor that asks for it.
+    let held_by = |world: &mut World| {
+        plans.each_ref().map(|plan| {
+            world.tell(0, site(1), Body::PolicyWanted(PolicyWanted { version: plan.version }));
+            std::iter::from_fn(|| world.sites[0].next_output()).filter(is_offer).count() == 1
+        })
+    };
+    for (terms, held, refused) in [(&other, [false; 3], 1), (&*own, [false, true, false], 1)] {
+        world.sites[0].down(Peer::Scheduler, world.now);
+        world.sites[0].up(Peer::Scheduler, world.now);
+        for plan in &plans {
+            world.tell(0, Peer::Scheduler, Body::Offer(policy_message(plan)));
+        }
+        assert_eq!(held_by(&mut world), [false; 3], "no plan is taken before the hello");
+        world.tell(0, Peer::Scheduler, hello(terms));
+        assert_eq!(held_by(&mut world), held);
+        assert_eq!(world.sites[0].counters().1.refused_offers, refused);
+    }
+    // What has ended with its connection is not taken with the next hello.
+    world.sites[0].down(Peer::Scheduler, world.now);
+    world.tell(0, Peer::Scheduler, Body::Offer(policy_message(&plans[0])));
+    world.sites[0].down(Peer::Scheduler, world.now);
+    world.tell(0, Peer::Scheduler, hello(&own));
+    assert_eq!(held_by(&mut world), [false, true, false]);
 }
 
 /// The scheduler says what plans follow from, and sites say the same of themselves to it.

@@ -7,7 +7,7 @@ use std::time::Duration;
 use bytes::Bytes;
 use inart_planner_sites::{AuxiliaryUse, Options, Scheme};
 use inart_protocol_sites::SiteNo;
-use inart_sites_agent::message::{Body, decode, encode};
+use inart_sites_agent::message::{Body, Hello, decode, encode};
 use inart_sites_agent::{Driver, Output, Peer, Setup};
 use inart_topologies::sites::Overlay;
 
@@ -79,6 +79,10 @@ impl World {
         world.pass(3);
         assert!(world.told.iter().all(|told| matches!(told[..], [Output::Ready { round: 1, .. }])));
         world.told.iter_mut().for_each(Vec::clear);
+        for at in 0..world.sites.len() {
+            let terms = world.setups[at].plan_terms.message();
+            world.tell(at, Peer::Scheduler, Body::Hello(Hello { terms, ..Hello::default() }));
+        }
         world
     }
 

@@ -5,7 +5,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use inart_sites_agent::Peer;
-use inart_sites_agent::message::{Body, encode};
+use inart_sites_agent::message::{Body, Hello, encode};
 use inart_sites_agent::policy_message::policy_message;
 use inart_virtual::Timeline;
 use rand::Rng;
@@ -55,6 +55,9 @@ impl World {
                     self.carry_out(site.index());
                 }
                 Peer::Scheduler => {
+                    let terms = self.setups[0].plan_terms.message();
+                    let hello = Body::Hello(Hello { terms, ..Hello::default() });
+                    self.transmit(me, other, u64::MAX, encode(hello));
                     let offered = self.scheduler.as_ref().and_then(|scheduler| scheduler.offered().cloned());
                     if let Some(policy) = offered {
                         self.transmit(me, other, u64::MAX, encode(Body::Offer(policy_message(&policy))));
