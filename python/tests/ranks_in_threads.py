@@ -32,3 +32,9 @@ def right(results: list[Any]) -> list[Any]:
         if isinstance(result, Exception):
             raise result
     return results
+
+
+def close(workers: list[inart.Worker]) -> None:
+    """Ends all workers, in turn."""
+    for worker in workers:
+        worker.shutdown()

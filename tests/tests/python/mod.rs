@@ -43,6 +43,7 @@ fn joining_a_job_reads_the_environment_and_names_what_is_wrong() {
 fn tensors_are_summed_within_a_process() {
     if has(&["torch"]) {
         unit_tests("test_torch");
+        unit_tests("test_torch_hooks");
     }
 }
 
